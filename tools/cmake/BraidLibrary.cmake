@@ -1,0 +1,49 @@
+# Flags that every Braid target is compiled with; the runtime knows no LLVM and
+# asks for these alone.
+add_library(braid_options INTERFACE)
+target_compile_options(braid_options INTERFACE
+  -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
+  $<$<BOOL:${BRAID_ENABLE_WERROR}>:-Werror>)
+
+# braid_compiler_flags(target): include directories and flags of code that uses
+# LLVM and MLIR. Their headers are system headers: their warnings are not ours.
+function(braid_compiler_flags target)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${BRAID_INCLUDE_DIR}>
+    $<BUILD_INTERFACE:${BRAID_GENERATED_INCLUDE_DIR}>
+    $<INSTALL_INTERFACE:include>)
+  target_include_directories(${target} SYSTEM PUBLIC
+    ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  separate_arguments(definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+  target_compile_definitions(${target} PRIVATE ${definitions})
+  if(NOT LLVM_ENABLE_EH)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>)
+  endif()
+  if(NOT LLVM_ENABLE_RTTI)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
+  endif()
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:braid_options>)
+endfunction()
+
+# braid_add_library(name sources... [DEPENDS targets...] [LINK_LIBS libraries...])
+# A static library of the compiler, linked against the shared MLIR (mixing the
+# shared and the static MLIR in one process duplicates its type ids).
+function(braid_add_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK_LIBS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  braid_compiler_flags(${name})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR)
+  set_property(GLOBAL APPEND PROPERTY BRAID_LIBRARIES ${name})
+endfunction()
+
+# braid_add_tool(name sources... [LINK_LIBS libraries...])
+function(braid_add_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  braid_compiler_flags(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR)
+  set_property(GLOBAL APPEND PROPERTY BRAID_TOOLS ${name})
+endfunction()
