@@ -1,0 +1,45 @@
+/*===- Blas.h - Matrix multiplication of compiled programs ----------*- C -*-===
+ *
+ * Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+ * See LICENSE for license information.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===----------------------------------------------------------------------===*/
+
+#ifndef BRAID_RT_BLAS_H
+#define BRAID_RT_BLAS_H
+
+#include "braid-rt/Types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* C = op(A) op(B) + beta C, row-major: op(A) is m x k, op(B) k x n, C m x n.
+ * op(X) is X where the transpose flag is 0 and its transpose (not conjugated)
+ * where it is 1; leading dimensions are the distance between rows of the matrix
+ * as stored, in elements, and at least the length of a row. With beta 0, C is
+ * not read.
+ * dtype: f32, f64, complex f32 or complex f64; another one, and sizes that do
+ * not fit the library's 32-bit integers, are errors. The library runs on one
+ * thread a rank, on all cores when there is one rank (braid_rt_config). */
+BRAID_RT_API void braid_rt_matmul(int32_t dtype, int32_t transposeA,
+                                  int32_t transposeB, int64_t m, int64_t n,
+                                  int64_t k, const void *a, int64_t lda,
+                                  const void *b, int64_t ldb, double beta,
+                                  void *c, int64_t ldc,
+                                  const braid_rt_site *site);
+
+/* `batch` such products; stride* is the distance between the matrices of one
+ * operand in elements, 0 for one matrix that all share (A and B only). */
+BRAID_RT_API void braid_rt_batch_matmul(
+    int32_t dtype, int32_t transposeA, int32_t transposeB, int64_t batch,
+    int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+    int64_t strideA, const void *b, int64_t ldb, int64_t strideB, double beta,
+    void *c, int64_t ldc, int64_t strideC, const braid_rt_site *site);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BRAID_RT_BLAS_H */

@@ -1,0 +1,174 @@
+/*===- Collectives.h - Collectives of the Braid runtime -------------*- C -*-===
+ *
+ * Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+ * See LICENSE for license information.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===----------------------------------------------------------------------===
+ *
+ * What compiled code calls. Common to all functions:
+ *
+ * - The rank is the calling thread's (see braid_rt_invoke in Host.h).
+ * - A start returns a request at once; the collective advances beside the
+ *   compute. `count` operands are one coalesced launch and give ONE request,
+ *   which has to be awaited `count` times (once where count is 0, and for a
+ *   barrier): it ends with the last of these waits, but the first already
+ *   guarantees all results. Requests are never NULL.
+ * - `sources` and `destinations` are arrays of `count` views. From the start to
+ *   the wait the program neither writes a source nor touches a destination. A
+ *   destination may be its source (same address) where both have one shape; any
+ *   other overlap of a source and its destination is an error, except that the
+ *   source may be the slice of the destination (all_gather, gather) or the
+ *   destination the slice of the source (scatter) that it is copied from or to.
+ * - `root` and `peer` are indices within the group, not ranks of the world.
+ * - `reduction` is a braid_rt_reduction; `scale` points at one element of the
+ *   operands' type, for premul_sum, and is NULL else.
+ * - A rank that is in no list of the group may only ask for braid_rt_rank and
+ *   braid_rt_size.
+ * - Collectives of one group are matched by their order on each rank.
+ * - Errors do not return: they leave compiled code for the braid_rt_invoke that
+ *   entered it, which releases the rank's memory. Every message starts with the
+ *   site and the rank.
+ *
+ *===----------------------------------------------------------------------===*/
+
+#ifndef BRAID_RT_COLLECTIVES_H
+#define BRAID_RT_COLLECTIVES_H
+
+#include "braid-rt/Types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* destination = reduction of all sources, on every rank. Source and destination
+ * have one shape, the same on every rank. */
+BRAID_RT_API void *braid_rt_all_reduce(const braid_rt_group *group,
+                                       int64_t count,
+                                       const braid_rt_view *sources,
+                                       const braid_rt_view *destinations,
+                                       int32_t reduction, const void *scale,
+                                       const braid_rt_site *site);
+
+/* The same on the root alone; elsewhere the destination gets the rank's own
+ * source. */
+BRAID_RT_API void *braid_rt_reduce(const braid_rt_group *group, int64_t count,
+                                   const braid_rt_view *sources,
+                                   const braid_rt_view *destinations,
+                                   int32_t reduction, const void *scale,
+                                   int64_t root, const braid_rt_site *site);
+
+/* destination = the root's source. The content of the other sources is
+ * ignored, their shape is not. */
+BRAID_RT_API void *braid_rt_broadcast(const braid_rt_group *group,
+                                      int64_t count,
+                                      const braid_rt_view *sources,
+                                      const braid_rt_view *destinations,
+                                      int64_t root, const braid_rt_site *site);
+
+/* destination = the sources of all ranks one after the other along `dim`, whose
+ * size is that of the source times the size of the group. */
+BRAID_RT_API void *braid_rt_all_gather(const braid_rt_group *group,
+                                       int64_t count,
+                                       const braid_rt_view *sources,
+                                       const braid_rt_view *destinations,
+                                       int64_t dim, const braid_rt_site *site);
+
+/* destination = this rank's part along `dim` of the reduction of all sources;
+ * the source's size there is the destination's times the size of the group. */
+BRAID_RT_API void *braid_rt_reduce_scatter(const braid_rt_group *group,
+                                           int64_t count,
+                                           const braid_rt_view *sources,
+                                           const braid_rt_view *destinations,
+                                           int32_t reduction, const void *scale,
+                                           int64_t dim,
+                                           const braid_rt_site *site);
+
+/* Part j along dimension 0 of rank i's source becomes part i of rank j's
+ * destination. All parts are equal; source and destination have one shape. */
+BRAID_RT_API void *braid_rt_all_to_all(const braid_rt_group *group,
+                                       int64_t count,
+                                       const braid_rt_view *sources,
+                                       const braid_rt_view *destinations,
+                                       const braid_rt_site *site);
+
+/* The same with parts of given sizes along dimension 0: sourceSplits[j] is what
+ * this rank sends to member j, destinationSplits[j] what it expects from it.
+ * splitCount must be the size of the group, and what i sends to j what j
+ * expects from i: else all members get an error that names both. The splits
+ * hold for every operand. The arrays may die after the call. */
+BRAID_RT_API void *braid_rt_all_to_all_splits(
+    const braid_rt_group *group, int64_t count, const braid_rt_view *sources,
+    const braid_rt_view *destinations, int64_t splitCount,
+    const int64_t *sourceSplits, const int64_t *destinationSplits,
+    const braid_rt_site *site);
+
+/* The same with one matrix for all ranks: matrix[i * splitCount + j] is what
+ * member i sends to member j. */
+BRAID_RT_API void *braid_rt_all_to_all_matrix(
+    const braid_rt_group *group, int64_t count, const braid_rt_view *sources,
+    const braid_rt_view *destinations, int64_t splitCount,
+    const int64_t *matrix, const braid_rt_site *site);
+
+/* The root's destination = the sources of all ranks along dimension 0; elsewhere
+ * the destination, of the same shape, becomes zero. */
+BRAID_RT_API void *braid_rt_gather(const braid_rt_group *group, int64_t count,
+                                   const braid_rt_view *sources,
+                                   const braid_rt_view *destinations,
+                                   int64_t root, const braid_rt_site *site);
+
+/* destination = this rank's part along dimension 0 of the root's source. The
+ * content of the other sources is ignored, their shape is not. */
+BRAID_RT_API void *braid_rt_scatter(const braid_rt_group *group, int64_t count,
+                                    const braid_rt_view *sources,
+                                    const braid_rt_view *destinations,
+                                    int64_t root, const braid_rt_site *site);
+
+/* Point to point. Sends and receives of a group match by their order for each
+ * pair of sender and receiver, in a lane of their own; neither start blocks, so
+ * an exchange cannot block itself. A send's wait returns once the receiver has
+ * the data. The peer itself is an error. */
+BRAID_RT_API void *braid_rt_send(const braid_rt_group *group, int64_t count,
+                                 const braid_rt_view *sources, int64_t peer,
+                                 const braid_rt_site *site);
+BRAID_RT_API void *braid_rt_recv(const braid_rt_group *group, int64_t count,
+                                 const braid_rt_view *destinations,
+                                 int64_t peer, const braid_rt_site *site);
+
+/* pairs holds pairCount times (source, target), as indices within the group; no
+ * index is twice a source or twice a target. The target's destination = the
+ * source's source; it becomes zero on a rank that is no target. */
+BRAID_RT_API void *braid_rt_permute(const braid_rt_group *group, int64_t count,
+                                    const braid_rt_view *sources,
+                                    const braid_rt_view *destinations,
+                                    int64_t pairCount, const int64_t *pairs,
+                                    const braid_rt_site *site);
+
+/* Its wait returns when every rank of the group has started it. */
+BRAID_RT_API void *braid_rt_barrier(const braid_rt_group *group,
+                                    const braid_rt_site *site);
+
+/* Waits for a request (the rank's thread helps to move the data meanwhile). The
+ * request must come from a start of this rank and not have ended. */
+BRAID_RT_API void braid_rt_wait(void *request, const braid_rt_site *site);
+
+/* The calling rank's index within its list of the group, -1 when it is in
+ * none. */
+BRAID_RT_API int64_t braid_rt_rank(const braid_rt_group *group,
+                                   const braid_rt_site *site);
+
+/* The number of ranks of the calling rank's list of the group, 0 when it is in
+ * none. */
+BRAID_RT_API int64_t braid_rt_size(const braid_rt_group *group,
+                                   const braid_rt_site *site);
+
+/* Ends the program on this rank with an error message; what assertions of the
+ * compiled program lower to. */
+BRAID_RT_API BRAID_RT_NORETURN void braid_rt_fail(const char *message,
+                                                  const braid_rt_site *site);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BRAID_RT_COLLECTIVES_H */

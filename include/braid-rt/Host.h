@@ -1,0 +1,182 @@
+/*===- Host.h - Running compiled programs on ranks ------------------*- C -*-===
+ *
+ * Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+ * See LICENSE for license information.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===----------------------------------------------------------------------===
+ *
+ * What launchers (braid-run, tests, bindings) call: configure a world of ranks,
+ * load a program, run an entry on every rank, read errors, statistics and
+ * traces. Times are nanoseconds, sizes bytes.
+ *
+ *===----------------------------------------------------------------------===*/
+
+#ifndef BRAID_RT_HOST_H
+#define BRAID_RT_HOST_H
+
+#include "braid-rt/Program.h"
+#include "braid-rt/Types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How much the runtime says on stderr, from the variable BRAID_DEBUG. */
+typedef enum braid_rt_debug {
+  BRAID_RT_DEBUG_OFF = 0,
+  BRAID_RT_DEBUG_INFO = 1,  /* worlds, communicators, failures, leaks */
+  BRAID_RT_DEBUG_DETAIL = 2 /* also every start and every end of a wait */
+} braid_rt_debug;
+
+typedef enum braid_rt_status {
+  BRAID_RT_OK = 0,
+  BRAID_RT_FAILED = 1 /* the error's text says why */
+} braid_rt_status;
+
+/* Receives one line, without a newline, from any thread. */
+typedef void (*braid_rt_log)(void *data, const char *line);
+
+typedef struct braid_rt_config {
+  int32_t ranks;           /* at least 1 */
+  int32_t debug;           /* braid_rt_debug */
+  int32_t progressThreads; /* 0: one for four cores, at least one */
+  int32_t blasThreads;     /* of one rank; 0: 1, or all cores with one rank */
+  int64_t timeoutNs;       /* how long a wait waits for a rank to come */
+  int64_t linkLatencyNs;   /* link rehearsal: a step's latency, 0: none */
+  double linkBandwidth;    /* link rehearsal: bytes per second, 0: unlimited */
+  int32_t trace;           /* 1: record events for braid_rt_trace */
+  int32_t reserved;        /* 0 */
+  braid_rt_log log;        /* NULL: stderr */
+  void *logData;           /* passed to log */
+} braid_rt_config;
+
+/* A world: N ranks of one program, and each of its ranks. */
+typedef struct braid_rt_world braid_rt_world;
+typedef struct braid_rt_context braid_rt_context;
+
+/* Fills in the defaults (1 rank, a timeout of 30 s, no link, no trace) and the
+ * debug level from BRAID_DEBUG. When that is neither unset, empty nor, in any
+ * case, OFF, INFO or DETAIL, returns BRAID_RT_FAILED and writes `The value of
+ * BRAID_DEBUG must be OFF, INFO, or DETAIL, ...` to error. In all functions
+ * `error` receives at most errorSize bytes with the closing zero, and may be
+ * NULL. */
+BRAID_RT_API int32_t braid_rt_config_init(braid_rt_config *config, char *error,
+                                          size_t errorSize);
+
+/* Reads a debug level in any case; BRAID_RT_FAILED for anything else. */
+BRAID_RT_API int32_t braid_rt_parse_debug(const char *text, int32_t *level);
+
+/* A world of config->ranks threads of this process. NULL on failure. */
+BRAID_RT_API braid_rt_world *
+braid_rt_world_create(const braid_rt_config *config, char *error,
+                      size_t errorSize);
+
+/* Ends it. No rank may be running. */
+BRAID_RT_API void braid_rt_world_destroy(braid_rt_world *world);
+
+/* Rank `rank` of the world, NULL when there is none; belongs to the world. */
+BRAID_RT_API braid_rt_context *braid_rt_world_context(braid_rt_world *world,
+                                                      int32_t rank);
+
+/* Runs an entry on every rank at once, each on a thread of its own that the
+ * world keeps, and returns when all have ended. args[r] is the array of rank
+ * r's arguments, as braid_rt_argument describes them. BRAID_RT_FAILED when a
+ * rank failed: braid_rt_error says why for each. The world can be used again in
+ * either case. Arguments of direction OUT with dynamic sizes are the caller's
+ * to free on the ranks that succeeded, and zero on those that failed. */
+BRAID_RT_API int32_t braid_rt_world_run(braid_rt_world *world,
+                                        const braid_rt_entry *entry,
+                                        void ***args);
+
+/* Nanoseconds from the common start of the last braid_rt_world_run to the end of
+ * its last rank. */
+BRAID_RT_API int64_t braid_rt_world_elapsed_ns(const braid_rt_world *world);
+
+/* Runs an entry on one rank, on the calling thread; for launchers that own the
+ * threads. Calls of different ranks match one another by their count: the k-th
+ * invocation of one rank talks to the k-th of the others. An error inside
+ * returns here. After a failure braid_rt_world_reset is needed. */
+BRAID_RT_API int32_t braid_rt_invoke(braid_rt_context *context,
+                                     const braid_rt_entry *entry, void **args);
+
+/* Forgets failures and invocation counts, so that the world can be used again. No
+ * rank may be running. */
+BRAID_RT_API void braid_rt_world_reset(braid_rt_world *world);
+
+/* Why the rank's last invocation failed; "" when it did not. Lives until the next
+ * invocation. */
+BRAID_RT_API const char *braid_rt_error(const braid_rt_context *context);
+
+/* 1 when the rank's last invocation failed only because another rank did (its
+ * message names that one). */
+BRAID_RT_API int32_t
+braid_rt_error_is_secondary(const braid_rt_context *context);
+
+/* The number of collectives (not messages) that the rank has started in its list
+ * of the group, since the world exists or was reset; -1 for a rank in no list.
+ * Equal on all members whenever they have run the same text. */
+BRAID_RT_API int64_t braid_rt_sequence_number(braid_rt_context *context,
+                                              const braid_rt_group *group);
+
+typedef struct braid_rt_statistics {
+  int64_t currentBytes; /* held by compiled code now */
+  int64_t peakBytes;    /* most held at once since the last reset */
+  int64_t allocations;  /* number of allocations */
+  int64_t leakedBytes;  /* released at the end of an invocation */
+  int64_t starts;       /* number of starts, coalesced launches once */
+  int64_t waits;        /* number of waits */
+  int64_t waitNs;       /* time that the rank spent in waits */
+} braid_rt_statistics;
+
+BRAID_RT_API void braid_rt_get_statistics(const braid_rt_context *context,
+                                          braid_rt_statistics *statistics);
+BRAID_RT_API void braid_rt_reset_statistics(braid_rt_context *context);
+
+typedef enum braid_rt_event_category {
+  BRAID_RT_EVENT_START = 0,     /* the call that starts */
+  BRAID_RT_EVENT_WAIT = 1,      /* the call that waits */
+  BRAID_RT_EVENT_COLLECTIVE = 2 /* all ranks have started ... it has ended */
+} braid_rt_event_category;
+
+/* One recorded event of a rank; strings live until the next invocation. */
+typedef struct braid_rt_event {
+  int32_t category;      /* braid_rt_event_category */
+  int32_t kind;          /* braid_rt_kind */
+  const char *name;      /* the label, else the kind's name */
+  const char *signature; /* `all_reduce sum tensor<4xf32>` */
+  const char *lane;      /* the group's name; `NAME p2p` for messages */
+  int64_t beginNs;       /* since the world was created */
+  int64_t endNs;
+  int64_t sequence; /* of the collective within its group, from 1 */
+  int64_t bytes;    /* of the rank's operands */
+  braid_rt_site site;
+} braid_rt_event;
+
+/* The events of the rank's last invocation, in the order in which they ended;
+ * *count is 0 unless the configuration asked for a trace. */
+BRAID_RT_API const braid_rt_event *
+braid_rt_trace(const braid_rt_context *context, int64_t *count);
+
+/* A loaded program. */
+typedef struct braid_rt_library braid_rt_library;
+
+/* Loads a shared object and finds its table; NULL on failure (not found, no
+ * table, another ABI version). */
+BRAID_RT_API braid_rt_library *braid_rt_load(const char *path, char *error,
+                                             size_t errorSize);
+BRAID_RT_API const braid_rt_program *
+braid_rt_library_program(const braid_rt_library *library);
+BRAID_RT_API void braid_rt_unload(braid_rt_library *library);
+
+/* The entry of that name; with NULL "main" where there is one, else the only
+ * entry. NULL with an error that lists the entries when there is none such. */
+BRAID_RT_API const braid_rt_entry *
+braid_rt_find_entry(const braid_rt_program *program, const char *name,
+                    char *error, size_t errorSize);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BRAID_RT_HOST_H */

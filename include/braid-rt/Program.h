@@ -1,0 +1,90 @@
+/*===- Program.h - The entry table of a compiled program ------------*- C -*-===
+ *
+ * Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+ * See LICENSE for license information.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===----------------------------------------------------------------------===
+ *
+ * A compiled program exports one symbol, the constant
+ *
+ *   const braid_rt_program braid_program;
+ *
+ * and has no mutable globals: several ranks of one process share it.
+ *
+ *===----------------------------------------------------------------------===*/
+
+#ifndef BRAID_RT_PROGRAM_H
+#define BRAID_RT_PROGRAM_H
+
+#include "braid-rt/Types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BRAID_RT_PROGRAM_SYMBOL "braid_program"
+
+typedef enum braid_rt_direction {
+  BRAID_RT_IN = 0,   /* read only */
+  BRAID_RT_OUT = 1,  /* a result; its old content is not read */
+  BRAID_RT_INOUT = 2 /* comm.donated: read, and may be overwritten */
+} braid_rt_direction;
+
+typedef enum braid_rt_passing {
+  BRAID_RT_MEMREF = 0, /* a tensor or memref, of rank 0 too */
+  BRAID_RT_SCALAR = 1  /* a bare f32, i64, index ...; rank is 0 */
+} braid_rt_passing;
+
+/* One argument of an entry: constant data. Results come after the arguments, as
+ * further arguments of direction OUT.
+ *
+ * What args[i] of the entry's function points at:
+ * - BRAID_RT_MEMREF: an MLIR memref descriptor of `rank` (see braid_rt_memref in
+ *   Memory.h). For IN and INOUT, and for OUT with static sizes, the caller has
+ *   filled it in: contiguous, row-major, offset 0, 64-byte aligned memory of
+ *   the caller's. For OUT with a dynamic size (BRAID_RT_DYNAMIC) the caller
+ *   passes a descriptor of zeros, and the entry fills in all of it, contiguous
+ *   and row-major, `allocated` being memory that it got from
+ *   _mlir_memref_to_llvm_(aligned_)alloc on this rank and does not free: the
+ *   caller owns it afterwards and releases `allocated` with braid_rt_free.
+ * - BRAID_RT_SCALAR: one element of the type. IN: read; OUT: written.
+ * LLVM: { ptr, i32, i32, ptr, i32, i32 }. */
+typedef struct braid_rt_argument {
+  const char *name;     /* "arg0", "result0" or what the program calls it */
+  int32_t dtype;        /* braid_rt_dtype; index is BRAID_RT_I64 */
+  int32_t rank;         /* number of dimensions */
+  const int64_t *sizes; /* rank entries, BRAID_RT_DYNAMIC where unknown */
+  int32_t direction;    /* braid_rt_direction */
+  int32_t passing;      /* braid_rt_passing */
+} braid_rt_argument;
+
+/* The uniform function of an entry: calls the compiled function with what args
+ * points at. */
+typedef void (*braid_rt_entry_function)(void **args);
+
+/* One entry point: constant data. LLVM: { ptr, ptr, i64, ptr, ptr }. */
+typedef struct braid_rt_entry {
+  const char *name; /* the function's name, "main" */
+  braid_rt_entry_function function;
+  int64_t argumentCount;
+  const braid_rt_argument *arguments; /* argumentCount entries */
+  const braid_rt_site *site;          /* where it is defined; may be NULL */
+} braid_rt_entry;
+
+/* The program: constant data. LLVM: { i32, i32, ptr, i64, ptr, i64, ptr }. */
+typedef struct braid_rt_program {
+  int32_t abiVersion; /* BRAID_RT_ABI_VERSION */
+  int32_t flags;      /* 0 */
+  const char *name;   /* the module's name or its file's; may be NULL */
+  int64_t groupCount;
+  const braid_rt_group *const *groups; /* groupCount pointers; all groups */
+  int64_t entryCount;
+  const braid_rt_entry *const *entries; /* entryCount pointers */
+} braid_rt_program;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BRAID_RT_PROGRAM_H */

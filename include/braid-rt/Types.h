@@ -1,0 +1,162 @@
+/*===- Types.h - Types of the Braid runtime's C ABI -----------------*- C -*-===
+ *
+ * Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+ * See LICENSE for license information.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===----------------------------------------------------------------------===
+ *
+ * Enumerations and constant descriptors that compiled programs and the runtime
+ * share. Plain C99; every struct has the layout that the C compiler gives it on
+ * the target, and the equivalent LLVM struct type is noted with it.
+ *
+ *===----------------------------------------------------------------------===*/
+
+#ifndef BRAID_RT_TYPES_H
+#define BRAID_RT_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define BRAID_RT_API
+#else
+#define BRAID_RT_API __attribute__((visibility("default")))
+#endif
+
+/* Tells the compiler that a call leaves by longjmp. */
+#if defined(__GNUC__)
+#define BRAID_RT_NORETURN __attribute__((noreturn))
+#else
+#define BRAID_RT_NORETURN
+#endif
+
+/* The version of everything in these headers. A program table with another one
+ * is refused. */
+#define BRAID_RT_ABI_VERSION 1
+
+/* A size that is only known when the program runs, in braid_rt_argument. */
+#define BRAID_RT_DYNAMIC ((int64_t)-1)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Element types. The numbers are part of the ABI. Integers are signless in the
+ * IR and signed where it matters (min, max, avg). */
+typedef enum braid_rt_dtype {
+  BRAID_RT_I1 = 0, /* one byte, 0 or 1 */
+  BRAID_RT_I8 = 1,
+  BRAID_RT_I16 = 2,
+  BRAID_RT_I32 = 3,
+  BRAID_RT_I64 = 4, /* also index */
+  BRAID_RT_F16 = 5,
+  BRAID_RT_BF16 = 6,
+  BRAID_RT_F32 = 7,
+  BRAID_RT_F64 = 8,
+  BRAID_RT_COMPLEX_F32 = 9,  /* two f32: real, imaginary */
+  BRAID_RT_COMPLEX_F64 = 10, /* two f64: real, imaginary */
+  BRAID_RT_F8E4M3FN = 11,
+  BRAID_RT_F8E5M2 = 12,
+  BRAID_RT_DTYPE_COUNT = 13
+} braid_rt_dtype;
+
+/* Reductions. The numbers are part of the ABI.
+ *
+ * Which element type allows which: i1 min max band bor bxor; other integers
+ * all; floats sum product min max avg premul_sum; complex sum avg premul_sum.
+ * Operands are combined in the order of the group's ranks; f16, bf16 and f8 are
+ * combined in f32 and rounded once at the end (to nearest, ties to even); avg
+ * is the sum divided by the size of the group (integers truncate towards
+ * zero); min and max of a NaN are NaN; premul_sum multiplies each rank's
+ * operand by the scale of that rank first. */
+typedef enum braid_rt_reduction {
+  BRAID_RT_SUM = 0,
+  BRAID_RT_PRODUCT = 1,
+  BRAID_RT_MIN = 2,
+  BRAID_RT_MAX = 3,
+  BRAID_RT_AVG = 4,
+  BRAID_RT_BAND = 5,
+  BRAID_RT_BOR = 6,
+  BRAID_RT_BXOR = 7,
+  BRAID_RT_PREMUL_SUM = 8,
+  BRAID_RT_REDUCTION_COUNT = 9
+} braid_rt_reduction;
+
+/* Kinds of collectives, for the link model, traces and statistics. */
+typedef enum braid_rt_kind {
+  BRAID_RT_ALL_REDUCE = 0,
+  BRAID_RT_REDUCE = 1,
+  BRAID_RT_BROADCAST = 2,
+  BRAID_RT_ALL_GATHER = 3,
+  BRAID_RT_REDUCE_SCATTER = 4,
+  BRAID_RT_ALL_TO_ALL = 5,
+  BRAID_RT_GATHER = 6,
+  BRAID_RT_SCATTER = 7,
+  BRAID_RT_SEND = 8,
+  BRAID_RT_RECV = 9,
+  BRAID_RT_PERMUTE = 10,
+  BRAID_RT_BARRIER = 11,
+  BRAID_RT_KIND_COUNT = 12
+} braid_rt_kind;
+
+/* A position in the user's program: constant data, used in messages and traces.
+ * Messages read `prog.mlir:12:8 (ar0): ...`.
+ * LLVM: { ptr, ptr, i32, i32 }. */
+typedef struct braid_rt_site {
+  const char *file;  /* NULL when unknown */
+  const char *label; /* comm.label, NULL when there is none */
+  int32_t line;      /* from 1; 0 when unknown */
+  int32_t column;    /* from 1; 0 when unknown */
+} braid_rt_site;
+
+/* A group of ranks: constant data. Ranks find each other by the content (name
+ * and lists), never by the address, so every rank may have a copy of its own.
+ * A partition into lists, each of which is one communicator; list i is
+ * ranks[offsets[i]] ... ranks[offsets[i + 1] - 1], in the order in which the
+ * group counts its members.
+ * LLVM: { ptr, i32, i32, ptr, ptr }. */
+typedef struct braid_rt_group {
+  const char *name;       /* the symbol's name, without the @ */
+  int32_t allRanks;       /* 1: `comm.group @g all`; the rest is then 0 */
+  int32_t listCount;      /* number of lists */
+  const int32_t *offsets; /* listCount + 1 entries, offsets[0] == 0 */
+  const int32_t *ranks;   /* offsets[listCount] ranks of the world */
+} braid_rt_group;
+
+/* A tensor in memory: contiguous, row-major; data points at the first element.
+ * The runtime copies what it needs: a view and its sizes may live on the stack
+ * of the caller and die after the call. The memory that data points to belongs
+ * to the operation until its wait has returned. With no element data may be
+ * anything.
+ * LLVM: { ptr, ptr, i32, i32 }. */
+typedef struct braid_rt_view {
+  void *data;
+  const int64_t *sizes; /* rank entries; may be NULL when rank is 0 */
+  int32_t dtype;        /* braid_rt_dtype */
+  int32_t rank;         /* number of dimensions, 0 for a tensor<f32> */
+} braid_rt_view;
+
+/* Bytes of one element, 0 for a number that is no braid_rt_dtype. */
+BRAID_RT_API int64_t braid_rt_dtype_size(int32_t dtype);
+
+/* The name of an element type as MLIR spells it (`f32`, `complex<f64>`,
+ * `f8E4M3FN`), NULL for a number that is no braid_rt_dtype. */
+BRAID_RT_API const char *braid_rt_dtype_name(int32_t dtype);
+
+/* The name of a reduction as the dialect spells it (`premul_sum`), or NULL. */
+BRAID_RT_API const char *braid_rt_reduction_name(int32_t reduction);
+
+/* The name of a kind of collective as the dialect spells it (`all_reduce`), or
+ * NULL. */
+BRAID_RT_API const char *braid_rt_kind_name(int32_t kind);
+
+/* Whether a reduction is defined for an element type: 1 or 0. */
+BRAID_RT_API int32_t braid_rt_reduction_allowed(int32_t reduction,
+                                                int32_t dtype);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BRAID_RT_TYPES_H */
