@@ -1,0 +1,76 @@
+//===- Comm.h - The comm dialect --------------------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_DIALECT_COMM_IR_COMM_H
+#define BRAID_DIALECT_COMM_IR_COMM_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "braid/Dialect/Comm/IR/CommEnums.h.inc"
+
+namespace braid::comm {
+
+/// What starts read and write: the state of the communicators. It keeps
+/// upstream passes from removing, merging, duplicating or hoisting a start.
+struct CommunicatorResource
+    : public mlir::SideEffects::Resource::Base<CommunicatorResource> {
+  llvm::StringRef getName() final { return "<Communicator>"; }
+};
+
+/// What waits free: the requests that tokens stand for.
+struct RequestResource
+    : public mlir::SideEffects::Resource::Base<RequestResource> {
+  llvm::StringRef getName() final { return "<Request>"; }
+};
+
+/// Verifies what can be said of any collective without its group: forms,
+/// counts, element types, contiguity, tokens, reduction and shapes. Called by
+/// the verifier of `CollectiveOpInterface`.
+llvm::LogicalResult verifyCollective(mlir::Operation *op);
+
+} // namespace braid::comm
+
+#include "braid/Dialect/Comm/IR/CommDialect.h.inc"
+
+#include "braid/Dialect/Comm/IR/CommInterfaces.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "braid/Dialect/Comm/IR/CommTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "braid/Dialect/Comm/IR/CommOps.h.inc"
+
+namespace braid::comm {
+
+/// `op` as a start of an asynchronous operation; null if it starts none, which
+/// includes a synchronous `comm.compute`.
+AsyncStartOpInterface getAsyncStart(mlir::Operation *op);
+
+/// The group that symbol `group` names in the symbol table nearest to `from`;
+/// null if there is none.
+GroupOp lookupGroup(mlir::Operation *from, mlir::FlatSymbolRefAttr group);
+
+/// As above, with `symbolTables` as a cache.
+GroupOp lookupGroup(mlir::Operation *from, mlir::FlatSymbolRefAttr group,
+                    mlir::SymbolTableCollection &symbolTables);
+
+/// The label of `op`: its `comm.label`, or else the name of its location; empty
+/// if it has neither.
+llvm::StringRef getLabel(mlir::Operation *op);
+
+} // namespace braid::comm
+
+#endif // BRAID_DIALECT_COMM_IR_COMM_H

@@ -1,0 +1,346 @@
+//===- CommCollectives.td - Collectives of the comm dialect -*- tablegen -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_DIALECT_COMM_IR_COMMCOLLECTIVES_TD
+#define BRAID_DIALECT_COMM_IR_COMMCOLLECTIVES_TD
+
+include "braid/Dialect/Comm/IR/CommBase.td"
+
+/// Interfaces that every operation between ranks implements; `collectiveMethods`
+/// are the optional methods of `CollectiveOpInterface` that the op answers.
+class Comm_StartOp<string mnemonic, list<string> collectiveMethods, list<Trait> traits = []>
+    : Comm_Op<mnemonic, !listconcat([
+        DeclareOpInterfaceMethods<Comm_AsyncStartOpInterface>,
+        DeclareOpInterfaceMethods<Comm_CollectiveOpInterface, collectiveMethods>,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
+        DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
+
+/// A collective with any number of operands: several make one coalesced launch.
+class Comm_CoalescableOp<string mnemonic, list<string> collectiveMethods, list<Trait> traits = []>
+    : Comm_StartOp<mnemonic, collectiveMethods,
+                   !listconcat([AttrSizedOperandSegments], traits)> {
+  dag commonArguments = (ins Variadic<Comm_Data>:$inputs, Variadic<Comm_Data>:$outputs,
+                             FlatSymbolRefAttr:$group);
+  let results = (outs Variadic<Comm_Token>:$tokens);
+}
+
+/// The value of every token has the type of its operand.
+class Comm_SameShapeOp<string mnemonic, list<string> collectiveMethods>
+    : Comm_CoalescableOp<mnemonic, collectiveMethods, [InferTypeOpAdaptor]>;
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+def Comm_AllReduceOp : Comm_SameShapeOp<"all_reduce", ["getReductionKind"]> {
+  let summary = "starts a reduction whose result every member gets";
+  let description = [{
+    The reductions are `sum product min max avg band bor bxor`, and
+    `premul_sum(%s : f32)`, which multiplies every operand by the member's scale
+    first; the scale has the operands' element type. Bitwise reductions are for
+    integers; `min` and `max` are not for complex numbers, which take `sum`,
+    `avg` and `premul_sum` alone; `i1` takes `min max band bor bxor`. Integers
+    are signed, and `avg` truncates them.
+
+    In the buffer form a source may be its own destination.
+
+    Example:
+
+    ```mlir
+    %t = comm.all_reduce sum %x on @tp : tensor<4x4xf32>
+    %u:2 = comm.all_reduce max %x, %y on @tp : tensor<4xf32>, tensor<8xbf16>
+    %v = comm.all_reduce premul_sum(%s : f32) %x on @tp : tensor<4xf32>
+    %w = comm.all_reduce sum %a into %b on @tp : memref<4xf32>, memref<4xf32>
+    ```
+  }];
+  let hasVerifier = 1;
+  let arguments = !con((ins Comm_ReductionKind:$reduction, Optional<AnyType>:$scale),
+                       commonArguments);
+  let assemblyFormat = [{
+    $reduction (`(` $scale^ `:` type($scale) `)`)? $inputs (`into` $outputs^)? `on` $group
+    attr-dict `:` custom<SameShapeTypes>(ref($inputs), ref($outputs), type($inputs),
+                                         type($outputs), type($tokens))
+  }];
+}
+
+def Comm_ReduceOp : Comm_SameShapeOp<"reduce", ["getReductionKind", "getRootIndex"]> {
+  let summary = "starts a reduction whose result the root gets";
+  let description = [{
+    Every other member gets its own operand back. The root is an index within
+    the group.
+
+    Example:
+
+    ```mlir
+    %t = comm.reduce sum %x on @tp root 0 : tensor<4xf32>
+    ```
+  }];
+  let hasVerifier = 1;
+  let arguments = !con((ins Comm_ReductionKind:$reduction, Optional<AnyType>:$scale),
+                       commonArguments, (ins I64Attr:$root));
+  let assemblyFormat = [{
+    $reduction (`(` $scale^ `:` type($scale) `)`)? $inputs (`into` $outputs^)? `on` $group
+    `root` $root attr-dict `:`
+    custom<SameShapeTypes>(ref($inputs), ref($outputs), type($inputs), type($outputs),
+                           type($tokens))
+  }];
+}
+
+def Comm_ReduceScatterOp
+    : Comm_CoalescableOp<"reduce_scatter", ["getReductionKind", "getSplitDim"]> {
+  let summary = "starts a reduction of which every member gets one part";
+  let description = [{
+    The reduced operand is cut into as many equal parts along `dim` as the group
+    has members; member i gets part i.
+
+    Example:
+
+    ```mlir
+    %t = comm.reduce_scatter sum %x on @tp dim 0 : tensor<8x4xf32> -> tensor<4x4xf32>
+    ```
+  }];
+  let hasVerifier = 1;
+  let arguments = !con((ins Comm_ReductionKind:$reduction, Optional<AnyType>:$scale),
+                       commonArguments, (ins I64Attr:$dim));
+  let assemblyFormat = [{
+    $reduction (`(` $scale^ `:` type($scale) `)`)? $inputs (`into` $outputs^)? `on` $group
+    `dim` $dim attr-dict `:`
+    custom<ShapedTypes>(ref($inputs), ref($outputs), type($inputs), type($outputs),
+                        type($tokens))
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Data movement
+//===----------------------------------------------------------------------===//
+
+def Comm_BroadcastOp : Comm_SameShapeOp<"broadcast", ["getRootIndex"]> {
+  let summary = "starts a copy of the root's operand to every member";
+  let description = [{
+    On other members than the root the operand only gives the shape.
+
+    Example:
+
+    ```mlir
+    %t = comm.broadcast %x on @tp root 0 : tensor<4xf32>
+    ```
+  }];
+  let arguments = !con(commonArguments, (ins I64Attr:$root));
+  let assemblyFormat = [{
+    $inputs (`into` $outputs^)? `on` $group `root` $root attr-dict `:`
+    custom<SameShapeTypes>(ref($inputs), ref($outputs), type($inputs), type($outputs),
+                           type($tokens))
+  }];
+}
+
+def Comm_AllGatherOp : Comm_CoalescableOp<"all_gather", ["getSplitDim"]> {
+  let summary = "starts a concatenation of all members' operands";
+  let description = [{
+    Every member gets the operands of all members, in the order of their
+    indices, joined along `dim`.
+
+    Example:
+
+    ```mlir
+    %t = comm.all_gather %x on @tp dim 0 : tensor<4x8xf32> -> tensor<8x8xf32>
+    ```
+  }];
+  let arguments = !con(commonArguments, (ins I64Attr:$dim));
+  let assemblyFormat = [{
+    $inputs (`into` $outputs^)? `on` $group `dim` $dim attr-dict `:`
+    custom<ShapedTypes>(ref($inputs), ref($outputs), type($inputs), type($outputs),
+                        type($tokens))
+  }];
+}
+
+def Comm_AllToAllOp : Comm_CoalescableOp<"all_to_all", []> {
+  let summary = "starts an exchange of parts between all members";
+  let description = [{
+    The operand is cut along dimension 0, and member i gets part i of every
+    member, joined in the order of the members' indices.
+
+    Without `splits` the parts are equal. `splits [...] into [...]` gives the
+    sizes of the parts that this member sends to, and receives from, each member;
+    the sizes are index values or constants, and as every rank runs the same
+    text, a list of constants only is possible if all of them are equal. A matrix
+    `splits [[...], ...]` gives what every member sends: row r is what member r
+    sends, and each member receives its column. A dynamic dimension 0 of the
+    result is the sum of what the member receives.
+
+    Example:
+
+    ```mlir
+    %t = comm.all_to_all %x on @tp : tensor<4x8xf32>
+    %u = comm.all_to_all %x on @tp splits [%i0, %i1] into [%o0, %o1]
+      : tensor<?x8xf32> -> tensor<?x8xf32>
+    %v = comm.all_to_all %x on @tp splits [[1, 3], [2, 2]] : tensor<4xf32> -> tensor<?xf32>
+    ```
+  }];
+  let hasVerifier = 1;
+  let arguments = !con(commonArguments,
+                       (ins Variadic<Index>:$sendSizes, Variadic<Index>:$receiveSizes,
+                            OptionalAttr<DenseI64ArrayAttr>:$staticSendSizes,
+                            OptionalAttr<DenseI64ArrayAttr>:$staticReceiveSizes,
+                            OptionalAttr<Comm_RankListsAttr>:$splitMatrix));
+  let assemblyFormat = [{
+    $inputs (`into` $outputs^)? `on` $group
+    (custom<Splits>($sendSizes, $staticSendSizes, $receiveSizes, $staticReceiveSizes,
+                    $splitMatrix)^)? attr-dict `:`
+    custom<OptionallyShapedTypes>(ref($inputs), ref($outputs), type($inputs), type($outputs),
+                                  type($tokens))
+  }];
+  let extraClassDeclaration = [{
+    /// True if the parts have sizes of their own.
+    bool hasSplits() { return getStaticSendSizes() || getSplitMatrix(); }
+    /// The sizes of the parts that this member sends, values or constants; empty
+    /// without a `splits ... into` clause.
+    ::llvm::SmallVector<::mlir::OpFoldResult> getMixedSendSizes();
+    /// The sizes of the parts that this member receives; see above.
+    ::llvm::SmallVector<::mlir::OpFoldResult> getMixedReceiveSizes();
+  }];
+}
+
+def Comm_GatherOp : Comm_CoalescableOp<"gather", ["getRootIndex"]> {
+  let summary = "starts a concatenation of all members' operands on the root";
+  let description = [{
+    The root gets the operands joined along dimension 0, every other member
+    zeros of that shape.
+
+    Example:
+
+    ```mlir
+    %t = comm.gather %x on @tp root 0 : tensor<4xf32> -> tensor<8xf32>
+    ```
+  }];
+  let arguments = !con(commonArguments, (ins I64Attr:$root));
+  let assemblyFormat = [{
+    $inputs (`into` $outputs^)? `on` $group `root` $root attr-dict `:`
+    custom<ShapedTypes>(ref($inputs), ref($outputs), type($inputs), type($outputs),
+                        type($tokens))
+  }];
+}
+
+def Comm_ScatterOp : Comm_CoalescableOp<"scatter", ["getRootIndex"]> {
+  let summary = "starts a distribution of the parts of the root's operand";
+  let description = [{
+    The root's operand is cut into equal parts along dimension 0, and member i
+    gets part i. On other members the operand only gives the shape.
+
+    Example:
+
+    ```mlir
+    %t = comm.scatter %x on @tp root 0 : tensor<8xf32> -> tensor<4xf32>
+    ```
+  }];
+  let arguments = !con(commonArguments, (ins I64Attr:$root));
+  let assemblyFormat = [{
+    $inputs (`into` $outputs^)? `on` $group `root` $root attr-dict `:`
+    custom<ShapedTypes>(ref($inputs), ref($outputs), type($inputs), type($outputs),
+                        type($tokens))
+  }];
+}
+
+def Comm_PermuteOp : Comm_SameShapeOp<"permute", []> {
+  let summary = "starts transfers between pairs of members";
+  let description = [{
+    Each pair is a source and a target, as indices within the group; no member is
+    the source or the target of two pairs. A member that is no target gets zeros.
+
+    Example:
+
+    ```mlir
+    %t = comm.permute %x on @tp pairs [[0, 1], [1, 0]] : tensor<2xf32>
+    ```
+  }];
+  let hasVerifier = 1;
+  let arguments = !con(commonArguments, (ins Comm_RankListsAttr:$pairs));
+  let assemblyFormat = [{
+    $inputs (`into` $outputs^)? `on` $group `pairs` custom<RankLists>($pairs) attr-dict `:`
+    custom<SameShapeTypes>(ref($inputs), ref($outputs), type($inputs), type($outputs),
+                           type($tokens))
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Point to point
+//===----------------------------------------------------------------------===//
+
+def Comm_SendOp : Comm_StartOp<"send", []> {
+  let summary = "starts a transfer to another member";
+  let description = [{
+    The peer is an index within the group, a constant or a value; sending to
+    oneself is an error. Sends and receives have a lane of their own, and those
+    with no wait between them are issued as one group, so that an exchange
+    cannot block itself. They are matched by their order, for each pair of sender
+    and receiver. The token carries no value.
+
+    Example:
+
+    ```mlir
+    %t = comm.send %x on @tp to 1 : tensor<4xf32>
+    %u = comm.send %x on @tp to %next : tensor<4xf32>
+    ```
+  }];
+  let hasVerifier = 1;
+  let arguments = (ins Comm_Data:$input, FlatSymbolRefAttr:$group, Optional<Index>:$peer,
+                       OptionalAttr<I64Attr>:$staticPeer);
+  let results = (outs Comm_ValuelessToken:$token);
+  let assemblyFormat = [{
+    $input `on` $group `to` custom<Peer>($peer, $staticPeer) attr-dict `:` type($input)
+  }];
+}
+
+def Comm_RecvOp : Comm_StartOp<"recv", [], [AttrSizedOperandSegments]> {
+  let summary = "starts a transfer from another member";
+  let description = [{
+    The sizes of the dynamic dimensions of the received tensor follow the peer.
+    See `comm.send`.
+
+    Example:
+
+    ```mlir
+    %t = comm.recv on @tp from 0 : tensor<4xf32>
+    %u = comm.recv on @tp from %prev (%n) : tensor<?x4xf32>
+    %v = comm.recv into %buffer on @tp from 0 : memref<4xf32>
+    ```
+  }];
+  let hasVerifier = 1;
+  let arguments = (ins Optional<Comm_Data>:$output, FlatSymbolRefAttr:$group,
+                       Optional<Index>:$peer, OptionalAttr<I64Attr>:$staticPeer,
+                       Variadic<Index>:$sizes);
+  let results = (outs Comm_Token:$token);
+  let assemblyFormat = [{
+    (`into` $output^)? `on` $group `from` custom<Peer>($peer, $staticPeer)
+    (`(` $sizes^ `)`)? attr-dict `:`
+    custom<ReceiveType>(ref($output), type($output), type($token))
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Synchronization
+//===----------------------------------------------------------------------===//
+
+def Comm_BarrierOp : Comm_StartOp<"barrier", []> {
+  let summary = "starts a barrier between all members";
+  let description = [{
+    Its wait ends when every member has started it.
+
+    Example:
+
+    ```mlir
+    %t = comm.barrier on @tp
+    comm.wait %t : !comm.token
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$group);
+  let results = (outs Comm_ValuelessToken:$token);
+  let assemblyFormat = "`on` $group attr-dict";
+}
+
+#endif // BRAID_DIALECT_COMM_IR_COMMCOLLECTIVES_TD

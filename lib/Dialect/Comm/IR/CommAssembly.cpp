@@ -1,0 +1,353 @@
+//===- CommAssembly.cpp - Custom directives of the comm assembly ----------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommAssembly.h"
+
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace braid::comm;
+
+//===----------------------------------------------------------------------===//
+// Lists of ranks
+//===----------------------------------------------------------------------===//
+
+ParseResult braid::comm::parseRankLists(OpAsmParser &parser, ArrayAttr &lists) {
+  SmallVector<Attribute> parsed;
+  auto parseList = [&]() -> ParseResult {
+    SmallVector<int64_t> list;
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+          return parser.parseInteger(list.emplace_back());
+        }))
+      return failure();
+    parsed.push_back(parser.getBuilder().getDenseI64ArrayAttr(list));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseList))
+    return failure();
+  lists = parser.getBuilder().getArrayAttr(parsed);
+  return success();
+}
+
+void braid::comm::printRankLists(OpAsmPrinter &printer, Operation *,
+                                 ArrayAttr lists) {
+  printer << '[';
+  llvm::interleaveComma(lists, printer, [&](Attribute list) {
+    printer << '[';
+    llvm::interleaveComma(cast<DenseI64ArrayAttr>(list).asArrayRef(), printer);
+    printer << ']';
+  });
+  printer << ']';
+}
+
+ParseResult braid::comm::parseGroupRanks(OpAsmParser &parser,
+                                         ArrayAttr &ranks) {
+  if (succeeded(parser.parseOptionalKeyword("all")))
+    return success();
+  return parseRankLists(parser, ranks);
+}
+
+void braid::comm::printGroupRanks(OpAsmPrinter &printer, Operation *op,
+                                  ArrayAttr ranks) {
+  if (ranks)
+    printRankLists(printer, op, ranks);
+  else
+    printer << "all";
+}
+
+//===----------------------------------------------------------------------===//
+// Types of operands and tokens
+//===----------------------------------------------------------------------===//
+
+/// The token of an operation that gives a value of type `type`, or that works
+/// on buffers of that type.
+static TokenType getTokenType(Type type) {
+  if (isa<RankedTensorType>(type))
+    return TokenType::get(type);
+  return TokenType::get(type.getContext());
+}
+
+/// Parses the types of all operands into `inputTypes` and `outputTypes`.
+static ParseResult parseOperandTypes(OpAsmParser &parser, size_t inputs,
+                                     size_t outputs, Types &inputTypes,
+                                     Types &outputTypes) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<Type> types;
+  if (parser.parseTypeList(types))
+    return failure();
+  if (types.size() != inputs + outputs)
+    return parser.emitError(loc)
+           << "found " << types.size() << " types, expected "
+           << inputs + outputs << ", one for each operand";
+  llvm::append_range(inputTypes, ArrayRef<Type>(types).take_front(inputs));
+  llvm::append_range(outputTypes, ArrayRef<Type>(types).drop_front(inputs));
+  return success();
+}
+
+static void printOperandTypes(OpAsmPrinter &printer, TypeRange inputTypes,
+                              TypeRange outputTypes) {
+  SmallVector<Type> types(inputTypes);
+  llvm::append_range(types, outputTypes);
+  llvm::interleaveComma(types, printer);
+}
+
+ParseResult braid::comm::parseSameShapeTypes(OpAsmParser &parser,
+                                             const UnresolvedOperands &inputs,
+                                             const UnresolvedOperands &outputs,
+                                             Types &inputTypes,
+                                             Types &outputTypes,
+                                             Types &tokenTypes) {
+  if (parseOperandTypes(parser, inputs.size(), outputs.size(), inputTypes,
+                        outputTypes))
+    return failure();
+  for (Type type : inputTypes)
+    tokenTypes.push_back(getTokenType(type));
+  return success();
+}
+
+void braid::comm::printSameShapeTypes(OpAsmPrinter &printer, Operation *,
+                                      OperandRange, OperandRange,
+                                      TypeRange inputTypes,
+                                      TypeRange outputTypes, TypeRange) {
+  printOperandTypes(printer, inputTypes, outputTypes);
+}
+
+ParseResult braid::comm::parseShapedTypes(OpAsmParser &parser,
+                                          const UnresolvedOperands &inputs,
+                                          const UnresolvedOperands &outputs,
+                                          Types &inputTypes, Types &outputTypes,
+                                          Types &tokenTypes) {
+  if (parseOperandTypes(parser, inputs.size(), outputs.size(), inputTypes,
+                        outputTypes))
+    return failure();
+  if (!outputs.empty()) {
+    for (Type type : outputTypes)
+      tokenTypes.push_back(getTokenType(type));
+    return success();
+  }
+  SmallVector<Type> valueTypes;
+  SMLoc loc;
+  if (parser.parseArrow() || parser.getCurrentLocation(&loc) ||
+      parser.parseTypeList(valueTypes))
+    return failure();
+  if (valueTypes.size() != inputs.size())
+    return parser.emitError(loc)
+           << "found " << valueTypes.size() << " result types, expected "
+           << inputs.size() << ", one for each operand";
+  for (Type type : valueTypes) {
+    if (!isa<RankedTensorType>(type))
+      return parser.emitError(loc)
+             << "found result type " << type
+             << ", expected a ranked tensor; buffers are named with 'into'";
+    tokenTypes.push_back(getTokenType(type));
+  }
+  return success();
+}
+
+/// The types of the values of tokens, null for a token without one.
+static SmallVector<Type> getValueTypes(TypeRange tokenTypes) {
+  return llvm::map_to_vector(tokenTypes, [](Type type) {
+    return cast<TokenType>(type).getValueType();
+  });
+}
+
+void braid::comm::printShapedTypes(OpAsmPrinter &printer, Operation *,
+                                   OperandRange, OperandRange outputs,
+                                   TypeRange inputTypes, TypeRange outputTypes,
+                                   TypeRange tokenTypes) {
+  printOperandTypes(printer, inputTypes, outputTypes);
+  if (!outputs.empty())
+    return;
+  printer << " -> ";
+  llvm::interleaveComma(getValueTypes(tokenTypes), printer);
+}
+
+ParseResult braid::comm::parseOptionallyShapedTypes(
+    OpAsmParser &parser, const UnresolvedOperands &inputs,
+    const UnresolvedOperands &outputs, Types &inputTypes, Types &outputTypes,
+    Types &tokenTypes) {
+  if (parseOperandTypes(parser, inputs.size(), outputs.size(), inputTypes,
+                        outputTypes))
+    return failure();
+  SmallVector<Type> valueTypes(
+      ArrayRef<Type>(outputs.empty() ? inputTypes : outputTypes));
+  SMLoc loc = parser.getCurrentLocation();
+  if (outputs.empty() && succeeded(parser.parseOptionalArrow())) {
+    valueTypes.clear();
+    if (parser.parseTypeList(valueTypes))
+      return failure();
+    if (valueTypes.size() != inputs.size())
+      return parser.emitError(loc)
+             << "found " << valueTypes.size() << " result types, expected "
+             << inputs.size() << ", one for each operand";
+  }
+  for (Type type : valueTypes)
+    tokenTypes.push_back(getTokenType(type));
+  return success();
+}
+
+void braid::comm::printOptionallyShapedTypes(OpAsmPrinter &printer,
+                                             Operation *op, OperandRange inputs,
+                                             OperandRange outputs,
+                                             TypeRange inputTypes,
+                                             TypeRange outputTypes,
+                                             TypeRange tokenTypes) {
+  if (outputs.empty() &&
+      SmallVector<Type>(inputTypes) != getValueTypes(tokenTypes)) {
+    printShapedTypes(printer, op, inputs, outputs, inputTypes, outputTypes,
+                     tokenTypes);
+    return;
+  }
+  printOperandTypes(printer, inputTypes, outputTypes);
+}
+
+ParseResult braid::comm::parseReceiveType(
+    OpAsmParser &parser,
+    const std::optional<OpAsmParser::UnresolvedOperand> &output,
+    Type &outputType, Type &tokenType) {
+  Type type;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseType(type))
+    return failure();
+  if (output)
+    outputType = type;
+  else if (!isa<RankedTensorType>(type))
+    return parser.emitError(loc)
+           << "found result type " << type
+           << ", expected a ranked tensor; a buffer is named with 'into'";
+  tokenType = getTokenType(type);
+  return success();
+}
+
+void braid::comm::printReceiveType(OpAsmPrinter &printer, Operation *,
+                                   Value output, Type outputType,
+                                   Type tokenType) {
+  printer << (output ? outputType : cast<TokenType>(tokenType).getValueType());
+}
+
+ParseResult braid::comm::parseWaitTypes(OpAsmParser &parser, Type &tokenType,
+                                        Type &valueType) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseType(tokenType))
+    return failure();
+  auto token = dyn_cast<TokenType>(tokenType);
+  if (!token)
+    return parser.emitError(loc)
+           << "found type " << tokenType << ", expected !comm.token";
+  valueType = token.getValueType();
+  return success();
+}
+
+void braid::comm::printWaitTypes(OpAsmPrinter &printer, Operation *,
+                                 Type tokenType, Type) {
+  printer << tokenType;
+}
+
+//===----------------------------------------------------------------------===//
+// Splits and peers
+//===----------------------------------------------------------------------===//
+
+OptionalParseResult braid::comm::parseSplits(
+    OpAsmParser &parser, UnresolvedOperands &sendSizes,
+    DenseI64ArrayAttr &staticSendSizes, UnresolvedOperands &receiveSizes,
+    DenseI64ArrayAttr &staticReceiveSizes, ArrayAttr &splitMatrix) {
+  if (failed(parser.parseOptionalKeyword("splits")))
+    return std::nullopt;
+  if (parser.parseLSquare())
+    return ParseResult(failure());
+
+  // A second bracket opens the matrix form.
+  if (succeeded(parser.parseOptionalLSquare())) {
+    SmallVector<Attribute> rows;
+    do {
+      SmallVector<int64_t> row;
+      if (!rows.empty() && parser.parseLSquare())
+        return ParseResult(failure());
+      if (failed(parser.parseOptionalRSquare())) {
+        do {
+          if (parser.parseInteger(row.emplace_back()))
+            return ParseResult(failure());
+        } while (succeeded(parser.parseOptionalComma()));
+        if (parser.parseRSquare())
+          return ParseResult(failure());
+      }
+      rows.push_back(parser.getBuilder().getDenseI64ArrayAttr(row));
+    } while (succeeded(parser.parseOptionalComma()));
+    splitMatrix = parser.getBuilder().getArrayAttr(rows);
+    return parser.parseRSquare();
+  }
+
+  // The first bracket is parsed already: the rest of a list of sizes.
+  auto parseSizes = [&](UnresolvedOperands &values,
+                        DenseI64ArrayAttr &sizes) -> ParseResult {
+    SmallVector<int64_t> statics;
+    if (failed(parser.parseOptionalRSquare())) {
+      do {
+        OpAsmParser::UnresolvedOperand value;
+        OptionalParseResult parsed = parser.parseOptionalOperand(value);
+        if (parsed.has_value()) {
+          if (failed(*parsed))
+            return failure();
+          values.push_back(value);
+          statics.push_back(ShapedType::kDynamic);
+        } else if (parser.parseInteger(statics.emplace_back())) {
+          return failure();
+        }
+      } while (succeeded(parser.parseOptionalComma()));
+      if (parser.parseRSquare())
+        return failure();
+    }
+    sizes = parser.getBuilder().getDenseI64ArrayAttr(statics);
+    return success();
+  };
+  return ParseResult(failure(
+      parseSizes(sendSizes, staticSendSizes) || parser.parseKeyword("into") ||
+      parser.parseLSquare() || parseSizes(receiveSizes, staticReceiveSizes)));
+}
+
+void braid::comm::printSplits(OpAsmPrinter &printer, Operation *op,
+                              OperandRange sendSizes,
+                              DenseI64ArrayAttr staticSendSizes,
+                              OperandRange receiveSizes,
+                              DenseI64ArrayAttr staticReceiveSizes,
+                              ArrayAttr splitMatrix) {
+  if (splitMatrix) {
+    printer << "splits ";
+    printRankLists(printer, op, splitMatrix);
+  } else if (staticSendSizes) {
+    printer << "splits ";
+    printDynamicIndexList(printer, op, sendSizes, staticSendSizes);
+    printer << " into ";
+    printDynamicIndexList(printer, op, receiveSizes, staticReceiveSizes);
+  }
+}
+
+ParseResult
+braid::comm::parsePeer(OpAsmParser &parser,
+                       std::optional<OpAsmParser::UnresolvedOperand> &peer,
+                       IntegerAttr &staticPeer) {
+  OpAsmParser::UnresolvedOperand value;
+  OptionalParseResult parsed = parser.parseOptionalOperand(value);
+  if (parsed.has_value()) {
+    peer = value;
+    return *parsed;
+  }
+  int64_t constant = 0;
+  if (parser.parseInteger(constant))
+    return failure();
+  staticPeer = parser.getBuilder().getI64IntegerAttr(constant);
+  return success();
+}
+
+void braid::comm::printPeer(OpAsmPrinter &printer, Operation *, Value peer,
+                            IntegerAttr staticPeer) {
+  if (peer)
+    printer << peer;
+  else
+    printer << staticPeer.getInt();
+}

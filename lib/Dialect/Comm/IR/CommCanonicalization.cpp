@@ -1,0 +1,80 @@
+//===- CommCanonicalization.cpp - Canonicalization of comm ops ------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace braid::comm;
+
+namespace {
+
+/// `comm.size` of a group whose lists have one length is that length.
+struct FoldKnownSize : public OpRewritePattern<SizeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SizeOp op,
+                                PatternRewriter &rewriter) const override {
+    GroupOp group = lookupGroup(op, op.getGroupAttr());
+    std::optional<int64_t> size = group ? group.getStaticSize() : std::nullopt;
+    if (!size)
+      return failure();
+    rewriter.replaceOpWithNewOp<arith::ConstantIndexOp>(op, *size);
+    return success();
+  }
+};
+
+/// A collective over a group of one gives its operands back. Its start goes
+/// together with all of its waits: no other rank runs it, so none is missed.
+struct FoldGroupOfOne : public OpRewritePattern<WaitOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(WaitOp wait,
+                                PatternRewriter &rewriter) const override {
+    AsyncStartOpInterface start = wait.getStart();
+    if (!start || start.isBufferForm())
+      return failure();
+    auto collective = dyn_cast<CollectiveOpInterface>(start.getOperation());
+    if (!collective || collective.isPointToPoint() ||
+        collective.getCollectiveKind() == CollectiveKind::barrier ||
+        collective.getCollectiveKind() == CollectiveKind::permute ||
+        collective.getReductionKind() == ReductionKind::premul_sum)
+      return failure();
+    GroupOp group = lookupGroup(start, collective.getGroupAttr());
+    if (!group || group.getStaticSize() != 1)
+      return failure();
+
+    SmallVector<Value> sources = start.getSources();
+    SmallVector<WaitOp> waits;
+    for (auto [source, token] : llvm::zip_equal(sources, start.getTokens())) {
+      auto only =
+          token.hasOneUse() ? dyn_cast<WaitOp>(*token.user_begin()) : WaitOp();
+      if (!only || only.getValue().getType() != source.getType())
+        return failure();
+      waits.push_back(only);
+    }
+    for (auto [source, only] : llvm::zip_equal(sources, waits))
+      rewriter.replaceOp(only, source);
+    rewriter.eraseOp(start);
+    return success();
+  }
+};
+
+} // namespace
+
+void SizeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                         MLIRContext *context) {
+  patterns.add<FoldKnownSize>(context);
+}
+
+void WaitOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                         MLIRContext *context) {
+  patterns.add<FoldGroupOfOne>(context);
+}

@@ -1,0 +1,228 @@
+//===- CommDialect.cpp - The comm dialect, its types and interfaces -------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommAssembly.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace braid::comm;
+
+#include "braid/Dialect/Comm/IR/CommDialect.cpp.inc"
+#include "braid/Dialect/Comm/IR/CommEnums.cpp.inc"
+#include "braid/Dialect/Comm/IR/CommInterfaces.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "braid/Dialect/Comm/IR/CommTypes.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Dialect
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Every comm op may be inlined: tokens are values, and the order of starts is
+/// that of the inlined text.
+struct CommInlinerInterface : public DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+};
+} // namespace
+
+void CommDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "braid/Dialect/Comm/IR/CommTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "braid/Dialect/Comm/IR/CommOps.cpp.inc"
+      >();
+  addInterfaces<CommInlinerInterface>();
+}
+
+/// Emits the error for an attribute whose value is not of the expected form.
+static LogicalResult emitWrongValue(Operation *op, NamedAttribute attribute,
+                                    const Twine &expected) {
+  return op->emitOpError() << "attribute '" << attribute.getName().getValue()
+                           << "' is " << attribute.getValue() << ", expected "
+                           << expected;
+}
+
+/// Emits the error for an attribute on an op that it says nothing about.
+static LogicalResult emitWrongPlace(Operation *op, NamedAttribute attribute,
+                                    const Twine &expected) {
+  return op->emitOpError() << "has attribute '"
+                           << attribute.getName().getValue() << "', which only "
+                           << expected << " may have";
+}
+
+static bool isNonNegativeI64(Attribute attribute) {
+  auto integer = dyn_cast<IntegerAttr>(attribute);
+  return integer && integer.getType().isSignlessInteger(64) &&
+         integer.getInt() >= 0;
+}
+
+LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  if (name == kCostAttrName) {
+    if (!isNonNegativeI64(value))
+      return emitWrongValue(op, attribute,
+                            "a cost in ns of type i64, not negative");
+    return success();
+  }
+  if (name == kLabelAttrName) {
+    if (auto label = dyn_cast<StringAttr>(value); !label || label.empty())
+      return emitWrongValue(op, attribute, "a string that is not empty");
+    return success();
+  }
+  if (name == kOrderAttrName) {
+    if (!getAsyncStart(op))
+      return emitWrongPlace(op, attribute, "starts");
+    if (!isNonNegativeI64(value))
+      return emitWrongValue(op, attribute, "an i64 that is not negative");
+    return success();
+  }
+  if (name == kHardwareAttrName) {
+    if (!isa<ModuleOp>(op))
+      return emitWrongPlace(op, attribute, "modules");
+    if (auto hardware = dyn_cast<StringAttr>(value);
+        !hardware || hardware.empty())
+      return emitWrongValue(op, attribute, "the name of a hardware");
+    return success();
+  }
+  if (name == kMpmdAttrName) {
+    if (!isa<ModuleOp>(op))
+      return emitWrongPlace(op, attribute, "modules");
+    if (!isa<UnitAttr>(value))
+      return emitWrongValue(op, attribute, "no value");
+    return success();
+  }
+  if (name == kEffectsAttrName) {
+    auto function = dyn_cast<FunctionOpInterface>(op);
+    if (!function || !function.isDeclaration())
+      return emitWrongPlace(op, attribute, "function declarations");
+    auto effects = dyn_cast<StringAttr>(value);
+    if (!effects || (effects != "none" && effects != "args"))
+      return emitWrongValue(op, attribute, "\"none\" or \"args\"");
+    return success();
+  }
+  return op->emitOpError() << "has unknown attribute '" << name
+                           << "', expected one of '" << kCostAttrName << "', '"
+                           << kLabelAttrName << "', '" << kOrderAttrName
+                           << "', '" << kHardwareAttrName << "', '"
+                           << kMpmdAttrName << "', '" << kEffectsAttrName
+                           << "'";
+}
+
+LogicalResult CommDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                    unsigned argIndex,
+                                                    NamedAttribute attribute) {
+  if (attribute.getName() != kDonatedAttrName)
+    return op->emitOpError()
+           << "argument #" << argIndex << " has unknown attribute '"
+           << attribute.getName().getValue() << "', expected '"
+           << kDonatedAttrName << "'";
+  if (!isa<UnitAttr>(attribute.getValue()))
+    return emitWrongValue(op, attribute, "no value");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+LogicalResult TokenType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                Type valueType) {
+  if (valueType && !isa<RankedTensorType>(valueType))
+    return emitError() << "found token of " << valueType
+                       << ", expected a ranked tensor";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Interfaces
+//===----------------------------------------------------------------------===//
+
+AsyncStartOpInterface braid::comm::getAsyncStart(Operation *op) {
+  auto start = dyn_cast<AsyncStartOpInterface>(op);
+  return start && !start.getTokens().empty() ? start : AsyncStartOpInterface();
+}
+
+bool AsyncStartOpInterface::isBufferForm() {
+  auto isBuffer = [](OpOperand &operand) {
+    return isa<BaseMemRefType>(operand.get().getType());
+  };
+  return llvm::any_of(getSourceOperands(), isBuffer) ||
+         llvm::any_of(getDestinationOperands(), isBuffer);
+}
+
+Type AsyncStartOpInterface::getInFlightType(unsigned index) {
+  return cast<TokenType>(getTokens()[index].getType()).getValueType();
+}
+
+SmallVector<Value> AsyncStartOpInterface::getSources() {
+  return llvm::map_to_vector(getSourceOperands(),
+                             [](OpOperand &operand) { return operand.get(); });
+}
+
+SmallVector<Value> AsyncStartOpInterface::getDestinations() {
+  return llvm::map_to_vector(getDestinationOperands(),
+                             [](OpOperand &operand) { return operand.get(); });
+}
+
+bool CollectiveOpInterface::isPointToPoint() {
+  CollectiveKind kind = getCollectiveKind();
+  return kind == CollectiveKind::send || kind == CollectiveKind::recv;
+}
+
+//===----------------------------------------------------------------------===//
+// Lookup
+//===----------------------------------------------------------------------===//
+
+GroupOp braid::comm::lookupGroup(Operation *from, FlatSymbolRefAttr group) {
+  return SymbolTable::lookupNearestSymbolFrom<GroupOp>(from, group);
+}
+
+GroupOp braid::comm::lookupGroup(Operation *from, FlatSymbolRefAttr group,
+                                 SymbolTableCollection &symbolTables) {
+  return symbolTables.lookupNearestSymbolFrom<GroupOp>(from, group);
+}
+
+/// The first name in `loc`; empty if there is none.
+static StringRef getLocationName(Location loc) {
+  if (auto named = dyn_cast<NameLoc>(loc))
+    return named.getName();
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : fused.getLocations())
+      if (StringRef name = getLocationName(part); !name.empty())
+        return name;
+  if (auto call = dyn_cast<CallSiteLoc>(loc))
+    return getLocationName(call.getCallee());
+  return {};
+}
+
+StringRef braid::comm::getLabel(Operation *op) {
+  if (auto label = op->getAttrOfType<StringAttr>(CommDialect::kLabelAttrName))
+    return label;
+  return getLocationName(op->getLoc());
+}

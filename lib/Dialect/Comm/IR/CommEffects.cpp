@@ -1,0 +1,84 @@
+//===- CommEffects.cpp - Memory effects of comm ops -----------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+
+using namespace mlir;
+using namespace braid::comm;
+
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+static bool isBuffer(OpOperand &operand) {
+  return isa<BaseMemRefType>(operand.get().getType());
+}
+
+/// Reading and writing the communicator keeps a start where it is needed:
+/// nothing else stops all of CSE, LICM, sinking and dead-code elimination.
+static void getStartEffects(AsyncStartOpInterface start, Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), CommunicatorResource::get());
+  effects.emplace_back(MemoryEffects::Write::get(),
+                       CommunicatorResource::get());
+  for (OpOperand &source : start.getSourceOperands())
+    if (isBuffer(source))
+      effects.emplace_back(MemoryEffects::Read::get(), &source,
+                           SideEffects::DefaultResource::get());
+  for (OpOperand &destination : start.getDestinationOperands())
+    if (isBuffer(destination))
+      effects.emplace_back(MemoryEffects::Write::get(), &destination,
+                           SideEffects::DefaultResource::get());
+}
+
+#define BRAID_START_EFFECTS(OpTy)                                              \
+  void OpTy::getEffects(Effects &effects) { getStartEffects(*this, effects); }
+
+BRAID_START_EFFECTS(AllReduceOp)
+BRAID_START_EFFECTS(ReduceOp)
+BRAID_START_EFFECTS(BroadcastOp)
+BRAID_START_EFFECTS(AllGatherOp)
+BRAID_START_EFFECTS(ReduceScatterOp)
+BRAID_START_EFFECTS(AllToAllOp)
+BRAID_START_EFFECTS(GatherOp)
+BRAID_START_EFFECTS(ScatterOp)
+BRAID_START_EFFECTS(PermuteOp)
+BRAID_START_EFFECTS(SendOp)
+BRAID_START_EFFECTS(RecvOp)
+BRAID_START_EFFECTS(BarrierOp)
+#undef BRAID_START_EFFECTS
+
+void WaitOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Free::get(), &getTokenMutable(),
+                       RequestResource::get());
+  for (OpOperand &buffer : getReadsMutable())
+    effects.emplace_back(MemoryEffects::Read::get(), &buffer,
+                         SideEffects::DefaultResource::get());
+  for (OpOperand &buffer : getWritesMutable()) {
+    effects.emplace_back(MemoryEffects::Read::get(), &buffer,
+                         SideEffects::DefaultResource::get());
+    effects.emplace_back(MemoryEffects::Write::get(), &buffer,
+                         SideEffects::DefaultResource::get());
+  }
+}
+
+void ComputeOp::getEffects(Effects &effects) {
+  // Two equal async ops must not become one, whose token had two waits.
+  for (OpResult token : getTokens())
+    effects.emplace_back(MemoryEffects::Allocate::get(), token,
+                         RequestResource::get());
+  // The region's own effects count where there is one.
+  if (!isOpaque() && !getAsync())
+    return;
+  for (OpOperand &input : getInputsMutable()) {
+    if (!isBuffer(input))
+      continue;
+    effects.emplace_back(MemoryEffects::Read::get(), &input,
+                         SideEffects::DefaultResource::get());
+    effects.emplace_back(MemoryEffects::Write::get(), &input,
+                         SideEffects::DefaultResource::get());
+  }
+}

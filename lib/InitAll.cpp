@@ -1,0 +1,17 @@
+//===- InitAll.cpp - Everything that Braid's tools register ---------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/InitAll.h"
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+
+void braid::registerAllDialects(mlir::DialectRegistry &registry) {
+  registry.insert<comm::CommDialect>();
+}
+
+void braid::registerAllPasses() {}
