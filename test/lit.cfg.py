@@ -1,0 +1,35 @@
+# Regression tests: .mlir files with RUN lines, and Python scripts of their own.
+import os
+
+import lit.formats
+import lit.util
+
+config.name = "Braid"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test", ".py"]
+config.excludes = ["Inputs", "Unit", "Benchmark", "lit.cfg.py", "lit.local.cfg", "CMakeLists.txt"]
+config.test_source_root = os.path.join(config.braid_source_dir, "test")
+config.test_exec_root = os.path.join(config.braid_binary_dir, "test")
+
+tools = os.path.join(config.braid_binary_dir, "bin")
+config.environment["PATH"] = os.pathsep.join(
+    [tools, config.llvm_tools_dir, config.environment.get("PATH", "")]
+)
+# One BLAS thread for a rank: ranks are threads already.
+config.environment["OPENBLAS_NUM_THREADS"] = "1"
+config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
+
+config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%cxx", config.cxx))
+config.substitutions.append(("%cc", config.cc))
+config.substitutions.append(("%braid_lib_dir", os.path.join(config.braid_binary_dir, "lib")))
+config.substitutions.append(("%braid_include_dir", os.path.join(config.braid_source_dir, "include")))
+config.substitutions.append(("%braid_src_root", config.braid_source_dir))
+
+# BRAID_OPT_CHECK_IR_ROUNDTRIP=1 makes every run of braid-opt check that its
+# output parses back to the same module.
+if os.environ.get("BRAID_OPT_CHECK_IR_ROUNDTRIP"):
+    config.substitutions.append((r"\bbraid-opt\b", "braid-opt --verify-roundtrip"))
+
+if lit.util.which("mlir-opt", config.environment["PATH"]):
+    config.available_features.add("mlir-opt")
