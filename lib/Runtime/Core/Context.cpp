@@ -1,0 +1,339 @@
+//===- Context.cpp - The state of one rank ----------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/Context.h"
+#include "Core/World.h"
+#include "braid-rt/Memory.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdlib>
+
+using namespace braid::rt;
+
+static thread_local Context *currentContext = nullptr;
+
+Context *Context::current() { return currentContext; }
+
+void braid::rt::failOutsideOfRank() {
+  std::fputs("braid runtime: called by a thread that runs no rank "
+             "(compiled code must be entered through braid_rt_invoke)\n",
+             stderr);
+  std::abort();
+}
+
+//===----------------------------------------------------------------------===//
+// Invocation
+//===----------------------------------------------------------------------===//
+
+void Context::begin() {
+  error.clear();
+  failed = secondary = false;
+  // Another program's descriptors may stand where an unloaded one's stood.
+  memberships.clear();
+  events.clear();
+  exportedEvents.clear();
+  engine.beginInvocation(rank);
+}
+
+/// Calls the entry; false when it was left by an error. Kept apart so that no
+/// object with a destructor is alive in a function that longjmp returns to.
+__attribute__((noinline)) static bool
+call(std::jmp_buf &target, const braid_rt_entry &entry, void **args) {
+  if (setjmp(target) != 0)
+    return false;
+  entry.function(args);
+  return true;
+}
+
+int32_t Context::invoke(const braid_rt_entry &entry, void **args) {
+  if (currentContext) {
+    recordError(messagePrefix({}, rank) +
+                    "a rank is already running on this thread",
+                false);
+    return BRAID_RT_FAILED;
+  }
+  begin();
+  currentContext = this;
+  bool returned = call(jumpTarget, entry, args);
+  currentContext = nullptr;
+  if (returned)
+    finish(entry, args);
+  else
+    fail(error, secondary);
+  int64_t leaked = memory.releaseAll();
+  if (leaked && !failed) {
+    statistics.leakedBytes += leaked;
+    if (world.logs(BRAID_RT_DEBUG_INFO))
+      world.log("rank " + std::to_string(rank) + ": " + entry.name +
+                " did not free " + std::to_string(leaked) + " bytes");
+  }
+  if (failed)
+    for (int64_t i = 0; i < entry.argumentCount; ++i) {
+      const braid_rt_argument &argument = entry.arguments[i];
+      bool dynamic = std::count(argument.sizes, argument.sizes + argument.rank,
+                                BRAID_RT_DYNAMIC) > 0;
+      if (argument.direction == BRAID_RT_OUT && dynamic)
+        *static_cast<braid_rt_memref *>(args[i]) = {};
+    }
+  return failed ? BRAID_RT_FAILED : BRAID_RT_OK;
+}
+
+void Context::finish(const braid_rt_entry &entry, void **args) {
+  try {
+    for (const Request &request : requests)
+      if (request.request)
+        throw Error(messagePrefix(request.operation().site, rank) +
+                    "the program ended without waiting for " +
+                    request.operation().signature() + " on @" + request.lane);
+    detachResults(entry, args);
+    engine.endInvocation(rank);
+  } catch (const Error &caught) {
+    fail(caught.what(), caught.secondary);
+  }
+}
+
+void Context::detachResults(const braid_rt_entry &entry, void **args) {
+  std::vector<void *> detached;
+  for (int64_t i = 0; i < entry.argumentCount; ++i) {
+    const braid_rt_argument &argument = entry.arguments[i];
+    if (argument.direction != BRAID_RT_OUT ||
+        argument.passing != BRAID_RT_MEMREF ||
+        !std::count(argument.sizes, argument.sizes + argument.rank,
+                    BRAID_RT_DYNAMIC))
+      continue;
+    auto *result = static_cast<braid_rt_memref *>(args[i]);
+    if (memory.detach(result->allocated)) {
+      detached.push_back(result->allocated);
+      continue;
+    }
+    for (void *pointer : detached)
+      freeBlock(pointer);
+    throw Error(
+        messagePrefix(entry.site ? *entry.site : braid_rt_site{}, rank) +
+        entry.name + " returned memory for " + argument.name +
+        " that it had not allocated or had returned before");
+  }
+}
+
+void Context::recordError(const std::string &message, bool isSecondary) {
+  error = message;
+  failed = true;
+  secondary = isSecondary;
+}
+
+void Context::fail(const std::string &message, bool isSecondary) {
+  recordError(message, isSecondary);
+  if (world.logs(BRAID_RT_DEBUG_INFO))
+    world.log("failed: " + message);
+  engine.failInvocation(rank, message);
+  for (size_t slot = 0; slot < requests.size(); ++slot)
+    if (requests[slot].request) {
+      requests[slot].request.reset();
+      ++requests[slot].generation;
+      freeSlots.push_back(slot);
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+/// The content of a group's list: what makes two ranks' communicators one.
+static std::string communicatorKey(const braid_rt_group &group, int32_t list) {
+  std::string key = std::string(group.name) + '\n';
+  if (group.allRanks)
+    return key + "all";
+  for (int32_t i = 0; i < group.offsets[group.listCount]; ++i) {
+    for (int32_t l = 0; l < group.listCount; ++l)
+      if (group.offsets[l] == i)
+        key += '[';
+    key += std::to_string(group.ranks[i]) + ' ';
+  }
+  return key + '#' + std::to_string(list);
+}
+
+Membership Context::membership(const braid_rt_group &group) {
+  auto it = memberships.find(&group);
+  if (it != memberships.end())
+    return it->second;
+  int32_t worldSize = world.config.ranks;
+  int32_t list = group.allRanks ? 0 : -1;
+  Membership result;
+  std::vector<int32_t> ranks;
+  if (group.allRanks) {
+    for (int32_t r = 0; r < worldSize; ++r)
+      ranks.push_back(r);
+    result.index = rank;
+  } else {
+    std::vector<bool> seen(worldSize);
+    for (int32_t l = 0; l < group.listCount; ++l)
+      for (int32_t i = group.offsets[l]; i < group.offsets[l + 1]; ++i) {
+        int32_t member = group.ranks[i];
+        if (member < 0 || member >= worldSize)
+          throw Error(std::string("group @") + group.name + " names rank " +
+                      std::to_string(member) + ", but the program runs on " +
+                      std::to_string(worldSize) +
+                      (worldSize == 1 ? " rank" : " ranks"));
+        if (seen[member])
+          throw Error(std::string("group @") + group.name + " has rank " +
+                      std::to_string(member) + " twice");
+        seen[member] = true;
+        if (member == rank) {
+          list = l;
+          result.index = i - group.offsets[l];
+        }
+      }
+    if (list >= 0)
+      ranks.assign(group.ranks + group.offsets[list],
+                   group.ranks + group.offsets[list + 1]);
+  }
+  if (list >= 0)
+    result.communicator =
+        &engine.communicator(communicatorKey(group, list), group.name, ranks);
+  memberships.emplace(&group, result);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+static void *makeHandle(size_t slot, uint32_t generation) {
+  // Odd, so never null and never a pointer to anything.
+  return reinterpret_cast<void *>((static_cast<uintptr_t>(generation) << 32) |
+                                  (slot << 1) | 1);
+}
+
+size_t Context::freeSlot() {
+  if (freeSlots.empty()) {
+    requests.emplace_back();
+    return requests.size() - 1;
+  }
+  size_t slot = freeSlots.back();
+  freeSlots.pop_back();
+  return slot;
+}
+
+void *Context::start(const braid_rt_group &group, Operation operation) {
+  int64_t beginNs = world.config.trace ? world.now() : 0;
+  braid_rt_site site = operation.site;
+  size_t slot = freeSlot();
+  Request &request = requests[slot];
+  try {
+    Membership place = membership(group);
+    if (!place.communicator)
+      throw Error("this rank is in no list of group @" +
+                  std::string(group.name) + " and may not run its " +
+                  braid_rt_kind_name(operation.kind));
+    checkOperation(operation, place.index, place.communicator->size());
+    request.lane = group.name;
+    if (operation.isPointToPoint())
+      request.lane += " p2p";
+    request.waitsLeft =
+        std::max<int64_t>(1, static_cast<int64_t>(operation.operands.size()));
+    request.completed = false;
+    request.request = engine.start(rank, *place.communicator, place.index,
+                                   std::move(operation));
+  } catch (const Error &caught) {
+    freeSlots.push_back(slot);
+    throw Error(messagePrefix(caught.site.value_or(site), rank) + caught.what(),
+                caught.secondary);
+  }
+  ++statistics.starts;
+  if (world.logs(BRAID_RT_DEBUG_DETAIL))
+    world.log(messagePrefix(site, rank) + "starts " +
+              request.operation().signature() + " on @" + request.lane +
+              ", number " + std::to_string(request.request->sequence));
+  if (world.config.trace)
+    addEvent(BRAID_RT_EVENT_START, request, beginNs, world.now());
+  return makeHandle(slot, request.generation);
+}
+
+Context::Request &Context::find(void *handle, const braid_rt_site &site) {
+  auto bits = reinterpret_cast<uintptr_t>(handle);
+  size_t slot = (bits & 0xffffffff) >> 1;
+  if (!(bits & 1) || slot >= requests.size() ||
+      requests[slot].generation != bits >> 32 || !requests[slot].request)
+    throw Error(messagePrefix(site, rank) +
+                "this wait's request is none of this rank, or has been "
+                "awaited already");
+  return requests[slot];
+}
+
+void Context::wait(void *handle, const braid_rt_site *site) {
+  Request &request = find(handle, site ? *site : braid_rt_site{});
+  ++statistics.waits;
+  if (!request.completed) {
+    int64_t beginNs = world.now();
+    try {
+      engine.wait(rank, *request.request);
+    } catch (const Error &caught) {
+      // The engine may answer with the failure of another request.
+      throw Error(
+          messagePrefix(caught.site.value_or(request.operation().site), rank) +
+              caught.what(),
+          caught.secondary);
+    }
+    int64_t endNs = world.now();
+    statistics.waitNs += endNs - beginNs;
+    request.completed = true;
+    if (world.config.trace) {
+      addEvent(BRAID_RT_EVENT_COLLECTIVE, request, request.request->beginNs,
+               request.request->endNs);
+      addEvent(BRAID_RT_EVENT_WAIT, request, beginNs, endNs);
+    }
+    if (world.logs(BRAID_RT_DEBUG_DETAIL))
+      world.log(messagePrefix(request.operation().site, rank) + "has " +
+                request.operation().signature() + " on @" + request.lane +
+                ", number " + std::to_string(request.request->sequence) +
+                ", after " + std::to_string((endNs - beginNs) / 1000) +
+                " us of waiting");
+  }
+  if (--request.waitsLeft > 0)
+    return;
+  size_t slot = static_cast<size_t>(&request - requests.data());
+  request.request.reset();
+  ++request.generation;
+  freeSlots.push_back(slot);
+}
+
+//===----------------------------------------------------------------------===//
+// Trace
+//===----------------------------------------------------------------------===//
+
+void Context::addEvent(braid_rt_event_category category, const Request &request,
+                       int64_t beginNs, int64_t endNs) {
+  TraceEvent event;
+  const Operation &operation = request.operation();
+  event.signature = operation.signature();
+  event.lane = request.lane;
+  event.event = {category,
+                 operation.kind,
+                 operation.site.label ? operation.site.label
+                                      : braid_rt_kind_name(operation.kind),
+                 nullptr,
+                 nullptr,
+                 beginNs,
+                 endNs,
+                 request.request->sequence,
+                 operation.linkBytes(),
+                 operation.site};
+  events.push_back(std::move(event));
+}
+
+const braid_rt_event *Context::trace(int64_t *count) {
+  exportedEvents.clear();
+  for (const TraceEvent &event : events) {
+    exportedEvents.push_back(event.event);
+    exportedEvents.back().signature = event.signature.c_str();
+    exportedEvents.back().lane = event.lane.c_str();
+  }
+  *count = static_cast<int64_t>(exportedEvents.size());
+  return exportedEvents.data();
+}

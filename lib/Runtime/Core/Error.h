@@ -1,0 +1,48 @@
+//===- Error.h - Errors of a rank -------------------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CORE_ERROR_H
+#define BRAID_RUNTIME_CORE_ERROR_H
+
+#include "braid-rt/Types.h"
+
+#include <cstdio>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace braid::rt {
+
+/// Ends a rank's program. Thrown inside the runtime only; the C entry points
+/// catch it before they leave compiled code.
+class Error : public std::runtime_error {
+public:
+  /// `secondary`: the rank failed only because another one did.
+  explicit Error(const std::string &message, bool secondary = false)
+      : std::runtime_error(message), secondary(secondary) {}
+
+  bool secondary;
+  /// The site that the message is about, where it is not the caller's.
+  std::optional<braid_rt_site> site;
+};
+
+/// `prog.mlir:12:8 (ar0)`, or "" when nothing is known.
+std::string describeSite(const braid_rt_site &site);
+
+/// `prog.mlir:12:8 (ar0): rank 1: `, the start of every message.
+std::string messagePrefix(const braid_rt_site &site, int32_t rank);
+
+/// Copies a message into a caller's buffer as the C ABI promises.
+inline void copyError(const std::string &message, char *error, size_t size) {
+  if (error && size)
+    std::snprintf(error, size, "%s", message.c_str());
+}
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_CORE_ERROR_H

@@ -1,0 +1,191 @@
+//===- Memory.cpp - Memory that compiled code holds on a rank ---*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/Memory.h"
+#include "Core/Context.h"
+#include "braid-rt/Memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+using namespace braid::rt;
+
+namespace {
+constexpr size_t minimumAlignment = 64;
+/// Blocks from this size on are kept for reuse; smaller ones malloc reuses.
+constexpr size_t keepSize = 64 * 1024;
+} // namespace
+
+struct braid::rt::BlockHeader {
+  MemoryPool *owner;
+  BlockHeader *previous;
+  BlockHeader *next;
+  size_t size;      ///< What the program asked for.
+  size_t capacity;  ///< What the block has room for.
+  size_t alignment; ///< Of the data.
+  void *base;       ///< What malloc returned.
+
+  void *data() { return reinterpret_cast<char *>(this) + minimumAlignment; }
+};
+static_assert(sizeof(BlockHeader) <= minimumAlignment,
+              "the header stands in the 64 bytes before the data");
+
+static BlockHeader *headerOf(void *pointer) {
+  return reinterpret_cast<BlockHeader *>(static_cast<char *>(pointer) -
+                                         minimumAlignment);
+}
+
+static BlockHeader *createBlock(size_t alignment, size_t size) {
+  alignment = std::max(alignment, minimumAlignment);
+  if (size > SIZE_MAX / 2 || alignment > SIZE_MAX / 4 ||
+      (alignment & (alignment - 1)) != 0)
+    return nullptr;
+  // The data start at the first aligned address that leaves room for the
+  // header.
+  size_t total = (alignment + size + alignment - 1) / alignment * alignment;
+  void *base = std::aligned_alloc(alignment, total);
+  if (!base)
+    return nullptr;
+  char *data = static_cast<char *>(base) + alignment;
+  return new (data - minimumAlignment) BlockHeader{
+      nullptr, nullptr, nullptr, size, total - alignment, alignment, base};
+}
+
+void *braid::rt::allocateBlock(size_t alignment, size_t size) {
+  BlockHeader *block = createBlock(alignment, size);
+  return block ? block->data() : nullptr;
+}
+
+void braid::rt::freeBlock(void *pointer) {
+  if (!pointer)
+    return;
+  BlockHeader *block = headerOf(pointer);
+  if (block->owner)
+    block->owner->release(block);
+  else
+    std::free(block->base);
+}
+
+MemoryPool::~MemoryPool() {
+  releaseAll();
+  trim(0);
+}
+
+void *MemoryPool::allocate(size_t alignment, size_t size) {
+  alignment = std::max(alignment, minimumAlignment);
+  BlockHeader *block = nullptr;
+  if (size >= keepSize) {
+    // A block that is up to a quarter larger is a fit, too.
+    auto it = kept.lower_bound(size);
+    while (it != kept.end() && it->second->alignment < alignment)
+      ++it;
+    if (it != kept.end() && it->first - size <= size / 4) {
+      block = it->second;
+      keptBytes -= static_cast<int64_t>(block->capacity);
+      kept.erase(it);
+      block->size = size;
+    }
+  }
+  if (!block)
+    block = createBlock(alignment, size);
+  if (!block && keptBytes) {
+    trim(0);
+    block = createBlock(alignment, size);
+  }
+  if (!block)
+    return nullptr;
+  block->owner = this;
+  block->previous = nullptr;
+  block->next = live;
+  if (live)
+    live->previous = block;
+  live = block;
+  currentBytes += static_cast<int64_t>(size);
+  heldCapacity += static_cast<int64_t>(block->capacity);
+  peakBytes = std::max(peakBytes, currentBytes);
+  mostHeld = std::max(mostHeld, heldCapacity);
+  ++allocations;
+  trim(mostHeld - heldCapacity);
+  return block->data();
+}
+
+void MemoryPool::unlink(BlockHeader *block) {
+  (block->previous ? block->previous->next : live) = block->next;
+  if (block->next)
+    block->next->previous = block->previous;
+  block->owner = nullptr;
+  currentBytes -= static_cast<int64_t>(block->size);
+  heldCapacity -= static_cast<int64_t>(block->capacity);
+}
+
+void MemoryPool::release(BlockHeader *block) {
+  unlink(block);
+  if (block->size < keepSize) {
+    std::free(block->base);
+    return;
+  }
+  kept.emplace(block->capacity, block);
+  keptBytes += static_cast<int64_t>(block->capacity);
+  trim(mostHeld - heldCapacity);
+}
+
+void MemoryPool::trim(int64_t limit) {
+  while (keptBytes > limit) {
+    auto smallest = kept.begin();
+    keptBytes -= static_cast<int64_t>(smallest->first);
+    std::free(smallest->second->base);
+    kept.erase(smallest);
+  }
+}
+
+bool MemoryPool::detach(void *pointer) {
+  // The pointer may be anything, so it is searched for rather than followed.
+  for (BlockHeader *block = live; block; block = block->next)
+    if (block->data() == pointer) {
+      unlink(block);
+      return true;
+    }
+  return false;
+}
+
+int64_t MemoryPool::releaseAll() {
+  int64_t bytes = currentBytes;
+  while (live)
+    release(live);
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// C entry points
+//===----------------------------------------------------------------------===//
+
+void *_mlir_memref_to_llvm_aligned_alloc(size_t alignment, size_t size) {
+  Context *context = Context::current();
+  void *pointer = context ? context->memory.allocate(alignment, size)
+                          : allocateBlock(alignment, size);
+  if (!pointer)
+    leaveOnError([&](Context &context) -> void * {
+      throw Error(messagePrefix({}, context.rank) + "cannot allocate " +
+                  std::to_string(size) + " bytes aligned to " +
+                  std::to_string(alignment));
+    });
+  return pointer;
+}
+
+void *_mlir_memref_to_llvm_alloc(size_t size) {
+  return _mlir_memref_to_llvm_aligned_alloc(minimumAlignment, size);
+}
+
+void _mlir_memref_to_llvm_free(void *pointer) { freeBlock(pointer); }
+
+void *braid_rt_alloc(size_t size) {
+  return allocateBlock(minimumAlignment, size);
+}
+
+void braid_rt_free(void *pointer) { freeBlock(pointer); }

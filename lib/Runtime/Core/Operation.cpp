@@ -1,0 +1,346 @@
+//===- Operation.cpp - One collective as one rank starts it -----*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/Operation.h"
+#include "Core/Error.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace braid::rt;
+
+int64_t braid::rt::elementCount(const Sizes &sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
+std::string braid::rt::tensorType(const Sizes &sizes, int32_t dtype) {
+  std::string text = "tensor<";
+  for (int64_t size : sizes)
+    text += std::to_string(size) + 'x';
+  const char *name = braid_rt_dtype_name(dtype);
+  return text + (name ? name : "?") + '>';
+}
+
+static std::string listText(const std::vector<int64_t> &values) {
+  std::string text = "[";
+  for (size_t i = 0; i < values.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(values[i]);
+  return text + ']';
+}
+
+/// A flat list as rows of `width`: `[[0, 1], [1, 0]]`.
+static std::string rowsText(const std::vector<int64_t> &values, size_t width) {
+  std::string text = "[";
+  for (size_t i = 0; width && i < values.size(); i += width) {
+    auto begin = values.begin() + static_cast<std::ptrdiff_t>(i);
+    auto end =
+        begin + static_cast<std::ptrdiff_t>(std::min(width, values.size() - i));
+    text += (i ? ", " : "") + listText({begin, end});
+  }
+  return text + ']';
+}
+
+static size_t squareRoot(size_t square) {
+  size_t root = 0;
+  while (root * root < square)
+    ++root;
+  return root;
+}
+
+static std::string typesText(const Operation &operation, bool destinations) {
+  std::string text;
+  for (const Operand &operand : operation.operands)
+    text += (text.empty() ? "" : ", ") +
+            tensorType(destinations ? operand.destinationSizes
+                                    : operand.sourceSizes,
+                       operand.dtype);
+  return operation.operands.size() == 1 ? text : '(' + text + ')';
+}
+
+std::string Operation::signature() const {
+  std::string text = braid_rt_kind_name(kind);
+  if (reduction >= 0)
+    text += std::string(" ") + braid_rt_reduction_name(reduction);
+  if (root >= 0)
+    text += " root " + std::to_string(root);
+  if (dim >= 0)
+    text += " dim " + std::to_string(dim);
+  if (kind == BRAID_RT_SEND)
+    text += " to " + std::to_string(peer);
+  if (kind == BRAID_RT_RECV)
+    text += " from " + std::to_string(peer);
+  if (splits == Splits::Lists)
+    text += " splits " + listText(sourceSplits) + " into " +
+            listText(destinationSplits);
+  if (splits == Splits::Matrix)
+    text += " splits " + rowsText(matrix, squareRoot(matrix.size()));
+  if (kind == BRAID_RT_PERMUTE)
+    text += " pairs " + rowsText(pairs, 2);
+  if (kind == BRAID_RT_BARRIER)
+    return text;
+  text += ' ' + typesText(*this, /*destinations=*/kind == BRAID_RT_RECV);
+  bool shapeChanges = kind == BRAID_RT_ALL_GATHER ||
+                      kind == BRAID_RT_REDUCE_SCATTER ||
+                      kind == BRAID_RT_GATHER || kind == BRAID_RT_SCATTER ||
+                      splits != Splits::Equal;
+  if (shapeChanges)
+    text += " -> " + typesText(*this, /*destinations=*/true);
+  return text;
+}
+
+int64_t Operation::linkBytes() const {
+  int64_t bytes = 0;
+  for (const Operand &operand : operands) {
+    int64_t source = operand.sourceBytes();
+    int64_t destination = operand.destinationBytes();
+    switch (kind) {
+    case BRAID_RT_ALL_GATHER:
+    case BRAID_RT_GATHER:
+    case BRAID_RT_RECV:
+      bytes += destination;
+      break;
+    case BRAID_RT_ALL_TO_ALL:
+      bytes += std::max(source, destination);
+      break;
+    default:
+      bytes += source;
+    }
+  }
+  return bytes;
+}
+
+int64_t Operation::rowsTo(int64_t member, int64_t target, int64_t groupSize,
+                          const Operand &operand) const {
+  if (splits == Splits::Lists)
+    return sourceSplits[target];
+  if (splits == Splits::Matrix)
+    return matrix[member * groupSize + target];
+  return operand.sourceSizes[0] / groupSize;
+}
+
+int64_t Operation::rowsFrom(int64_t member, int64_t source, int64_t groupSize,
+                            const Operand &operand) const {
+  if (splits == Splits::Lists)
+    return destinationSplits[source];
+  if (splits == Splits::Matrix)
+    return matrix[source * groupSize + member];
+  return operand.destinationSizes[0] / groupSize;
+}
+
+static Sizes scaled(Sizes sizes, int64_t dim, int64_t factor) {
+  sizes[dim] *= factor;
+  return sizes;
+}
+
+static void checkShape(const Operation &operation, const Operand &operand,
+                       const Sizes &expected) {
+  if (operand.destinationSizes != expected)
+    throw Error(operation.signature() + ": the result is " +
+                tensorType(operand.destinationSizes, operand.dtype) +
+                ", expected " + tensorType(expected, operand.dtype));
+}
+
+static void checkDim(const Operation &operation, const Sizes &sizes,
+                     int64_t dim, const Operand &operand) {
+  if (dim < 0 || dim >= static_cast<int64_t>(sizes.size()))
+    throw Error(std::string(braid_rt_kind_name(operation.kind)) + ": dim " +
+                std::to_string(dim) + " is out of range for " +
+                tensorType(sizes, operand.dtype));
+}
+
+static void checkDivisible(const Operation &operation, const Operand &operand,
+                           int64_t dim, int64_t groupSize) {
+  int64_t size = operand.sourceSizes[dim];
+  if (size % groupSize != 0)
+    throw Error(operation.signature() + ": size " + std::to_string(size) +
+                " of dimension " + std::to_string(dim) +
+                " cannot be divided among " + std::to_string(groupSize) +
+                " ranks");
+}
+
+static void checkSplits(const Operation &operation, const Operand &operand,
+                        int64_t member, int64_t groupSize) {
+  if (operation.splits == Splits::Equal) {
+    checkDivisible(operation, operand, 0, groupSize);
+    return checkShape(operation, operand, operand.sourceSizes);
+  }
+  int64_t sent = 0, received = 0;
+  for (int64_t other = 0; other < groupSize; ++other) {
+    int64_t to = operation.rowsTo(member, other, groupSize, operand);
+    int64_t from = operation.rowsFrom(member, other, groupSize, operand);
+    if (to < 0 || from < 0)
+      throw Error(operation.signature() + ": split " +
+                  std::to_string(std::min(to, from)) + " is negative");
+    sent += to;
+    received += from;
+  }
+  if (sent != operand.sourceSizes[0])
+    throw Error(operation.signature() + ": this rank's splits add up to " +
+                std::to_string(sent) + ", expected " +
+                std::to_string(operand.sourceSizes[0]) +
+                ", the size of dimension 0 of " +
+                tensorType(operand.sourceSizes, operand.dtype));
+  Sizes expected = operand.sourceSizes;
+  expected[0] = received;
+  checkShape(operation, operand, expected);
+}
+
+static void checkOperandShape(const Operation &operation,
+                              const Operand &operand, int64_t member,
+                              int64_t groupSize) {
+  switch (operation.kind) {
+  case BRAID_RT_SEND:
+  case BRAID_RT_RECV:
+    return;
+  case BRAID_RT_ALL_GATHER:
+    checkDim(operation, operand.sourceSizes, operation.dim, operand);
+    return checkShape(operation, operand,
+                      scaled(operand.sourceSizes, operation.dim, groupSize));
+  case BRAID_RT_GATHER:
+    checkDim(operation, operand.sourceSizes, 0, operand);
+    return checkShape(operation, operand,
+                      scaled(operand.sourceSizes, 0, groupSize));
+  case BRAID_RT_REDUCE_SCATTER:
+  case BRAID_RT_SCATTER: {
+    int64_t dim = operation.kind == BRAID_RT_REDUCE_SCATTER ? operation.dim : 0;
+    checkDim(operation, operand.sourceSizes, dim, operand);
+    checkDivisible(operation, operand, dim, groupSize);
+    Sizes expected = operand.sourceSizes;
+    expected[dim] /= groupSize;
+    return checkShape(operation, operand, expected);
+  }
+  case BRAID_RT_ALL_TO_ALL:
+    checkDim(operation, operand.sourceSizes, 0, operand);
+    return checkSplits(operation, operand, member, groupSize);
+  default:
+    return checkShape(operation, operand, operand.sourceSizes);
+  }
+}
+
+/// Whether the smaller buffer is just the slice of the larger one that it is
+/// copied from or to.
+static bool isOwnSlice(const Operation &operation, const Operand &operand,
+                       int64_t member) {
+  // Only along the outermost dimension is a rank's part contiguous.
+  for (int64_t i = 0; i < operation.dim; ++i)
+    if (operand.sourceSizes[i] != 1)
+      return false;
+  switch (operation.kind) {
+  case BRAID_RT_ALL_GATHER:
+  case BRAID_RT_GATHER:
+    return operand.source ==
+           operand.destination + member * operand.sourceBytes();
+  case BRAID_RT_REDUCE_SCATTER:
+  case BRAID_RT_SCATTER:
+    return operand.destination ==
+           operand.source + member * operand.destinationBytes();
+  default:
+    return false;
+  }
+}
+
+static void checkOverlap(const Operation &operation, const Operand &operand,
+                         int64_t member) {
+  if (!operand.source || !operand.destination)
+    return;
+  auto source = reinterpret_cast<intptr_t>(operand.source);
+  auto destination = reinterpret_cast<intptr_t>(operand.destination);
+  int64_t sourceBytes = operand.sourceBytes();
+  int64_t destinationBytes = operand.destinationBytes();
+  bool disjoint = !sourceBytes || !destinationBytes ||
+                  source + sourceBytes <= destination ||
+                  destination + destinationBytes <= source;
+  bool inPlace =
+      source == destination && operand.sourceSizes == operand.destinationSizes;
+  if (!disjoint && !inPlace && !isOwnSlice(operation, operand, member))
+    throw Error(operation.signature() +
+                ": the source and the destination overlap");
+}
+
+static void checkPairs(const Operation &operation, int64_t groupSize) {
+  std::vector<bool> isSource(groupSize), isTarget(groupSize);
+  for (size_t i = 0; i < operation.pairs.size(); i += 2) {
+    int64_t source = operation.pairs[i], target = operation.pairs[i + 1];
+    for (int64_t index : {source, target})
+      if (index < 0 || index >= groupSize)
+        throw Error(operation.signature() + ": " + std::to_string(index) +
+                    " is no index of a group of " + std::to_string(groupSize) +
+                    " ranks");
+    if (isSource[source] || isTarget[target])
+      throw Error(operation.signature() + ": " +
+                  std::to_string(isSource[source] ? source : target) +
+                  " is twice a " + (isSource[source] ? "source" : "target"));
+    isSource[source] = isTarget[target] = true;
+  }
+}
+
+void braid::rt::checkOperation(const Operation &operation, int64_t member,
+                               int64_t groupSize) {
+  bool rooted = operation.kind == BRAID_RT_REDUCE ||
+                operation.kind == BRAID_RT_BROADCAST ||
+                operation.kind == BRAID_RT_GATHER ||
+                operation.kind == BRAID_RT_SCATTER;
+  if (rooted && (operation.root < 0 || operation.root >= groupSize))
+    throw Error(std::string(braid_rt_kind_name(operation.kind)) + ": root " +
+                std::to_string(operation.root) + " is no index of a group of " +
+                std::to_string(groupSize) + " ranks");
+  if (operation.isPointToPoint()) {
+    if (operation.peer < 0 || operation.peer >= groupSize)
+      throw Error(
+          operation.signature() + ": peer " + std::to_string(operation.peer) +
+          " is no index of a group of " + std::to_string(groupSize) + " ranks");
+    if (operation.peer == member)
+      throw Error(
+          operation.signature() + ": a rank cannot " +
+          (operation.kind == BRAID_RT_SEND ? "send to" : "receive from") +
+          " itself");
+  }
+  size_t members = static_cast<size_t>(groupSize);
+  if (operation.splits == Splits::Lists &&
+      operation.sourceSplits.size() != members)
+    throw Error("all_to_all has " +
+                std::to_string(operation.sourceSplits.size()) +
+                " splits, expected one for each of the " +
+                std::to_string(groupSize) + " ranks of the group");
+  if (operation.splits == Splits::Matrix &&
+      operation.matrix.size() != members * members)
+    throw Error("all_to_all has " +
+                std::to_string(squareRoot(operation.matrix.size())) +
+                " rows of splits, expected one for each of the " +
+                std::to_string(groupSize) + " ranks of the group");
+  if (operation.kind == BRAID_RT_PERMUTE)
+    checkPairs(operation, groupSize);
+  for (const Operand &operand : operation.operands) {
+    if (operation.isReduction() &&
+        !braid_rt_reduction_allowed(operation.reduction, operand.dtype))
+      throw Error(operation.signature() + ": " +
+                  braid_rt_reduction_name(operation.reduction) +
+                  " is not defined for " + braid_rt_dtype_name(operand.dtype));
+    checkOperandShape(operation, operand, member, groupSize);
+    checkOverlap(operation, operand, member);
+  }
+}
+
+bool braid::rt::agree(const Operation &a, const Operation &b) {
+  if (a.kind != b.kind || a.reduction != b.reduction || a.root != b.root ||
+      a.dim != b.dim || a.splits != b.splits || a.matrix != b.matrix ||
+      a.pairs != b.pairs || a.operands.size() != b.operands.size())
+    return false;
+  for (size_t i = 0; i < a.operands.size(); ++i) {
+    const Operand &x = a.operands[i], &y = b.operands[i];
+    if (x.dtype != y.dtype || x.sourceSizes.size() != y.sourceSizes.size())
+      return false;
+    // With splits dimension 0 is each rank's own affair.
+    size_t first = a.splits == Splits::Equal ? 0 : 1;
+    for (size_t d = first; d < x.sourceSizes.size(); ++d)
+      if (x.sourceSizes[d] != y.sourceSizes[d])
+        return false;
+  }
+  return true;
+}

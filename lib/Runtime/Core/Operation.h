@@ -1,0 +1,98 @@
+//===- Operation.h - One collective as one rank starts it -------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CORE_OPERATION_H
+#define BRAID_RUNTIME_CORE_OPERATION_H
+
+#include "braid-rt/Types.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace braid::rt {
+
+using Sizes = std::vector<int64_t>;
+
+/// The number of elements of a shape.
+int64_t elementCount(const Sizes &sizes);
+
+/// `tensor<4x8xf32>`.
+std::string tensorType(const Sizes &sizes, int32_t dtype);
+
+/// One operand of a launch: where its data come from and go to. A send has no
+/// destination, a recv no source.
+struct Operand {
+  const char *source = nullptr;
+  char *destination = nullptr;
+  int32_t dtype = 0;
+  Sizes sourceSizes;
+  Sizes destinationSizes;
+
+  int64_t elementBytes() const { return braid_rt_dtype_size(dtype); }
+  int64_t sourceBytes() const {
+    return elementCount(sourceSizes) * elementBytes();
+  }
+  int64_t destinationBytes() const {
+    return elementCount(destinationSizes) * elementBytes();
+  }
+};
+
+/// How an all_to_all says what goes where.
+enum class Splits { Equal, Lists, Matrix };
+
+/// Everything a start hands over. Ranks that run one collective together bring
+/// operations that agree.
+struct Operation {
+  int32_t kind = BRAID_RT_BARRIER;
+  int32_t reduction = -1;
+  int64_t root = -1;
+  int64_t dim = -1;
+  int64_t peer = -1;
+  Splits splits = Splits::Equal;
+  std::vector<int64_t> sourceSplits;      ///< One per member, for Lists.
+  std::vector<int64_t> destinationSplits; ///< One per member, for Lists.
+  std::vector<int64_t> matrix;            ///< Row-major, for Matrix.
+  std::vector<int64_t> pairs;             ///< Source, target, ... of permute.
+  std::vector<Operand> operands;
+  alignas(16) unsigned char scale[16] = {};
+  braid_rt_site site = {};
+
+  bool isReduction() const { return reduction >= 0; }
+  bool isPointToPoint() const {
+    return kind == BRAID_RT_SEND || kind == BRAID_RT_RECV;
+  }
+
+  /// `all_gather dim 0 tensor<4xf32> -> tensor<8xf32>`: everything in which
+  /// ranks can disagree.
+  std::string signature() const;
+
+  /// The bytes that the link model counts (braid_rt_link_bytes).
+  int64_t linkBytes() const;
+
+  /// What `member` sends to each member, and expects from each, in rows of
+  /// dimension 0; for an all_to_all.
+  int64_t rowsTo(int64_t member, int64_t target, int64_t groupSize,
+                 const Operand &operand) const;
+  int64_t rowsFrom(int64_t member, int64_t source, int64_t groupSize,
+                   const Operand &operand) const;
+};
+
+/// Checks what one rank can check alone: types, shapes, root, splits, pairs,
+/// overlap of buffers. `member` is the rank's index in a group of `groupSize`.
+/// Throws an Error with the found and the expected, without a prefix.
+void checkOperation(const Operation &operation, int64_t member,
+                    int64_t groupSize);
+
+/// Whether two members' operations belong together; sizes that may differ
+/// between ranks (splits) are left to the engine.
+bool agree(const Operation &a, const Operation &b);
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_CORE_OPERATION_H

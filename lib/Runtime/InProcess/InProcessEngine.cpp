@@ -1,0 +1,433 @@
+//===- InProcessEngine.cpp - Ranks that are threads of one process -*- C++
+//-*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "InProcess/InProcessEngine.h"
+#include "braid-rt/Link.h"
+
+#include <algorithm>
+#include <new>
+
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+
+using namespace braid::rt;
+
+namespace {
+/// What the last rank does at once instead of handing it out.
+constexpr int64_t inlineBytes = 32 * 1024;
+/// How long a rank looks for its result before it sleeps. About what falling
+/// asleep and being woken costs.
+constexpr int64_t spinTimeNs = 20 * 1000;
+} // namespace
+
+std::unique_ptr<Engine> braid::rt::createInProcessEngine(World &world) {
+  return std::make_unique<InProcessEngine>(world);
+}
+
+static unsigned coreCount() {
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+static void pauseCore() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+InProcessEngine::InProcessEngine(World &world)
+    : world(world),
+      hasLink(world.config.linkLatencyNs > 0 || world.config.linkBandwidth > 0),
+      // With more ranks than cores the one that is waited for needs the core.
+      spinNs(static_cast<unsigned>(world.config.ranks) <= coreCount()
+                 ? spinTimeNs
+                 : 0),
+      ranks(static_cast<size_t>(world.config.ranks)) {
+  if (world.config.ranks == 1)
+    return;
+  unsigned count = static_cast<unsigned>(world.config.progressThreads);
+  if (count == 0)
+    count = std::max(1U, coreCount() / 4);
+  for (unsigned i = 0; i < count; ++i)
+    progressThreads.emplace_back([this]() { progress(); });
+}
+
+InProcessEngine::~InProcessEngine() {
+  {
+    Lock lock(mutex);
+    stopping = true;
+  }
+  workAdded.notify_all();
+  for (std::thread &thread : progressThreads)
+    thread.join();
+}
+
+Communicator &
+InProcessEngine::communicator(const std::string &key, const std::string &name,
+                              const std::vector<int32_t> &members) {
+  Lock lock(mutex);
+  std::unique_ptr<InProcessCommunicator> &entry = communicators[key];
+  if (!entry) {
+    entry = std::make_unique<InProcessCommunicator>(name, members);
+    if (world.logs(BRAID_RT_DEBUG_INFO))
+      world.log("communicator of group @" + name + " with " +
+                std::to_string(members.size()) + " ranks, the first is " +
+                std::to_string(members.front()));
+  }
+  return *entry;
+}
+
+int64_t InProcessEngine::sequenceNumber(const Communicator &communicator,
+                                        int64_t member) const {
+  Lock lock(mutex);
+  return static_cast<const InProcessCommunicator &>(communicator)
+      .sequence[member];
+}
+
+void InProcessCommunicator::reset() {
+  std::fill(sequence.begin(), sequence.end(), 0);
+  std::fill(invocationSequence.begin(), invocationSequence.end(),
+            std::pair<int64_t, int64_t>{0, 0});
+  slots.clear();
+  sends.clear();
+  receives.clear();
+}
+
+void InProcessEngine::reset() {
+  Lock lock(mutex);
+  pending.clear();
+  for (auto &entry : communicators)
+    entry.second->reset();
+  for (RankState &state : ranks) {
+    state.begun = state.ended = 0;
+    state.failed = false;
+    state.failedSlot.reset();
+  }
+}
+
+void InProcessEngine::beginInvocation(int32_t rank) {
+  Lock lock(mutex);
+  ++ranks[rank].begun;
+}
+
+//===----------------------------------------------------------------------===//
+// Matching
+//===----------------------------------------------------------------------===//
+
+void InProcessEngine::makePending(const std::shared_ptr<Slot> &slot) {
+  slot->requests.resize(slot->members.size(), nullptr);
+  pending.push_back(slot);
+  slot->pendingPosition = std::prev(pending.end());
+}
+
+std::shared_ptr<Slot>
+InProcessEngine::joinCollective(InProcessCommunicator &communicator,
+                                int64_t member, int64_t invocation) {
+  std::pair<int64_t, int64_t> &number = communicator.invocationSequence[member];
+  if (number.first != invocation)
+    number = {invocation, 0};
+  ++number.second;
+  ++communicator.sequence[member];
+  std::shared_ptr<Slot> &slot = communicator.slots[number];
+  if (!slot) {
+    slot = std::make_shared<Slot>();
+    slot->communicator = &communicator;
+    slot->invocation = invocation;
+    slot->sequence = communicator.sequence[member];
+    for (int64_t i = 0; i < communicator.size(); ++i)
+      slot->members.push_back(i);
+    makePending(slot);
+  }
+  return slot;
+}
+
+std::shared_ptr<Slot>
+InProcessEngine::joinMessage(InProcessCommunicator &communicator,
+                             int64_t member, int64_t invocation,
+                             const Operation &operation) {
+  bool sends = operation.kind == BRAID_RT_SEND;
+  int64_t sender = sends ? member : operation.peer;
+  int64_t receiver = sends ? operation.peer : member;
+  InProcessCommunicator::Pair key = {invocation, {sender, receiver}};
+  auto &others = sends ? communicator.receives : communicator.sends;
+  auto it = others.find(key);
+  if (it != others.end()) {
+    std::shared_ptr<Slot> slot = it->second.front();
+    it->second.pop_front();
+    if (it->second.empty())
+      others.erase(it);
+    return slot;
+  }
+  auto slot = std::make_shared<Slot>();
+  slot->communicator = &communicator;
+  slot->invocation = invocation;
+  slot->isMessage = true;
+  slot->members = {sender, receiver};
+  (sends ? communicator.sends : communicator.receives)[key].push_back(slot);
+  makePending(slot);
+  return slot;
+}
+
+void InProcessEngine::scheduleOnLink(Slot &slot) {
+  InProcessCommunicator &communicator = *slot.communicator;
+  int64_t now = world.now();
+  slot.beginNs = now;
+  if (!hasLink)
+    return;
+  int64_t bytes = 0;
+  for (const InProcessRequest *request : slot.requests)
+    bytes = std::max(bytes, request->operation.linkBytes());
+  auto time = static_cast<int64_t>(
+      braid_rt_link_time_ns(slot.requests[0]->operation.kind,
+                            communicator.size(), static_cast<double>(bytes),
+                            static_cast<double>(world.config.linkLatencyNs),
+                            world.config.linkBandwidth));
+  if (slot.isMessage) {
+    int64_t &sendFree = communicator.sendFreeNs[slot.members[0]];
+    int64_t &receiveFree = communicator.receiveFreeNs[slot.members[1]];
+    slot.beginNs = std::max({now, sendFree, receiveFree});
+    slot.deadlineNs = sendFree = receiveFree = slot.beginNs + time;
+    return;
+  }
+  slot.beginNs = std::max(now, communicator.laneFreeNs);
+  slot.deadlineNs = communicator.laneFreeNs = slot.beginNs + time;
+}
+
+void InProcessEngine::becomeReady(const std::shared_ptr<Slot> &slot) {
+  pending.erase(slot->pendingPosition);
+  if (!slot->isMessage) {
+    // Every member is at this number or past it.
+    auto &slots = slot->communicator->slots;
+    for (auto it = slots.begin(); it != slots.end(); ++it)
+      if (it->second == slot) {
+        slots.erase(it);
+        break;
+      }
+  }
+  scheduleOnLink(*slot);
+  slot->state.store(Slot::Ready, std::memory_order_release);
+}
+
+std::unique_ptr<EngineRequest> InProcessEngine::start(int32_t rank,
+                                                      Communicator &base,
+                                                      int64_t member,
+                                                      Operation operation) {
+  auto &communicator = static_cast<InProcessCommunicator &>(base);
+  auto request = std::make_unique<InProcessRequest>(std::move(operation));
+  std::shared_ptr<Slot> slot;
+  bool complete = false;
+  {
+    Lock lock(mutex);
+    throwIfFailed(rank);
+    RankState &state = ranks[rank];
+    if (request->operation.isPointToPoint())
+      slot = joinMessage(communicator, member, state.begun, request->operation);
+    else
+      slot = joinCollective(communicator, member, state.begun);
+    if (slot->state.load() == Slot::Failed) {
+      state.failedSlot = slot;
+      state.failedSite = request->operation.site;
+      throwIfFailed(rank);
+    }
+    auto position = static_cast<size_t>(
+        std::find(slot->members.begin(), slot->members.end(), member) -
+        slot->members.begin());
+    slot->requests[position] = request.get();
+    ++slot->arrived;
+    request->slot = slot;
+    request->sequence = slot->sequence;
+    complete = slot->arrived == slot->members.size();
+    std::string disagreement = checkAgreement(*slot);
+    if (!disagreement.empty())
+      failSlot(slot, disagreement, /*secondary=*/false);
+    else if (complete)
+      becomeReady(slot);
+    else
+      failIfMemberIsGone(slot);
+    throwIfFailed(rank);
+    state.open.push_back(request.get());
+  }
+  if (complete)
+    publish(slot);
+  return request;
+}
+
+//===----------------------------------------------------------------------===//
+// Moving data
+//===----------------------------------------------------------------------===//
+
+void InProcessEngine::publish(const std::shared_ptr<Slot> &slot) {
+  std::vector<const Operation *> operations;
+  for (const InProcessRequest *request : slot->requests)
+    operations.push_back(&request->operation);
+  try {
+    slot->plan = Plan(operations);
+  } catch (const std::bad_alloc &) {
+    Lock lock(mutex);
+    failSlot(slot, "out of memory for " + operations[0]->signature(),
+             /*secondary=*/false);
+    return;
+  }
+  int64_t units = slot->plan.unitCount();
+  if (units <= 1 || slot->plan.bytes() <= inlineBytes) {
+    for (int64_t unit = 0; unit < units; ++unit)
+      slot->plan.run(unit);
+    finish(*slot);
+    return;
+  }
+  Lock lock(mutex);
+  slot->state.store(Slot::Working, std::memory_order_release);
+  ready.push_back(slot);
+  // Ranks that sleep have nothing better to do than to help.
+  int64_t woken = 0;
+  for (RankState &state : ranks)
+    if (state.blockedOn && woken < units) {
+      state.changed.notify_one();
+      ++woken;
+    }
+  if (!woken)
+    workAdded.notify_one();
+}
+
+void InProcessEngine::work(const std::shared_ptr<Slot> &slot) {
+  int64_t units = slot->plan.unitCount();
+  int64_t unit;
+  while ((unit = slot->nextUnit.fetch_add(1, std::memory_order_relaxed)) <
+         units) {
+    slot->plan.run(unit);
+    if (slot->unitsDone.fetch_add(1, std::memory_order_acq_rel) + 1 == units)
+      finish(*slot);
+  }
+}
+
+void InProcessEngine::finish(Slot &slot) {
+  Lock lock(mutex);
+  slot.endNs = std::max(world.now(), slot.deadlineNs);
+  // The members' operations may be gone once the state is seen.
+  slot.state.store(Slot::Done, std::memory_order_release);
+  for (int64_t member : slot.members) {
+    RankState &state = ranks[slot.communicator->ranks[member]];
+    if (state.blockedOn == &slot)
+      state.changed.notify_one();
+  }
+}
+
+std::shared_ptr<Slot> InProcessEngine::takeWork() {
+  while (!ready.empty()) {
+    const std::shared_ptr<Slot> &slot = ready.front();
+    if (slot->nextUnit.load(std::memory_order_relaxed) < slot->plan.unitCount())
+      return slot;
+    ready.pop_front();
+  }
+  return nullptr;
+}
+
+void InProcessEngine::progress() {
+  Lock lock(mutex);
+  while (true) {
+    std::shared_ptr<Slot> slot;
+    workAdded.wait(lock, [&]() {
+      slot = takeWork();
+      return stopping || slot;
+    });
+    if (stopping)
+      return;
+    // Another one may help when there is more than one unit of work.
+    workAdded.notify_one();
+    lock.unlock();
+    work(slot);
+    slot.reset();
+    lock.lock();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
+bool InProcessEngine::spin(const std::shared_ptr<Slot> &slot) {
+  int64_t end = spinNs ? world.now() + spinNs : 0;
+  while (true) {
+    int state = slot->state.load(std::memory_order_acquire);
+    if (state == Slot::Done)
+      return true;
+    if (state == Slot::Failed)
+      return false;
+    if (state == Slot::Working &&
+        slot->nextUnit.load(std::memory_order_relaxed) <
+            slot->plan.unitCount()) {
+      work(slot);
+      continue;
+    }
+    if (world.now() >= end)
+      return false;
+    pauseCore();
+  }
+}
+
+void InProcessEngine::block(int32_t rank, const std::shared_ptr<Slot> &slot,
+                            Lock &lock, Clock::time_point deadline) {
+  RankState &state = ranks[rank];
+  state.blockedOn = slot.get();
+  if (slot->state.load() == Slot::Pending)
+    failIfDeadlocked();
+  if (slot->state.load() == Slot::Pending) {
+    bool timedOut =
+        state.changed.wait_until(lock, deadline) == std::cv_status::timeout;
+    if (timedOut && slot->state.load() == Slot::Pending)
+      failSlot(slot,
+               "timed out after " +
+                   std::to_string(world.config.timeoutNs / 1000000) + " ms: " +
+                   describeMissing(*slot) + "; " + describePresent(*slot),
+               /*secondary=*/false);
+  } else if (slot->state.load() < Slot::Done) {
+    state.changed.wait(lock);
+  }
+  state.blockedOn = nullptr;
+}
+
+void InProcessEngine::sleepUntil(int64_t deadlineNs) {
+  if (world.now() >= deadlineNs)
+    return;
+#if defined(__linux__)
+  // By default the kernel may wake a thread 50 us late to save power.
+  static thread_local bool isFine = false;
+  if (!isFine) {
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    isFine = true;
+  }
+#endif
+  std::this_thread::sleep_until(Clock::time_point(
+      std::chrono::nanoseconds(world.createdNs + deadlineNs)));
+}
+
+void InProcessEngine::wait(int32_t rank, EngineRequest &base) {
+  auto &request = static_cast<InProcessRequest &>(base);
+  const std::shared_ptr<Slot> &slot = request.slot;
+  if (!spin(slot)) {
+    Clock::time_point deadline =
+        Clock::now() + std::chrono::nanoseconds(world.config.timeoutNs);
+    Lock lock(mutex);
+    while (slot->state.load() != Slot::Done) {
+      throwIfFailed(rank);
+      if (std::shared_ptr<Slot> other = takeWork()) {
+        lock.unlock();
+        work(other);
+        lock.lock();
+        continue;
+      }
+      block(rank, slot, lock, deadline);
+    }
+  }
+  if (slot->deadlineNs)
+    sleepUntil(slot->deadlineNs);
+  request.beginNs = slot->beginNs;
+  request.endNs = slot->endNs;
+  ranks[rank].open.remove(&request);
+}

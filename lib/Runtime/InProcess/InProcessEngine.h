@@ -1,0 +1,199 @@
+//===- InProcessEngine.h - Ranks that are threads of one process -*- C++
+//-*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ranks meet in slots: a slot is one collective of one communicator, or one
+// message. Whoever comes last makes the slot ready; from then on its data can
+// be moved by anyone: by the progress threads, by ranks that wait, and, when
+// there is little to move, by the last rank itself. One mutex guards the
+// matching; no data are moved under it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_INPROCESS_INPROCESSENGINE_H
+#define BRAID_RUNTIME_INPROCESS_INPROCESSENGINE_H
+
+#include "Core/Engine.h"
+#include "Core/Error.h"
+#include "Core/World.h"
+#include "InProcess/Plan.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <list>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace braid::rt {
+
+class InProcessCommunicator;
+struct Slot;
+
+/// What a member has brought to a slot.
+struct InProcessRequest final : EngineRequest {
+  explicit InProcessRequest(Operation operation)
+      : EngineRequest(std::move(operation)) {}
+  std::shared_ptr<Slot> slot;
+};
+
+/// The meeting point of one collective or message.
+struct Slot {
+  /// Pending: some member is missing. Ready: all are there. Working: the plan
+  /// stands and its units may be taken. Done and Failed are final.
+  enum State { Pending, Ready, Working, Done, Failed };
+
+  std::atomic<int> state{Pending};
+  InProcessCommunicator *communicator = nullptr;
+  int64_t invocation = 0;
+  int64_t sequence = 0;
+  bool isMessage = false;
+
+  /// The indices of the members that meet here: all, or sender and receiver.
+  std::vector<int64_t> members;
+  /// What each of them has brought, nullptr until it comes. Valid until Done.
+  std::vector<InProcessRequest *> requests;
+  size_t arrived = 0;
+
+  // From Working on: units are handed out by `nextUnit`.
+  Plan plan;
+  std::atomic<int64_t> nextUnit{0};
+  std::atomic<int64_t> unitsDone{0};
+  int64_t beginNs = 0; ///< When the last member came and the lane was free.
+  int64_t endNs = 0;   ///< Valid when Done.
+  /// With a link: the earliest end, 0 without.
+  int64_t deadlineNs = 0;
+
+  // From Failed on.
+  std::string error;
+  bool secondary = false;
+
+  std::list<std::shared_ptr<Slot>>::iterator pendingPosition;
+  int32_t worldRank(size_t position) const;
+};
+
+class InProcessCommunicator final : public Communicator {
+public:
+  InProcessCommunicator(const std::string &name,
+                        const std::vector<int32_t> &ranks)
+      : Communicator(name, ranks), sequence(ranks.size(), 0),
+        invocationSequence(ranks.size(), {0, 0}), sendFreeNs(ranks.size(), 0),
+        receiveFreeNs(ranks.size(), 0) {}
+
+  void reset();
+
+  /// Collectives started by each member, ever and in an invocation.
+  std::vector<int64_t> sequence;
+  std::vector<std::pair<int64_t, int64_t>> invocationSequence;
+
+  /// Collectives that some have started, by invocation and number within it.
+  /// Failed ones stay, for those who come late.
+  std::map<std::pair<int64_t, int64_t>, std::shared_ptr<Slot>> slots;
+
+  /// Messages that wait for the other side, in order, by invocation, sender and
+  /// receiver.
+  using Pair = std::pair<int64_t, std::pair<int64_t, int64_t>>;
+  std::map<Pair, std::deque<std::shared_ptr<Slot>>> sends, receives;
+
+  // The link rehearsal's lanes: when each is free again.
+  int64_t laneFreeNs = 0;
+  std::vector<int64_t> sendFreeNs, receiveFreeNs;
+};
+
+class InProcessEngine final : public Engine {
+public:
+  explicit InProcessEngine(World &world);
+  ~InProcessEngine() override;
+
+  Communicator &communicator(const std::string &key, const std::string &name,
+                             const std::vector<int32_t> &members) override;
+  void beginInvocation(int32_t rank) override;
+  void endInvocation(int32_t rank) override;
+  void failInvocation(int32_t rank, const std::string &message) override;
+  std::unique_ptr<EngineRequest> start(int32_t rank, Communicator &communicator,
+                                       int64_t member,
+                                       Operation operation) override;
+  void wait(int32_t rank, EngineRequest &request) override;
+  int64_t sequenceNumber(const Communicator &communicator,
+                         int64_t member) const override;
+  void reset() override;
+
+private:
+  using Lock = std::unique_lock<std::mutex>;
+  using Clock = std::chrono::steady_clock;
+
+  /// What the engine knows of a rank; guarded by the mutex.
+  struct RankState {
+    std::condition_variable changed;
+    int64_t begun = 0;         ///< Invocations that the rank has begun.
+    int64_t ended = 0;         ///< Invocations that it has ended, well or not.
+    bool failed = false;       ///< Its last invocation failed.
+    std::string failure;       ///< Why.
+    Slot *blockedOn = nullptr; ///< What its thread sleeps for.
+    /// The first slot of the rank's that failed, and its site there.
+    std::shared_ptr<Slot> failedSlot;
+    braid_rt_site failedSite = {};
+    /// Started and not awaited; touched by the rank's own thread alone.
+    std::list<InProcessRequest *> open;
+  };
+
+  // Matching; the mutex is held.
+  std::shared_ptr<Slot> joinCollective(InProcessCommunicator &communicator,
+                                       int64_t member, int64_t invocation);
+  std::shared_ptr<Slot> joinMessage(InProcessCommunicator &communicator,
+                                    int64_t member, int64_t invocation,
+                                    const Operation &operation);
+  void makePending(const std::shared_ptr<Slot> &slot);
+  void removePending(const std::shared_ptr<Slot> &slot);
+  std::string checkAgreement(const Slot &slot) const;
+  void failIfMemberIsGone(const std::shared_ptr<Slot> &slot);
+  void becomeReady(const std::shared_ptr<Slot> &slot);
+  void scheduleOnLink(Slot &slot);
+
+  // Failing; the mutex is held.
+  void failSlot(const std::shared_ptr<Slot> &slot, const std::string &error,
+                bool secondary);
+  void failPendingOf(int32_t rank, bool alsoArrived);
+  std::string whyGone(const Slot &slot, int32_t rank) const;
+  void throwIfFailed(int32_t rank);
+  void failIfDeadlocked();
+  std::string describeWaiting(int32_t rank) const;
+  std::string describeMissing(const Slot &slot) const;
+  std::string describePresent(const Slot &slot) const;
+
+  // Moving data; the mutex is not held.
+  void publish(const std::shared_ptr<Slot> &slot);
+  void work(const std::shared_ptr<Slot> &slot);
+  void finish(Slot &slot);
+  void progress();
+
+  /// A slot with units to hand out, or nullptr; the mutex is held.
+  std::shared_ptr<Slot> takeWork();
+  void block(int32_t rank, const std::shared_ptr<Slot> &slot, Lock &lock,
+             Clock::time_point deadline);
+  void sleepUntil(int64_t deadlineNs);
+  bool spin(const std::shared_ptr<Slot> &slot);
+
+  World &world;
+  const bool hasLink;
+  const int64_t spinNs;
+  mutable std::mutex mutex;
+  std::map<std::string, std::unique_ptr<InProcessCommunicator>> communicators;
+  std::vector<RankState> ranks;
+  std::list<std::shared_ptr<Slot>> pending; ///< In the order of their making.
+  std::deque<std::shared_ptr<Slot>> ready;  ///< With units to hand out.
+  std::condition_variable workAdded;
+  std::vector<std::thread> progressThreads;
+  bool stopping = false;
+};
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_INPROCESS_INPROCESSENGINE_H

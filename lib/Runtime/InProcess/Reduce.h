@@ -1,0 +1,41 @@
+//===- Reduce.h - Reductions of buffers -------------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_INPROCESS_REDUCE_H
+#define BRAID_RUNTIME_INPROCESS_REDUCE_H
+
+#include <cstdint>
+
+namespace braid::rt {
+
+/// One reduction of `count` elements of `sourceCount` buffers, in this order,
+/// into `destinationCount` buffers that all get the result. A destination may
+/// be a source.
+struct Reduction {
+  int32_t dtype;
+  int32_t reduction;
+  int64_t count;
+  int64_t sourceCount;
+  const char *const *sources;
+  /// For premul_sum, one element for each source.
+  const unsigned char *const *scales;
+  int64_t destinationCount;
+  char *const *destinations;
+  /// Whether the result goes past the caches.
+  bool streaming;
+};
+
+void reduce(const Reduction &reduction);
+
+/// memcpy, past the caches when `streaming`.
+void copyBytes(char *destination, const char *source, int64_t bytes,
+               bool streaming);
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_INPROCESS_REDUCE_H
