@@ -9,9 +9,11 @@
 #include "braid/InitAll.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Schedule/CostExternalModels.h"
 
 void braid::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<comm::CommDialect>();
+  registerCostExternalModels(registry);
 }
 
 void braid::registerAllPasses() {}

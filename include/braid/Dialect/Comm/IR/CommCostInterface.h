@@ -1,0 +1,56 @@
+//===- CommCostInterface.h - What an op costs -------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_DIALECT_COMM_IR_COMMCOSTINTERFACE_H
+#define BRAID_DIALECT_COMM_IR_COMMCOSTINTERFACE_H
+
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/Types.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace braid::comm {
+
+/// What stands for sizes and counts that a program does not say.
+struct SizeDefaults {
+  /// Elements of a dynamic dimension.
+  int64_t dynamicSize = 64;
+  /// Iterations of a loop without a static trip count.
+  int64_t tripCount = 8;
+};
+
+/// How much there is to do, whatever the machine. All counts saturate.
+struct Work {
+  struct Operations {
+    /// The element type that the operations are carried out in.
+    mlir::Type elementType;
+    uint64_t count;
+  };
+  /// Arithmetic operations; a multiplication with an addition is two. One entry
+  /// for each element type, in the order of their first use.
+  llvm::SmallVector<Operations, 2> operations;
+  uint64_t bytesRead = 0;
+  uint64_t bytesWritten = 0;
+
+  /// Adds `count` operations on elements of type `elementType`.
+  void addOperations(mlir::Type elementType, uint64_t count);
+  /// Adds the operations of `other`, `times` times, and none of its bytes.
+  void addOperationsOf(const Work &other, uint64_t times = 1);
+  /// Adds bytes that are read and bytes that are written.
+  void addBytes(uint64_t read, uint64_t written);
+  /// Bytes read and written.
+  uint64_t getBytes() const;
+};
+
+} // namespace braid::comm
+
+#include "braid/Dialect/Comm/IR/CommCostInterface.h.inc"
+
+#endif // BRAID_DIALECT_COMM_IR_COMMCOSTINTERFACE_H

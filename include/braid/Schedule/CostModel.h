@@ -1,0 +1,133 @@
+//===- CostModel.h - Time of any op -----------------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_SCHEDULE_COSTMODEL_H
+#define BRAID_SCHEDULE_COSTMODEL_H
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Schedule/CollectiveCost.h"
+#include "braid/Schedule/Roofline.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace braid {
+
+struct Timeline;
+
+/// Where a cost comes from, in the order in which `CostModel` asks.
+enum class CostSource {
+  Attribute,  ///< `comm.cost_ns`
+  Profile,    ///< a measurement
+  Collective, ///< the model of collectives, which describes the collective
+  StandIn,    ///< the model of collectives, by a stand-in of ours
+  Wait,       ///< waits do nothing themselves
+  Interface,  ///< the op knows its time (`CostOpInterface::getDurationNs`)
+  Roofline,   ///< the op knows its work (`CostOpInterface::getWork`)
+  Callee,     ///< the body of the called function
+  Regions,    ///< the op's regions
+  Default     ///< the bytes of the operands and results
+};
+
+/// The cost of one op.
+struct Cost {
+  int64_t ns;
+  CostSource source;
+};
+
+/// What a body of ops adds up to when it is simulated.
+struct TimelineTotals {
+  int64_t makespanNs = 0;
+  int64_t computeNs = 0;
+  int64_t communicationNs = 0;
+  /// How long the compute stream stands still for communication.
+  int64_t exposedNs = 0;
+  /// What no order of the body can go below.
+  int64_t lowerBoundNs = 0;
+  int64_t peakBytes = 0;
+};
+
+/// What a `CostModel` is made with.
+struct CostOptions {
+  const Hardware *hardware = &getDefaultHardware();
+  /// The members of a group `all`; none for the hardware's ranks per node.
+  std::optional<int64_t> worldSize;
+  /// None for the hardware's own.
+  std::optional<CollectiveModelKind> collectiveModel;
+  /// Of the `link` model: nanoseconds of a step and bytes per second. None for
+  /// the hardware's: its latency, and the bandwidth within or between nodes.
+  std::optional<double> linkLatencyNs;
+  std::optional<double> linkBandwidth;
+  comm::SizeDefaults sizes;
+  /// Measured nanoseconds of an op, where there is a measurement.
+  std::function<std::optional<int64_t>(mlir::Operation *)> profile;
+};
+
+/// Tells what every op costs: time on the compute stream for compute, time on
+/// the lane for starts, nothing for waits. The answer depends on the program
+/// and the options alone, never on the rank.
+///
+/// Asked in this order: `comm.cost_ns`, the profile, the model of collectives
+/// (for starts), the op's cost interface, the body of the callee, the regions,
+/// and at last the bytes of the operands and results. A loop counts its trips;
+/// of exclusive regions (the arms of a condition) the longest counts. Bodies
+/// with collectives are simulated, so that what hides in a loop is free there.
+///
+/// Answers about bodies are kept: the program may not change while a model is
+/// in use.
+class CostModel {
+public:
+  explicit CostModel(CostOptions options);
+  ~CostModel();
+
+  /// The cost of `op`.
+  Cost getCost(mlir::Operation *op);
+
+  /// The name of where `cost` comes from, as reports print it, such as
+  /// "attribute" or "collective-model inductor".
+  llvm::StringRef getSourceName(CostSource source) const;
+
+  const CostOptions &getOptions() const { return options; }
+  const CollectiveCostModel &getCollectiveModel(int64_t groupSize) const;
+
+  /// What the collective models have to know of `op`.
+  CollectiveCall describe(comm::CollectiveOpInterface op);
+
+  /// The members of `group` as seen from `from`: the most of any of its lists,
+  /// or the world for `all` and for an unknown group.
+  int64_t getGroupSize(mlir::Operation *from, mlir::FlatSymbolRefAttr group);
+
+  /// How often `op` runs its regions, one after the other.
+  int64_t getTripCount(mlir::Operation *op) const;
+
+  /// What the bodies of `op` add up to, if its cost comes from them: the callee
+  /// of a call, or the regions of a loop or condition, trip counts included.
+  std::optional<TimelineTotals> getBodyTotals(mlir::Operation *op);
+
+  /// The simulated timeline of `region`, worked out once. A body that calls
+  /// itself takes no time within itself.
+  const Timeline &getTimeline(mlir::Region &region);
+
+private:
+  std::optional<Cost> getOwnCost(mlir::Operation *op);
+  mlir::Region *getCalleeBody(mlir::Operation *op);
+
+  CostOptions options;
+  std::unique_ptr<CollectiveCostModel> intraNodeModel;
+  std::unique_ptr<CollectiveCostModel> interNodeModel;
+  llvm::DenseMap<mlir::Region *, std::unique_ptr<Timeline>> timelines;
+  llvm::DenseMap<std::pair<mlir::Operation *, mlir::Attribute>, int64_t>
+      groupSizes;
+  mlir::SymbolTableCollection symbolTables;
+};
+
+} // namespace braid
+
+#endif // BRAID_SCHEDULE_COSTMODEL_H

@@ -1,0 +1,66 @@
+//===- Roofline.h - Time of work on a machine -------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_SCHEDULE_ROOFLINE_H
+#define BRAID_SCHEDULE_ROOFLINE_H
+
+#include "braid/Dialect/Comm/IR/CommCostInterface.h"
+#include "braid/Schedule/Hardware.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+namespace braid {
+
+/// The class of `elementType` that `Hardware` has a peak for. A complex type is
+/// of the class of its parts.
+ElementClass classifyElementType(mlir::Type elementType);
+
+/// Bytes of one element; i1 takes a byte, `index` eight.
+uint64_t getElementBytes(mlir::Type elementType);
+
+/// The elements of a ranked tensor or memref type, dynamic dimensions counted
+/// as `dynamicSize`; 0 for every other type.
+uint64_t getNumElements(mlir::Type type, int64_t dynamicSize);
+
+/// The bytes of a ranked tensor or memref type; 0 for every other type.
+uint64_t getTypeBytes(mlir::Type type, int64_t dynamicSize);
+
+/// The bytes of all tensors and memrefs among `values`, each value once.
+uint64_t getDistinctBytes(mlir::ValueRange values, int64_t dynamicSize);
+
+/// Nanoseconds of `work` on `hardware`: the longer of its operations, each at
+/// the peak of its element type, and its bytes at the memory's bandwidth.
+/// Nothing else is counted: no launch, no cache, no utilisation.
+double estimateRooflineNs(const comm::Work &work, const Hardware &hardware);
+
+/// `ns` as whole nanoseconds: rounded to the nearest, but at least 1 if there
+/// is any time at all, so that work is never mistaken for none.
+int64_t roundToNs(double ns);
+
+/// a + b, and the largest value where that overflows. Both are at least 0.
+int64_t addNs(int64_t a, int64_t b);
+
+/// a * b, and the largest value where that overflows. Both are at least 0.
+int64_t multiplyNs(int64_t a, int64_t b);
+
+/// The work of an op that says nothing of itself: it reads its operands and
+/// writes its results. Views, constants, allocations, terminators and ops on
+/// scalars move nothing.
+comm::Work getDefaultWork(mlir::Operation *op, int64_t dynamicSize);
+
+/// The arithmetic operations of all ops in `region`, loops in it counted by
+/// their trip counts. No bytes: what a fused kernel keeps in registers.
+comm::Work getFusedOperations(mlir::Region &region,
+                              const comm::SizeDefaults &defaults);
+
+/// How often the body of `loop` runs, all its dimensions taken together; none
+/// if its bounds are not constants.
+std::optional<int64_t> getStaticTripCount(mlir::LoopLikeOpInterface loop);
+
+} // namespace braid
+
+#endif // BRAID_SCHEDULE_ROOFLINE_H

@@ -1,0 +1,62 @@
+//===- Timeline.h - Timeline of a body --------------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_SCHEDULE_TIMELINE_H
+#define BRAID_SCHEDULE_TIMELINE_H
+
+#include "braid/Schedule/CostModel.h"
+#include "braid/Schedule/Simulator.h"
+
+#include <string>
+
+namespace braid {
+
+/// One op on a timeline.
+struct TimelineNode {
+  mlir::Operation *op;
+  StreamRole role;
+  Cost cost;
+  /// What a start runs on: the name of its group, of a group's point-to-point
+  /// operations, or a side stream. Empty on the compute stream.
+  std::string lane;
+  /// Runs on the stream while at least one started operation is not awaited
+  /// yet.
+  bool hidden;
+  SimulatedTimes times;
+};
+
+/// A body, played in its current order. Its blocks run one after the other, as
+/// they stand in the text, once each. Constants and terminators do nothing and
+/// are left out.
+struct Timeline {
+  std::vector<TimelineNode> nodes;
+  /// Includes what runs inside of ops with bodies, trip counts taken into
+  /// account. `makespanNs` equals `computeNs + exposedNs`.
+  TimelineTotals totals;
+};
+
+/// Plays `region` at the costs of `model`. Ops with a body whose cost comes
+/// from it stand on the compute stream for its makespan, times its trip count;
+/// operations in flight across the border of a body are exposed at its end if
+/// they start in it, and have ended before it if they start outside.
+///
+/// Bytes are those of tensors and buffers: a value lives from its op to its
+/// last use, in flight to the wait; a wait's result is what was in flight;
+/// views share what they look at, and ops in destination style write in place
+/// where nothing else needs the destination. Arguments live throughout the body
+/// of a function and are counted by its caller in every other body.
+Timeline simulateRegion(mlir::Region &region, CostModel &model);
+
+/// The starts whose operations the wait of `token` awaits, as far as they stand
+/// in `region` itself; selects between tokens name both.
+llvm::SmallVector<mlir::Operation *, 1> getAwaitedStarts(mlir::Value token,
+                                                         mlir::Region &region);
+
+} // namespace braid
+
+#endif // BRAID_SCHEDULE_TIMELINE_H

@@ -1,0 +1,235 @@
+//===- CostModel.cpp - Time of any op -------------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/CostModel.h"
+
+#include "braid/Schedule/InductorCollectiveModel.h"
+#include "braid/Schedule/Timeline.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace braid;
+using namespace mlir;
+
+/// The model that `options` ask for, between ranks whose links carry
+/// `bandwidth` bytes per second.
+static std::unique_ptr<CollectiveCostModel>
+createCollectiveModel(const CostOptions &options, double bandwidth) {
+  const Hardware &hardware = *options.hardware;
+  switch (options.collectiveModel.value_or(hardware.defaultCollectiveModel)) {
+  case CollectiveModelKind::Inductor:
+    return std::make_unique<InductorCollectiveModel>(
+        inductor::getGpuType(hardware));
+  case CollectiveModelKind::Link:
+    return std::make_unique<LinkCollectiveModel>(
+        options.linkLatencyNs.value_or(hardware.linkLatencyNs),
+        options.linkBandwidth.value_or(bandwidth));
+  }
+  llvm_unreachable("unknown model of collectives");
+}
+
+CostModel::CostModel(CostOptions givenOptions)
+    : options(std::move(givenOptions)),
+      intraNodeModel(
+          createCollectiveModel(options, options.hardware->intraNodeBandwidth)),
+      interNodeModel(createCollectiveModel(
+          options, options.hardware->interNodeBandwidth)) {}
+
+CostModel::~CostModel() = default;
+
+const CollectiveCostModel &
+CostModel::getCollectiveModel(int64_t groupSize) const {
+  return groupSize > options.hardware->ranksPerNode ? *interNodeModel
+                                                    : *intraNodeModel;
+}
+
+StringRef CostModel::getSourceName(CostSource source) const {
+  bool isInductor = options.collectiveModel.value_or(
+                        options.hardware->defaultCollectiveModel) ==
+                    CollectiveModelKind::Inductor;
+  switch (source) {
+  case CostSource::Attribute:
+    return "attribute";
+  case CostSource::Profile:
+    return "profile";
+  case CostSource::Collective:
+    return isInductor ? "collective-model inductor" : "collective-model link";
+  case CostSource::StandIn:
+    return "collective-model inductor (stand-in)";
+  case CostSource::Wait:
+    return "wait";
+  case CostSource::Interface:
+    return "interface";
+  case CostSource::Roofline:
+    return "roofline";
+  case CostSource::Callee:
+    return "callee";
+  case CostSource::Regions:
+    return "regions";
+  case CostSource::Default:
+    return "default";
+  }
+  llvm_unreachable("unknown source of a cost");
+}
+
+int64_t CostModel::getGroupSize(Operation *from, FlatSymbolRefAttr group) {
+  int64_t worldSize =
+      options.worldSize.value_or(options.hardware->ranksPerNode);
+  Operation *table = SymbolTable::getNearestSymbolTable(from);
+  if (!table)
+    return worldSize;
+  auto [it, isNew] = groupSizes.try_emplace({table, group}, worldSize);
+  if (!isNew)
+    return it->second;
+  comm::GroupOp groupOp = comm::lookupGroup(from, group, symbolTables);
+  if (!groupOp || groupOp.isAll())
+    return worldSize;
+  size_t size = 0;
+  for (ArrayRef<int64_t> ranks : groupOp.getRankLists())
+    size = std::max(size, ranks.size());
+  return it->second = static_cast<int64_t>(size);
+}
+
+CollectiveCall CostModel::describe(comm::CollectiveOpInterface op) {
+  auto start = cast<comm::AsyncStartOpInterface>(op.getOperation());
+  int64_t dynamicSize = options.sizes.dynamicSize;
+  CollectiveCall call{op.getCollectiveKind(),
+                      getGroupSize(op, op.getGroupAttr()), 0, 0};
+  auto add = [&](uint64_t &sum, Type type) {
+    if (type)
+      sum = llvm::SaturatingAdd(sum, getTypeBytes(type, dynamicSize));
+  };
+  for (Value source : start.getSources())
+    add(call.inputBytes, source.getType());
+  if (start.isBufferForm())
+    for (Value destination : start.getDestinations())
+      add(call.outputBytes, destination.getType());
+  else
+    for (auto [index, token] : llvm::enumerate(start.getTokens()))
+      add(call.outputBytes, start.getInFlightType(index));
+  return call;
+}
+
+int64_t CostModel::getTripCount(Operation *op) const {
+  auto loop = dyn_cast<LoopLikeOpInterface>(op);
+  return loop ? getStaticTripCount(loop).value_or(options.sizes.tripCount) : 1;
+}
+
+Region *CostModel::getCalleeBody(Operation *op) {
+  auto call = dyn_cast<CallOpInterface>(op);
+  if (!call)
+    return nullptr;
+  auto callable = dyn_cast_if_present<CallableOpInterface>(
+      call.resolveCallableInTable(&symbolTables));
+  Region *body = callable ? callable.getCallableRegion() : nullptr;
+  return body && !body->empty() ? body : nullptr;
+}
+
+const Timeline &CostModel::getTimeline(Region &region) {
+  static const Timeline nothing;
+  auto [it, isNew] = timelines.try_emplace(&region, nullptr);
+  if (!isNew)
+    return it->second ? *it->second : nothing;
+  auto timeline = std::make_unique<Timeline>(simulateRegion(region, *this));
+  return *(timelines[&region] = std::move(timeline));
+}
+
+/// The sum of two bodies that run one after the other.
+static TimelineTotals add(const TimelineTotals &a, const TimelineTotals &b) {
+  return {addNs(a.makespanNs, b.makespanNs),
+          addNs(a.computeNs, b.computeNs),
+          addNs(a.communicationNs, b.communicationNs),
+          addNs(a.exposedNs, b.exposedNs),
+          addNs(a.lowerBoundNs, b.lowerBoundNs),
+          std::max(a.peakBytes, b.peakBytes)};
+}
+
+std::optional<TimelineTotals> CostModel::getBodyTotals(Operation *op) {
+  if (getOwnCost(op))
+    return std::nullopt;
+  if (Region *body = getCalleeBody(op)) {
+    // The caller counts the arguments and the results.
+    TimelineTotals totals = getTimeline(*body).totals;
+    uint64_t shared = 0;
+    for (Type type : op->getOperandTypes())
+      shared = llvm::SaturatingAdd(
+          shared, getTypeBytes(type, options.sizes.dynamicSize));
+    for (Type type : op->getResultTypes())
+      shared = llvm::SaturatingAdd(
+          shared, getTypeBytes(type, options.sizes.dynamicSize));
+    totals.peakBytes = static_cast<uint64_t>(totals.peakBytes) > shared
+                           ? totals.peakBytes - static_cast<int64_t>(shared)
+                           : 0;
+    return totals;
+  }
+  if (llvm::all_of(op->getRegions(),
+                   [](Region &region) { return region.empty(); }))
+    return std::nullopt;
+
+  int64_t tripCount = getTripCount(op);
+  bool isExclusive =
+      isa<RegionBranchOpInterface>(op) && !isa<LoopLikeOpInterface>(op);
+  TimelineTotals totals;
+  for (Region &region : op->getRegions()) {
+    const TimelineTotals &body = getTimeline(region).totals;
+    if (!isExclusive)
+      totals = add(totals, body);
+    else if (body.makespanNs > totals.makespanNs)
+      totals = body;
+  }
+  return TimelineTotals{multiplyNs(totals.makespanNs, tripCount),
+                        multiplyNs(totals.computeNs, tripCount),
+                        multiplyNs(totals.communicationNs, tripCount),
+                        multiplyNs(totals.exposedNs, tripCount),
+                        multiplyNs(totals.lowerBoundNs, tripCount),
+                        totals.peakBytes};
+}
+
+/// What `op` costs if that takes no look at a body.
+std::optional<Cost> CostModel::getOwnCost(Operation *op) {
+  if (auto attr =
+          op->getAttrOfType<IntegerAttr>(comm::CommDialect::kCostAttrName))
+    return Cost{attr.getInt(), CostSource::Attribute};
+  if (options.profile)
+    if (std::optional<int64_t> ns = options.profile(op))
+      return Cost{*ns, CostSource::Profile};
+
+  if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {
+    CollectiveCall call = describe(collective);
+    CollectiveTime time = getCollectiveModel(call.groupSize).estimate(call);
+    return Cost{roundToNs(time.ns),
+                time.exact ? CostSource::Collective : CostSource::StandIn};
+  }
+  if (isa<comm::WaitOp>(op))
+    return Cost{0, CostSource::Wait};
+
+  if (auto costOp = dyn_cast<comm::CostOpInterface>(op)) {
+    if (std::optional<int64_t> ns =
+            costOp.getDurationNs(options.hardware->name))
+      return Cost{*ns, CostSource::Interface};
+    auto compute = dyn_cast<comm::ComputeOp>(op);
+    return Cost{roundToNs(estimateRooflineNs(costOp.getWork(options.sizes),
+                                             *options.hardware)),
+                compute && compute.isOpaque() ? CostSource::Default
+                                              : CostSource::Roofline};
+  }
+  return std::nullopt;
+}
+
+Cost CostModel::getCost(Operation *op) {
+  if (std::optional<Cost> cost = getOwnCost(op))
+    return *cost;
+  if (std::optional<TimelineTotals> totals = getBodyTotals(op))
+    return {totals->makespanNs, isa<CallOpInterface>(op) ? CostSource::Callee
+                                                         : CostSource::Regions};
+  return {
+      roundToNs(estimateRooflineNs(
+          getDefaultWork(op, options.sizes.dynamicSize), *options.hardware)),
+      CostSource::Default};
+}

@@ -1,0 +1,136 @@
+//===- Timeline.cpp - Timeline of a body ----------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/Timeline.h"
+
+#include "BodyMemory.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace braid;
+using namespace mlir;
+
+/// What a lane is called: the symbols and texts that its attribute is made of.
+static std::string getLaneName(Attribute lane) {
+  if (auto symbol = dyn_cast<SymbolRefAttr>(lane))
+    return symbol.getRootReference().str();
+  if (auto text = dyn_cast<StringAttr>(lane))
+    return text.str();
+  if (auto parts = dyn_cast<ArrayAttr>(lane))
+    return llvm::join(llvm::map_range(parts, getLaneName), " ");
+  std::string name;
+  llvm::raw_string_ostream(name) << lane;
+  return name;
+}
+
+SmallVector<Operation *, 1> braid::getAwaitedStarts(Value token,
+                                                    Region &region) {
+  SmallVector<Operation *, 1> starts;
+  SmallVector<Value> tokens = {token};
+  SmallPtrSet<Value, 4> seen;
+  while (!tokens.empty()) {
+    Value value = tokens.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getParentRegion() != &region)
+      continue;
+    if (auto select = dyn_cast<arith::SelectOp>(op))
+      tokens.append({select.getFalseValue(), select.getTrueValue()});
+    else if (comm::getAsyncStart(op) && !llvm::is_contained(starts, op))
+      starts.push_back(op);
+  }
+  return starts;
+}
+
+/// True for ops that are not shown: they stand for nothing that runs.
+static bool isLeftOut(Operation *op) {
+  return op->hasTrait<OpTrait::IsTerminator>() ||
+         matchPattern(op, m_Constant());
+}
+
+Timeline braid::simulateRegion(Region &region, CostModel &model) {
+  Timeline timeline;
+  std::vector<SimulatedOp> simulated;
+  DenseMap<Operation *, unsigned> positions;
+  llvm::MapVector<Attribute, unsigned> lanes;
+  // Starts whose operation nobody has awaited yet.
+  SmallPtrSet<Operation *, 8> inFlight;
+  // Costs on the stream that stand for a whole body, and what that consists of.
+  SmallVector<std::pair<int64_t, TimelineTotals>> bodies;
+
+  BodyMemory memory(region, model.getOptions().sizes.dynamicSize);
+  for (Operation &op : region.getOps()) {
+    if (isLeftOut(&op))
+      continue;
+    unsigned position = timeline.nodes.size();
+    TimelineNode node{&op, StreamRole::Compute, model.getCost(&op), "", false,
+                      {}};
+    SimulatedOp sim;
+    sim.costNs = node.cost.ns;
+
+    if (comm::AsyncStartOpInterface start = comm::getAsyncStart(&op)) {
+      node.role = StreamRole::Start;
+      node.lane = getLaneName(start.getLane());
+      sim.lane = lanes.try_emplace(start.getLane(), lanes.size()).first->second;
+      inFlight.insert(&op);
+    } else if (auto wait = dyn_cast<comm::WaitOp>(op)) {
+      node.role = StreamRole::Wait;
+      for (Operation *start : getAwaitedStarts(wait.getToken(), region)) {
+        inFlight.erase(start);
+        if (auto it = positions.find(start); it != positions.end())
+          sim.awaits.push_back(it->second);
+      }
+    } else {
+      node.hidden = !inFlight.empty();
+      if (std::optional<TimelineTotals> body = model.getBodyTotals(&op)) {
+        bodies.emplace_back(sim.costNs, *body);
+        sim.leastNs = body->lowerBoundNs;
+        sim.transientBytes = body->peakBytes;
+      }
+    }
+    sim.role = node.role;
+
+    // Operands, and what the op's regions use of this body.
+    op.walk([&](Operation *user) {
+      for (Value operand : user->getOperands()) {
+        Operation *definition = operand.getDefiningOp();
+        if (!definition)
+          continue;
+        Operation *ancestor = region.findAncestorOpInRegion(*definition);
+        auto it = ancestor ? positions.find(ancestor) : positions.end();
+        if (it != positions.end() &&
+            !llvm::is_contained(sim.predecessors, it->second))
+          sim.predecessors.push_back(it->second);
+      }
+    });
+    memory.add(&op, position);
+    positions[&op] = position;
+    timeline.nodes.push_back(std::move(node));
+    simulated.push_back(std::move(sim));
+  }
+
+  memory.finish(simulated);
+  Simulation simulation = simulate(simulated, memory.getArgumentBytes());
+  for (auto [node, times] : llvm::zip_equal(timeline.nodes, simulation.times))
+    node.times = times;
+  TimelineTotals &totals = timeline.totals;
+  totals = {simulation.makespanNs,      simulation.computeNs,
+            simulation.communicationNs, simulation.exposedNs,
+            simulation.lowerBoundNs,    simulation.peakBytes};
+  for (auto &[cost, body] : bodies) {
+    totals.computeNs = addNs(totals.computeNs - cost, body.computeNs);
+    totals.communicationNs =
+        addNs(totals.communicationNs, body.communicationNs);
+    totals.exposedNs = addNs(totals.exposedNs, body.exposedNs);
+  }
+  return timeline;
+}
