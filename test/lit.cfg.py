@@ -7,7 +7,7 @@ import lit.util
 config.name = "Braid"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test", ".py"]
-config.excludes = ["Inputs", "Unit", "Benchmark", "lit.cfg.py", "lit.local.cfg", "CMakeLists.txt"]
+config.excludes = ["Inputs", "Benchmark", "lit.cfg.py", "lit.local.cfg", "CMakeLists.txt"]
 config.test_source_root = os.path.join(config.braid_source_dir, "test")
 config.test_exec_root = os.path.join(config.braid_binary_dir, "test")
 
@@ -30,6 +30,10 @@ config.substitutions.append(("%braid_src_root", config.braid_source_dir))
 # output parses back to the same module.
 if os.environ.get("BRAID_OPT_CHECK_IR_ROUNDTRIP"):
     config.substitutions.append((r"\bbraid-opt\b", "braid-opt --verify-roundtrip"))
+
+# A test that hangs has failed (lit needs psutil to end its processes).
+if lit_config.maxIndividualTestTimeIsSupported[0]:
+    lit_config.maxIndividualTestTime = 300
 
 if lit.util.which("mlir-opt", config.environment["PATH"]):
     config.available_features.add("mlir-opt")

@@ -47,3 +47,16 @@ function(braid_add_tool name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
   set_property(GLOBAL APPEND PROPERTY BRAID_TOOLS ${name})
 endfunction()
+
+# braid_collect_targets(result directory regex): the targets of a directory, and
+# of those below it, whose names match.
+function(braid_collect_targets result directory regex)
+  get_property(targets DIRECTORY "${directory}" PROPERTY BUILDSYSTEM_TARGETS)
+  list(FILTER targets INCLUDE REGEX "${regex}")
+  get_property(children DIRECTORY "${directory}" PROPERTY SUBDIRECTORIES)
+  foreach(child ${children})
+    braid_collect_targets(below "${child}" "${regex}")
+    list(APPEND targets ${below})
+  endforeach()
+  set(${result} ${targets} PARENT_SCOPE)
+endfunction()

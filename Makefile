@@ -1,0 +1,60 @@
+# The front door: `make demo` and `make test` need nothing but Debian 12, git and
+# make. The work is done by the scripts below tools/dev, which say what they do.
+#
+# BUILD=dir    the build folder (default: build, beside this file)
+# JOBS=n       processes at a time (default: one a core, as memory allows)
+# PREFIX=dir   where `make install` puts Braid (default: /usr/local)
+# CMAKE_ARGS=  more arguments for CMake
+# NO_SETUP=1   install nothing; say what is missing
+
+ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+BUILD ?= $(ROOT)/build
+PREFIX ?= /usr/local
+export BRAID_BUILD_DIR := $(abspath $(BUILD))
+export BRAID_JOBS := $(JOBS)
+export BRAID_CMAKE_ARGS := $(CMAKE_ARGS)
+export BRAID_NO_SETUP := $(NO_SETUP)
+DEV := $(ROOT)/tools/dev
+
+# One target at a time: each script uses all cores itself.
+.NOTPARALLEL:
+.PHONY: all demo test bench docs lint format install clean help
+
+all:
+	@$(DEV)/build.sh all
+
+demo:
+	@$(DEV)/demo.sh
+
+test:
+	@$(DEV)/test.sh
+
+bench:
+	@$(DEV)/bench.sh
+
+docs:
+	@$(DEV)/docs.sh
+
+lint:
+	@$(DEV)/lint.sh
+
+format:
+	@$(DEV)/lint.sh --fix
+
+install:
+	@$(DEV)/build.sh install "$(PREFIX)"
+
+clean:
+	@$(DEV)/clean.sh
+
+help:
+	@echo "make demo            set up, build, and run the seeds' program on 2 ranks, before and after"
+	@echo "make test            set up, build, and run every test"
+	@echo "make                 set up and build everything"
+	@echo "make install PREFIX=dir"
+	@echo "make bench           print the benchmark figures (docs/benchmarks.md)"
+	@echo "make docs            regenerate docs/dialect.md and docs/passes.md"
+	@echo "make lint            check format, clang-tidy, generated docs, file headers"
+	@echo "make format          repair what the format check finds"
+	@echo "make clean           remove the build folder"
+	@echo "Variables: BUILD=dir JOBS=n CMAKE_ARGS=... NO_SETUP=1"

@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Builds everything and prints the figures of docs/benchmarks.md.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+"$ROOT/tools/dev/build.sh" all
+exec python3 "$ROOT/test/Benchmark/run.py" --build "$BUILD" "$@"

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Writes docs/dialect.md and docs/passes.md from the definitions in ODS.
+#
+#   docs.sh            regenerates the pages
+#   docs.sh --check    says whether they are current, changes nothing
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+"$ROOT/tools/dev/setup.sh" build
+"$ROOT/tools/dev/configure.sh"
+ninja -C "$BUILD" -j "$JOBS" --quiet braid-docs
+
+status=0
+for page in dialect passes; do
+  new=$BUILD/docs/$page.md old=$ROOT/docs/$page.md
+  if cmp -s "$new" "$old"; then
+    continue
+  elif [ "${1:-}" = --check ]; then
+    say "docs/$page.md is not what the definitions say; run 'make docs' and commit:"
+    diff -u "$old" "$new" | head -n 20 || true
+    status=1
+  else
+    cp "$new" "$old"
+    say "wrote docs/$page.md"
+  fi
+done
+exit $status

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Runs clang-tidy over the sources of lib/ and tools/ (and the headers they
+# include), or over the files named.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+LLVM=22
+"$ROOT/tools/dev/setup.sh" build test lint
+"$ROOT/tools/dev/configure.sh"
+cd "$ROOT"
+# Headers that TableGen writes must be there.
+ninja -C "$BUILD" -j "$JOBS" --quiet braid-headers
+
+if [ $# -eq 0 ]; then
+  mapfile -t sources < <(git ls-files -- 'lib/*.cpp' 'tools/*.cpp')
+  set -- "${sources[@]}"
+fi
+log=$BUILD/tidy.log
+status=0
+printf '%s\0' "$@" |
+  xargs -0 -n 1 -P "$JOBS" "clang-tidy-$LLVM" -p "$BUILD" --quiet >"$log" 2>/dev/null || status=1
+grep -E '(warning|error):' "$log" | sed "s|^$ROOT/||" | sort -u || true
+say "clang-tidy: $# files"
+exit $status
