@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace braid {
 
@@ -69,6 +70,26 @@ struct CostOptions {
   /// Measured nanoseconds of an op, where there is a measurement.
   std::function<std::optional<int64_t>(mlir::Operation *)> profile;
 };
+
+/// What users write to choose a cost model, in `comm.hardware` and in the
+/// options of passes. Empty or absent: not said.
+struct CostSettings {
+  std::string hardware;
+  std::string collectiveModel;
+  /// With a unit: `20us`.
+  std::string linkLatency;
+  /// With a unit: `10GB/s`.
+  std::string linkBandwidth;
+  int64_t worldSize = 0;
+  int64_t dynamicSize = 0;
+};
+
+/// The options that `settings` ask for in the program around `op`: its hardware
+/// is that of `settings`, or else `comm.hardware` of the innermost module that
+/// has one, or else the default. Emits an error at `op` (or at the module) that
+/// says what was found and what was expected, and fails, if a setting is wrong.
+llvm::FailureOr<CostOptions> resolveCostOptions(mlir::Operation *op,
+                                                const CostSettings &settings);
 
 /// Tells what every op costs: time on the compute stream for compute, time on
 /// the lane for starts, nothing for waits. The answer depends on the program

@@ -1,0 +1,125 @@
+//===- Report.h - What a program's timeline says ----------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_SCHEDULE_REPORT_H
+#define BRAID_SCHEDULE_REPORT_H
+
+#include "braid/Schedule/Timeline.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace braid {
+
+struct ReportedNode;
+
+/// A region of an op, with a timeline of its own that begins at 0.
+struct ReportedBody {
+  unsigned regionNumber;
+  /// How often it runs.
+  int64_t tripCount;
+  TimelineTotals totals;
+  std::vector<ReportedNode> nodes;
+};
+
+/// An op, free of the IR that it comes from.
+struct ReportedNode {
+  std::string label;
+  /// "compute", "wait", or what a start starts: "all_reduce", "async_compute".
+  std::string kind;
+  /// The op's name and the types of the values that it stands for.
+  std::string op;
+  std::string type;
+  /// "compute", or the lane of a start.
+  std::string lane;
+  StreamRole role;
+  int64_t costNs;
+  std::string costSource;
+  bool hidden;
+  SimulatedTimes times;
+  /// Of a start of a collective: its group, the number of its members, and the
+  /// bytes of the whole operation.
+  std::string group;
+  int64_t groupSize = 0;
+  uint64_t bytes = 0;
+  /// Of a start: its number in the program that the report is about, which
+  /// tells it from others in the programs before and after passes. -1 for what
+  /// passes made anew.
+  int64_t number = -1;
+  std::vector<ReportedBody> bodies;
+};
+
+/// A function with a body.
+struct ReportedFunction {
+  std::string name;
+  TimelineTotals totals;
+  std::vector<ReportedNode> nodes;
+};
+
+/// A program as it stands.
+using ReportedProgram = std::vector<ReportedFunction>;
+
+/// Everything that is printed.
+struct Report {
+  std::string hardware;
+  std::string collectiveModel;
+  int64_t worldSize;
+  int64_t dynamicSize;
+  /// The passes between `before` and `after`.
+  std::string passes;
+  /// The program as written, if passes are asked for.
+  std::optional<ReportedProgram> before;
+  /// The program as it would run.
+  ReportedProgram after;
+};
+
+/// One start of a function and what is exposed of it.
+struct ReportedCollective {
+  const ReportedNode *node;
+  /// How often it runs: the trip counts of the loops around it.
+  int64_t runs;
+  /// For all runs together. None before passes if these made it anew.
+  int64_t exposedNs;
+  std::optional<int64_t> exposedBeforeNs;
+};
+
+/// Numbers all starts below `root`, so that a report of a clone that passes
+/// have changed can name them.
+void numberStarts(mlir::Operation *root);
+
+/// Takes the numbers away again.
+void removeStartNumbers(mlir::Operation *root);
+
+/// The timelines of all functions in `module` and in modules within it, at the
+/// costs of `model`. Kernels (functions within anything else) are left out.
+ReportedProgram reportProgram(mlir::ModuleOp module, CostModel &model);
+
+/// The starts of `function`, those in bodies included, in order. `before` is
+/// the same function before passes; null if there were none.
+std::vector<ReportedCollective>
+listCollectives(const ReportedFunction &function,
+                const ReportedFunction *before);
+
+/// The function called `name` in `program`; null if there is none.
+const ReportedFunction *findFunction(const ReportedProgram &program,
+                                     llvm::StringRef name);
+
+/// Writes `report` for people: each function's timeline, one line an op, with
+/// `| ` before compute that runs beside an operation in flight, as Inductor's
+/// `visualize_overlap` does; its total time; a table of its collectives.
+void printText(const Report &report, llvm::raw_ostream &os);
+
+/// Writes `report` as JSON.
+void printJson(const Report &report, llvm::raw_ostream &os);
+
+} // namespace braid
+
+#endif // BRAID_SCHEDULE_REPORT_H

@@ -1,0 +1,160 @@
+//===- ReportText.cpp - Reports for people --------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/Report.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <array>
+
+using namespace braid;
+using llvm::raw_ostream;
+using llvm::StringRef;
+
+static void printNodes(const std::vector<ReportedNode> &nodes, unsigned indent,
+                       raw_ostream &os);
+
+static void printTotals(const TimelineTotals &totals, unsigned indent,
+                        raw_ostream &os) {
+  os.indent(indent) << "compute " << totals.computeNs << " ns, communication "
+                    << totals.communicationNs << " ns, exposed "
+                    << totals.exposedNs << " ns, lower bound "
+                    << totals.lowerBoundNs << " ns, peak memory "
+                    << totals.peakBytes << " bytes\n";
+}
+
+static void printNode(const ReportedNode &node, size_t number, unsigned indent,
+                      raw_ostream &os) {
+  const SimulatedTimes &times = node.times;
+  os.indent(indent) << (node.hidden ? "| " : "") << number << ": " << node.op;
+  if (!node.label.empty())
+    os << " \"" << node.label << "\"";
+  if (!node.type.empty())
+    os << " " << node.type;
+  switch (node.role) {
+  case StreamRole::Compute:
+    os << ", " << node.costNs << " ns (" << node.costSource << "), "
+       << times.startNs << " to " << times.endNs << "\n";
+    break;
+  case StreamRole::Start:
+    os << ", " << node.costNs << " ns (" << node.costSource << "), runs on "
+       << node.lane << " " << times.startNs << " to " << times.endNs << "\n";
+    break;
+  case StreamRole::Wait:
+    os << ", holds the stream for " << times.startNs - times.issuedNs << " ns, "
+       << times.issuedNs << " to " << times.endNs << "\n";
+    break;
+  }
+  for (const ReportedBody &body : node.bodies) {
+    os.indent(indent + 4) << "region " << body.regionNumber << ", "
+                          << body.tripCount
+                          << (body.tripCount == 1 ? " time: " : " times: ")
+                          << body.totals.makespanNs << " ns each\n";
+    printNodes(body.nodes, indent + 4, os);
+  }
+}
+
+static void printNodes(const std::vector<ReportedNode> &nodes, unsigned indent,
+                       raw_ostream &os) {
+  for (auto [number, node] : llvm::enumerate(nodes))
+    printNode(node, number, indent, os);
+}
+
+static void printTimeline(const ReportedFunction &function, StringRef when,
+                          raw_ostream &os) {
+  os << "==== Timeline of @" << function.name << when << " ====\n";
+  printNodes(function.nodes, 0, os);
+  os << llvm::formatv("Est. runtime (ms): {0:F6}\n",
+                      static_cast<double>(function.totals.makespanNs) / 1e6);
+  printTotals(function.totals, 0, os);
+  os << "\n";
+}
+
+/// Prints rows of cells, each column as wide as its widest cell: the first
+/// columns to the left, numbers to the right.
+static void printTable(const std::vector<std::vector<std::string>> &rows,
+                       size_t numTextColumns, raw_ostream &os) {
+  std::vector<size_t> widths(rows.front().size());
+  for (const std::vector<std::string> &row : rows)
+    for (auto [index, cell] : llvm::enumerate(row))
+      widths[index] = std::max(widths[index], cell.size());
+  for (const std::vector<std::string> &row : rows) {
+    std::string line;
+    llvm::raw_string_ostream lineStream(line);
+    for (auto [index, cell] : llvm::enumerate(row)) {
+      if (index > 0)
+        lineStream << "  ";
+      if (index < numTextColumns)
+        lineStream << llvm::left_justify(cell, widths[index]);
+      else
+        lineStream << llvm::right_justify(cell, widths[index]);
+    }
+    os << StringRef(line).rtrim() << "\n";
+  }
+}
+
+static void printCollectives(const ReportedFunction &function,
+                             const ReportedFunction *before, raw_ostream &os) {
+  std::vector<ReportedCollective> collectives =
+      listCollectives(function, before);
+  if (collectives.empty())
+    return;
+  os << "==== Collectives of @" << function.name << " ====\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"collective", "kind", "group", "ranks", "bytes", "runs", "cost ns"}};
+  if (before)
+    rows.front().insert(rows.front().end(),
+                        {"exposed before ns", "exposed after ns"});
+  else
+    rows.front().push_back("exposed ns");
+
+  int64_t costNs = 0, exposedNs = 0, exposedBeforeNs = 0;
+  for (const ReportedCollective &collective : collectives) {
+    const ReportedNode &node = *collective.node;
+    rows.push_back({node.label.empty() ? "-" : node.label, node.kind,
+                    node.group.empty() ? "-" : "@" + node.group,
+                    std::to_string(node.groupSize), std::to_string(node.bytes),
+                    std::to_string(collective.runs),
+                    std::to_string(node.costNs)});
+    if (before)
+      rows.back().push_back(collective.exposedBeforeNs
+                                ? std::to_string(*collective.exposedBeforeNs)
+                                : "-");
+    rows.back().push_back(std::to_string(collective.exposedNs));
+    costNs = addNs(costNs, multiplyNs(node.costNs, collective.runs));
+    exposedNs = addNs(exposedNs, collective.exposedNs);
+    exposedBeforeNs =
+        addNs(exposedBeforeNs, collective.exposedBeforeNs.value_or(0));
+  }
+  rows.push_back({"total", "", "", "", "", "", std::to_string(costNs)});
+  if (before)
+    rows.back().push_back(std::to_string(exposedBeforeNs));
+  rows.back().push_back(std::to_string(exposedNs));
+  printTable(rows, /*numTextColumns=*/3, os);
+  os << "\n";
+}
+
+void braid::printText(const Report &report, raw_ostream &os) {
+  os << "comm-report: hardware " << report.hardware << ", collective model "
+     << report.collectiveModel << ", " << report.worldSize
+     << " ranks, dynamic size " << report.dynamicSize << "\n";
+  if (report.before)
+    os << "passes: " << report.passes << "\n";
+  os << "\n";
+  if (report.before)
+    for (const ReportedFunction &function : *report.before)
+      printTimeline(function, " before", os);
+  for (const ReportedFunction &function : report.after) {
+    printTimeline(function, report.before ? " after" : "", os);
+    printCollectives(function,
+                     report.before ? findFunction(*report.before, function.name)
+                                   : nullptr,
+                     os);
+  }
+}
