@@ -38,7 +38,7 @@ for name in "${wanted[@]}"; do
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
-command="apt-get install --no-install-recommends ${missing[*]}"
+command="apt-get update && apt-get install --no-install-recommends ${missing[*]}"
 say "missing Debian packages: ${missing[*]}"
 if [ -n "${BRAID_NO_SETUP:-}" ]; then
   fail "NO_SETUP is set; as root, run:" "$command"

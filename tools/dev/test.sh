@@ -8,7 +8,7 @@ rm -f "$results"
 status=0
 "$ROOT/tools/dev/build.sh" all || status=$?
 if [ $status -ne 0 ]; then
-  say "the build failed: no test was run"
+  say "set-up or build failed: no test was run"
   say "0 passed, 1 failed"
   exit 1
 fi
