@@ -9,6 +9,7 @@
 #include "braid/InitAll.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Schedule/CostExternalModels.h"
 
 void braid::registerAllDialects(mlir::DialectRegistry &registry) {
@@ -16,4 +17,4 @@ void braid::registerAllDialects(mlir::DialectRegistry &registry) {
   registerCostExternalModels(registry);
 }
 
-void braid::registerAllPasses() {}
+void braid::registerAllPasses() { comm::registerCommTransformsPasses(); }

@@ -122,6 +122,9 @@ reifyFromOperands(OpTy op, OpBuilder &builder, unsigned index,
   MutableArrayRef<OpOperand> OpTy::getDestinationOperands() {                  \
     return getOutputsMutable();                                                \
   }                                                                            \
+  void OpTy::setDestinations(ValueRange destinations) {                        \
+    getOutputsMutable().assign(destinations);                                  \
+  }                                                                            \
   Attribute OpTy::getLane() { return getGroupAttr(); }                         \
   bool OpTy::canRunInPlace() { return inPlace; }                               \
   CollectiveKind OpTy::getCollectiveKind() { return CollectiveKind::kind; }    \
@@ -277,6 +280,9 @@ MutableArrayRef<OpOperand> SendOp::getSourceOperands() {
   return getInputMutable();
 }
 MutableArrayRef<OpOperand> SendOp::getDestinationOperands() { return {}; }
+void SendOp::setDestinations(ValueRange) {
+  llvm_unreachable("a send has no value");
+}
 Attribute SendOp::getLane() { return getPointToPointLane(getGroupAttr()); }
 bool SendOp::canRunInPlace() { return false; }
 CollectiveKind SendOp::getCollectiveKind() { return CollectiveKind::send; }
@@ -291,6 +297,10 @@ LogicalResult SendOp::reifyValueShape(OpBuilder &, unsigned,
 MutableArrayRef<OpOperand> RecvOp::getSourceOperands() { return {}; }
 MutableArrayRef<OpOperand> RecvOp::getDestinationOperands() {
   return getOutputMutable();
+}
+void RecvOp::setDestinations(ValueRange destinations) {
+  getOutputMutable().assign(destinations);
+  getSizesMutable().clear();
 }
 Attribute RecvOp::getLane() { return getPointToPointLane(getGroupAttr()); }
 bool RecvOp::canRunInPlace() { return false; }
@@ -320,6 +330,9 @@ LogicalResult RecvOp::reifyValueShape(OpBuilder &builder, unsigned,
 
 MutableArrayRef<OpOperand> BarrierOp::getSourceOperands() { return {}; }
 MutableArrayRef<OpOperand> BarrierOp::getDestinationOperands() { return {}; }
+void BarrierOp::setDestinations(ValueRange) {
+  llvm_unreachable("a barrier has no value");
+}
 Attribute BarrierOp::getLane() { return getGroupAttr(); }
 bool BarrierOp::canRunInPlace() { return false; }
 CollectiveKind BarrierOp::getCollectiveKind() {

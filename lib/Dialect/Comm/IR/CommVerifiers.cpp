@@ -56,8 +56,7 @@ static bool isDefined(ReductionKind reduction, Type type) {
 // Operands and tokens
 //===----------------------------------------------------------------------===//
 
-/// True if the elements of `type` lie one after the other in memory.
-static bool isContiguous(MemRefType type) {
+bool braid::comm::isContiguous(MemRefType type) {
   if (type.getLayout().isIdentity())
     return true;
   SmallVector<int64_t> strides;

@@ -231,6 +231,10 @@ MutableArrayRef<OpOperand> ComputeOp::getDestinationOperands() {
   return {};
 }
 
+void ComputeOp::setDestinations(ValueRange) {
+  llvm_unreachable("the values of a kernel are computed by its region");
+}
+
 Attribute ComputeOp::getLane() {
   return StringAttr::get(getContext(), "side stream");
 }

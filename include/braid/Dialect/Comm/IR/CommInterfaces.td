@@ -40,6 +40,12 @@ def Comm_AsyncStartOpInterface : OpInterface<"AsyncStartOpInterface"> {
       Empty, or as many as there are values.
     }], "::llvm::MutableArrayRef<::mlir::OpOperand>", "getDestinationOperands", (ins)>,
     InterfaceMethod<[{
+      Names `destinations`, one for each value, as what the operation writes.
+      They give the shapes from then on: operands that only tell the sizes of
+      values are dropped. Only for ops whose values can be written to a
+      destination.
+    }], "void", "setDestinations", (ins "::mlir::ValueRange":$destinations)>,
+    InterfaceMethod<[{
       What orders the operation with others: operations of one lane run one
       after the other, in the order of their starts. A group's collectives share
       the lane of its symbol, its point-to-point operations another one.

@@ -1,0 +1,39 @@
+//===- InFlight.h - Starts and waits during bufferization -------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_BUFFERIZE_INFLIGHT_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_BUFFERIZE_INFLIGHT_H
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "InFlightDialect.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "InFlightTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "InFlightOps.h.inc"
+
+namespace braid::comm::inflight {
+
+/// Rewrites every start and wait on tensors in `module` to the ops of this
+/// dialect, and every token that carries a value to a token and the tensor in
+/// flight. A token that is not awaited in the block of its start travels with
+/// the source that it owns. Fails with an error at an op that cannot be split.
+llvm::LogicalResult splitTokens(mlir::ModuleOp module);
+
+} // namespace braid::comm::inflight
+
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_BUFFERIZE_INFLIGHT_H

@@ -1,0 +1,258 @@
+//===- InFlightCheck.cpp - Checks buffers in flight -----------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Dialect/Comm/Transforms/InFlightCheck.h"
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace braid::comm {
+#define GEN_PASS_DEF_COMMCHECKINFLIGHTPASS
+#include "braid/Dialect/Comm/Transforms/Passes.h.inc"
+} // namespace braid::comm
+
+using namespace mlir;
+using namespace braid::comm;
+
+namespace {
+
+/// A buffer in flight within a block: after `begin` (from the start of the
+/// block if null) and before `end` (to its end if null).
+struct Flight {
+  Operation *begin;
+  Operation *end;
+  Value buffer;
+  bool written;
+  Location started;
+};
+
+/// The buffer that `value` is a view of.
+Value getRoot(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    auto view = dyn_cast<ViewLikeOpInterface>(op);
+    if (!view || !isa<BaseMemRefType>(view.getViewSource().getType()))
+      break;
+    value = view.getViewSource();
+  }
+  return value;
+}
+
+/// True if `a` and `b`, views of one buffer, are known to share no element.
+bool areDisjoint(Value a, Value b) {
+  auto viewA = a.getDefiningOp<memref::SubViewOp>();
+  auto viewB = b.getDefiningOp<memref::SubViewOp>();
+  if (!viewA || !viewB || viewA.getSource() != viewB.getSource())
+    return false;
+  FailureOr<bool> overlap = ValueBoundsConstraintSet::areOverlappingSlices(
+      a.getContext(),
+      HyperrectangularSlice(
+          cast<OffsetSizeAndStrideOpInterface>(viewA.getOperation())),
+      HyperrectangularSlice(
+          cast<OffsetSizeAndStrideOpInterface>(viewB.getOperation())));
+  return succeeded(overlap) && !*overlap;
+}
+
+class InFlightChecker {
+public:
+  LogicalResult check(Operation *root);
+
+private:
+  void collectStart(AsyncStartOpInterface start);
+  void collectWait(WaitOp wait);
+  void add(Block *block, Operation *begin, Operation *end, ValueRange reads,
+           ValueRange writes, Location started);
+  void checkBlock(Block *block, ArrayRef<Flight> flights);
+  void checkOp(Operation *op);
+
+  llvm::MapVector<Block *, SmallVector<Flight>> flightsOf;
+  /// The flights at the current place, by the root of their buffers.
+  llvm::DenseMap<Value, SmallVector<const Flight *, 2>> active;
+  bool failed = false;
+};
+
+void InFlightChecker::add(Block *block, Operation *begin, Operation *end,
+                          ValueRange reads, ValueRange writes,
+                          Location started) {
+  SmallVector<Flight> &flights = flightsOf[block];
+  for (Value buffer : writes)
+    flights.push_back({begin, end, buffer, /*written=*/true, started});
+  for (Value buffer : reads)
+    if (!llvm::is_contained(writes, buffer))
+      flights.push_back({begin, end, buffer, /*written=*/false, started});
+}
+
+/// The first op of `block` that uses one of `tokens`, itself or in its regions;
+/// null if there is none.
+Operation *getFirstUser(Block *block, ValueRange tokens) {
+  Operation *first = nullptr;
+  for (Value token : tokens)
+    for (Operation *user : token.getUsers()) {
+      Operation *ancestor = block->findAncestorOpInBlock(*user);
+      if (ancestor && (!first || ancestor->isBeforeInBlock(first)))
+        first = ancestor;
+    }
+  return first;
+}
+
+void InFlightChecker::collectStart(AsyncStartOpInterface start) {
+  if (!start.isBufferForm())
+    return;
+  SmallVector<Value> sources = start.getSources();
+  SmallVector<Value> destinations = start.getDestinations();
+  ResultRange tokens = start.getTokens();
+  Block *block = start->getBlock();
+  bool onePerToken =
+      tokens.size() == sources.size() &&
+      (destinations.empty() || destinations.size() == sources.size());
+  if (!onePerToken) {
+    add(block, start, getFirstUser(block, tokens), sources, destinations,
+        start.getLoc());
+    return;
+  }
+  for (auto [index, token] : llvm::enumerate(tokens))
+    add(block, start, getFirstUser(block, token), sources[index],
+        destinations.empty() ? ValueRange() : ValueRange(destinations[index]),
+        start.getLoc());
+}
+
+void InFlightChecker::collectWait(WaitOp wait) {
+  if (wait.getReads().empty() && wait.getWrites().empty())
+    return;
+  Value token = wait.getToken();
+  Block *definition = token.getParentBlock();
+  Location started = token.getLoc();
+  // From the blocks that lie between the token and its wait.
+  Operation *end = wait;
+  while (end && end->getBlock() != definition) {
+    add(end->getBlock(), /*begin=*/nullptr, end, wait.getReads(),
+        wait.getWrites(), started);
+    Operation *parent = end->getParentOp();
+    if (!definition->findAncestorOpInBlock(*parent))
+      return;
+    end = parent;
+  }
+  if (!end || (token.getDefiningOp() && getAsyncStart(token.getDefiningOp())))
+    return;
+  add(definition, token.getDefiningOp(), end, wait.getReads(), wait.getWrites(),
+      started);
+}
+
+void InFlightChecker::checkOp(Operation *op) {
+  // What a wait names has been in flight; it touches nothing itself.
+  if (isa<WaitOp>(op))
+    return;
+  auto report = [&](Value buffer, StringRef what, bool onlyIfWritten) {
+    auto found = active.find(getRoot(buffer));
+    if (found == active.end())
+      return false;
+    for (const Flight *flight : found->second) {
+      if ((onlyIfWritten && !flight->written) ||
+          areDisjoint(buffer, flight->buffer))
+        continue;
+      InFlightDiagnostic diagnostic =
+          op->emitOpError() << what << " a buffer that an operation in flight "
+                            << (flight->written ? "writes" : "reads")
+                            << ", expected its wait before";
+      diagnostic.attachNote(flight->started) << "the operation starts here";
+      failed = true;
+      return true;
+    }
+    return false;
+  };
+
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface) {
+    if (isa<CallOpInterface>(op))
+      for (Value operand : op->getOperands())
+        if (isa<BaseMemRefType>(operand.getType()) &&
+            report(operand, "passes", /*onlyIfWritten=*/true))
+          return;
+    return;
+  }
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  for (const MemoryEffects::EffectInstance &effect : effects) {
+    Value buffer = effect.getValue();
+    if (!buffer || !isa<BaseMemRefType>(buffer.getType()))
+      continue;
+    bool reported = false;
+    if (isa<MemoryEffects::Write>(effect.getEffect()))
+      reported = report(buffer, "writes", /*onlyIfWritten=*/false);
+    else if (isa<MemoryEffects::Free>(effect.getEffect()))
+      reported = report(buffer, "frees", /*onlyIfWritten=*/false);
+    else if (isa<MemoryEffects::Read>(effect.getEffect()))
+      reported = report(buffer, "reads", /*onlyIfWritten=*/true);
+    if (reported)
+      return;
+  }
+}
+
+void InFlightChecker::checkBlock(Block *block, ArrayRef<Flight> flights) {
+  llvm::DenseMap<Operation *, SmallVector<const Flight *, 2>> begins, ends;
+  active.clear();
+  auto activate = [&](const Flight *flight) {
+    active[getRoot(flight->buffer)].push_back(flight);
+  };
+  for (const Flight &flight : flights) {
+    if (flight.begin)
+      begins[flight.begin].push_back(&flight);
+    else
+      activate(&flight);
+    if (flight.end)
+      ends[flight.end].push_back(&flight);
+  }
+  for (Operation &op : *block) {
+    if (auto found = ends.find(&op); found != ends.end())
+      for (const Flight *flight : found->second) {
+        auto entry = active.find(getRoot(flight->buffer));
+        if (entry == active.end())
+          continue;
+        llvm::erase(entry->second, flight);
+        if (entry->second.empty())
+          active.erase(entry);
+      }
+    if (!active.empty())
+      op.walk([&](Operation *nested) { checkOp(nested); });
+    if (auto found = begins.find(&op); found != begins.end())
+      for (const Flight *flight : found->second)
+        activate(flight);
+  }
+}
+
+LogicalResult InFlightChecker::check(Operation *root) {
+  root->walk([&](Operation *op) {
+    if (AsyncStartOpInterface start = getAsyncStart(op))
+      collectStart(start);
+    else if (auto wait = dyn_cast<WaitOp>(op))
+      collectWait(wait);
+  });
+  for (auto &[block, flights] : flightsOf)
+    checkBlock(block, flights);
+  return failure(failed);
+}
+
+struct CommCheckInFlightPass
+    : public braid::comm::impl::CommCheckInFlightPassBase<
+          CommCheckInFlightPass> {
+  void runOnOperation() override {
+    if (llvm::failed(checkInFlight(getOperation())))
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+} // namespace
+
+LogicalResult braid::comm::checkInFlight(Operation *root) {
+  return InFlightChecker().check(root);
+}
