@@ -1,8 +1,8 @@
 //===- ReportText.cpp - Reports for people --------------------------------===//
 //
-// Part of the Braid Project, under the Apache License v2.0 with LLVM
-// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
-// Apache-2.0 WITH LLVM-exception
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,8 +47,8 @@ static void printNode(const ReportedNode &node, size_t number, unsigned indent,
        << node.lane << " " << times.startNs << " to " << times.endNs << "\n";
     break;
   case StreamRole::Wait:
-    os << ", holds the stream for " << times.startNs - times.issuedNs << " ns, "
-       << times.issuedNs << " to " << times.endNs << "\n";
+    os << ", holds the stream for " << times.endNs - times.startNs << " ns, "
+       << times.startNs << " to " << times.endNs << "\n";
     break;
   }
   for (const ReportedBody &body : node.bodies) {

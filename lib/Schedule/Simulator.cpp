@@ -1,8 +1,8 @@
 //===- Simulator.cpp - The textbook machine -------------------------------===//
 //
-// Part of the Braid Project, under the Apache License v2.0 with LLVM
-// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
-// Apache-2.0 WITH LLVM-exception
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,10 +76,10 @@ Simulation braid::simulate(ArrayRef<SimulatedOp> ops, int64_t liveBytes) {
       laneWorkNs[op.lane] = addNs(laneWorkNs[op.lane], op.costNs);
       result.communicationNs = addNs(result.communicationNs, op.costNs);
     } else {
+      times.startNs = streamNs;
       streamNs = holdStream(
           streamNs, SmallVector<unsigned>(op.awaits.begin(), op.awaits.end()),
           result);
-      times.startNs = streamNs;
       streamNs = times.endNs = addNs(streamNs, op.costNs);
       result.computeNs = addNs(result.computeNs, op.costNs);
       leastStreamNs = addNs(leastStreamNs, op.leastNs.value_or(op.costNs));

@@ -1,8 +1,8 @@
 //===- SimulatorTest.cpp - The textbook machine ---------------------------===//
 //
-// Part of the Braid Project, under the Apache License v2.0 with LLVM
-// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
-// Apache-2.0 WITH LLVM-exception
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,8 +49,8 @@ TEST(Simulator, AnImmediateWaitExposesTheWholeCollective) {
   EXPECT_EQ(result.communicationNs, 100);
   EXPECT_EQ(result.exposedNs, 100);
   EXPECT_EQ(result.times[0].exposedNs, 100);
-  EXPECT_EQ(result.times[1].issuedNs, 0);
-  EXPECT_EQ(result.times[1].startNs, 100);
+  EXPECT_EQ(result.times[1].startNs, 0);
+  EXPECT_EQ(result.times[1].endNs, 100);
   // The two do not depend on one another.
   EXPECT_EQ(result.lowerBoundNs, 100);
 }

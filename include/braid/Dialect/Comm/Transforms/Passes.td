@@ -75,4 +75,56 @@ def CommCheckInFlightPass : Pass<"comm-check-in-flight"> {
   }];
 }
 
+//===----------------------------------------------------------------------===//
+// Reports
+//===----------------------------------------------------------------------===//
+
+def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
+  let summary = "Report the timeline and how much communication stays exposed";
+  let description = [{
+    Plays every function on the textbook machine: one compute stream that runs
+    the ops in program order, and a lane for each group beside it. A start takes
+    no time; its operation runs on its lane from the moment the stream comes to
+    the start and the lane is free; a wait holds the stream until the operation
+    has ended. The report shows the timeline, one line an op, with `| ` before
+    compute that runs beside an operation in flight, the total time, and for
+    each collective how much of it stays exposed: how long the stream stands
+    still at its waits. The program itself is not changed.
+
+    With `passes` the report is about the program before and after these passes,
+    which run on a copy:
+
+    ```
+    braid-opt prog.mlir --comm-report="passes=comm-sink-waits,comm-raise-collectives"
+    ```
+
+    Costs come from `comm.cost_ns` where an op has it, and are estimated for
+    `hardware` elsewhere. `format=json` writes the same for machines.
+  }];
+  let options = [
+    Option<"format", "format", "std::string", /*default=*/"\"text\"",
+           "How to write the report: text or json">,
+    Option<"output", "output", "std::string", /*default=*/"\"-\"",
+           "The file to write it to; - is standard error, as standard output is "
+           "for the program">,
+    Option<"passes", "passes", "std::string", /*default=*/"\"\"",
+           "A pass pipeline to run on a copy of the program, to report before and after">,
+    Option<"hardware", "hardware", "std::string", /*default=*/"\"\"",
+           "The hardware to estimate for: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal. "
+           "Without it the module's comm.hardware, or else h100x8">,
+    Option<"worldSize", "world-size", "int64_t", /*default=*/"0",
+           "The number of ranks in a group of all; 0 is the hardware's ranks per node">,
+    Option<"collectiveModel", "collective-model", "std::string", /*default=*/"\"\"",
+           "How collectives are estimated: inductor (PyTorch 2.4's NCCL formula) or "
+           "link (latency and bandwidth, as braid-run --link rehearses it). Without it "
+           "inductor on GPUs, link elsewhere">,
+    Option<"linkLatency", "link-latency", "std::string", /*default=*/"\"\"",
+           "The latency of the link model, such as 20us; the hardware's without it">,
+    Option<"linkBandwidth", "link-bandwidth", "std::string", /*default=*/"\"\"",
+           "The bandwidth of the link model, such as 10GB/s; the hardware's without it">,
+    Option<"dynamicSize", "dynamic-size", "int64_t", /*default=*/"0",
+           "The elements of a dynamic dimension; 0 is 64">
+  ];
+}
+
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_PASSES_TD

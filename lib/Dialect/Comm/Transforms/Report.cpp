@@ -1,0 +1,134 @@
+//===- Report.cpp - Timeline and exposed communication --------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/Report.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+namespace braid::comm {
+#define GEN_PASS_DEF_COMMREPORTPASS
+#include "braid/Dialect/Comm/Transforms/Passes.h.inc"
+} // namespace braid::comm
+
+using namespace braid;
+using namespace mlir;
+
+/// Parses `pipeline` into `passManager`, which runs on modules. Both a list of
+/// passes and a whole `builtin.module(...)` are taken. Messages go to `errors`.
+static LogicalResult parsePipeline(StringRef pipeline,
+                                   OpPassManager &passManager,
+                                   llvm::raw_ostream &errors) {
+  StringRef passes = pipeline.trim();
+  if (passes.consume_front("builtin.module(") && !passes.consume_back(")")) {
+    errors << "expected ')' at the end";
+    return failure();
+  }
+  return parsePassPipeline(passes, passManager, errors);
+}
+
+namespace {
+struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
+  using CommReportPassBase::CommReportPassBase;
+
+  /// The passes run in a pass manager of their own, on a clone, in the middle
+  /// of this one: what they need has to be loaded before.
+  void getDependentDialects(DialectRegistry &registry) const override {
+    CommReportPassBase::getDependentDialects(registry);
+    OpPassManager passManager(ModuleOp::getOperationName(),
+                              OpPassManager::Nesting::Implicit);
+    if (succeeded(parsePipeline(passes, passManager, llvm::nulls())))
+      passManager.getDependentDialects(registry);
+  }
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    ModuleOp module = getOperation();
+    if (format != "text" && format != "json") {
+      module.emitError() << "unknown format '" << format
+                         << "' in option 'format', expected text or json";
+      return signalPassFailure();
+    }
+    FailureOr<CostOptions> options =
+        resolveCostOptions(module, {hardware, collectiveModel, linkLatency,
+                                    linkBandwidth, worldSize, dynamicSize});
+    if (failed(options))
+      return signalPassFailure();
+
+    Report report;
+    report.hardware = options->hardware->name.str();
+    report.worldSize =
+        options->worldSize.value_or(options->hardware->ranksPerNode);
+    report.dynamicSize = options->sizes.dynamicSize;
+    report.passes = passes;
+    if (failed(fillReport(module, *options, report)) || failed(write(report)))
+      signalPassFailure();
+  }
+
+private:
+  /// Reports `module` as it stands, or before and after the passes.
+  LogicalResult fillReport(ModuleOp module, const CostOptions &options,
+                           Report &report) {
+    // The module itself stays as it is, without a mark.
+    OwningOpRef<ModuleOp> clone(module.clone());
+    numberStarts(*clone);
+    {
+      CostModel model(options);
+      report.collectiveModel = model.getCollectiveModel(1).getName().str();
+      report.after = reportProgram(*clone, model);
+    }
+    if (passes.empty())
+      return success();
+    report.before = std::move(report.after);
+
+    PassManager passManager(module.getContext(), ModuleOp::getOperationName(),
+                            OpPassManager::Nesting::Implicit);
+    std::string message;
+    llvm::raw_string_ostream errors(message);
+    if (failed(parsePipeline(passes, passManager, errors)))
+      return module.emitError()
+             << "invalid pipeline '" << passes
+             << "' in option 'passes': " << StringRef(message).trim();
+    if (failed(passManager.run(*clone)))
+      return module.emitError()
+             << "passes '" << passes << "' of comm-report failed";
+    CostModel model(options);
+    report.after = reportProgram(*clone, model);
+    return success();
+  }
+
+  LogicalResult write(const Report &report) {
+    auto print = [&](llvm::raw_ostream &os) {
+      format == "json" ? printJson(report, os) : printText(report, os);
+    };
+    // Standard output is for the program.
+    if (output == "-") {
+      print(llvm::errs());
+      return success();
+    }
+    std::string message;
+    std::unique_ptr<llvm::ToolOutputFile> file =
+        openOutputFile(output, &message);
+    if (!file)
+      return getOperation().emitError()
+             << "cannot write the report of option 'output': " << message;
+    print(file->os());
+    file->os().close();
+    if (std::error_code error = file->os().error()) {
+      file->os().clear_error();
+      return getOperation().emitError() << "cannot write the report to '"
+                                        << output << "': " << error.message();
+    }
+    file->keep();
+    return success();
+  }
+};
+} // namespace
