@@ -1,0 +1,89 @@
+//===- GraphBuilder.h - From a block to a graph and back -------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_SCHEDULE_GRAPHBUILDER_H
+#define BRAID_SCHEDULE_GRAPHBUILDER_H
+
+#include "braid/Schedule/OpEffects.h"
+#include "braid/Schedule/ScheduleGraph.h"
+
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace braid {
+
+/// The duration of an op in ns. Of a start: of the operation it starts.
+using CostFunction = llvm::function_ref<int64_t(mlir::Operation *)>;
+
+/// A graph and the ops that its nodes stand for.
+struct BlockGraph {
+  mlir::Block *block = nullptr;
+  ScheduleGraph graph;
+  /// The op of each node.
+  std::vector<mlir::Operation *> ops;
+  /// The ops that are no nodes, in program order: prologue (see
+  /// `isPrologueOp`), and dead ops that use the result of a wait.
+  std::vector<mlir::Operation *> prologue;
+  /// So many of `prologue` stand before all nodes and stay there.
+  size_t numLeading = 0;
+};
+
+/// Builds the graph of `block` without its terminator, which stays last. One
+/// linear sweep.
+///
+/// A node is an op that takes time, together with its prologue: ops that take
+/// none, such as constants, casts and slices. They are transparent: a node that
+/// uses one depends on what that one uses. In a new order a prologue op stands
+/// right before the first node that needs it.
+///
+/// Edges are
+///  - uses of values, also by nested ops;
+///  - accesses to the same memory, told apart as far as `BufferResolver` can.
+///  An
+///    operation in flight on buffers is protected by its wait, which names
+///    them;
+///  - for ops with unknown effects, everything;
+///  - for ops that communicate inside, every start;
+///  - `comm.order` between the starts that have it, and the program order
+///    between point-to-point starts of one lane;
+///  - what keeps exchanges in one piece: sends and receives with no wait of
+///    their lane between them are issued as one group, so no such wait may get
+///    in between.
+/// Effects on communicators are no edges: which order of the collectives is
+/// kept is up to the algorithm.
+///
+/// Emits an error and returns failure if `comm.order` contradicts the block.
+llvm::FailureOr<BlockGraph>
+buildBlockGraph(mlir::Block &block, CostFunction cost, CallEffects &calls);
+
+/// Puts the ops of the graph's block in `order`, a legal order of the graph.
+/// Returns false, and changes nothing, if it is the program order.
+bool applyOrder(const BlockGraph &graph, llvm::ArrayRef<unsigned> order);
+
+/// True if `op` takes no time and has no effect, so that it moves with the ops
+/// that use it: constants, casts, slices and reshapes, shapes, `tensor.empty`,
+/// scalar arithmetic, choices between tokens, and fills of tensors that one op
+/// alone uses. An op with `comm.cost_ns` is none.
+bool isPrologueOp(mlir::Operation *op);
+
+/// Collects the blocks below and in `function` that hold a start or a wait,
+/// outer blocks first. Bodies of kernels, of linalg ops and of `comm.compute`
+/// and graph regions are left out.
+llvm::SmallVector<mlir::Block *>
+getSchedulableBlocks(mlir::Operation *function);
+
+/// Makes sizes of awaited values come from the operands of their starts, so
+/// that no one has to wait to know a shape: replaces each `tensor.dim` of a
+/// constant dimension of a wait's value whose start is known. Returns how many.
+unsigned resolveShapesOfWaits(mlir::Operation *function);
+
+} // namespace braid
+
+#endif // BRAID_SCHEDULE_GRAPHBUILDER_H

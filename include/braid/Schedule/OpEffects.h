@@ -1,0 +1,95 @@
+//===- OpEffects.h - What ops do besides computing -------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_SCHEDULE_OPEFFECTS_H
+#define BRAID_SCHEDULE_OPEFFECTS_H
+
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Support/TypeID.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace braid {
+
+class CallEffects;
+
+/// What an op, with all that is nested in it, does besides computing its
+/// results from its operands.
+struct OpEffects {
+  /// A read or write of the memory that `buffer` points to; of memory that
+  /// nothing names if `buffer` is null.
+  struct Access {
+    mlir::Value buffer;
+    bool isWrite;
+  };
+  llvm::SmallVector<Access, 4> accesses;
+
+  /// Reads and writes of what is no memory, such as an output stream.
+  struct ResourceAccess {
+    mlir::TypeID resource;
+    bool isWrite;
+  };
+  llvm::SmallVector<ResourceAccess, 0> resources;
+
+  /// Nothing is known of the effects of some part of the op.
+  bool isUnknown = false;
+  /// Something nested in the op, or the op itself, starts an operation ...
+  bool hasStart = false;
+  /// ... or waits for one.
+  bool hasWait = false;
+
+  /// True if the op does what others could observe by other means than the
+  /// contents of a buffer that they know.
+  bool hasSideEffects() const;
+};
+
+/// Collects the effects of `op` and of what is nested in it. A call has the
+/// effects that `calls` tells.
+OpEffects getOpEffects(mlir::Operation *op, CallEffects &calls);
+
+/// What calls do. A function's effects are those of its body and of all that it
+/// calls, also in circles. A declaration has the effects that its
+/// `comm.effects` attribute states; without one, nothing is known of it.
+class CallEffects {
+public:
+  /// Looks at declarations alone: nothing is known of a function that has a
+  /// body. This is for passes on functions, which may not look into other
+  /// functions, as those may be changing.
+  CallEffects() = default;
+
+  /// Works out the effects of every function below `root`, once: linear in the
+  /// ops, and in the calls times the arguments of their callees.
+  explicit CallEffects(mlir::Operation *root);
+
+  /// Adds the effects of `call` itself to `effects`.
+  void addEffects(mlir::CallOpInterface call, OpEffects &effects);
+
+private:
+  /// The effects of a function in terms of its arguments.
+  struct Summary {
+    bool isUnknown = false;
+    bool hasStart = false;
+    bool hasWait = false;
+    bool readsMemory = false;
+    bool writesMemory = false;
+    llvm::SmallVector<bool> readsArgument, writesArgument;
+
+    bool operator==(const Summary &other) const;
+  };
+  /// The effects of the body of `function`, with what is known of its calls.
+  Summary summarize(mlir::Operation *function);
+
+  mlir::SymbolTableCollection symbolTables;
+  llvm::DenseMap<mlir::Operation *, Summary> summaries;
+};
+
+} // namespace braid
+
+#endif // BRAID_SCHEDULE_OPEFFECTS_H

@@ -1,0 +1,444 @@
+//===- GraphBuilder.cpp - From a block to a graph and back ----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/GraphBuilder.h"
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Schedule/DependenceTracker.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <optional>
+
+using namespace mlir;
+using namespace braid;
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+/// Bytes of a value of `type`, dynamic sizes counted as 1; 0 if it is no tensor
+/// or memref of ints and floats.
+static int64_t getBytes(Type type) {
+  if (auto token = dyn_cast<comm::TokenType>(type))
+    type = token.getValueType();
+  auto shaped = dyn_cast_or_null<ShapedType>(type);
+  if (!shaped || !shaped.hasRank())
+    return 0;
+  Type element = shaped.getElementType();
+  int64_t factor = 1;
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    factor = 2;
+    element = complex.getElementType();
+  }
+  if (!element.isIntOrIndexOrFloat())
+    return 0;
+  int64_t bytes =
+      element.isIndex()
+          ? 8
+          : factor * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  for (int64_t size : shaped.getShape())
+    if (!ShapedType::isDynamic(size) && llvm::MulOverflow(bytes, size, bytes))
+      return std::numeric_limits<int64_t>::max();
+  return bytes;
+}
+
+/// Bytes of the tensors that `op` computes and of the buffers that it allocates
+/// or, being a start, has in flight.
+static int64_t getCreatedBytes(Operation *op) {
+  int64_t sum = 0;
+  auto add = [&](Type type) {
+    if (llvm::AddOverflow(sum, getBytes(type), sum))
+      sum = std::numeric_limits<int64_t>::max();
+  };
+  // What a wait gives has been there since its start.
+  if (isa<comm::WaitOp>(op))
+    return 0;
+  for (OpResult result : op->getResults())
+    if (!isa<BaseMemRefType>(result.getType()) ||
+        BufferResolver::isAllocation(result))
+      add(result.getType());
+  if (auto start = comm::getAsyncStart(op))
+    for (Value destination : start.getDestinations())
+      if (isa<BaseMemRefType>(destination.getType()))
+        add(destination.getType());
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Exchanges
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Keeps each exchange of a point-to-point lane in one piece: what is started
+/// with no wait of the lane in between is issued as one group, and if a wait
+/// got in, ranks could block each other. Waits before a group of several stay
+/// before it, and those after it after it; groups of one may get together.
+class ExchangeTracker {
+public:
+  explicit ExchangeTracker(ScheduleGraph &graph) : graph(graph) {}
+
+  void addStart(unsigned node, Attribute lane) {
+    addStart(node, getLane(lane));
+  }
+  /// A wait of a token of `lane`; of any lane if it is null.
+  void addWait(unsigned node, Attribute lane) {
+    if (lane)
+      return addWait(node, getLane(lane));
+    for (auto &[other, state] : lanes)
+      addWait(node, state);
+    unknownWaits.push_back(node);
+  }
+  /// An op that starts something, on any lane, inside.
+  void addNestedStart(unsigned node) {
+    for (auto &[lane, state] : lanes)
+      addStart(node, state);
+  }
+
+private:
+  struct Lane {
+    /// The last group: its first and last start, and how many it has.
+    unsigned first = 0, last = 0, size = 0;
+    /// True if a wait came after it, so that the next start opens another one.
+    bool closed = true;
+    /// The last start of the last group of several.
+    std::optional<unsigned> lastOfSeveral;
+    /// Waits before the last group and since the last group of several.
+    SmallVector<unsigned> waits;
+  };
+
+  Lane &getLane(Attribute attribute) {
+    auto [it, isNew] = lanes.insert({attribute, Lane()});
+    if (isNew)
+      it->second.waits = unknownWaits;
+    return it->second;
+  }
+
+  void addStart(unsigned node, Lane &lane) {
+    if (lane.size != 0)
+      graph.addEdge(lane.last, node);
+    if (lane.closed) {
+      lane.first = node;
+      lane.size = 0;
+      lane.closed = false;
+    }
+    lane.last = node;
+    if (++lane.size == 1)
+      return;
+    for (unsigned wait : lane.waits)
+      graph.addEdge(wait, lane.first);
+    lane.waits.clear();
+    lane.lastOfSeveral = node;
+  }
+
+  void addWait(unsigned node, Lane &lane) {
+    lane.closed = true;
+    lane.waits.push_back(node);
+    if (lane.lastOfSeveral)
+      graph.addEdge(*lane.lastOfSeveral, node);
+  }
+
+  ScheduleGraph &graph;
+  llvm::MapVector<Attribute, Lane> lanes;
+  SmallVector<unsigned> unknownWaits;
+};
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+class GraphBuilder {
+public:
+  GraphBuilder(Block &block, CostFunction cost, CallEffects &calls)
+      : cost(cost), calls(calls), dependences(result.graph),
+        exchanges(result.graph) {
+    result.block = &block;
+  }
+
+  FailureOr<BlockGraph> build();
+
+private:
+  using Nodes = SmallVector<unsigned, 2>;
+
+  void addPrologue(Operation *op, Nodes producers);
+  LogicalResult addNode(Operation *op, const Nodes &producers);
+  /// The nodes that `op` and what is nested in it use, through prologue.
+  Nodes getProducers(Operation *op) const;
+  bool isDeadUserOfWait(Operation *op, const Nodes &producers) const;
+
+  LogicalResult addNumber(unsigned node, Operation *op);
+  void addEffects(unsigned node, Operation *op, const OpEffects &effects);
+  void addCommunicator(unsigned node, bool isStart);
+  void addBarrier(unsigned node);
+
+  /// A prologue op that depends on more nodes than this becomes a node itself,
+  /// so that edges stay linear in the program.
+  static constexpr size_t maxProducers = 8;
+
+  CostFunction cost;
+  CallEffects &calls;
+  BlockGraph result;
+  DependenceTracker dependences;
+  ExchangeTracker exchanges;
+  BufferResolver buffers;
+  llvm::DenseMap<Operation *, unsigned> nodeOf;
+  llvm::DenseMap<Operation *, Nodes> producersOf;
+  llvm::MapVector<Attribute, int32_t> lanes;
+
+  /// The last op ordered against everything, if any, and the first after it.
+  std::optional<unsigned> barrier;
+  unsigned firstSinceBarrier = 0;
+  /// The last op that communicates inside, and the starts after it.
+  std::optional<unsigned> communicator;
+  SmallVector<unsigned> startsSince;
+  /// The last start with a number.
+  std::optional<unsigned> numbered;
+  int64_t lastNumber = 0;
+};
+
+} // namespace
+
+GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) const {
+  Nodes producers;
+  auto add = [&](Operation *user) {
+    for (Value operand : user->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer || producer->getBlock() != result.block)
+        continue;
+      if (auto it = nodeOf.find(producer); it != nodeOf.end())
+        producers.push_back(it->second);
+      else if (auto it = producersOf.find(producer); it != producersOf.end())
+        llvm::append_range(producers, it->second);
+    }
+  };
+  if (op->getNumRegions() == 0)
+    add(op);
+  else
+    op->walk(add);
+  llvm::sort(producers);
+  producers.erase(llvm::unique(producers), producers.end());
+  return producers;
+}
+
+/// An op that nothing needs must not pull up the wait that it uses.
+bool GraphBuilder::isDeadUserOfWait(Operation *op,
+                                    const Nodes &producers) const {
+  return op->use_empty() && isMemoryEffectFree(op) && isOpTriviallyDead(op) &&
+         llvm::any_of(producers, [&](unsigned node) {
+           return result.graph[node].kind == NodeKind::Wait;
+         });
+}
+
+void GraphBuilder::addPrologue(Operation *op, Nodes producers) {
+  bool isLeading =
+      result.ops.empty() && result.numLeading == result.prologue.size();
+  result.prologue.push_back(op);
+  result.numLeading += isLeading;
+  producersOf[op] = std::move(producers);
+}
+
+FailureOr<BlockGraph> GraphBuilder::build() {
+  Block &block = *result.block;
+  bool hasTerminator =
+      !block.empty() && block.back().mightHaveTrait<OpTrait::IsTerminator>();
+  auto end = hasTerminator ? std::prev(block.end()) : block.end();
+  for (Operation &op : llvm::make_range(block.begin(), end)) {
+    Nodes producers = getProducers(&op);
+    bool isPrologue = producers.size() <= maxProducers && isPrologueOp(&op);
+    if (isPrologue || isDeadUserOfWait(&op, producers))
+      addPrologue(&op, std::move(producers));
+    else if (failed(addNode(&op, producers)))
+      return failure();
+  }
+  result.graph.finalize();
+  return std::move(result);
+}
+
+LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
+  comm::AsyncStartOpInterface start = comm::getAsyncStart(op);
+  auto wait = dyn_cast<comm::WaitOp>(op);
+  OpEffects effects = getOpEffects(op, calls);
+
+  ScheduleNode info;
+  info.bytes = getCreatedBytes(op);
+  info.cost = wait ? 0 : std::max<int64_t>(0, cost(op));
+  auto collective = dyn_cast<comm::CollectiveOpInterface>(op);
+  if (start) {
+    info.kind = NodeKind::Start;
+    info.pointToPoint = collective && collective.isPointToPoint();
+    info.lane =
+        lanes.insert({start.getLane(), static_cast<int32_t>(lanes.size())})
+            .first->second;
+  } else if (wait) {
+    info.kind = NodeKind::Wait;
+  } else if (effects.hasSideEffects()) {
+    info.kind = NodeKind::Opaque;
+  }
+  unsigned node = result.graph.addNode(info);
+  result.ops.push_back(op);
+  nodeOf[op] = node;
+
+  for (unsigned producer : producers)
+    result.graph.addEdge(producer, node);
+  if (barrier)
+    result.graph.addEdge(*barrier, node);
+  addEffects(node, op, effects);
+
+  if (start) {
+    addCommunicator(node, /*isStart=*/true);
+    if (info.pointToPoint)
+      exchanges.addStart(node, start.getLane());
+    return addNumber(node, op);
+  }
+  if (wait) {
+    comm::AsyncStartOpInterface awaited = wait.getStart();
+    auto collective = dyn_cast_or_null<comm::CollectiveOpInterface>(
+        awaited ? awaited.getOperation() : nullptr);
+    if (!awaited)
+      exchanges.addWait(node, /*lane=*/{});
+    else if (collective && collective.isPointToPoint())
+      exchanges.addWait(node, awaited.getLane());
+    return success();
+  }
+  if (effects.hasStart || effects.hasWait) {
+    addCommunicator(node, /*isStart=*/false);
+    if (effects.hasStart)
+      exchanges.addNestedStart(node);
+    if (effects.hasWait)
+      exchanges.addWait(node, /*lane=*/{});
+  }
+  return success();
+}
+
+/// Orders starts with numbers, which the program has to follow.
+LogicalResult GraphBuilder::addNumber(unsigned node, Operation *op) {
+  auto number =
+      op->getAttrOfType<IntegerAttr>(comm::CommDialect::kOrderAttrName);
+  if (!number)
+    return success();
+  if (numbered) {
+    if (number.getInt() <= lastNumber) {
+      InFlightDiagnostic diagnostic =
+          op->emitOpError()
+          << "has " << comm::CommDialect::kOrderAttrName << " = "
+          << number.getInt() << " and follows a start that has " << lastNumber
+          << ", expected a number greater than that; comm-order-collectives "
+             "numbers the starts anew";
+      diagnostic.attachNote(result.ops[*numbered]->getLoc())
+          << "the start before it";
+      return diagnostic;
+    }
+    result.graph.addEdge(*numbered, node);
+  }
+  numbered = node;
+  lastNumber = number.getInt();
+  return success();
+}
+
+void GraphBuilder::addEffects(unsigned node, Operation *op,
+                              const OpEffects &effects) {
+  if (effects.isUnknown)
+    addBarrier(node);
+  for (const OpEffects::Access &access : effects.accesses) {
+    if (!access.buffer) {
+      dependences.accessAnything(node, access.isWrite);
+      continue;
+    }
+    const BufferRange &range = buffers.resolve(access.buffer);
+    // What an op allocates inside is its own.
+    Operation *owner = range.root ? range.root.getDefiningOp() : nullptr;
+    if (owner && op->isProperAncestor(owner) &&
+        BufferResolver::isAllocation(range.root))
+      continue;
+    dependences.access(node, range, access.isWrite);
+  }
+  for (const OpEffects::ResourceAccess &access : effects.resources)
+    dependences.accessResource(node, access.resource, access.isWrite);
+}
+
+void GraphBuilder::addBarrier(unsigned node) {
+  for (unsigned before = firstSinceBarrier; before != node; ++before)
+    result.graph.addEdge(before, node);
+  barrier = node;
+  firstSinceBarrier = node + 1;
+}
+
+void GraphBuilder::addCommunicator(unsigned node, bool isStart) {
+  if (communicator)
+    result.graph.addEdge(*communicator, node);
+  if (isStart) {
+    startsSince.push_back(node);
+    return;
+  }
+  for (unsigned start : startsSince)
+    result.graph.addEdge(start, node);
+  startsSince.clear();
+  communicator = node;
+}
+
+FailureOr<BlockGraph> braid::buildBlockGraph(Block &block, CostFunction cost,
+                                             CallEffects &calls) {
+  return GraphBuilder(block, cost, calls).build();
+}
+
+//===----------------------------------------------------------------------===//
+// Back to the block
+//===----------------------------------------------------------------------===//
+
+bool braid::applyOrder(const BlockGraph &graph, ArrayRef<unsigned> order) {
+  assert(isLegalOrder(graph.graph, order) && "the order is legal");
+  if (isProgramOrder(order))
+    return false;
+
+  auto leading = ArrayRef(graph.prologue).take_front(graph.numLeading);
+  auto following = ArrayRef(graph.prologue).drop_front(graph.numLeading);
+  std::vector<Operation *> ops(leading.begin(), leading.end());
+  ops.reserve(graph.prologue.size() + graph.ops.size());
+
+  // Every other prologue op comes right before the first node that needs it.
+  llvm::DenseMap<Operation *, unsigned> unplaced;
+  for (auto [position, op] : llvm::enumerate(following))
+    unplaced[op] = position;
+  SmallVector<unsigned> needed;
+  auto need = [&](Operation *user) {
+    for (Value operand : user->getOperands()) {
+      auto it = unplaced.find(operand.getDefiningOp());
+      if (it == unplaced.end())
+        continue;
+      needed.push_back(it->second);
+      unplaced.erase(it);
+    }
+  };
+  for (unsigned node : order) {
+    if (!unplaced.empty()) {
+      needed.clear();
+      graph.ops[node]->walk(need);
+      for (size_t i = 0; i != needed.size(); ++i)
+        following[needed[i]]->walk(need);
+      llvm::sort(needed);
+      for (unsigned position : needed)
+        ops.push_back(following[position]);
+    }
+    ops.push_back(graph.ops[node]);
+  }
+  for (Operation *op : following)
+    if (unplaced.contains(op))
+      ops.push_back(op);
+
+  Block::iterator cursor = graph.block->begin();
+  for (Operation *op : ops) {
+    if (cursor != graph.block->end() && &*cursor == op)
+      ++cursor;
+    else
+      op->moveBefore(graph.block, cursor);
+  }
+  return true;
+}
