@@ -1,0 +1,68 @@
+//===- ReorderComputeForOverlap.cpp - Compute behind collectives ----------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/ReorderComputeForOverlap.h"
+
+#include "SchedulingPass.h"
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Schedule/CostModel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace braid::comm {
+#define GEN_PASS_DEF_COMMREORDERCOMPUTEFOROVERLAPPASS
+#include "braid/Dialect/Comm/Transforms/Passes.h.inc"
+} // namespace braid::comm
+
+using namespace braid;
+using namespace mlir;
+
+namespace {
+struct CommReorderComputeForOverlapPass
+    : comm::ModuleOrFunctionPass<
+          comm::impl::CommReorderComputeForOverlapPassBase<
+              CommReorderComputeForOverlapPass>> {
+  using ModuleOrFunctionPass::ModuleOrFunctionPass;
+
+  void runOnOperation() override {
+    Operation *root = getOperation();
+    CostSettings settings;
+    settings.hardware = hardware;
+    settings.collectiveModel = collectiveModel;
+    settings.linkLatency = linkLatency;
+    settings.linkBandwidth = linkBandwidth;
+    settings.worldSize = worldSize;
+    settings.dynamicSize = dynamicSize;
+
+    CallEffects calls = comm::getCallEffects(root);
+    auto isNoStart = [](NodeKind kind) { return kind != NodeKind::Start; };
+    for (func::FuncOp function : comm::getHostFunctions(root)) {
+      FailureOr<CostOptions> options = resolveCostOptions(function, settings);
+      if (failed(options))
+        return signalPassFailure();
+      // The cost of a call is that of its callee, which may be changing.
+      if (!isa<ModuleOp>(root))
+        options->profile = [](Operation *op) -> std::optional<int64_t> {
+          return isa<CallOpInterface>(op) ? std::optional<int64_t>(0)
+                                          : std::nullopt;
+        };
+      // What a model knows of a body is wrong once the body has changed.
+      CostModel model(*options);
+      auto cost = [&](Operation *op) { return model.getCost(op).ns; };
+      FailureOr<unsigned> moved = comm::scheduleFunction(
+          function, calls, cost, reorderComputeForOverlap, isNoStart);
+      if (failed(moved))
+        return signalPassFailure();
+      numMoved += *moved;
+    }
+  }
+};
+} // namespace

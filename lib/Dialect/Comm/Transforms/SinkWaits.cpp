@@ -1,0 +1,44 @@
+//===- SinkWaits.cpp - Every wait as late as possible ---------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/SinkWaits.h"
+
+#include "SchedulingPass.h"
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace braid::comm {
+#define GEN_PASS_DEF_COMMSINKWAITSPASS
+#include "braid/Dialect/Comm/Transforms/Passes.h.inc"
+} // namespace braid::comm
+
+using namespace braid;
+using namespace mlir;
+
+namespace {
+struct CommSinkWaitsPass
+    : comm::ModuleOrFunctionPass<
+          comm::impl::CommSinkWaitsPassBase<CommSinkWaitsPass>> {
+  void runOnOperation() override {
+    CallEffects calls = comm::getCallEffects(getOperation());
+    auto noCost = [](Operation *) -> int64_t { return 0; };
+    auto isWait = [](NodeKind kind) { return kind == NodeKind::Wait; };
+    for (func::FuncOp function : comm::getHostFunctions(getOperation())) {
+      FailureOr<unsigned> moved =
+          comm::scheduleFunction(function, calls, noCost, sinkWaits, isWait);
+      if (failed(moved))
+        return signalPassFailure();
+      numMoved += *moved;
+    }
+  }
+};
+} // namespace
