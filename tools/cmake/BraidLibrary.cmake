@@ -13,7 +13,7 @@ function(braid_compiler_flags target)
     $<BUILD_INTERFACE:${BRAID_GENERATED_INCLUDE_DIR}>
     $<INSTALL_INTERFACE:include>)
   target_include_directories(${target} SYSTEM PUBLIC
-    ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+    "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS};${MLIR_INCLUDE_DIRS}>")
   separate_arguments(definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
   target_compile_definitions(${target} PRIVATE ${definitions})
   if(NOT LLVM_ENABLE_EH)

@@ -1,0 +1,27 @@
+//===- braid-lsp-server.cpp - The language server -------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What an editor talks to: diagnostics, hover, definitions and completion in
+// .mlir files that use Braid's dialects beside upstream's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/InitAll.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  braid::registerAllDialects(registry);
+  return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
+}

@@ -1,0 +1,38 @@
+//===- BraidPlugin.cpp - Braid in tools that know nothing of it -----------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A dialect plugin and a pass plugin in one library, for mlir-opt and any other
+// tool that loads MLIR plugins:
+//
+//   mlir-opt --load-dialect-plugin=libBraidPlugin.so
+//            --load-pass-plugin=libBraidPlugin.so
+//            --pass-pipeline='builtin.module(func.func(comm-sink-waits))'
+//
+// Flags for single passes do not exist there: the tool reads its command line
+// before it loads plugins.
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/InitAll.h"
+
+#include "mlir/Tools/Plugins/DialectPlugin.h"
+#include "mlir/Tools/Plugins/PassPlugin.h"
+
+extern "C" LLVM_ATTRIBUTE_WEAK mlir::DialectPluginLibraryInfo
+mlirGetDialectPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "Braid", BRAID_VERSION,
+          [](mlir::DialectRegistry *registry) {
+            braid::registerAllDialects(*registry);
+          }};
+}
+
+extern "C" LLVM_ATTRIBUTE_WEAK mlir::PassPluginLibraryInfo
+mlirGetPassPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "Braid", BRAID_VERSION,
+          [] { braid::registerAllPasses(); }};
+}

@@ -1,0 +1,34 @@
+# What `make install` puts where, and the package for find_package(Braid).
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+get_property(BRAID_LIBRARIES GLOBAL PROPERTY BRAID_LIBRARIES)
+get_property(BRAID_TOOLS GLOBAL PROPERTY BRAID_TOOLS)
+set(BRAID_PLUGINS ${BRAID_TOOLS})
+list(FILTER BRAID_PLUGINS INCLUDE REGEX "Plugin$")
+list(REMOVE_ITEM BRAID_TOOLS ${BRAID_PLUGINS})
+
+# Tools find the runtime beside them, wherever the folder is moved to.
+set_target_properties(${BRAID_LIBRARIES} ${BRAID_TOOLS} ${BRAID_PLUGINS} PROPERTIES
+  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+
+install(TARGETS ${BRAID_LIBRARIES} ${BRAID_TOOLS} EXPORT BraidTargets
+  RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS ${BRAID_PLUGINS} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(DIRECTORY "${BRAID_INCLUDE_DIR}/" "${BRAID_GENERATED_INCLUDE_DIR}/"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  FILES_MATCHING REGEX "\\.(h|td|inc)$"
+  PATTERN CMakeFiles EXCLUDE)
+install(FILES LICENSE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+set(package "${CMAKE_INSTALL_LIBDIR}/cmake/Braid")
+install(EXPORT BraidTargets DESTINATION "${package}")
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/BraidConfig.cmake.in"
+  "${CMAKE_BINARY_DIR}/cmake/BraidConfig.cmake" INSTALL_DESTINATION "${package}")
+write_basic_package_version_file("${CMAKE_BINARY_DIR}/cmake/BraidConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_BINARY_DIR}/cmake/BraidConfig.cmake"
+              "${CMAKE_BINARY_DIR}/cmake/BraidConfigVersion.cmake"
+  DESTINATION "${package}")
