@@ -26,6 +26,16 @@ struct NoWorkModel
   Work getWork(Operation *, const SizeDefaults &) const { return Work(); }
 };
 
+/// Ops whose regions or indices are negligible beside their operands and
+/// results.
+template <typename OpTy>
+struct OperandsModel
+    : public CostOpInterface::ExternalModel<OperandsModel<OpTy>, OpTy> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    return getDefaultWork(op, defaults.dynamicSize);
+  }
+};
+
 /// Ops that move one element.
 template <typename OpTy, bool isRead>
 struct ElementModel
@@ -101,6 +111,12 @@ void braid::registerDataMovementCostModels(DialectRegistry &registry) {
         *context);
     tensor::ParallelInsertSliceOp::attachInterface<
         CopyModel<tensor::ParallelInsertSliceOp>>(*context);
+    tensor::ConcatOp::attachInterface<OperandsModel<tensor::ConcatOp>>(
+        *context);
+    tensor::FromElementsOp::attachInterface<
+        OperandsModel<tensor::FromElementsOp>>(*context);
+    tensor::PadOp::attachInterface<OperandsModel<tensor::PadOp>>(*context);
+    tensor::SplatOp::attachInterface<OperandsModel<tensor::SplatOp>>(*context);
     tensor::GatherOp::attachInterface<GatherModel>(*context);
     tensor::ScatterOp::attachInterface<CopyModel<tensor::ScatterOp>>(*context);
     tensor::GenerateOp::attachInterface<GenerateModel>(*context);

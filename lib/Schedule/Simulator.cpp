@@ -76,10 +76,11 @@ Simulation braid::simulate(ArrayRef<SimulatedOp> ops, int64_t liveBytes) {
       laneWorkNs[op.lane] = addNs(laneWorkNs[op.lane], op.costNs);
       result.communicationNs = addNs(result.communicationNs, op.costNs);
     } else {
-      times.startNs = streamNs;
-      streamNs = holdStream(
+      int64_t heldNs = holdStream(
           streamNs, SmallVector<unsigned>(op.awaits.begin(), op.awaits.end()),
           result);
+      times.startNs = op.role == StreamRole::Wait ? streamNs : heldNs;
+      streamNs = heldNs;
       streamNs = times.endNs = addNs(streamNs, op.costNs);
       result.computeNs = addNs(result.computeNs, op.costNs);
       leastStreamNs = addNs(leastStreamNs, op.leastNs.value_or(op.costNs));

@@ -51,6 +51,23 @@ SmallVector<Operation *, 1> braid::getAwaitedStarts(Value token,
   return starts;
 }
 
+/// The starts that `op` awaits: itself, or in a region, or by handing their
+/// tokens to something that does. A select only passes tokens on.
+static SmallVector<Operation *, 1> getStartsAwaitedBy(Operation *op,
+                                                      Region &region) {
+  SmallVector<Operation *, 1> starts;
+  if (isa<arith::SelectOp>(op))
+    return starts;
+  op->walk([&](Operation *user) {
+    for (Value operand : user->getOperands())
+      if (isa<comm::TokenType>(operand.getType()))
+        for (Operation *start : getAwaitedStarts(operand, region))
+          if (!llvm::is_contained(starts, start))
+            starts.push_back(start);
+  });
+  return starts;
+}
+
 /// True for ops that are not shown: they stand for nothing that runs.
 static bool isLeftOut(Operation *op) {
   return op->hasTrait<OpTrait::IsTerminator>() ||
@@ -82,14 +99,16 @@ Timeline braid::simulateRegion(Region &region, CostModel &model) {
       node.lane = getLaneName(start.getLane());
       sim.lane = lanes.try_emplace(start.getLane(), lanes.size()).first->second;
       inFlight.insert(&op);
-    } else if (auto wait = dyn_cast<comm::WaitOp>(op)) {
-      node.role = StreamRole::Wait;
-      for (Operation *start : getAwaitedStarts(wait.getToken(), region)) {
+    } else {
+      node.role =
+          isa<comm::WaitOp>(op) ? StreamRole::Wait : StreamRole::Compute;
+      for (Operation *start : getStartsAwaitedBy(&op, region)) {
         inFlight.erase(start);
         if (auto it = positions.find(start); it != positions.end())
           sim.awaits.push_back(it->second);
       }
-    } else {
+    }
+    if (node.role == StreamRole::Compute) {
       node.hidden = !inFlight.empty();
       if (std::optional<TimelineTotals> body = model.getBodyTotals(&op)) {
         bodies.emplace_back(sim.costNs, *body);

@@ -42,7 +42,8 @@ struct SimulatedOp {
   /// Of a start: its lane, numbered from 0.
   unsigned lane = 0;
   /// Of a wait: the starts that it awaits. Operations that were started
-  /// elsewhere are taken to have ended.
+  /// elsewhere are taken to have ended. Compute that awaits something inside of
+  /// itself is held before it begins.
   llvm::SmallVector<unsigned, 1> awaits;
   /// The ops that have to come before it whatever the order, for the lower
   /// bound; the starts that a wait awaits need not be named again.

@@ -42,8 +42,9 @@ struct Timeline {
 
 /// Plays `region` at the costs of `model`. Ops with a body whose cost comes
 /// from it stand on the compute stream for its makespan, times its trip count;
-/// operations in flight across the border of a body are exposed at its end if
-/// they start in it, and have ended before it if they start outside.
+/// an operation in flight across the border of a body is awaited at the border:
+/// at the end of the body that it starts in, or before the op that awaits it
+/// inside of itself.
 ///
 /// Bytes are those of tensors and buffers: a value lives from its op to its
 /// last use, in flight to the wait; a wait's result is what was in flight;
