@@ -20,8 +20,9 @@ static FailureOr<const Hardware *> getHardware(Operation *op, StringRef name,
                                                const Twine &origin) {
   if (const Hardware *hardware = lookupHardware(name))
     return hardware;
-  return op->emitError() << "unknown hardware '" << name << "' in " << origin
-                         << ", expected one of: " << joinHardwareNames();
+  return emitError(op->getLoc())
+         << "unknown hardware '" << name << "' in " << origin
+         << ", expected one of: " << joinHardwareNames();
 }
 
 static FailureOr<const Hardware *> resolveHardware(Operation *op,
@@ -51,7 +52,7 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
       if (settings.collectiveModel == stringifyCollectiveModel(kind))
         options.collectiveModel = kind;
     if (!options.collectiveModel)
-      return op->emitError()
+      return emitError(op->getLoc())
              << "unknown collective model '" << settings.collectiveModel
              << "' in option 'collective-model', expected one of: inductor "
                 "link";
@@ -60,7 +61,7 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
   if (!settings.linkLatency.empty()) {
     options.linkLatencyNs = parseDurationNs(settings.linkLatency);
     if (!options.linkLatencyNs)
-      return op->emitError()
+      return emitError(op->getLoc())
              << "invalid time '" << settings.linkLatency
              << "' in option 'link-latency', expected a number of at least 0 "
                 "with unit ns, us, ms or s, such as 20us";
@@ -68,20 +69,22 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
   if (!settings.linkBandwidth.empty()) {
     options.linkBandwidth = parseBandwidth(settings.linkBandwidth);
     if (!options.linkBandwidth)
-      return op->emitError()
+      return emitError(op->getLoc())
              << "invalid rate '" << settings.linkBandwidth
              << "' in option 'link-bandwidth', expected a number of at least 0 "
                 "with unit B/s, KB/s, MB/s, GB/s or TB/s, such as 10GB/s";
   }
 
   if (settings.worldSize < 0)
-    return op->emitError() << "invalid number of ranks " << settings.worldSize
-                           << " in option 'world-size', expected at least 1";
+    return emitError(op->getLoc())
+           << "invalid number of ranks " << settings.worldSize
+           << " in option 'world-size', expected at least 1";
   if (settings.worldSize > 0)
     options.worldSize = settings.worldSize;
   if (settings.dynamicSize < 0)
-    return op->emitError() << "invalid size " << settings.dynamicSize
-                           << " in option 'dynamic-size', expected at least 1";
+    return emitError(op->getLoc())
+           << "invalid size " << settings.dynamicSize
+           << " in option 'dynamic-size', expected at least 1";
   if (settings.dynamicSize > 0)
     options.sizes.dynamicSize = settings.dynamicSize;
   return options;

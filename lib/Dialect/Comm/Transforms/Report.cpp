@@ -53,8 +53,9 @@ struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
     markAllAnalysesPreserved();
     ModuleOp module = getOperation();
     if (format != "text" && format != "json") {
-      module.emitError() << "unknown format '" << format
-                         << "' in option 'format', expected text or json";
+      emitError(module.getLoc())
+          << "unknown format '" << format
+          << "' in option 'format', expected text or json";
       return signalPassFailure();
     }
     FailureOr<CostOptions> options =
@@ -94,11 +95,11 @@ private:
     std::string message;
     llvm::raw_string_ostream errors(message);
     if (failed(parsePipeline(passes, passManager, errors)))
-      return module.emitError()
+      return emitError(module.getLoc())
              << "invalid pipeline '" << passes
              << "' in option 'passes': " << StringRef(message).trim();
     if (failed(passManager.run(*clone)))
-      return module.emitError()
+      return emitError(module.getLoc())
              << "passes '" << passes << "' of comm-report failed";
     CostModel model(options);
     report.after = reportProgram(*clone, model);
@@ -118,14 +119,15 @@ private:
     std::unique_ptr<llvm::ToolOutputFile> file =
         openOutputFile(output, &message);
     if (!file)
-      return getOperation().emitError()
+      return emitError(getOperation().getLoc())
              << "cannot write the report of option 'output': " << message;
     print(file->os());
     file->os().close();
     if (std::error_code error = file->os().error()) {
       file->os().clear_error();
-      return getOperation().emitError() << "cannot write the report to '"
-                                        << output << "': " << error.message();
+      return emitError(getOperation().getLoc())
+             << "cannot write the report to '" << output
+             << "': " << error.message();
     }
     file->keep();
     return success();

@@ -1,0 +1,61 @@
+// RUN: split-file %s %t
+// RUN: not braid-opt %t/plain.mlir --comm-report="format=xml" 2>&1 | FileCheck %s --check-prefix=FORMAT
+// FORMAT: plain.mlir:1:1: error: unknown format 'xml' in option 'format', expected text or json
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="output=%t/no/such/folder" 2>&1 | FileCheck %s --check-prefix=OUTPUT
+// OUTPUT: plain.mlir:1:1: error: cannot write the report of option 'output': cannot open output file '{{.*}}/no/such/folder': No such file or directory
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="passes=comm-no-such-pass" 2>&1 | FileCheck %s --check-prefix=PASS
+// PASS: plain.mlir:1:1: error: invalid pipeline 'comm-no-such-pass' in option 'passes': {{.*}}'comm-no-such-pass' does not refer to a registered pass or pass pipeline
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="passes=func.func(comm-sink-waits" 2>&1 | FileCheck %s --check-prefix=PAREN
+// PAREN: plain.mlir:1:1: error: invalid pipeline 'func.func(comm-sink-waits' in option 'passes':
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="passes=builtin.module(cse" 2>&1 | FileCheck %s --check-prefix=MODULE
+// MODULE: plain.mlir:1:1: error: invalid pipeline 'builtin.module(cse' in option 'passes': expected ')' at the end
+
+// The error of a pass that fails on the copy comes first.
+// RUN: not braid-opt %t/hardware.mlir --comm-report="hardware=ideal passes=comm-reorder-compute-for-overlap" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=FAILS
+// FAILS: hardware.mlir:1:1: error: unknown hardware 'h300x8' in attribute 'comm.hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal
+// FAILS: hardware.mlir:1:1: error: passes 'comm-reorder-compute-for-overlap' of comm-report failed
+
+// RUN: not braid-opt %t/hardware.mlir --comm-report 2>&1 | FileCheck %s --check-prefix=ATTRIBUTE
+// ATTRIBUTE: hardware.mlir:1:1: error: unknown hardware 'h300x8' in attribute 'comm.hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="hardware=tpu" 2>&1 | FileCheck %s --check-prefix=HARDWARE
+// HARDWARE: plain.mlir:1:1: error: unknown hardware 'tpu' in option 'hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="collective-model=nccl" 2>&1 | FileCheck %s --check-prefix=MODEL
+// MODEL: plain.mlir:1:1: error: unknown collective model 'nccl' in option 'collective-model', expected one of: inductor link
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="link-latency=20" 2>&1 | FileCheck %s --check-prefix=LATENCY
+// LATENCY: plain.mlir:1:1: error: invalid time '20' in option 'link-latency', expected a number of at least 0 with unit ns, us, ms or s, such as 20us
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="link-bandwidth=10Gb/s" 2>&1 | FileCheck %s --check-prefix=BANDWIDTH
+// BANDWIDTH: plain.mlir:1:1: error: invalid rate '10Gb/s' in option 'link-bandwidth', expected a number of at least 0 with unit B/s, KB/s, MB/s, GB/s or TB/s, such as 10GB/s
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="world-size=-1" 2>&1 | FileCheck %s --check-prefix=WORLD
+// WORLD: plain.mlir:1:1: error: invalid number of ranks -1 in option 'world-size', expected at least 1
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="dynamic-size=-2" 2>&1 | FileCheck %s --check-prefix=DYNAMIC
+// DYNAMIC: plain.mlir:1:1: error: invalid size -2 in option 'dynamic-size', expected at least 1
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="colour=red" 2>&1 | FileCheck %s --check-prefix=OPTION
+// OPTION: no such option colour
+
+//--- plain.mlir
+module {
+  func.func @f() {
+    return
+  }
+}
+//--- hardware.mlir
+module attributes {comm.hardware = "h300x8"} {
+  comm.group @world all
+  func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %t = comm.all_reduce sum %x on @world : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    return %r : tensor<4xf32>
+  }
+}
