@@ -8,9 +8,11 @@ set(BRAID_PLUGINS ${BRAID_TOOLS})
 list(FILTER BRAID_PLUGINS INCLUDE REGEX "Plugin$")
 list(REMOVE_ITEM BRAID_TOOLS ${BRAID_PLUGINS})
 
-# Tools find the runtime beside them, wherever the folder is moved to.
+# Tools find the runtime beside them, wherever the folder is moved to, and LLVM
+# where it is: Debian's stands where the loader does not look.
 set_target_properties(${BRAID_LIBRARIES} ${BRAID_TOOLS} ${BRAID_PLUGINS} PROPERTIES
-  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}"
+  INSTALL_RPATH_USE_LINK_PATH ON)
 
 install(TARGETS ${BRAID_LIBRARIES} ${BRAID_TOOLS} EXPORT BraidTargets
   RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
