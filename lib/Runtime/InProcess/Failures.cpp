@@ -37,6 +37,14 @@ static std::string listRanks(const std::vector<int32_t> &ranks) {
   return text;
 }
 
+/// `collective number 3 of group @tp`.
+static std::string describeNumber(const Slot &slot) {
+  std::string what = slot.isMessage
+                         ? std::string("its side of the message")
+                         : "collective number " + std::to_string(slot.sequence);
+  return what + " of group @" + slot.communicator->name;
+}
+
 std::string InProcessEngine::describeWaiting(int32_t rank) const {
   const Slot *slot = ranks[rank].blockedOn;
   if (!slot)
@@ -59,12 +67,8 @@ std::string InProcessEngine::describeMissing(const Slot &slot) const {
     if (!waiting.empty())
       whereabouts += "; rank " + std::to_string(rank) + " waits for " + waiting;
   }
-  std::string what = slot.isMessage
-                         ? std::string("its side of the message")
-                         : "collective number " + std::to_string(slot.sequence);
   return listRanks(missing) + (missing.size() == 1 ? " has" : " have") +
-         " not started " + what + " of group @" + slot.communicator->name +
-         whereabouts;
+         " not started " + describeNumber(slot) + whereabouts;
 }
 
 std::string InProcessEngine::describePresent(const Slot &slot) const {
@@ -188,8 +192,9 @@ std::string InProcessEngine::whyGone(const Slot &slot, int32_t rank) const {
   const RankState &state = ranks[rank];
   if (state.failed)
     return state.failure;
-  return "rank " + std::to_string(rank) + " has ended its program, and " +
-         describeMissing(slot) + "; " + describePresent(slot);
+  return "rank " + std::to_string(rank) +
+         " has ended its program without starting " + describeNumber(slot) +
+         "; " + describePresent(slot);
 }
 
 void InProcessEngine::failIfMemberIsGone(const std::shared_ptr<Slot> &slot) {

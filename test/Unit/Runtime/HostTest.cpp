@@ -1,0 +1,226 @@
+//===- HostTest.cpp - Configuration, programs and counters ------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Harness.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <mutex>
+
+using namespace braid::test;
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+
+/// Sets a variable of the environment as long as it lives.
+namespace {
+struct Variable {
+  Variable(const char *name, const char *value) : name(name) {
+    setenv(name, value, 1);
+  }
+  ~Variable() { unsetenv(name); }
+  const char *name;
+};
+} // namespace
+
+TEST(DebugLevel, IsReadInAnyCaseAndIsOffByDefault) {
+  char error[256];
+  braid_rt_config config;
+  ASSERT_EQ(braid_rt_config_init(&config, error, sizeof(error)), BRAID_RT_OK);
+  EXPECT_EQ(config.debug, BRAID_RT_DEBUG_OFF);
+  for (auto [text, level] : {std::pair<const char *, int32_t>{"OFF", 0},
+                             {"off", 0},
+                             {"Info", 1},
+                             {"INFO", 1},
+                             {"detail", 2},
+                             {"DeTaIl", 2},
+                             {"", 0}}) {
+    Variable variable("BRAID_DEBUG", text);
+    EXPECT_EQ(braid_rt_config_init(&config, error, sizeof(error)), BRAID_RT_OK);
+    EXPECT_EQ(config.debug, level) << text;
+  }
+}
+
+TEST(DebugLevel, AnythingElseIsAnError) {
+  for (const char *text : {"foo", "0", "1", "-1", "INFOS"}) {
+    Variable variable("BRAID_DEBUG", text);
+    char error[256];
+    braid_rt_config config;
+    EXPECT_EQ(braid_rt_config_init(&config, error, sizeof(error)),
+              BRAID_RT_FAILED);
+    EXPECT_THAT(
+        std::string(error),
+        AllOf(HasSubstr("must be OFF, INFO, or DETAIL"), HasSubstr(text)));
+  }
+}
+
+TEST(DebugLevel, DetailTellsOfEveryStartAndWait) {
+  struct Log {
+    std::mutex mutex;
+    std::vector<std::string> lines;
+  } log;
+  World world(2, [&](braid_rt_config &config) {
+    config.debug = BRAID_RT_DEBUG_DETAIL;
+    config.logData = &log;
+    config.log = [](void *data, const char *line) {
+      Log &log = *static_cast<Log *>(data);
+      std::lock_guard<std::mutex> lock(log.mutex);
+      log.lines.emplace_back(line);
+    };
+  });
+  ASSERT_TRUE(world.run([](int32_t) {
+    braid_rt_site site = siteAt(3, "sync");
+    braid_rt_wait(braid_rt_barrier(&worldGroup, &site), &site);
+  }));
+  EXPECT_THAT(log.lines,
+              AllOf(Contains(HasSubstr("world of 2 ranks")),
+                    Contains(HasSubstr("communicator of group @world")),
+                    Contains(HasSubstr("prog.mlir:3:3 (sync): rank 1: starts "
+                                       "barrier on @world, number 1")),
+                    Contains(HasSubstr("rank 0: has barrier on @world"))));
+}
+
+TEST(Config, BadValuesAreRefused) {
+  auto errorOf = [](auto adjust) {
+    braid_rt_config config;
+    char error[256] = "";
+    braid_rt_config_init(&config, error, sizeof(error));
+    adjust(config);
+    EXPECT_EQ(braid_rt_world_create(&config, error, sizeof(error)), nullptr);
+    return std::string(error);
+  };
+  EXPECT_THAT(errorOf([](braid_rt_config &c) { c.ranks = 0; }),
+              HasSubstr("between 1 and 4096, found 0"));
+  EXPECT_THAT(errorOf([](braid_rt_config &c) { c.timeoutNs = 0; }),
+              HasSubstr("timeout must be positive"));
+  EXPECT_THAT(errorOf([](braid_rt_config &c) { c.linkLatencyNs = -5; }),
+              HasSubstr("latency cannot be negative"));
+  EXPECT_THAT(errorOf([](braid_rt_config &c) { c.linkBandwidth = -1; }),
+              HasSubstr("bandwidth cannot be negative"));
+}
+
+TEST(Config, ErrorBufferIsNeverOverrun) {
+  braid_rt_config config;
+  braid_rt_config_init(&config, nullptr, 0);
+  config.ranks = 0;
+  char error[8] = "xxxxxxx";
+  EXPECT_EQ(braid_rt_world_create(&config, error, 5), nullptr);
+  EXPECT_STREQ(error, "the ");
+  EXPECT_EQ(error[5], 'x');
+  EXPECT_EQ(braid_rt_world_create(&config, nullptr, 0), nullptr);
+}
+
+TEST(SequenceNumbers, AreEqualOnAllMembersAndCountCollectives) {
+  // The case of c10d's tests: two more on some ranks only.
+  Group group("sub", {{0, 1, 2}}), two("two", {{0, 2}});
+  World world(4);
+  auto barrier = [](const braid_rt_group *group) {
+    braid_rt_wait(braid_rt_barrier(group, nullptr), nullptr);
+  };
+  for (int32_t rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(braid_rt_sequence_number(world.context(rank), &worldGroup), 0);
+  ASSERT_TRUE(world.run([&](int32_t rank) {
+    for (int i = 0; i < 3; ++i)
+      barrier(&worldGroup);
+    if (rank < 3)
+      barrier(group.get());
+  }));
+  for (int32_t rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(braid_rt_sequence_number(world.context(rank), &worldGroup), 3);
+  for (int32_t rank = 0; rank < 3; ++rank)
+    EXPECT_EQ(braid_rt_sequence_number(world.context(rank), group.get()), 1);
+  EXPECT_EQ(braid_rt_sequence_number(world.context(3), group.get()), -1);
+  // One more collective on ranks 0 and 2 alone, of the group that all three
+  // share: it is told apart by the numbers, and ends in an error.
+  std::vector<int64_t> numbers(3, -1);
+  EXPECT_FALSE(world.run([&](int32_t rank) {
+    if (rank == 0 || rank == 2)
+      braid_rt_barrier(group.get(), nullptr);
+    barrier(two.get() + 0 * rank);
+  }));
+}
+
+TEST(SequenceNumbers, MessagesDoNotCount) {
+  World world(2);
+  int64_t value = 1;
+  ASSERT_TRUE(world.run([&](int32_t rank) {
+    braid_rt_view view = {&value, nullptr, BRAID_RT_I64, 0};
+    braid_rt_wait(rank ? braid_rt_recv(&worldGroup, 1, &view, 0, nullptr)
+                       : braid_rt_send(&worldGroup, 1, &view, 1, nullptr),
+                  nullptr);
+  }));
+  EXPECT_EQ(braid_rt_sequence_number(world.context(0), &worldGroup), 0);
+}
+
+TEST(Invoke, RanksMayRunOnThreadsOfTheCaller) {
+  // One rank: on this very thread.
+  static int64_t seen;
+  seen = -1;
+  World world(1);
+  braid_rt_entry entry = {
+      "main", [](void **) { seen = braid_rt_size(&worldGroup, nullptr); }, 0,
+      nullptr, nullptr};
+  EXPECT_EQ(braid_rt_invoke(world.context(0), &entry, nullptr), BRAID_RT_OK);
+  EXPECT_EQ(seen, 1);
+}
+
+TEST(Invoke, ArgumentsReachTheEntry) {
+  static const braid_rt_argument arguments[] = {
+      {"arg0", BRAID_RT_I64, 0, nullptr, BRAID_RT_IN, BRAID_RT_SCALAR},
+      {"result0", BRAID_RT_I64, 0, nullptr, BRAID_RT_OUT, BRAID_RT_SCALAR}};
+  braid_rt_entry entry = {"main",
+                          [](void **args) {
+                            *static_cast<int64_t *>(args[1]) =
+                                *static_cast<int64_t *>(args[0]) * 2;
+                          },
+                          2, arguments, nullptr};
+  World world(1);
+  int64_t in = 21, out = 0;
+  void *args[] = {&in, &out};
+  EXPECT_EQ(braid_rt_invoke(world.context(0), &entry, args), BRAID_RT_OK);
+  EXPECT_EQ(out, 42);
+}
+
+TEST(Invoke, ARankCannotRunInsideARank) {
+  static World *shared;
+  World world(2);
+  shared = &world;
+  static int32_t status;
+  EXPECT_TRUE(world.run([](int32_t rank) {
+    if (rank == 0) {
+      static const braid_rt_entry inner = {"inner", [](void **) {}, 0, nullptr,
+                                           nullptr};
+      status = braid_rt_invoke(shared->context(1), &inner, nullptr);
+    }
+  }));
+  EXPECT_EQ(status, BRAID_RT_FAILED);
+}
+
+TEST(Program, WhatIsNoProgramIsRefused) {
+  char error[512];
+  EXPECT_EQ(braid_rt_load("/no/such/file.so", error, sizeof(error)), nullptr);
+  EXPECT_THAT(std::string(error), HasSubstr("cannot load /no/such/file.so"));
+}
+
+TEST(Program, EntriesAreFoundByName) {
+  static const braid_rt_entry a = {"a", nullptr, 0, nullptr, nullptr},
+                              b = {"main", nullptr, 0, nullptr, nullptr};
+  static const braid_rt_entry *const both[] = {&a, &b}, *const one[] = {&a};
+  braid_rt_program program = {
+      BRAID_RT_ABI_VERSION, 0, "p", 0, nullptr, 2, both};
+  char error[256] = "";
+  EXPECT_EQ(braid_rt_find_entry(&program, "a", error, sizeof(error)), &a);
+  EXPECT_EQ(braid_rt_find_entry(&program, nullptr, error, sizeof(error)), &b);
+  EXPECT_EQ(braid_rt_find_entry(&program, "c", error, sizeof(error)), nullptr);
+  EXPECT_THAT(std::string(error), HasSubstr("no entry 'c'; there is a, main"));
+  program.entryCount = 1;
+  program.entries = one;
+  EXPECT_EQ(braid_rt_find_entry(&program, nullptr, error, sizeof(error)), &a);
+}

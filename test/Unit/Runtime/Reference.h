@@ -1,0 +1,46 @@
+//===- Reference.h - What collectives must compute, written simply -*- C++
+//-*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TEST_UNIT_RUNTIME_REFERENCE_H
+#define BRAID_TEST_UNIT_RUNTIME_REFERENCE_H
+
+#include "Harness.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace braid::test {
+
+/// The real part (or only part) of an element, exactly; 64-bit integers are
+/// read elsewhere.
+double decode(const Buffer &buffer, int64_t index, int part = 0);
+
+/// Stores an element: the nearest value of the type, of two the even one.
+void encode(Buffer &buffer, int64_t index, double real, double imaginary);
+
+/// The reduction of the sources, element by element, in their order.
+/// `scales` has one element for each source, for premul_sum.
+Buffer reduceReference(int32_t reduction, const std::vector<Buffer> &sources,
+                       const std::vector<Buffer> &scales);
+
+/// A part of `parts` equal ones along a dimension.
+Buffer slice(const Buffer &buffer, int64_t dim, int64_t part, int64_t parts);
+
+/// The buffers one after the other along a dimension.
+Buffer concatenate(const std::vector<Buffer> &buffers, int64_t dim);
+
+/// Zeros of a shape.
+Buffer zeros(int32_t dtype, const std::vector<int64_t> &sizes);
+
+/// All reductions that an element type allows.
+std::vector<int32_t> reductionsOf(int32_t dtype);
+
+} // namespace braid::test
+
+#endif // BRAID_TEST_UNIT_RUNTIME_REFERENCE_H

@@ -1,0 +1,82 @@
+//===- Compile.cpp - Compiling a program before it runs ---------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Runner.h"
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace braid::run;
+
+extern char **environ;
+
+/// braid-compile next to this program, else as the PATH finds it.
+static std::string findCompiler() {
+  char path[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+  if (length > 0) {
+    std::string own(path, static_cast<size_t>(length));
+    std::string sibling = own.substr(0, own.rfind('/') + 1) + "braid-compile";
+    if (access(sibling.c_str(), X_OK) == 0)
+      return sibling;
+  }
+  return "braid-compile";
+}
+
+void braid::run::removeCompiled(const std::string &file) {
+  unlink(file.c_str());
+  rmdir(file.substr(0, file.rfind('/')).c_str());
+}
+
+std::string
+braid::run::compileProgram(const std::string &file,
+                           const std::optional<std::string> &passes) {
+  if (access(file.c_str(), R_OK) != 0)
+    throw RunError("cannot open " + file + ": " + std::strerror(errno));
+  const char *folder = std::getenv("TMPDIR");
+  std::string pattern =
+      std::string(folder && *folder ? folder : "/tmp") + "/braid-run-XXXXXX";
+  if (!mkdtemp(pattern.data()))
+    throw RunError("cannot make a temporary folder " + pattern + ": " +
+                   std::strerror(errno));
+  std::string object = pattern + "/program.so";
+  std::vector<std::string> words = {findCompiler(), file, "--target=host",
+                                    "--emit=so"};
+  if (passes)
+    words.push_back("--passes=" + *passes);
+  words.insert(words.end(), {"-o", object});
+  std::vector<char *> argv;
+  for (std::string &word : words)
+    argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  int status = 0;
+  int code =
+      posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ);
+  if (code == 0)
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+  bool compiled = code == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (!compiled)
+    removeCompiled(object);
+  if (code != 0)
+    throw RunError("cannot start braid-compile, which was looked for next to "
+                   "braid-run and on the PATH: " +
+                   std::string(std::strerror(code)));
+  if (WIFSIGNALED(status))
+    throw RunError("braid-compile was ended by signal " +
+                   std::to_string(WTERMSIG(status)) + " on " + file);
+  if (!compiled)
+    throw RunError("braid-compile could not compile " + file);
+  return object;
+}
