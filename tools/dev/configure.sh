@@ -10,7 +10,7 @@ arguments=(
   "-DCMAKE_CXX_COMPILER=clang++-$LLVM"
   -DLLVM_USE_LINKER=lld
 )
-# A test machine may have no unit-test library: a demo does without.
+# The demo does without the packages of the tests.
 [ -e /usr/include/gtest/gtest.h ] || arguments+=(-DBRAID_INCLUDE_TESTS=OFF)
 if command -v ccache >/dev/null && [ -z "${CCACHE_DISABLE:-}" ]; then
   arguments+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
@@ -28,13 +28,18 @@ fi
 
 mkdir -p "$BUILD"
 log=$BUILD/configure.log
+# Another generator, compiler or source folder, or half a folder: begin anew. What
+# is compiled already stays where it is of use.
 fresh=()
-if [ -f "$BUILD/CMakeCache.txt" ] || [ -d "$BUILD/CMakeFiles" ]; then
-  fresh=(--fresh) # another generator, compiler or source folder: begin anew
+cached() { grep -qx "$1:[A-Z]*=$2" "$BUILD/CMakeCache.txt" 2>/dev/null; }
+if ! cached CMAKE_GENERATOR Ninja || ! cached CMAKE_HOME_DIRECTORY "$ROOT" ||
+  ! cached CMAKE_CXX_COMPILER ".*clang++-$LLVM"; then
+  [ ! -e "$BUILD/CMakeCache.txt" ] && [ ! -e "$BUILD/CMakeFiles" ] || fresh=(--fresh)
 fi
 step "configuring in $BUILD"
 rm -f "$stamp"
-if ! cmake "${fresh[@]}" -S "$ROOT" -B "$BUILD" "${arguments[@]}" >"$log" 2>&1; then
+configure() { cmake "$@" -S "$ROOT" -B "$BUILD" "${arguments[@]}" >"$log" 2>&1; }
+if ! configure "${fresh[@]}" && ! { [ -z "${fresh[*]}" ] && configure --fresh; }; then
   tail -n 30 "$log" >&2
   fail "CMake could not configure $BUILD (log: $log)"
 fi
