@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommAssembly.h"
+#include "CommVerifiers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -37,8 +38,11 @@ namespace {
 struct CommInlinerInterface : public DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
 
-  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
-    return true;
+  bool isLegalToInline(Operation *op, Region *region, bool,
+                       IRMapping &) const final {
+    // What may not stand in a parallel loop is not brought there by a call.
+    return (!getAsyncStart(op) && !isa<WaitOp>(op)) ||
+           !getParallelOrKernelOp(region);
   }
   bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final {
     return true;
@@ -143,8 +147,17 @@ LogicalResult CommDialect::verifyRegionArgAttribute(Operation *op, unsigned,
            << attribute.getName().getValue() << "', expected '"
            << kDonatedAttrName << "'";
   if (!isa<UnitAttr>(attribute.getValue()))
-    return emitWrongValue(op, attribute, "no value");
+    return op->emitOpError()
+           << "argument #" << argIndex << " has attribute '" << kDonatedAttrName
+           << "' of value " << attribute.getValue() << ", expected no value";
   return success();
+}
+
+LogicalResult CommDialect::verifyRegionResultAttribute(
+    Operation *op, unsigned, unsigned resultIndex, NamedAttribute attribute) {
+  return op->emitOpError() << "result #" << resultIndex << " has attribute '"
+                           << attribute.getName().getValue()
+                           << "', expected none of the comm dialect";
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,14 +193,21 @@ Type AsyncStartOpInterface::getInFlightType(unsigned index) {
   return cast<TokenType>(getTokens()[index].getType()).getValueType();
 }
 
+/// The tensors and buffers among `operands`.
+static SmallVector<Value> getData(MutableArrayRef<OpOperand> operands) {
+  SmallVector<Value> data;
+  for (OpOperand &operand : operands)
+    if (isa<TensorType, BaseMemRefType>(operand.get().getType()))
+      data.push_back(operand.get());
+  return data;
+}
+
 SmallVector<Value> AsyncStartOpInterface::getSources() {
-  return llvm::map_to_vector(getSourceOperands(),
-                             [](OpOperand &operand) { return operand.get(); });
+  return getData(getSourceOperands());
 }
 
 SmallVector<Value> AsyncStartOpInterface::getDestinations() {
-  return llvm::map_to_vector(getDestinationOperands(),
-                             [](OpOperand &operand) { return operand.get(); });
+  return getData(getDestinationOperands());
 }
 
 bool CollectiveOpInterface::isPointToPoint() {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Dialect/Comm/IR/Comm.h"
+#include "CommVerifiers.h"
 
 using namespace mlir;
 using namespace braid::comm;
@@ -67,8 +67,10 @@ static LogicalResult verifyWholeAndPart(Operation *op, ShapedType whole,
     return success();
   int64_t wholeSize = whole.getDimSize(splitDim);
   int64_t partSize = part.getRank() == 0 ? 1 : part.getDimSize(splitDim);
-  if (ShapedType::isDynamic(wholeSize) || ShapedType::isDynamic(partSize) ||
-      wholeSize == partSize * *members)
+  if (ShapedType::isDynamic(wholeSize) || ShapedType::isDynamic(partSize))
+    return success();
+  if (int64_t product;
+      !llvm::MulOverflow(partSize, *members, product) && wholeSize == product)
     return success();
   return op->emitOpError() << "has a whole of type " << whole
                            << " and a part of type " << part << ", expected "
@@ -82,12 +84,6 @@ static LogicalResult verifyGroupSizes(CollectiveOpInterface collective,
                                       GroupOp group) {
   Operation *op = collective;
   auto start = cast<AsyncStartOpInterface>(op);
-  auto valueType = [&](size_t i) {
-    MutableArrayRef<OpOperand> destinations = start.getDestinationOperands();
-    return cast<ShapedType>(destinations.empty()
-                                ? start.getInFlightType(i)
-                                : destinations[i].get().getType());
-  };
   CollectiveKind kind = collective.getCollectiveKind();
   bool isJoin =
       kind == CollectiveKind::all_gather || kind == CollectiveKind::gather;
@@ -98,9 +94,8 @@ static LogicalResult verifyGroupSizes(CollectiveOpInterface collective,
   FailureOr<std::optional<int64_t>> members = getSharedSize(op, group);
   if (failed(members))
     return failure();
-  for (auto [i, operand] : llvm::enumerate(start.getSourceOperands())) {
-    auto source = cast<ShapedType>(operand.get().getType());
-    ShapedType value = valueType(i);
+  for (size_t i = 0, e = start.getSourceOperands().size(); i < e; ++i) {
+    auto [source, value] = getSourceAndValueTypes(start, i);
     if (failed(verifyWholeAndPart(op, isJoin ? value : source,
                                   isJoin ? source : value,
                                   collective.getSplitDim(), *members, group)))
@@ -145,31 +140,35 @@ AllToAllOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
   if (failed(verifyCollectiveUses(cast<CollectiveOpInterface>(getOperation()),
                                   symbolTables, group)))
     return failure();
+  if (!hasSplits()) {
+    // Every communicator cuts the operands into as many parts as it has
+    // members.
+    for (ArrayRef<int64_t> list : group.getRankLists())
+      for (auto [index, input] : llvm::enumerate(getInputs())) {
+        int64_t size = cast<ShapedType>(input.getType()).getDimSize(0);
+        if (ShapedType::isStatic(size) &&
+            size % static_cast<int64_t>(list.size()) != 0)
+          return emitOpError()
+                 << "has source #" << index << " of size " << size
+                 << " along dim 0, expected a multiple of " << list.size()
+                 << " for the " << list.size() << " members of group '"
+                 << group.getSymName() << "'";
+      }
+    return success();
+  }
   FailureOr<std::optional<int64_t>> members = getSharedSize(*this, group);
   if (failed(members))
     return failure();
-  if (!*members)
+  int64_t found = getSplitMatrix() ? getSplitMatrixAttr().size()
+                                   : getStaticSendSizes()->size();
+  if (!*members || found == **members)
     return success();
-  auto verifyCount = [&](StringRef what, int64_t found) -> LogicalResult {
-    if (found == **members)
-      return success();
-    return emitOpError() << "has " << found << " " << what << ", expected "
-                         << **members << ", one for each member of group '"
-                         << group.getSymName() << "'";
-  };
-  if (ArrayAttr matrix = getSplitMatrixAttr())
-    return verifyCount("rows in its split matrix", matrix.size());
-  if (hasSplits())
-    return verifyCount("send sizes", getStaticSendSizes()->size());
-  for (Value input : getInputs()) {
-    int64_t size = cast<ShapedType>(input.getType()).getDimSize(0);
-    if (ShapedType::isStatic(size) && size % **members != 0)
-      return emitOpError() << "has size " << size
-                           << " along dim 0, expected a multiple of "
-                           << **members << ", the size of group '"
-                           << group.getSymName() << "'";
-  }
-  return success();
+  return emitOpError() << "has " << found
+                       << (getSplitMatrix() ? " rows in its split matrix"
+                                            : " send sizes")
+                       << ", expected " << **members
+                       << ", one for each member of group '"
+                       << group.getSymName() << "'";
 }
 
 LogicalResult PermuteOp::verifySymbolUses(SymbolTableCollection &symbolTables) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Dialect/Comm/IR/Comm.h"
+#include "CommVerifiers.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -89,10 +89,18 @@ ParseResult ComputeOp::parse(OpAsmParser &parser, OperationState &state) {
   SMLoc typesLoc;
   bool isOpaque = false;
   if (arguments.empty()) {
-    // Only the opaque form has a type after a colon.
-    if (parser.parseOptionalAttrDict(state.attributes))
+    // Only the opaque form has a dictionary without a keyword, and a type after
+    // a colon. A region without operands and results follows `-> ()`, because a
+    // bare brace opens a dictionary.
+    NamedAttrList attributes;
+    if (parser.parseOptionalAttrDict(attributes))
       return failure();
     isOpaque = succeeded(parser.parseOptionalColon());
+    if (!isOpaque && (!operands.empty() || !attributes.empty()))
+      return parser.emitError(parser.getCurrentLocation(),
+                              "expected ':' and the type of the opaque op, or "
+                              "'-> ()' before a region");
+    state.attributes.append(attributes);
   }
   if (isOpaque) {
     FunctionType type;
@@ -101,9 +109,6 @@ ParseResult ComputeOp::parse(OpAsmParser &parser, OperationState &state) {
     llvm::append_range(operandTypes, type.getInputs());
     llvm::append_range(valueTypes, type.getResults());
   } else {
-    if (!operands.empty() && arguments.empty())
-      return parser.emitError(parser.getCurrentLocation(),
-                              "expected ':' and the type of the opaque op");
     if (parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
         parser.getCurrentLocation(&typesLoc) ||
         parser.parseOptionalArrowTypeList(valueTypes) ||
@@ -147,7 +152,10 @@ void ComputeOp::print(OpAsmPrinter &printer) {
                         });
   printer << ')';
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), elided);
-  printer.printOptionalArrowTypeList(valueTypes);
+  if (getInputs().empty() && valueTypes.empty())
+    printer << " -> ()";
+  else
+    printer.printOptionalArrowTypeList(valueTypes);
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -168,22 +176,51 @@ SmallVector<Type> ComputeOp::getValueTypes() {
   return types;
 }
 
-LogicalResult ComputeOp::verify() {
+/// Verifies the tokens of an async op: one for each tensor, or one without a
+/// value. A kernel works on tensors or on buffers, because its tokens carry the
+/// values of the one and its waits name the other.
+static LogicalResult verifyAsync(ComputeOp op) {
   unsigned valueless = 0;
-  for (auto [index, type] : llvm::enumerate((*this)->getResultTypes())) {
+  for (auto [index, type] : llvm::enumerate(op->getResultTypes())) {
     auto token = dyn_cast<TokenType>(type);
-    if (getAsync() && !token)
-      return emitOpError() << "is async and has result #" << index
-                           << " of type " << type << ", expected a token";
-    valueless += token && !token.getValueType();
+    if (!token)
+      return op.emitOpError() << "is async and has result #" << index
+                              << " of type " << type << ", expected a token";
+    valueless += !token.getValueType();
   }
-  if (getAsync() &&
-      (getNumResults() == 0 || (valueless && getNumResults() > 1)))
-    return emitOpError()
-           << "is async and has " << getNumResults() << " results, "
-           << valueless
-           << " of them without a value; expected one token for each value, or "
+  unsigned results = op->getNumResults();
+  if (results == 0 || (valueless && results > 1))
+    return op.emitOpError()
+           << "is async and has " << results << " results, " << valueless
+           << " of them without a value, expected one token for each value, or "
               "one token without a value";
+  auto start = cast<AsyncStartOpInterface>(op.getOperation());
+  if (!start.isBufferForm())
+    return success();
+  if (!valueless)
+    return op.emitOpError()
+           << "is async and has memref operands and a token of "
+           << start.getInFlightType(0)
+           << ", expected !comm.token as it works on buffers";
+  for (auto [index, type] : llvm::enumerate(op.getInputs().getTypes()))
+    if (isa<TensorType, UnrankedMemRefType>(type))
+      return op.emitOpError()
+             << "is async and has memref operands and operand #" << index
+             << " of type " << type << ", expected ranked memrefs and scalars";
+  return success();
+}
+
+LogicalResult ComputeOp::verify() {
+  for (auto [index, type] : llvm::enumerate(getInputs().getTypes()))
+    if (isa<TokenType>(type))
+      return emitOpError() << "has operand #" << index << " of type " << type
+                           << ", expected a value; await the token before";
+  if (getAsync())
+    return failed(verifyAsync(*this)) ? failure() : verifyPlace(*this);
+  for (auto [index, type] : llvm::enumerate((*this)->getResultTypes()))
+    if (isa<TokenType>(type))
+      return emitOpError() << "has result #" << index << " of type " << type
+                           << ", expected a value, or 'async'";
   return success();
 }
 
@@ -243,7 +280,8 @@ bool ComputeOp::canRunInPlace() { return false; }
 
 LogicalResult ComputeOp::reifyValueShape(OpBuilder &builder, unsigned index,
                                          SmallVectorImpl<OpFoldResult> &shape) {
-  auto type = dyn_cast<RankedTensorType>(getValueTypes()[index]);
+  auto type = dyn_cast_or_null<RankedTensorType>(
+      cast<TokenType>((*this)->getResult(index).getType()).getValueType());
   if (!type || !type.hasStaticShape())
     return failure();
   for (int64_t size : type.getShape())

@@ -32,7 +32,8 @@ def Comm_AsyncStartOpInterface : OpInterface<"AsyncStartOpInterface"> {
     }]>,
     InterfaceMethod<[{
       The operands whose contents are read while the operation is in flight:
-      ranked tensors, or memrefs in the buffer form.
+      ranked tensors, or memrefs in the buffer form; the operands of a kernel may
+      be scalars, too.
     }], "::llvm::MutableArrayRef<::mlir::OpOperand>", "getSourceOperands", (ins)>,
     InterfaceMethod<[{
       The operands that the operation writes while in flight: the memrefs of the
@@ -67,9 +68,9 @@ def Comm_AsyncStartOpInterface : OpInterface<"AsyncStartOpInterface"> {
     bool isBufferForm();
     /// The type of the value that token number `index` stands for; null if none.
     ::mlir::Type getInFlightType(unsigned index);
-    /// The values that are read in flight, in operand order.
+    /// The tensors or buffers that are read in flight, in operand order.
     ::llvm::SmallVector<::mlir::Value> getSources();
-    /// The values that are written in flight, in operand order.
+    /// The tensors or buffers that are written in flight, in operand order.
     ::llvm::SmallVector<::mlir::Value> getDestinations();
   }];
 }

@@ -153,7 +153,9 @@ def Comm_ComputeOp : Comm_Op<"compute", [
   let description = [{
     With a region the op is executable: the region's arguments stand for the
     operands, and `comm.yield` gives the results. Without one it is opaque: it
-    can be scheduled and simulated, but not lowered.
+    can be scheduled and simulated, but not lowered. Attributes of the region
+    form stand behind `attributes`; one without operands and results is spelled
+    `comm.compute "f"() -> () { ... }`.
 
     `async` puts it on a side stream: its results are tokens, one for each
     value, or one `!comm.token` if there is none.

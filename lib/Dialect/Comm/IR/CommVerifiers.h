@@ -1,0 +1,35 @@
+//===- CommVerifiers.h - Helpers of the comm verifiers ----------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_COMM_IR_COMMVERIFIERS_H
+#define LIB_DIALECT_COMM_IR_COMMVERIFIERS_H
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+
+namespace braid::comm {
+
+/// True if dimensions of sizes `lhs` and `rhs` may be equal when the program
+/// runs.
+bool isCompatibleSize(int64_t lhs, int64_t rhs);
+
+/// The types of source number `index` of `start` and of the value, or buffer,
+/// that it gives.
+std::pair<mlir::ShapedType, mlir::ShapedType>
+getSourceAndValueTypes(AsyncStartOpInterface start, size_t index);
+
+/// The parallel loop or kernel that encloses `region` within its function; null
+/// if there is none, so that a rank runs the region as one thread.
+mlir::Operation *getParallelOrKernelOp(mlir::Region *region);
+
+/// Starts and waits belong to the one thread of a rank that runs the program:
+/// reports `op` inside a parallel loop or a kernel.
+llvm::LogicalResult verifyPlace(mlir::Operation *op);
+
+} // namespace braid::comm
+
+#endif // LIB_DIALECT_COMM_IR_COMMVERIFIERS_H

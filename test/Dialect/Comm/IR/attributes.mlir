@@ -1,0 +1,63 @@
+// RUN: braid-opt %s | FileCheck %s
+// RUN: braid-opt %s --verify-roundtrip -o /dev/null
+// RUN: braid-opt %s --mlir-print-op-generic | braid-opt | FileCheck %s
+// RUN: braid-opt %s --emit-bytecode | braid-opt | FileCheck %s
+
+// The discardable attributes of the dialect, wherever they may stand.
+
+// CHECK: module attributes {comm.hardware = "h200x8", comm.mpmd}
+module attributes {comm.hardware = "h200x8", comm.mpmd} {
+  comm.group @tp [[0, 1]]
+
+  // CHECK: func.func private @pure(tensor<4xf32>) attributes {comm.effects = "none"}
+  func.func private @pure(tensor<4xf32>) attributes {comm.effects = "none"}
+  // CHECK: func.func private @on_arguments(memref<4xf32>) attributes {comm.effects = "args"}
+  func.func private @on_arguments(memref<4xf32>) attributes {comm.effects = "args"}
+
+  // CHECK-LABEL: func.func @donated
+  // CHECK-SAME: tensor<4xf32> {comm.donated}
+  func.func @donated(%x: tensor<4xf32> {comm.donated}) {
+    return
+  }
+
+  // CHECK-LABEL: func.func @on_comm_ops
+  func.func @on_comm_ops(%x: tensor<4xf32>, %a: memref<4xf32>) {
+    // CHECK-NEXT: comm.all_reduce sum %{{.*}} on @tp {comm.cost_ns = 100 : i64, comm.label = "ar0", comm.order = 3 : i64} : tensor<4xf32>
+    %0 = comm.all_reduce sum %x on @tp
+      {comm.label = "ar0", comm.cost_ns = 100 : i64, comm.order = 3 : i64} : tensor<4xf32>
+    // CHECK-NEXT: comm.all_gather %{{.*}} on @tp dim 0 {comm.label = "ag"} : tensor<4xf32> -> tensor<8xf32>
+    %1 = comm.all_gather %x on @tp dim 0 {comm.label = "ag"} : tensor<4xf32> -> tensor<8xf32>
+    // CHECK-NEXT: comm.all_to_all %{{.*}} on @tp splits {{\[\[}}1, 3], [1, 3]] {comm.label = "a2a"} : tensor<4xf32> -> tensor<?xf32>
+    %2 = comm.all_to_all %x on @tp splits [[1, 3], [1, 3]] {comm.label = "a2a"}
+      : tensor<4xf32> -> tensor<?xf32>
+    // CHECK-NEXT: comm.permute %{{.*}} on @tp pairs {{\[\[}}0, 1]] {comm.label = "p"} : tensor<4xf32>
+    %3 = comm.permute %x on @tp pairs [[0, 1]] {comm.label = "p"} : tensor<4xf32>
+    // CHECK-NEXT: comm.send %{{.*}} on @tp to 1 {comm.label = "s", comm.order = 0 : i64} : tensor<4xf32>
+    %4 = comm.send %x on @tp to 1 {comm.label = "s", comm.order = 0 : i64} : tensor<4xf32>
+    // CHECK-NEXT: comm.recv into %{{.*}} on @tp from 1 {comm.label = "r"} : memref<4xf32>
+    %5 = comm.recv into %a on @tp from 1 {comm.label = "r"} : memref<4xf32>
+    // CHECK-NEXT: comm.barrier on @tp {comm.label = "b"}
+    %6 = comm.barrier on @tp {comm.label = "b"}
+    // CHECK-NEXT: comm.compute async "k"(%{{.*}}) {comm.order = 9 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+    %7 = comm.compute async "k"(%x) {comm.order = 9 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+    // CHECK-NEXT: comm.wait %{{.*}} {comm.label = "w"} : !comm.token<tensor<4xf32>>
+    %8 = comm.wait %0 {comm.label = "w"} : !comm.token<tensor<4xf32>>
+    // CHECK-NEXT: comm.wait %{{.*}} writes(%{{.*}} : memref<4xf32>) {comm.cost_ns = 0 : i64} : !comm.token
+    comm.wait %5 writes(%a : memref<4xf32>) {comm.cost_ns = 0 : i64} : !comm.token
+    // CHECK-NEXT: comm.rank on @tp {comm.label = "me"}
+    %9 = comm.rank on @tp {comm.label = "me"}
+    return
+  }
+
+  // CHECK-LABEL: func.func @on_other_ops
+  func.func @on_other_ops(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // CHECK-NEXT: math.exp %{{.*}} {comm.cost_ns = 12 : i64, comm.label = "exp"} : tensor<4xf32>
+    %0 = math.exp %x {comm.cost_ns = 12 : i64, comm.label = "exp"} : tensor<4xf32>
+    // CHECK-NEXT: scf.execute_region {
+    scf.execute_region {
+      scf.yield
+    // CHECK: } {comm.label = "region"}
+    } {comm.label = "region"}
+    return %0 : tensor<4xf32>
+  }
+}
