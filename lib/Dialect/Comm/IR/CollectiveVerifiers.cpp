@@ -320,10 +320,20 @@ static LogicalResult verifyReduction(CollectiveOpInterface collective) {
   auto start = cast<AsyncStartOpInterface>(op);
   for (OpOperand &source : start.getSourceOperands()) {
     Type type = cast<ShapedType>(source.get().getType()).getElementType();
-    if (!isDefined(*reduction, type))
-      return op->emitOpError()
-             << "reduction '" << stringifyReductionKind(*reduction)
-             << "' is not defined for elements of type " << type;
+    if (isDefined(*reduction, type))
+      continue;
+    InFlightDiagnostic diagnostic =
+        op->emitOpError() << "has reduction '"
+                          << stringifyReductionKind(*reduction)
+                          << "', which is not defined for elements of type "
+                          << type << ", expected one of ";
+    SmallVector<StringRef> defined;
+    for (uint32_t kind = 0; kind <= getMaxEnumValForReductionKind(); ++kind)
+      if (isDefined(static_cast<ReductionKind>(kind), type))
+        defined.push_back(
+            stringifyReductionKind(static_cast<ReductionKind>(kind)));
+    llvm::interleaveComma(defined, diagnostic);
+    return diagnostic;
   }
   return success();
 }

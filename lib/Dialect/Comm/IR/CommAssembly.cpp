@@ -17,21 +17,28 @@ using namespace braid::comm;
 // Lists of ranks
 //===----------------------------------------------------------------------===//
 
-ParseResult braid::comm::parseRankLists(OpAsmParser &parser, ArrayAttr &lists) {
+/// Parses `[0, 1], [2, 3]]`, what follows the bracket that opens lists of
+/// integers.
+static ParseResult parseListsInBracket(OpAsmParser &parser, ArrayAttr &lists) {
   SmallVector<Attribute> parsed;
-  auto parseList = [&]() -> ParseResult {
-    SmallVector<int64_t> list;
-    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-          return parser.parseInteger(list.emplace_back());
-        }))
+  if (failed(parser.parseOptionalRSquare())) {
+    do {
+      SmallVector<int64_t> list;
+      if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+            return parser.parseInteger(list.emplace_back());
+          }))
+        return failure();
+      parsed.push_back(parser.getBuilder().getDenseI64ArrayAttr(list));
+    } while (succeeded(parser.parseOptionalComma()));
+    if (parser.parseRSquare())
       return failure();
-    parsed.push_back(parser.getBuilder().getDenseI64ArrayAttr(list));
-    return success();
-  };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseList))
-    return failure();
+  }
   lists = parser.getBuilder().getArrayAttr(parsed);
   return success();
+}
+
+ParseResult braid::comm::parseRankLists(OpAsmParser &parser, ArrayAttr &lists) {
+  return failure(parser.parseLSquare() || parseListsInBracket(parser, lists));
 }
 
 void braid::comm::printRankLists(OpAsmPrinter &printer, Operation *,
@@ -49,7 +56,10 @@ ParseResult braid::comm::parseGroupRanks(OpAsmParser &parser,
                                          ArrayAttr &ranks) {
   if (succeeded(parser.parseOptionalKeyword("all")))
     return success();
-  return parseRankLists(parser, ranks);
+  SMLoc loc = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalLSquare()))
+    return parser.emitError(loc, "expected 'all' or a list of lists of ranks");
+  return parseListsInBracket(parser, ranks);
 }
 
 void braid::comm::printGroupRanks(OpAsmPrinter &printer, Operation *op,
@@ -117,6 +127,28 @@ void braid::comm::printSameShapeTypes(OpAsmPrinter &printer, Operation *,
   printOperandTypes(printer, inputTypes, outputTypes);
 }
 
+/// Parses `U, ...`, the types of as many values as `count`, into the types of
+/// their tokens.
+static ParseResult parseValueTypes(OpAsmParser &parser, size_t count,
+                                   Types &tokenTypes) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<Type> types;
+  if (parser.parseTypeList(types))
+    return failure();
+  if (types.size() != count)
+    return parser.emitError(loc)
+           << "found " << types.size() << " result types, expected " << count
+           << ", one for each operand";
+  for (Type type : types) {
+    if (!isa<RankedTensorType>(type))
+      return parser.emitError(loc)
+             << "found result type " << type
+             << ", expected a ranked tensor; a buffer is named with 'into'";
+    tokenTypes.push_back(getTokenType(type));
+  }
+  return success();
+}
+
 ParseResult braid::comm::parseShapedTypes(OpAsmParser &parser,
                                           const UnresolvedOperands &inputs,
                                           const UnresolvedOperands &outputs,
@@ -125,27 +157,11 @@ ParseResult braid::comm::parseShapedTypes(OpAsmParser &parser,
   if (parseOperandTypes(parser, inputs.size(), outputs.size(), inputTypes,
                         outputTypes))
     return failure();
-  if (!outputs.empty()) {
-    for (Type type : outputTypes)
-      tokenTypes.push_back(getTokenType(type));
-    return success();
-  }
-  SmallVector<Type> valueTypes;
-  SMLoc loc;
-  if (parser.parseArrow() || parser.getCurrentLocation(&loc) ||
-      parser.parseTypeList(valueTypes))
-    return failure();
-  if (valueTypes.size() != inputs.size())
-    return parser.emitError(loc)
-           << "found " << valueTypes.size() << " result types, expected "
-           << inputs.size() << ", one for each operand";
-  for (Type type : valueTypes) {
-    if (!isa<RankedTensorType>(type))
-      return parser.emitError(loc)
-             << "found result type " << type
-             << ", expected a ranked tensor; buffers are named with 'into'";
+  if (outputs.empty())
+    return failure(parser.parseArrow() ||
+                   parseValueTypes(parser, inputs.size(), tokenTypes));
+  for (Type type : outputTypes)
     tokenTypes.push_back(getTokenType(type));
-  }
   return success();
 }
 
@@ -174,19 +190,9 @@ ParseResult braid::comm::parseOptionallyShapedTypes(
   if (parseOperandTypes(parser, inputs.size(), outputs.size(), inputTypes,
                         outputTypes))
     return failure();
-  SmallVector<Type> valueTypes(
-      ArrayRef<Type>(outputs.empty() ? inputTypes : outputTypes));
-  SMLoc loc = parser.getCurrentLocation();
-  if (outputs.empty() && succeeded(parser.parseOptionalArrow())) {
-    valueTypes.clear();
-    if (parser.parseTypeList(valueTypes))
-      return failure();
-    if (valueTypes.size() != inputs.size())
-      return parser.emitError(loc)
-             << "found " << valueTypes.size() << " result types, expected "
-             << inputs.size() << ", one for each operand";
-  }
-  for (Type type : valueTypes)
+  if (outputs.empty() && succeeded(parser.parseOptionalArrow()))
+    return parseValueTypes(parser, inputs.size(), tokenTypes);
+  for (Type type : outputs.empty() ? inputTypes : outputTypes)
     tokenTypes.push_back(getTokenType(type));
   return success();
 }

@@ -97,7 +97,7 @@ ParseResult ComputeOp::parse(OpAsmParser &parser, OperationState &state) {
       return failure();
     isOpaque = succeeded(parser.parseOptionalColon());
     if (!isOpaque && (!operands.empty() || !attributes.empty()))
-      return parser.emitError(parser.getCurrentLocation(),
+      return parser.emitError(operandsLoc,
                               "expected ':' and the type of the opaque op, or "
                               "'-> ()' before a region");
     state.attributes.append(attributes);

@@ -1,0 +1,184 @@
+// RUN: braid-opt %s -split-input-file -verify-diagnostics -o /dev/null
+
+// The attributes and types of the dialect that its ops do not define.
+
+func.func @unknown_attribute() {
+  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.hardware', 'comm.mpmd', 'comm.effects'}}
+  %0 = arith.constant {comm.cost = 1 : i64} 0 : index
+  return
+}
+
+// -----
+
+func.func @cost_of_other_type() {
+  // expected-error@+1 {{attribute 'comm.cost_ns' is 1 : i32, expected a cost in ns of type i64, not negative}}
+  %0 = arith.constant {comm.cost_ns = 1 : i32} 0 : index
+  return
+}
+
+// -----
+
+func.func @cost_is_float() {
+  // expected-error@+1 {{attribute 'comm.cost_ns' is 1.500000e+00 : f64, expected a cost in ns of type i64, not negative}}
+  %0 = arith.constant {comm.cost_ns = 1.5 : f64} 0 : index
+  return
+}
+
+// -----
+
+func.func @negative_cost() {
+  // expected-error@+1 {{attribute 'comm.cost_ns' is -1 : i64, expected a cost in ns of type i64, not negative}}
+  %0 = arith.constant {comm.cost_ns = -1 : i64} 0 : index
+  return
+}
+
+// -----
+
+func.func @label_is_number() {
+  // expected-error@+1 {{attribute 'comm.label' is 1 : i64, expected a string that is not empty}}
+  %0 = arith.constant {comm.label = 1 : i64} 0 : index
+  return
+}
+
+// -----
+
+func.func @empty_label() {
+  // expected-error@+1 {{attribute 'comm.label' is "", expected a string that is not empty}}
+  %0 = arith.constant {comm.label = ""} 0 : index
+  return
+}
+
+// -----
+
+func.func @order_of_other_op() {
+  // expected-error@+1 {{'arith.constant' op has attribute 'comm.order', which only starts may have}}
+  %0 = arith.constant {comm.order = 0 : i64} 0 : index
+  return
+}
+
+// -----
+
+func.func @order_of_wait(%t: !comm.token) {
+  // expected-error@+1 {{'comm.wait' op has attribute 'comm.order', which only starts may have}}
+  comm.wait %t {comm.order = 0 : i64} : !comm.token
+  return
+}
+
+// -----
+
+func.func @order_of_synchronous_compute() {
+  // expected-error@+1 {{'comm.compute' op has attribute 'comm.order', which only starts may have}}
+  comm.compute "f"() {comm.order = 0 : i64} : () -> ()
+  return
+}
+
+// -----
+
+comm.group @tp [[0, 1]]
+func.func @negative_order() {
+  // expected-error@+1 {{attribute 'comm.order' is -2 : i64, expected an i64 that is not negative}}
+  %0 = comm.barrier on @tp {comm.order = -2 : i64}
+  return
+}
+
+// -----
+
+comm.group @tp [[0, 1]]
+func.func @order_of_other_type() {
+  // expected-error@+1 {{attribute 'comm.order' is "first", expected an i64 that is not negative}}
+  %0 = comm.barrier on @tp {comm.order = "first"}
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has attribute 'comm.hardware', which only modules may have}}
+func.func @hardware_of_function() attributes {comm.hardware = "a100x8"} {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'builtin.module' op attribute 'comm.hardware' is 8 : i64, expected the name of a hardware}}
+module attributes {comm.hardware = 8 : i64} {
+}
+
+// -----
+
+// expected-error@+1 {{'builtin.module' op attribute 'comm.hardware' is "", expected the name of a hardware}}
+module attributes {comm.hardware = ""} {
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has attribute 'comm.mpmd', which only modules may have}}
+func.func @mpmd_function() attributes {comm.mpmd} {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'builtin.module' op attribute 'comm.mpmd' is true, expected no value}}
+module attributes {comm.mpmd = true} {
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has attribute 'comm.effects', which only function declarations may have}}
+func.func @effects_of_definition() attributes {comm.effects = "none"} {
+  return
+}
+
+// -----
+
+func.func @effects_of_other_op() {
+  // expected-error@+1 {{'arith.constant' op has attribute 'comm.effects', which only function declarations may have}}
+  %0 = arith.constant {comm.effects = "none"} 0 : index
+  return
+}
+
+// -----
+
+// expected-error@+1 {{attribute 'comm.effects' is "some", expected "none" or "args"}}
+func.func private @unknown_effects() attributes {comm.effects = "some"}
+
+// -----
+
+// expected-error@+1 {{'func.func' op argument #1 has unknown attribute 'comm.given', expected 'comm.donated'}}
+func.func @unknown_argument_attribute(%a: i1, %x: tensor<4xf32> {comm.given}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op argument #0 has attribute 'comm.donated' of value false, expected no value}}
+func.func @donated_has_value(%x: tensor<4xf32> {comm.donated = false}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op result #0 has attribute 'comm.donated', expected none of the comm dialect}}
+func.func @donated_result(%x: tensor<4xf32>) -> (tensor<4xf32> {comm.donated}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{found token of 'f32', expected a ranked tensor}}
+func.func private @token_of_scalar(!comm.token<f32>)
+
+// -----
+
+// expected-error@+1 {{found token of 'tensor<*xf32>', expected a ranked tensor}}
+func.func private @token_of_unranked_tensor(!comm.token<tensor<*xf32>>)
+
+// -----
+
+// expected-error@+1 {{found token of 'memref<4xf32>', expected a ranked tensor}}
+func.func private @token_of_memref(!comm.token<memref<4xf32>>)
+
+// -----
+
+// expected-error@+1 {{found token of '!comm.token', expected a ranked tensor}}
+func.func private @token_of_token(!comm.token<!comm.token>)
