@@ -8,7 +8,11 @@
 
 #include "braid/Schedule/Simulator.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
+
+#include <limits>
+#include <random>
 
 using namespace braid;
 
@@ -172,4 +176,76 @@ TEST(Simulator, LongTimesSaturate) {
       {compute(longest), start(longest), await({1}), compute(longest)});
   EXPECT_EQ(result.makespanNs, longest);
   EXPECT_EQ(result.computeNs, longest);
+}
+
+/// `ops` in the order `order`, references renumbered.
+static std::vector<SimulatedOp> reorder(const std::vector<SimulatedOp> &ops,
+                                        const std::vector<unsigned> &order) {
+  std::vector<unsigned> positions(ops.size());
+  for (auto [position, op] : llvm::enumerate(order))
+    positions[op] = position;
+  std::vector<SimulatedOp> result;
+  for (unsigned op : order) {
+    result.push_back(ops[op]);
+    for (unsigned &start : result.back().awaits)
+      start = positions[start];
+    for (unsigned &predecessor : result.back().predecessors)
+      predecessor = positions[predecessor];
+  }
+  return result;
+}
+
+/// True if every op comes after what it names.
+static bool isLegal(const std::vector<SimulatedOp> &ops) {
+  for (auto [index, op] : llvm::enumerate(ops)) {
+    auto comesBefore = [index = index](unsigned other) {
+      return other < index;
+    };
+    if (!llvm::all_of(op.awaits, comesBefore) ||
+        !llvm::all_of(op.predecessors, comesBefore))
+      return false;
+  }
+  return true;
+}
+
+// Of random programs of up to seven ops every legal order is played.
+TEST(Simulator, NoOrderGoesBelowTheLowerBound) {
+  std::mt19937 random(1);
+  auto pick = [&](unsigned bound) { return random() % bound; };
+  size_t numOrders = 0;
+  for (int program = 0; program < 60; ++program) {
+    std::vector<SimulatedOp> ops;
+    std::vector<unsigned> starts;
+    for (unsigned i = 0, size = 3 + pick(5); i < size; ++i) {
+      SimulatedOp op;
+      unsigned role = pick(3);
+      if (role == 1) {
+        op = start(pick(100), pick(2));
+        starts.push_back(i);
+      } else if (role == 2 && !starts.empty()) {
+        op = await({starts[pick(starts.size())]});
+      } else {
+        op = compute(pick(100));
+      }
+      for (unsigned j = 0; j < i; ++j)
+        if (pick(4) == 0)
+          op.predecessors.push_back(j);
+      ops.push_back(op);
+    }
+    int64_t lowerBound = simulate(ops).lowerBoundNs;
+    std::vector<unsigned> order(ops.size());
+    for (unsigned i = 0; i < order.size(); ++i)
+      order[i] = i;
+    do {
+      std::vector<SimulatedOp> reordered = reorder(ops, order);
+      if (!isLegal(reordered))
+        continue;
+      ++numOrders;
+      Simulation result = simulate(reordered);
+      ASSERT_GE(result.makespanNs, lowerBound);
+      ASSERT_EQ(result.lowerBoundNs, lowerBound);
+      ASSERT_EQ(result.makespanNs, result.computeNs + result.exposedNs);
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
+  EXPECT_GT(numOrders, 1000u);
 }
