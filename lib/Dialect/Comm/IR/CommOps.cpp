@@ -257,7 +257,11 @@ AllToAllOp::reifyValueShape(OpBuilder &builder, unsigned index,
                             SmallVectorImpl<OpFoldResult> &shape) {
   if (failed(reifyFromOperands(*this, builder, index, shape)))
     return failure();
-  if (!hasSplits() || !getOutputs().empty() || isa<Attribute>(shape[0]))
+  // With parts of sizes of their own, a dynamic dimension 0 of the value is not
+  // the source's.
+  auto type = cast<ShapedType>(
+      cast<AsyncStartOpInterface>(getOperation()).getInFlightType(index));
+  if (!hasSplits() || !getOutputs().empty() || !type.isDynamicDim(0))
     return success();
   if (getSplitMatrix()) {
     shape[0] = getReceivedByMatrix(builder, *this);
