@@ -228,9 +228,10 @@ LogicalResult Splitter::split(AsyncStartOpInterface start) {
       return start->emitOpError()
              << "has a value whose shape cannot be computed from its operands";
     SmallVector<Value> sizes;
-    for (OpFoldResult size : shape)
-      if (auto value = dyn_cast<Value>(size))
-        sizes.push_back(value);
+    // A size that is known but dynamic in the type needs a value, too.
+    for (auto [dim, size] : llvm::enumerate(shape))
+      if (cast<RankedTensorType>(type).isDynamicDim(dim))
+        sizes.push_back(getValueOrCreateConstantIndexOp(builder, loc, size));
     // Not tensor.empty: no pass may put a buffer in flight into a part of
     // another one.
     destinations.push_back(bufferization::AllocTensorOp::create(
