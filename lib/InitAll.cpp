@@ -8,13 +8,21 @@
 
 #include "braid/InitAll.h"
 
+#include "braid/Conversion/CommToLLVM/CommToLLVM.h"
+#include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Pipelines/Pipelines.h"
 #include "braid/Schedule/CostExternalModels.h"
 
 void braid::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<comm::CommDialect>();
+  registerConvertCommToLLVMInterface(registry);
   registerCostExternalModels(registry);
 }
 
-void braid::registerAllPasses() { comm::registerCommTransformsPasses(); }
+void braid::registerAllPasses() {
+  comm::registerCommTransformsPasses();
+  registerBraidConversionPasses();
+  registerPipelines();
+}

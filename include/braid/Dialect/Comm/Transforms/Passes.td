@@ -194,6 +194,72 @@ def CommReorderComputeForOverlapPass : Pass<"comm-reorder-compute-for-overlap"> 
 // Lowering
 //===----------------------------------------------------------------------===//
 
+def CommFuseElementwisePass
+    : Pass<"comm-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Fuse elementwise ops that depend on the same collectives";
+  let description = [{
+    Fuses elementwise producers on tensors into their only consumer, as
+    linalg-fuse-elementwise-ops does, under one rule: producer and consumer
+    depend on the same set of collectives, directly or not. Fusing others would
+    move work that could hide a collective behind its wait.
+
+    Ops of other dialects that work on tensors element by element become
+    `linalg.generic` first. Labels are merged (`exp+add`), costs added where both
+    ops have one, and locations fused. After the pass nothing more can be fused,
+    so that a schedule need not be kept from fusion.
+
+    Before:
+
+    ```mlir
+    %x = math.exp %a {comm.label = "exp"} : tensor<4xf32>
+    %y = math.absf %x {comm.label = "abs"} : tensor<4xf32>   // as %x, needs no wait
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    %z = arith.addf %y, %r {comm.label = "add"} : tensor<4xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %y = linalg.generic ... attrs = {comm.label = "exp+abs"} ...
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    %z = linalg.generic ... ins(%y, %r ...) attrs = {comm.label = "add"} ...
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [Statistic<"numFused", "fused-producers",
+                              "Producers that were fused into their consumer">];
+}
+
+def CommInlineComputePass
+    : Pass<"comm-inline-compute", "::mlir::func::FuncOp"> {
+  let summary = "Inline the regions of comm.compute";
+  let description = [{
+    Runs after scheduling: a unit of compute becomes the ops of its region, named
+    after it in their locations. An `async` one runs at its start, on the compute
+    stream, for a host has no side stream; its waits give its values.
+
+    Errors: an opaque `comm.compute`, which has nothing to run, and an `async`
+    one whose token goes anywhere but to waits.
+
+    Before:
+
+    ```mlir
+    %y = comm.compute "exp"(%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+      %e = math.exp %a : tensor<4xf32>
+      comm.yield %e : tensor<4xf32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    %y = math.exp %x : tensor<4xf32>
+    ```
+  }];
+}
+
 def CommBufferizePass : Pass<"comm-bufferize", "::mlir::ModuleOp"> {
   let summary = "Bufferize a program and its operations in flight";
   let description = [{

@@ -1,0 +1,31 @@
+//===- CommToLLVM.h - The comm dialect as runtime calls ---------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_CONVERSION_COMMTOLLVM_COMMTOLLVM_H
+#define BRAID_CONVERSION_COMMTOLLVM_COMMTOLLVM_H
+
+namespace mlir {
+class DialectRegistry;
+class LLVMTypeConverter;
+class RewritePatternSet;
+} // namespace mlir
+
+namespace braid {
+
+/// Adds patterns that turn starts and waits on buffers, groups, and questions
+/// about them into calls of the runtime (include/braid-rt/Collectives.h) and
+/// constants, and the conversion of tokens to pointers.
+void populateCommToLLVMConversionPatterns(mlir::LLVMTypeConverter &converter,
+                                          mlir::RewritePatternSet &patterns);
+
+/// Lets `convert-to-llvm` lower the comm dialect.
+void registerConvertCommToLLVMInterface(mlir::DialectRegistry &registry);
+
+} // namespace braid
+
+#endif // BRAID_CONVERSION_COMMTOLLVM_COMMTOLLVM_H

@@ -1,0 +1,24 @@
+//===- EntryPoints.h - What entry points take -------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_CONVERSION_ENTRYPOINTS_H
+#define BRAID_CONVERSION_ENTRYPOINTS_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+namespace braid {
+
+/// The attribute of functions that are entry points: an array with one
+/// dictionary for each argument and result, in this order, of `name`, `type`
+/// and `direction` ("in", "inout" or "out"), and `result`, a unit attribute,
+/// where the function returns the value instead of writing it to an argument.
+constexpr llvm::StringLiteral kEntryAttrName = "braid.entry";
+
+} // namespace braid
+
+#endif // BRAID_CONVERSION_ENTRYPOINTS_H

@@ -1,0 +1,28 @@
+//===- Passes.h - Braid's conversions ---------------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_CONVERSION_PASSES_H
+#define BRAID_CONVERSION_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::func {
+class FuncOp;
+} // namespace mlir::func
+
+namespace braid {
+
+#define GEN_PASS_DECL
+#include "braid/Conversion/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "braid/Conversion/Passes.h.inc"
+
+} // namespace braid
+
+#endif // BRAID_CONVERSION_PASSES_H

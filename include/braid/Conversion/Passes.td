@@ -1,0 +1,122 @@
+//===- Passes.td - Braid's conversions ---------------------*- tablegen -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_CONVERSION_PASSES_TD
+#define BRAID_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def MarkOverwritingMatmulsPass
+    : Pass<"braid-mark-overwriting-matmuls", "::mlir::func::FuncOp"> {
+  let summary = "Mark matrix products that start from zeros";
+  let description = [{
+    A product whose initial value is a fill with zeros overwrites its result:
+    the library is told so, and the fill is dropped. The pass looks at values,
+    before bufferization, so that the decision, and with it every bit of the
+    result, does not depend on the schedule.
+
+    Before:
+
+    ```mlir
+    %z = linalg.fill ins(%zero : f32) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %c = linalg.matmul ins(%a, %b : tensor<4x4xf32>, tensor<4x4xf32>)
+                       outs(%z : tensor<4x4xf32>) -> tensor<4x4xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %c = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<4x4xf32>, tensor<4x4xf32>)
+                       outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def ConvertLinalgToBraidRTPass
+    : Pass<"convert-linalg-to-braid-rt", "::mlir::ModuleOp"> {
+  let summary = "Convert matrix products on buffers to library calls";
+  let description = [{
+    `linalg.matmul` and `linalg.batch_matmul`, with or without transposed
+    operands, of `f32`, `f64` and complex elements become calls of
+    `braid_rt_matmul` and `braid_rt_batch_matmul`. Products that the library does
+    not know (other types, operands whose rows are not contiguous) become loops
+    whose innermost one runs along the rows of the result, which vectorizes.
+
+    Before:
+
+    ```mlir
+    linalg.matmul ins(%a, %b : memref<4x8xf32>, memref<8x4xf32>) outs(%c : memref<4x4xf32>)
+    ```
+
+    After (the sizes, leading dimensions and the site abridged):
+
+    ```mlir
+    llvm.call @braid_rt_matmul(%dtype, %no, %no, %m, %n, %k, %pa, %lda, %pb, %ldb,
+                               %beta, %pc, %ldc, %site)
+    ```
+  }];
+  let options = [
+    Option<"useLibrary", "library", "bool", /*default=*/"true",
+           "Call the library; else make loops of every product">
+  ];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::complex::ComplexDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
+def PrepareEntriesPass : Pass<"braid-prepare-entries", "::mlir::ModuleOp"> {
+  let summary = "Give public functions the signature of entry points";
+  let description = [{
+    Every public function is an entry point. Its results of static shape become
+    arguments that it writes; an allocation that is only returned is replaced by
+    the argument. What the arguments are is written to the attribute
+    `braid.entry`, from which `braid-emit-entry-table` makes the table. A public
+    function that the program also calls gets a private body of its own.
+
+    Errors: an entry point that takes or returns a token or a type that the
+    runtime does not know, a function without a body, arithmetic on 8-bit
+    floats, and a module without an entry point.
+
+    Before:
+
+    ```mlir
+    func.func @main(%a: memref<4xf32>) -> memref<4xf32> {
+      %r = memref.alloc() : memref<4xf32>
+      ...
+      return %r : memref<4xf32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    func.func @main(%a: memref<4xf32>, %r: memref<4xf32>)
+        attributes {braid.entry = [...]} {
+      ...
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def EmitEntryTablePass : Pass<"braid-emit-entry-table", "::mlir::ModuleOp"> {
+  let summary = "Emit the table of entry points of a program";
+  let description = [{
+    Works on the LLVM dialect. For each function with `braid.entry` it emits a
+    function that takes an array of pointers, as `braid-rt/Program.h` describes
+    it, and the constant `braid_program`, the one symbol that the program
+    exports.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // BRAID_CONVERSION_PASSES_TD

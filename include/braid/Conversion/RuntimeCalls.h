@@ -1,0 +1,117 @@
+//===- RuntimeCalls.h - Calls of the Braid runtime --------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What lowerings to the runtime's C ABI (include/braid-rt) have in common: its
+// functions, and the constant descriptors that they take.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_CONVERSION_RUNTIMECALLS_H
+#define BRAID_CONVERSION_RUNTIMECALLS_H
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace braid {
+
+/// The number of the element type `type` in the runtime's ABI (braid_rt_dtype);
+/// none if the runtime does not know it.
+std::optional<int32_t> getRuntimeDtype(mlir::Type type);
+
+/// Emits calls of the runtime at the builder's insertion point, with the
+/// globals and declarations that they need in the module that encloses it. All
+/// globals are constant.
+class RuntimeCallBuilder {
+public:
+  RuntimeCallBuilder(mlir::OpBuilder &builder, mlir::Operation *at);
+
+  mlir::Type getPointer() const { return pointer; }
+  mlir::Value getI32(int32_t value);
+  mlir::Value getI64(int64_t value);
+  mlir::Value getF64(double value);
+  mlir::Value getNull();
+
+  /// Calls `name` with `arguments`; `resultType` is null for a function that
+  /// returns nothing. Returns the result, if any.
+  mlir::Value call(llvm::StringRef name, mlir::Type resultType,
+                   mlir::ValueRange arguments);
+
+  /// A pointer to the position and the label of the op that the builder was
+  /// made for (braid_rt_site).
+  mlir::Value getSite();
+
+  /// A pointer to the group called `name` (braid_rt_group).
+  mlir::Value getGroup(llvm::StringRef name);
+
+  /// A pointer to a constant array of 64-bit integers.
+  mlir::Value getConstantArray(llvm::ArrayRef<int64_t> values);
+
+  /// Room on the stack for `count` elements of `type`; see `StackScope`.
+  mlir::Value allocate(mlir::Type type, int64_t count);
+
+  /// Stores `value` as element `index` of the array of its type at `array`.
+  void storeElement(mlir::Value value, mlir::Value array, int64_t index);
+
+private:
+  friend class StackScope;
+
+  mlir::OpBuilder &builder;
+  mlir::Operation *at;
+  mlir::ModuleOp module;
+  mlir::Location loc;
+  mlir::Type pointer;
+};
+
+/// Room on the stack that is allocated in its lifetime is given back at its
+/// end: a start in a loop must not use up the stack.
+class StackScope {
+public:
+  explicit StackScope(RuntimeCallBuilder &calls);
+  ~StackScope();
+
+private:
+  RuntimeCallBuilder &calls;
+  mlir::Value saved;
+};
+
+/// Creates the constants that describe a site: a private global `name` with the
+/// position of `loc` and `label`, which may be empty, in `module`.
+mlir::LLVM::GlobalOp createSite(mlir::OpBuilder &builder, mlir::ModuleOp module,
+                                llvm::StringRef name, mlir::Location loc,
+                                llvm::StringRef label);
+
+/// Creates the constants that describe a group of `lists`, or of all ranks if
+/// there are none: the global that `RuntimeCallBuilder::getGroup` refers to.
+void createGroup(mlir::OpBuilder &builder, mlir::ModuleOp module,
+                 mlir::Location loc, llvm::StringRef name,
+                 llvm::ArrayRef<llvm::ArrayRef<int64_t>> lists);
+
+/// The name of the global of the group called `name`.
+std::string getGroupGlobalName(llvm::StringRef name);
+
+/// Creates a private constant of type `type` called `name` at the end of
+/// `module`; `initialize` builds its value.
+mlir::LLVM::GlobalOp
+createConstant(mlir::OpBuilder &builder, mlir::ModuleOp module,
+               mlir::Location loc, mlir::Type type, llvm::StringRef name,
+               llvm::function_ref<mlir::Value(mlir::OpBuilder &)> initialize);
+
+/// Creates a private constant with `text` and a closing zero.
+mlir::LLVM::GlobalOp createString(mlir::OpBuilder &builder,
+                                  mlir::ModuleOp module, mlir::Location loc,
+                                  llvm::StringRef name, llvm::StringRef text);
+
+/// A struct value of type `type` with the fields `fields`; a null field is a
+/// null pointer.
+mlir::Value createStruct(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Type type, llvm::ArrayRef<mlir::Value> fields);
+
+} // namespace braid
+
+#endif // BRAID_CONVERSION_RUNTIMECALLS_H

@@ -1,0 +1,291 @@
+//===- EmitEntryTable.cpp - The table of entry points ---------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid-rt/Program.h"
+#include "braid/Conversion/EntryPoints.h"
+#include "braid/Conversion/Passes.h"
+#include "braid/Conversion/RuntimeCalls.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace braid {
+#define GEN_PASS_DEF_EMITENTRYTABLEPASS
+#include "braid/Conversion/Passes.h.inc"
+} // namespace braid
+
+using namespace mlir;
+using namespace braid;
+
+namespace {
+
+class TableEmitter {
+public:
+  TableEmitter(ModuleOp module)
+      : module(module), context(module.getContext()), builder(context),
+        pointer(LLVM::LLVMPointerType::get(context)), i32(builder.getI32Type()),
+        i64(builder.getI64Type()) {}
+
+  void emitEntry(LLVM::LLVMFuncOp function, ArrayAttr arguments);
+  void emitProgram();
+
+private:
+  LLVM::LLVMFuncOp emitThunk(LLVM::LLVMFuncOp function, ArrayAttr arguments);
+  LLVM::GlobalOp emitArguments(Location loc, StringRef prefix,
+                               ArrayAttr arguments);
+  LLVM::GlobalOp emitArray(Location loc, StringRef name, Type element,
+                           ArrayRef<SmallVector<Value>> elements);
+  LLVM::GlobalOp emitPointers(Location loc, StringRef name,
+                              ArrayRef<LLVM::GlobalOp> globals);
+  LLVM::LLVMStructType getStruct(ArrayRef<Type> fields) {
+    return LLVM::LLVMStructType::getLiteral(context, fields);
+  }
+  Value getAddress(OpBuilder &builder, Location loc, LLVM::GlobalOp global) {
+    return global ? LLVM::AddressOfOp::create(builder, loc, global).getResult()
+                  : LLVM::ZeroOp::create(builder, loc, pointer).getResult();
+  }
+  Value getInteger(OpBuilder &builder, Location loc, Type type, int64_t value) {
+    return LLVM::ConstantOp::create(builder, loc, type,
+                                    builder.getIntegerAttr(type, value));
+  }
+
+  ModuleOp module;
+  MLIRContext *context;
+  OpBuilder builder;
+  Type pointer, i32, i64;
+  SmallVector<LLVM::GlobalOp> entries;
+};
+
+StringRef getName(DictionaryAttr argument) {
+  return argument.getAs<StringAttr>("name").getValue();
+}
+
+Type getType(DictionaryAttr argument) {
+  return argument.getAs<TypeAttr>("type").getValue();
+}
+
+/// The uniform function of an entry: calls `function` with what the array of
+/// pointers points at.
+LLVM::LLVMFuncOp TableEmitter::emitThunk(LLVM::LLVMFuncOp function,
+                                         ArrayAttr arguments) {
+  Location loc = function.getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(module.getBody());
+  Type voidType = LLVM::LLVMVoidType::get(context);
+  auto thunk = LLVM::LLVMFuncOp::create(
+      builder, loc, ("__braid_call_" + function.getName()).str(),
+      LLVM::LLVMFunctionType::get(voidType, pointer), LLVM::Linkage::Internal);
+  Block *block = thunk.addEntryBlock(builder);
+  builder.setInsertionPointToStart(block);
+  Value array = block->getArgument(0);
+
+  auto loadField = [&](Type type, Value base, int64_t offset) -> Value {
+    Value address = base;
+    if (offset != 0)
+      address = LLVM::GEPOp::create(
+          builder, loc, pointer, i64, base,
+          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+    return LLVM::LoadOp::create(builder, loc, type, address);
+  };
+  auto loadArgument = [&](unsigned index) {
+    Value address = array;
+    if (index != 0)
+      address = LLVM::GEPOp::create(
+          builder, loc, pointer, pointer, array,
+          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+    return LLVM::LoadOp::create(builder, loc, pointer, address).getResult();
+  };
+
+  // A descriptor is two pointers, the offset, the sizes and the strides, of
+  // eight bytes each; a compiled function takes them one by one.
+  SmallVector<Value> operands;
+  SmallVector<Value> resultAddresses;
+  ArrayRef<Type> parameters = function.getFunctionType().getParams();
+  for (auto [index, argument] :
+       llvm::enumerate(arguments.getAsRange<DictionaryAttr>())) {
+    Value address = loadArgument(index);
+    if (argument.get("result")) {
+      resultAddresses.push_back(address);
+      continue;
+    }
+    auto memref = dyn_cast<MemRefType>(getType(argument));
+    if (!memref) {
+      operands.push_back(loadField(parameters[operands.size()], address, 0));
+      continue;
+    }
+    operands.push_back(loadField(pointer, address, 0));
+    operands.push_back(loadField(pointer, address, 1));
+    for (int64_t field = 0; field < 1 + 2 * memref.getRank(); ++field)
+      operands.push_back(loadField(i64, address, 2 + field));
+  }
+  auto call = LLVM::CallOp::create(builder, loc, function, operands);
+  if (resultAddresses.size() == 1) {
+    LLVM::StoreOp::create(builder, loc, call.getResult(),
+                          resultAddresses.front());
+  } else {
+    for (auto [index, address] : llvm::enumerate(resultAddresses)) {
+      Value result =
+          LLVM::ExtractValueOp::create(builder, loc, call.getResult(), index);
+      LLVM::StoreOp::create(builder, loc, result, address);
+    }
+  }
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+  return thunk;
+}
+
+/// The descriptions of an entry's arguments (braid_rt_argument).
+LLVM::GlobalOp TableEmitter::emitArguments(Location loc, StringRef prefix,
+                                           ArrayAttr arguments) {
+  auto element = getStruct({pointer, i32, i32, pointer, i32, i32});
+  auto type = LLVM::LLVMArrayType::get(element, arguments.size());
+  SmallVector<std::pair<LLVM::GlobalOp, LLVM::GlobalOp>> namesAndSizes;
+  for (auto argument : arguments.getAsRange<DictionaryAttr>()) {
+    std::string name = (prefix + "_" + getName(argument)).str();
+    LLVM::GlobalOp text =
+        createString(builder, module, loc, name + "_name", getName(argument));
+    LLVM::GlobalOp sizes;
+    auto memref = dyn_cast<MemRefType>(getType(argument));
+    if (memref && memref.getRank() > 0) {
+      auto sizesType = LLVM::LLVMArrayType::get(i64, memref.getRank());
+      sizes = createConstant(
+          builder, module, loc, sizesType, name + "_sizes",
+          [&](OpBuilder &builder) {
+            Value array = LLVM::UndefOp::create(builder, loc, sizesType);
+            for (auto [dim, size] : llvm::enumerate(memref.getShape()))
+              array = LLVM::InsertValueOp::create(
+                  builder, loc, array,
+                  getInteger(builder, loc, i64,
+                             ShapedType::isDynamic(size) ? BRAID_RT_DYNAMIC
+                                                         : size),
+                  dim);
+            return array;
+          });
+    }
+    namesAndSizes.emplace_back(text, sizes);
+  }
+  return createConstant(
+      builder, module, loc, type, (prefix + "_arguments").str(),
+      [&](OpBuilder &builder) {
+        Value array = LLVM::UndefOp::create(builder, loc, type);
+        for (auto [index, argument] :
+             llvm::enumerate(arguments.getAsRange<DictionaryAttr>())) {
+          auto memref = dyn_cast<MemRefType>(getType(argument));
+          Type scalar = memref ? memref.getElementType() : getType(argument);
+          StringRef word = argument.getAs<StringAttr>("direction");
+          int32_t direction = word == "in"      ? BRAID_RT_IN
+                              : word == "inout" ? BRAID_RT_INOUT
+                                                : BRAID_RT_OUT;
+          auto [text, sizes] = namesAndSizes[index];
+          Value fields = createStruct(
+              builder, loc, element,
+              {getAddress(builder, loc, text),
+               getInteger(builder, loc, i32, *getRuntimeDtype(scalar)),
+               getInteger(builder, loc, i32, memref ? memref.getRank() : 0),
+               getAddress(builder, loc, sizes),
+               getInteger(builder, loc, i32, direction),
+               getInteger(builder, loc, i32,
+                          memref ? BRAID_RT_MEMREF : BRAID_RT_SCALAR)});
+          array =
+              LLVM::InsertValueOp::create(builder, loc, array, fields, index);
+        }
+        return array;
+      });
+}
+
+void TableEmitter::emitEntry(LLVM::LLVMFuncOp function, ArrayAttr arguments) {
+  Location loc = function.getLoc();
+  LLVM::LLVMFuncOp thunk = emitThunk(function, arguments);
+  std::string prefix = ("__braid_entry_" + function.getName()).str();
+  LLVM::GlobalOp name =
+      createString(builder, module, loc, prefix + "_name", function.getName());
+  LLVM::GlobalOp descriptions = emitArguments(loc, prefix, arguments);
+  LLVM::GlobalOp site = createSite(builder, module, prefix + "_site", loc, "");
+  auto type = getStruct({pointer, pointer, i64, pointer, pointer});
+  entries.push_back(createConstant(
+      builder, module, loc, type, prefix, [&](OpBuilder &builder) {
+        return createStruct(
+            builder, loc, type,
+            {getAddress(builder, loc, name),
+             LLVM::AddressOfOp::create(builder, loc, thunk).getResult(),
+             getInteger(builder, loc, i64, arguments.size()),
+             getAddress(builder, loc, descriptions),
+             getAddress(builder, loc, site)});
+      }));
+}
+
+/// A constant array of pointers to `globals`; null if there are none.
+LLVM::GlobalOp TableEmitter::emitPointers(Location loc, StringRef name,
+                                          ArrayRef<LLVM::GlobalOp> globals) {
+  if (globals.empty())
+    return LLVM::GlobalOp();
+  auto type = LLVM::LLVMArrayType::get(pointer, globals.size());
+  return createConstant(
+      builder, module, loc, type, name, [&](OpBuilder &builder) {
+        Value array = LLVM::UndefOp::create(builder, loc, type);
+        for (auto [index, global] : llvm::enumerate(globals))
+          array = LLVM::InsertValueOp::create(
+              builder, loc, array, getAddress(builder, loc, global), index);
+        return array;
+      });
+}
+
+void TableEmitter::emitProgram() {
+  Location loc = module.getLoc();
+  std::string prefix = getGroupGlobalName("");
+  SmallVector<LLVM::GlobalOp> groups;
+  for (auto global : module.getOps<LLVM::GlobalOp>())
+    if (global.getSymName().starts_with(prefix) &&
+        isa<LLVM::LLVMStructType>(global.getGlobalType()))
+      groups.push_back(global);
+  LLVM::GlobalOp groupList = emitPointers(loc, "__braid_groups", groups);
+  LLVM::GlobalOp entryList = emitPointers(loc, "__braid_entries", entries);
+  LLVM::GlobalOp name;
+  if (std::optional<StringRef> symbol = module.getSymName())
+    name = createString(builder, module, loc, "__braid_program_name", *symbol);
+  auto type = getStruct({i32, i32, pointer, i64, pointer, i64, pointer});
+  LLVM::GlobalOp program = createConstant(
+      builder, module, loc, type, BRAID_RT_PROGRAM_SYMBOL,
+      [&](OpBuilder &builder) {
+        return createStruct(
+            builder, loc, type,
+            {getInteger(builder, loc, i32, BRAID_RT_ABI_VERSION),
+             getInteger(builder, loc, i32, 0), getAddress(builder, loc, name),
+             getInteger(builder, loc, i64, groups.size()),
+             getAddress(builder, loc, groupList),
+             getInteger(builder, loc, i64, entries.size()),
+             getAddress(builder, loc, entryList)});
+      });
+  program.setLinkage(LLVM::Linkage::External);
+}
+
+struct EmitEntryTablePass
+    : public braid::impl::EmitEntryTablePassBase<EmitEntryTablePass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    TableEmitter emitter(module);
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
+      if (function.isExternal())
+        continue;
+      // The program exports its table alone.
+      function.setLinkage(LLVM::Linkage::Internal);
+      if (auto arguments = function->getAttrOfType<ArrayAttr>(kEntryAttrName)) {
+        function->removeAttr(kEntryAttrName);
+        emitter.emitEntry(function, arguments);
+      }
+    }
+    emitter.emitProgram();
+    module->removeAttr("braid_rt.constants");
+    // No two allocations overlap: loops over them need no check at run time.
+    for (StringRef name :
+         {"_mlir_memref_to_llvm_alloc", "_mlir_memref_to_llvm_aligned_alloc"})
+      if (auto allocate = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+        allocate.setResultAttr(0, LLVM::LLVMDialect::getNoAliasAttrName(),
+                               UnitAttr::get(module.getContext()));
+  }
+};
+
+} // namespace

@@ -1,0 +1,212 @@
+//===- PrepareEntries.cpp - Signatures of entry points --------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Conversion/EntryPoints.h"
+#include "braid/Conversion/Passes.h"
+#include "braid/Conversion/RuntimeCalls.h"
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace braid {
+#define GEN_PASS_DEF_PREPAREENTRIESPASS
+#include "braid/Conversion/Passes.h.inc"
+} // namespace braid
+
+using namespace mlir;
+using namespace braid;
+
+namespace {
+
+/// 8-bit floats travel and are reduced by the runtime; nothing computes with
+/// them here.
+LogicalResult checkNoSmallFloats(ModuleOp module) {
+  auto isSmall = [](Type type) {
+    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+  };
+  WalkResult result = module.walk([&](Operation *op) {
+    if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+        isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op))
+      return WalkResult::advance();
+    for (Type type :
+         llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                  SmallVector<Type>(op->getResultTypes())))
+      if (isSmall(type)) {
+        op->emitOpError() << "computes with " << type
+                          << ", which the host can move and reduce in "
+                             "collectives only";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Checks that the runtime can pass a value of `type`.
+LogicalResult checkType(func::FuncOp function, StringRef role, unsigned index,
+                        Type type) {
+  auto emit = [&]() {
+    return function.emitOpError()
+           << "has " << role << " #" << index << " of type " << type
+           << ", which an entry point cannot pass; ";
+  };
+  if (isa<comm::TokenType>(type))
+    return emit() << "await the operation inside, or make the function private";
+  Type element = type;
+  if (auto memref = dyn_cast<MemRefType>(type)) {
+    if (!memref.getLayout().isIdentity())
+      return emit() << "expected a contiguous row-major buffer";
+    element = memref.getElementType();
+  }
+  if (!getRuntimeDtype(element))
+    return emit()
+           << "expected a tensor or a scalar of f16, bf16, f32, f64, i1, "
+              "i8, i16, i32, i64, index, complex<f32>, complex<f64>, "
+              "f8E4M3FN or f8E5M2";
+  return success();
+}
+
+DictionaryAttr describe(Builder &builder, const Twine &name, Type type,
+                        StringRef direction, bool isResult) {
+  SmallVector<NamedAttribute> attributes = {
+      builder.getNamedAttr("direction", builder.getStringAttr(direction)),
+      builder.getNamedAttr("name", builder.getStringAttr(name)),
+      builder.getNamedAttr("type", TypeAttr::get(type))};
+  if (isResult)
+    attributes.push_back(builder.getNamedAttr("result", builder.getUnitAttr()));
+  return builder.getDictionaryAttr(attributes);
+}
+
+/// Gives the calls of public function `function` a private function of the same
+/// body, so that the entry point can get a signature of its own.
+void separateBody(func::FuncOp function, SymbolTable &symbols) {
+  auto body = cast<func::FuncOp>(function->clone());
+  body.setPrivate();
+  body.setName((function.getName() + "_body").str());
+  symbols.insert(body, std::next(function->getIterator()));
+  (void)SymbolTable::replaceAllSymbolUses(
+      function.getNameAttr(), body.getNameAttr(), function->getParentOp());
+  for (unsigned index = 0; index < body.getNumArguments(); ++index)
+    body.removeArgAttr(index, comm::CommDialect::kDonatedAttrName);
+  // The entry calls the body like everyone else.
+  Region old;
+  old.takeBody(function.getBody());
+  Block *entry = function.addEntryBlock();
+  auto builder = OpBuilder::atBlockEnd(entry);
+  auto call = func::CallOp::create(builder, function.getLoc(), body,
+                                   entry->getArguments());
+  func::ReturnOp::create(builder, function.getLoc(), call.getResults());
+}
+
+/// Makes `output` hold what `value` would be returned as: by computing it
+/// there, or by a copy before `exit`.
+void writeToOutput(func::FuncOp function, Value value, BlockArgument output,
+                   Operation *exit, bool isOnlyExit) {
+  auto allocation = value.getDefiningOp<memref::AllocOp>();
+  if (allocation && isOnlyExit && allocation.getType() == output.getType() &&
+      allocation->getBlock() == &function.getBody().front()) {
+    allocation.replaceAllUsesWith(output);
+    allocation.erase();
+    return;
+  }
+  OpBuilder builder(exit);
+  memref::CopyOp::create(builder, exit->getLoc(), value, output);
+}
+
+LogicalResult prepare(func::FuncOp function) {
+  Builder builder(function.getContext());
+  SmallVector<Attribute> arguments;
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    if (failed(checkType(function, "argument", index, type)))
+      return failure();
+    bool donated = function.getArgAttr(
+                       index, comm::CommDialect::kDonatedAttrName) != nullptr;
+    function.removeArgAttr(index, comm::CommDialect::kDonatedAttrName);
+    arguments.push_back(describe(builder, "arg" + Twine(index), type,
+                                 donated ? "inout" : "in", false));
+  }
+
+  SmallVector<func::ReturnOp> exits;
+  function.walk([&](func::ReturnOp exit) { exits.push_back(exit); });
+  SmallVector<unsigned> written;
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
+    if (failed(checkType(function, "result", index, type)))
+      return failure();
+    auto memref = dyn_cast<MemRefType>(type);
+    bool isWritten = memref && memref.hasStaticShape();
+    if (isWritten)
+      written.push_back(index);
+    arguments.push_back(
+        describe(builder, "result" + Twine(index), type, "out", !isWritten));
+  }
+
+  for (unsigned index : written) {
+    Type type = function.getResultTypes()[index];
+    (void)function.insertArgument(function.getNumArguments(), type,
+                                  builder.getDictionaryAttr({}),
+                                  function.getLoc());
+  }
+  unsigned firstOutput = function.getNumArguments() - written.size();
+  llvm::BitVector isWritten(function.getNumResults());
+  for (unsigned index : written)
+    isWritten.set(index);
+  for (func::ReturnOp exit : exits) {
+    for (auto [position, index] : llvm::enumerate(written))
+      writeToOutput(function, exit.getOperand(index),
+                    function.getArgument(firstOutput + position), exit,
+                    exits.size() == 1);
+    exit->eraseOperands(isWritten);
+  }
+  (void)function.eraseResults(isWritten);
+  function->setAttr(kEntryAttrName, builder.getArrayAttr(arguments));
+  return success();
+}
+
+struct PrepareEntriesPass
+    : public braid::impl::PrepareEntriesPassBase<PrepareEntriesPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(checkNoSmallFloats(module)))
+      return signalPassFailure();
+    SymbolTable symbols(module);
+    llvm::DenseSet<StringAttr> called;
+    module.walk([&](CallOpInterface call) {
+      if (auto callee = dyn_cast<SymbolRefAttr>(call.getCallableForCallee()))
+        called.insert(callee.getRootReference());
+    });
+    bool hasEntry = false;
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+      if (function.isExternal()) {
+        function.emitOpError()
+            << "has no body, expected a definition: a program for the host has "
+               "to be whole";
+        return signalPassFailure();
+      }
+      if (!function.isPublic())
+        continue;
+      if (called.contains(function.getSymNameAttr()))
+        separateBody(function, symbols);
+      if (failed(prepare(function)))
+        return signalPassFailure();
+      hasEntry = true;
+    }
+    if (hasEntry)
+      return;
+    module.emitError()
+        << "the module has no public function, expected an entry "
+           "point such as 'func.func @main'";
+    signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,75 @@
+//===- MatmulMatch.cpp - Matrix products that the library knows -----------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MatmulMatch.h"
+
+#include "braid-rt/Types.h"
+#include "braid/Conversion/RuntimeCalls.h"
+
+using namespace mlir;
+using namespace braid;
+
+/// True if `map` gives the loops `dims`, in this order.
+static bool isProjection(AffineMap map, ArrayRef<unsigned> dims) {
+  if (map.getNumResults() != dims.size())
+    return false;
+  for (auto [expression, dim] : llvm::zip_equal(map.getResults(), dims)) {
+    auto dimExpression = dyn_cast<AffineDimExpr>(expression);
+    if (!dimExpression || dimExpression.getPosition() != dim)
+      return false;
+  }
+  return true;
+}
+
+std::optional<MatmulMatch> braid::matchMatmul(linalg::LinalgOp op) {
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
+      !linalg::isaContractionOpInterface(op))
+    return std::nullopt;
+  FailureOr<linalg::ContractionDimensions> dims =
+      linalg::inferContractionDims(op);
+  if (failed(dims) || dims->m.size() != 1 || dims->n.size() != 1 ||
+      dims->k.size() != 1 || dims->batch.size() > 1)
+    return std::nullopt;
+  MatmulMatch match;
+  match.m = dims->m[0];
+  match.n = dims->n[0];
+  match.k = dims->k[0];
+  SmallVector<unsigned> prefix;
+  if (!dims->batch.empty())
+    prefix.push_back(*(match.batch = dims->batch[0]));
+
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  auto isMatrix = [&](AffineMap map, unsigned row, unsigned column) {
+    SmallVector<unsigned> expected(prefix);
+    expected.append({row, column});
+    return isProjection(map, expected);
+  };
+  match.transposedA = isMatrix(maps[0], match.k, match.m);
+  match.transposedB = isMatrix(maps[1], match.n, match.k);
+  if ((!match.transposedA && !isMatrix(maps[0], match.m, match.k)) ||
+      (!match.transposedB && !isMatrix(maps[1], match.k, match.n)) ||
+      !isMatrix(maps[2], match.m, match.n))
+    return std::nullopt;
+  return match;
+}
+
+bool braid::hasLibraryTypes(linalg::LinalgOp op) {
+  Type type = getElementTypeOrSelf(op.getDpsInits()[0].getType());
+  for (Value operand : op->getOperands())
+    if (getElementTypeOrSelf(operand.getType()) != type)
+      return false;
+  switch (getRuntimeDtype(type).value_or(BRAID_RT_DTYPE_COUNT)) {
+  case BRAID_RT_F32:
+  case BRAID_RT_F64:
+  case BRAID_RT_COMPLEX_F32:
+  case BRAID_RT_COMPLEX_F64:
+    return true;
+  default:
+    return false;
+  }
+}

@@ -1,0 +1,303 @@
+//===- RuntimeCalls.cpp - Calls of the Braid runtime ----------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Conversion/RuntimeCalls.h"
+
+#include "braid-rt/Types.h"
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace braid;
+
+std::optional<int32_t> braid::getRuntimeDtype(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    if (complex.getElementType().isF32())
+      return BRAID_RT_COMPLEX_F32;
+    if (complex.getElementType().isF64())
+      return BRAID_RT_COMPLEX_F64;
+    return std::nullopt;
+  }
+  if (type.isIndex())
+    return BRAID_RT_I64;
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    switch (integer.getWidth()) {
+    case 1:
+      return BRAID_RT_I1;
+    case 8:
+      return BRAID_RT_I8;
+    case 16:
+      return BRAID_RT_I16;
+    case 32:
+      return BRAID_RT_I32;
+    case 64:
+      return BRAID_RT_I64;
+    default:
+      return std::nullopt;
+    }
+  }
+  return llvm::TypeSwitch<Type, std::optional<int32_t>>(type)
+      .Case([](Float16Type) { return BRAID_RT_F16; })
+      .Case([](BFloat16Type) { return BRAID_RT_BF16; })
+      .Case([](Float32Type) { return BRAID_RT_F32; })
+      .Case([](Float64Type) { return BRAID_RT_F64; })
+      .Case([](Float8E4M3FNType) { return BRAID_RT_F8E4M3FN; })
+      .Case([](Float8E5M2Type) { return BRAID_RT_F8E5M2; })
+      .Default([](Type) { return std::nullopt; });
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+LLVM::GlobalOp
+braid::createConstant(OpBuilder &builder, ModuleOp module, Location loc,
+                      Type type, StringRef name,
+                      llvm::function_ref<Value(OpBuilder &)> initialize) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(module.getBody());
+  auto global =
+      LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
+                             LLVM::Linkage::Private, name, Attribute());
+  Block *block = builder.createBlock(&global.getInitializerRegion());
+  builder.setInsertionPointToStart(block);
+  LLVM::ReturnOp::create(builder, loc, initialize(builder));
+  return global;
+}
+
+LLVM::GlobalOp braid::createString(OpBuilder &builder, ModuleOp module,
+                                   Location loc, StringRef name,
+                                   StringRef text) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(module.getBody());
+  std::string terminated = text.str();
+  terminated.push_back('\0');
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), terminated.size());
+  return LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
+                                LLVM::Linkage::Private, name,
+                                builder.getStringAttr(terminated));
+}
+
+Value braid::createStruct(OpBuilder &builder, Location loc, Type type,
+                          ArrayRef<Value> fields) {
+  Value value = LLVM::UndefOp::create(builder, loc, type);
+  for (auto [index, field] : llvm::enumerate(fields)) {
+    Value element = field ? field
+                          : LLVM::ZeroOp::create(builder, loc,
+                                                 LLVM::LLVMPointerType::get(
+                                                     builder.getContext()));
+    value = LLVM::InsertValueOp::create(builder, loc, value, element, index);
+  }
+  return value;
+}
+
+/// A private constant array of `values`, of `width` bits each.
+static LLVM::GlobalOp createIntegers(OpBuilder &builder, ModuleOp module,
+                                     Location loc, StringRef name,
+                                     ArrayRef<int64_t> values, unsigned width) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(module.getBody());
+  Type element = builder.getIntegerType(width);
+  auto type = LLVM::LLVMArrayType::get(element, values.size());
+  SmallVector<APInt> elements;
+  for (int64_t value : values)
+    elements.emplace_back(width, value, /*isSigned=*/true);
+  auto shape =
+      RankedTensorType::get({static_cast<int64_t>(values.size())}, element);
+  return LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
+                                LLVM::Linkage::Private, name,
+                                DenseElementsAttr::get(shape, elements));
+}
+
+static Value createI32(OpBuilder &builder, Location loc, int32_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
+                                  builder.getI32IntegerAttr(value));
+}
+
+/// The position in a file that `loc` says; null if it says none.
+static FileLineColLoc getPosition(Location loc) {
+  FileLineColLoc position;
+  loc->walk([&](Location part) {
+    if (auto found = dyn_cast<FileLineColLoc>(part)) {
+      position = found;
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return position;
+}
+
+LLVM::GlobalOp braid::createSite(OpBuilder &builder, ModuleOp module,
+                                 StringRef name, Location loc,
+                                 StringRef label) {
+  MLIRContext *context = builder.getContext();
+  auto pointer = LLVM::LLVMPointerType::get(context);
+  Type i32 = builder.getI32Type();
+  auto type =
+      LLVM::LLVMStructType::getLiteral(context, {pointer, pointer, i32, i32});
+  FileLineColLoc position = getPosition(loc);
+  LLVM::GlobalOp file, labelText;
+  if (position) {
+    // One constant for each file, in front so that it is found at once.
+    std::string fileName = "__braid_file_" + position.getFilename().str();
+    file = module.lookupSymbol<LLVM::GlobalOp>(fileName);
+    if (!file) {
+      file = createString(builder, module, loc, fileName,
+                          position.getFilename().getValue());
+      file->moveBefore(&module.getBody()->front());
+    }
+  }
+  if (!label.empty())
+    labelText =
+        createString(builder, module, loc, (name + "_label").str(), label);
+  return createConstant(
+      builder, module, loc, type, name, [&](OpBuilder &builder) {
+        auto getAddress = [&](LLVM::GlobalOp global) -> Value {
+          return global ? LLVM::AddressOfOp::create(builder, loc, global)
+                              .getResult()
+                        : Value();
+        };
+        return createStruct(
+            builder, loc, type,
+            {getAddress(file), getAddress(labelText),
+             createI32(builder, loc, position ? position.getLine() : 0),
+             createI32(builder, loc, position ? position.getColumn() : 0)});
+      });
+}
+
+std::string braid::getGroupGlobalName(StringRef name) {
+  return ("__braid_group_" + name).str();
+}
+
+void braid::createGroup(OpBuilder &builder, ModuleOp module, Location loc,
+                        StringRef name, ArrayRef<ArrayRef<int64_t>> lists) {
+  MLIRContext *context = builder.getContext();
+  auto pointer = LLVM::LLVMPointerType::get(context);
+  Type i32 = builder.getI32Type();
+  auto type = LLVM::LLVMStructType::getLiteral(
+      context, {pointer, i32, i32, pointer, pointer});
+  std::string global = getGroupGlobalName(name);
+  auto nameText = createString(builder, module, loc, global + "_name", name);
+  LLVM::GlobalOp offsetsGlobal, ranksGlobal;
+  if (!lists.empty()) {
+    SmallVector<int64_t> offsets = {0}, ranks;
+    for (ArrayRef<int64_t> list : lists) {
+      llvm::append_range(ranks, list);
+      offsets.push_back(ranks.size());
+    }
+    offsetsGlobal =
+        createIntegers(builder, module, loc, global + "_offsets", offsets, 32);
+    ranksGlobal =
+        createIntegers(builder, module, loc, global + "_ranks", ranks, 32);
+  }
+  createConstant(builder, module, loc, type, global, [&](OpBuilder &builder) {
+    auto getAddress = [&](LLVM::GlobalOp constant) -> Value {
+      return constant
+                 ? LLVM::AddressOfOp::create(builder, loc, constant).getResult()
+                 : Value();
+    };
+    return createStruct(builder, loc, type,
+                        {getAddress(nameText),
+                         createI32(builder, loc, lists.empty()),
+                         createI32(builder, loc, lists.size()),
+                         getAddress(offsetsGlobal), getAddress(ranksGlobal)});
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// RuntimeCallBuilder
+//===----------------------------------------------------------------------===//
+
+RuntimeCallBuilder::RuntimeCallBuilder(OpBuilder &builder, Operation *at)
+    : builder(builder), at(at), module(at->getParentOfType<ModuleOp>()),
+      loc(at->getLoc()),
+      pointer(LLVM::LLVMPointerType::get(builder.getContext())) {}
+
+Value RuntimeCallBuilder::getI32(int32_t value) {
+  return createI32(builder, loc, value);
+}
+
+Value RuntimeCallBuilder::getI64(int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                  builder.getI64IntegerAttr(value));
+}
+
+Value RuntimeCallBuilder::getF64(double value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getF64Type(),
+                                  builder.getF64FloatAttr(value));
+}
+
+Value RuntimeCallBuilder::getNull() {
+  return LLVM::ZeroOp::create(builder, loc, pointer);
+}
+
+Value RuntimeCallBuilder::call(StringRef name, Type resultType,
+                               ValueRange arguments) {
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!function) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    Type result =
+        resultType ? resultType : LLVM::LLVMVoidType::get(builder.getContext());
+    function = LLVM::LLVMFuncOp::create(
+        builder, module.getLoc(), name,
+        LLVM::LLVMFunctionType::get(result,
+                                    SmallVector<Type>(arguments.getTypes())));
+  }
+  auto call = LLVM::CallOp::create(builder, loc, function, arguments);
+  return resultType ? call.getResult() : Value();
+}
+
+/// A number that no other global of `module` has been named by.
+static int64_t getNextNumber(ModuleOp module) {
+  constexpr StringLiteral counter = "braid_rt.constants";
+  auto attribute = module->getAttrOfType<IntegerAttr>(counter);
+  int64_t number = attribute ? attribute.getInt() : 0;
+  module->setAttr(counter, Builder(module).getI64IntegerAttr(number + 1));
+  return number;
+}
+
+Value RuntimeCallBuilder::getSite() {
+  LLVM::GlobalOp site = createSite(
+      builder, module, "__braid_site_" + std::to_string(getNextNumber(module)),
+      loc, comm::getLabel(at));
+  return LLVM::AddressOfOp::create(builder, loc, site);
+}
+
+Value RuntimeCallBuilder::getGroup(StringRef name) {
+  return LLVM::AddressOfOp::create(builder, loc, pointer,
+                                   getGroupGlobalName(name));
+}
+
+Value RuntimeCallBuilder::getConstantArray(ArrayRef<int64_t> values) {
+  LLVM::GlobalOp array = createIntegers(
+      builder, module, loc,
+      "__braid_array_" + std::to_string(getNextNumber(module)), values, 64);
+  return LLVM::AddressOfOp::create(builder, loc, array);
+}
+
+Value RuntimeCallBuilder::allocate(Type type, int64_t count) {
+  return LLVM::AllocaOp::create(builder, loc, pointer, type, getI64(count));
+}
+
+void RuntimeCallBuilder::storeElement(Value value, Value array, int64_t index) {
+  Value address = array;
+  if (index != 0)
+    address = LLVM::GEPOp::create(
+        builder, loc, pointer, value.getType(), array,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+  LLVM::StoreOp::create(builder, loc, value, address);
+}
+
+StackScope::StackScope(RuntimeCallBuilder &calls) : calls(calls) {
+  saved = LLVM::StackSaveOp::create(calls.builder, calls.loc, calls.pointer);
+}
+
+StackScope::~StackScope() {
+  LLVM::StackRestoreOp::create(calls.builder, calls.loc, saved);
+}

@@ -1,0 +1,309 @@
+//===- FuseElementwise.cpp - The comm-fuse-elementwise pass ---------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace braid::comm {
+#define GEN_PASS_DEF_COMMFUSEELEMENTWISEPASS
+#include "braid/Dialect/Comm/Transforms/Passes.h.inc"
+} // namespace braid::comm
+
+using namespace mlir;
+using namespace braid::comm;
+
+namespace {
+
+/// Copies what the dialect knows about `from` to `to`.
+void copyAttributes(Operation *from, Operation *to) {
+  for (NamedAttribute attribute : from->getDiscardableAttrs())
+    if (attribute.getNameDialect() &&
+        isa<CommDialect>(attribute.getNameDialect()))
+      to->setAttr(attribute.getName(), attribute.getValue());
+}
+
+//===----------------------------------------------------------------------===//
+// Ops on tensors as linalg
+//===----------------------------------------------------------------------===//
+
+/// True if `op` computes ranked tensors element by element, and is not linalg
+/// yet.
+bool isMappable(Operation *op) {
+  return OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() > 0 &&
+         llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+}
+
+/// Rewrites `op` to a linalg.generic, with its attributes.
+void convertToGeneric(RewriterBase &rewriter, Operation *op) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  Location loc = op->getLoc();
+  int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
+  AffineMap identity = rewriter.getMultiDimIdentityMap(rank);
+  AffineMap scalar = AffineMap::get(rank, 0, op->getContext());
+
+  SmallVector<AffineMap> maps;
+  Value shaped;
+  for (Value operand : op->getOperands()) {
+    bool isTensor = isa<RankedTensorType>(operand.getType());
+    maps.push_back(isTensor ? identity : scalar);
+    if (isTensor && !shaped)
+      shaped = operand;
+  }
+  SmallVector<Value> outputs;
+  for (Type type : op->getResultTypes()) {
+    maps.push_back(identity);
+    // Like an operand of its type, so that it may be computed in its place.
+    const auto *like =
+        llvm::find_if(op->getOpOperands(), [&](OpOperand &operand) {
+          return operand.get().getType() == type;
+        });
+    if (like != op->getOpOperands().end()) {
+      outputs.push_back(like->get());
+      continue;
+    }
+    Value empty = tensor::EmptyOp::create(
+        rewriter, loc, tensor::getMixedSizes(rewriter, loc, shaped),
+        cast<RankedTensorType>(type).getElementType());
+    outputs.push_back(empty);
+  }
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      rewriter, loc, op->getResultTypes(), op->getOperands(), outputs, maps,
+      iterators, [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+        SmallVector<Type> types;
+        for (Type type : op->getResultTypes())
+          types.push_back(cast<RankedTensorType>(type).getElementType());
+        OperationState state(loc, op->getName());
+        state.addOperands(arguments.take_front(op->getNumOperands()));
+        state.addTypes(types);
+        for (NamedAttribute attribute : op->getAttrs())
+          if (!isa_and_nonnull<CommDialect>(attribute.getNameDialect()))
+            state.addAttribute(attribute.getName(), attribute.getValue());
+        linalg::YieldOp::create(builder, loc,
+                                builder.create(state)->getResults());
+      });
+  copyAttributes(op, generic);
+  rewriter.replaceOp(op, generic);
+}
+
+//===----------------------------------------------------------------------===//
+// Which collectives an op depends on
+//===----------------------------------------------------------------------===//
+
+/// Numbers the sets of waits that values depend on, so that equal sets have
+/// equal numbers and most unions are looked up.
+class WaitSets {
+public:
+  explicit WaitSets(Operation *root) {
+    sets.push_back({});
+    numbers[{}] = 0;
+    root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (op != root)
+        setOf[op] = compute(op);
+    });
+  }
+
+  unsigned lookup(Operation *op) const { return setOf.lookup(op); }
+  void assign(Operation *op, unsigned set) { setOf[op] = set; }
+
+private:
+  /// The set of an op: that of its operands, captured ones included, and itself
+  /// if it is a wait.
+  unsigned compute(Operation *op) {
+    unsigned set = 0;
+    auto add = [&](Value value) {
+      // A block's argument is the same for all ops of the block.
+      if (Operation *definition = value.getDefiningOp())
+        set = unite(set, setOf.lookup(definition));
+    };
+    for (Value operand : op->getOperands())
+      add(operand);
+    for (Region &region : op->getRegions()) {
+      llvm::SetVector<Value> captured;
+      getUsedValuesDefinedAbove(region, region, captured);
+      llvm::for_each(captured, add);
+      // What is awaited in a region is what its op depends on.
+      region.walk([&](WaitOp wait) { set = unite(set, getSingleton(wait)); });
+    }
+    if (isa<WaitOp>(op))
+      set = unite(set, getSingleton(op));
+    return set;
+  }
+
+  unsigned getSingleton(Operation *wait) {
+    auto [entry, isNew] = singletons.try_emplace(wait, 0);
+    if (isNew)
+      entry->second = intern({nextWait++});
+    return entry->second;
+  }
+
+  unsigned unite(unsigned a, unsigned b) {
+    if (a == b || b == 0)
+      return a;
+    if (a == 0)
+      return b;
+    auto key = std::minmax(a, b);
+    auto found = unions.find(key);
+    if (found != unions.end())
+      return found->second;
+    std::vector<unsigned> members;
+    std::set_union(sets[a].begin(), sets[a].end(), sets[b].begin(),
+                   sets[b].end(), std::back_inserter(members));
+    return unions[key] = intern(std::move(members));
+  }
+
+  unsigned intern(std::vector<unsigned> members) {
+    auto [entry, isNew] = numbers.try_emplace(members, sets.size());
+    if (isNew)
+      sets.push_back(std::move(members));
+    return entry->second;
+  }
+
+  llvm::DenseMap<Operation *, unsigned> setOf, singletons;
+  std::vector<std::vector<unsigned>> sets;
+  std::map<std::vector<unsigned>, unsigned> numbers;
+  llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> unions;
+  unsigned nextWait = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// Fusion
+//===----------------------------------------------------------------------===//
+
+/// `op` as a linalg.generic; null if that is not for fusion.
+linalg::GenericOp getGeneric(RewriterBase &rewriter, WaitSets &sets,
+                             linalg::LinalgOp op) {
+  if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
+    return generic;
+  SmallVector<NamedAttribute> attributes(op->getDiscardableAttrs());
+  unsigned set = sets.lookup(op);
+  rewriter.setInsertionPoint(op);
+  FailureOr<linalg::GenericOp> generic =
+      linalg::generalizeNamedOp(rewriter, op);
+  if (failed(generic))
+    return {};
+  for (NamedAttribute attribute : attributes)
+    (*generic)->setAttr(attribute.getName(), attribute.getValue());
+  sets.assign(*generic, set);
+  return *generic;
+}
+
+/// True if `op` may take the body of a producer: it computes elements, or sums
+/// them up, but is no product that a library knows.
+bool mayConsume(linalg::LinalgOp op) {
+  return op.hasPureTensorSemantics() &&
+         (linalg::isElementwise(op) ||
+          (isa<linalg::GenericOp>(op.getOperation()) &&
+           !linalg::isaContractionOpInterface(op)));
+}
+
+/// Gives `fused` the label and the cost of the two ops that it is made of.
+void mergeAttributes(Operation *producer, Operation *consumer,
+                     Operation *fused) {
+  copyAttributes(consumer, fused);
+  Builder builder(fused->getContext());
+  auto getLabel = [](Operation *op) {
+    return op->getAttrOfType<StringAttr>(CommDialect::kLabelAttrName);
+  };
+  StringAttr first = getLabel(producer), second = getLabel(consumer);
+  if (first && second)
+    fused->setAttr(
+        CommDialect::kLabelAttrName,
+        builder.getStringAttr(first.getValue() + "+" + second.getValue()));
+  else if (first)
+    fused->setAttr(CommDialect::kLabelAttrName, first);
+  auto getCost = [](Operation *op) {
+    return op->getAttrOfType<IntegerAttr>(CommDialect::kCostAttrName);
+  };
+  IntegerAttr firstCost = getCost(producer), secondCost = getCost(consumer);
+  if (firstCost && secondCost)
+    fused->setAttr(
+        CommDialect::kCostAttrName,
+        builder.getI64IntegerAttr(firstCost.getInt() + secondCost.getInt()));
+  else
+    fused->removeAttr(CommDialect::kCostAttrName);
+}
+
+/// Fuses one producer of `consumer` into it; null if there is none. `sets` says
+/// which collectives the ops depend on.
+linalg::GenericOp fuseProducer(RewriterBase &rewriter, WaitSets &sets,
+                               linalg::LinalgOp consumer) {
+  if (!mayConsume(consumer))
+    return {};
+  for (unsigned index = 0; index < consumer.getNumDpsInputs(); ++index) {
+    OpOperand *operand = consumer.getDpsInputOperand(index);
+    auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
+    if (!producer || !producer.hasPureTensorSemantics() ||
+        !linalg::isElementwise(producer) ||
+        producer->getBlock() != consumer->getBlock() ||
+        sets.lookup(producer) != sets.lookup(consumer) ||
+        !llvm::all_of(producer->getUsers(), [&](Operation *user) {
+          return user == consumer.getOperation();
+        }))
+      continue;
+    linalg::GenericOp genericProducer = getGeneric(rewriter, sets, producer);
+    linalg::GenericOp genericConsumer = getGeneric(rewriter, sets, consumer);
+    if (!genericProducer || !genericConsumer)
+      return {};
+    consumer = genericConsumer;
+    operand = consumer.getDpsInputOperand(index);
+    if (!linalg::areElementwiseOpsFusable(operand))
+      continue;
+    rewriter.setInsertionPoint(consumer);
+    FailureOr<linalg::ElementwiseOpFusionResult> result =
+        linalg::fuseElementwiseOps(rewriter, operand);
+    if (failed(result))
+      continue;
+    mergeAttributes(genericProducer, genericConsumer, result->fusedOp);
+    sets.assign(result->fusedOp, sets.lookup(genericConsumer));
+    for (Value value : genericConsumer->getResults())
+      if (Value replacement = result->replacements.lookup(value))
+        rewriter.replaceAllUsesWith(value, replacement);
+    rewriter.eraseOp(genericConsumer);
+    if (genericProducer->use_empty())
+      rewriter.eraseOp(genericProducer);
+    return cast<linalg::GenericOp>(result->fusedOp);
+  }
+  return {};
+}
+
+struct CommFuseElementwisePass
+    : public braid::comm::impl::CommFuseElementwisePassBase<
+          CommFuseElementwisePass> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<Operation *> mappable;
+    getOperation().walk([&](Operation *op) {
+      if (isMappable(op))
+        mappable.push_back(op);
+    });
+    for (Operation *op : mappable)
+      convertToGeneric(rewriter, op);
+
+    WaitSets sets(getOperation());
+    SmallVector<linalg::LinalgOp> consumers;
+    getOperation().walk([&](linalg::LinalgOp op) { consumers.push_back(op); });
+    // Top down: a consumer that has taken its producers may be one itself.
+    for (linalg::LinalgOp consumer : consumers) {
+      while (linalg::GenericOp fused = fuseProducer(rewriter, sets, consumer)) {
+        consumer = fused;
+        ++numFused;
+      }
+    }
+  }
+};
+
+} // namespace

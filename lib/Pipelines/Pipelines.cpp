@@ -1,0 +1,111 @@
+//===- Pipelines.cpp - Pipelines of passes --------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Pipelines/Pipelines.h"
+
+#include "braid/Conversion/Passes.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace braid;
+
+void braid::buildPreparePipeline(OpPassManager &pm) {
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  pm.addNestedPass<func::FuncOp>(createMarkOverwritingMatmulsPass());
+  pm.addNestedPass<func::FuncOp>(comm::createCommFuseElementwisePass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void braid::buildOverlapPipeline(OpPassManager &pm) {
+  pm.addPass(comm::createCommReorderComputeForOverlapPass());
+  pm.addPass(comm::createCommSinkWaitsPass());
+  pm.addPass(comm::createCommRaiseCollectivesPass());
+}
+
+/// From buffers to loops over scalars that LLVM has instructions for.
+static void addLoops(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  // What arithmetic LLVM would turn into calls that nobody provides.
+  math::MathExtendToSupportedTypesOptions mathOptions;
+  mathOptions.targetTypeStr = "f32";
+  pm.addNestedPass<func::FuncOp>(
+      math::createMathExtendToSupportedTypes(mathOptions));
+  arith::ArithEmulateUnsupportedFloatsOptions floatOptions;
+  floatOptions.sourceTypeStrs = {"bf16"};
+  floatOptions.targetTypeStr = "f32";
+  pm.addNestedPass<func::FuncOp>(
+      arith::createArithEmulateUnsupportedFloats(floatOptions));
+  arith::ArithExpandOpsPassOptions expandOptions;
+  expandOptions.includeBf16 = true;
+  pm.addNestedPass<func::FuncOp>(
+      arith::createArithExpandOpsPass(expandOptions));
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertComplexToStandardPass());
+}
+
+void braid::buildLowerToHostPipeline(OpPassManager &pm,
+                                     const LowerToHostOptions &options) {
+  // From values to buffers.
+  pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());
+  pm.addPass(createConvertElementwiseToLinalgPass());
+  pm.addPass(comm::createCommBufferizePass());
+  pm.addPass(createPrepareEntriesPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(comm::createCommCheckInFlightPass());
+  bufferization::buildBufferDeallocationPipeline(pm);
+  pm.addNestedPass<func::FuncOp>(
+      bufferization::createOptimizeAllocationLivenessPass());
+  pm.addPass(createConvertBufferizationToMemRefPass());
+  // From linear algebra to calls and loops.
+  ConvertLinalgToBraidRTPassOptions libraryOptions;
+  libraryOptions.useLibrary = options.useLibrary;
+  pm.addPass(createConvertLinalgToBraidRTPass(libraryOptions));
+  addLoops(pm);
+  // To LLVM.
+  pm.addPass(createConvertMathToLibmPass());
+  FinalizeMemRefToLLVMConversionPassOptions memoryOptions;
+  memoryOptions.useAlignedAlloc = true;
+  memoryOptions.useGenericFunctions = true;
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass(memoryOptions));
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createEmitEntryTablePass());
+}
+
+void braid::registerPipelines() {
+  PassPipelineRegistration<>(
+      "braid-prepare",
+      "Inline, clean up and fuse a program before it is scheduled",
+      buildPreparePipeline);
+  PassPipelineRegistration<>(
+      "braid-overlap",
+      "Hide communication behind computation with Inductor's passes",
+      buildOverlapPipeline);
+  PassPipelineRegistration<LowerToHostOptions>(
+      "braid-lower-to-host",
+      "Lower a scheduled program to the LLVM dialect for the host",
+      buildLowerToHostPipeline);
+}

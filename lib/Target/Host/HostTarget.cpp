@@ -1,0 +1,115 @@
+//===- HostTarget.cpp - Code for the host ---------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Target/Host/HostTarget.h"
+
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace braid;
+
+std::unique_ptr<HostTarget> HostTarget::create(const HostTargetOptions &options,
+                                               Location loc) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::Triple triple(llvm::sys::getProcessTriple());
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) {
+    emitError(loc) << "cannot generate code for " << triple.str() << ": "
+                   << error;
+    return nullptr;
+  }
+  bool isNative = options.cpu == "native";
+  std::string cpu = isNative ? llvm::sys::getHostCPUName().str() : options.cpu;
+  std::string features;
+  if (isNative)
+    for (const auto &feature : llvm::sys::getHostCPUFeatures()) {
+      if (!features.empty())
+        features += ',';
+      features += (feature.second ? "+" : "-") + feature.first().str();
+    }
+  auto level = static_cast<llvm::CodeGenOptLevel>(options.optimizationLevel);
+  llvm::TargetOptions targetOptions;
+  // No product is fused into a sum: the bits would depend on the code around.
+  targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, cpu, features, targetOptions,
+                                  llvm::Reloc::PIC_, std::nullopt, level));
+  if (!machine) {
+    emitError(loc) << "cannot generate code for " << triple.str();
+    return nullptr;
+  }
+  if (!isNative && !machine->getMCSubtargetInfo()->isCPUStringValid(cpu)) {
+    emitError(loc) << "found CPU '" << cpu
+                   << "', expected 'native' or one that "
+                   << "LLVM knows for " << triple.str();
+    return nullptr;
+  }
+  return std::unique_ptr<HostTarget>(
+      new HostTarget(std::move(machine), options.optimizationLevel));
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+                     unsigned level) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = level >= 2;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::OptimizationLevel optimizationLevel =
+      level == 0   ? llvm::OptimizationLevel::O0
+      : level == 1 ? llvm::OptimizationLevel::O1
+      : level == 2 ? llvm::OptimizationLevel::O2
+                   : llvm::OptimizationLevel::O3;
+  llvm::ModulePassManager passes =
+      level == 0 ? builder.buildO0DefaultPipeline(optimizationLevel)
+                 : builder.buildPerModuleDefaultPipeline(optimizationLevel);
+  passes.run(module, modules);
+}
+
+std::unique_ptr<llvm::Module>
+HostTarget::translate(ModuleOp module, llvm::LLVMContext &context) {
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(module, context, "braid");
+  if (!llvmModule)
+    return nullptr;
+  llvmModule->setTargetTriple(machine->getTargetTriple());
+  llvmModule->setDataLayout(machine->createDataLayout());
+  optimize(*llvmModule, *machine, optimizationLevel);
+  return llvmModule;
+}
+
+LogicalResult HostTarget::emitObject(llvm::Module &module, Location loc,
+                                     llvm::raw_pwrite_stream &output) {
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, output, nullptr,
+                                   llvm::CodeGenFileType::ObjectFile))
+    return emitError(loc) << "cannot write objects for "
+                          << machine->getTargetTriple().str();
+  passes.run(module);
+  return success();
+}

@@ -1,0 +1,266 @@
+//===- braid-compile.cpp - The compiler driver ----------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiles a program to a shared object that braid-run loads: prepare,
+// schedule, lower, generate code, link.
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/InitAll.h"
+#include "braid/Pipelines/Pipelines.h"
+#include "braid/Target/Host/HostTarget.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/Timing.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace mlir;
+namespace cl = llvm::cl;
+
+namespace {
+
+enum ExitStatus { succeededStatus = 0, failedStatus = 1, usageStatus = 2 };
+
+cl::OptionCategory category("braid-compile options");
+
+cl::opt<std::string> inputPath(cl::Positional, cl::desc("<program.mlir>"),
+                               cl::init("-"), cl::cat(category));
+cl::opt<std::string> outputPath("o", cl::desc("Where to write the result"),
+                                cl::value_desc("file"), cl::cat(category));
+cl::opt<std::string> target("target", cl::desc("What to compile for: host"),
+                            cl::init("host"), cl::cat(category));
+cl::opt<std::string> passes(
+    "passes",
+    cl::desc("How to schedule: 'default' (braid-overlap), 'none', or a "
+             "pipeline such as 'comm-sink-waits,comm-raise-collectives'"),
+    cl::value_desc("pipeline"), cl::init("default"), cl::cat(category));
+cl::opt<std::string>
+    emit("emit",
+         cl::desc("What to write: mlir (the LLVM dialect), llvm "
+                  "(LLVM IR), obj or so"),
+         cl::init("so"), cl::cat(category));
+cl::opt<std::string> cpu("cpu", cl::desc("The CPU to generate code for"),
+                         cl::init("native"), cl::cat(category));
+cl::opt<unsigned> optimizationLevel("O", cl::desc("Optimization level, 0 to 3"),
+                                    cl::Prefix, cl::init(3), cl::cat(category));
+cl::opt<std::string> runtimeLibrary(
+    "runtime-library",
+    cl::desc("The runtime to link against (default: the one next to this "
+             "tool)"),
+    cl::value_desc("libbraid_rt.so"), cl::cat(category));
+
+llvm::raw_ostream &error() {
+  return llvm::WithColor::error(llvm::errs(), "braid-compile");
+}
+
+/// The runtime library in ../lib of the folder of this tool; empty if there is
+/// none, and symbols of the runtime are then left to who loads the program.
+std::string findRuntimeLibrary(const char *tool) {
+  static int anchor;
+  std::string executable = llvm::sys::fs::getMainExecutable(tool, &anchor);
+  SmallString<256> path(
+      llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
+  llvm::sys::path::append(path, "lib", "libbraid_rt.so");
+  return llvm::sys::fs::exists(path) ? path.str().str() : std::string();
+}
+
+/// Builds everything that is done to a program up to the LLVM dialect.
+LogicalResult buildPipeline(PassManager &pm) {
+  braid::buildPreparePipeline(pm);
+  if (passes == "default")
+    braid::buildOverlapPipeline(pm);
+  else if (passes != "none" && failed(parsePassPipeline(passes, pm, error())))
+    return failure();
+  braid::buildLowerToHostPipeline(pm);
+  return success();
+}
+
+/// Writes `module` as `emit` says, to `outputPath`.
+LogicalResult generate(ModuleOp module, StringRef runtimePath,
+                       TimingScope &timing) {
+  std::string message;
+  auto open = [&]() {
+    auto output = openOutputFile(outputPath, &message);
+    if (!output)
+      error() << message << '\n';
+    return output;
+  };
+  if (emit == "mlir") {
+    auto output = open();
+    if (!output)
+      return failure();
+    module.print(output->os());
+    output->os() << '\n';
+    output->keep();
+    return success();
+  }
+
+  Location loc = module.getLoc();
+  braid::HostTargetOptions options;
+  options.cpu = cpu;
+  options.optimizationLevel = optimizationLevel;
+  std::unique_ptr<braid::HostTarget> host =
+      braid::HostTarget::create(options, loc);
+  if (!host)
+    return failure();
+  llvm::LLVMContext context;
+  TimingScope translateTiming = timing.nest("Translate and optimize LLVM IR");
+  std::unique_ptr<llvm::Module> code = host->translate(module, context);
+  translateTiming.stop();
+  if (!code)
+    return failure();
+  if (emit == "llvm") {
+    auto output = open();
+    if (!output)
+      return failure();
+    output->os() << *code;
+    output->keep();
+    return success();
+  }
+
+  TimingScope codeTiming = timing.nest("Generate code");
+  if (emit == "obj") {
+    auto output = open();
+    if (!output || failed(host->emitObject(*code, loc, output->os())))
+      return failure();
+    output->keep();
+    return success();
+  }
+  SmallString<128> object;
+  int descriptor;
+  if (std::error_code failed = llvm::sys::fs::createTemporaryFile(
+          "braid", "o", descriptor, object)) {
+    error() << "cannot create a temporary file: " << failed.message() << '\n';
+    return failure();
+  }
+  llvm::FileRemover removeObject(object);
+  {
+    llvm::raw_fd_ostream output(descriptor, /*shouldClose=*/true);
+    if (failed(host->emitObject(*code, loc, output)))
+      return failure();
+  }
+  codeTiming.stop();
+  TimingScope linkTiming = timing.nest("Link");
+  return braid::linkSharedObject(object, outputPath, runtimePath, loc);
+}
+
+/// Checks what the options alone say.
+bool checkOptions() {
+  if (target != "host") {
+    error() << "unknown target '" << target << "', expected 'host'\n";
+    return false;
+  }
+  if (emit != "mlir" && emit != "llvm" && emit != "obj" && emit != "so") {
+    error() << "unknown output '--emit=" << emit
+            << "', expected 'mlir', 'llvm', 'obj' or 'so'\n";
+    return false;
+  }
+  if (optimizationLevel > 3) {
+    error() << "unknown optimization level " << optimizationLevel
+            << ", expected 0, 1, 2 or 3\n";
+    return false;
+  }
+  if (!runtimeLibrary.empty() && !llvm::sys::fs::exists(runtimeLibrary)) {
+    error() << "cannot find the runtime library '" << runtimeLibrary << "'\n";
+    return false;
+  }
+  if (!outputPath.empty())
+    return true;
+  if (emit == "mlir" || emit == "llvm") {
+    outputPath = "-";
+    return true;
+  }
+  if (inputPath == "-") {
+    error() << "no output, expected '-o <file>' for a program from standard "
+               "input\n";
+    return false;
+  }
+  SmallString<256> path(inputPath);
+  llvm::sys::path::replace_extension(path, emit == "so" ? "so" : "o");
+  outputPath = path.str().str();
+  return true;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM initialize(argc, argv);
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registerAllPasses();
+  braid::registerAllDialects(registry);
+  braid::registerAllPasses();
+
+  registerAsmPrinterCLOptions();
+  registerMLIRContextCLOptions();
+  registerPassManagerCLOptions();
+  registerDefaultTimingManagerCLOptions();
+  cl::HideUnrelatedOptions(category);
+  if (!cl::ParseCommandLineOptions(argc, argv,
+                                   "Compiles a program for Braid's runtime\n",
+                                   &llvm::errs()))
+    return usageStatus;
+  if (!checkOptions())
+    return usageStatus;
+
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> input =
+      openInputFile(inputPath, &message);
+  if (!input) {
+    error() << message << '\n';
+    return usageStatus;
+  }
+
+  DefaultTimingManager timingManager;
+  applyDefaultTimingManagerCLOptions(timingManager);
+  TimingScope timing = timingManager.getRootScope();
+
+  MLIRContext context(registry);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(input), llvm::SMLoc());
+  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  TimingScope parseTiming = timing.nest("Parse");
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  parseTiming.stop();
+  if (!module)
+    return failedStatus;
+
+  PassManager pm(&context);
+  if (failed(applyPassManagerCLOptions(pm)))
+    return usageStatus;
+  if (failed(buildPipeline(pm)))
+    return usageStatus;
+  TimingScope passTiming = timing.nest("Passes");
+  pm.enableTiming(passTiming);
+  if (failed(pm.run(*module)))
+    return failedStatus;
+  passTiming.stop();
+
+  std::string runtimePath = runtimeLibrary.empty() ? findRuntimeLibrary(argv[0])
+                                                   : runtimeLibrary.getValue();
+  return failed(generate(*module, runtimePath, timing)) ? failedStatus
+                                                        : succeededStatus;
+}
