@@ -161,23 +161,25 @@ static void appendCollectives(const std::vector<ReportedNode> &nodes,
 
 std::vector<ReportedCollective>
 braid::listCollectives(const ReportedFunction &function,
-                       const ReportedFunction *before) {
+                       const ReportedProgram *before) {
   std::vector<ReportedCollective> collectives;
   appendCollectives(function.nodes, 1, collectives);
   if (!before)
     return collectives;
+  // Inlining takes starts from one function to another: look in all.
   std::vector<ReportedCollective> earlier;
-  appendCollectives(before->nodes, 1, earlier);
+  for (const ReportedFunction &other : *before)
+    appendCollectives(other.nodes, 1, earlier);
   llvm::DenseMap<int64_t, int64_t> exposedByNumber;
-  for (const ReportedCollective &collective : earlier) {
-    int64_t &exposed = exposedByNumber[collective.node->number];
-    exposed = addNs(exposed, collective.exposedNs);
+  for (const ReportedCollective &collective : earlier)
+    exposedByNumber[collective.node->number] = collective.exposedNs;
+  for (ReportedCollective &collective : collectives) {
+    auto it = exposedByNumber.find(collective.node->number);
+    if (collective.node->number < 0 || it == exposedByNumber.end())
+      continue;
+    collective.exposedBeforeNs = it->second;
+    exposedByNumber.erase(it);
   }
-  for (ReportedCollective &collective : collectives)
-    if (collective.node->number >= 0)
-      if (auto it = exposedByNumber.find(collective.node->number);
-          it != exposedByNumber.end())
-        collective.exposedBeforeNs = it->second;
   return collectives;
 }
 

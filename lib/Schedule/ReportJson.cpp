@@ -55,7 +55,7 @@ static void printNodes(const std::vector<ReportedNode> &nodes, OStream &json) {
 }
 
 static void printFunction(const ReportedFunction &function,
-                          const ReportedFunction *before, OStream &json) {
+                          const ReportedProgram *before, OStream &json) {
   json.object([&] {
     json.attribute("name", function.name);
     printTotals(function.totals, json);
@@ -92,10 +92,7 @@ void braid::printJson(const Report &report, llvm::raw_ostream &os) {
       json.attribute("passes", report.passes);
     json.attributeArray("functions", [&] {
       for (const ReportedFunction &function : report.after)
-        printFunction(function,
-                      report.before
-                          ? findFunction(*report.before, function.name)
-                          : nullptr,
+        printFunction(function, report.before ? &*report.before : nullptr,
                       json);
     });
     if (!report.before)

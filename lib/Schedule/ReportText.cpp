@@ -100,7 +100,7 @@ static void printTable(const std::vector<std::vector<std::string>> &rows,
 }
 
 static void printCollectives(const ReportedFunction &function,
-                             const ReportedFunction *before, raw_ostream &os) {
+                             const ReportedProgram *before, raw_ostream &os) {
   std::vector<ReportedCollective> collectives =
       listCollectives(function, before);
   if (collectives.empty())
@@ -114,7 +114,7 @@ static void printCollectives(const ReportedFunction &function,
   else
     rows.front().push_back("exposed ns");
 
-  int64_t costNs = 0, exposedNs = 0, exposedBeforeNs = 0;
+  int64_t costNs = 0, exposedNs = 0;
   for (const ReportedCollective &collective : collectives) {
     const ReportedNode &node = *collective.node;
     rows.push_back({node.label.empty() ? "-" : node.label, node.kind,
@@ -129,12 +129,14 @@ static void printCollectives(const ReportedFunction &function,
     rows.back().push_back(std::to_string(collective.exposedNs));
     costNs = addNs(costNs, multiplyNs(node.costNs, collective.runs));
     exposedNs = addNs(exposedNs, collective.exposedNs);
-    exposedBeforeNs =
-        addNs(exposedBeforeNs, collective.exposedBeforeNs.value_or(0));
   }
   rows.push_back({"total", "", "", "", "", "", std::to_string(costNs)});
-  if (before)
-    rows.back().push_back(std::to_string(exposedBeforeNs));
+  if (before) {
+    // All that there was, also of what passes have merged.
+    const ReportedFunction *earlier = findFunction(*before, function.name);
+    rows.back().push_back(earlier ? std::to_string(earlier->totals.exposedNs)
+                                  : "-");
+  }
   rows.back().push_back(std::to_string(exposedNs));
   printTable(rows, /*numTextColumns=*/3, os);
   os << "\n";
@@ -152,9 +154,6 @@ void braid::printText(const Report &report, raw_ostream &os) {
       printTimeline(function, " before", os);
   for (const ReportedFunction &function : report.after) {
     printTimeline(function, report.before ? " after" : "", os);
-    printCollectives(function,
-                     report.before ? findFunction(*report.before, function.name)
-                                   : nullptr,
-                     os);
+    printCollectives(function, report.before ? &*report.before : nullptr, os);
   }
 }

@@ -103,10 +103,12 @@ void removeStartNumbers(mlir::Operation *root);
 ReportedProgram reportProgram(mlir::ModuleOp module, CostModel &model);
 
 /// The starts of `function`, those in bodies included, in order. `before` is
-/// the same function before passes; null if there were none.
+/// the program before passes, null if there were none. Of what passes have
+/// copied only the first has an exposed time before; the original's is not told
+/// twice.
 std::vector<ReportedCollective>
 listCollectives(const ReportedFunction &function,
-                const ReportedFunction *before);
+                const ReportedProgram *before = nullptr);
 
 /// The function called `name` in `program`; null if there is none.
 const ReportedFunction *findFunction(const ReportedProgram &program,
