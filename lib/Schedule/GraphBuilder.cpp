@@ -228,10 +228,13 @@ GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) const {
   return producers;
 }
 
-/// An op that nothing needs must not pull up the wait that it uses.
+/// An op that nothing needs must not pull up the wait that it uses. What is
+/// explicitly a unit of compute counts in any case.
 bool GraphBuilder::isDeadUserOfWait(Operation *op,
                                     const Nodes &producers) const {
-  return op->use_empty() && isMemoryEffectFree(op) && isOpTriviallyDead(op) &&
+  return op->use_empty() && !isa<comm::ComputeOp>(op) &&
+         !op->hasAttr(comm::CommDialect::kCostAttrName) &&
+         isMemoryEffectFree(op) && isOpTriviallyDead(op) &&
          llvm::any_of(producers, [&](unsigned node) {
            return result.graph[node].kind == NodeKind::Wait;
          });
