@@ -219,10 +219,10 @@ GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) const {
         llvm::append_range(producers, it->second);
     }
   };
-  if (op->getNumRegions() == 0)
-    add(op);
-  else
+  if (hasNestedOps(op))
     op->walk(add);
+  else
+    add(op);
   llvm::sort(producers);
   producers.erase(llvm::unique(producers), producers.end());
   return producers;
@@ -420,12 +420,18 @@ bool braid::applyOrder(const BlockGraph &graph, ArrayRef<unsigned> order) {
       unplaced.erase(it);
     }
   };
+  auto needOperands = [&](Operation *op) {
+    if (hasNestedOps(op))
+      op->walk(need);
+    else
+      need(op);
+  };
   for (unsigned node : order) {
     if (!unplaced.empty()) {
       needed.clear();
-      graph.ops[node]->walk(need);
+      needOperands(graph.ops[node]);
       for (size_t i = 0; i != needed.size(); ++i)
-        following[needed[i]]->walk(need);
+        needOperands(following[needed[i]]);
       llvm::sort(needed);
       for (unsigned position : needed)
         ops.push_back(following[position]);

@@ -78,8 +78,17 @@ static bool addOwnEffects(Operation *op, CallEffects &calls,
   return isRecursive;
 }
 
+bool braid::hasNestedOps(Operation *op) {
+  return llvm::any_of(op->getRegions(),
+                      [](Region &region) { return !region.empty(); });
+}
+
 OpEffects braid::getOpEffects(Operation *op, CallEffects &calls) {
   OpEffects effects;
+  if (!hasNestedOps(op)) {
+    addOwnEffects(op, calls, effects);
+    return effects;
+  }
   op->walk<WalkOrder::PreOrder>([&](Operation *nested) {
     return addOwnEffects(nested, calls, effects) ? WalkResult::advance()
                                                  : WalkResult::skip();
@@ -100,26 +109,27 @@ bool CallEffects::Summary::operator==(const Summary &other) const {
 }
 
 CallEffects::CallEffects(Operation *root) {
-  SmallVector<FunctionOpInterface> functions;
-  root->walk([&](FunctionOpInterface function) {
-    if (!function.isExternal())
-      functions.push_back(function);
-  });
+  // Only what is called matters; most programs call nothing.
+  llvm::SetVector<Operation *> callees;
   llvm::DenseMap<Operation *, SmallVector<Operation *>> callers;
-  llvm::SetVector<Operation *> pending;
-  for (FunctionOpInterface function : functions) {
-    Summary &summary = summaries[function];
+  root->walk([&](CallOpInterface call) {
+    auto callee = dyn_cast_or_null<FunctionOpInterface>(
+        call.resolveCallableInTable(&symbolTables));
+    if (!callee || callee.isExternal())
+      return;
+    callees.insert(callee);
+    if (auto caller = call->getParentOfType<FunctionOpInterface>())
+      callers[callee].push_back(caller);
+  });
+
+  for (Operation *callee : callees) {
+    auto function = cast<FunctionOpInterface>(callee);
+    Summary &summary = summaries[callee];
     summary.readsArgument.assign(function.getNumArguments(), false);
     summary.writesArgument.assign(function.getNumArguments(), false);
-    function->walk([&](CallOpInterface call) {
-      if (Operation *callee = call.resolveCallableInTable(&symbolTables))
-        callers[callee].push_back(function);
-    });
   }
-  // Callees are mostly defined first, or last; from either end a change goes up
-  // to the callers. Effects only ever grow, so this ends.
-  for (FunctionOpInterface function : llvm::reverse(functions))
-    pending.insert(function);
+  // A change goes up to the callers. Effects only ever grow, so this ends.
+  llvm::SetVector<Operation *> pending(callees.begin(), callees.end());
   while (!pending.empty()) {
     Operation *function = pending.pop_back_val();
     Summary summary = summarize(function);
@@ -127,7 +137,8 @@ CallEffects::CallEffects(Operation *root) {
       continue;
     summaries[function] = std::move(summary);
     for (Operation *caller : callers[function])
-      pending.insert(caller);
+      if (callees.contains(caller))
+        pending.insert(caller);
   }
 }
 

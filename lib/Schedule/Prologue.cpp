@@ -97,21 +97,9 @@ struct Recorder : OpBuilder::Listener {
 
 unsigned braid::resolveShapesOfWaits(Operation *function) {
   SmallVector<tensor::DimOp> dims;
-  function->walk([&](comm::WaitOp wait) {
-    if (!wait.getValue() || !wait.getStart())
-      return;
-    for (Operation *user : wait.getValue().getUsers())
-      if (auto dim = dyn_cast<tensor::DimOp>(user);
-          dim && dim.getConstantIndex())
-        dims.push_back(dim);
-  });
-  // Users of a value come in no order that the program tells.
-  llvm::SmallPtrSet<Operation *, 8> isDim(dims.begin(), dims.end());
-  if (dims.empty())
-    return 0;
-  dims.clear();
   function->walk([&](tensor::DimOp dim) {
-    if (isDim.contains(dim))
+    auto wait = dim.getSource().getDefiningOp<comm::WaitOp>();
+    if (wait && wait.getStart() && dim.getConstantIndex())
       dims.push_back(dim);
   });
 

@@ -50,6 +50,10 @@ struct OpEffects {
   bool hasSideEffects() const;
 };
 
+/// True if `op` has a region with something in it. Most ops have none, and need
+/// not be walked.
+bool hasNestedOps(mlir::Operation *op);
+
 /// Collects the effects of `op` and of what is nested in it. A call has the
 /// effects that `calls` tells.
 OpEffects getOpEffects(mlir::Operation *op, CallEffects &calls);
@@ -64,8 +68,8 @@ public:
   /// functions, as those may be changing.
   CallEffects() = default;
 
-  /// Works out the effects of every function below `root`, once: linear in the
-  /// ops, and in the calls times the arguments of their callees.
+  /// Works out the effects of every function that is called below `root`, once:
+  /// linear in their ops, and in the calls times the arguments of the callees.
   explicit CallEffects(mlir::Operation *root);
 
   /// Adds the effects of `call` itself to `effects`.
