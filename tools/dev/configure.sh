@@ -21,7 +21,7 @@ arguments+=("${more[@]}")
 # The folder is as we left it, unless it was moved or its cache is gone.
 stamp=$BUILD/.configured
 wanted="$ROOT ${arguments[*]}"
-if [ -f "$BUILD/build.ninja" ] && [ -f "$BUILD/CMakeCache.txt" ] &&
+if [ -f "$BUILD/build.ninja" ] && [ -f "$BUILD/CMakeFiles/rules.ninja" ] && [ -f "$BUILD/CMakeCache.txt" ] &&
   [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
   exit 0
 fi

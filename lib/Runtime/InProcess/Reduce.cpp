@@ -1,8 +1,8 @@
 //===- Reduce.cpp - Reductions of buffers -----------------------*- C++ -*-===//
 //
-// Part of the Braid Project, under the Apache License v2.0 with LLVM
-// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
-// Apache-2.0 WITH LLVM-exception
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
@@ -115,11 +115,13 @@ struct Product {
 // The first of two equal values stays (of -0 and 0, too); a NaN stays or wins.
 struct Min {
   template <typename T> static T apply(T a, T b) {
+    // NOLINTNEXTLINE(misc-redundant-expression): true of a NaN alone.
     return a <= b || a != a ? a : b;
   }
 };
 struct Max {
   template <typename T> static T apply(T a, T b) {
+    // NOLINTNEXTLINE(misc-redundant-expression): true of a NaN alone.
     return a >= b || a != a ? a : b;
   }
 };
