@@ -172,10 +172,10 @@ braid::run::makeInputs(const braid_rt_entry &entry,
           (types.empty() ? "" : ", ") + std::string(argument->name) + ": " +
           Tensor::typeName(argument->dtype,
                            {argument->sizes, argument->sizes + argument->rank});
-    throw UsageError(std::string(entry.name) + " has " +
-                     std::to_string(arguments.size()) + " arguments (" + types +
-                     "), found " + std::to_string(values.size()) +
-                     " --arg options");
+    throw UsageError(
+        std::string(entry.name) + " has " + std::to_string(arguments.size()) +
+        (arguments.size() == 1 ? " argument (" : " arguments (") + types +
+        "), found " + std::to_string(values.size()) + " --arg options");
   }
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < arguments.size(); ++i)

@@ -63,11 +63,10 @@ static std::string headerValue(const std::string &header,
   return header.substr(at, end - at + (closing == ',' ? 0 : 1));
 }
 
-static std::vector<int64_t> parseShape(const std::string &file,
-                                       const std::string &text) {
+static std::vector<int64_t> parseShape(const std::string &text) {
   std::vector<int64_t> sizes;
   if (text.size() < 2 || text.front() != '(')
-    throw RunError(file + ": the header has no shape");
+    throw RunError("the header has no shape");
   const char *next = text.data() + 1, *end = text.data() + text.size() - 1;
   while (next < end) {
     if (*next == ' ' || *next == ',') {
@@ -77,7 +76,7 @@ static std::vector<int64_t> parseShape(const std::string &file,
     int64_t size = 0;
     auto [after, code] = std::from_chars(next, end, size);
     if (code != std::errc() || size < 0)
-      throw RunError(file + ": the header's shape is '" + text + "'");
+      throw RunError("the header's shape is '" + text + "'");
     sizes.push_back(size);
     next = after;
   }
@@ -132,7 +131,12 @@ Tensor braid::run::readNpy(const std::string &file, int32_t dtype) {
     throw RunError(file + " holds elements of type '" + found +
                    "', expected '" + known[0] + "' (" +
                    braid_rt_dtype_name(dtype) + ")");
-  Tensor tensor(dtype, parseShape(file, headerValue(header, "shape")));
+  Tensor tensor;
+  try {
+    tensor = Tensor(dtype, parseShape(headerValue(header, "shape")));
+  } catch (const RunError &error) {
+    throw RunError(file + ": " + error.what());
+  }
   stream.read(tensor.data, tensor.bytes());
   if (stream.gcount() != tensor.bytes())
     throw RunError(file + " ends after " + std::to_string(stream.gcount()) +

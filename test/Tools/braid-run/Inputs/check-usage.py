@@ -1,0 +1,69 @@
+"""Runs braid-run with one bad command line after the other: each must end with
+status 2 and a message that contains the given text."""
+
+import os
+import subprocess
+import sys
+
+program = sys.argv[1]
+cases = [
+    ([], "no program given"),
+    ([program, program], "two programs"),
+    ([program, "--nonsense"], "unknown option '--nonsense'"),
+    ([program, "--nonsense=1"], "unknown option '--nonsense'"),
+    ([program, "--ranks"], "--ranks needs a value"),
+    ([program, "--ranks=0"], "--ranks: found '0', expected a number from 1"),
+    ([program, "--ranks=two"], "--ranks: found 'two'"),
+    ([program, "--repeat=0"], "--repeat: found '0'"),
+    ([program, "--repeat=-1"], "--repeat: found '-1'"),
+    ([program, "--link=speed=1"], "--link: found 'speed=1'"),
+    ([program, "--link="], "--link: found ''"),
+    ([program, "--link=latency=20"], "has no unit, expected one of ns, us"),
+    ([program, "--link=latency=-1us"], "number that is not negative"),
+    ([program, "--link=bandwidth=10GB"], "has the unit 'GB', expected one of"),
+    ([program, "--link=bandwidth=0GB/s"], "a bandwidth above 0"),
+    ([program, "--timeout=0s"], "a timeout must be above 0"),
+    ([program, "--timeout=soon"], "does not start with a number"),
+    ([program, "--target=cuda"], "found 'cuda', this build can run 'host'"),
+    ([program, "--verify"], "is already compiled; give the program"),
+    ([program, "--verify="], "the name of a program is missing"),
+    ([program, "--passes=none"], "is already compiled"),
+    ([program, "--arg=ones", "--entry=nothing"], "no entry 'nothing'; there is"),
+    ([program], "main has 1 argument (arg0: tensor<4xf32>), found 0"),
+    ([program, "--arg=ones", "--arg=ones"], "found 2 --arg options"),
+    ([program, "--arg=twos"], "--arg: found 'twos', expected ones, zeros"),
+    ([program, "--arg=random:x"], "the seed in 'random:x'"),
+    ([program, "--arg=ones@5"], "is tensor<5xf32>, but arg0 of main is"),
+    ([program, "--arg=ones@4y"], "are no sizes"),
+    (
+        [program, "--entry=dynamic", "--arg=ones", "--arg=2"],
+        "x of dynamic is tensor<?xf32>: give its sizes",
+    ),
+    ([program, "--arg=ones", "--ranks=2", "--out=o.npy"], "has no {rank}"),
+    (
+        [program, "--entry=dynamic", "--arg=ones@2", "--arg=2", "--out=o.npy"],
+        "there are 2 results, but 'o.npy' has no {result}",
+    ),
+]
+
+failed = False
+for words, text in cases:
+    result = subprocess.run(
+        ["braid-run", *words], capture_output=True, text=True, check=False
+    )
+    if result.returncode != 2 or text not in result.stderr:
+        print(words, result.returncode, result.stderr)
+        failed = True
+
+environment = dict(os.environ, BRAID_DEBUG="LOUD")
+result = subprocess.run(
+    ["braid-run", program, "--arg=ones"],
+    capture_output=True,
+    text=True,
+    check=False,
+    env=environment,
+)
+if result.returncode != 2 or "must be OFF, INFO, or DETAIL" not in result.stderr:
+    print(result.returncode, result.stderr)
+    failed = True
+sys.exit(failed)
