@@ -27,7 +27,7 @@ static constexpr int64_t gibibyte = int64_t{1} << 30;
 // Gb/s, NDR 400 Gb/s. The latency of a message within a node is NCCL's NVLink
 // hop for the LL protocol, 0.6 us.
 //
-// `cpu` is one rank's share of a server processor, with the network that a
+// `cpu` is one core of a server processor a rank, with the network that a
 // rehearsal on one host assumes (20 us, 10 GB/s). `ideal` has round figures, so
 // that a cost can be worked out by hand: 1000 operations, 1000 bytes of memory
 // or 100 bytes on a link take 1 ns, and messages have no latency.
@@ -95,7 +95,7 @@ static constexpr Hardware knownHardware[] = {
      GpuGeneration::Blackwell,
      CollectiveModelKind::Inductor},
     {"cpu",
-     "one host, a few cores a rank",
+     "one host, one core a rank",
      {0.05 * tera, 0.1 * tera, 0.1 * tera, 0.1 * tera, 0.1 * tera, 0.1 * tera,
       0.1 * tera},
      20 * giga,

@@ -28,10 +28,6 @@ void braid::numberStarts(Operation *root) {
   });
 }
 
-void braid::removeStartNumbers(Operation *root) {
-  root->walk([](Operation *op) { op->removeAttr(kNumberAttrName); });
-}
-
 /// What `op` is called: its label, or the kernel of a `comm.compute`, or for a
 /// wait what its start is called.
 static std::string getName(Operation *op) {
@@ -73,11 +69,13 @@ static std::string getTypeText(Operation *op) {
 static std::vector<ReportedNode> reportNodes(const Timeline &timeline,
                                              CostModel &model);
 
-static std::vector<ReportedBody> reportBodies(Operation *op, CostModel &model) {
+static std::vector<ReportedBody> reportBodies(const TimelineNode &node,
+                                              CostModel &model) {
   std::vector<ReportedBody> bodies;
   // Callees are reported as functions of their own.
-  if (model.getCost(op).source != CostSource::Regions)
+  if (node.cost.source != CostSource::Regions)
     return bodies;
+  Operation *op = node.op;
   for (Region &region : op->getRegions()) {
     const Timeline &timeline = model.getTimeline(region);
     if (!timeline.nodes.empty())
@@ -112,7 +110,7 @@ static ReportedNode reportNode(const TimelineNode &node, CostModel &model) {
     reported.kind = "async_compute";
   } else {
     reported.kind = node.role == StreamRole::Wait ? "wait" : "compute";
-    reported.bodies = reportBodies(op, model);
+    reported.bodies = reportBodies(node, model);
   }
   return reported;
 }

@@ -110,7 +110,10 @@ Timeline braid::simulateRegion(Region &region, CostModel &model) {
     }
     if (node.role == StreamRole::Compute) {
       node.hidden = !inFlight.empty();
-      if (std::optional<TimelineTotals> body = model.getBodyTotals(&op)) {
+      bool isBody = node.cost.source == CostSource::Callee ||
+                    node.cost.source == CostSource::Regions;
+      if (std::optional<TimelineTotals> body =
+              isBody ? model.getBodyTotals(&op) : std::nullopt) {
         bodies.emplace_back(sim.costNs, *body);
         sim.leastNs = body->lowerBoundNs;
         sim.transientBytes = body->peakBytes;

@@ -95,9 +95,6 @@ struct ReportedCollective {
 /// have changed can name them.
 void numberStarts(mlir::Operation *root);
 
-/// Takes the numbers away again.
-void removeStartNumbers(mlir::Operation *root);
-
 /// The timelines of all functions in `module` and in modules within it, at the
 /// costs of `model`. Kernels (functions within anything else) are left out.
 ReportedProgram reportProgram(mlir::ModuleOp module, CostModel &model);

@@ -78,18 +78,20 @@ private:
   /// Reports `module` as it stands, or before and after the passes.
   LogicalResult fillReport(ModuleOp module, const CostOptions &options,
                            Report &report) {
+    auto reportCosts = [&](ModuleOp program) {
+      CostModel model(options);
+      report.collectiveModel = model.getCollectiveModel(1).getName().str();
+      return reportProgram(program, model);
+    };
+    if (passes.empty()) {
+      report.after = reportCosts(module);
+      return success();
+    }
+
     // The module itself stays as it is, without a mark.
     OwningOpRef<ModuleOp> clone(module.clone());
     numberStarts(*clone);
-    {
-      CostModel model(options);
-      report.collectiveModel = model.getCollectiveModel(1).getName().str();
-      report.after = reportProgram(*clone, model);
-    }
-    if (passes.empty())
-      return success();
-    report.before = std::move(report.after);
-
+    report.before = reportCosts(*clone);
     PassManager passManager(module.getContext(), ModuleOp::getOperationName(),
                             OpPassManager::Nesting::Implicit);
     std::string message;
@@ -101,8 +103,7 @@ private:
     if (failed(passManager.run(*clone)))
       return emitError(module.getLoc())
              << "passes '" << passes << "' of comm-report failed";
-    CostModel model(options);
-    report.after = reportProgram(*clone, model);
+    report.after = reportCosts(*clone);
     return success();
   }
 
