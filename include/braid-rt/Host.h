@@ -41,7 +41,8 @@ typedef struct braid_rt_config {
   int32_t ranks;           /* at least 1 */
   int32_t debug;           /* braid_rt_debug */
   int32_t progressThreads; /* 0: one for four cores, at least one */
-  int32_t blasThreads;     /* of one rank; 0: 1, or all cores with one rank */
+  int32_t blasThreads;     /* of one rank; 0: what OPENBLAS_NUM_THREADS says,
+                              else 1, or all cores with one rank */
   int64_t timeoutNs;       /* how long a wait waits for a rank to come */
   int64_t linkLatencyNs;   /* link rehearsal: a step's latency, 0: none */
   double linkBandwidth;    /* link rehearsal: bytes per second, 0: unlimited */

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cblas.h>
 #include <climits>
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 
@@ -20,6 +21,9 @@ using namespace braid::rt;
 
 void braid::rt::configureBlas(const braid_rt_config &config) {
   int threads = config.blasThreads;
+  // Who sets the library's own variable knows what they want.
+  if (threads == 0 && std::getenv("OPENBLAS_NUM_THREADS"))
+    return;
   if (threads == 0)
     threads = config.ranks > 1 ? 1
                                : static_cast<int>(std::max(
