@@ -76,8 +76,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
   pm.addPass(comm::createCommCheckInFlightPass());
   bufferization::buildBufferDeallocationPipeline(pm);
-  pm.addNestedPass<func::FuncOp>(
-      bufferization::createOptimizeAllocationLivenessPass());
+  pm.addNestedPass<func::FuncOp>(createFreeEarlyPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
   // From linear algebra to calls and loops.
   ConvertLinalgToBraidRTPassOptions libraryOptions;

@@ -72,6 +72,31 @@ def ConvertLinalgToBraidRTPass
   ];
 }
 
+def FreeEarlyPass : Pass<"braid-free-early", "::mlir::func::FuncOp"> {
+  let summary = "Move deallocations to after the last use";
+  let description = [{
+    Moves each `memref.dealloc` of a buffer that was allocated in its block to
+    just after the last op that uses the buffer or a view of it. A wait uses the
+    buffers that it names, so a buffer in flight is freed after it has landed.
+
+    Before:
+
+    ```mlir
+    comm.wait %t reads(%x : memref<4xf32>) : !comm.token
+    "compute"(%y) : (memref<4xf32>) -> ()
+    memref.dealloc %x : memref<4xf32>
+    ```
+
+    After:
+
+    ```mlir
+    comm.wait %t reads(%x : memref<4xf32>) : !comm.token
+    memref.dealloc %x : memref<4xf32>
+    "compute"(%y) : (memref<4xf32>) -> ()
+    ```
+  }];
+}
+
 def PrepareEntriesPass : Pass<"braid-prepare-entries", "::mlir::ModuleOp"> {
   let summary = "Give public functions the signature of entry points";
   let description = [{

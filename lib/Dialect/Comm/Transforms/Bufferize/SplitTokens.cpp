@@ -290,6 +290,13 @@ struct ConvertJoin : public OpConversionPattern<UnrealizedConversionCastOp> {
   }
 };
 
+/// True if `part` stands where a token owns no source of a kind.
+bool isEmptyPart(Value part) {
+  if (auto cast = part.getDefiningOp<tensor::CastOp>())
+    part = cast.getSource();
+  return part.getDefiningOp<tensor::EmptyOp>() != nullptr;
+}
+
 struct ConvertWait : public OpConversionPattern<braid::comm::WaitOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -306,9 +313,15 @@ struct ConvertWait : public OpConversionPattern<braid::comm::WaitOp> {
     }
     SmallVector<Type, 1> types(op->getResultTypes());
     Value inFlight = op.getValue() ? parts[1] : Value();
-    auto wait =
-        inflight::WaitOp::create(rewriter, op.getLoc(), types, parts.front(),
-                                 inFlight, parts.drop_front(inFlight ? 2 : 1));
+    SmallVector<Value> kept(parts.drop_front(inFlight ? 2 : 1));
+    llvm::erase_if(kept, isEmptyPart);
+    if (!inFlight && kept.empty()) {
+      rewriter.modifyOpInPlace(
+          op, [&] { op.getTokenMutable().set(parts.front()); });
+      return success();
+    }
+    auto wait = inflight::WaitOp::create(rewriter, op.getLoc(), types,
+                                         parts.front(), inFlight, kept);
     wait->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     rewriter.replaceOp(op, wait);
     return success();

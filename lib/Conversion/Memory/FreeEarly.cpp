@@ -1,0 +1,61 @@
+//===- FreeEarly.cpp - Deallocations after the last use -------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Conversion/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace braid {
+#define GEN_PASS_DEF_FREEEARLYPASS
+#include "braid/Conversion/Passes.h.inc"
+} // namespace braid
+
+using namespace mlir;
+
+namespace {
+
+/// The last op of the block of `dealloc`, itself or in its regions, that uses
+/// the buffer or a view of it; null if there is none, or if the buffer is known
+/// by other names too.
+Operation *getLastUser(memref::DeallocOp dealloc,
+                       BufferViewFlowAnalysis &aliases) {
+  Block *block = dealloc->getBlock();
+  Operation *last = dealloc.getMemref().getDefiningOp();
+  for (Value alias : aliases.resolve(dealloc.getMemref())) {
+    for (Operation *user : alias.getUsers()) {
+      if (user == dealloc)
+        continue;
+      Operation *ancestor = block->findAncestorOpInBlock(*user);
+      if (!ancestor)
+        return nullptr;
+      if (last->isBeforeInBlock(ancestor))
+        last = ancestor;
+    }
+  }
+  return last;
+}
+
+struct FreeEarlyPass : public braid::impl::FreeEarlyPassBase<FreeEarlyPass> {
+  void runOnOperation() override {
+    BufferViewFlowAnalysis aliases(getOperation());
+    SmallVector<memref::DeallocOp> deallocs;
+    getOperation().walk([&](memref::DeallocOp dealloc) {
+      auto allocation = dealloc.getMemref().getDefiningOp<memref::AllocOp>();
+      if (allocation && allocation->getBlock() == dealloc->getBlock())
+        deallocs.push_back(dealloc);
+    });
+    for (memref::DeallocOp dealloc : deallocs)
+      if (Operation *last = getLastUser(dealloc, aliases);
+          last && !last->hasTrait<OpTrait::IsTerminator>() &&
+          last->isBeforeInBlock(dealloc))
+        dealloc->moveAfter(last);
+  }
+};
+
+} // namespace
