@@ -20,6 +20,8 @@
  *   other overlap of a source and its destination is an error, except that the
  *   source may be the slice of the destination (all_gather, gather) or the
  *   destination the slice of the source (scatter) that it is copied from or to.
+ * - Where tensors are joined or split (all_gather, gather, reduce_scatter,
+ *   scatter) one without dimensions counts as one element along dimension 0.
  * - `root` and `peer` are indices within the group, not ranks of the world.
  * - `reduction` is a braid_rt_reduction; `scale` points at one element of the
  *   operands' type, for premul_sum, and is NULL else.

@@ -75,6 +75,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(comm::createCommCheckInFlightPass());
+  pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
   bufferization::buildBufferDeallocationPipeline(pm);
   pm.addNestedPass<func::FuncOp>(createFreeEarlyPass());
   pm.addPass(createConvertBufferizationToMemRefPass());

@@ -133,6 +133,16 @@ def PrepareEntriesPass : Pass<"braid-prepare-entries", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def DropDeallocationsPass
+    : Pass<"braid-drop-deallocations", "::mlir::func::FuncOp"> {
+  let summary = "Forget where a program that comes as buffers frees them";
+  let description = [{
+    Erases every `memref.dealloc`. The pass runs after the check of buffers in
+    flight and before ownership-based deallocation, which refuses a program that
+    frees buffers itself and then frees every buffer anew.
+  }];
+}
+
 def EmitEntryTablePass : Pass<"braid-emit-entry-table", "::mlir::ModuleOp"> {
   let summary = "Emit the table of entry points of a program";
   let description = [{

@@ -25,7 +25,16 @@ struct Launch {
 };
 } // namespace
 
-static Sizes sizesOf(const braid_rt_view &view) {
+/// True where members' tensors are joined, or one is split among them.
+static bool joinsOrSplits(int32_t kind) {
+  return kind == BRAID_RT_ALL_GATHER || kind == BRAID_RT_REDUCE_SCATTER ||
+         kind == BRAID_RT_GATHER || kind == BRAID_RT_SCATTER;
+}
+
+static Sizes sizesOf(const braid_rt_view &view, int32_t kind) {
+  // A tensor without dimensions is one part along the dimension of the whole.
+  if (view.rank == 0 && joinsOrSplits(kind))
+    return {1};
   return Sizes(view.sizes, view.sizes + view.rank);
 }
 
@@ -54,13 +63,13 @@ static Operation makeOperation(const Launch &launch) {
       checkView(launch.sources[i]);
       operand.source = static_cast<const char *>(launch.sources[i].data);
       operand.dtype = launch.sources[i].dtype;
-      operand.sourceSizes = sizesOf(launch.sources[i]);
+      operand.sourceSizes = sizesOf(launch.sources[i], launch.kind);
     }
     if (launch.destinations) {
       const braid_rt_view &view = launch.destinations[i];
       checkView(view);
       operand.destination = static_cast<char *>(view.data);
-      operand.destinationSizes = sizesOf(view);
+      operand.destinationSizes = sizesOf(view, launch.kind);
       if (launch.sources && view.dtype != operand.dtype)
         throw Error(
             std::string(braid_rt_kind_name(launch.kind)) + ": the operand is " +

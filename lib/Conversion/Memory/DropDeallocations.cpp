@@ -1,0 +1,28 @@
+//===- DropDeallocations.cpp - Forget where a program frees ---------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Conversion/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace braid {
+#define GEN_PASS_DEF_DROPDEALLOCATIONSPASS
+#include "braid/Conversion/Passes.h.inc"
+} // namespace braid
+
+using namespace mlir;
+using namespace braid;
+
+namespace {
+struct DropDeallocationsPass
+    : public braid::impl::DropDeallocationsPassBase<DropDeallocationsPass> {
+  void runOnOperation() override {
+    getOperation()->walk([](memref::DeallocOp dealloc) { dealloc->erase(); });
+  }
+};
+} // namespace
