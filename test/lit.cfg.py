@@ -17,6 +17,9 @@ config.environment["PATH"] = os.pathsep.join(
 )
 # One BLAS thread for a rank: ranks are threads already.
 config.environment["OPENBLAS_NUM_THREADS"] = "1"
+# What Python tests share.
+config.environment["PYTHONPATH"] = os.path.join(config.test_source_root, "Inputs")
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
 
 config.substitutions.append(("%python", config.python))
