@@ -1,0 +1,29 @@
+// test_sink_waits_raise_comms of the seeds' test_compute_comm_reordering.py.
+//
+// RUN: braid-opt %s --comm-sink-waits --comm-raise-collectives | FileCheck %s
+// RUN: braid-run %s --ranks=2 --passes=comm-sink-waits,comm-raise-collectives --arg=ones+rank --out=%t.{rank}.npy --verify
+// RUN: %python %S/../Inputs/expected.py sink_waits 2 %t
+
+comm.group @world all
+
+// The seed's order: all_reduce, relu, wait, addmm. As there, d + ar is part of
+// the matmul.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME:    %[[A:.*]]: tensor<4x4xf32>
+// CHECK-NOT:     linalg
+// CHECK:         %[[TOKEN:.*]] = comm.all_reduce sum %[[A]] on @world
+// CHECK:         %[[C:.*]] = linalg.max ins(%[[A]], %{{.*}} : tensor<4x4xf32>
+// CHECK-NEXT:    %[[AR:.*]] = comm.wait %[[TOKEN]]
+// CHECK-NEXT:    %[[E:.*]] = linalg.matmul ins(%[[C]], %[[C]] : {{.*}} outs(%[[AR]] :
+// CHECK-NEXT:    return %[[E]]
+func.func @main(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %zeros = arith.constant dense<0.0> : tensor<4x4xf32>
+  %c.init = tensor.empty() : tensor<4x4xf32>
+  %c = linalg.max ins(%a, %zeros : tensor<4x4xf32>, tensor<4x4xf32>)
+                  outs(%c.init : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %t = comm.all_reduce sum %a on @world : tensor<4x4xf32>
+  %ar = comm.wait %t : !comm.token<tensor<4x4xf32>>
+  %e = linalg.matmul ins(%c, %c : tensor<4x4xf32>, tensor<4x4xf32>)
+                     outs(%ar : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %e : tensor<4x4xf32>
+}
