@@ -19,7 +19,8 @@
  *   destination may be its source (same address) where both have one shape; any
  *   other overlap of a source and its destination is an error, except that the
  *   source may be the slice of the destination (all_gather, gather) or the
- *   destination the slice of the source (scatter) that it is copied from or to.
+ *   destination the slice of the source (scatter, reduce_scatter) that holds
+ *   the rank's own part.
  * - Where tensors are joined or split (all_gather, gather, reduce_scatter,
  *   scatter) one without dimensions counts as one element along dimension 0.
  * - `root` and `peer` are indices within the group, not ranks of the world.
@@ -78,13 +79,10 @@ BRAID_RT_API void *braid_rt_all_gather(const braid_rt_group *group,
 
 /* destination = this rank's part along `dim` of the reduction of all sources;
  * the source's size there is the destination's times the size of the group. */
-BRAID_RT_API void *braid_rt_reduce_scatter(const braid_rt_group *group,
-                                           int64_t count,
-                                           const braid_rt_view *sources,
-                                           const braid_rt_view *destinations,
-                                           int32_t reduction, const void *scale,
-                                           int64_t dim,
-                                           const braid_rt_site *site);
+BRAID_RT_API void *braid_rt_reduce_scatter(
+    const braid_rt_group *group, int64_t count, const braid_rt_view *sources,
+    const braid_rt_view *destinations, int32_t reduction, const void *scale,
+    int64_t dim, const braid_rt_site *site);
 
 /* Part j along dimension 0 of rank i's source becomes part i of rank j's
  * destination. All parts are equal; source and destination have one shape. */
@@ -112,8 +110,8 @@ BRAID_RT_API void *braid_rt_all_to_all_matrix(
     const braid_rt_view *destinations, int64_t splitCount,
     const int64_t *matrix, const braid_rt_site *site);
 
-/* The root's destination = the sources of all ranks along dimension 0; elsewhere
- * the destination, of the same shape, becomes zero. */
+/* The root's destination = the sources of all ranks along dimension 0;
+ * elsewhere the destination, of the same shape, becomes zero. */
 BRAID_RT_API void *braid_rt_gather(const braid_rt_group *group, int64_t count,
                                    const braid_rt_view *sources,
                                    const braid_rt_view *destinations,

@@ -90,8 +90,8 @@ BRAID_RT_API int32_t braid_rt_world_run(braid_rt_world *world,
                                         const braid_rt_entry *entry,
                                         void ***args);
 
-/* Nanoseconds from the common start of the last braid_rt_world_run to the end of
- * its last rank. */
+/* Nanoseconds from the common start of the last braid_rt_world_run to the end
+ * of its last rank. */
 BRAID_RT_API int64_t braid_rt_world_elapsed_ns(const braid_rt_world *world);
 
 /* Runs an entry on one rank, on the calling thread; for launchers that own the
@@ -101,12 +101,12 @@ BRAID_RT_API int64_t braid_rt_world_elapsed_ns(const braid_rt_world *world);
 BRAID_RT_API int32_t braid_rt_invoke(braid_rt_context *context,
                                      const braid_rt_entry *entry, void **args);
 
-/* Forgets failures and invocation counts, so that the world can be used again. No
- * rank may be running. */
+/* Forgets failures and invocation counts, so that the world can be used again.
+ * No rank may be running. */
 BRAID_RT_API void braid_rt_world_reset(braid_rt_world *world);
 
-/* Why the rank's last invocation failed; "" when it did not. Lives until the next
- * invocation. */
+/* Why the rank's last invocation failed; "" when it did not. Lives until the
+ * next invocation. */
 BRAID_RT_API const char *braid_rt_error(const braid_rt_context *context);
 
 /* 1 when the rank's last invocation failed only because another rank did (its
@@ -114,9 +114,9 @@ BRAID_RT_API const char *braid_rt_error(const braid_rt_context *context);
 BRAID_RT_API int32_t
 braid_rt_error_is_secondary(const braid_rt_context *context);
 
-/* The number of collectives (not messages) that the rank has started in its list
- * of the group, since the world exists or was reset; -1 for a rank in no list.
- * Equal on all members whenever they have run the same text. */
+/* The number of collectives (not messages) that the rank has started in its
+ * list of the group, since the world exists or was reset; -1 for a rank in no
+ * list. Equal on all members whenever they have run the same text. */
 BRAID_RT_API int64_t braid_rt_sequence_number(braid_rt_context *context,
                                               const braid_rt_group *group);
 

@@ -6,9 +6,9 @@
  *
  *===----------------------------------------------------------------------===
  *
- * The link rehearsal's model, header only, so that a cost model can use the same
- * numbers. Every rank has one full-duplex link of the given bandwidth; a step
- * (a message between neighbours) costs the given latency.
+ * The link rehearsal's model, header only, so that a cost model can use the
+ * same numbers. Every rank has one full-duplex link of the given bandwidth; a
+ * step (a message between neighbours) costs the given latency.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -21,8 +21,9 @@
 extern "C" {
 #endif
 
-/* Steps that follow one another: 2(n - 1) for a ring all-reduce (reduce-scatter,
- * then all-gather) and a barrier, 1 for a message, n - 1 else. */
+/* Steps that follow one another: 2(n - 1) for a ring all-reduce
+ * (reduce-scatter, then all-gather) and a barrier, 1 for a message, n - 1 else.
+ */
 static inline double braid_rt_link_steps(int32_t kind, int64_t groupSize) {
   if (groupSize <= 1)
     return 0.0;

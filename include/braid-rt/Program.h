@@ -40,8 +40,8 @@ typedef enum braid_rt_passing {
  * further arguments of direction OUT.
  *
  * What args[i] of the entry's function points at:
- * - BRAID_RT_MEMREF: an MLIR memref descriptor of `rank` (see braid_rt_memref in
- *   Memory.h). For IN and INOUT, and for OUT with static sizes, the caller has
+ * - BRAID_RT_MEMREF: an MLIR memref descriptor of `rank` (see braid_rt_memref
+ * in Memory.h). For IN and INOUT, and for OUT with static sizes, the caller has
  *   filled it in: contiguous, row-major, offset 0, 64-byte aligned memory of
  *   the caller's. For OUT with a dynamic size (BRAID_RT_DYNAMIC) the caller
  *   passes a descriptor of zeros, and the entry fills in all of it, contiguous

@@ -139,6 +139,7 @@ InProcessEngine::joinCollective(InProcessCommunicator &communicator,
     slot = std::make_shared<Slot>();
     slot->communicator = &communicator;
     slot->invocation = invocation;
+    slot->number = number.second;
     slot->sequence = communicator.sequence[member];
     for (int64_t i = 0; i < communicator.size(); ++i)
       slot->members.push_back(i);
@@ -203,12 +204,7 @@ void InProcessEngine::becomeReady(const std::shared_ptr<Slot> &slot) {
   pending.erase(slot->pendingPosition);
   if (!slot->isMessage) {
     // Every member is at this number or past it.
-    auto &slots = slot->communicator->slots;
-    for (auto it = slots.begin(); it != slots.end(); ++it)
-      if (it->second == slot) {
-        slots.erase(it);
-        break;
-      }
+    slot->communicator->slots.erase({slot->invocation, slot->number});
   }
   scheduleOnLink(*slot);
   slot->state.store(Slot::Ready, std::memory_order_release);
@@ -251,7 +247,7 @@ std::unique_ptr<EngineRequest> InProcessEngine::start(int32_t rank,
     else
       failIfMemberIsGone(slot);
     throwIfFailed(rank);
-    state.open.push_back(request.get());
+    request->openPosition = state.open.insert(state.open.end(), request.get());
   }
   if (complete)
     publish(slot);
@@ -429,5 +425,5 @@ void InProcessEngine::wait(int32_t rank, EngineRequest &base) {
     sleepUntil(slot->deadlineNs);
   request.beginNs = slot->beginNs;
   request.endNs = slot->endNs;
-  ranks[rank].open.remove(&request);
+  ranks[rank].open.erase(request.openPosition);
 }

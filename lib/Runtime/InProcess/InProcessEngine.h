@@ -42,6 +42,8 @@ struct InProcessRequest final : EngineRequest {
   explicit InProcessRequest(Operation operation)
       : EngineRequest(std::move(operation)) {}
   std::shared_ptr<Slot> slot;
+  /// Its place among the rank's open requests.
+  std::list<InProcessRequest *>::iterator openPosition;
 };
 
 /// The meeting point of one collective or message.
@@ -54,6 +56,7 @@ struct Slot {
   InProcessCommunicator *communicator = nullptr;
   int64_t invocation = 0;
   int64_t sequence = 0;
+  int64_t number = 0; ///< Of a collective within its invocation.
   bool isMessage = false;
 
   /// The indices of the members that meet here: all, or sender and receiver.

@@ -32,6 +32,9 @@ struct Reduction {
 
 void reduce(const Reduction &reduction);
 
+/// The same, bit for bit, for processors that have AVX2; reduce chooses.
+void reduceAVX2(const Reduction &reduction);
+
 /// memcpy, past the caches when `streaming`.
 void copyBytes(char *destination, const char *source, int64_t bytes,
                bool streaming);

@@ -12,6 +12,8 @@
 
 #include "gtest/gtest.h"
 
+#include <cmath>
+
 using namespace braid::test;
 
 namespace {
@@ -287,6 +289,64 @@ TEST_P(CollectivesTest, SendAndReceiveAroundARing) {
         return receive;
       },
       /*inPlace=*/false, "send and recv");
+}
+
+TEST(SmallFloats, EveryCodeSurvivesAReduction) {
+  for (int32_t dtype :
+       {BRAID_RT_F16, BRAID_RT_BF16, BRAID_RT_F8E4M3FN, BRAID_RT_F8E5M2}) {
+    int64_t size = braid_rt_dtype_size(dtype);
+    int64_t count = size == 2 ? 65536 : 256;
+    Buffer source(dtype, {count}), result(dtype, {count});
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t byte = 0; byte < size; ++byte)
+        source.data[i * size + byte] = static_cast<char>(i >> (8 * byte));
+    World &world = sharedWorld(1);
+    ASSERT_TRUE(world.run([&](int32_t) {
+      braid_rt_view from = source.view(), to = result.view();
+      braid_rt_wait(braid_rt_all_reduce(&worldGroup, 1, &from, &to,
+                                        BRAID_RT_SUM, nullptr, nullptr),
+                    nullptr);
+    }));
+    for (int64_t i = 0; i < count; ++i) {
+      double before = decode(source, i), after = decode(result, i);
+      if (std::isnan(before))
+        EXPECT_TRUE(std::isnan(after)) << i;
+      else
+        EXPECT_TRUE(before == after &&
+                    std::signbit(before) == std::signbit(after))
+            << braid_rt_dtype_name(dtype) << " " << i << ": " << before
+            << " became " << after;
+    }
+  }
+}
+
+TEST(SmallFloats, SumsThatAreTooLargeOverflowAsTheFormatSays) {
+  // 0x7e is the largest E4M3FN, 448; 0x7b the largest E5M2, 57344.
+  struct {
+    int32_t dtype;
+    uint8_t largest, sum;
+  } cases[] = {{BRAID_RT_F8E4M3FN, 0x7e, 0x7f}, {BRAID_RT_F8E5M2, 0x7b, 0x7c}};
+  for (const auto &c : cases) {
+    uint8_t values[] = {c.largest, static_cast<uint8_t>(c.largest | 0x80)};
+    uint8_t sums[2] = {}, differences[2] = {1, 1};
+    World &world = sharedWorld(2);
+    ASSERT_TRUE(world.run([&](int32_t rank) {
+      braid_rt_view large = {&values[0], nullptr, c.dtype, 0};
+      braid_rt_view own = {&values[rank], nullptr, c.dtype, 0};
+      braid_rt_view sum = {&sums[rank], nullptr, c.dtype, 0};
+      braid_rt_view difference = {&differences[rank], nullptr, c.dtype, 0};
+      braid_rt_wait(braid_rt_all_reduce(&worldGroup, 1, &large, &sum,
+                                        BRAID_RT_SUM, nullptr, nullptr),
+                    nullptr);
+      braid_rt_wait(braid_rt_all_reduce(&worldGroup, 1, &own, &difference,
+                                        BRAID_RT_SUM, nullptr, nullptr),
+                    nullptr);
+    }));
+    for (int rank : {0, 1}) {
+      EXPECT_EQ(sums[rank], c.sum);
+      EXPECT_EQ(differences[rank], 0);
+    }
+  }
 }
 
 /// `bf16On4`.

@@ -22,7 +22,6 @@
 using namespace braid::test;
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
 using testing::StartsWith;
 
 static void shortTimeout(braid_rt_config &config) {

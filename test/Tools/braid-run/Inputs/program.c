@@ -26,9 +26,9 @@ static void runMain(void **args) {
   float scale = BIAS * (float)braid_rt_rank(&world, &site);
   for (int i = 0; i < 4; ++i)
     out->aligned[i] = in->aligned[i] + scale * (float)(i == 2);
-  braid_rt_wait(braid_rt_all_reduce(&world, 1, &view, &view, BRAID_RT_SUM, 0,
-                                    &site),
-                &site);
+  braid_rt_wait(
+      braid_rt_all_reduce(&world, 1, &view, &view, BRAID_RT_SUM, 0, &site),
+      &site);
 }
 static const braid_rt_argument mainArguments[] = {
     {"arg0", BRAID_RT_F32, 1, four, BRAID_RT_IN, BRAID_RT_MEMREF},
@@ -104,15 +104,14 @@ static void runDisagree(void **args) {
 static const braid_rt_entry disagreeEntry = {"disagree", runDisagree, 0, 0, 0};
 
 static const braid_rt_entry *const entries[] = {
-    &mainEntry, &dynamicEntry, &disagreeEntry, &i1Entry,  &i8Entry,
-    &i16Entry,  &i32Entry,     &i64Entry,      &f16Entry, &bf16Entry,
-    &f32Entry,  &f64Entry,     &c64Entry,      &c128Entry, &e4m3Entry,
-    &e5m2Entry};
+    &mainEntry, &dynamicEntry, &disagreeEntry, &i1Entry,   &i8Entry,  &i16Entry,
+    &i32Entry,  &i64Entry,     &f16Entry,      &bf16Entry, &f32Entry, &f64Entry,
+    &c64Entry,  &c128Entry,    &e4m3Entry,     &e5m2Entry};
 static const braid_rt_group *const groups[] = {&world};
 
 #ifndef ABI
 #define ABI BRAID_RT_ABI_VERSION
 #endif
 const braid_rt_program braid_program = {
-    ABI, 0, "program", 1, groups, sizeof(entries) / sizeof(entries[0]),
+    ABI,    0, "program", 1, groups, sizeof(entries) / sizeof(entries[0]),
     entries};
