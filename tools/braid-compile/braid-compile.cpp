@@ -88,10 +88,15 @@ std::string findRuntimeLibrary(const char *tool) {
 /// Builds everything that is done to a program up to the LLVM dialect.
 LogicalResult buildPipeline(PassManager &pm) {
   braid::buildPreparePipeline(pm);
-  if (passes == "default")
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (passes == "default") {
     braid::buildOverlapPipeline(pm);
-  else if (passes != "none" && failed(parsePassPipeline(passes, pm, error())))
+  } else if (passes != "none" &&
+             failed(parsePassPipeline(passes, pm, stream))) {
+    error() << "--passes: " << message;
     return failure();
+  }
   braid::buildLowerToHostPipeline(pm);
   return success();
 }

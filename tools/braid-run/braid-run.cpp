@@ -211,10 +211,13 @@ static void runProgram(const Options &options) {
     std::printf("verify: the results of all %d ranks are the same, bit for "
                 "bit, as those of the program as written\n",
                 options.ranks);
-    referenceTiming.print("as written");
   }
-  if (reference || options.repeat > 1)
-    timing.print(reference ? "reordered" : "time");
+  // A single run is mostly warming up: no figures.
+  if (options.repeat == 1)
+    return;
+  if (reference)
+    referenceTiming.print("as written");
+  timing.print(reference ? "reordered" : "time");
   if (reference)
     std::printf("speedup: %.2f\n", medianMs(referenceTiming.elapsedNs) /
                                        medianMs(timing.elapsedNs));
