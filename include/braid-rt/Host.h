@@ -116,7 +116,8 @@ braid_rt_error_is_secondary(const braid_rt_context *context);
 
 /* The number of collectives (not messages) that the rank has started in its
  * list of the group, since the world exists or was reset; -1 for a rank in no
- * list. Equal on all members whenever they have run the same text. */
+ * list. Equal on all members whenever they have run the same text. To be
+ * called by the rank's own thread while the rank runs. */
 BRAID_RT_API int64_t braid_rt_sequence_number(braid_rt_context *context,
                                               const braid_rt_group *group);
 

@@ -91,6 +91,28 @@ TEST(Requests, EmptyTensorsAndScalarsAreOperands) {
     EXPECT_EQ(*sum[rank].as<float>(), 6.0F);
 }
 
+TEST(Requests, ScalarsAreJoinedAndSplitAsOneElementEach) {
+  std::vector<std::vector<int32_t>> gathered(3, std::vector<int32_t>(3, -1));
+  int32_t own[] = {10, 20, 30}, parts[] = {-1, -1, -1};
+  int64_t three[] = {3};
+  World world(3);
+  ASSERT_TRUE(world.run([&](int32_t rank) {
+    braid_rt_view scalar = {&own[rank], nullptr, BRAID_RT_I32, 0};
+    braid_rt_view whole = {gathered[rank].data(), three, BRAID_RT_I32, 1};
+    braid_rt_view part = {&parts[rank], nullptr, BRAID_RT_I32, 0};
+    braid_rt_wait(
+        braid_rt_all_gather(&worldGroup, 1, &scalar, &whole, 0, nullptr),
+        nullptr);
+    braid_rt_wait(braid_rt_reduce_scatter(&worldGroup, 1, &whole, &part,
+                                          BRAID_RT_SUM, nullptr, 0, nullptr),
+                  nullptr);
+  })) << world.error(0);
+  for (int32_t rank = 0; rank < 3; ++rank) {
+    EXPECT_THAT(gathered[rank], testing::ElementsAre(10, 20, 30));
+    EXPECT_EQ(parts[rank], 30 * (rank + 1));
+  }
+}
+
 TEST(Requests, BarrierHoldsUntilAllAreThere) {
   std::atomic<int> arrived{0};
   std::atomic<bool> early{false};
