@@ -108,28 +108,29 @@ bool CallEffects::Summary::operator==(const Summary &other) const {
          writesArgument == other.writesArgument;
 }
 
-CallEffects::CallEffects(Operation *root) {
-  // Only what is called matters; most programs call nothing.
-  llvm::SetVector<Operation *> callees;
+/// Works out the effects of `callee` and of all that it calls.
+void CallEffects::summarizeWithCallees(Operation *callee) {
+  llvm::SetVector<Operation *> functions;
   llvm::DenseMap<Operation *, SmallVector<Operation *>> callers;
-  root->walk([&](CallOpInterface call) {
-    auto callee = dyn_cast_or_null<FunctionOpInterface>(
-        call.resolveCallableInTable(&symbolTables));
-    if (!callee || callee.isExternal())
-      return;
-    callees.insert(callee);
-    if (auto caller = call->getParentOfType<FunctionOpInterface>())
-      callers[callee].push_back(caller);
-  });
-
-  for (Operation *callee : callees) {
-    auto function = cast<FunctionOpInterface>(callee);
-    Summary &summary = summaries[callee];
+  functions.insert(callee);
+  for (size_t i = 0; i != functions.size(); ++i) {
+    Operation *caller = functions[i];
+    auto function = cast<FunctionOpInterface>(caller);
+    Summary &summary = summaries[caller];
     summary.readsArgument.assign(function.getNumArguments(), false);
     summary.writesArgument.assign(function.getNumArguments(), false);
+    caller->walk([&](CallOpInterface call) {
+      FunctionOpInterface called = getCallee(call);
+      if (!called || called.isExternal() ||
+          (summaries.contains(called) && !functions.contains(called)))
+        return;
+      functions.insert(called);
+      callers[called].push_back(caller);
+    });
   }
+
   // A change goes up to the callers. Effects only ever grow, so this ends.
-  llvm::SetVector<Operation *> pending(callees.begin(), callees.end());
+  llvm::SetVector<Operation *> pending(functions.begin(), functions.end());
   while (!pending.empty()) {
     Operation *function = pending.pop_back_val();
     Summary summary = summarize(function);
@@ -137,9 +138,13 @@ CallEffects::CallEffects(Operation *root) {
       continue;
     summaries[function] = std::move(summary);
     for (Operation *caller : callers[function])
-      if (callees.contains(caller))
-        pending.insert(caller);
+      pending.insert(caller);
   }
+}
+
+FunctionOpInterface CallEffects::getCallee(CallOpInterface call) {
+  return dyn_cast_or_null<FunctionOpInterface>(
+      call.resolveCallableInTable(&symbolTables));
 }
 
 CallEffects::Summary CallEffects::summarize(Operation *operation) {
@@ -175,8 +180,7 @@ CallEffects::Summary CallEffects::summarize(Operation *operation) {
 }
 
 void CallEffects::addEffects(CallOpInterface call, OpEffects &effects) {
-  auto function = dyn_cast_or_null<FunctionOpInterface>(
-      call.resolveCallableInTable(&symbolTables));
+  FunctionOpInterface function = getCallee(call);
   if (!function) {
     effects.isUnknown = true;
     return;
@@ -199,13 +203,13 @@ void CallEffects::addEffects(CallOpInterface call, OpEffects &effects) {
     return;
   }
 
-  auto it = summaries.find(function);
-  if (it == summaries.end() ||
-      it->second.readsArgument.size() != operands.size()) {
+  if (!entersBodies || function.getNumArguments() != operands.size()) {
     effects.isUnknown = true;
     return;
   }
-  const Summary &summary = it->second;
+  if (!summaries.contains(function))
+    summarizeWithCallees(function);
+  const Summary &summary = summaries[function];
   effects.isUnknown |= summary.isUnknown;
   effects.hasStart |= summary.hasStart;
   effects.hasWait |= summary.hasWait;

@@ -63,25 +63,44 @@ bool braid::isPrologueOp(Operation *op) {
          llvm::all_of(op->getOperandTypes(), isScalar);
 }
 
-SmallVector<Block *> braid::getSchedulableBlocks(Operation *function) {
+namespace {
+/// What one sweep over a function finds.
+struct FunctionContents {
+  /// Blocks with a start or a wait.
   SmallVector<Block *> blocks;
-  function->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op != function &&
-        (isa<linalg::LinalgOp, gpu::LaunchOp, comm::ComputeOp>(op) ||
-         op->hasTrait<OpTrait::SymbolTable>()))
-      return WalkResult::skip();
-    for (Region &region : op->getRegions()) {
-      if (mayBeGraphRegion(region))
-        continue;
-      for (Block &block : region)
-        if (llvm::any_of(block, [](Operation &nested) {
-              return isa<comm::WaitOp>(nested) || comm::getAsyncStart(&nested);
-            }))
-          blocks.push_back(&block);
+  /// Constant dimensions of awaited values whose starts are known.
+  SmallVector<tensor::DimOp> dims;
+
+  void add(Region &region);
+};
+} // namespace
+
+/// True if what is nested in `op` is scheduled: not in bodies of linalg ops, of
+/// kernels and of `comm.compute`.
+static bool hasSchedulableRegions(Operation *op) {
+  return hasNestedOps(op) &&
+         !isa<linalg::LinalgOp, gpu::LaunchOp, comm::ComputeOp>(op) &&
+         !op->hasTrait<OpTrait::SymbolTable>();
+}
+
+void FunctionContents::add(Region &region) {
+  bool isGraph = mayBeGraphRegion(region);
+  for (Block &block : region) {
+    bool isCollected = isGraph;
+    for (Operation &op : block) {
+      if (!isCollected && (isa<comm::WaitOp>(op) || comm::getAsyncStart(&op))) {
+        blocks.push_back(&block);
+        isCollected = true;
+      } else if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+        auto wait = dim.getSource().getDefiningOp<comm::WaitOp>();
+        if (wait && wait.getStart() && dim.getConstantIndex())
+          dims.push_back(dim);
+      } else if (hasSchedulableRegions(&op)) {
+        for (Region &nested : op.getRegions())
+          add(nested);
+      }
     }
-    return WalkResult::advance();
-  });
-  return blocks;
+  }
 }
 
 namespace {
@@ -95,16 +114,10 @@ struct Recorder : OpBuilder::Listener {
 };
 } // namespace
 
-unsigned braid::resolveShapesOfWaits(Operation *function) {
-  SmallVector<tensor::DimOp> dims;
-  function->walk([&](tensor::DimOp dim) {
-    auto wait = dim.getSource().getDefiningOp<comm::WaitOp>();
-    if (wait && wait.getStart() && dim.getConstantIndex())
-      dims.push_back(dim);
-  });
-
+/// Replaces dimensions of awaited values by what the operands of the starts
+/// say.
+static void resolveShapes(ArrayRef<tensor::DimOp> dims) {
   Recorder recorder;
-  unsigned numResolved = 0;
   for (tensor::DimOp dim : dims) {
     auto wait = dim.getSource().getDefiningOp<comm::WaitOp>();
     comm::AsyncStartOpInterface start = wait.getStart();
@@ -118,10 +131,17 @@ unsigned braid::resolveShapesOfWaits(Operation *function) {
     dim.replaceAllUsesWith(getValueOrCreateConstantIndexOp(
         builder, dim.getLoc(), shape[dimension]));
     dim.erase();
-    ++numResolved;
   }
   for (Operation *op : llvm::reverse(recorder.ops))
     if (isOpTriviallyDead(op))
       op->erase();
-  return numResolved;
+}
+
+SmallVector<Block *> braid::prepareSchedulableBlocks(Operation *function) {
+  FunctionContents contents;
+  for (Region &region : function->getRegions())
+    contents.add(region);
+  if (!contents.dims.empty())
+    resolveShapes(contents.dims);
+  return std::move(contents.blocks);
 }

@@ -73,16 +73,15 @@ bool applyOrder(const BlockGraph &graph, llvm::ArrayRef<unsigned> order);
 /// alone uses. An op with `comm.cost_ns` is none.
 bool isPrologueOp(mlir::Operation *op);
 
-/// Collects the blocks below and in `function` that hold a start or a wait,
-/// outer blocks first. Bodies of kernels, of linalg ops and of `comm.compute`
-/// and graph regions are left out.
+/// Collects the blocks of `function`, and those nested in it, that hold a start
+/// or a wait. Bodies of kernels, of linalg ops and of `comm.compute` and graph
+/// regions are left out.
+///
+/// Makes sizes of awaited values come from the operands of their starts first,
+/// so that no one has to wait to know a shape: replaces each `tensor.dim` of a
+/// constant dimension of a wait's value whose start is known.
 llvm::SmallVector<mlir::Block *>
-getSchedulableBlocks(mlir::Operation *function);
-
-/// Makes sizes of awaited values come from the operands of their starts, so
-/// that no one has to wait to know a shape: replaces each `tensor.dim` of a
-/// constant dimension of a wait's value whose start is known. Returns how many.
-unsigned resolveShapesOfWaits(mlir::Operation *function);
+prepareSchedulableBlocks(mlir::Operation *function);
 
 } // namespace braid
 

@@ -12,6 +12,7 @@
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Support/TypeID.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
@@ -63,16 +64,14 @@ OpEffects getOpEffects(mlir::Operation *op, CallEffects &calls);
 /// `comm.effects` attribute states; without one, nothing is known of it.
 class CallEffects {
 public:
-  /// Looks at declarations alone: nothing is known of a function that has a
-  /// body. This is for passes on functions, which may not look into other
-  /// functions, as those may be changing.
-  CallEffects() = default;
+  /// Without `entersBodies` it looks at declarations alone, and nothing is
+  /// known of a function that has a body. This is for passes on functions,
+  /// which may not look into other functions, as those may be changing.
+  explicit CallEffects(bool entersBodies) : entersBodies(entersBodies) {}
 
-  /// Works out the effects of every function that is called below `root`, once:
-  /// linear in their ops, and in the calls times the arguments of the callees.
-  explicit CallEffects(mlir::Operation *root);
-
-  /// Adds the effects of `call` itself to `effects`.
+  /// Adds the effects of `call` itself to `effects`. What a function does is
+  /// worked out when the first call of it comes, and remembered: all is linear
+  /// in the ops of what is called, and in the calls times their arguments.
   void addEffects(mlir::CallOpInterface call, OpEffects &effects);
 
 private:
@@ -89,7 +88,10 @@ private:
   };
   /// The effects of the body of `function`, with what is known of its calls.
   Summary summarize(mlir::Operation *function);
+  void summarizeWithCallees(mlir::Operation *callee);
+  mlir::FunctionOpInterface getCallee(mlir::CallOpInterface call);
 
+  bool entersBodies;
   mlir::SymbolTableCollection symbolTables;
   llvm::DenseMap<mlir::Operation *, Summary> summaries;
 };

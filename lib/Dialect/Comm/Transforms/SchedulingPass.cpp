@@ -30,7 +30,7 @@ SmallVector<func::FuncOp> braid::comm::getHostFunctions(Operation *root) {
 }
 
 CallEffects braid::comm::getCallEffects(Operation *root) {
-  return isa<ModuleOp>(root) ? CallEffects(root) : CallEffects();
+  return CallEffects(/*entersBodies=*/isa<ModuleOp>(root));
 }
 
 /// The nodes for which `isMover` is true and that have another number of the
@@ -58,10 +58,7 @@ FailureOr<unsigned> braid::comm::scheduleFunction(
     func::FuncOp function, CallEffects &calls, CostFunction cost,
     function_ref<ScheduleOrder(const ScheduleGraph &)> algorithm,
     function_ref<bool(NodeKind)> isMover) {
-  SmallVector<Block *> blocks = getSchedulableBlocks(function);
-  if (blocks.empty())
-    return 0;
-  resolveShapesOfWaits(function);
+  SmallVector<Block *> blocks = prepareSchedulableBlocks(function);
 
   std::vector<BlockGraph> graphs;
   for (Block *block : blocks) {
