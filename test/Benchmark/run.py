@@ -99,6 +99,8 @@ def scheduling(bench):
         print(f"{'':28}{ops:9}{ops // 20:9}", *(f"{value:8.4f}s" for value in (*seconds, sum(seconds))),
               f"{sum(seconds) / ops * 1e6:6.2f}us")
     print(f"{'':28}10 times the ops take {totals[1] / totals[0]:.1f} times as long")
+    print("the same in processor time, without MLIR's verifier, costs given")
+    print(bench.run(os.path.join(bench.build, "bin", "schedule-passes")).rstrip())
 
 
 def pass_class(name):
