@@ -101,6 +101,10 @@ BRAID_RT_API int64_t braid_rt_world_elapsed_ns(const braid_rt_world *world);
 BRAID_RT_API int32_t braid_rt_invoke(braid_rt_context *context,
                                      const braid_rt_entry *entry, void **args);
 
+/* The rank that the calling thread runs, -1 when it runs none. May be called
+ * from a signal handler. */
+BRAID_RT_API int32_t braid_rt_current_rank(void);
+
 /* Forgets failures and invocation counts, so that the world can be used again.
  * No rank may be running. */
 BRAID_RT_API void braid_rt_world_reset(braid_rt_world *world);

@@ -12,8 +12,10 @@
 #include "Runner.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <unistd.h>
 
 using namespace braid::run;
 
@@ -223,7 +225,33 @@ static void runProgram(const Options &options) {
                                        medianMs(timing.elapsedNs));
 }
 
+/// Says what a compiled program has done, with functions that a signal handler
+/// may call, and ends braid-run as a program that failed.
+static void reportCrash(int signal) {
+  const char *what = signal == SIGFPE
+                         ? ": the program divided an integer by zero (SIGFPE)\n"
+                         : ": the program touched memory that is not its own "
+                           "(SIGSEGV)\n";
+  char text[160] = "braid-run: error: ";
+  size_t length = std::strlen(text);
+  int32_t rank = braid_rt_current_rank();
+  if (rank >= 0) {
+    length += static_cast<size_t>(
+        std::snprintf(text + length, 32, "rank %d", static_cast<int>(rank)));
+    std::memcpy(text + length, what, std::strlen(what));
+    length += std::strlen(what);
+    // There is nothing to do about a message that cannot be written.
+    [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, length);
+    _exit(1);
+  }
+  // Not a rank's doing: a crash of our own is to be seen as one.
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 int main(int argc, char **argv) {
+  std::signal(SIGFPE, reportCrash);
+  std::signal(SIGSEGV, reportCrash);
   try {
     Options options = parseOptions(argc, argv);
     if (options.help) {

@@ -213,6 +213,11 @@ int32_t braid_rt_invoke(braid_rt_context *context, const braid_rt_entry *entry,
   return unwrap(context)->invoke(*entry, args);
 }
 
+int32_t braid_rt_current_rank(void) {
+  const Context *context = Context::current();
+  return context ? context->rank : -1;
+}
+
 void braid_rt_world_reset(braid_rt_world *world) { unwrap(world)->reset(); }
 
 const char *braid_rt_error(const braid_rt_context *context) {

@@ -2,6 +2,8 @@
  * globals, an entry table, entries with arguments of every sort. */
 #include "braid-rt/braid-rt.h"
 
+#include <time.h>
+
 #ifndef BIAS
 #define BIAS 0.0f
 #endif
@@ -103,10 +105,33 @@ static void runDisagree(void **args) {
 }
 static const braid_rt_entry disagreeEntry = {"disagree", runDisagree, 0, 0, 0};
 
+/* Rank 1 comes late. */
+static void runLate(void **args) {
+  (void)args;
+  if (braid_rt_rank(&world, &site) == 1) {
+    struct timespec time = {0, 400 * 1000 * 1000};
+    nanosleep(&time, 0);
+  }
+  braid_rt_wait(braid_rt_barrier(&world, &site), &site);
+}
+static const braid_rt_entry lateEntry = {"late", runLate, 0, 0, 0};
+
+/* Divides by zero. */
+static void runDivide(void **args) {
+  int32_t *value = args[0];
+  volatile int32_t zero = 0;
+  *value = 1 / zero;
+}
+static const braid_rt_argument divideArguments[] = {
+    {"result0", BRAID_RT_I32, 0, 0, BRAID_RT_OUT, BRAID_RT_SCALAR}};
+static const braid_rt_entry divideEntry = {"divide", runDivide, 1,
+                                           divideArguments, 0};
+
 static const braid_rt_entry *const entries[] = {
-    &mainEntry, &dynamicEntry, &disagreeEntry, &i1Entry,   &i8Entry,  &i16Entry,
-    &i32Entry,  &i64Entry,     &f16Entry,      &bf16Entry, &f32Entry, &f64Entry,
-    &c64Entry,  &c128Entry,    &e4m3Entry,     &e5m2Entry};
+    &lateEntry, &divideEntry, &mainEntry, &dynamicEntry, &disagreeEntry,
+    &i1Entry,   &i8Entry,     &i16Entry,  &i32Entry,     &i64Entry,
+    &f16Entry,  &bf16Entry,   &f32Entry,  &f64Entry,     &c64Entry,
+    &c128Entry, &e4m3Entry,   &e5m2Entry};
 static const braid_rt_group *const groups[] = {&world};
 
 #ifndef ABI
