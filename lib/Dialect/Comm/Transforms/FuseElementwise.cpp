@@ -237,6 +237,17 @@ void mergeAttributes(Operation *producer, Operation *consumer,
     fused->removeAttr(CommDialect::kCostAttrName);
 }
 
+/// Where `fused` overwrites what `producer` computed, makes it overwrite what
+/// that overwrote: the producer is to go.
+void replaceUnreadInits(linalg::GenericOp fused, linalg::GenericOp producer) {
+  for (OpOperand &init : fused.getDpsInitsMutable()) {
+    auto value = dyn_cast<OpResult>(init.get());
+    if (value && value.getOwner() == producer &&
+        !fused.payloadUsesValueFromOperand(&init))
+      init.set(producer.getDpsInits()[value.getResultNumber()]);
+  }
+}
+
 /// Fuses one producer of `consumer` into it; null if there is none. `sets` says
 /// which collectives the ops depend on.
 linalg::GenericOp fuseProducer(RewriterBase &rewriter, WaitSets &sets,
@@ -273,6 +284,8 @@ linalg::GenericOp fuseProducer(RewriterBase &rewriter, WaitSets &sets,
       if (Value replacement = result->replacements.lookup(value))
         rewriter.replaceAllUsesWith(value, replacement);
     rewriter.eraseOp(genericConsumer);
+    replaceUnreadInits(cast<linalg::GenericOp>(result->fusedOp),
+                       genericProducer);
     if (genericProducer->use_empty())
       rewriter.eraseOp(genericProducer);
     return cast<linalg::GenericOp>(result->fusedOp);

@@ -15,10 +15,13 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace braid::comm {
 #define GEN_PASS_DEF_COMMBUFFERIZEPASS
@@ -71,6 +74,60 @@ void protectArguments(ModuleOp module) {
   }
 }
 
+/// Copies tensors that a loop yields but does not compute. One-Shot does so as
+/// well, but misses a tensor that it has replaced by a copy outside of the
+/// loop, and then a later write to that one reaches the loop's result.
+void copyYieldedOuterTensors(ModuleOp module) {
+  module.walk([](Operation *op) {
+    if (!isa<scf::YieldOp, scf::ConditionOp>(op) ||
+        !isa<scf::ForOp, scf::WhileOp>(op->getParentOp()))
+      return;
+    OpBuilder builder(op);
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      if (!type || op->getParentOp()->isAncestor(
+                       operand.get().getParentBlock()->getParentOp()))
+        continue;
+      operand.set(AllocTensorOp::create(builder, op->getLoc(), type,
+                                        ValueRange(), operand.get()));
+    }
+  });
+}
+
+/// Gives ops in loops an output of their own where they overwrite a tensor from
+/// outside of the loop. One-Shot may give that tensor and one that the loop
+/// carries, but does not read, the same buffer, and then the op overwrites what
+/// the loop carries.
+void renewCapturedOutputs(ModuleOp module) {
+  module.walk([](Operation *op) {
+    auto loop = op->getParentOfType<LoopLikeOpInterface>();
+    if (!loop)
+      return;
+    SmallVector<OpOperand *> outputs;
+    if (auto start = dyn_cast<inflight::StartOp>(op)) {
+      for (OpOperand &output : start.getDestinationsMutable())
+        outputs.push_back(&output);
+    } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      for (OpOperand &output : linalgOp.getDpsInitsMutable())
+        if (!linalgOp.payloadUsesValueFromOperand(&output))
+          outputs.push_back(&output);
+    }
+    OpBuilder builder(op);
+    for (OpOperand *output : outputs) {
+      auto type = dyn_cast<RankedTensorType>(output->get().getType());
+      if (!type ||
+          loop->isAncestor(output->get().getParentBlock()->getParentOp()))
+        continue;
+      SmallVector<Value> sizes;
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (type.isDynamicDim(dim))
+          sizes.push_back(
+              tensor::DimOp::create(builder, op->getLoc(), output->get(), dim));
+      output->set(AllocTensorOp::create(builder, op->getLoc(), type, sizes));
+    }
+  });
+}
+
 /// Gives tokens their type back, and removes the casts between the two.
 void restoreTokens(ModuleOp module) {
   AttrTypeReplacer replacer;
@@ -89,6 +146,31 @@ void restoreTokens(ModuleOp module) {
   });
 }
 
+/// True if `a` and `b` are one part of one buffer.
+bool isSamePart(Value a, Value b) {
+  if (a == b)
+    return true;
+  auto viewA = a.getDefiningOp<memref::SubViewOp>();
+  auto viewB = b.getDefiningOp<memref::SubViewOp>();
+  return viewA && viewB && isSamePart(viewA.getSource(), viewB.getSource()) &&
+         isEqualConstantIntOrValueArray(viewA.getMixedOffsets(),
+                                        viewB.getMixedOffsets()) &&
+         isEqualConstantIntOrValueArray(viewA.getMixedSizes(),
+                                        viewB.getMixedSizes()) &&
+         isEqualConstantIntOrValueArray(viewA.getMixedStrides(),
+                                        viewB.getMixedStrides());
+}
+
+/// Removes copies of a part of a buffer to itself, which is what One-Shot makes
+/// of a slice that is put back where it was taken from. Even such a copy may
+/// not touch a buffer in flight.
+void removeSelfCopies(ModuleOp module) {
+  module.walk([](memref::CopyOp copy) {
+    if (isSamePart(copy.getSource(), copy.getTarget()))
+      copy.erase();
+  });
+}
+
 struct CommBufferizePass
     : public braid::comm::impl::CommBufferizePassBase<CommBufferizePass> {
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -103,6 +185,8 @@ struct CommBufferizePass
     protectArguments(module);
     if (failed(inflight::splitTokens(module)))
       return signalPassFailure();
+    copyYieldedOuterTensors(module);
+    renewCapturedOutputs(module);
 
     OneShotBufferizationOptions options;
     options.bufferizeFunctionBoundaries = true;
@@ -114,6 +198,8 @@ struct CommBufferizePass
       return signalPassFailure();
     removeBufferizationAttributesInModule(module);
     restoreTokens(module);
+    removeSelfCopies(module);
+    inflight::takeOverDeadSources(module);
     if (failed(checkInFlight(module)))
       return signalPassFailure();
   }

@@ -28,11 +28,20 @@
 
 namespace braid::comm::inflight {
 
-/// Rewrites every start and wait on tensors in `module` to the ops of this
-/// dialect, and every token that carries a value to a token and the tensor in
-/// flight. A token that is not awaited in the block of its start travels with
-/// the source that it owns. Fails with an error at an op that cannot be split.
+/// Marks allocations that hold the own copy of a source.
+constexpr llvm::StringLiteral kOwnedAttrName = "comm_in_flight.owned";
+/// Marks allocations that stand where a token owns no source.
+constexpr llvm::StringLiteral kEmptyAttrName = "comm_in_flight.empty";
+
+/// Rewrites every start and wait on tensors in `module`: to the ops of this
+/// dialect where the token stays in its block, to their buffer form where it
+/// leaves it; it then travels with its buffers. Fails with an error at an op
+/// that cannot be split.
 llvm::LogicalResult splitTokens(mlir::ModuleOp module);
+
+/// After bufferization: drops the copies of sources that nobody else needs, and
+/// the marks. The operation takes over the source itself.
+void takeOverDeadSources(mlir::ModuleOp module);
 
 } // namespace braid::comm::inflight
 

@@ -22,7 +22,6 @@
 
 #include "InFlight.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -69,16 +68,10 @@ void StartOp::getEffects(Effects &effects) {
                        CommunicatorResource::get());
 }
 
-Value StartOp::getOwnedSource(unsigned index) {
-  unsigned position = 0;
-  for (unsigned token = 0; token < index; ++token)
-    position += ownsSource(token);
-  return getOwned()[position];
-}
-
-bool StartOp::isSourceKept(unsigned index) {
-  Value source = getSources()[index];
-  return llvm::any_of(getTokens()[index].getUsers(), [&](Operation *user) {
+/// True if a wait of token `index` of `op` keeps the contents of its source.
+static bool isSourceKept(StartOp op, unsigned index) {
+  Value source = op.getSources()[index];
+  return llvm::any_of(op.getTokens()[index].getUsers(), [&](Operation *user) {
     auto wait = dyn_cast<inflight::WaitOp>(user);
     return wait && llvm::is_contained(wait.getKept(), source);
   });
@@ -114,7 +107,7 @@ bool StartOp::bufferizesToMemoryRead(OpOperand &operand,
 bool StartOp::bufferizesToMemoryWrite(OpOperand &operand,
                                       const AnalysisState &) {
   if (std::optional<unsigned> source = getSourceIndex(*this, operand))
-    return isTied(*this, *source) || ownsSource(*source);
+    return isTied(*this, *source);
   return getDestinationIndex(*this, operand).has_value();
 }
 
@@ -123,8 +116,6 @@ AliasingValueList StartOp::getAliasingValues(OpOperand &operand,
   if (std::optional<unsigned> source = getSourceIndex(*this, operand)) {
     if (isTied(*this, *source))
       return {{getInFlight()[*source], BufferRelation::Equivalent}};
-    if (ownsSource(*source))
-      return {{getOwnedSource(*source), BufferRelation::Equivalent}};
     return {};
   }
   std::optional<unsigned> destination = getDestinationIndex(*this, operand);
@@ -168,7 +159,7 @@ LogicalResult StartOp::resolveConflicts(RewriterBase &rewriter,
       continue;
     unsigned index = *getSourceIndex(*this, operand);
     changed = true;
-    if (isTied(*this, index) && isSourceKept(index)) {
+    if (isTied(*this, index) && isSourceKept(*this, index)) {
       // The wait keeps writes away from the source: a second buffer will do.
       destinationOf[index] = destinations.size();
       destinations.push_back(
@@ -252,7 +243,7 @@ LogicalResult StartOp::bufferize(RewriterBase &rewriter,
         getContiguous(rewriter, loc, *buffer, options, /*copy=*/true);
     if (failed(contiguous))
       return failure();
-    if (*contiguous != *buffer && !ownsSource(index))
+    if (*contiguous != *buffer)
       keepPackedSource(rewriter, *this, index, *contiguous);
     operands.push_back(*contiguous);
   }
@@ -286,9 +277,6 @@ LogicalResult StartOp::bufferize(RewriterBase &rewriter,
   SmallVector<Value> results(op->getResults());
   ArrayRef<Value> buffers(operands);
   llvm::append_range(results, buffers.slice(sourceCount, destinationCount));
-  for (unsigned index = 0; index < sourceCount; ++index)
-    if (ownsSource(index))
-      results.push_back(operands[index]);
   replaceOpWithBufferizedValues(rewriter, *this, results);
   return success();
 }
@@ -374,61 +362,5 @@ LogicalResult inflight::WaitOp::bufferize(RewriterBase &rewriter,
                                           getToken(), reads, writes);
   wait->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
   replaceOpWithBufferizedValues(rewriter, *this, writes);
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// SelectOp
-//===----------------------------------------------------------------------===//
-
-bool SelectOp::bufferizesToMemoryRead(OpOperand &, const AnalysisState &) {
-  return false;
-}
-
-bool SelectOp::bufferizesToMemoryWrite(OpOperand &, const AnalysisState &) {
-  return false;
-}
-
-bool SelectOp::mustBufferizeInPlace(OpOperand &, const AnalysisState &) {
-  return true;
-}
-
-AliasingValueList SelectOp::getAliasingValues(OpOperand &,
-                                              const AnalysisState &) {
-  return {{getResult(), BufferRelation::Equivalent, /*isDefinite=*/false}};
-}
-
-FailureOr<BufferLikeType>
-SelectOp::getBufferType(Value, const BufferizationOptions &options,
-                        const BufferizationState &state,
-                        SmallVector<Value> &invocationStack) {
-  auto ifTrue = bufferization::getBufferType(getIfTrue(), options, state,
-                                             invocationStack);
-  auto ifFalse = bufferization::getBufferType(getIfFalse(), options, state,
-                                              invocationStack);
-  if (failed(ifTrue) || failed(ifFalse))
-    return failure();
-  if (*ifTrue == *ifFalse)
-    return *ifTrue;
-  return cast<BufferLikeType>(getMemRefTypeWithFullyDynamicLayout(
-      getResult().getType(), cast<BaseMemRefType>(*ifTrue).getMemorySpace()));
-}
-
-LogicalResult SelectOp::bufferize(RewriterBase &rewriter,
-                                  const BufferizationOptions &options,
-                                  BufferizationState &state) {
-  FailureOr<BufferLikeType> type =
-      bufferization::getBufferType(getResult(), options, state);
-  FailureOr<Value> ifTrue = getBuffer(rewriter, getIfTrue(), options, state);
-  FailureOr<Value> ifFalse = getBuffer(rewriter, getIfFalse(), options, state);
-  if (failed(type) || failed(ifTrue) || failed(ifFalse))
-    return failure();
-  auto convert = [&](Value buffer) -> Value {
-    if (buffer.getType() == *type)
-      return buffer;
-    return memref::CastOp::create(rewriter, getLoc(), *type, buffer);
-  };
-  replaceOpWithNewBufferizedOp<arith::SelectOp>(
-      rewriter, *this, getCondition(), convert(*ifTrue), convert(*ifFalse));
   return success();
 }

@@ -19,11 +19,11 @@ def InFlight_Dialect : Dialect {
   let cppNamespace = "::braid::comm::inflight";
   let summary = "Starts and waits with their tensors in flight";
   let description = [{
-    The form that `comm-bufferize` gives starts and waits before it runs
-    One-Shot Bufferize, and that no one sees outside of it. One-Shot knows
-    tensors alone, so a token that carries a value is split into a token and the
-    tensor in flight, and the wait names the sources that the operation reads
-    until then.
+    The form that `comm-bufferize` gives starts that are awaited in their block,
+    and their waits, before it runs One-Shot Bufferize, and that no one sees
+    outside of it. One-Shot knows tensors alone, so a token that carries a value
+    is split into a token and the tensor in flight, and the wait names the
+    sources that the operation reads until then.
   }];
   let useDefaultTypePrinterParser = 1;
 }
@@ -52,20 +52,16 @@ def InFlight_StartOp : InFlight_Op<"start", ["resolveConflicts"], [
     number `operandOrder[i]` of (sources, destinations of all values, others).
 
     Value i is computed into destination number `destinationOf[i]`, or, where
-    this is −1, into the buffer of source i. Token i owns its source if
-    `owns[i]` is set: result number i of `owned` in the order of such tokens is
-    the source, which the op takes over.
+    this is −1, into the buffer of source i.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$sources,
                        Variadic<AnyRankedTensor>:$destinations,
                        Variadic<AnyType>:$others,
                        StrAttr:$startName, DictionaryAttr:$startAttrs,
                        DenseI64ArrayAttr:$operandOrder,
-                       DenseI64ArrayAttr:$destinationOf,
-                       DenseBoolArrayAttr:$owns);
+                       DenseI64ArrayAttr:$destinationOf);
   let results = (outs Variadic<InFlight_Token>:$tokens,
-                      Variadic<AnyRankedTensor>:$inFlight,
-                      Variadic<AnyRankedTensor>:$owned);
+                      Variadic<AnyRankedTensor>:$inFlight);
   let assemblyFormat = [{
     $startName `(` $sources `)` `into` `(` $destinations `)` `others` `(` $others `)`
     attr-dict `:` functional-type(operands, results)
@@ -73,14 +69,6 @@ def InFlight_StartOp : InFlight_Op<"start", ["resolveConflicts"], [
   let extraClassDeclaration = [{
     /// True if value `index` is computed into the buffer of its source.
     bool isInPlace(unsigned index) { return getDestinationOf()[index] < 0; }
-    /// True if token `index` owns its source.
-    bool ownsSource(unsigned index) {
-      return index < getOwns().size() && getOwns()[index];
-    }
-    /// The result that stands for the owned source `index`.
-    ::mlir::Value getOwnedSource(unsigned index);
-    /// True if a wait of token `index` keeps the contents of its source.
-    bool isSourceKept(unsigned index);
   }];
 }
 
@@ -99,17 +87,6 @@ def InFlight_WaitOp : InFlight_Op<"wait", ["mustBufferizeInPlace", "isNotConflic
     $token `value` `(` ($inFlight^)? `)` `keeps` `(` $kept `)` attr-dict `:`
     functional-type(operands, results)
   }];
-}
-
-def InFlight_SelectOp : InFlight_Op<"select", ["mustBufferizeInPlace", "getBufferType"], [
-    Pure, AllTypesMatch<["ifTrue", "ifFalse", "result"]>]> {
-  let summary = "a choice between two tensors in flight";
-  let description = [{
-    Unlike `arith.select` it never copies a tensor that it chooses from.
-  }];
-  let arguments = (ins I1:$condition, AnyRankedTensor:$ifTrue, AnyRankedTensor:$ifFalse);
-  let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$condition `,` $ifTrue `,` $ifFalse attr-dict `:` type($result)";
 }
 
 #endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_BUFFERIZE_INFLIGHTOPS_TD

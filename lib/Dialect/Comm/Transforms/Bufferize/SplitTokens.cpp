@@ -1,4 +1,4 @@
-//===- SplitTokens.cpp - Tokens with their tensors in flight --------------===//
+//===- SplitTokens.cpp - Tokens with what they have in flight -------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,13 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A token that is awaited where it was started is split on the spot: its waits
-// name the sources. A token that leaves its block owns its sources, so that
-// they live, unchanged, until its wait, wherever that is. It is split by a type
-// conversion: `!comm.token<T>` becomes the token, the tensor in flight, and one
-// owned source for each kind of source that a token of that type may own. A
-// source's kind is its rank and element type, which its token's type does not
-// say; a token that owns no source of a kind carries an empty tensor there.
+// A start whose tokens are awaited in its block is split into tokens and
+// tensors in flight, and its waits name the sources: One-Shot Bufferize does
+// the rest.
+//
+// A token that leaves its block owns its buffers. One-Shot would copy tensors
+// in flight at the borders of loops and functions, so such a start takes its
+// buffer form at once: its source is copied to a buffer of its own before, and
+// the token travels with memrefs, which One-Shot leaves alone. A type
+// conversion turns
+// `!comm.token<T>` into the token, the buffer in flight, and one source for
+// each kind of source that a token of that type may own. A source's kind is its
+// rank and element type, which its token's type does not say; a token that owns
+// no source of a kind carries an empty buffer there. After bufferization the
+// copy of a source that nobody else needs is dropped.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +31,7 @@
 #include "mlir/Dialect/ControlFlow/Transforms/StructuralTypeConversions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -37,8 +45,8 @@ using namespace braid::comm::inflight;
 namespace {
 
 /// For each type of tokens that leave their block, the kinds of sources that
-/// such tokens own, in program order. A kind is a tensor type of dynamic sizes.
-using OwnedKinds = llvm::MapVector<Type, SmallVector<RankedTensorType, 1>>;
+/// such tokens own, in program order. A kind is a memref type of dynamic sizes.
+using OwnedKinds = llvm::MapVector<Type, SmallVector<MemRefType, 1>>;
 
 //===----------------------------------------------------------------------===//
 // Which tokens leave their block
@@ -73,12 +81,17 @@ bool mayRunInPlace(AsyncStartOpInterface start) {
          start.getInFlightType(0);
 }
 
-/// The kind of `source`, see above.
-RankedTensorType getKind(Value source) {
-  auto type = cast<RankedTensorType>(source.getType());
-  return RankedTensorType::get(
+/// The kind of sources like `source`, see above.
+MemRefType getKind(Value source) {
+  auto type = cast<ShapedType>(source.getType());
+  return MemRefType::get(
       SmallVector<int64_t>(type.getRank(), ShapedType::kDynamic),
       type.getElementType());
+}
+
+/// True if a token of `start` leaves its block.
+bool leavesBlock(AsyncStartOpInterface start) {
+  return !llvm::all_of(start.getTokens(), isAwaitedInBlock);
 }
 
 /// True if the tokens of `start` are to be split: they carry values, or tensors
@@ -100,8 +113,13 @@ public:
 
 private:
   void collect();
+  LogicalResult
+  createDestinations(AsyncStartOpInterface start,
+                     SmallVectorImpl<Value> &destinations,
+                     function_ref<Value(RankedTensorType, ValueRange)> create);
   LogicalResult split(AsyncStartOpInterface start);
-  void splitWaits(Value token, Value rawToken, Value inFlight, Value source);
+  LogicalResult takeBufferForm(AsyncStartOpInterface start);
+  Value createOwnSource(Location loc, Value source);
   Value joinToken(Location loc, Type type, Value rawToken, Value inFlight,
                   Value owned);
   LogicalResult convertRemainingTokens();
@@ -119,60 +137,17 @@ void Splitter::collect() {
     if (!start)
       return;
     starts.push_back(start);
-    if (!hasTensorsInFlight(start) || mayRunInPlace(start))
+    if (!hasTensorsInFlight(start) || mayRunInPlace(start) ||
+        !leavesBlock(start))
       return;
     auto sources = start.getSourceOperands();
     for (auto [source, token] : llvm::zip(sources, start.getTokens())) {
-      if (isAwaitedInBlock(token))
-        continue;
       auto &owned = kinds[token.getType()];
-      if (RankedTensorType kind = getKind(source.get());
+      if (MemRefType kind = getKind(source.get());
           !llvm::is_contained(owned, kind))
         owned.push_back(kind);
     }
   });
-}
-
-/// Replaces the waits of `token`, all in the block of its start.
-void Splitter::splitWaits(Value token, Value rawToken, Value inFlight,
-                          Value source) {
-  for (Operation *user : llvm::make_early_inc_range(token.getUsers())) {
-    auto wait = cast<braid::comm::WaitOp>(user);
-    builder.setInsertionPoint(wait);
-    SmallVector<Type, 1> types(wait->getResultTypes());
-    auto split = inflight::WaitOp::create(
-        builder, wait.getLoc(), types, rawToken, inFlight,
-        source ? ValueRange(source) : ValueRange());
-    split->setDiscardableAttrs(wait->getDiscardableAttrDictionary());
-    wait->replaceAllUsesWith(split->getResults());
-    wait->erase();
-  }
-}
-
-/// What stands for a token of type `type` that leaves its block until the type
-/// conversion: a cast of everything that travels.
-Value Splitter::joinToken(Location loc, Type type, Value rawToken,
-                          Value inFlight, Value owned) {
-  tokensLeave = true;
-  SmallVector<Value> parts = {rawToken};
-  if (inFlight)
-    parts.push_back(inFlight);
-  for (RankedTensorType kind : kinds.lookup(type)) {
-    if (owned && getKind(owned) == kind) {
-      parts.push_back(owned.getType() == kind
-                          ? owned
-                          : tensor::CastOp::create(builder, loc, kind, owned));
-      continue;
-    }
-    SmallVector<OpFoldResult> sizes(kind.getRank(), builder.getIndexAttr(0));
-    Value empty =
-        tensor::EmptyOp::create(builder, loc, sizes, kind.getElementType());
-    parts.push_back(empty.getType() == kind
-                        ? empty
-                        : tensor::CastOp::create(builder, loc, kind, empty));
-  }
-  return UnrealizedConversionCastOp::create(builder, loc, type, parts)
-      .getResult(0);
 }
 
 /// The attributes and the order of operands of the buffer form of `start`,
@@ -207,21 +182,15 @@ struct Recipe {
   }
 };
 
-LogicalResult Splitter::split(AsyncStartOpInterface start) {
-  Location loc = start.getLoc();
-  builder.setInsertionPoint(start);
-  SmallVector<Value> sources = start.getSources();
-  SmallVector<Value> destinations = start.getDestinations();
-  bool inPlace = mayRunInPlace(start);
-  SmallVector<Type> valueTypes;
-  SmallVector<int64_t> destinationOf;
-  for (auto [index, token] : llvm::enumerate(start.getTokens())) {
-    Type type = start.getInFlightType(index);
+/// Appends to `destinations` what `create` makes for each value of `start`,
+/// from its type and the sizes of its dynamic dimensions.
+LogicalResult Splitter::createDestinations(
+    AsyncStartOpInterface start, SmallVectorImpl<Value> &destinations,
+    function_ref<Value(RankedTensorType, ValueRange)> create) {
+  for (unsigned index = 0; index < start.getTokens().size(); ++index) {
+    auto type =
+        dyn_cast_or_null<RankedTensorType>(start.getInFlightType(index));
     if (!type)
-      continue;
-    valueTypes.push_back(type);
-    destinationOf.push_back(inPlace ? -1 : static_cast<int64_t>(index));
-    if (inPlace || index < destinations.size())
       continue;
     SmallVector<OpFoldResult> shape;
     if (failed(start.reifyValueShape(builder, index, shape)))
@@ -230,51 +199,155 @@ LogicalResult Splitter::split(AsyncStartOpInterface start) {
     SmallVector<Value> sizes;
     // A size that is known but dynamic in the type needs a value, too.
     for (auto [dim, size] : llvm::enumerate(shape))
-      if (cast<RankedTensorType>(type).isDynamicDim(dim))
-        sizes.push_back(getValueOrCreateConstantIndexOp(builder, loc, size));
-    // Not tensor.empty: no pass may put a buffer in flight into a part of
-    // another one.
-    destinations.push_back(bufferization::AllocTensorOp::create(
-        builder, loc, cast<RankedTensorType>(type), sizes));
+      if (type.isDynamicDim(dim))
+        sizes.push_back(
+            getValueOrCreateConstantIndexOp(builder, start.getLoc(), size));
+    destinations.push_back(create(type, sizes));
   }
+  return success();
+}
+
+LogicalResult Splitter::split(AsyncStartOpInterface start) {
+  Location loc = start.getLoc();
+  builder.setInsertionPoint(start);
+  SmallVector<Value> sources = start.getSources();
+  SmallVector<Value> destinations = start.getDestinations();
+  bool inPlace = mayRunInPlace(start);
+  // Not tensor.empty: no pass may put a buffer in flight into a part of another
+  // one.
+  if (!inPlace && destinations.empty() &&
+      failed(createDestinations(start, destinations,
+                                [&](RankedTensorType type, ValueRange sizes) {
+                                  return bufferization::AllocTensorOp::create(
+                                      builder, loc, type, sizes);
+                                })))
+    return failure();
   Recipe recipe(start,
                 inPlace ? ValueRange(sources) : ValueRange(destinations));
 
-  SmallVector<bool> owns(sources.size(), false);
-  SmallVector<Type> ownedTypes;
-  for (auto [index, source] : llvm::enumerate(sources)) {
-    owns[index] = !inPlace && !isAwaitedInBlock(start.getTokens()[index]);
-    if (owns[index])
-      ownedTypes.push_back(source.getType());
+  SmallVector<Type> tokenTypes, valueTypes;
+  SmallVector<int64_t> destinationOf;
+  for (unsigned index = 0; index < start.getTokens().size(); ++index) {
+    tokenTypes.push_back(RawTokenType::get(module.getContext()));
+    if (Type type = start.getInFlightType(index)) {
+      valueTypes.push_back(type);
+      destinationOf.push_back(inPlace ? -1 : static_cast<int64_t>(index));
+    }
   }
-  SmallVector<Type> tokenTypes(start.getTokens().size(),
-                               RawTokenType::get(module.getContext()));
   auto split =
-      StartOp::create(builder, loc, tokenTypes, valueTypes, ownedTypes, sources,
+      StartOp::create(builder, loc, tokenTypes, valueTypes, sources,
                       inPlace ? ValueRange() : ValueRange(destinations),
                       recipe.others, start->getName().getIdentifier(),
-                      recipe.attributes, recipe.order, destinationOf, owns);
+                      recipe.attributes, recipe.order, destinationOf);
 
   for (auto [index, token] : llvm::enumerate(start.getTokens())) {
     Value inFlight = valueTypes.empty() ? Value() : split.getInFlight()[index];
-    Value source = sources.empty() ? Value() : sources[index];
-    Value rawToken = split.getTokens()[index];
-    if (isAwaitedInBlock(token)) {
-      splitWaits(token, rawToken, inFlight, source);
-      continue;
+    ValueRange kept =
+        sources.empty() ? ValueRange() : ValueRange(sources[index]);
+    for (Operation *user : llvm::make_early_inc_range(token.getUsers())) {
+      auto wait = cast<braid::comm::WaitOp>(user);
+      builder.setInsertionPoint(wait);
+      auto splitWait = inflight::WaitOp::create(
+          builder, wait.getLoc(), SmallVector<Type, 1>(wait->getResultTypes()),
+          split.getTokens()[index], inFlight, kept);
+      splitWait->setDiscardableAttrs(wait->getDiscardableAttrDictionary());
+      wait->replaceAllUsesWith(splitWait->getResults());
+      wait->erase();
     }
-    builder.setInsertionPointAfter(split);
-    Value owned =
-        split.ownsSource(index) ? split.getOwnedSource(index) : Value();
-    token.replaceAllUsesWith(
-        joinToken(loc, token.getType(), rawToken, inFlight, owned));
   }
   start->erase();
   return success();
 }
 
 //===----------------------------------------------------------------------===//
-// Tokens that leave their block
+// Starts whose tokens leave their block
+//===----------------------------------------------------------------------===//
+
+/// A buffer of its own with the contents of tensor `source`.
+Value Splitter::createOwnSource(Location loc, Value source) {
+  auto type = cast<RankedTensorType>(source.getType());
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(tensor::DimOp::create(builder, loc, source, dim));
+  auto owned = memref::AllocOp::create(
+      builder, loc, MemRefType::get(type.getShape(), type.getElementType()),
+      sizes, builder.getI64IntegerAttr(64));
+  owned->setAttr(kOwnedAttrName, builder.getUnitAttr());
+  bufferization::MaterializeInDestinationOp::create(
+      builder, loc, TypeRange(), source, owned, /*restrict=*/true,
+      /*writable=*/true);
+  return owned;
+}
+
+/// What stands for a token of type `type` until the type conversion: a cast of
+/// everything that travels with it.
+Value Splitter::joinToken(Location loc, Type type, Value rawToken,
+                          Value inFlight, Value owned) {
+  tokensLeave = true;
+  SmallVector<Value> parts = {rawToken};
+  if (inFlight)
+    parts.push_back(inFlight);
+  for (MemRefType kind : kinds.lookup(type)) {
+    Value part = owned;
+    if (!owned || getKind(owned) != kind) {
+      part = memref::AllocOp::create(
+          builder, loc,
+          MemRefType::get(SmallVector<int64_t>(kind.getRank(), 0),
+                          kind.getElementType()));
+      part.getDefiningOp()->setAttr(kEmptyAttrName, builder.getUnitAttr());
+    }
+    parts.push_back(part.getType() == kind
+                        ? part
+                        : memref::CastOp::create(builder, loc, kind, part));
+  }
+  return UnrealizedConversionCastOp::create(builder, loc, type, parts)
+      .getResult(0);
+}
+
+LogicalResult Splitter::takeBufferForm(AsyncStartOpInterface start) {
+  Location loc = start.getLoc();
+  builder.setInsertionPoint(start);
+  SmallVector<Value> operands;
+  for (Value source : start.getSources())
+    operands.push_back(createOwnSource(loc, source));
+  unsigned sourceCount = operands.size();
+  SmallVector<Value> destinations;
+  if (start.getInFlightType(0) && start.canRunInPlace())
+    destinations = operands;
+  else if (failed(createDestinations(
+               start, destinations,
+               [&](RankedTensorType type, ValueRange sizes) {
+                 return memref::AllocOp::create(
+                     builder, loc,
+                     MemRefType::get(type.getShape(), type.getElementType()),
+                     sizes, builder.getI64IntegerAttr(64));
+               })))
+    return failure();
+  Recipe recipe(start, destinations);
+  operands.append(destinations);
+  operands.append(recipe.others);
+
+  OperationState state(loc, start->getName());
+  for (int64_t position : recipe.order)
+    state.operands.push_back(operands[position]);
+  state.addTypes(SmallVector<Type>(start.getTokens().size(),
+                                   RawTokenType::get(module.getContext())));
+  state.addAttributes(recipe.attributes.getValue());
+  Operation *form = builder.create(state);
+  for (auto [index, token] : llvm::enumerate(start.getTokens())) {
+    Value inFlight = destinations.empty() ? Value() : destinations[index];
+    bool owns = index < sourceCount && operands[index] != inFlight;
+    token.replaceAllUsesWith(joinToken(loc, token.getType(),
+                                       form->getResult(index), inFlight,
+                                       owns ? operands[index] : Value()));
+  }
+  start->erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Conversion of tokens that leave their block
 //===----------------------------------------------------------------------===//
 
 /// A token is what was joined to it.
@@ -290,11 +363,13 @@ struct ConvertJoin : public OpConversionPattern<UnrealizedConversionCastOp> {
   }
 };
 
-/// True if `part` stands where a token owns no source of a kind.
-bool isEmptyPart(Value part) {
-  if (auto cast = part.getDefiningOp<tensor::CastOp>())
+/// The buffer that `part` of a token is; null where the token owns no source of
+/// that kind.
+Value getOwnedBuffer(Value part) {
+  if (auto cast = part.getDefiningOp<memref::CastOp>())
     part = cast.getSource();
-  return part.getDefiningOp<tensor::EmptyOp>() != nullptr;
+  Operation *definition = part.getDefiningOp();
+  return definition && definition->hasAttr(kEmptyAttrName) ? Value() : part;
 }
 
 struct ConvertWait : public OpConversionPattern<braid::comm::WaitOp> {
@@ -304,26 +379,23 @@ struct ConvertWait : public OpConversionPattern<braid::comm::WaitOp> {
   matchAndRewrite(braid::comm::WaitOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ValueRange parts = adaptor.getToken();
-    if (!op.getReads().empty() || !op.getWrites().empty()) {
-      // A wait on buffers names them itself; its token gets back its type after
-      // bufferization.
-      rewriter.modifyOpInPlace(
-          op, [&] { op.getTokenMutable().set(parts.front()); });
-      return success();
-    }
-    SmallVector<Type, 1> types(op->getResultTypes());
-    Value inFlight = op.getValue() ? parts[1] : Value();
-    SmallVector<Value> kept(parts.drop_front(inFlight ? 2 : 1));
-    llvm::erase_if(kept, isEmptyPart);
-    if (!inFlight && kept.empty()) {
-      rewriter.modifyOpInPlace(
-          op, [&] { op.getTokenMutable().set(parts.front()); });
-      return success();
-    }
-    auto wait = inflight::WaitOp::create(rewriter, op.getLoc(), types,
-                                         parts.front(), inFlight, kept);
+    // A wait on buffers names them itself.
+    SmallVector<Value> reads(op.getReads()), writes(op.getWrites());
+    if (op.getValue())
+      writes.push_back(parts[1]);
+    if (reads.empty())
+      for (Value part : parts.drop_front(op.getValue() ? 2 : 1))
+        if (Value buffer = getOwnedBuffer(part))
+          reads.push_back(buffer);
+    auto wait = braid::comm::WaitOp::create(rewriter, op.getLoc(), TypeRange(),
+                                            parts.front(), reads, writes);
     wait->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.replaceOp(op, wait);
+    if (op.getValue())
+      rewriter.replaceOpWithNewOp<bufferization::ToTensorOp>(
+          op, op.getValue().getType(), parts[1], /*restrict=*/true,
+          /*writable=*/true);
+    else
+      rewriter.eraseOp(op);
     return success();
   }
 };
@@ -336,16 +408,10 @@ struct ConvertSelect : public OpConversionPattern<arith::SelectOp> {
                   ConversionPatternRewriter &rewriter) const override {
     SmallVector<Value> parts;
     for (auto [ifTrue, ifFalse] :
-         llvm::zip_equal(adaptor.getTrueValue(), adaptor.getFalseValue())) {
-      Value condition = adaptor.getCondition().front();
-      if (isa<RankedTensorType>(ifTrue.getType()))
-        parts.push_back(inflight::SelectOp::create(rewriter, op.getLoc(),
-                                                   ifTrue.getType(), condition,
-                                                   ifTrue, ifFalse));
-      else
-        parts.push_back(arith::SelectOp::create(rewriter, op.getLoc(),
-                                                condition, ifTrue, ifFalse));
-    }
+         llvm::zip_equal(adaptor.getTrueValue(), adaptor.getFalseValue()))
+      parts.push_back(arith::SelectOp::create(rewriter, op.getLoc(),
+                                              adaptor.getCondition().front(),
+                                              ifTrue, ifFalse));
     rewriter.replaceOpWithMultiple(op, ArrayRef<SmallVector<Value>>{parts});
     return success();
   }
@@ -381,8 +447,9 @@ LogicalResult Splitter::convertRemainingTokens() {
           return success();
         }
         types.push_back(RawTokenType::get(context));
-        if (type.getValueType())
-          types.push_back(type.getValueType());
+        if (auto value = cast_or_null<RankedTensorType>(type.getValueType()))
+          types.push_back(
+              MemRefType::get(value.getShape(), value.getElementType()));
         if (hasOwned)
           llvm::append_range(types, owned->second);
         return success();
@@ -434,7 +501,7 @@ LogicalResult Splitter::run() {
   collect();
   for (AsyncStartOpInterface start : starts) {
     if (hasTensorsInFlight(start)) {
-      if (failed(split(start)))
+      if (failed(leavesBlock(start) ? takeBufferForm(start) : split(start)))
         return failure();
       continue;
     }
