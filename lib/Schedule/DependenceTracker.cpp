@@ -26,11 +26,20 @@ void DependenceTracker::access(unsigned node, const BufferRange &range,
     graph.addEdge(*lastWriter, node);
   accessesSince.push_back(node);
   Segments &segments = buffers[range.buffer];
-  if (!isWrite)
+  if (!isWrite && !coversMany(segments, range.begin, range.end))
     return read(node, segments, range.begin, range.end);
   addEdges(readersOfAnythingSince, node);
   writersSince.push_back(node);
   write(node, segments, range.begin, range.end);
+}
+
+bool DependenceTracker::coversMany(const Segments &segments, int64_t begin,
+                                   int64_t end) {
+  auto segment = segments.lower_bound(begin);
+  for (size_t count = 0; count != maxPending; ++count, ++segment)
+    if (segment == segments.end() || segment->first >= end)
+      return false;
+  return true;
 }
 
 void DependenceTracker::splitAt(Segments &segments, int64_t position) {

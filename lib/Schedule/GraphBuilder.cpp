@@ -50,8 +50,8 @@ static int64_t getBytes(Type type) {
   return bytes;
 }
 
-/// Bytes of the tensors that `op` computes and of the buffers that it allocates
-/// or, being a start, has in flight.
+/// Bytes of the tensors that `op` computes, or that its tokens stand for, and
+/// of the buffers that it allocates.
 static int64_t getCreatedBytes(Operation *op) {
   int64_t sum = 0;
   auto add = [&](Type type) {
@@ -65,10 +65,6 @@ static int64_t getCreatedBytes(Operation *op) {
     if (!isa<BaseMemRefType>(result.getType()) ||
         BufferResolver::isAllocation(result))
       add(result.getType());
-  if (auto start = comm::getAsyncStart(op))
-    for (Value destination : start.getDestinations())
-      if (isa<BaseMemRefType>(destination.getType()))
-        add(destination.getType());
   return sum;
 }
 
@@ -172,6 +168,7 @@ private:
   LogicalResult addNode(Operation *op, const Nodes &producers);
   /// The nodes that `op` and what is nested in it use, through prologue.
   Nodes getProducers(Operation *op) const;
+  int64_t takeUnusedBytes(Operation *op);
   bool isDeadUserOfWait(Operation *op, const Nodes &producers) const;
 
   LogicalResult addNumber(unsigned node, Operation *op);
@@ -192,6 +189,8 @@ private:
   llvm::DenseMap<Operation *, unsigned> nodeOf;
   llvm::DenseMap<Operation *, Nodes> producersOf;
   llvm::MapVector<Attribute, int32_t> lanes;
+  /// Allocations that no node uses yet.
+  llvm::DenseMap<Operation *, int64_t> unusedBytes;
 
   /// The last op ordered against everything, if any, and the first after it.
   std::optional<unsigned> barrier;
@@ -246,6 +245,30 @@ void GraphBuilder::addPrologue(Operation *op, Nodes producers) {
   result.prologue.push_back(op);
   result.numLeading += isLeading;
   producersOf[op] = std::move(producers);
+  if (!op->getResults().empty() &&
+      BufferResolver::isAllocation(op->getResult(0)))
+    unusedBytes[op] = getCreatedBytes(op);
+}
+
+/// The bytes of the buffers that `op` is the first to use.
+int64_t GraphBuilder::takeUnusedBytes(Operation *op) {
+  int64_t bytes = 0;
+  if (unusedBytes.empty())
+    return bytes;
+  op->walk([&](Operation *user) {
+    for (Value operand : user->getOperands()) {
+      // Most buffers are used through a view or none.
+      const BufferRange &range = buffers.resolve(operand);
+      auto it =
+          unusedBytes.find(range.root ? range.root.getDefiningOp() : nullptr);
+      if (it == unusedBytes.end())
+        continue;
+      if (llvm::AddOverflow(bytes, it->second, bytes))
+        bytes = std::numeric_limits<int64_t>::max();
+      unusedBytes.erase(it);
+    }
+  });
+  return bytes;
 }
 
 FailureOr<BlockGraph> GraphBuilder::build() {
@@ -271,7 +294,8 @@ LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
   OpEffects effects = getOpEffects(op, calls);
 
   ScheduleNode info;
-  info.bytes = getCreatedBytes(op);
+  if (llvm::AddOverflow(getCreatedBytes(op), takeUnusedBytes(op), info.bytes))
+    info.bytes = std::numeric_limits<int64_t>::max();
   info.cost = wait ? 0 : std::max<int64_t>(0, cost(op));
   auto collective = dyn_cast<comm::CollectiveOpInterface>(op);
   if (start) {

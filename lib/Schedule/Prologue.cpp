@@ -9,6 +9,7 @@
 #include "braid/Schedule/GraphBuilder.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Schedule/BufferRange.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -34,13 +35,31 @@ static bool isUsedByOneOp(Operation *op) {
                       [&](Operation *other) { return other == user; });
 }
 
+/// True if all that `op` does is to allocate the memrefs that it gives.
+static bool isAllocation(Operation *op) {
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  return interface && op->getNumRegions() == 0 &&
+         llvm::all_of(op->getResults(),
+                      [](OpResult result) {
+                        return isa<BaseMemRefType>(result.getType()) &&
+                               BufferResolver::isAllocation(result);
+                      }) &&
+         interface.hasEffect<MemoryEffects::Allocate>() &&
+         !interface.hasEffect<MemoryEffects::Read>() &&
+         !interface.hasEffect<MemoryEffects::Write>() &&
+         !interface.hasEffect<MemoryEffects::Free>();
+}
+
 bool braid::isPrologueOp(Operation *op) {
   if (op->getNumResults() == 0 || op->hasAttr(comm::CommDialect::kCostAttrName))
     return false;
   if (op->hasTrait<OpTrait::ConstantLike>())
     return true;
-  if (comm::getAsyncStart(op) || isa<comm::WaitOp>(op) ||
-      !isMemoryEffectFree(op))
+  if (comm::getAsyncStart(op) || isa<comm::WaitOp>(op))
+    return false;
+  if (isAllocation(op))
+    return true;
+  if (!isMemoryEffectFree(op))
     return false;
 
   // No interface tells which ops on tensors only change how one looks at them.

@@ -47,6 +47,8 @@ private:
 
   void read(unsigned node, Segments &segments, int64_t begin, int64_t end);
   void write(unsigned node, Segments &segments, int64_t begin, int64_t end);
+  /// True if `maxPending` segments or more begin within the range.
+  static bool coversMany(const Segments &segments, int64_t begin, int64_t end);
   /// Makes `position` a border if it lies within a segment.
   static void splitAt(Segments &segments, int64_t position);
   void addEdges(const Nodes &from, unsigned to) {
@@ -56,7 +58,8 @@ private:
 
   /// Reads of anything conflict with writes of something, one edge for each
   /// pair. Once so many are pending, the next read of anything counts as a
-  /// write, after which nothing is pending: so the edges stay linear.
+  /// write, after which nothing is pending; and so does a read of a buffer of
+  /// which so many pieces were accessed one by one. So the edges stay linear.
   static constexpr size_t maxPending = 64;
 
   ScheduleGraph &graph;

@@ -69,8 +69,8 @@ bool applyOrder(const BlockGraph &graph, llvm::ArrayRef<unsigned> order);
 
 /// True if `op` takes no time and has no effect, so that it moves with the ops
 /// that use it: constants, casts, slices and reshapes, shapes, `tensor.empty`,
-/// scalar arithmetic, choices between tokens, and fills of tensors that one op
-/// alone uses. An op with `comm.cost_ns` is none.
+/// allocations, scalar arithmetic, choices between tokens, and fills of tensors
+/// that one op alone uses. An op with `comm.cost_ns` is none.
 bool isPrologueOp(mlir::Operation *op);
 
 /// Collects the blocks of `function`, and those nested in it, that hold a start

@@ -54,8 +54,9 @@ struct ScheduleNode {
   /// Estimated duration in ns, at least 0. Of a start: of the operation that it
   /// starts. Waits have none.
   int64_t cost = 0;
-  /// Bytes of the tensors and buffers that the node creates (of a start: that
-  /// are in flight), dynamic sizes counted as 1.
+  /// Bytes of the tensors that the node computes, or that its tokens stand for,
+  /// and of the allocations that it is the first to use; dynamic sizes count as
+  /// 1.
   int64_t bytes = 0;
 };
 
