@@ -15,8 +15,8 @@ include "braid/Dialect/Comm/IR/CommBase.td"
 /// are the optional methods of `CollectiveOpInterface` that the op answers.
 class Comm_StartOp<string mnemonic, list<string> collectiveMethods, list<Trait> traits = []>
     : Comm_Op<mnemonic, !listconcat([
-        DeclareOpInterfaceMethods<Comm_AsyncStartOpInterface>,
-        DeclareOpInterfaceMethods<Comm_CollectiveOpInterface, collectiveMethods>,
+        DeclareOpInterfaceMethods<AsyncStartOpInterface>,
+        DeclareOpInterfaceMethods<CollectiveOpInterface, collectiveMethods>,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
         DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
@@ -329,7 +329,8 @@ def Comm_RecvOp : Comm_StartOp<"recv", [], [AttrSizedOperandSegments]> {
 def Comm_BarrierOp : Comm_StartOp<"barrier", []> {
   let summary = "starts a barrier between all members";
   let description = [{
-    Its wait ends when every member has started it.
+    Its wait ends when every member has started it; a barrier without a wait
+    holds nothing back.
 
     Example:
 

@@ -11,7 +11,7 @@
 
 include "mlir/IR/OpBase.td"
 
-def Comm_AsyncStartOpInterface : OpInterface<"AsyncStartOpInterface"> {
+def AsyncStartOpInterface : OpInterface<"AsyncStartOpInterface"> {
   let cppNamespace = "::braid::comm";
   let description = [{
     An op that starts an operation which runs beside the compute stream until
@@ -75,8 +75,8 @@ def Comm_AsyncStartOpInterface : OpInterface<"AsyncStartOpInterface"> {
   }];
 }
 
-def Comm_CollectiveOpInterface
-    : OpInterface<"CollectiveOpInterface", [Comm_AsyncStartOpInterface]> {
+def CollectiveOpInterface
+    : OpInterface<"CollectiveOpInterface", [AsyncStartOpInterface]> {
   let cppNamespace = "::braid::comm";
   let description = [{
     An operation between the ranks of a group.
