@@ -1,5 +1,4 @@
-//===- InProcessEngine.cpp - Ranks that are threads of one process -*- C++
-//-*-===//
+//===- InProcessEngine.cpp - Ranks that are threads of one process --------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
