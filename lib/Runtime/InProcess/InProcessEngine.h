@@ -1,4 +1,4 @@
-//===- InProcessEngine.h - Ranks as threads of one process --------*- C++ -*-===//
+//===- InProcessEngine.h - Ranks as threads of one process ----*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
