@@ -294,15 +294,15 @@ def command(words, status=0):
     return done
 
 
-def compile_program(text, directory, name="program", passes=None):
+def compile_program(text, directory, name="program", passes=None, options=()):
     """Writes `text` to a file in `directory`, compiles it, gives the program."""
     os.makedirs(directory, exist_ok=True)
     source = os.path.join(directory, name + ".mlir")
     with open(source, "w") as file:
         file.write(text)
     program = os.path.join(directory, name + ".so")
-    options = [f"--passes={passes}"] if passes is not None else []
-    command(["braid-compile", source, *options, "-o", program])
+    passes = [f"--passes={passes}"] if passes is not None else []
+    command(["braid-compile", source, *passes, *options, "-o", program])
     return program
 
 

@@ -1,4 +1,5 @@
-//===- CompilerSupport.cpp - Functions that code generators call ----------===//
+//===- CompilerSupport.cpp - Functions that code generators call -*- C++
+//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,5 @@
-//===- Failures.cpp - How failures reach the ranks of one process ---------===//
+//===- Failures.cpp - How failures reach the ranks of one process -*- C++
+//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,5 @@
-//===- InProcessEngine.cpp - Ranks that are threads of one process --------===//
+//===- InProcessEngine.cpp - Ranks that are threads of one process -*- C++
+//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,8 +22,8 @@ using namespace braid::rt;
 namespace {
 /// What the last rank does at once instead of handing it out.
 constexpr int64_t inlineBytes = 32 * 1024;
-/// How long a rank at most looks for its result before it sleeps: about what
-/// falling asleep and being woken costs.
+/// How long a rank looks for its result before it sleeps. About what falling
+/// asleep and being woken costs.
 constexpr int64_t spinTimeNs = 20 * 1000;
 } // namespace
 
@@ -44,9 +45,9 @@ InProcessEngine::InProcessEngine(World &world)
     : world(world),
       hasLink(world.config.linkLatencyNs > 0 || world.config.linkBandwidth > 0),
       // With more ranks than cores the one that is waited for needs the core.
-      fullSpinNs(static_cast<unsigned>(world.config.ranks) <= coreCount()
-                     ? spinTimeNs
-                     : 0),
+      spinNs(static_cast<unsigned>(world.config.ranks) <= coreCount()
+                 ? spinTimeNs
+                 : 0),
       ranks(static_cast<size_t>(world.config.ranks)) {
   if (world.config.ranks == 1)
     return;
@@ -346,34 +347,22 @@ void InProcessEngine::progress() {
 // Waiting
 //===----------------------------------------------------------------------===//
 
-bool InProcessEngine::spin(RankState &state,
-                           const std::shared_ptr<Slot> &slot) {
-  // Looking pays when the other rank runs meanwhile. When other programs keep
-  // the cores busy it may be waiting for this one's: look ever shorter then,
-  // and now and again as long as ever to find out whether that has changed.
-  if (++state.waitsSinceFullSpin >= 16)
-    state.spinNs = fullSpinNs;
-  if (state.spinNs == fullSpinNs)
-    state.waitsSinceFullSpin = 0;
-  int64_t end = fullSpinNs ? world.now() + state.spinNs : 0;
+bool InProcessEngine::spin(const std::shared_ptr<Slot> &slot) {
+  int64_t end = spinNs ? world.now() + spinNs : 0;
   while (true) {
-    int current = slot->state.load(std::memory_order_acquire);
-    if (current == Slot::Done) {
-      state.spinNs = fullSpinNs;
+    int state = slot->state.load(std::memory_order_acquire);
+    if (state == Slot::Done)
       return true;
-    }
-    if (current == Slot::Failed)
+    if (state == Slot::Failed)
       return false;
-    if (current == Slot::Working &&
+    if (state == Slot::Working &&
         slot->nextUnit.load(std::memory_order_relaxed) <
             slot->plan.unitCount()) {
       work(slot);
       continue;
     }
-    if (world.now() >= end) {
-      state.spinNs = std::max(fullSpinNs / 16, state.spinNs / 4);
+    if (world.now() >= end)
       return false;
-    }
     pauseCore();
   }
 }
@@ -417,7 +406,7 @@ void InProcessEngine::sleepUntil(int64_t deadlineNs) {
 void InProcessEngine::wait(int32_t rank, EngineRequest &base) {
   auto &request = static_cast<InProcessRequest &>(base);
   const std::shared_ptr<Slot> &slot = request.slot;
-  if (!spin(ranks[rank], slot)) {
+  if (!spin(slot)) {
     Clock::time_point deadline =
         Clock::now() + std::chrono::nanoseconds(world.config.timeoutNs);
     Lock lock(mutex);

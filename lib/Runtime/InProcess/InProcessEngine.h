@@ -1,4 +1,5 @@
-//===- InProcessEngine.h - Ranks as threads of one process ----*- C++ -*-===//
+//===- InProcessEngine.h - Ranks that are threads of one process -*- C++
+//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -142,13 +143,8 @@ private:
     /// The first slot of the rank's that failed, and its site there.
     std::shared_ptr<Slot> failedSlot;
     braid_rt_site failedSite = {};
-    // Touched by the rank's own thread alone:
-    /// Started and not awaited.
+    /// Started and not awaited; touched by the rank's own thread alone.
     std::list<InProcessRequest *> open;
-    /// How long to look for a result before sleeping, and the number of waits
-    /// since that was last tried at full length.
-    int64_t spinNs = 0;
-    int waitsSinceFullSpin = 0;
   };
 
   // Matching; the mutex is held.
@@ -186,11 +182,11 @@ private:
   void block(int32_t rank, const std::shared_ptr<Slot> &slot, Lock &lock,
              Clock::time_point deadline);
   void sleepUntil(int64_t deadlineNs);
-  bool spin(RankState &state, const std::shared_ptr<Slot> &slot);
+  bool spin(const std::shared_ptr<Slot> &slot);
 
   World &world;
   const bool hasLink;
-  const int64_t fullSpinNs;
+  const int64_t spinNs;
   mutable std::mutex mutex;
   std::map<std::string, std::unique_ptr<InProcessCommunicator>> communicators;
   std::vector<RankState> ranks;

@@ -1,4 +1,5 @@
-//===- CollectivesTest.cpp - Every collective, type and number of ranks ---===//
+//===- CollectivesTest.cpp - Every collective, type and number of ranks -*- C++
+//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

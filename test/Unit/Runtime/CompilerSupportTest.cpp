@@ -1,4 +1,5 @@
-//===- CompilerSupportTest.cpp - Functions that code generators call ------===//
+//===- CompilerSupportTest.cpp - Functions that code generators call -*- C++
+//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,5 @@
-//===- FailuresTest.cpp - Ranks that disagree, fail or do not come --------===//
+//===- FailuresTest.cpp - Ranks that disagree, fail or do not come -*- C++
+//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,5 @@
-//===- LargeTest.cpp - Collectives that are cut into many pieces ----------===//
+//===- LargeTest.cpp - Collectives that are cut into many pieces -*- C++
+//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

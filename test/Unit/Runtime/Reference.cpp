@@ -1,4 +1,5 @@
-//===- Reference.cpp - What collectives must compute, written simply ------===//
+//===- Reference.cpp - What collectives must compute, written simply -*- C++
+//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
