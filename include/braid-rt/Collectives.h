@@ -157,8 +157,8 @@ BRAID_RT_API void braid_rt_wait(void *request, const braid_rt_site *site);
 BRAID_RT_API int64_t braid_rt_rank(const braid_rt_group *group,
                                    const braid_rt_site *site);
 
-/* The number of ranks of the calling rank's list of the group, 0 when it is in
- * none. */
+/* The number of ranks of the calling rank's list of the group. When it is in
+ * none: the length of all lists if they have one, else 0. */
 BRAID_RT_API int64_t braid_rt_size(const braid_rt_group *group,
                                    const braid_rt_site *site);
 

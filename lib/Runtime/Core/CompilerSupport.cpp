@@ -1,5 +1,4 @@
-//===- CompilerSupport.cpp - Functions that code generators call -*- C++
-//-*-===//
+//===- CompilerSupport.cpp - Functions that code generators call ----------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Failures.cpp - How failures reach the ranks of one process -*- C++
-//-*-===//
+//===- Failures.cpp - How failures reach the ranks of one process ---------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- InProcessEngine.cpp - Ranks that are threads of one process -*- C++
-//-*-===//
+//===- InProcessEngine.cpp - Ranks that are threads of one process --------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,8 +21,8 @@ using namespace braid::rt;
 namespace {
 /// What the last rank does at once instead of handing it out.
 constexpr int64_t inlineBytes = 32 * 1024;
-/// How long a rank looks for its result before it sleeps. About what falling
-/// asleep and being woken costs.
+/// How long a rank at most looks for its result before it sleeps: about what
+/// falling asleep and being woken costs.
 constexpr int64_t spinTimeNs = 20 * 1000;
 } // namespace
 
@@ -45,9 +44,9 @@ InProcessEngine::InProcessEngine(World &world)
     : world(world),
       hasLink(world.config.linkLatencyNs > 0 || world.config.linkBandwidth > 0),
       // With more ranks than cores the one that is waited for needs the core.
-      spinNs(static_cast<unsigned>(world.config.ranks) <= coreCount()
-                 ? spinTimeNs
-                 : 0),
+      fullSpinNs(static_cast<unsigned>(world.config.ranks) <= coreCount()
+                     ? spinTimeNs
+                     : 0),
       ranks(static_cast<size_t>(world.config.ranks)) {
   if (world.config.ranks == 1)
     return;
@@ -347,22 +346,34 @@ void InProcessEngine::progress() {
 // Waiting
 //===----------------------------------------------------------------------===//
 
-bool InProcessEngine::spin(const std::shared_ptr<Slot> &slot) {
-  int64_t end = spinNs ? world.now() + spinNs : 0;
+bool InProcessEngine::spin(RankState &state,
+                           const std::shared_ptr<Slot> &slot) {
+  // Looking pays when the other rank runs meanwhile. When other programs keep
+  // the cores busy it may be waiting for this one's: look ever shorter then,
+  // and now and again as long as ever to find out whether that has changed.
+  if (++state.waitsSinceFullSpin >= 16)
+    state.spinNs = fullSpinNs;
+  if (state.spinNs == fullSpinNs)
+    state.waitsSinceFullSpin = 0;
+  int64_t end = fullSpinNs ? world.now() + state.spinNs : 0;
   while (true) {
-    int state = slot->state.load(std::memory_order_acquire);
-    if (state == Slot::Done)
+    int current = slot->state.load(std::memory_order_acquire);
+    if (current == Slot::Done) {
+      state.spinNs = fullSpinNs;
       return true;
-    if (state == Slot::Failed)
+    }
+    if (current == Slot::Failed)
       return false;
-    if (state == Slot::Working &&
+    if (current == Slot::Working &&
         slot->nextUnit.load(std::memory_order_relaxed) <
             slot->plan.unitCount()) {
       work(slot);
       continue;
     }
-    if (world.now() >= end)
+    if (world.now() >= end) {
+      state.spinNs = std::max(fullSpinNs / 16, state.spinNs / 4);
       return false;
+    }
     pauseCore();
   }
 }
@@ -406,7 +417,7 @@ void InProcessEngine::sleepUntil(int64_t deadlineNs) {
 void InProcessEngine::wait(int32_t rank, EngineRequest &base) {
   auto &request = static_cast<InProcessRequest &>(base);
   const std::shared_ptr<Slot> &slot = request.slot;
-  if (!spin(slot)) {
+  if (!spin(ranks[rank], slot)) {
     Clock::time_point deadline =
         Clock::now() + std::chrono::nanoseconds(world.config.timeoutNs);
     Lock lock(mutex);

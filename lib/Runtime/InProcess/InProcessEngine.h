@@ -1,5 +1,4 @@
-//===- InProcessEngine.h - Ranks that are threads of one process -*- C++
-//-*-===//
+//===- InProcessEngine.h - Ranks as threads of one process ----*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -143,8 +142,13 @@ private:
     /// The first slot of the rank's that failed, and its site there.
     std::shared_ptr<Slot> failedSlot;
     braid_rt_site failedSite = {};
-    /// Started and not awaited; touched by the rank's own thread alone.
+    // Touched by the rank's own thread alone:
+    /// Started and not awaited.
     std::list<InProcessRequest *> open;
+    /// How long to look for a result before sleeping, and the number of waits
+    /// since that was last tried at full length.
+    int64_t spinNs = 0;
+    int waitsSinceFullSpin = 0;
   };
 
   // Matching; the mutex is held.
@@ -182,11 +186,11 @@ private:
   void block(int32_t rank, const std::shared_ptr<Slot> &slot, Lock &lock,
              Clock::time_point deadline);
   void sleepUntil(int64_t deadlineNs);
-  bool spin(const std::shared_ptr<Slot> &slot);
+  bool spin(RankState &state, const std::shared_ptr<Slot> &slot);
 
   World &world;
   const bool hasLink;
-  const int64_t spinNs;
+  const int64_t fullSpinNs;
   mutable std::mutex mutex;
   std::map<std::string, std::unique_ptr<InProcessCommunicator>> communicators;
   std::vector<RankState> ranks;

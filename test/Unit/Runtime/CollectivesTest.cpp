@@ -1,5 +1,4 @@
-//===- CollectivesTest.cpp - Every collective, type and number of ranks -*- C++
-//-*-===//
+//===- CollectivesTest.cpp - Every collective, type and number of ranks ---===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- FailuresTest.cpp - Ranks that disagree, fail or do not come -*- C++
-//-*-===//
+//===- FailuresTest.cpp - Ranks that disagree, fail or do not come --------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- LargeTest.cpp - Collectives that are cut into many pieces -*- C++
-//-*-===//
+//===- LargeTest.cpp - Collectives that are cut into many pieces ----------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Reference.h - What collectives must compute, written simply -*- C++
-//-*-===//
+//===- Reference.h - What collectives must compute --------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

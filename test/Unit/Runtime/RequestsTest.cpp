@@ -181,20 +181,23 @@ TEST(Requests, EndWithoutAWaitIsAnError) {
 }
 
 TEST(Requests, GroupsHaveRanksAndSizes) {
-  Group pairs("pairs", {{3, 1}, {0, 2}}), lone("lone", {{2}});
-  int64_t rankOf[4], sizeOf[4], lonely[4], world4[4];
+  Group pairs("pairs", {{3, 1}, {0, 2}}), lone("lone", {{2}}),
+      uneven("uneven", {{2}, {0, 1}});
+  int64_t rankOf[4], sizeOf[4], lonely[4], unevenSize[4], world4[4];
   World world(4);
   ASSERT_TRUE(world.run([&](int32_t rank) {
     rankOf[rank] = braid_rt_rank(pairs.get(), nullptr);
     sizeOf[rank] = braid_rt_size(pairs.get(), nullptr);
     lonely[rank] = braid_rt_rank(lone.get(), nullptr) * 10 +
                    braid_rt_size(lone.get(), nullptr);
+    unevenSize[rank] = braid_rt_size(uneven.get(), nullptr);
     world4[rank] = braid_rt_rank(&worldGroup, nullptr) * 10 +
                    braid_rt_size(&worldGroup, nullptr);
   }));
   EXPECT_THAT(rankOf, testing::ElementsAre(0, 1, 1, 0));
   EXPECT_THAT(sizeOf, testing::ElementsAre(2, 2, 2, 2));
-  EXPECT_THAT(lonely, testing::ElementsAre(-10, -10, 1, -10));
+  EXPECT_THAT(lonely, testing::ElementsAre(-9, -9, 1, -9));
+  EXPECT_THAT(unevenSize, testing::ElementsAre(2, 2, 1, 0));
   EXPECT_THAT(world4, testing::ElementsAre(4, 14, 24, 34));
 }
 

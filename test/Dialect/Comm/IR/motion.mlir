@@ -245,6 +245,28 @@ func.func @token_through_blocks(%x: tensor<4xf32>, %c: i1, %i: index) {
   return
 }
 
+// A branch that only chooses tokens becomes two selects: each token then has two
+// uses, and one wait on every path as before.
+// CHECK-LABEL: func.func @chosen_tokens
+// CHECK-NEXT: %[[T:.*]] = comm.all_reduce sum
+// CHECK-NEXT: %[[U:.*]] = comm.all_reduce max
+// CHECK-NEXT: %[[A:.*]] = arith.select %[[C:.*]], %[[T]], %[[U]]
+// CHECK-NEXT: %[[B:.*]] = arith.select %[[C]], %[[U]], %[[T]]
+// CHECK-NEXT: comm.wait %[[A]]
+// CHECK-NEXT: comm.wait %[[B]]
+func.func @chosen_tokens(%x: tensor<4xf32>, %c: i1) {
+  %t = comm.all_reduce sum %x on @g : tensor<4xf32>
+  %u = comm.all_reduce max %x on @g : tensor<4xf32>
+  %a, %b = scf.if %c -> (!comm.token<tensor<4xf32>>, !comm.token<tensor<4xf32>>) {
+    scf.yield %t, %u : !comm.token<tensor<4xf32>>, !comm.token<tensor<4xf32>>
+  } else {
+    scf.yield %u, %t : !comm.token<tensor<4xf32>>, !comm.token<tensor<4xf32>>
+  }
+  %r = comm.wait %a : !comm.token<tensor<4xf32>>
+  %s = comm.wait %b : !comm.token<tensor<4xf32>>
+  return
+}
+
 // Pure ops fold, merge and hoist across starts and waits all the same.
 // CHECK-LABEL: func.func @pure_ops_merge
 // CHECK-NEXT: %[[Y:.*]] = arith.addf
