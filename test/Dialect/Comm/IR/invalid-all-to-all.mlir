@@ -90,7 +90,7 @@ func.func @matrix_and_sizes(%x: tensor<4xf32>) {
 
 comm.group @tp [[0, 1]]
 func.func @matrix_of_other_kind(%x: tensor<4xf32>) {
-  // expected-error@+1 {{attribute 'splitMatrix' failed to satisfy constraint: lists of ranks}}
+  // expected-error@+1 {{attribute 'splitMatrix' failed to satisfy constraint: list of lists of integers}}
   %0 = "comm.all_to_all"(%x) <{group = @tp, splitMatrix = [2, 2], operandSegmentSizes = array<i32: 1, 0, 0, 0>}>
     : (tensor<4xf32>) -> !comm.token<tensor<4xf32>>
   return

@@ -476,7 +476,7 @@ func.func @target_twice(%x: tensor<4xf32>) {
 
 comm.group @tp [[0, 1]]
 func.func @pairs_of_other_kind(%x: tensor<4xf32>) {
-  // expected-error@+1 {{attribute 'pairs' failed to satisfy constraint: lists of ranks}}
+  // expected-error@+1 {{attribute 'pairs' failed to satisfy constraint: list of lists of integers}}
   %0 = "comm.permute"(%x) <{group = @tp, pairs = [array<i32: 0, 1>], operandSegmentSizes = array<i32: 1, 0>}>
     : (tensor<4xf32>) -> !comm.token<tensor<4xf32>>
   return

@@ -30,7 +30,7 @@ comm.group @rank_in_two_lists [[0, 1], [2, 0]]
 
 // -----
 
-// expected-error@+1 {{attribute 'ranks' failed to satisfy constraint: lists of ranks}}
+// expected-error@+1 {{attribute 'ranks' failed to satisfy constraint: list of lists of integers}}
 "comm.group"() <{sym_name = "ranks_of_other_kind", ranks = [0, 1]}> : () -> ()
 
 // -----

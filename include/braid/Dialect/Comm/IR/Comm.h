@@ -41,8 +41,8 @@ struct RequestResource
 /// the verifier of `CollectiveOpInterface`.
 llvm::LogicalResult verifyCollective(mlir::Operation *op);
 
-/// True if the elements of `type` lie one after the other in memory, as those of
-/// every buffer of a collective do.
+/// True if the elements of `type` lie one after the other in memory, as those
+/// of every buffer of a collective do.
 bool isContiguous(mlir::MemRefType type);
 
 } // namespace braid::comm

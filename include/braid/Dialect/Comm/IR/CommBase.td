@@ -23,7 +23,7 @@ class Comm_Op<string mnemonic, list<Trait> traits = []>
     : Op<Comm_Dialect, mnemonic, traits>;
 
 def Comm_RankListsAttr
-    : TypedArrayAttrBase<DenseI64ArrayAttr, "lists of ranks">;
+    : TypedArrayAttrBase<DenseI64ArrayAttr, "list of lists of integers">;
 
 /// Ranked tensors or memrefs: what collectives move. The verifier checks that
 /// all operands are of one form.
