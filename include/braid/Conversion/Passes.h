@@ -12,6 +12,7 @@
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::func {
+class FuncDialect;
 class FuncOp;
 } // namespace mlir::func
 

@@ -72,6 +72,31 @@ def ConvertLinalgToBraidRTPass
   ];
 }
 
+def OutlineKernelsPass : Pass<"braid-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Give every kernel on buffers a function of its own";
+  let description = [{
+    Each linalg op on buffers becomes a call of a private function that is not
+    inlined; equal ops share one. The time that LLVM takes grows faster than the
+    size of a function: a program of many layers in one function would take
+    hours.
+
+    Before:
+
+    ```mlir
+    linalg.exp ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)
+    linalg.exp ins(%b : memref<4xf32>) outs(%c : memref<4xf32>)
+    ```
+
+    After:
+
+    ```mlir
+    call @__braid_kernel(%a, %b) : (memref<4xf32>, memref<4xf32>) -> ()
+    call @__braid_kernel(%b, %c) : (memref<4xf32>, memref<4xf32>) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 def FreeEarlyPass : Pass<"braid-free-early", "::mlir::func::FuncOp"> {
   let summary = "Move deallocations to after the last use";
   let description = [{

@@ -74,6 +74,21 @@ void protectArguments(ModuleOp module) {
   }
 }
 
+/// Gives every user of an empty tensor one of its own. CSE makes one of all,
+/// and One-Shot then takes a time that is quadratic in the number of its users.
+void separateEmptyTensors(ModuleOp module) {
+  SmallVector<tensor::EmptyOp> shared;
+  module.walk([&](tensor::EmptyOp empty) {
+    if (!empty->use_empty() && !empty->hasOneUse())
+      shared.push_back(empty);
+  });
+  for (tensor::EmptyOp empty : shared)
+    for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
+      OpBuilder builder(use.getOwner());
+      use.set(cast<tensor::EmptyOp>(builder.clone(*empty)).getResult());
+    }
+}
+
 /// Copies tensors that a loop yields but does not compute. One-Shot does so as
 /// well, but misses a tensor that it has replaced by a copy outside of the
 /// loop, and then a later write to that one reaches the loop's result.
@@ -185,6 +200,7 @@ struct CommBufferizePass
     protectArguments(module);
     if (failed(inflight::splitTokens(module)))
       return signalPassFailure();
+    separateEmptyTensors(module);
     copyYieldedOuterTensors(module);
     renewCapturedOutputs(module);
 

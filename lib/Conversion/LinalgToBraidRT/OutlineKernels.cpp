@@ -1,0 +1,136 @@
+//===- OutlineKernels.cpp - Functions of their own for kernels ------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Conversion/Passes.h"
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace braid {
+#define GEN_PASS_DEF_OUTLINEKERNELSPASS
+#include "braid/Conversion/Passes.h.inc"
+} // namespace braid
+
+using namespace mlir;
+
+namespace {
+
+/// Compares kernels by what they compute: not by operands, nor by locations.
+struct KernelInfo : public llvm::DenseMapInfo<Operation *> {
+  static unsigned getHashValue(const Operation *op) {
+    return OperationEquivalence::computeHash(
+        const_cast<Operation *>(op), OperationEquivalence::ignoreHashValue,
+        OperationEquivalence::ignoreHashValue,
+        OperationEquivalence::IgnoreLocations);
+  }
+  static bool isEqual(const Operation *a, const Operation *b) {
+    if (a == b)
+      return true;
+    if (a == getEmptyKey() || a == getTombstoneKey() || b == getEmptyKey() ||
+        b == getTombstoneKey())
+      return false;
+    return OperationEquivalence::isEquivalentTo(
+        const_cast<Operation *>(a), const_cast<Operation *>(b),
+        OperationEquivalence::ignoreValueEquivalence,
+        /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
+  }
+};
+
+class Outliner {
+public:
+  Outliner(ModuleOp module) : module(module), symbols(module) {}
+
+  void outline(linalg::LinalgOp op) {
+    for (NamedAttribute attribute :
+         SmallVector<NamedAttribute>(op->getDiscardableAttrs()))
+      if (isa_and_nonnull<braid::comm::CommDialect>(attribute.getNameDialect()))
+        op->removeAttr(attribute.getName());
+    llvm::SetVector<Value> captured;
+    for (Region &region : op->getRegions())
+      getUsedValuesDefinedAbove(region, region, captured);
+    // A body that reads values from outside is a function of these, too; two
+    // such are not compared.
+    func::FuncOp kernel;
+    if (captured.empty())
+      kernel = kernels.lookup(op);
+    if (!kernel)
+      kernel = create(op, captured.getArrayRef());
+    SmallVector<Value> operands(op->getOperands());
+    llvm::append_range(operands, captured);
+    OpBuilder builder(op);
+    func::CallOp::create(builder, op.getLoc(), kernel, operands);
+    if (isKey(op)) {
+      // The map keeps it to compare with; it goes at the end.
+      keys.push_back(op);
+      return;
+    }
+    op->erase();
+  }
+
+  void finish() {
+    kernels.clear();
+    for (Operation *key : keys)
+      key->erase();
+  }
+
+private:
+  bool isKey(Operation *op) {
+    auto found = kernels.find(op);
+    return found != kernels.end() && found->first == op;
+  }
+
+  func::FuncOp create(linalg::LinalgOp op, ArrayRef<Value> captured) {
+    auto builder = OpBuilder::atBlockEnd(module.getBody());
+    SmallVector<Type> types(op->getOperandTypes());
+    for (Value value : captured)
+      types.push_back(value.getType());
+    auto kernel = func::FuncOp::create(builder, op.getLoc(), "__braid_kernel",
+                                       builder.getFunctionType(types, {}));
+    kernel.setPrivate();
+    kernel->setAttr("passthrough",
+                    builder.getArrayAttr(builder.getStringAttr("noinline")));
+    symbols.insert(kernel);
+    Block *body = kernel.addEntryBlock();
+    builder.setInsertionPointToStart(body);
+    IRMapping mapping;
+    for (auto [value, argument] :
+         llvm::zip(captured, body->getArguments().take_back(captured.size())))
+      mapping.map(value, argument);
+    Operation *copy = builder.clone(*op, mapping);
+    copy->setOperands(body->getArguments().take_front(op->getNumOperands()));
+    func::ReturnOp::create(builder, op.getLoc());
+    if (captured.empty())
+      kernels[op] = kernel;
+    return kernel;
+  }
+
+  ModuleOp module;
+  SymbolTable symbols;
+  llvm::DenseMap<Operation *, func::FuncOp, KernelInfo> kernels;
+  SmallVector<Operation *> keys;
+};
+
+struct OutlineKernelsPass
+    : public braid::impl::OutlineKernelsPassBase<OutlineKernelsPass> {
+  void runOnOperation() override {
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (op.hasPureBufferSemantics() && op->getNumResults() == 0)
+        ops.push_back(op);
+    });
+    Outliner outliner(getOperation());
+    for (linalg::LinalgOp op : ops)
+      outliner.outline(op);
+    outliner.finish();
+  }
+};
+
+} // namespace
