@@ -64,6 +64,21 @@ std::unique_ptr<HostTarget> HostTarget::create(const HostTargetOptions &options,
       new HostTarget(std::move(machine), options.optimizationLevel));
 }
 
+/// Functions of more instructions than this are not optimized.
+static constexpr unsigned largeFunctionSize = 20000;
+
+/// Leaves very large functions as they are: LLVM would take a time that is more
+/// than quadratic in their size. They are lists of calls; the loops are in
+/// kernels of their own.
+static void skipLargeFunctions(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    if (function.getInstructionCount() < largeFunctionSize)
+      continue;
+    function.addFnAttr(llvm::Attribute::NoInline);
+    function.addFnAttr(llvm::Attribute::OptimizeNone);
+  }
+}
+
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
                      unsigned level) {
   llvm::LoopAnalysisManager loops;
@@ -99,6 +114,7 @@ HostTarget::translate(ModuleOp module, llvm::LLVMContext &context) {
     return nullptr;
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setDataLayout(machine->createDataLayout());
+  skipLargeFunctions(*llvmModule);
   optimize(*llvmModule, *machine, optimizationLevel);
   return llvmModule;
 }

@@ -202,3 +202,39 @@ func.func @scalar_and_empty(%a: tensor<f32>, %b: tensor<0x4xf32>) -> (tensor<f32
   %s = comm.wait %u : !comm.token<tensor<0x4xf32>>
   return %r, %s : tensor<f32>, tensor<0x4xf32>
 }
+
+// The seeds' coalesced gather: the buffer of %x is free for others after the
+// first wait only.
+
+// CHECK-LABEL: func @all_gather_coalesced
+// CHECK:         %[[T:.*]]:2 = comm.all_gather %[[X:.*]], %[[A:.*]] into %[[G:.*]], %[[H:.*]] on @pair dim 0
+// CHECK:         linalg.exp ins(%[[X]] : memref<4xf32>) outs(%[[Y:.*]] : memref<4xf32>)
+// CHECK-NEXT:    comm.wait %[[T]]#0 reads(%[[X]] : memref<4xf32>) writes(%[[G]] : memref<8xf32>)
+// CHECK-NEXT:    linalg.fill ins(%{{.*}} : f32) outs(%[[X]] : memref<4xf32>)
+// CHECK-NEXT:    comm.wait %[[T]]#1 reads(%[[A]] : memref<4xf32>) writes(%[[H]] : memref<8xf32>)
+func.func @all_gather_coalesced(%a: tensor<4xf32>, %f: f32)
+    -> (tensor<8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %x = linalg.exp ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %t:2 = comm.all_gather %x, %a on @pair dim 0 : tensor<4xf32>, tensor<4xf32> -> tensor<8xf32>, tensor<8xf32>
+  %y = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %r = comm.wait %t#0 : !comm.token<tensor<8xf32>>
+  %z = linalg.fill ins(%f : f32) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  %s = comm.wait %t#1 : !comm.token<tensor<8xf32>>
+  return %r, %z, %y, %s : tensor<8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<8xf32>
+}
+
+// CHECK-LABEL: func @reduce_scatter_coalesced
+// CHECK:         %[[T:.*]]:2 = comm.reduce_scatter sum %[[X:.*]], %[[A:.*]] into %[[G:.*]], %[[H:.*]] on @pair dim 0
+// CHECK-NEXT:    comm.wait %[[T]]#0 reads(%[[X]] : memref<4xf32>) writes(%[[G]] : memref<2xf32>)
+// CHECK-NEXT:    linalg.fill ins(%{{.*}} : f32) outs(%[[X]] : memref<4xf32>)
+// CHECK-NEXT:    comm.wait %[[T]]#1 reads(%[[A]] : memref<4xf32>) writes(%[[H]] : memref<2xf32>)
+func.func @reduce_scatter_coalesced(%a: tensor<4xf32>, %f: f32) -> (tensor<2xf32>, tensor<4xf32>, tensor<2xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %x = linalg.exp ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %t:2 = comm.reduce_scatter sum %x, %a on @pair dim 0 : tensor<4xf32>, tensor<4xf32> -> tensor<2xf32>, tensor<2xf32>
+  %r = comm.wait %t#0 : !comm.token<tensor<2xf32>>
+  %z = linalg.fill ins(%f : f32) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  %s = comm.wait %t#1 : !comm.token<tensor<2xf32>>
+  return %r, %z, %s : tensor<2xf32>, tensor<4xf32>, tensor<2xf32>
+}
