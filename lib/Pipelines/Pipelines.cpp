@@ -83,6 +83,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   ConvertLinalgToBraidRTPassOptions libraryOptions;
   libraryOptions.useLibrary = options.useLibrary;
   pm.addPass(createConvertLinalgToBraidRTPass(libraryOptions));
+  pm.addPass(createConvertAssertToBraidRTPass());
   pm.addPass(createOutlineKernelsPass());
   addLoops(pm);
   // To LLVM.

@@ -168,6 +168,24 @@ def DropDeallocationsPass
   }];
 }
 
+def ConvertAssertToBraidRTPass
+    : Pass<"convert-assert-to-braid-rt", "::mlir::ModuleOp"> {
+  let summary = "Convert assertions to failures of their rank";
+  let description = [{
+    An assertion that does not hold ends the program on its rank with an error
+    that says the position and the message, and not the process: the other
+    ranks hear of it.
+
+    ```mlir
+    cf.assert %c, "no rows"
+    ```
+
+    becomes a call of `braid_rt_fail` where `%c` is false.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def EmitEntryTablePass : Pass<"braid-emit-entry-table", "::mlir::ModuleOp"> {
   let summary = "Emit the table of entry points of a program";
   let description = [{

@@ -12,6 +12,7 @@
 // RUN: not braid-run %t.so --ranks=2 --entry=splits --arg=ones 2>&1 | FileCheck %s --check-prefix=SPLITS
 // RUN: not braid-run %t.so --ranks=2 --entry=message --arg=ones 2>&1 | FileCheck %s --check-prefix=MESSAGE
 // RUN: not braid-run %t.so --ranks=2 --entry=groups --arg=ones 2>&1 | FileCheck %s --check-prefix=GROUPS
+// RUN: not braid-run %t.so --ranks=3 --entry=fails --arg=ones 2>&1 | FileCheck %s --check-prefix=FAILS
 // RUN: %python -c "import braid_testing as bt; bt.check_failure(['braid-run', '%t.so', '--ranks=2', '--entry=kind', '--arg=ones'], 1, 'disagree')"
 // After all that the program still runs.
 // RUN: braid-run %t.so --ranks=2 --entry=agrees --arg=ones
@@ -164,6 +165,18 @@ func.func @groups(%x: !t) {
     %t = comm.all_reduce sum %x on @a : !t
     %y = comm.wait %t : !comm.token<!t>
   }
+  return
+}
+
+// A rank that fails by itself: the others hear of it, and of nothing else.
+// FAILS: disagreement.mlir:[[#@LINE+5]]:{{[0-9]+}}: rank 1: out of bounds on purpose
+func.func @fails(%x: !t) {
+  %c1 = arith.constant 1 : index
+  %rank = comm.rank on @world
+  %fine = arith.cmpi ne, %rank, %c1 : index
+  cf.assert %fine, "out of bounds on purpose"
+  %t = comm.all_reduce sum %x on @world : !t
+  %y = comm.wait %t : !comm.token<!t>
   return
 }
 
