@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/CastInterfaces.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace braid;
@@ -33,12 +34,56 @@ static uint64_t getPayloadOperations(Operation &op) {
   return isa<complex::MulOp>(op) ? 6 : 2;
 }
 
-/// The type that a contraction or convolution multiplies in: the wider of its
-/// operands'. What it accumulates in costs nothing more on a matrix unit.
-static Type getMultiplicationType(linalg::LinalgOp op) {
-  Type lhs = getElementTypeOrSelf(op.getDpsInputs()[0].getType());
-  Type rhs = getElementTypeOrSelf(op.getDpsInputs()[1].getType());
-  return getElementBytes(rhs) > getElementBytes(lhs) ? rhs : lhs;
+/// The type that `op`, of `numInputs` inputs, works in where its payload works
+/// in `payloadType`. A contraction or convolution multiplies in the wider type
+/// of its operands; what it accumulates in costs nothing more on a matrix unit.
+static Type getOperationType(linalg::LinalgOp op, unsigned numInputs,
+                             Type payloadType) {
+  if (numInputs < 2)
+    return payloadType;
+  Type lhs = getElementTypeOrSelf(op->getOperand(0).getType());
+  Type rhs = getElementTypeOrSelf(op->getOperand(1).getType());
+  Type wider = getElementBytes(rhs) > getElementBytes(lhs) ? rhs : lhs;
+  // To ask what an op is takes far longer than all the rest.
+  if (wider == payloadType)
+    return payloadType;
+  bool isMultiplication = linalg::isaContractionOpInterface(op) ||
+                          linalg::isaConvolutionOpInterface(op);
+  return isMultiplication ? wider : payloadType;
+}
+
+/// The points of the iteration space of `op`: the product of its
+/// `getStaticLoopRanges`, without the maps that those are worked out by.
+static uint64_t getNumPoints(linalg::LinalgOp op, int64_t dynamicSize) {
+  uint64_t numPoints = 1;
+  auto multiply = [&](int64_t size) {
+    numPoints = llvm::SaturatingMultiply(
+        numPoints, static_cast<uint64_t>(
+                       ShapedType::isDynamic(size) ? dynamicSize : size));
+  };
+  // A loop is as long as the first dimension that it alone runs along.
+  llvm::SmallBitVector isKnown;
+  for (auto [attribute, type] :
+       llvm::zip_equal(op.getIndexingMaps(), op->getOperandTypes())) {
+    AffineMap map = cast<AffineMapAttr>(attribute).getValue();
+    isKnown.resize(map.getNumDims());
+    auto shaped = dyn_cast<ShapedType>(type);
+    if (!shaped)
+      continue;
+    for (auto [result, size] :
+         llvm::zip_equal(map.getResults(), shaped.getShape())) {
+      auto loop = dyn_cast<AffineDimExpr>(result);
+      if (!loop || isKnown.test(loop.getPosition()))
+        continue;
+      isKnown.set(loop.getPosition());
+      multiply(size);
+    }
+  }
+  if (isKnown.all())
+    return numPoints;
+  numPoints = 1;
+  llvm::for_each(op.getStaticLoopRanges(), multiply);
+  return numPoints;
 }
 
 /// True if what `init` holds has to come from memory: accumulators that start
@@ -59,36 +104,29 @@ struct StructuredOpModel
     : public CostOpInterface::ExternalModel<StructuredOpModel<OpTy>, OpTy> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
     auto linalgOp = cast<linalg::LinalgOp>(op);
-    uint64_t numPoints = 1;
-    for (int64_t size : linalgOp.getStaticLoopRanges())
-      numPoints = llvm::SaturatingMultiply(
-          numPoints, static_cast<uint64_t>(ShapedType::isDynamic(size)
-                                               ? defaults.dynamicSize
-                                               : size));
+    uint64_t numPoints = getNumPoints(linalgOp, defaults.dynamicSize);
+    // Inputs come first; every question for them builds an attribute anew.
+    unsigned numInputs = linalgOp.getNumDpsInputs();
 
     Work work;
-    bool isMultiplication = linalgOp.getNumDpsInputs() >= 2 &&
-                            (linalg::isaContractionOpInterface(linalgOp) ||
-                             linalg::isaConvolutionOpInterface(linalgOp));
     for (Operation &payloadOp : linalgOp.getBlock()->without_terminator()) {
       uint64_t count = getPayloadOperations(payloadOp);
       if (count == 0)
         continue;
-      Type type = isMultiplication
-                      ? getMultiplicationType(linalgOp)
-                      : getElementTypeOrSelf(payloadOp.getOperand(0).getType());
-      work.addOperations(type, llvm::SaturatingMultiply(numPoints, count));
+      Type payloadType =
+          getElementTypeOrSelf(payloadOp.getOperand(0).getType());
+      work.addOperations(getOperationType(linalgOp, numInputs, payloadType),
+                         llvm::SaturatingMultiply(numPoints, count));
     }
 
-    SmallVector<Value> read;
-    for (OpOperand *input : linalgOp.getDpsInputOperands())
-      if (linalgOp.payloadUsesValueFromOperand(input))
-        read.push_back(input->get());
-    SmallVector<Value> written;
-    for (OpOperand &init : linalgOp.getDpsInitsMutable()) {
-      if (isInitLoaded(linalgOp, init))
-        read.push_back(init.get());
-      written.push_back(init.get());
+    SmallVector<Value> read, written;
+    for (OpOperand &operand : op->getOpOperands()) {
+      bool isInit = operand.getOperandNumber() >= numInputs;
+      if (isInit ? isInitLoaded(linalgOp, operand)
+                 : linalgOp.payloadUsesValueFromOperand(&operand))
+        read.push_back(operand.get());
+      if (isInit)
+        written.push_back(operand.get());
     }
     work.addBytes(getDistinctBytes(read, defaults.dynamicSize),
                   getDistinctBytes(written, defaults.dynamicSize));

@@ -193,8 +193,8 @@ std::optional<TimelineTotals> CostModel::getBodyTotals(Operation *op) {
 
 /// What `op` costs if that takes no look at a body.
 std::optional<Cost> CostModel::getOwnCost(Operation *op) {
-  if (auto attr =
-          op->getAttrOfType<IntegerAttr>(comm::CommDialect::kCostAttrName))
+  if (auto attr = dyn_cast_if_present<IntegerAttr>(
+          op->getDiscardableAttr(comm::CommDialect::kCostAttrName)))
     return Cost{attr.getInt(), CostSource::Attribute};
   if (options.profile)
     if (std::optional<int64_t> ns = options.profile(op))

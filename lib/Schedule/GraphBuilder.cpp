@@ -1,4 +1,4 @@
-//===- GraphBuilder.cpp - From a block to a graph and back ----------------===//
+//===- GraphBuilder.cpp - From a block to a graph -------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -166,8 +166,9 @@ private:
 
   void addPrologue(Operation *op, Nodes producers);
   LogicalResult addNode(Operation *op, const Nodes &producers);
-  /// The nodes that `op` and what is nested in it use, through prologue.
-  Nodes getProducers(Operation *op) const;
+  /// The nodes that `op` and what is nested in it use, through prologue; the
+  /// prologue that they use themselves joins `result.uses`.
+  Nodes getProducers(Operation *op);
   int64_t takeUnusedBytes(Operation *op);
   bool isDeadUserOfWait(Operation *op, const Nodes &producers) const;
 
@@ -186,8 +187,17 @@ private:
   DependenceTracker dependences;
   ExchangeTracker exchanges;
   BufferResolver buffers;
-  llvm::DenseMap<Operation *, unsigned> nodeOf;
-  llvm::DenseMap<Operation *, Nodes> producersOf;
+  /// Where an op is to be found: an index into `result.ops`, or into
+  /// `result.prologue` and `producersOf`.
+  struct Location {
+    unsigned index : 31;
+    unsigned isPrologue : 1;
+  };
+  llvm::DenseMap<Operation *, Location> locations;
+  /// The nodes that each prologue op uses.
+  std::vector<Nodes> producersOf;
+  /// The place of the op that is being added.
+  BlockGraph::Place place{0, 0, 0};
   llvm::MapVector<Attribute, int32_t> lanes;
   /// Allocations that no node uses yet.
   llvm::DenseMap<Operation *, int64_t> unusedBytes;
@@ -205,17 +215,23 @@ private:
 
 } // namespace
 
-GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) const {
-  Nodes producers;
+GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) {
+  Nodes producers, uses;
   auto add = [&](Operation *user) {
     for (Value operand : user->getOperands()) {
       Operation *producer = operand.getDefiningOp();
       if (!producer || producer->getBlock() != result.block)
         continue;
-      if (auto it = nodeOf.find(producer); it != nodeOf.end())
-        producers.push_back(it->second);
-      else if (auto it = producersOf.find(producer); it != producersOf.end())
-        llvm::append_range(producers, it->second);
+      auto it = locations.find(producer);
+      if (it == locations.end())
+        continue;
+      Location location = it->second;
+      if (location.isPrologue) {
+        llvm::append_range(producers, producersOf[location.index]);
+        uses.push_back(location.index);
+      } else {
+        producers.push_back(location.index);
+      }
     }
   };
   if (hasNestedOps(op))
@@ -224,6 +240,9 @@ GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) const {
     add(op);
   llvm::sort(producers);
   producers.erase(llvm::unique(producers), producers.end());
+  place.usesBegin = result.uses.size();
+  llvm::append_range(result.uses, uses);
+  place.usesEnd = result.uses.size();
   return producers;
 }
 
@@ -232,7 +251,7 @@ GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) const {
 bool GraphBuilder::isDeadUserOfWait(Operation *op,
                                     const Nodes &producers) const {
   return op->use_empty() && !isa<comm::ComputeOp>(op) &&
-         !op->hasAttr(comm::CommDialect::kCostAttrName) &&
+         !op->getDiscardableAttr(comm::CommDialect::kCostAttrName) &&
          isMemoryEffectFree(op) && isOpTriviallyDead(op) &&
          llvm::any_of(producers, [&](unsigned node) {
            return result.graph[node].kind == NodeKind::Wait;
@@ -242,9 +261,11 @@ bool GraphBuilder::isDeadUserOfWait(Operation *op,
 void GraphBuilder::addPrologue(Operation *op, Nodes producers) {
   bool isLeading =
       result.ops.empty() && result.numLeading == result.prologue.size();
+  locations[op] = {static_cast<unsigned>(result.prologue.size()), true};
   result.prologue.push_back(op);
+  result.prologuePlaces.push_back(place);
   result.numLeading += isLeading;
-  producersOf[op] = std::move(producers);
+  producersOf.push_back(std::move(producers));
   if (!op->getResults().empty() &&
       BufferResolver::isAllocation(op->getResult(0)))
     unusedBytes[op] = getCreatedBytes(op);
@@ -283,6 +304,7 @@ FailureOr<BlockGraph> GraphBuilder::build() {
       addPrologue(&op, std::move(producers));
     else if (failed(addNode(&op, producers)))
       return failure();
+    ++place.position;
   }
   result.graph.finalize();
   return std::move(result);
@@ -311,7 +333,8 @@ LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
   }
   unsigned node = result.graph.addNode(info);
   result.ops.push_back(op);
-  nodeOf[op] = node;
+  result.opPlaces.push_back(place);
+  locations[op] = {node, false};
 
   for (unsigned producer : producers)
     result.graph.addEdge(producer, node);
@@ -414,64 +437,4 @@ void GraphBuilder::addCommunicator(unsigned node, bool isStart) {
 FailureOr<BlockGraph> braid::buildBlockGraph(Block &block, CostFunction cost,
                                              CallEffects &calls) {
   return GraphBuilder(block, cost, calls).build();
-}
-
-//===----------------------------------------------------------------------===//
-// Back to the block
-//===----------------------------------------------------------------------===//
-
-bool braid::applyOrder(const BlockGraph &graph, ArrayRef<unsigned> order) {
-  assert(isLegalOrder(graph.graph, order) && "the order is legal");
-  if (isProgramOrder(order))
-    return false;
-
-  auto leading = ArrayRef(graph.prologue).take_front(graph.numLeading);
-  auto following = ArrayRef(graph.prologue).drop_front(graph.numLeading);
-  std::vector<Operation *> ops(leading.begin(), leading.end());
-  ops.reserve(graph.prologue.size() + graph.ops.size());
-
-  // Every other prologue op comes right before the first node that needs it.
-  llvm::DenseMap<Operation *, unsigned> unplaced;
-  for (auto [position, op] : llvm::enumerate(following))
-    unplaced[op] = position;
-  SmallVector<unsigned> needed;
-  auto need = [&](Operation *user) {
-    for (Value operand : user->getOperands()) {
-      auto it = unplaced.find(operand.getDefiningOp());
-      if (it == unplaced.end())
-        continue;
-      needed.push_back(it->second);
-      unplaced.erase(it);
-    }
-  };
-  auto needOperands = [&](Operation *op) {
-    if (hasNestedOps(op))
-      op->walk(need);
-    else
-      need(op);
-  };
-  for (unsigned node : order) {
-    if (!unplaced.empty()) {
-      needed.clear();
-      needOperands(graph.ops[node]);
-      for (size_t i = 0; i != needed.size(); ++i)
-        needOperands(following[needed[i]]);
-      llvm::sort(needed);
-      for (unsigned position : needed)
-        ops.push_back(following[position]);
-    }
-    ops.push_back(graph.ops[node]);
-  }
-  for (Operation *op : following)
-    if (unplaced.contains(op))
-      ops.push_back(op);
-
-  Block::iterator cursor = graph.block->begin();
-  for (Operation *op : ops) {
-    if (cursor != graph.block->end() && &*cursor == op)
-      ++cursor;
-    else
-      op->moveBefore(graph.block, cursor);
-  }
-  return true;
 }

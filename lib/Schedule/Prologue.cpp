@@ -50,18 +50,8 @@ static bool isAllocation(Operation *op) {
          !interface.hasEffect<MemoryEffects::Free>();
 }
 
-bool braid::isPrologueOp(Operation *op) {
-  if (op->getNumResults() == 0 || op->hasAttr(comm::CommDialect::kCostAttrName))
-    return false;
-  if (op->hasTrait<OpTrait::ConstantLike>())
-    return true;
-  if (comm::getAsyncStart(op) || isa<comm::WaitOp>(op))
-    return false;
-  if (isAllocation(op))
-    return true;
-  if (!isMemoryEffectFree(op))
-    return false;
-
+/// True if `op` takes no time, should it have no effects.
+static bool takesNoTime(Operation *op) {
   // No interface tells which ops on tensors only change how one looks at them.
   if (isa<tensor::EmptyOp, tensor::CastOp, tensor::DimOp, tensor::RankOp,
           tensor::ExtractSliceOp, tensor::ExpandShapeOp,
@@ -80,6 +70,18 @@ bool braid::isPrologueOp(Operation *op) {
     return true;
   return llvm::all_of(op->getResultTypes(), isScalar) &&
          llvm::all_of(op->getOperandTypes(), isScalar);
+}
+
+bool braid::isPrologueOp(Operation *op) {
+  if (op->getNumResults() == 0 ||
+      op->getDiscardableAttr(comm::CommDialect::kCostAttrName))
+    return false;
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return true;
+  if (comm::getAsyncStart(op) || isa<comm::WaitOp>(op))
+    return false;
+  // Effects last: they take longest to find out.
+  return isAllocation(op) || (takesNoTime(op) && isMemoryEffectFree(op));
 }
 
 namespace {

@@ -76,6 +76,53 @@ def random_program(path, ops, collectives, seed=1):
         file.write("\n".join(lines) + "\n")
 
 
+def layered_program(path, ops, collectives, seed=1):
+    """A block like that of `random_program`, made of the ops that importers write.
+
+    Matmuls that accumulate from a fill, linalg.generic with a bias that is
+    broadcast, linalg.add, and arith and math on tensors, of four sizes. Nothing
+    has a cost of its own: all of them are estimated.
+    """
+    choose = random.Random(seed)
+    sizes = (32, 64, 128, 256)
+    arguments = ", ".join(f"%a{n}: tensor<{n}x{n}xf32>, %b{n}: tensor<{n}xf32>" for n in sizes)
+    results = ", ".join(f"tensor<{n}x{n}xf32>" for n in sizes)
+    body = ["%zero = arith.constant 0.0 : f32"]
+    values = {n: [f"%a{n}"] for n in sizes}
+    starts = 0
+    while len(body) < ops:
+        n = choose.choice(sizes)
+        at = len(body)
+        v, kind = f"%v{at}", f"tensor<{n}x{n}xf32>"
+        x, y = choose.choice(values[n][-50:]), choose.choice(values[n][-50:])
+        pair = f"ins({x}, {y} : {kind}, {kind})"
+        if starts * ops <= at * collectives and starts < collectives:
+            body += [f"%t{at} = comm.all_reduce sum {values[n][-1]} on @world : {kind}",
+                     f"{v} = comm.wait %t{at} : !comm.token<{kind}>"]
+            starts += 1
+        elif (form := choose.randrange(5)) == 0:
+            body += [f"%e{at} = tensor.empty() : {kind}",
+                     f"%f{at} = linalg.fill ins(%zero : f32) outs(%e{at} : {kind}) -> {kind}",
+                     f"{v} = linalg.matmul {pair} outs(%f{at} : {kind}) -> {kind}"]
+        elif form == 1:
+            body += [f"%e{at} = tensor.empty() : {kind}",
+                     f"{v} = linalg.generic {{indexing_maps = [#id, #row, #id], iterator_types = "
+                     f'["parallel", "parallel"]}} ins({x}, %b{n} : {kind}, tensor<{n}xf32>) outs(%e{at} : {kind}) {{ '
+                     "^bb0(%l: f32, %r: f32, %o: f32): %s = arith.addf %l, %r : f32 "
+                     f"%m = arith.maximumf %s, %zero : f32 linalg.yield %m : f32 }} -> {kind}"]
+        elif form == 2:
+            body += [f"%e{at} = tensor.empty() : {kind}", f"{v} = linalg.add {pair} outs(%e{at} : {kind}) -> {kind}"]
+        elif form == 3:
+            body.append(f"{v} = arith.mulf {x}, {y} : {kind}")
+        else:
+            body.append(f"{v} = math.tanh {x} : {kind}")
+        values[n].append(v)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("#id = affine_map<(m, n) -> (m, n)>\n#row = affine_map<(m, n) -> (n)>\ncomm.group @world all\n"
+                   f"func.func @main({arguments}) -> ({results}) {{\n" + "\n".join(body) +
+                   f"\nreturn {', '.join(values[n][-1] for n in sizes)} : {results}\n}}\n")
+
+
 def pass_seconds(bench, program, passes, tool="braid-opt"):
     """Wall-clock seconds of each pass, the best of three runs."""
     best = {}

@@ -33,6 +33,17 @@ struct BlockGraph {
   std::vector<mlir::Operation *> prologue;
   /// So many of `prologue` stand before all nodes and stay there.
   size_t numLeading = 0;
+
+  /// Where an op stood in the block, and which prologue ops it uses itself: a
+  /// piece of `uses`.
+  struct Place {
+    unsigned position;
+    size_t usesBegin, usesEnd;
+  };
+  /// The places of `ops` and of `prologue`.
+  std::vector<Place> opPlaces, prologuePlaces;
+  /// Indices into `prologue`.
+  std::vector<unsigned> uses;
 };
 
 /// Builds the graph of `block` without its terminator, which stays last. One
@@ -63,8 +74,9 @@ struct BlockGraph {
 llvm::FailureOr<BlockGraph>
 buildBlockGraph(mlir::Block &block, CostFunction cost, CallEffects &calls);
 
-/// Puts the ops of the graph's block in `order`, a legal order of the graph.
-/// Returns false, and changes nothing, if it is the program order.
+/// Puts the ops of the graph's block, which stand as they did when the graph
+/// was built, in `order`, a legal order of the graph. Moves as few ops as that
+/// takes. Returns false, and changes nothing, if it is the program order.
 bool applyOrder(const BlockGraph &graph, llvm::ArrayRef<unsigned> order);
 
 /// True if `op` takes no time and has no effect, so that it moves with the ops
