@@ -123,11 +123,12 @@ def layered_program(path, ops, collectives, seed=1):
                    f"\nreturn {', '.join(values[n][-1] for n in sizes)} : {results}\n}}\n")
 
 
-def pass_seconds(bench, program, passes, tool="braid-opt"):
+def pass_seconds(bench, program, passes, verify):
     """Wall-clock seconds of each pass, the best of three runs."""
     best = {}
     for _ in range(3):
-        output = bench.run(tool, program, "-o", os.devnull, "--mlir-timing", "--mlir-timing-display=list",
+        output = bench.run("braid-opt", program, "-o", os.devnull, f"--verify-each={int(verify)}",
+                           "--mlir-timing", "--mlir-timing-display=list",
                            *[f"--{name}" for name in passes])
         for seconds, name in re.findall(r"^\s*([0-9.]+) \([^)]*\)\s+(\S+)$", output, re.M):
             best[name] = min(best.get(name, float("inf")), float(seconds))
@@ -136,18 +137,20 @@ def pass_seconds(bench, program, passes, tool="braid-opt"):
 
 def scheduling(bench):
     print("scheduling passes, one block       ops   starts      sink     raise   reorder     total    a op")
-    totals = []
-    for ops in (10_000, 100_000):
-        program = bench.path(f"block{ops}.mlir")
-        random_program(program, ops, ops // 20)
-        times = pass_seconds(bench, program, PASSES)
-        seconds = [next(value for name, value in times.items() if pass_class(wanted) in name) for wanted in PASSES]
-        totals.append(sum(seconds))
-        print(f"{'':28}{ops:9}{ops // 20:9}", *(f"{value:8.4f}s" for value in (*seconds, sum(seconds))),
-              f"{sum(seconds) / ops * 1e6:6.2f}us")
-    print(f"{'':28}10 times the ops take {totals[1] / totals[0]:.1f} times as long")
-    print("the same in processor time, without MLIR's verifier, costs given")
-    print(bench.run(os.path.join(bench.build, "bin", "schedule-passes")).rstrip())
+    for title, write in (("arith and math", random_program), ("linalg, arith and math", layered_program)):
+        for verify in (False, True):
+            totals = []
+            for ops in (10_000, 100_000):
+                program = bench.path(f"block{ops}.mlir")
+                write(program, ops, ops // 20)
+                times = pass_seconds(bench, program, PASSES, verify)
+                seconds = [next(value for name, value in times.items() if pass_class(wanted) in name)
+                           for wanted in PASSES]
+                totals.append(sum(seconds))
+                print(f"{title:28}{ops:9}{ops // 20:9}", *(f"{value:8.4f}s" for value in (*seconds, sum(seconds))),
+                      f"{sum(seconds) / ops * 1e6:6.2f}us")
+            print(f"{'':28}{'with' if verify else 'without'} the verifier; 10 times the ops take "
+                  f"{totals[1] / totals[0]:.1f} times as long")
 
 
 def pass_class(name):
