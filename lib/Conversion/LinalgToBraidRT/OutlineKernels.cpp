@@ -23,7 +23,8 @@ using namespace mlir;
 
 namespace {
 
-/// Compares kernels by what they compute: not by operands, nor by locations.
+/// Compares kernels that capture nothing by what they compute: not by operands,
+/// nor by locations.
 struct KernelInfo : public llvm::DenseMapInfo<Operation *> {
   static unsigned getHashValue(const Operation *op) {
     return OperationEquivalence::computeHash(
@@ -37,10 +38,19 @@ struct KernelInfo : public llvm::DenseMapInfo<Operation *> {
     if (a == getEmptyKey() || a == getTombstoneKey() || b == getEmptyKey() ||
         b == getTombstoneKey())
       return false;
+    auto *lhs = const_cast<Operation *>(a), *rhs = const_cast<Operation *>(b);
+    // Operands become arguments, so their types alone count; values of the body
+    // have to be computed and used alike.
+    llvm::DenseMap<Value, Value> counterparts;
     return OperationEquivalence::isEquivalentTo(
-        const_cast<Operation *>(a), const_cast<Operation *>(b),
-        OperationEquivalence::ignoreValueEquivalence,
-        /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
+        lhs, rhs,
+        [&](Value left, Value right) {
+          if (llvm::is_contained(lhs->getOperands(), left))
+            return success(left.getType() == right.getType());
+          return success(counterparts.lookup(left) == right);
+        },
+        [&](Value left, Value right) { counterparts[left] = right; },
+        OperationEquivalence::IgnoreLocations);
   }
 };
 
