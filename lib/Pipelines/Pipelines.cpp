@@ -27,6 +27,8 @@ using namespace braid;
 void braid::buildPreparePipeline(OpPassManager &pm) {
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
+  // Loops of blocks that carry tensors cannot be bufferized.
+  pm.addPass(createLiftControlFlowToSCFPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());

@@ -16,3 +16,15 @@ func.func @region(%a: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %c : tensor<4xf32>
 }
+
+// -----
+
+func.func @loop_of_blocks(%a: tensor<4xf32>, %again: i1) -> tensor<4xf32> {
+  // expected-error@+2 {{found a loop of blocks that carries a tensor, expected structured control flow, to which --lift-cf-to-scf brings it}}
+  cf.br ^head(%a : tensor<4xf32>)
+^head(%x: tensor<4xf32>):
+  %e = math.exp %x : tensor<4xf32>
+  cf.cond_br %again, ^head(%e : tensor<4xf32>), ^exit
+^exit:
+  return %x : tensor<4xf32>
+}

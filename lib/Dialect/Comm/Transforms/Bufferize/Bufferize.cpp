@@ -21,7 +21,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/RegionGraphTraits.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/SCCIterator.h"
 
 namespace braid::comm {
 #define GEN_PASS_DEF_COMMBUFFERIZEPASS
@@ -51,6 +53,31 @@ LogicalResult checkNoCompute(ModuleOp module) {
                             << "\" cannot be bufferized, expected "
                                "--comm-inline-compute to have inlined it";
     return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Reports loops of blocks that carry tensors, which One-Shot follows without
+/// end.
+LogicalResult checkNoLoopOfBlocks(ModuleOp module) {
+  WalkResult result = module.walk([&](func::FuncOp function) {
+    Region *body = &function.getBody();
+    if (body->empty() || body->hasOneBlock())
+      return WalkResult::advance();
+    for (auto component = llvm::scc_begin(body); !component.isAtEnd();
+         ++component) {
+      if (!component.hasCycle())
+        continue;
+      for (Block *block : *component)
+        for (BlockArgument argument : block->getArguments())
+          if (isa<TensorType>(argument.getType()))
+            return WalkResult(
+                emitError(argument.getLoc())
+                << "found a loop of blocks that carries a tensor, expected "
+                   "structured control flow, to which --lift-cf-to-scf brings "
+                   "it");
+    }
+    return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }
@@ -195,7 +222,7 @@ struct CommBufferizePass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(checkNoCompute(module)))
+    if (failed(checkNoCompute(module)) || failed(checkNoLoopOfBlocks(module)))
       return signalPassFailure();
     protectArguments(module);
     if (failed(inflight::splitTokens(module)))
