@@ -13,9 +13,12 @@ int main(int argc, char **argv) {
   braid::registerAllDialects(registry);
   braid::registerAllPasses();
   mlir::MLIRContext context(registry);
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(argc > 1 ? argv[1] : "-", &context);
+  auto module =
+      mlir::parseSourceFile<mlir::ModuleOp>(argc > 1 ? argv[1] : "-", &context);
   mlir::PassManager passes(&context);
-  if (!module || mlir::failed(mlir::parsePassPipeline("func.func(comm-sink-waits)", passes)) ||
+  if (!module ||
+      mlir::failed(
+          mlir::parsePassPipeline("func.func(comm-sink-waits)", passes)) ||
       mlir::failed(passes.run(*module)))
     return 1;
   module->print(llvm::outs());
