@@ -67,6 +67,43 @@ struct FoldGroupOfOne : public OpRewritePattern<WaitOp> {
   }
 };
 
+/// A wait that came to see its start, as branches or loops around the two were
+/// folded, names the start's buffers: not casts of them, nor the empty ones
+/// that stood where other starts had a source.
+struct NameBuffersOfStart : public OpRewritePattern<WaitOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(WaitOp wait,
+                                PatternRewriter &rewriter) const override {
+    AsyncStartOpInterface start = wait.getStart();
+    if (!start || !start.isBufferForm())
+      return failure();
+    SmallVector<Value> sources = start.getSources();
+    SmallVector<Value> destinations = start.getDestinations();
+    auto isSourceOnly = [&](Value buffer) {
+      return llvm::is_contained(sources, buffer) &&
+             !llvm::is_contained(destinations, buffer);
+    };
+    if (llvm::all_of(wait.getReads(), isSourceOnly) &&
+        llvm::all_of(wait.getWrites(), [&](Value buffer) {
+          return llvm::is_contained(destinations, buffer);
+        }))
+      return failure();
+    // One token of a coalesced launch stands for its own operand.
+    size_t own = cast<OpResult>(wait.getToken()).getResultNumber();
+    SmallVector<Value> reads, writes;
+    if (own < destinations.size())
+      writes.push_back(destinations[own]);
+    if (own < sources.size() && isSourceOnly(sources[own]))
+      reads.push_back(sources[own]);
+    rewriter.modifyOpInPlace(wait, [&]() {
+      wait.getReadsMutable().assign(reads);
+      wait.getWritesMutable().assign(writes);
+    });
+    return success();
+  }
+};
+
 } // namespace
 
 void SizeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
@@ -76,5 +113,5 @@ void SizeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 
 void WaitOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                          MLIRContext *context) {
-  patterns.add<FoldGroupOfOne>(context);
+  patterns.add<FoldGroupOfOne, NameBuffersOfStart>(context);
 }
