@@ -28,8 +28,7 @@ namespace {
 /// Copies what the dialect knows about `from` to `to`.
 void copyAttributes(Operation *from, Operation *to) {
   for (NamedAttribute attribute : from->getDiscardableAttrs())
-    if (attribute.getNameDialect() &&
-        isa<CommDialect>(attribute.getNameDialect()))
+    if (isa_and_nonnull<CommDialect>(attribute.getNameDialect()))
       to->setAttr(attribute.getName(), attribute.getValue());
 }
 
