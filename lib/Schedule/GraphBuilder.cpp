@@ -10,6 +10,7 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Schedule/DependenceTracker.h"
+#include "braid/Schedule/Roofline.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
@@ -24,30 +25,16 @@ using namespace braid;
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// Bytes of a value of `type`, dynamic sizes counted as 1; 0 if it is no tensor
-/// or memref of ints and floats.
+/// Bytes of a value of `type`, or of what a token of that type stands for,
+/// dynamic sizes counted as 1; 0 if it is no tensor or memref of numbers.
 static int64_t getBytes(Type type) {
   if (auto token = dyn_cast<comm::TokenType>(type))
     type = token.getValueType();
-  auto shaped = dyn_cast_or_null<ShapedType>(type);
-  if (!shaped || !shaped.hasRank())
+  if (!type)
     return 0;
-  Type element = shaped.getElementType();
-  int64_t factor = 1;
-  if (auto complex = dyn_cast<ComplexType>(element)) {
-    factor = 2;
-    element = complex.getElementType();
-  }
-  if (!element.isIntOrIndexOrFloat())
-    return 0;
-  int64_t bytes =
-      element.isIndex()
-          ? 8
-          : factor * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  for (int64_t size : shaped.getShape())
-    if (!ShapedType::isDynamic(size) && llvm::MulOverflow(bytes, size, bytes))
-      return std::numeric_limits<int64_t>::max();
-  return bytes;
+  return static_cast<int64_t>(
+      std::min<uint64_t>(getTypeBytes(type, /*dynamicSize=*/1),
+                         std::numeric_limits<int64_t>::max()));
 }
 
 /// Bytes of the tensors that `op` computes, or that its tokens stand for, and
