@@ -8,23 +8,16 @@
 
 #include "braid/Schedule/ReorderComputeForOverlap.h"
 #include "braid/Schedule/RaiseCollectives.h"
+#include "braid/Schedule/Units.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
-#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <cassert>
 #include <limits>
 
 using namespace braid;
-
-/// The sum of two durations, or the longest duration if it is longer than that.
-static int64_t addDurations(int64_t lhs, int64_t rhs) {
-  int64_t sum;
-  return llvm::AddOverflow(lhs, rhs, sum) ? std::numeric_limits<int64_t>::max()
-                                          : sum;
-}
 
 namespace {
 
@@ -236,7 +229,7 @@ int64_t Scheduler::fill(int64_t total, int64_t duration) {
       break;
     unsigned node = nodeOf[rank++];
     schedule(node);
-    total = addDurations(total, graph[node].cost);
+    total = addNs(total, graph[node].cost);
   }
   filling = false;
   return total;
@@ -258,7 +251,7 @@ ScheduleOrder Scheduler::run() {
     Needs needs = collectNeeds(start, previous);
     int64_t needed = rolledOver;
     for (unsigned node : needs.independent)
-      needed = addDurations(needed, graph[node].cost);
+      needed = addNs(needed, graph[node].cost);
     schedule(needs.independent);
 
     int64_t total = fill(needed, duration);

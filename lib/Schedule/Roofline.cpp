@@ -98,18 +98,6 @@ int64_t braid::roundToNs(double ns) {
   return std::max<int64_t>(1, std::llround(ns));
 }
 
-int64_t braid::addNs(int64_t a, int64_t b) {
-  int64_t sum;
-  return llvm::AddOverflow(a, b, sum) ? std::numeric_limits<int64_t>::max()
-                                      : sum;
-}
-
-int64_t braid::multiplyNs(int64_t a, int64_t b) {
-  int64_t product;
-  return llvm::MulOverflow(a, b, product) ? std::numeric_limits<int64_t>::max()
-                                          : product;
-}
-
 /// True if all that `op` does to memory is to allocate or to free it.
 static bool onlyAllocatesOrFrees(Operation *op) {
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);

@@ -8,7 +8,7 @@
 
 #include "braid/Schedule/Simulator.h"
 
-#include "braid/Schedule/Roofline.h"
+#include "braid/Schedule/Units.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -55,7 +55,8 @@ static int64_t getCriticalPath(ArrayRef<SimulatedOp> ops) {
   return longest;
 }
 
-Simulation braid::simulate(ArrayRef<SimulatedOp> ops, int64_t liveBytes) {
+Simulation braid::simulate(ArrayRef<SimulatedOp> ops,
+                           const MachineModel &machine, int64_t liveBytes) {
   Simulation result;
   result.times.resize(ops.size());
   int64_t streamNs = 0, leastStreamNs = 0;

@@ -22,6 +22,9 @@ function(braid_compiler_flags target)
   if(NOT LLVM_ENABLE_RTTI)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
   endif()
+  # Ranks decide alike on whatever machine they compile: no fused multiply-add
+  # where one has it.
+  target_compile_options(${target} PRIVATE -ffp-contract=off)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:braid_options>)
 endfunction()
 

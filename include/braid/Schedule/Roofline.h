@@ -11,6 +11,7 @@
 
 #include "braid/Dialect/Comm/IR/CommCostInterface.h"
 #include "braid/Schedule/Hardware.h"
+#include "braid/Schedule/Units.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace braid {
@@ -40,12 +41,6 @@ double estimateRooflineNs(const comm::Work &work, const Hardware &hardware);
 /// `ns` as whole nanoseconds: rounded to the nearest, but at least 1 if there
 /// is any time at all, so that work is never mistaken for none.
 int64_t roundToNs(double ns);
-
-/// a + b, and the largest value where that overflows. Both are at least 0.
-int64_t addNs(int64_t a, int64_t b);
-
-/// a * b, and the largest value where that overflows. Both are at least 0.
-int64_t multiplyNs(int64_t a, int64_t b);
 
 /// The work of an op that says nothing of itself: it reads its operands and
 /// writes its results. Views, constants, allocations, terminators and ops on

@@ -18,6 +18,7 @@
 #ifndef BRAID_SCHEDULE_SIMULATOR_H
 #define BRAID_SCHEDULE_SIMULATOR_H
 
+#include "braid/Schedule/Machine.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -53,6 +54,8 @@ struct SimulatedOp {
   int64_t allocatedBytes = 0;
   int64_t freedBytes = 0;
   int64_t transientBytes = 0;
+  /// What it takes of the machine while it runs.
+  ResourceDemand demand;
 };
 
 /// What happens to one op.
@@ -89,7 +92,14 @@ struct Simulation {
 
 /// Plays `ops` in the order given. `liveBytes` live from before the first op to
 /// after the last.
-Simulation simulate(llvm::ArrayRef<SimulatedOp> ops, int64_t liveBytes = 0);
+Simulation simulate(llvm::ArrayRef<SimulatedOp> ops,
+                    const MachineModel &machine, int64_t liveBytes = 0);
+
+/// The same on the textbook machine.
+inline Simulation simulate(llvm::ArrayRef<SimulatedOp> ops,
+                           int64_t liveBytes = 0) {
+  return simulate(ops, MachineModel(), liveBytes);
+}
 
 } // namespace braid
 

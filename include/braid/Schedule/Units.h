@@ -1,8 +1,14 @@
-//===- Units.h - Times and rates as users write them ------------*- C++ -*-===//
+//===- Units.h - Times and rates ---------------------------------*- C++
+//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Times and rates as users write them, and sums of times that do not overflow.
+// It knows nothing of IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +16,10 @@
 #define BRAID_SCHEDULE_UNITS_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MathExtras.h"
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace braid {
@@ -23,6 +32,21 @@ std::optional<double> parseDurationNs(llvm::StringRef text);
 /// or `100B/s` (powers of 1000); none if `text` is no number of at least 0 with
 /// one of these units.
 std::optional<double> parseBandwidth(llvm::StringRef text);
+
+/// a + b, and the largest value where that overflows. Both are at least 0;
+/// nanoseconds or bytes.
+inline int64_t addNs(int64_t a, int64_t b) {
+  int64_t sum;
+  return llvm::AddOverflow(a, b, sum) ? std::numeric_limits<int64_t>::max()
+                                      : sum;
+}
+
+/// a * b, and the largest value where that overflows. Both are at least 0.
+inline int64_t multiplyNs(int64_t a, int64_t b) {
+  int64_t product;
+  return llvm::MulOverflow(a, b, product) ? std::numeric_limits<int64_t>::max()
+                                          : product;
+}
 
 } // namespace braid
 
