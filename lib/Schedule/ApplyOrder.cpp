@@ -95,7 +95,9 @@ static std::vector<unsigned> selectInOrder(ArrayRef<PlacedOp> ops) {
 }
 
 bool braid::applyOrder(const BlockGraph &graph, ArrayRef<unsigned> order) {
-  assert(isLegalOrder(graph.graph, order) && "the order is legal");
+  assert(order.size() == graph.ops.size() && "the order has all nodes");
+  assert((graph.graph.size() == 0 || isLegalOrder(graph.graph, order)) &&
+         "the order is legal");
   if (isProgramOrder(order))
     return false;
 

@@ -34,9 +34,28 @@ BodyMemory::BodyMemory(Region &region, int64_t dynamicSize)
       argumentBytes = addNs(argumentBytes, getBytes(type, dynamicSize));
 }
 
-unsigned BodyMemory::createPiece(Type type, unsigned position, bool isBuffer) {
-  pieces.push_back({getBytes(type, dynamicSize), position, position,
-                    /*escapes=*/isBuffer, isBuffer});
+BodyMemory::BodyMemory(Block &block, int64_t dynamicSize)
+    : BodyMemory(*block.getParent(), dynamicSize) {
+  this->block = &block;
+}
+
+bool BodyMemory::isOutlet(Operation *user) const {
+  if (user->hasTrait<OpTrait::IsTerminator>() &&
+      user->getParentRegion() == &region)
+    return true;
+  return block && !block->findAncestorOpInBlock(*user);
+}
+
+/// Says that op `number` holds `piece`.
+static void addUser(BodyMemory::Piece &piece, std::optional<unsigned> number) {
+  if (number && (piece.users.empty() || piece.users.back() != *number))
+    piece.users.push_back(*number);
+}
+
+unsigned BodyMemory::createPiece(Type type, Number number, bool isBuffer) {
+  pieces.push_back(
+      {getBytes(type, dynamicSize), /*escapes=*/isBuffer, isBuffer, {}});
+  addUser(pieces.back(), number);
   return pieces.size() - 1;
 }
 
@@ -64,7 +83,7 @@ static bool hasEffectOn(Operation *op, Value value) {
   return effects && effects.getEffectOnValue<EffectTy>(value).has_value();
 }
 
-void BodyMemory::addStart(Operation *op, unsigned position) {
+void BodyMemory::addStart(Operation *op, Number number) {
   auto start = cast<comm::AsyncStartOpInterface>(op);
   Pieces sources;
   for (Value source : start.getSources())
@@ -83,14 +102,14 @@ void BodyMemory::addStart(Operation *op, unsigned position) {
         held = *reused;
       else
         held.push_back(
-            createPiece(start.getInFlightType(index), position, false));
+            createPiece(start.getInFlightType(index), number, false));
     }
     held.append(sources);
     piecesOf[token] = std::move(held);
   }
 }
 
-void BodyMemory::addResults(Operation *op, unsigned position) {
+void BodyMemory::addResults(Operation *op, Number number) {
   if (auto wait = dyn_cast<comm::WaitOp>(op)) {
     // The first piece is what was in flight; a token from elsewhere brings its
     // value along.
@@ -99,7 +118,7 @@ void BodyMemory::addResults(Operation *op, unsigned position) {
       piecesOf[wait.getValue()] =
           it != piecesOf.end() && !it->second.empty()
               ? Pieces{it->second.front()}
-              : Pieces{createPiece(wait.getValue().getType(), position, false)};
+              : Pieces{createPiece(wait.getValue().getType(), number, false)};
     }
     return;
   }
@@ -120,7 +139,7 @@ void BodyMemory::addResults(Operation *op, unsigned position) {
     Type type = result.getType();
     if (isa<BaseMemRefType>(type)) {
       if (hasEffectOn<MemoryEffects::Allocate>(op, result))
-        piecesOf[result] = {createPiece(type, position, true)};
+        piecesOf[result] = {createPiece(type, number, true)};
       continue;
     }
     // Selects between tokens and the like hold what any of their operands
@@ -145,12 +164,12 @@ void BodyMemory::addResults(Operation *op, unsigned position) {
       Pieces shared = *reused;
       piecesOf[result] = std::move(shared);
     } else {
-      piecesOf[result] = {createPiece(type, position, false)};
+      piecesOf[result] = {createPiece(type, number, false)};
     }
   }
 }
 
-void BodyMemory::add(Operation *op, unsigned position) {
+void BodyMemory::add(Operation *op, Number number) {
   // What the op and its regions use lives at least until here.
   op->walk([&](Operation *user) {
     for (Value operand : user->getOperands()) {
@@ -159,33 +178,21 @@ void BodyMemory::add(Operation *op, unsigned position) {
         continue;
       for (unsigned index : it->second) {
         Piece &piece = pieces[index];
-        piece.lastPosition = std::max(piece.lastPosition, position);
+        addUser(piece, number);
         if (piece.isBuffer && hasEffectOn<MemoryEffects::Free>(user, operand))
           piece.escapes = false;
       }
     }
   });
   if (comm::getAsyncStart(op))
-    addStart(op, position);
+    addStart(op, number);
   else
-    addResults(op, position);
+    addResults(op, number);
   // What the terminator uses outlives the body.
   for (OpResult result : op->getResults())
     for (Operation *user : result.getUsers())
-      if (user->hasTrait<OpTrait::IsTerminator>() &&
-          user->getParentRegion() == &region)
+      if (isOutlet(user))
         if (auto it = piecesOf.find(result); it != piecesOf.end())
           for (unsigned index : it->second)
             pieces[index].escapes = true;
-}
-
-void BodyMemory::finish(MutableArrayRef<SimulatedOp> ops) const {
-  for (const Piece &piece : pieces) {
-    SimulatedOp &first = ops[piece.firstPosition];
-    first.allocatedBytes = addNs(first.allocatedBytes, piece.bytes);
-    if (piece.escapes)
-      continue;
-    SimulatedOp &last = ops[piece.lastPosition];
-    last.freedBytes = addNs(last.freedBytes, piece.bytes);
-  }
 }

@@ -9,50 +9,66 @@
 #ifndef BRAID_LIB_SCHEDULE_BODYMEMORY_H
 #define BRAID_LIB_SCHEDULE_BODYMEMORY_H
 
-#include "braid/Schedule/Simulator.h"
 #include "mlir/IR/Region.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <optional>
+#include <vector>
+
 namespace braid {
 
-/// Finds where the bytes of a body come to life and where they die, in one
-/// sweep over its ops in their order. See `simulateRegion` for the rules.
+/// Finds which ops of a body hold which memory, in one sweep over its ops in
+/// their order. What it finds holds in every legal order of the ops: which
+/// values share memory does not depend on it. See `simulateRegion` for the
+/// rules.
 class BodyMemory {
 public:
+  /// A piece of memory that several values may share. It comes to life with the
+  /// first of its users and dies after the last.
+  struct Piece {
+    int64_t bytes;
+    /// Lives to the end of the body.
+    bool escapes;
+    /// A buffer, which lives until it is freed rather than to its last use.
+    bool isBuffer;
+    /// The numbers of the ops that hold it, ascending; at least one, but for
+    /// memory that only ops without a number touch.
+    llvm::SmallVector<unsigned, 4> users;
+  };
+
   BodyMemory(mlir::Region &region, int64_t dynamicSize);
+  /// Of one block: what other blocks use lives to its end.
+  BodyMemory(mlir::Block &block, int64_t dynamicSize);
 
-  /// The next op, and its position among those that are simulated.
-  void add(mlir::Operation *op, unsigned position);
+  /// The next op, and its number: not lower than those before. An op without
+  /// one takes no time; what it makes comes to life with the first that uses
+  /// it.
+  void add(mlir::Operation *op, std::optional<unsigned> number);
 
-  /// Writes allocated and freed bytes into the ops, by position.
-  void finish(llvm::MutableArrayRef<SimulatedOp> ops) const;
+  llvm::ArrayRef<Piece> getPieces() const { return pieces; }
 
   /// Bytes of the arguments, which live throughout; 0 unless the body is that
   /// of a function.
   int64_t getArgumentBytes() const { return argumentBytes; }
 
 private:
-  /// A piece of memory that several values may share.
-  struct Piece {
-    int64_t bytes;
-    unsigned firstPosition;
-    unsigned lastPosition;
-    /// Lives to the end of the body.
-    bool escapes;
-    /// A buffer, which lives until it is freed rather than to its last use.
-    bool isBuffer;
-  };
   using Pieces = llvm::SmallVector<unsigned, 2>;
+  using Number = std::optional<unsigned>;
 
-  unsigned createPiece(mlir::Type type, unsigned position, bool isBuffer);
-  void addStart(mlir::Operation *op, unsigned position);
-  void addResults(mlir::Operation *op, unsigned position);
+  unsigned createPiece(mlir::Type type, Number number, bool isBuffer);
+  void addStart(mlir::Operation *op, Number number);
+  void addResults(mlir::Operation *op, Number number);
   /// The pieces of `value` if an op may write in place of it: nobody else uses
   /// it, and it is made in this body.
   const Pieces *getReusable(mlir::Value value) const;
 
+  /// True if `user` makes what it uses outlive the body.
+  bool isOutlet(mlir::Operation *user) const;
+
   mlir::Region &region;
+  /// Null if the body is the whole region.
+  mlir::Block *block = nullptr;
   int64_t dynamicSize;
   int64_t argumentBytes = 0;
   std::vector<Piece> pieces;

@@ -8,6 +8,7 @@
 
 #include "braid/Schedule/Report.h"
 
+#include "braid/Schedule/AwaitedTokens.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/raw_ostream.h"
@@ -38,7 +39,7 @@ static std::string getName(Operation *op) {
     return compute.getKernel().str();
   if (auto wait = dyn_cast<comm::WaitOp>(op)) {
     SmallVector<Operation *, 1> starts =
-        getAwaitedStarts(wait.getToken(), *op->getParentRegion());
+        getTokenOrigins(wait.getToken(), *op->getParentRegion()).starts;
     if (starts.size() == 1)
       return getName(starts.front());
   }

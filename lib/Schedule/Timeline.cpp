@@ -9,7 +9,7 @@
 #include "braid/Schedule/Timeline.h"
 
 #include "BodyMemory.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "braid/Schedule/AwaitedTokens.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
@@ -29,43 +29,6 @@ static std::string getLaneName(Attribute lane) {
   std::string name;
   llvm::raw_string_ostream(name) << lane;
   return name;
-}
-
-SmallVector<Operation *, 1> braid::getAwaitedStarts(Value token,
-                                                    Region &region) {
-  SmallVector<Operation *, 1> starts;
-  SmallVector<Value> tokens = {token};
-  SmallPtrSet<Value, 4> seen;
-  while (!tokens.empty()) {
-    Value value = tokens.pop_back_val();
-    if (!seen.insert(value).second)
-      continue;
-    Operation *op = value.getDefiningOp();
-    if (!op || op->getParentRegion() != &region)
-      continue;
-    if (auto select = dyn_cast<arith::SelectOp>(op))
-      tokens.append({select.getFalseValue(), select.getTrueValue()});
-    else if (comm::getAsyncStart(op) && !llvm::is_contained(starts, op))
-      starts.push_back(op);
-  }
-  return starts;
-}
-
-/// The starts that `op` awaits: itself, or in a region, or by handing their
-/// tokens to something that does. A select only passes tokens on.
-static SmallVector<Operation *, 1> getStartsAwaitedBy(Operation *op,
-                                                      Region &region) {
-  SmallVector<Operation *, 1> starts;
-  if (isa<arith::SelectOp>(op))
-    return starts;
-  op->walk([&](Operation *user) {
-    for (Value operand : user->getOperands())
-      if (isa<comm::TokenType>(operand.getType()))
-        for (Operation *start : getAwaitedStarts(operand, region))
-          if (!llvm::is_contained(starts, start))
-            starts.push_back(start);
-  });
-  return starts;
 }
 
 /// True for ops that are not shown: they stand for nothing that runs.
@@ -102,7 +65,7 @@ Timeline braid::simulateRegion(Region &region, CostModel &model) {
     } else {
       node.role =
           isa<comm::WaitOp>(op) ? StreamRole::Wait : StreamRole::Compute;
-      for (Operation *start : getStartsAwaitedBy(&op, region)) {
+      for (Operation *start : getAwaitedTokens(&op, region).starts) {
         inFlight.erase(start);
         if (auto it = positions.find(start); it != positions.end())
           sim.awaits.push_back(it->second);
@@ -140,7 +103,14 @@ Timeline braid::simulateRegion(Region &region, CostModel &model) {
     simulated.push_back(std::move(sim));
   }
 
-  memory.finish(simulated);
+  for (const BodyMemory::Piece &piece : memory.getPieces()) {
+    int64_t &allocated = simulated[piece.users.front()].allocatedBytes;
+    allocated = addNs(allocated, piece.bytes);
+    if (piece.escapes)
+      continue;
+    int64_t &freed = simulated[piece.users.back()].freedBytes;
+    freed = addNs(freed, piece.bytes);
+  }
   Simulation simulation = simulate(simulated, memory.getArgumentBytes());
   for (auto [node, times] : llvm::zip_equal(timeline.nodes, simulation.times))
     node.times = times;

@@ -53,11 +53,6 @@ struct Timeline {
 /// of a function and are counted by its caller in every other body.
 Timeline simulateRegion(mlir::Region &region, CostModel &model);
 
-/// The starts whose operations the wait of `token` awaits, as far as they stand
-/// in `region` itself; selects between tokens name both.
-llvm::SmallVector<mlir::Operation *, 1> getAwaitedStarts(mlir::Value token,
-                                                         mlir::Region &region);
-
 } // namespace braid
 
 #endif // BRAID_SCHEDULE_TIMELINE_H
