@@ -34,26 +34,14 @@ struct CommReorderComputeForOverlapPass
 
   void runOnOperation() override {
     Operation *root = getOperation();
-    CostSettings settings;
-    settings.hardware = hardware;
-    settings.collectiveModel = collectiveModel;
-    settings.linkLatency = linkLatency;
-    settings.linkBandwidth = linkBandwidth;
-    settings.worldSize = worldSize;
-    settings.dynamicSize = dynamicSize;
-
+    CostSettings settings = getCostSettings();
     CallEffects calls = comm::getCallEffects(root);
     auto isNoStart = [](NodeKind kind) { return kind != NodeKind::Start; };
     for (func::FuncOp function : comm::getHostFunctions(root)) {
-      FailureOr<CostOptions> options = resolveCostOptions(function, settings);
+      FailureOr<CostOptions> options =
+          comm::resolvePassCosts(root, function, settings);
       if (failed(options))
         return signalPassFailure();
-      // The cost of a call is that of its callee, which may be changing.
-      if (!isa<ModuleOp>(root))
-        options->profile = [](Operation *op) -> std::optional<int64_t> {
-          return isa<CallOpInterface>(op) ? std::optional<int64_t>(0)
-                                          : std::nullopt;
-        };
       // What a model knows of a body is wrong once the body has changed.
       CostModel model(*options);
       auto cost = [&](Operation *op) { return model.getCost(op).ns; };

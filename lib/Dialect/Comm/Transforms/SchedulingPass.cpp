@@ -8,7 +8,13 @@
 
 #include "SchedulingPass.h"
 
+#include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "llvm/ADT/SCCIterator.h"
+
+#include <functional>
+#include <map>
+#include <utility>
 
 using namespace mlir;
 using namespace braid;
@@ -27,6 +33,44 @@ SmallVector<func::FuncOp> braid::comm::getHostFunctions(Operation *root) {
     return WalkResult::skip();
   });
   return functions;
+}
+
+SmallVector<func::FuncOp>
+braid::comm::getHostFunctionsCalleesFirst(Operation *root) {
+  SmallVector<func::FuncOp> functions = getHostFunctions(root);
+  if (functions.size() < 2)
+    return functions;
+  CallGraph calls(root);
+  DenseMap<Operation *, unsigned> place;
+  for (auto component = llvm::scc_begin(&std::as_const(calls));
+       !component.isAtEnd(); ++component)
+    for (const CallGraphNode *node : *component)
+      if (!node->isExternal())
+        place.try_emplace(node->getCallableRegion()->getParentOp(),
+                          place.size());
+  // Functions in a symbol table of their own are no part of the graph.
+  for (func::FuncOp function : functions)
+    place.try_emplace(function, place.size());
+  llvm::sort(functions, [&](func::FuncOp a, func::FuncOp b) {
+    return place.at(a) < place.at(b);
+  });
+  return functions;
+}
+
+FailureOr<CostOptions>
+braid::comm::resolvePassCosts(Operation *root, func::FuncOp function,
+                              const CostSettings &settings) {
+  FailureOr<CostOptions> options = resolveCostOptions(function, settings);
+  if (failed(options) || isa<ModuleOp>(root))
+    return options;
+  auto profile = std::move(options->profile);
+  options->profile =
+      [profile = std::move(profile)](Operation *op) -> std::optional<int64_t> {
+    if (isa<CallOpInterface>(op))
+      return 0;
+    return profile ? profile(op) : std::nullopt;
+  };
+  return options;
 }
 
 CallEffects braid::comm::getCallEffects(Operation *root) {
@@ -72,6 +116,44 @@ FailureOr<unsigned> braid::comm::scheduleFunction(
     ScheduleOrder order = algorithm(graph.graph);
     if (applyOrder(graph, order))
       numMoved += countMoved(graph.graph, order, isMover);
+  }
+  return numMoved;
+}
+
+/// The number of ops around `block`.
+static unsigned getDepth(Block *block) {
+  unsigned depth = 0;
+  for (Operation *op = block->getParentOp(); op; op = op->getParentOp())
+    ++depth;
+  return depth;
+}
+
+FailureOr<unsigned> braid::comm::scheduleProblems(
+    func::FuncOp function, CallEffects &calls, const CostOptions &costs,
+    function_ref<FailureOr<ScheduleOrder>(BlockProblem &)> algorithm,
+    function_ref<bool(NodeKind)> isMover) {
+  std::map<unsigned, SmallVector<Block *>, std::greater<>> blocksByDepth;
+  for (Block *block : prepareSchedulableBlocks(function))
+    blocksByDepth[getDepth(block)].push_back(block);
+
+  unsigned numMoved = 0;
+  for (auto &[depth, blocks] : blocksByDepth) {
+    // What a model knows of a body is wrong once the body has changed.
+    CostModel model(costs);
+    std::vector<std::pair<BlockProblem, ScheduleOrder>> results;
+    for (Block *block : blocks) {
+      FailureOr<BlockProblem> problem =
+          buildSchedulingProblem(*block, model, calls);
+      if (failed(problem))
+        return failure();
+      FailureOr<ScheduleOrder> order = algorithm(*problem);
+      if (failed(order))
+        return failure();
+      results.emplace_back(std::move(*problem), std::move(*order));
+    }
+    for (auto &[problem, order] : results)
+      if (applyOrder(problem, order))
+        numMoved += countMoved(problem.problem.graph, order, isMover);
   }
   return numMoved;
 }

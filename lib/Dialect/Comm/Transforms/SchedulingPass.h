@@ -9,7 +9,9 @@
 #ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULINGPASS_H
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULINGPASS_H
 
+#include "braid/Schedule/CostModel.h"
 #include "braid/Schedule/GraphBuilder.h"
+#include "braid/Schedule/ProblemBuilder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -26,6 +28,19 @@ public:
     return name.getTypeID() == mlir::TypeID::get<mlir::ModuleOp>() ||
            name.getTypeID() == mlir::TypeID::get<mlir::func::FuncOp>();
   }
+
+protected:
+  /// What the user has said of costs, for passes that have `costOptions`.
+  CostSettings getCostSettings() const {
+    CostSettings settings;
+    settings.hardware = this->hardware;
+    settings.collectiveModel = this->collectiveModel;
+    settings.linkLatency = this->linkLatency;
+    settings.linkBandwidth = this->linkBandwidth;
+    settings.worldSize = this->worldSize;
+    settings.dynamicSize = this->dynamicSize;
+    return settings;
+  }
 };
 
 /// `root`, if it is a function, or the functions below it; those of kernels are
@@ -38,6 +53,31 @@ llvm::SmallVector<mlir::func::FuncOp> getHostFunctions(mlir::Operation *root);
 llvm::FailureOr<unsigned> scheduleFunction(
     mlir::func::FuncOp function, CallEffects &calls, CostFunction cost,
     llvm::function_ref<ScheduleOrder(const ScheduleGraph &)> algorithm,
+    llvm::function_ref<bool(NodeKind)> isMover);
+
+/// The functions of `getHostFunctions`, callees before their callers where the
+/// calls make no circle, so that what a callee costs is known when its callers
+/// are scheduled.
+llvm::SmallVector<mlir::func::FuncOp>
+getHostFunctionsCalleesFirst(mlir::Operation *root);
+
+/// The costs that `settings` ask for in `function`, for a pass on `root`: on a
+/// function, where callees may be changing, calls count as 0. Emits an error
+/// and fails if a setting is wrong.
+llvm::FailureOr<CostOptions> resolvePassCosts(mlir::Operation *root,
+                                              mlir::func::FuncOp function,
+                                              const CostSettings &settings);
+
+/// Schedules each block of `function` that has a start or a wait, what is
+/// nested in others first, so that the cost of a loop or a condition is that of
+/// its scheduled body. `algorithm` gets the problem of a block, in which it may
+/// set limits, and gives an allowed order of it, or emits an error and fails.
+/// Returns the number of ops for which `isMover` is true and that passed one
+/// for which it is not.
+llvm::FailureOr<unsigned> scheduleProblems(
+    mlir::func::FuncOp function, CallEffects &calls, const CostOptions &costs,
+    llvm::function_ref<llvm::FailureOr<ScheduleOrder>(BlockProblem &)>
+        algorithm,
     llvm::function_ref<bool(NodeKind)> isMover);
 
 /// What calls do, as far as a pass on `root` may know.

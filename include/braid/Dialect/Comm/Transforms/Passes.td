@@ -20,6 +20,25 @@ include "mlir/Pass/PassBase.td"
 // module they know what a call's callee does; on a function they may look into
 // no other, and a call of a function with a body is ordered against everything.
 
+/// What passes that ask for costs take; `CostSettings` holds them.
+defvar costOptions = [
+  Option<"hardware", "hardware", "std::string", /*default=*/"\"\"",
+         "The hardware to estimate for: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal. "
+         "Without it the module's comm.hardware, or else h100x8">,
+  Option<"worldSize", "world-size", "int64_t", /*default=*/"0",
+         "The number of ranks in a group of all; 0 is the hardware's ranks per node">,
+  Option<"collectiveModel", "collective-model", "std::string", /*default=*/"\"\"",
+         "How collectives are estimated: inductor (PyTorch 2.4's NCCL formula) or "
+         "link (latency and bandwidth, as braid-run --link rehearses it). Without it "
+         "inductor on GPUs, link elsewhere">,
+  Option<"linkLatency", "link-latency", "std::string", /*default=*/"\"\"",
+         "The latency of the link model, such as 20us; the hardware's without it">,
+  Option<"linkBandwidth", "link-bandwidth", "std::string", /*default=*/"\"\"",
+         "The bandwidth of the link model, such as 10GB/s; the hardware's without it">,
+  Option<"dynamicSize", "dynamic-size", "int64_t", /*default=*/"0",
+         "The elements of a dynamic dimension; 0 is 64">
+];
+
 def CommOrderCollectivesPass : Pass<"comm-order-collectives"> {
   let summary = "Number the starts in program order";
   let description = [{
@@ -168,23 +187,7 @@ def CommReorderComputeForOverlapPass : Pass<"comm-reorder-compute-for-overlap"> 
     %s = comm.wait %u : !comm.token<tensor<4xf32>>
     ```
   }];
-  let options = [
-    Option<"hardware", "hardware", "std::string", /*default=*/"\"\"",
-           "The hardware to estimate for: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal. "
-           "Without it the module's comm.hardware, or else h100x8">,
-    Option<"worldSize", "world-size", "int64_t", /*default=*/"0",
-           "The number of ranks in a group of all; 0 is the hardware's ranks per node">,
-    Option<"collectiveModel", "collective-model", "std::string", /*default=*/"\"\"",
-           "How collectives are estimated: inductor (PyTorch 2.4's NCCL formula) or "
-           "link (latency and bandwidth, as braid-run --link rehearses it). Without it "
-           "inductor on GPUs, link elsewhere">,
-    Option<"linkLatency", "link-latency", "std::string", /*default=*/"\"\"",
-           "The latency of the link model, such as 20us; the hardware's without it">,
-    Option<"linkBandwidth", "link-bandwidth", "std::string", /*default=*/"\"\"",
-           "The bandwidth of the link model, such as 10GB/s; the hardware's without it">,
-    Option<"dynamicSize", "dynamic-size", "int64_t", /*default=*/"0",
-           "The elements of a dynamic dimension; 0 is 64">
-  ];
+  let options = costOptions;
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"numMoved", "moved-ops", "Ops that passed a start">];
@@ -353,23 +356,8 @@ def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
            "The file to write it to; - is standard error, as standard output is "
            "for the program">,
     Option<"passes", "passes", "std::string", /*default=*/"\"\"",
-           "A pass pipeline to run on a copy of the program, to report before and after">,
-    Option<"hardware", "hardware", "std::string", /*default=*/"\"\"",
-           "The hardware to estimate for: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal. "
-           "Without it the module's comm.hardware, or else h100x8">,
-    Option<"worldSize", "world-size", "int64_t", /*default=*/"0",
-           "The number of ranks in a group of all; 0 is the hardware's ranks per node">,
-    Option<"collectiveModel", "collective-model", "std::string", /*default=*/"\"\"",
-           "How collectives are estimated: inductor (PyTorch 2.4's NCCL formula) or "
-           "link (latency and bandwidth, as braid-run --link rehearses it). Without it "
-           "inductor on GPUs, link elsewhere">,
-    Option<"linkLatency", "link-latency", "std::string", /*default=*/"\"\"",
-           "The latency of the link model, such as 20us; the hardware's without it">,
-    Option<"linkBandwidth", "link-bandwidth", "std::string", /*default=*/"\"\"",
-           "The bandwidth of the link model, such as 10GB/s; the hardware's without it">,
-    Option<"dynamicSize", "dynamic-size", "int64_t", /*default=*/"0",
-           "The elements of a dynamic dimension; 0 is 64">
-  ];
+           "A pass pipeline to run on a copy of the program, to report before and after">
+  ] # costOptions;
 }
 
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_PASSES_TD
