@@ -11,6 +11,8 @@
 #include "braid-rt/Link.h"
 #include "llvm/Support/ErrorHandling.h"
 
+#include <limits>
+
 using namespace braid;
 using comm::CollectiveKind;
 
@@ -47,6 +49,14 @@ static int32_t getRuntimeKind(CollectiveKind kind) {
   llvm_unreachable("unknown kind of collective");
 }
 
+uint64_t braid::getLinkBytes(const CollectiveCall &call) {
+  double bytes = braid_rt_link_bytes(getRuntimeKind(call.kind), call.groupSize,
+                                     static_cast<double>(call.getWholeBytes()));
+  constexpr auto limit = std::numeric_limits<uint64_t>::max();
+  return bytes < static_cast<double>(limit) ? static_cast<uint64_t>(bytes)
+                                            : limit;
+}
+
 LinkCollectiveModel::LinkCollectiveModel(double latencyNs, double bandwidth)
     : latencyNs(latencyNs), bandwidth(bandwidth) {}
 
@@ -54,5 +64,5 @@ CollectiveTime LinkCollectiveModel::estimate(const CollectiveCall &call) const {
   return {braid_rt_link_time_ns(getRuntimeKind(call.kind), call.groupSize,
                                 static_cast<double>(call.getWholeBytes()),
                                 latencyNs, bandwidth),
-          /*exact=*/true};
+          /*exact=*/true, /*channels=*/0, getLinkBytes(call)};
 }

@@ -44,9 +44,8 @@ CostModel::CostModel(CostOptions givenOptions)
 CostModel::~CostModel() = default;
 
 const CollectiveCostModel &
-CostModel::getCollectiveModel(int64_t groupSize) const {
-  return groupSize > options.hardware->ranksPerNode ? *interNodeModel
-                                                    : *intraNodeModel;
+CostModel::getCollectiveModel(int64_t numNodes) const {
+  return numNodes > 1 ? *interNodeModel : *intraNodeModel;
 }
 
 StringRef CostModel::getSourceName(CostSource source) const {
@@ -78,29 +77,44 @@ StringRef CostModel::getSourceName(CostSource source) const {
   llvm_unreachable("unknown source of a cost");
 }
 
-int64_t CostModel::getGroupSize(Operation *from, FlatSymbolRefAttr group) {
-  int64_t worldSize =
-      options.worldSize.value_or(options.hardware->ranksPerNode);
+/// The nodes that `ranks` are on.
+static int64_t countNodes(ArrayRef<int64_t> ranks, int64_t ranksPerNode) {
+  llvm::SmallDenseSet<int64_t, 8> nodes;
+  for (int64_t rank : ranks)
+    nodes.insert(rank / ranksPerNode);
+  return static_cast<int64_t>(nodes.size());
+}
+
+GroupShape CostModel::getGroupShape(Operation *from, FlatSymbolRefAttr group) {
+  int64_t ranksPerNode = options.hardware->ranksPerNode;
+  int64_t worldSize = options.worldSize.value_or(ranksPerNode);
+  GroupShape world{
+      worldSize,
+      std::max<int64_t>(1, llvm::divideCeilSigned(worldSize, ranksPerNode))};
   Operation *table = SymbolTable::getNearestSymbolTable(from);
   if (!table)
-    return worldSize;
-  auto [it, isNew] = groupSizes.try_emplace({table, group}, worldSize);
+    return world;
+  auto [it, isNew] = groupShapes.try_emplace({table, group}, world);
   if (!isNew)
     return it->second;
   comm::GroupOp groupOp = comm::lookupGroup(from, group, symbolTables);
   if (!groupOp || groupOp.isAll())
-    return worldSize;
-  size_t size = 0;
-  for (ArrayRef<int64_t> ranks : groupOp.getRankLists())
-    size = std::max(size, ranks.size());
-  return it->second = static_cast<int64_t>(size);
+    return world;
+  GroupShape shape{0, 1};
+  for (ArrayRef<int64_t> ranks : groupOp.getRankLists()) {
+    shape.size = std::max(shape.size, static_cast<int64_t>(ranks.size()));
+    shape.numNodes = std::max(shape.numNodes, countNodes(ranks, ranksPerNode));
+  }
+  return it->second = shape;
 }
 
 CollectiveCall CostModel::describe(comm::CollectiveOpInterface op) {
   auto start = cast<comm::AsyncStartOpInterface>(op.getOperation());
   int64_t dynamicSize = options.sizes.dynamicSize;
-  CollectiveCall call{op.getCollectiveKind(),
-                      getGroupSize(op, op.getGroupAttr()), 0, 0};
+  GroupShape group = getGroupShape(op, op.getGroupAttr());
+  CollectiveCall call{op.getCollectiveKind(), group.size, 0, 0};
+  call.numNodes = group.numNodes;
+  call.numOperands = std::max<int64_t>(1, op->getNumResults());
   auto add = [&](uint64_t &sum, Type type) {
     if (type)
       sum = llvm::SaturatingAdd(sum, getTypeBytes(type, dynamicSize));
@@ -114,6 +128,11 @@ CollectiveCall CostModel::describe(comm::CollectiveOpInterface op) {
     for (auto [index, token] : llvm::enumerate(start.getTokens()))
       add(call.outputBytes, start.getInFlightType(index));
   return call;
+}
+
+CollectiveTime CostModel::estimateCollective(comm::CollectiveOpInterface op) {
+  CollectiveCall call = describe(op);
+  return getCollectiveModel(call.numNodes).estimate(call);
 }
 
 int64_t CostModel::getTripCount(Operation *op) const {
@@ -201,8 +220,7 @@ std::optional<Cost> CostModel::getOwnCost(Operation *op) {
       return Cost{*ns, CostSource::Profile};
 
   if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {
-    CollectiveCall call = describe(collective);
-    CollectiveTime time = getCollectiveModel(call.groupSize).estimate(call);
+    CollectiveTime time = estimateCollective(collective);
     return Cost{roundToNs(time.ns),
                 time.exact ? CostSource::Collective : CostSource::StandIn};
   }

@@ -119,10 +119,10 @@ InductorCollectiveModel::estimateAsInductor(const CollectiveCall &call) const {
 CollectiveTime
 InductorCollectiveModel::estimate(const CollectiveCall &call) const {
   if (std::optional<double> ns = estimateAsInductor(call))
-    return {*ns, /*exact=*/true};
+    return {*ns, /*exact=*/true, /*channels=*/0, getLinkBytes(call)};
   if (call.groupSize <= 1)
     return {0.0, /*exact=*/false};
   return {estimateRing(call.kind, call.groupSize,
                        static_cast<double>(call.getWholeBytes()), gpuType),
-          /*exact=*/false};
+          /*exact=*/false, /*channels=*/0, getLinkBytes(call)};
 }

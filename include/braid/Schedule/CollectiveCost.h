@@ -25,6 +25,12 @@ struct CollectiveCall {
   /// Bytes that one member gives, and bytes that one member gets.
   uint64_t inputBytes;
   uint64_t outputBytes;
+  /// The number of nodes that the members of one communicator are spread over.
+  int64_t numNodes = 1;
+  /// The operands of a coalesced launch.
+  int64_t numOperands = 1;
+  /// True if it reduces 8-bit floats.
+  bool reducesFloat8 = false;
 
   /// The size of the whole operation, which link and NCCL formulas start from:
   /// the gathered result of a gather, the whole operand of a scatter.
@@ -37,7 +43,16 @@ struct CollectiveTime {
   /// False if the model says nothing of such a collective itself, and a
   /// stand-in (see `InductorCollectiveModel`) gave the figure.
   bool exact;
+  /// Multiprocessors that the collective holds while it runs; 0 if copy engines
+  /// run it, or if the model does not say.
+  int32_t channels = 0;
+  /// Bytes that one member sends over its links; 0 if the model does not say.
+  uint64_t linkBytes = 0;
 };
+
+/// Bytes that the busiest member of `call` sends over its link: the factors of
+/// `braid_rt_link_bytes`, which are those of nccl-tests (doc/PERFORMANCE.md).
+uint64_t getLinkBytes(const CollectiveCall &call);
 
 /// A formula for the time of collectives.
 class CollectiveCostModel {

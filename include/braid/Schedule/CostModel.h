@@ -11,6 +11,7 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Schedule/CollectiveCost.h"
+#include "braid/Schedule/Machine.h"
 #include "braid/Schedule/Roofline.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -53,6 +54,15 @@ struct TimelineTotals {
   /// What no order of the body can go below.
   int64_t lowerBoundNs = 0;
   int64_t peakBytes = 0;
+};
+
+/// How the members of a group are placed.
+struct GroupShape {
+  /// The most members of any communicator of the group.
+  int64_t size;
+  /// The most nodes that any communicator of the group is spread over: ranks
+  /// are numbered node by node.
+  int64_t numNodes;
 };
 
 /// What a `CostModel` is made with.
@@ -116,14 +126,26 @@ public:
   llvm::StringRef getSourceName(CostSource source) const;
 
   const CostOptions &getOptions() const { return options; }
-  const CollectiveCostModel &getCollectiveModel(int64_t groupSize) const;
+
+  /// What `op` takes of the machine while it runs, for a simulation with
+  /// contention. All zero for waits, and where no model says.
+  ResourceDemand getDemand(mlir::Operation *op);
+
+  /// The model of a collective within one node, or over several.
+  const CollectiveCostModel &getCollectiveModel(int64_t numNodes) const;
 
   /// What the collective models have to know of `op`.
   CollectiveCall describe(comm::CollectiveOpInterface op);
 
   /// The members of `group` as seen from `from`: the most of any of its lists,
   /// or the world for `all` and for an unknown group.
-  int64_t getGroupSize(mlir::Operation *from, mlir::FlatSymbolRefAttr group);
+  int64_t getGroupSize(mlir::Operation *from, mlir::FlatSymbolRefAttr group) {
+    return getGroupShape(from, group).size;
+  }
+
+  /// The members and nodes of `group` as seen from `from`.
+  GroupShape getGroupShape(mlir::Operation *from,
+                           mlir::FlatSymbolRefAttr group);
 
   /// How often `op` runs its regions, one after the other.
   int64_t getTripCount(mlir::Operation *op) const;
@@ -138,14 +160,16 @@ public:
 
 private:
   std::optional<Cost> getOwnCost(mlir::Operation *op);
+  CollectiveTime estimateCollective(comm::CollectiveOpInterface op);
+  ResourceDemand getCollectiveDemand(comm::CollectiveOpInterface op);
   mlir::Region *getCalleeBody(mlir::Operation *op);
 
   CostOptions options;
   std::unique_ptr<CollectiveCostModel> intraNodeModel;
   std::unique_ptr<CollectiveCostModel> interNodeModel;
   llvm::DenseMap<mlir::Region *, std::unique_ptr<Timeline>> timelines;
-  llvm::DenseMap<std::pair<mlir::Operation *, mlir::Attribute>, int64_t>
-      groupSizes;
+  llvm::DenseMap<std::pair<mlir::Operation *, mlir::Attribute>, GroupShape>
+      groupShapes;
   mlir::SymbolTableCollection symbolTables;
 };
 

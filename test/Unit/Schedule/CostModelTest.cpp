@@ -172,6 +172,46 @@ TEST_F(CostModelTest, TheLinkModelKnowsTheLinksOfTheHardware) {
   EXPECT_EQ(CostModel(options).getCost(op).ns, 1966080);
 }
 
+// One rank in each of two nodes: small, and yet between nodes.
+TEST_F(CostModelTest, RanksOfDifferentNodesTalkOverTheNetwork) {
+  parse(R"mlir(
+    comm.group @across [[0, 8], [1, 9]]
+    comm.group @inside [[0, 1], [8, 9]]
+    comm.group @three [[0, 15, 31], [1, 2, 3]]
+    func.func @f(%x: tensor<262144xf32>) -> tensor<262144xf32> {
+      %t = comm.all_reduce sum %x on @across : tensor<262144xf32>
+      %r = comm.wait %t : !comm.token<tensor<262144xf32>>
+      return %r : tensor<262144xf32>
+    }
+  )mlir");
+  Operation *op = find("comm.all_reduce");
+  CostOptions options;
+  options.collectiveModel = CollectiveModelKind::Link;
+  CostModel model(options);
+  auto numNodes = [&](StringRef group) {
+    return model.getGroupShape(op, FlatSymbolRefAttr::get(&context, group))
+        .numNodes;
+  };
+  EXPECT_EQ(numNodes("across"), 2);
+  EXPECT_EQ(numNodes("inside"), 1);
+  EXPECT_EQ(numNodes("three"), 3);
+  // 2 steps of 600 ns, 1 MiB over 50 GB/s.
+  EXPECT_EQ(model.getCost(op).ns, 1200 + 20972);
+}
+
+TEST_F(CostModelTest, AStartTakesItsLinkAndMemory) {
+  parse(allReduce);
+  CostOptions options;
+  options.collectiveModel = CollectiveModelKind::Link;
+  CostModel model(options);
+  ResourceDemand demand = model.getDemand(find("comm.all_reduce"));
+  // 2 * 7/8 of 1 MiB on the link, 2.5 times that in memory.
+  EXPECT_EQ(demand.linkBytes, 1835008);
+  EXPECT_EQ(demand.memoryBytes, 4587520);
+  EXPECT_EQ(demand.multiprocessors, 0);
+  EXPECT_EQ(model.getDemand(find("comm.wait")).linkBytes, 0);
+}
+
 TEST_F(CostModelTest, NamesTheSources) {
   CostModel inductor({});
   EXPECT_EQ(inductor.getSourceName(CostSource::Collective),
