@@ -50,11 +50,15 @@ struct FreeEarlyPass : public braid::impl::FreeEarlyPassBase<FreeEarlyPass> {
       if (allocation && allocation->getBlock() == dealloc->getBlock())
         deallocs.push_back(dealloc);
     });
+    // Moves come last, because each one makes the order of its block unknown.
+    SmallVector<std::pair<memref::DeallocOp, Operation *>> moves;
     for (memref::DeallocOp dealloc : deallocs)
       if (Operation *last = getLastUser(dealloc, aliases);
           last && !last->hasTrait<OpTrait::IsTerminator>() &&
           last->isBeforeInBlock(dealloc))
-        dealloc->moveAfter(last);
+        moves.emplace_back(dealloc, last);
+    for (auto [dealloc, last] : moves)
+      dealloc->moveAfter(last);
   }
 };
 
