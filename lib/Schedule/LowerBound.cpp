@@ -1,0 +1,207 @@
+//===- LowerBound.cpp - What no order can go below ------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/LowerBound.h"
+
+#include "ContentionBound.h"
+#include "PrecedenceDag.h"
+#include "braid/Schedule/Contention.h"
+#include "braid/Schedule/Units.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace braid;
+using namespace llvm;
+
+StringRef braid::stringifyLowerBoundKind(LowerBoundKind kind) {
+  switch (kind) {
+  case LowerBoundKind::CriticalPath:
+    return "critical path";
+  case LowerBoundKind::Stream:
+    return "compute stream";
+  case LowerBoundKind::Lane:
+    return "lane";
+  case LowerBoundKind::Link:
+    return "link";
+  case LowerBoundKind::Memory:
+    return "memory bandwidth";
+  case LowerBoundKind::Path:
+    return "path with the work before and after it";
+  case LowerBoundKind::StreamHeadTail:
+    return "compute stream with head and tail";
+  case LowerBoundKind::LaneHeadTail:
+    return "lane with head and tail";
+  case LowerBoundKind::LinkHeadTail:
+    return "link with head and tail";
+  case LowerBoundKind::MemoryHeadTail:
+    return "memory bandwidth with head and tail";
+  case LowerBoundKind::Contention:
+    return "contention";
+  case LowerBoundKind::Cycle:
+    return "loop-carried cycle";
+  }
+  llvm_unreachable("unknown kind of bound");
+}
+
+int64_t LowerBounds::best() const {
+  return *std::max_element(ns.begin(), ns.end());
+}
+
+LowerBoundKind LowerBounds::bestKind() const {
+  return LowerBoundKind(std::max_element(ns.begin(), ns.end()) - ns.begin());
+}
+
+/// What two cycles need at least: from a start at its earliest to what awaits
+/// it in the next iteration at its latest, and from there back to the start.
+static int64_t getCycleBound(const SchedulingProblem &problem,
+                             const PrecedenceDag &dag, ArrayRef<int64_t> heads,
+                             ArrayRef<int64_t> tails) {
+  // A few cycles say what all do: there are as many as prefetched operations.
+  constexpr size_t maxCycles = 16;
+  int64_t bound = 0;
+  std::vector<int64_t> path(dag.size());
+  for (auto [index, carried] : llvm::enumerate(problem.carriedAwaits)) {
+    unsigned operation = dag.vertexOfNode[carried.start];
+    unsigned issue = operation - 1;
+    unsigned waiter = dag.vertexOfNode[carried.waiter];
+    if (problem.graph[carried.waiter].kind == NodeKind::Start)
+      --waiter;
+    int64_t fromStart = addNs(heads[issue], dag.work[operation]);
+    int64_t toEnd =
+        addNs(dag.work[waiter], std::max<int64_t>(tails[waiter], 0));
+    bound = std::max(bound,
+                     addNs(fromStart, toEnd) / 2 + addNs(fromStart, toEnd) % 2);
+    if (index >= maxCycles || waiter >= issue)
+      continue;
+    // From the waiter to the start in one iteration.
+    std::fill(path.begin() + waiter, path.begin() + issue + 1, -1);
+    path[waiter] = 0;
+    for (unsigned vertex = waiter + 1; vertex <= issue; ++vertex)
+      for (unsigned predecessor : dag.predecessors(vertex))
+        if (predecessor >= waiter && path[predecessor] >= 0)
+          path[vertex] = std::max(
+              path[vertex], addNs(path[predecessor], dag.work[predecessor]));
+    if (path[issue] >= 0)
+      bound = std::max(bound, addNs(path[issue], dag.work[operation]));
+  }
+  return bound;
+}
+
+LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
+  LowerBounds bounds;
+  const ScheduleGraph &graph = problem.graph;
+  const MachineModel &machine = problem.machine;
+  if (graph.size() == 0)
+    return bounds;
+  auto raise = [&](LowerBoundKind kind, int64_t ns) {
+    bounds.ns[size_t(kind)] = std::max(bounds.ns[size_t(kind)], ns);
+  };
+
+  PrecedenceDag before = buildPrecedenceDag(problem);
+  PrecedenceDag after = before.transpose();
+  for (auto [vertex, path] : llvm::enumerate(before.getLongestPaths()))
+    if (!before.isOpen[vertex])
+      raise(LowerBoundKind::CriticalPath, addNs(path, before.work[vertex]));
+
+  // A refined vertex costs about as much as a longest path.
+  constexpr size_t budget = 500000;
+  size_t maxRefined = budget / before.size() + 2;
+  std::vector<int64_t> heads = before.getHeads(maxRefined);
+  std::vector<int64_t> tails = after.getHeads(maxRefined);
+  std::reverse(tails.begin(), tails.end());
+
+  // The jobs of each resource; of what is shared, the time that it takes at
+  // full bandwidth.
+  std::vector<NodeJob> stream;
+  std::vector<std::vector<NodeJob>> lanes;
+  std::vector<Job> onMemory;
+  std::vector<std::vector<Job>> onLink(machine.linkBandwidth.size());
+  int64_t memoryNs = 0;
+  std::vector<int64_t> linkNs(onLink.size(), 0), laneNs;
+  for (unsigned node = 0; node != graph.size(); ++node) {
+    unsigned vertex = before.vertexOfNode[node];
+    Job job{heads[vertex], before.work[vertex], tails[vertex]};
+    if (job.tail >= 0)
+      raise(LowerBoundKind::Path, addNs(job.head, addNs(job.work, job.tail)));
+    if (job.work == 0)
+      continue;
+    bool isStart = graph[node].kind == NodeKind::Start;
+    int32_t lane = isStart ? graph[node].lane : -1;
+    if (isStart) {
+      if (size_t(lane) >= lanes.size()) {
+        lanes.resize(lane + 1);
+        laneNs.resize(lane + 1, 0);
+      }
+      lanes[lane].push_back({job, node});
+      laneNs[lane] = addNs(laneNs[lane], job.work);
+    } else {
+      stream.push_back({job, node});
+      raise(LowerBoundKind::Stream,
+            addNs(bounds.get(LowerBoundKind::Stream), job.work));
+    }
+
+    // Of a body, nothing but its least time is known.
+    int64_t costNs = graph[node].cost;
+    int64_t launchNs = isStart ? 0 : machine.launchNs;
+    if (problem.demands.empty() || job.work - launchNs != costNs || costNs == 0)
+      continue;
+    const ResourceDemand &demand = problem.demands[node];
+    auto share = [&](double part, int64_t &sum, std::vector<Job> &jobs) {
+      Job shared = {job.head, int64_t(std::floor(double(costNs) * part)),
+                    job.tail};
+      sum = addNs(sum, shared.work);
+      if (shared.work > 0 && shared.tail >= 0)
+        jobs.push_back(shared);
+    };
+    if (double rate = getMemoryDemand(costNs, demand, machine); rate > 0)
+      share(rate / machine.memoryBandwidth, memoryNs, onMemory);
+    int32_t link = isStart ? getLink(machine, lane) : -1;
+    if (double rate = getLinkDemand(costNs, demand, machine, link); rate > 0)
+      share(rate / machine.linkBandwidth[link], linkNs[link], onLink[link]);
+  }
+
+  // Shares are rounded, and the simulator lets an op end up to 1/1024 ns before
+  // its work is done.
+  auto roundDown = [&](int64_t ns) {
+    return std::max<int64_t>(ns - graph.size() / 512 - 1, 0);
+  };
+  for (auto [lane, work] : llvm::enumerate(laneNs)) {
+    if (work > bounds.get(LowerBoundKind::Lane))
+      bounds.lane = lane;
+    raise(LowerBoundKind::Lane, work);
+  }
+  for (auto [link, work] : llvm::enumerate(linkNs)) {
+    if (roundDown(work) > bounds.get(LowerBoundKind::Link))
+      bounds.link = link;
+    raise(LowerBoundKind::Link, roundDown(work));
+  }
+  raise(LowerBoundKind::Memory, roundDown(memoryNs));
+
+  auto getJobs = [](ArrayRef<NodeJob> entries) {
+    std::vector<Job> jobs;
+    for (const NodeJob &entry : entries)
+      if (entry.job.tail >= 0)
+        jobs.push_back(entry.job);
+    return jobs;
+  };
+  raise(LowerBoundKind::StreamHeadTail, getPreemptiveMakespan(getJobs(stream)));
+  for (ArrayRef<NodeJob> operations : lanes)
+    raise(LowerBoundKind::LaneHeadTail,
+          getPreemptiveMakespan(getJobs(operations)));
+  for (std::vector<Job> &jobs : onLink)
+    raise(LowerBoundKind::LinkHeadTail,
+          roundDown(getPreemptiveMakespan(std::move(jobs))));
+  raise(LowerBoundKind::MemoryHeadTail,
+        roundDown(getPreemptiveMakespan(std::move(onMemory))));
+  raise(LowerBoundKind::Contention, getContentionBound(problem, stream, lanes));
+  if (!problem.carriedAwaits.empty())
+    raise(LowerBoundKind::Cycle, getCycleBound(problem, before, heads, tails));
+  return bounds;
+}
