@@ -1,0 +1,126 @@
+//===- SearchSchedule.h - Search for the best order -------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The search behind `comm-schedule`. It knows nothing of IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_SCHEDULE_SEARCHSCHEDULE_H
+#define BRAID_SCHEDULE_SEARCHSCHEDULE_H
+
+#include "braid/Schedule/SchedulingProblem.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace braid {
+
+/// What a search may do. The result depends on the problem and on these alone,
+/// never on time or on the machine that searches.
+struct SearchOptions {
+  /// The most steps: nodes that were placed or looked at, over all schedules
+  /// that were tried. The known passes and one critical-path list schedule are
+  /// always tried. 0: as `getDefaultSteps` says.
+  uint64_t maxSteps = 0;
+  /// Of the random choices.
+  uint64_t seed = 0;
+
+  // The parts of the search; all but the passes can be switched off, to measure
+  // what each is worth.
+  /// Critical-path list schedules by several rules.
+  bool useListRules = true;
+  /// Forward and backward list schedules in turn, each guided by the one
+  /// before, and from random changes of it.
+  bool useIteratedLists = true;
+  /// Exact search, for graphs of at most `maxExactNodes`.
+  bool useExact = true;
+  /// Exact or nearly exact search of windows of the best order.
+  bool useWindows = true;
+  /// Moves of single nodes along the critical path.
+  bool useMoves = true;
+};
+
+/// The largest graphs that are searched exactly.
+constexpr unsigned maxExactNodes = 64;
+
+/// The steps that a search takes if nobody says how many: grows linearly with
+/// the graph.
+uint64_t getDefaultSteps(const SchedulingProblem &problem);
+
+/// Why no order was found that keeps `maxMemory`.
+struct MemoryExcess {
+  /// Bytes above the limit of the best order that was found, at its worst node.
+  int64_t bytes = 0;
+  /// No order can have a lower peak than this.
+  int64_t leastPeakBytes = 0;
+  /// True if no legal order keeps the limit; otherwise the search may just have
+  /// missed one.
+  bool proven = false;
+  /// The node of the best order found at which most bytes live, and the buffers
+  /// of the problem that do, the largest first.
+  unsigned node = 0;
+  std::vector<unsigned> buffers;
+};
+
+/// How the result was found.
+struct SearchStatistics {
+  /// Steps taken; at most `maxSteps` but for the last schedule that was tried.
+  uint64_t steps = 0;
+  /// Orders that were played from beginning to end.
+  uint64_t ordersTried = 0;
+  /// Windows searched, and those that gave something better.
+  uint64_t windowsTried = 0, windowsImproved = 0;
+  /// Moves tried, and those that were made.
+  uint64_t movesTried = 0, movesMade = 0;
+};
+
+/// What a search has found.
+struct SearchResult {
+  /// Legal, and within all limits unless `excess` is set.
+  ScheduleOrder order;
+  /// Of `order`: the makespan; of the body of a loop the steady period.
+  int64_t makespanNs = 0;
+  /// No legal order is shorter.
+  int64_t lowerBoundNs = 0;
+  int64_t peakBytes = 0;
+  /// Proven to be as short as any legal order within all limits.
+  bool optimal = false;
+  /// Which part of the search, or which pass, gave `order`.
+  std::string method;
+  /// Set if no order was found within `maxMemory`; `order` is then the one with
+  /// the lowest peak, and nobody should apply it.
+  std::optional<MemoryExcess> excess;
+  SearchStatistics statistics;
+};
+
+/// Searches for the legal order of least makespan within all limits of the
+/// problem. Never longer than the program's order or than what any other pass
+/// gives, as far as these keep the limits; among equals the program's order
+/// wins. Legal orders are those of `isAllowedOrder`; if the program's own order
+/// has too many operations in flight and nothing else was found, it comes back.
+SearchResult searchSchedule(const SchedulingProblem &problem,
+                            const SearchOptions &options = {});
+
+/// An order that some other pass gives.
+struct ScheduleCandidate {
+  std::string name;
+  ScheduleOrder order;
+};
+
+/// The program's order and what the other passes make of the problem, in a
+/// fixed sequence; legal in the graph, but not always within the limits.
+std::vector<ScheduleCandidate>
+getScheduleCandidates(const SchedulingProblem &problem);
+
+} // namespace braid
+
+#endif // BRAID_SCHEDULE_SEARCHSCHEDULE_H

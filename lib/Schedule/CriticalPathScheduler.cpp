@@ -1,0 +1,344 @@
+//===- CriticalPathScheduler.cpp - List schedules by priority -------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CriticalPathScheduler.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+using namespace braid;
+
+static constexpr int64_t never = std::numeric_limits<int64_t>::max();
+
+std::vector<int64_t> braid::getTails(const FlatProblem &flat) {
+  std::vector<int64_t> tails(flat.size(), 0);
+  for (unsigned node = flat.size(); node-- != 0;) {
+    int64_t after = 0;
+    for (unsigned successor : flat.successors[node])
+      after = std::max(after, tails[successor]);
+    if (!flat.isStart(node)) {
+      tails[node] = flat.cost[node] + after;
+      continue;
+    }
+    int64_t afterEnd = 0;
+    for (unsigned waiter : flat.awaiters[node])
+      afterEnd = std::max(afterEnd, tails[waiter]);
+    tails[node] = std::max(after, flat.cost[node] + afterEnd);
+  }
+  return tails;
+}
+
+CriticalPathScheduler::CriticalPathScheduler(const FlatProblem &flat)
+    : flat(flat), limited(flat.hasMemoryLimit() || flat.maxInFlight != 0),
+      beginNs(flat.size()), endNs(flat.size()), startsOfLane(flat.numLanes) {}
+
+void CriticalPathScheduler::reset(const ListRule &newRule) {
+  rule = newRule;
+  streamNs = 0;
+  laneFreeNs.assign(flat.numLanes, 0);
+  placed.assign(flat.size(), false);
+  immediate.clear();
+  compute = {};
+  pending = {};
+  for (Heap &heap : startsOfLane)
+    heap = {};
+  if (limited) {
+    liveNow = flat.liveBytes;
+    missingUsers.resize(flat.bufferBytes.size());
+    for (unsigned i = 0, end = missingUsers.size(); i != end; ++i)
+      missingUsers[i] = flat.usersOf[i].size();
+    inFlight.assign(flat.numLanes, 0);
+    isAwaited.assign(flat.size(), false);
+    aside.clear();
+    leading = {};
+    baseFirst = 0;
+    basePosition.resize(rule.base.size());
+    for (auto [position, node] : llvm::enumerate(rule.base))
+      basePosition[node] = position;
+  }
+  missing.resize(flat.size());
+  for (unsigned node = 0, end = flat.size(); node != end; ++node) {
+    missing[node] = flat.predecessors[node].size();
+    if (missing[node] == 0)
+      makeReady(node);
+  }
+}
+
+void CriticalPathScheduler::makeReady(unsigned node) {
+  if (limited && !rule.base.empty() &&
+      basePosition[node] > baseFirst + uint64_t(rule.maxLead)) {
+    leading.emplace(-int64_t(basePosition[node]), ~node);
+    return;
+  }
+  admit(node);
+}
+
+void CriticalPathScheduler::admit(unsigned node) {
+  if (placed[node])
+    return;
+  if (flat.isStart(node)) {
+    startsOfLane[flat.lane[node]].emplace(rule.priorities[node], ~node);
+    return;
+  }
+  int64_t releaseNs = 0;
+  for (unsigned start : flat.awaited[node])
+    releaseNs = std::max(releaseNs, endNs[start]);
+  if (releaseNs > streamNs)
+    pending.emplace(-releaseNs, ~node);
+  else if (flat.cost[node] == 0)
+    immediate.push_back(node);
+  else
+    compute.emplace(rule.priorities[node], ~node);
+}
+
+bool CriticalPathScheduler::fits(unsigned node) const {
+  if (!limited)
+    return true;
+  if (int32_t lane = flat.lane[node];
+      lane >= 0 && flat.maxInFlight != 0 && inFlight[lane] >= flat.maxInFlight)
+    return false;
+  if (!flat.hasMemoryLimit())
+    return true;
+  int64_t need = liveNow + flat.transientBytes[node];
+  for (unsigned buffer : flat.buffersOf[node])
+    if (missingUsers[buffer] == flat.usersOf[buffer].size())
+      need += flat.bufferBytes[buffer];
+  return need <= flat.maxMemory;
+}
+
+void CriticalPathScheduler::place(unsigned node) {
+  assert(!placed[node] && missing[node] == 0 && "the node is ready");
+  ++steps;
+  placed[node] = true;
+  order->push_back(node);
+  bool somethingEnds = false;
+  if (int32_t lane = flat.lane[node]; lane >= 0) {
+    beginNs[node] = std::max(streamNs, laneFreeNs[lane]);
+    laneFreeNs[lane] = endNs[node] = beginNs[node] + flat.cost[node];
+    if (limited)
+      ++inFlight[lane];
+  } else {
+    for (unsigned start : flat.awaited[node]) {
+      streamNs = std::max(streamNs, endNs[start]);
+      if (limited && !isAwaited[start]) {
+        isAwaited[start] = true;
+        --inFlight[flat.lane[start]];
+        somethingEnds = true;
+      }
+    }
+    beginNs[node] = streamNs;
+    streamNs += flat.cost[node];
+    endNs[node] = streamNs;
+  }
+  if (limited) {
+    for (unsigned buffer : flat.buffersOf[node]) {
+      if (missingUsers[buffer] == flat.usersOf[buffer].size())
+        liveNow += flat.bufferBytes[buffer];
+      if (--missingUsers[buffer] == 0 && !flat.escapes[buffer]) {
+        liveNow -= flat.bufferBytes[buffer];
+        somethingEnds = true;
+      }
+    }
+    while (baseFirst != rule.base.size() && placed[rule.base[baseFirst]])
+      ++baseFirst;
+    while (!leading.empty() &&
+           -leading.top().first <= baseFirst + int64_t(rule.maxLead)) {
+      unsigned next = ~leading.top().second;
+      leading.pop();
+      admit(next);
+    }
+  }
+  for (unsigned successor : flat.successors[node])
+    if (--missing[successor] == 0)
+      makeReady(successor);
+  if (somethingEnds) {
+    std::vector<unsigned> again;
+    again.swap(aside);
+    for (unsigned other : again)
+      admit(other);
+  }
+}
+
+unsigned CriticalPathScheduler::findFitting(Heap &heap) {
+  // So many are looked at, so that each step takes constant time.
+  for (unsigned i = 0; i != 32 && !heap.empty();) {
+    unsigned node = ~heap.top().second;
+    if (!placed[node] && fits(node))
+      return node;
+    heap.pop();
+    if (placed[node])
+      continue;
+    aside.push_back(node);
+    ++steps;
+    ++i;
+  }
+  return flat.size();
+}
+
+int64_t CriticalPathScheduler::getNextRelease() {
+  unsigned node = findFitting(pending);
+  return node == flat.size() ? never : -pending.top().first;
+}
+
+bool CriticalPathScheduler::issueStarts(int64_t horizonNs) {
+  for (unsigned lane = 0; lane != flat.numLanes; ++lane) {
+    if (startsOfLane[lane].empty() || laneFreeNs[lane] >= horizonNs)
+      continue;
+    unsigned start = findFitting(startsOfLane[lane]);
+    if (start == flat.size())
+      continue;
+    startsOfLane[lane].pop();
+    place(start);
+    return true;
+  }
+  return false;
+}
+
+bool CriticalPathScheduler::schedule(const ListRule &newRule,
+                                     ScheduleOrder &result) {
+  result.clear();
+  order = &result;
+  unsigned none = flat.size();
+  reset(newRule);
+  while (result.size() != none) {
+    // What takes no time and holds nothing up goes first.
+    while (!pending.empty() && -pending.top().first <= streamNs) {
+      unsigned node = ~pending.top().second;
+      pending.pop();
+      admit(node);
+    }
+    if (!immediate.empty()) {
+      unsigned node = immediate.back();
+      immediate.pop_back();
+      if (placed[node])
+        continue;
+      if (fits(node))
+        place(node);
+      else
+        aside.push_back(node);
+      continue;
+    }
+
+    unsigned next = findFitting(compute);
+    int64_t releaseNs = getNextRelease();
+    bool stall = next == none;
+    if (!stall && rule.patienceNs > 0 && releaseNs != never &&
+        releaseNs - streamNs <= rule.patienceNs)
+      stall = rule.priorities[~pending.top().second] > rule.priorities[next];
+    int64_t horizonNs = rule.eagerStarts ? never
+                        : stall          ? releaseNs
+                                         : streamNs + flat.cost[next];
+    // A start may release something better.
+    if (issueStarts(horizonNs))
+      continue;
+    if (!stall) {
+      compute.pop();
+      place(next);
+      continue;
+    }
+    if (releaseNs != never) {
+      unsigned node = ~pending.top().second;
+      pending.pop();
+      place(node);
+      continue;
+    }
+    // Nothing that the rule likes fits; the order that is known to fit may
+    // still have something.
+    if (rule.base.empty() || baseFirst == rule.base.size())
+      return false;
+    unsigned node = rule.base[baseFirst];
+    if (missing[node] != 0 || !fits(node))
+      return false;
+    place(node);
+  }
+  return true;
+}
+
+void CriticalPathScheduler::scheduleBackward(llvm::ArrayRef<int64_t> priorities,
+                                             std::vector<int64_t> &tails) {
+  unsigned size = flat.size();
+  unsigned stream = flat.numLanes;
+  steps += size;
+  // By machine: nodes whose successors have ended, the most urgent first, and
+  // those whose successors will have, by that time, negated.
+  std::vector<Heap> ready(stream + 1), waiting(stream + 1);
+  std::vector<int64_t> freeNs(stream + 1, 0);
+  std::vector<unsigned> missingSuccessors(size);
+  unsigned numWaiting = 0;
+  tails.assign(size, 0);
+
+  auto getRelease = [&](unsigned node) {
+    int64_t releaseNs = 0;
+    for (unsigned successor :
+         flat.isStart(node) ? flat.awaiters[node] : flat.successors[node])
+      releaseNs = std::max(releaseNs, tails[successor]);
+    return releaseNs;
+  };
+  // Nodes whose successors all have their times. Those that take no time on the
+  // stream need not wait for it.
+  std::vector<unsigned> released;
+  auto drain = [&] {
+    while (!released.empty()) {
+      unsigned node = released.back();
+      released.pop_back();
+      if (flat.isStart(node) || flat.cost[node] != 0) {
+        unsigned machine = flat.isStart(node) ? flat.lane[node] : stream;
+        waiting[machine].emplace(-getRelease(node), ~node);
+        ++numWaiting;
+        continue;
+      }
+      tails[node] = getRelease(node);
+      for (unsigned predecessor : flat.predecessors[node])
+        if (--missingSuccessors[predecessor] == 0)
+          released.push_back(predecessor);
+    }
+  };
+  auto getBegin = [&](unsigned machine) {
+    if (!ready[machine].empty())
+      return freeNs[machine];
+    if (!waiting[machine].empty())
+      return std::max(freeNs[machine], -waiting[machine].top().first);
+    return never;
+  };
+  for (unsigned node = 0; node != size; ++node) {
+    missingSuccessors[node] = flat.successors[node].size();
+    if (missingSuccessors[node] == 0)
+      released.push_back(node);
+  }
+  drain();
+  for (; numWaiting != 0; --numWaiting) {
+    unsigned machine = stream;
+    int64_t nowNs = getBegin(stream);
+    for (unsigned lane = 0; lane != stream; ++lane) {
+      if (int64_t begin = getBegin(lane); begin < nowNs) {
+        nowNs = begin;
+        machine = lane;
+      }
+    }
+    while (!waiting[machine].empty() &&
+           -waiting[machine].top().first <= nowNs) {
+      unsigned node = ~waiting[machine].top().second;
+      waiting[machine].pop();
+      ready[machine].emplace(priorities[node], ~node);
+    }
+    unsigned node = ~ready[machine].top().second;
+    ready[machine].pop();
+    freeNs[machine] = tails[node] = nowNs + flat.cost[node];
+    // What has to follow the start itself, not the end of its operation.
+    if (flat.isStart(node))
+      for (unsigned successor : flat.successors[node])
+        tails[node] = std::max(tails[node], tails[successor]);
+    for (unsigned predecessor : flat.predecessors[node])
+      if (--missingSuccessors[predecessor] == 0)
+        released.push_back(predecessor);
+    drain();
+  }
+}

@@ -1,0 +1,332 @@
+//===- MemorySchedule.cpp - Orders that need little memory ----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MemorySchedule.h"
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace braid;
+
+namespace {
+
+/// The greedy schedule.
+class GreedyScheduler {
+public:
+  GreedyScheduler(const FlatProblem &flat, MemoryTieBreak tieBreak);
+  bool run(ScheduleOrder &order);
+
+private:
+  using Key = std::tuple<int64_t, int64_t, unsigned>;
+  int64_t getAddedBytes(unsigned node) const;
+  void makeReady(unsigned node);
+  void refresh(unsigned node);
+  bool mayStart(unsigned node) const {
+    return flat.maxInFlight == 0 || !flat.isStart(node) ||
+           inFlight[flat.lane[node]] < flat.maxInFlight;
+  }
+  void place(unsigned node);
+
+  const FlatProblem &flat;
+  MemoryTieBreak tieBreak;
+  ScheduleOrder *order = nullptr;
+  std::vector<unsigned> missing, missingUsers, inFlight;
+  std::vector<bool> isAwaited, isReady;
+  std::vector<Key> keys;
+  std::set<Key> ready;
+  /// Starts that are ready but would be too many in flight.
+  std::vector<unsigned> held;
+  int64_t clock = 0;
+};
+
+} // namespace
+
+GreedyScheduler::GreedyScheduler(const FlatProblem &flat,
+                                 MemoryTieBreak tieBreak)
+    : flat(flat), tieBreak(tieBreak), missing(flat.size()),
+      inFlight(flat.numLanes, 0), isAwaited(flat.size(), false),
+      isReady(flat.size(), false), keys(flat.size()) {
+  for (unsigned i = 0, end = flat.bufferBytes.size(); i != end; ++i)
+    missingUsers.push_back(flat.usersOf[i].size());
+}
+
+/// How much more lives after `node` than before it.
+int64_t GreedyScheduler::getAddedBytes(unsigned node) const {
+  int64_t bytes = 0;
+  for (unsigned buffer : flat.buffersOf[node]) {
+    if (missingUsers[buffer] == flat.usersOf[buffer].size())
+      bytes += flat.bufferBytes[buffer];
+    if (missingUsers[buffer] == 1 && !flat.escapes[buffer])
+      bytes -= flat.bufferBytes[buffer];
+  }
+  return bytes;
+}
+
+void GreedyScheduler::makeReady(unsigned node) {
+  isReady[node] = true;
+  int64_t second = tieBreak == MemoryTieBreak::Latest ? -++clock : 0;
+  keys[node] = {getAddedBytes(node), second, node};
+  ready.insert(keys[node]);
+}
+
+void GreedyScheduler::refresh(unsigned node) {
+  if (!isReady[node])
+    return;
+  ready.erase(keys[node]);
+  std::get<0>(keys[node]) = getAddedBytes(node);
+  ready.insert(keys[node]);
+}
+
+void GreedyScheduler::place(unsigned node) {
+  order->push_back(node);
+  isReady[node] = false;
+  for (unsigned buffer : flat.buffersOf[node]) {
+    bool first = missingUsers[buffer] == flat.usersOf[buffer].size();
+    --missingUsers[buffer];
+    if (first || missingUsers[buffer] == 1)
+      for (unsigned user : flat.usersOf[buffer])
+        refresh(user);
+  }
+  if (flat.isStart(node))
+    ++inFlight[flat.lane[node]];
+  bool somethingEnds = false;
+  for (unsigned start : flat.awaited[node]) {
+    if (isAwaited[start])
+      continue;
+    isAwaited[start] = true;
+    --inFlight[flat.lane[start]];
+    somethingEnds = true;
+  }
+  for (unsigned successor : flat.successors[node])
+    if (--missing[successor] == 0)
+      makeReady(successor);
+  if (somethingEnds) {
+    for (unsigned start : held)
+      makeReady(start);
+    held.clear();
+  }
+}
+
+bool GreedyScheduler::run(ScheduleOrder &result) {
+  result.clear();
+  order = &result;
+  for (unsigned node = 0, end = flat.size(); node != end; ++node) {
+    missing[node] = flat.predecessors[node].size();
+    if (missing[node] == 0)
+      makeReady(node);
+  }
+  while (!ready.empty()) {
+    unsigned node = std::get<2>(*ready.begin());
+    ready.erase(ready.begin());
+    if (mayStart(node)) {
+      place(node);
+      continue;
+    }
+    isReady[node] = false;
+    held.push_back(node);
+  }
+  return result.size() == flat.size();
+}
+
+bool braid::scheduleForMemory(const FlatProblem &flat, MemoryTieBreak tieBreak,
+                              ScheduleOrder &order) {
+  return GreedyScheduler(flat, tieBreak).run(order);
+}
+
+ScheduleOrder braid::scheduleDepthFirst(const FlatProblem &flat) {
+  unsigned size = flat.size();
+  // The longest chain before each node.
+  std::vector<unsigned> depth(size, 0);
+  for (unsigned node = 0; node != size; ++node)
+    for (unsigned predecessor : flat.predecessors[node])
+      depth[node] = std::max(depth[node], depth[predecessor] + 1);
+
+  ScheduleOrder order;
+  order.reserve(size);
+  std::vector<bool> visited(size, false);
+  // A node and its predecessors, the deepest last, as a stack takes them.
+  struct Frame {
+    unsigned node;
+    std::vector<unsigned> left;
+  };
+  std::vector<Frame> stack;
+  auto visit = [&](unsigned node) {
+    visited[node] = true;
+    Frame frame{node, flat.predecessors[node].vec()};
+    llvm::sort(frame.left, [&](unsigned a, unsigned b) {
+      return std::pair(depth[a], b) < std::pair(depth[b], a);
+    });
+    stack.push_back(std::move(frame));
+  };
+  for (unsigned root = 0; root != size; ++root) {
+    if (visited[root] || !flat.successors[root].empty())
+      continue;
+    visit(root);
+    while (!stack.empty()) {
+      std::vector<unsigned> &left = stack.back().left;
+      if (left.empty()) {
+        order.push_back(stack.back().node);
+        stack.pop_back();
+        continue;
+      }
+      unsigned next = left.back();
+      left.pop_back();
+      if (!visited[next])
+        visit(next);
+    }
+  }
+  return order;
+}
+
+MemoryPeak braid::getMemoryPeak(const FlatProblem &flat,
+                                llvm::ArrayRef<unsigned> order) {
+  MemoryPeak peak;
+  peak.bytes = flat.liveBytes;
+  std::vector<unsigned> first(flat.bufferBytes.size(), ~0u);
+  std::vector<unsigned> last(flat.bufferBytes.size(), 0);
+  for (auto [place, node] : llvm::enumerate(order))
+    for (unsigned buffer : flat.buffersOf[node]) {
+      first[buffer] = std::min<unsigned>(first[buffer], place);
+      last[buffer] = flat.escapes[buffer] ? order.size() : place;
+    }
+  int64_t live = flat.liveBytes;
+  for (unsigned place = 0, end = order.size(); place != end; ++place) {
+    unsigned node = order[place];
+    for (unsigned buffer : flat.buffersOf[node])
+      if (first[buffer] == place)
+        live += flat.bufferBytes[buffer];
+    if (live + flat.transientBytes[node] > peak.bytes) {
+      peak.bytes = live + flat.transientBytes[node];
+      peak.place = place;
+    }
+    for (unsigned buffer : flat.buffersOf[node])
+      if (last[buffer] == place)
+        live -= flat.bufferBytes[buffer];
+  }
+  for (unsigned buffer = 0, end = first.size(); buffer != end; ++buffer)
+    if (first[buffer] <= peak.place && last[buffer] >= peak.place &&
+        flat.bufferBytes[buffer] > 0)
+      peak.buffers.push_back(buffer);
+  llvm::sort(peak.buffers, [&](unsigned a, unsigned b) {
+    return std::pair(-flat.bufferBytes[a], a) <
+           std::pair(-flat.bufferBytes[b], b);
+  });
+  return peak;
+}
+
+/// The part of `order` from `begin` to `end`, with the memory around it.
+static ScheduleWindow getMemoryWindow(const FlatProblem &flat,
+                                      llvm::ArrayRef<unsigned> order,
+                                      unsigned begin, unsigned end,
+                                      std::vector<unsigned> &position,
+                                      std::vector<int64_t> &zeros) {
+  ScheduleWindow window = getWholeWindow(flat, order, position, zeros);
+  window.nodes.assign(order.begin() + begin, order.begin() + end);
+  window.begin = begin;
+  for (unsigned buffer = 0, count = flat.bufferBytes.size(); buffer != count;
+       ++buffer) {
+    bool usedBefore = false, usedLater = false;
+    for (unsigned user : flat.usersOf[buffer])
+      (position[user] < begin ? usedBefore : usedLater) = true;
+    if (usedBefore && (usedLater || flat.escapes[buffer]))
+      window.liveBytes += flat.bufferBytes[buffer];
+  }
+  return window;
+}
+
+void braid::lowerPeak(const FlatProblem &flat, WindowSearch &search,
+                      int64_t limitBytes, uint64_t maxSteps,
+                      ScheduleOrder &order) {
+  uint64_t spent = 0;
+  std::vector<unsigned> position;
+  std::vector<int64_t> zeros;
+  unsigned size = flat.size();
+  while (spent < maxSteps) {
+    MemoryPeak peak = getMemoryPeak(flat, order);
+    spent += size;
+    if (peak.bytes <= limitBytes)
+      return;
+    // Windows of growing size, and at several places around the peak.
+    bool improved = false;
+    for (auto [length, before] :
+         {std::pair(16u, 8u), std::pair(24u, 20u), std::pair(24u, 4u),
+          std::pair(40u, 20u), std::pair(64u, 56u), std::pair(64u, 8u)}) {
+      unsigned begin = peak.place - std::min(peak.place, before);
+      unsigned end = std::min(size, begin + length);
+      ScheduleWindow window =
+          getMemoryWindow(flat, order, begin, end, position, zeros);
+      uint64_t stepsBefore = search.getSteps();
+      WindowSearch::Result result =
+          search.searchPeak(window, peak.bytes, 2000, maxSteps - spent);
+      spent += search.getSteps() - stepsBefore + size;
+      if (result.improved) {
+        llvm::copy(result.order, order.begin() + begin);
+        improved = true;
+        break;
+      }
+      if (spent >= maxSteps)
+        break;
+    }
+    if (!improved)
+      return;
+  }
+}
+
+int64_t braid::getLeastPeak(const FlatProblem &flat) {
+  unsigned size = flat.size(), numBuffers = flat.bufferBytes.size();
+  int64_t least = flat.liveBytes;
+  // What escapes lives at the end.
+  int64_t atEnd = flat.liveBytes;
+  for (unsigned buffer = 0; buffer != numBuffers; ++buffer)
+    if (flat.escapes[buffer])
+      atEnd += flat.bufferBytes[buffer];
+  least = std::max(least, atEnd);
+
+  // By node: the buffers that something before it uses, and those that
+  // something after it uses.
+  bool closed = size <= 4096 && numBuffers <= 4096;
+  std::vector<llvm::BitVector> before, after;
+  if (closed) {
+    before.assign(size, llvm::BitVector(numBuffers));
+    after = before;
+    for (unsigned node = 0; node != size; ++node)
+      for (unsigned predecessor : flat.predecessors[node]) {
+        before[node] |= before[predecessor];
+        for (unsigned buffer : flat.buffersOf[predecessor])
+          before[node].set(buffer);
+      }
+    for (unsigned node = size; node-- != 0;)
+      for (unsigned successor : flat.successors[node]) {
+        after[node] |= after[successor];
+        for (unsigned buffer : flat.buffersOf[successor])
+          after[node].set(buffer);
+      }
+    for (unsigned buffer = 0; buffer != numBuffers; ++buffer)
+      if (flat.escapes[buffer])
+        for (unsigned node = 0; node != size; ++node)
+          after[node].set(buffer);
+  }
+  llvm::BitVector lives(numBuffers);
+  for (unsigned node = 0; node != size; ++node) {
+    lives.reset();
+    if (closed) {
+      lives = before[node];
+      lives &= after[node];
+    }
+    for (unsigned buffer : flat.buffersOf[node])
+      lives.set(buffer);
+    int64_t bytes = flat.liveBytes + flat.transientBytes[node];
+    for (unsigned buffer : lives.set_bits())
+      bytes += flat.bufferBytes[buffer];
+    least = std::max(least, bytes);
+  }
+  return least;
+}

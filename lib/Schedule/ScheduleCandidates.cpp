@@ -1,0 +1,89 @@
+//===- ScheduleCandidates.cpp - What the other passes give ----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/RaiseCollectives.h"
+#include "braid/Schedule/ReorderComputeForOverlap.h"
+#include "braid/Schedule/SearchSchedule.h"
+#include "braid/Schedule/SinkWaits.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace braid;
+
+/// The graph of the program that has its nodes in another order.
+static ScheduleGraph permute(const ScheduleGraph &graph,
+                             llvm::ArrayRef<unsigned> order) {
+  ScheduleGraph result;
+  std::vector<unsigned> position(graph.size());
+  for (unsigned node : order)
+    position[node] = result.addNode(graph[node]);
+  for (unsigned node = 0, end = graph.size(); node != end; ++node)
+    for (unsigned successor : graph.successors(node))
+      result.addEdge(position[node], position[successor]);
+  result.finalize();
+  return result;
+}
+
+namespace {
+/// Algorithms that know nothing of lanes, machines or limits: one after the
+/// other, each on what the one before has left.
+struct GraphAlgorithms {
+  const char *name;
+  llvm::SmallVector<ScheduleOrder (*)(const ScheduleGraph &), 3> steps;
+};
+
+/// Algorithms that read the whole problem.
+struct ProblemAlgorithm {
+  const char *name;
+  ScheduleOrder (*run)(const SchedulingProblem &);
+};
+} // namespace
+
+static ScheduleOrder runInTurn(const ScheduleGraph &graph,
+                               const GraphAlgorithms &algorithms) {
+  ScheduleOrder order = algorithms.steps.front()(graph);
+  for (auto step : llvm::drop_begin(algorithms.steps)) {
+    ScheduleOrder further = step(permute(graph, order));
+    for (unsigned &node : further)
+      node = order[node];
+    order = std::move(further);
+  }
+  return order;
+}
+
+/// The program as it stands.
+static ScheduleOrder keepProgram(const SchedulingProblem &problem) {
+  return getProgramOrder(problem.graph);
+}
+
+std::vector<ScheduleCandidate>
+braid::getScheduleCandidates(const SchedulingProblem &problem) {
+  static constexpr ProblemAlgorithm ofProblem[] = {
+      {"program order", keepProgram},
+  };
+  static const GraphAlgorithms ofGraph[] = {
+      {"sink waits", {sinkWaits}},
+      {"raise collectives", {raiseCollectives}},
+      {"raise collectives with producers", {raiseCollectivesWithProducers}},
+      {"reorder compute for overlap", {reorderComputeForOverlap}},
+      {"raise, sink", {raiseCollectives, sinkWaits}},
+      {"raise with producers, sink",
+       {raiseCollectivesWithProducers, sinkWaits}},
+      {"raise, sink, reorder",
+       {raiseCollectives, sinkWaits, reorderComputeForOverlap}},
+      {"reorder, sink, raise",
+       {reorderComputeForOverlap, sinkWaits, raiseCollectives}},
+  };
+  std::vector<ScheduleCandidate> candidates;
+  for (const ProblemAlgorithm &algorithm : ofProblem)
+    candidates.push_back({algorithm.name, algorithm.run(problem)});
+  for (const GraphAlgorithms &algorithms : ofGraph)
+    candidates.push_back(
+        {algorithms.name, runInTurn(problem.graph, algorithms)});
+  return candidates;
+}

@@ -1,0 +1,335 @@
+//===- SearchSchedule.cpp - Search for the best order ---------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/SearchSchedule.h"
+
+#include "CriticalPathScheduler.h"
+#include "FlatBound.h"
+#include "FlatProblem.h"
+#include "MemorySchedule.h"
+#include "WindowSearch.h"
+#include "braid/Schedule/ScheduleEvaluator.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+using namespace braid;
+
+uint64_t braid::getDefaultSteps(const SchedulingProblem &problem) {
+  return 4'000'000 + 400 * uint64_t(problem.graph.size());
+}
+
+namespace {
+
+/// One search.
+class Searcher {
+public:
+  Searcher(const SchedulingProblem &problem, const SearchOptions &options);
+
+  SearchResult run();
+
+private:
+  bool isDone() const { return result.optimal || getLeftSteps() == 0; }
+  uint64_t getLeftSteps() const {
+    uint64_t spent = otherSteps + scheduler.getSteps() + windows.getSteps();
+    return spent < maxSteps ? maxSteps - spent : 0;
+  }
+  bool fits(const ScheduleEvaluator::Value &value) const {
+    return value.peakBytes <= flat.maxMemory;
+  }
+  /// Plays a legal order and keeps it if it is the best so far.
+  bool consider(llvm::ArrayRef<unsigned> order, llvm::StringRef method);
+  /// The same for an order that may have too many operations in flight.
+  void considerUnchecked(llvm::ArrayRef<unsigned> order,
+                         llvm::StringRef method);
+  void findFittingOrder();
+  void runListRules();
+  void runExact();
+  void runIteratedLists();
+  bool schedule(ListRule rule, ScheduleOrder &order);
+  void explainExcess();
+
+  const SchedulingProblem &problem;
+  SearchOptions options;
+  uint64_t maxSteps;
+  FlatProblem flat;
+  ScheduleEvaluator evaluator;
+  CriticalPathScheduler scheduler;
+  WindowSearch windows;
+  std::vector<int64_t> tails;
+  uint64_t otherSteps = 0;
+  std::mt19937_64 engine;
+
+  SearchResult result;
+  bool hasResult = false;
+  /// If there are limits: an order that keeps them.
+  ScheduleOrder base;
+};
+
+} // namespace
+
+Searcher::Searcher(const SchedulingProblem &problem,
+                   const SearchOptions &options)
+    : problem(problem), options(options),
+      maxSteps(options.maxSteps ? options.maxSteps : getDefaultSteps(problem)),
+      flat(problem), evaluator(flat), scheduler(flat), windows(flat),
+      tails(getTails(flat)), engine(options.seed) {}
+
+bool Searcher::consider(llvm::ArrayRef<unsigned> order,
+                        llvm::StringRef method) {
+  otherSteps += order.size();
+  ScheduleEvaluator::Value value = evaluator.evaluate(order);
+  if (hasResult) {
+    bool fitsNow = fits(value), fitBefore = result.peakBytes <= flat.maxMemory;
+    bool better;
+    if (fitsNow != fitBefore)
+      better = fitsNow;
+    else if (fitsNow)
+      better = value.makespanNs < result.makespanNs;
+    else
+      better = value.peakBytes < result.peakBytes;
+    if (!better)
+      return false;
+  }
+  hasResult = true;
+  result.order.assign(order.begin(), order.end());
+  result.makespanNs = value.makespanNs;
+  result.peakBytes = value.peakBytes;
+  result.method = method.str();
+  result.optimal = fits(value) && value.makespanNs <= result.lowerBoundNs;
+  return true;
+}
+
+void Searcher::considerUnchecked(llvm::ArrayRef<unsigned> order,
+                                 llvm::StringRef method) {
+  otherSteps += order.size();
+  if (isAllowedOrder(problem, order))
+    consider(order, method);
+}
+
+/// Looks for an order within the memory limit, by all means.
+void Searcher::findFittingOrder() {
+  auto isFound = [&] {
+    return hasResult && result.peakBytes <= flat.maxMemory;
+  };
+  ScheduleOrder order;
+  for (MemoryTieBreak tieBreak :
+       {MemoryTieBreak::Program, MemoryTieBreak::Latest}) {
+    otherSteps += flat.size();
+    if (scheduleForMemory(flat, tieBreak, order))
+      consider(order, "least memory first");
+  }
+  considerUnchecked(scheduleDepthFirst(flat), "depth first");
+  if (isFound())
+    return;
+  // Exact on small graphs.
+  if (flat.size() <= maxExactNodes) {
+    std::vector<unsigned> position;
+    std::vector<int64_t> zeros;
+    ScheduleOrder program = getProgramOrder(problem.graph);
+    ScheduleWindow window = getWholeWindow(flat, program, position, zeros);
+    for (unsigned width : {100u, 20'000u, 1'000'000u}) {
+      WindowSearch::Result found = windows.searchPeak(
+          window, hasResult ? result.peakBytes : flat.maxMemory + 1, width,
+          getLeftSteps());
+      if (found.improved)
+        consider(found.order, "least memory by exact search");
+      if (found.complete && !isFound()) {
+        result.excess.emplace();
+        result.excess->proven = true;
+        result.excess->leastPeakBytes = result.peakBytes;
+      }
+      if (found.complete || isFound() || getLeftSteps() == 0)
+        return;
+    }
+  }
+  if (!hasResult)
+    return;
+  order = result.order;
+  lowerPeak(flat, windows, flat.maxMemory, getLeftSteps() / 2, order);
+  consider(order, "least memory by windows");
+}
+
+/// A list schedule within all limits: follows the order that is known to keep
+/// them the more closely the more often it runs into a dead end.
+bool Searcher::schedule(ListRule rule, ScheduleOrder &order) {
+  if (base.empty())
+    return scheduler.schedule(rule, order);
+  rule.base = base;
+  for (unsigned lead = flat.size();; lead /= 4) {
+    rule.maxLead = lead;
+    if (scheduler.schedule(rule, order))
+      return true;
+    if (lead == 0)
+      return false;
+  }
+}
+
+void Searcher::runListRules() {
+  int64_t totalNs = 0, longestNs = 0;
+  for (int64_t cost : flat.cost) {
+    totalNs += cost;
+    longestNs = std::max(longestNs, cost);
+  }
+  int64_t meanNs = flat.size() ? totalNs / flat.size() : 0;
+
+  // Tails that know what stands in line behind a node.
+  std::vector<int64_t> backward;
+  scheduler.scheduleBackward(tails, backward);
+  // What the program has first, and what the next start needs.
+  std::vector<int64_t> program(flat.size()), starts(flat.size());
+  int64_t ordinal = 0;
+  for (unsigned node = 0, end = flat.size(); node != end; ++node)
+    program[node] = -int64_t(node);
+  starts.assign(flat.size(), std::numeric_limits<int64_t>::min());
+  for (unsigned node = flat.size(); node-- != 0;) {
+    if (flat.isStart(node))
+      starts[node] = ++ordinal;
+    for (unsigned successor : flat.successors[node])
+      starts[node] = std::max(starts[node], starts[successor]);
+  }
+
+  struct Rule {
+    const char *name;
+    llvm::ArrayRef<int64_t> priorities;
+  };
+  ScheduleOrder order;
+  for (const Rule &rule : {Rule{"longest tail", tails},
+                           Rule{"longest backward schedule", backward},
+                           Rule{"program order without stalls", program},
+                           Rule{"first start that needs it", starts}}) {
+    for (auto [eager, patienceNs] :
+         {std::pair(false, int64_t(0)), std::pair(true, int64_t(0)),
+          std::pair(false, meanNs / 2), std::pair(false, longestNs)}) {
+      if (isDone())
+        return;
+      ListRule list{rule.priorities, eager, patienceNs, {}, ~0u};
+      if (schedule(list, order))
+        consider(order, rule.name);
+      if (!options.useListRules)
+        return;
+    }
+  }
+}
+
+void Searcher::runExact() {
+  if (flat.size() > maxExactNodes || !flat.hasExactTimes)
+    return;
+  std::vector<unsigned> position;
+  std::vector<int64_t> zeros;
+  ScheduleOrder program = getProgramOrder(problem.graph);
+  ScheduleWindow window = getWholeWindow(flat, program, position, zeros);
+  for (unsigned width = 16; !isDone(); width *= 8) {
+    WindowSearch::Result found =
+        windows.search(window, result.makespanNs, width, getLeftSteps() / 2);
+    if (found.improved)
+      consider(found.order, "exact search");
+    if (found.complete) {
+      result.optimal = true;
+      result.lowerBoundNs = result.makespanNs;
+    }
+    if (getLeftSteps() < maxSteps / 100)
+      return;
+  }
+}
+
+void Searcher::runIteratedLists() {
+  if (flat.size() < 2)
+    return;
+  // Forward and backward schedules in turn; each puts first what the one before
+  // began last.
+  std::vector<int64_t> priorities = tails, head(flat.size()), backward;
+  ScheduleOrder order;
+  int64_t meanNs = 0;
+  for (int64_t cost : flat.cost)
+    meanNs += cost;
+  meanNs = std::max<int64_t>(meanNs / flat.size(), 1);
+  unsigned failures = 0;
+  std::vector<int64_t> bestPriorities = priorities;
+  while (!isDone() && failures < 40) {
+    if (!schedule({priorities, false, 0, {}, ~0u}, order))
+      return;
+    bool improved = consider(order, "forward and backward lists");
+    if (improved) {
+      failures = 0;
+      bestPriorities = priorities;
+    } else {
+      ++failures;
+    }
+    llvm::ArrayRef<int64_t> begin = scheduler.getBeginNs();
+    if (improved || failures % 4 != 0) {
+      for (unsigned node = 0, end = flat.size(); node != end; ++node)
+        head[node] = begin[node] + flat.cost[node];
+      scheduler.scheduleBackward(head, backward);
+      priorities = backward;
+      continue;
+    }
+    // Stuck: disturb the best.
+    int64_t noise = std::max<int64_t>(meanNs >> 1 << (engine() % 6), 1);
+    priorities = bestPriorities;
+    for (int64_t &priority : priorities)
+      priority += int64_t(engine() % (2 * noise + 1)) - noise;
+  }
+}
+
+void Searcher::explainExcess() {
+  if (!result.excess)
+    result.excess.emplace();
+  MemoryExcess &excess = *result.excess;
+  MemoryPeak peak = getMemoryPeak(flat, result.order);
+  excess.bytes = result.peakBytes - flat.maxMemory;
+  excess.leastPeakBytes = std::max(excess.leastPeakBytes, getLeastPeak(flat));
+  excess.proven |= excess.leastPeakBytes > flat.maxMemory;
+  excess.node = peak.place < result.order.size() ? result.order[peak.place] : 0;
+  excess.buffers = std::move(peak.buffers);
+}
+
+SearchResult Searcher::run() {
+  result.lowerBoundNs = getLowerBound(flat, tails);
+  for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
+    otherSteps += flat.size();
+    considerUnchecked(candidate.order, candidate.name);
+  }
+  if (flat.hasMemoryLimit() &&
+      !(hasResult && result.peakBytes <= flat.maxMemory))
+    findFittingOrder();
+  if (!hasResult && flat.maxInFlight != 0) {
+    ScheduleOrder order;
+    if (scheduler.schedule({tails, true, 0, {}, ~0u}, order))
+      consider(order, "longest tail");
+    else if (scheduleForMemory(flat, MemoryTieBreak::Program, order))
+      consider(order, "least memory first");
+  }
+  if (!hasResult)
+    consider(getProgramOrder(problem.graph), "program order");
+  if (result.peakBytes > flat.maxMemory) {
+    explainExcess();
+    result.statistics.steps = maxSteps - getLeftSteps();
+    return std::move(result);
+  }
+  if (flat.hasMemoryLimit() || flat.maxInFlight != 0)
+    base = result.order;
+
+  if (!isDone())
+    runListRules();
+  if (!isDone() && options.useExact)
+    runExact();
+  if (!isDone() && options.useIteratedLists)
+    runIteratedLists();
+  result.statistics.steps = maxSteps - getLeftSteps();
+  result.statistics.ordersTried = evaluator.getNumOrders();
+  return std::move(result);
+}
+
+SearchResult braid::searchSchedule(const SchedulingProblem &problem,
+                                   const SearchOptions &options) {
+  return Searcher(problem, options).run();
+}

@@ -1,0 +1,205 @@
+//===- SearchScheduleTest.cpp - Search for the best order -----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ExhaustiveSearch.h"
+#include "GraphTestUtils.h"
+#include "LayeredGraphs.h"
+
+#include "braid/Schedule/ScheduleEvaluator.h"
+#include "braid/Schedule/SearchSchedule.h"
+
+#include "gtest/gtest.h"
+
+#include <limits>
+
+using namespace braid;
+using namespace braid::test;
+
+namespace {
+
+/// Some order of the graph that depends on `seed` alone.
+ScheduleOrder makeRandomOrder(const ScheduleGraph &graph, uint64_t seed) {
+  std::mt19937_64 engine(seed);
+  std::vector<unsigned> missing(graph.size()), ready;
+  for (unsigned node = 0; node != graph.size(); ++node) {
+    missing[node] = graph.predecessors(node).size();
+    if (missing[node] == 0)
+      ready.push_back(node);
+  }
+  ScheduleOrder order;
+  while (!ready.empty()) {
+    std::swap(ready[engine() % ready.size()], ready.back());
+    unsigned node = ready.back();
+    ready.pop_back();
+    order.push_back(node);
+    for (unsigned successor : graph.successors(node))
+      if (--missing[successor] == 0)
+        ready.push_back(successor);
+  }
+  return order;
+}
+
+void expectSameAsSimulator(const SchedulingProblem &problem, uint64_t seed) {
+  ScheduleEvaluator evaluator(problem);
+  for (uint64_t i = 0; i != 5; ++i) {
+    ScheduleOrder order = makeRandomOrder(problem.graph, seed * 5 + i);
+    Simulation simulation = simulateOrder(problem, order);
+    ScheduleEvaluator::Value value = evaluator.evaluate(order);
+    ASSERT_EQ(value.makespanNs, simulation.makespanNs) << "seed " << seed;
+    ASSERT_EQ(value.peakBytes, simulation.peakBytes) << "seed " << seed;
+  }
+}
+
+/// The result is what it says it is, and no worse than any candidate.
+void expectSound(const SchedulingProblem &problem, const SearchResult &result) {
+  std::string reason;
+  ASSERT_TRUE(isAllowedOrder(problem, result.order, &reason)) << reason;
+  Simulation simulation = simulateOrder(problem, result.order);
+  ASSERT_EQ(simulation.makespanNs, result.makespanNs);
+  ASSERT_EQ(simulation.peakBytes, result.peakBytes);
+  ASSERT_LE(result.lowerBoundNs, result.makespanNs);
+  int64_t limit =
+      problem.maxMemory.value_or(std::numeric_limits<int64_t>::max());
+  ASSERT_EQ(result.excess.has_value(), result.peakBytes > limit);
+  if (result.excess)
+    return;
+  for (const ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
+    ASSERT_TRUE(isLegalOrder(problem.graph, candidate.order, &reason))
+        << candidate.name << ": " << reason;
+    Simulation other = simulateOrder(problem, candidate.order);
+    if (isAllowedOrder(problem, candidate.order) && other.peakBytes <= limit) {
+      ASSERT_LE(result.makespanNs, other.makespanNs) << candidate.name;
+    }
+  }
+}
+
+SchedulingProblem makeProblem(uint64_t seed, unsigned maxNodes) {
+  SchedulingProblem problem = makeSmallProblem(
+      static_cast<SmallShape>(seed % numSmallShapes), seed, maxNodes);
+  problem.keepOrderOfStarts = seed % 5 == 1;
+  problem.maxInFlight = seed % 4 == 3 ? 1 + seed % 3 : 0;
+  problem.machine.launchNs = seed % 6 == 0 ? 3 : 0;
+  problem.liveBytes = seed % 7;
+  if (seed % 3 == 0)
+    problem.transientBytes = {{0, int64_t(seed % 30)}, {3, 7}};
+  return problem;
+}
+
+} // namespace
+
+TEST(ScheduleEvaluator, SameAsTheSimulator) {
+  for (uint64_t seed = 0; seed != 150; ++seed)
+    expectSameAsSimulator(makeProblem(seed, 5 + seed), seed);
+}
+
+TEST(ScheduleEvaluator, AsksTheSimulatorWhereTimesAreNotExact) {
+  // Sums that overflow, and ops that slow each other down.
+  for (uint64_t seed = 0; seed != 20; ++seed) {
+    SchedulingProblem problem = makeProblem(seed, 20);
+    ScheduleGraph graph;
+    for (unsigned node = 0; node != problem.graph.size(); ++node) {
+      ScheduleNode copy = problem.graph[node];
+      if (node % 3 == 0)
+        copy.cost = std::numeric_limits<int64_t>::max() / 2;
+      graph.addNode(copy);
+    }
+    for (unsigned node = 0; node != graph.size(); ++node)
+      for (unsigned successor : problem.graph.successors(node))
+        graph.addEdge(node, successor);
+    graph.finalize();
+    problem.graph = std::move(graph);
+    expectSameAsSimulator(problem, seed);
+  }
+}
+
+TEST(SearchSchedule, NothingToOrder) {
+  SchedulingProblem problem;
+  problem.graph.finalize();
+  SearchResult result = searchSchedule(problem);
+  EXPECT_TRUE(result.order.empty());
+  EXPECT_EQ(result.makespanNs, 0);
+  EXPECT_TRUE(result.optimal);
+  EXPECT_FALSE(result.excess);
+}
+
+TEST(SearchSchedule, SoundAndDeterministicOnSmallProblems) {
+  for (uint64_t seed = 0; seed != 150; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = makeProblem(seed, 4 + seed % 50);
+    SearchResult result = searchSchedule(problem);
+    ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
+    SearchResult again = searchSchedule(problem);
+    ASSERT_EQ(result.order, again.order);
+    ASSERT_EQ(result.statistics.steps, again.statistics.steps);
+  }
+}
+
+TEST(SearchSchedule, AsGoodAsAllOrdersOfSmallProblems) {
+  for (uint64_t seed = 0; seed != 70; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = makeProblem(seed, 12);
+    std::optional<int64_t> least = findLeastMakespanExhaustively(problem);
+    ASSERT_TRUE(least.has_value());
+    SearchResult result = searchSchedule(problem);
+    ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
+    EXPECT_TRUE(result.optimal);
+    EXPECT_EQ(result.makespanNs, *least);
+    EXPECT_LE(result.lowerBoundNs, *least);
+  }
+}
+
+TEST(SearchSchedule, SaysOptimalOnlyIfItIs) {
+  // With few steps and parts of the search alone.
+  for (uint64_t seed = 0; seed != 70; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = makeProblem(seed, 11);
+    std::optional<int64_t> least = findLeastMakespanExhaustively(problem);
+    ASSERT_TRUE(least.has_value());
+    for (unsigned part = 0; part != 5; ++part) {
+      SearchOptions options;
+      options.useListRules = part == 1;
+      options.useIteratedLists = part == 2;
+      options.useExact = part == 3;
+      options.useWindows = part == 4;
+      options.useMoves = part == 4;
+      options.maxSteps = part == 3 ? 100 : 1000;
+      SearchResult result = searchSchedule(problem, options);
+      ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
+      EXPECT_GE(result.makespanNs, *least);
+      EXPECT_LE(result.lowerBoundNs, *least);
+      if (result.optimal) {
+        EXPECT_EQ(result.makespanNs, *least);
+      }
+    }
+  }
+}
+
+TEST(SearchSchedule, KeepsTheMemoryLimitIfAnyOrderDoes) {
+  for (uint64_t seed = 0; seed != 70; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = makeProblem(seed, 12);
+    std::optional<int64_t> leastPeak = findLeastPeakExhaustively(problem);
+    ASSERT_TRUE(leastPeak.has_value());
+    for (int64_t limit : {*leastPeak, *leastPeak * 21 / 20}) {
+      problem.maxMemory = limit;
+      SearchResult result = searchSchedule(problem);
+      ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
+      ASSERT_FALSE(result.excess.has_value());
+      EXPECT_LE(result.peakBytes, limit);
+      EXPECT_TRUE(result.optimal);
+      EXPECT_EQ(result.makespanNs, findLeastMakespanExhaustively(problem));
+    }
+    problem.maxMemory = *leastPeak - 1;
+    SearchResult result = searchSchedule(problem);
+    ASSERT_TRUE(result.excess.has_value());
+    EXPECT_EQ(result.excess->bytes, 1);
+    EXPECT_EQ(result.excess->leastPeakBytes, *leastPeak);
+    EXPECT_TRUE(result.excess->proven);
+    EXPECT_LT(result.excess->node, problem.graph.size());
+  }
+}
