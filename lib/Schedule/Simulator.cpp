@@ -9,20 +9,16 @@
 #include "braid/Schedule/Simulator.h"
 
 #include "ContentionSimulator.h"
+#include "SimulationSums.h"
 #include "braid/Schedule/Contention.h"
 #include "braid/Schedule/Units.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <tuple>
 
 using namespace braid;
 using namespace llvm;
-
-/// The launch gap before an op on the stream.
-static int64_t getLaunchGap(const SimulatedOp &op,
-                            const MachineModel &machine) {
-  return op.costNs > 0 ? machine.launchNs : 0;
-}
 
 /// Says when each of `ops` is issued, begins and ends if all take their costs.
 static void playExactly(ArrayRef<SimulatedOp> ops, const MachineModel &machine,
@@ -68,14 +64,33 @@ static int64_t holdStream(int64_t streamNs, SmallVector<unsigned> starts,
   return streamNs;
 }
 
-/// From begin to end.
-using Interval = std::pair<int64_t, int64_t>;
+std::pair<int64_t, int64_t>
+braid::getCommunicationAndHidden(ArrayRef<TimeInterval> onStream,
+                                 std::vector<TimeInterval> onLanes) {
+  llvm::sort(onLanes);
+  const TimeInterval *compute = onStream.begin();
+  int64_t communicationNs = 0, hiddenNs = 0, mergedNs = 0;
+  for (auto [beginNs, endNs] : onLanes) {
+    beginNs = std::max(beginNs, mergedNs);
+    if (beginNs >= endNs)
+      continue;
+    mergedNs = endNs;
+    communicationNs += endNs - beginNs;
+    while (compute != onStream.end() && compute->second <= beginNs)
+      ++compute;
+    for (auto it = compute; it != onStream.end() && it->first < endNs; ++it) {
+      compute = it;
+      hiddenNs += std::min(endNs, it->second) - std::max(beginNs, it->first);
+    }
+  }
+  return {communicationNs, hiddenNs};
+}
 
 /// Sums up the times of all ops: what is exposed, lost and hidden.
 static void sumUpTimes(ArrayRef<SimulatedOp> ops, const MachineModel &machine,
-                       Simulation &result) {
+                       bool awaitsAll, Simulation &result) {
   // Those of the stream are disjoint and ascend.
-  std::vector<Interval> onStream, onLanes;
+  std::vector<TimeInterval> onStream, onLanes;
   auto getLost = [](const SimulatedOp &op, int64_t beginNs, int64_t endNs) {
     return std::max<int64_t>(endNs - beginNs - op.costNs, 0);
   };
@@ -108,31 +123,16 @@ static void sumUpTimes(ArrayRef<SimulatedOp> ops, const MachineModel &machine,
   // What is still in flight is exposed: there is nothing left to hide it.
   SmallVector<unsigned> inFlight;
   for (auto [index, op] : llvm::enumerate(ops))
-    if (op.role == StreamRole::Start && result.times[index].endNs > streamNs)
+    if (awaitsAll && op.role == StreamRole::Start &&
+        result.times[index].endNs > streamNs)
       inFlight.push_back(index);
   result.makespanNs = holdStream(streamNs, std::move(inFlight), result);
 
-  llvm::sort(onLanes);
-  auto compute = onStream.begin();
-  int64_t mergedNs = 0;
-  for (auto [beginNs, endNs] : onLanes) {
-    beginNs = std::max(beginNs, mergedNs);
-    if (beginNs >= endNs)
-      continue;
-    mergedNs = endNs;
-    result.communicationUnionNs += endNs - beginNs;
-    while (compute != onStream.end() && compute->second <= beginNs)
-      ++compute;
-    for (auto it = compute; it != onStream.end() && it->first < endNs; ++it) {
-      compute = it;
-      result.hiddenNs +=
-          std::min(endNs, it->second) - std::max(beginNs, it->first);
-    }
-  }
+  std::tie(result.communicationUnionNs, result.hiddenNs) =
+      getCommunicationAndHidden(onStream, std::move(onLanes));
 }
 
-/// Follows the bytes that live.
-static void sumUpMemory(ArrayRef<SimulatedOp> ops, int64_t liveBytes,
+void braid::sumUpMemory(ArrayRef<SimulatedOp> ops, int64_t liveBytes,
                         Simulation &result) {
   result.peakBytes = liveBytes;
   for (auto [index, op] : llvm::enumerate(ops)) {
@@ -186,8 +186,8 @@ static int64_t getLowerBound(ArrayRef<SimulatedOp> ops,
   return std::max(longest, streamNs);
 }
 
-Simulation braid::simulate(ArrayRef<SimulatedOp> ops,
-                           const MachineModel &machine, int64_t liveBytes) {
+Simulation braid::playOps(ArrayRef<SimulatedOp> ops,
+                          const MachineModel &machine, bool awaitsAll) {
   Simulation result;
   result.times.resize(ops.size());
   bool slowsDown =
@@ -198,7 +198,13 @@ Simulation braid::simulate(ArrayRef<SimulatedOp> ops,
     playWithContention(ops, machine, result.times);
   else
     playExactly(ops, machine, result.times);
-  sumUpTimes(ops, machine, result);
+  sumUpTimes(ops, machine, awaitsAll, result);
+  return result;
+}
+
+Simulation braid::simulate(ArrayRef<SimulatedOp> ops,
+                           const MachineModel &machine, int64_t liveBytes) {
+  Simulation result = playOps(ops, machine, /*awaitsAll=*/true);
   sumUpMemory(ops, liveBytes, result);
   result.lowerBoundNs = getLowerBound(ops, machine);
   return result;
