@@ -48,3 +48,19 @@ std::optional<double> braid::parseBandwidth(StringRef text) {
                               {"TB/s", 1e12},
                               {"B/s", 1.0}});
 }
+
+std::optional<int64_t> braid::parseBytes(StringRef text) {
+  std::optional<double> bytes = parseWithUnit(text, {{"KiB", 0x1p10},
+                                                     {"MiB", 0x1p20},
+                                                     {"GiB", 0x1p30},
+                                                     {"TiB", 0x1p40},
+                                                     {"KB", 1e3},
+                                                     {"MB", 1e6},
+                                                     {"GB", 1e9},
+                                                     {"TB", 1e12},
+                                                     {"B", 1.0},
+                                                     {"", 1.0}});
+  if (!bytes || *bytes >= 0x1p63)
+    return std::nullopt;
+  return static_cast<int64_t>(*bytes);
+}

@@ -3,7 +3,7 @@
 
     run.py --build BUILD [--only NAME]...
 
-The names: scheduling, runtime, matmul, compile, demo; and build, which compiles
+The names: scheduling, steps, runtime, matmul, compile, demo; and build, which compiles
 the project twice in a folder of its own and runs only when it is named.
 """
 import argparse
@@ -161,6 +161,27 @@ def pass_class(name):
     return "".join(part.capitalize() for part in name.split("-"))
 
 
+def steps(bench):
+    """The orders of transformer training steps: makespan over lower bound."""
+    generator = os.path.join(ROOT, "test", "Benchmark", "transformer_steps.py")
+    forms = [(strategy, 1) for strategy in ("ddp", "fsdp", "hsdp")]
+    forms += [(strategy, batches) for strategy in ("tp", "tp-sp", "moe", "pp") for batches in (1, 2, 4)]
+    machines = [("h200x8", 8, 1), ("h100x8", 64, 8)]
+    for machine, ranks, nodes in machines:
+        print(f"transformer training steps on {machine}, {ranks} ranks")
+        for strategy, batches in forms:
+            for layers in (16, 128):
+                for vary in ([], ["--vary=1"]):
+                    name = f"{strategy}-{layers}-layers-{batches}-batches{'-varied' if vary else ''}.mlir"
+                    program = bench.path(name)
+                    with open(program, "w", encoding="utf-8") as file:
+                        file.write(bench.run(sys.executable, generator, strategy, f"--layers={layers}",
+                                             f"--micro-batches={batches}", f"--ranks={ranks}", f"--nodes={nodes}",
+                                             *vary))
+                    print(bench.run(os.path.join(bench.build, "bin", "schedule-programs"), program,
+                                    f"--hardware={machine}", f"--world-size={ranks}").rstrip(), flush=True)
+
+
 def runtime(bench):
     print(bench.run(os.path.join(bench.build, "bin", "runtime-collectives")).rstrip())
 
@@ -230,7 +251,7 @@ def build(bench):
     shutil.rmtree(folder)
 
 
-PARTS = {"scheduling": scheduling, "runtime": runtime, "matmul": matmul, "compile": compile_time, "demo": demo,
+PARTS = {"scheduling": scheduling, "steps": steps, "runtime": runtime, "matmul": matmul, "compile": compile_time, "demo": demo,
          "build": build}
 
 

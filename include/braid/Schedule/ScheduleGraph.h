@@ -75,6 +75,9 @@ public:
   /// The same edge may be added several times. `from == to` is ignored.
   void addEdge(unsigned from, unsigned to);
 
+  /// Puts the operation of `start` on another lane.
+  void setLane(unsigned start, int32_t lane) { nodes[start].lane = lane; }
+
   /// Ends the construction: linear in nodes and edges. To be called once.
   void finalize();
 

@@ -33,6 +33,12 @@ std::optional<double> parseDurationNs(llvm::StringRef text);
 /// one of these units.
 std::optional<double> parseBandwidth(llvm::StringRef text);
 
+/// Bytes of a size such as `80GiB`, `1.5GB`, `512KiB`, `100B` or `100` (KB, MB,
+/// GB, TB: powers of 1000; KiB, MiB, GiB, TiB: of 1024), rounded down; none if
+/// `text` is no number of at least 0, with one of these units or none, or is
+/// too large for 63 bits.
+std::optional<int64_t> parseBytes(llvm::StringRef text);
+
 /// a + b, and the largest value where that overflows. Both are at least 0;
 /// nanoseconds or bytes.
 inline int64_t addNs(int64_t a, int64_t b) {

@@ -1,0 +1,115 @@
+//===- schedule-programs.cpp - How good the orders of programs are --------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads programs and prints, for each block with collectives, the makespan of
+// the program's order, of what each scheduling pass makes of it, and of
+// comm-schedule, as ratios to the lower bound; and the seconds that the search
+// took.
+//
+//   schedule-programs [--hardware=NAME] [--world-size=N] FILE...
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/InitAll.h"
+#include "braid/Schedule/CostModel.h"
+#include "braid/Schedule/ProblemBuilder.h"
+#include "braid/Schedule/RankUniformity.h"
+#include "braid/Schedule/SearchSchedule.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Timer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace braid;
+using namespace mlir;
+
+static llvm::cl::list<std::string>
+    files(llvm::cl::Positional, llvm::cl::OneOrMore, llvm::cl::desc("FILE..."));
+static llvm::cl::opt<std::string> hardware("hardware", llvm::cl::init(""));
+static llvm::cl::opt<int64_t> worldSize("world-size", llvm::cl::init(0));
+static llvm::cl::opt<uint64_t> steps("steps", llvm::cl::init(0));
+static llvm::cl::opt<bool> keepOrder("keep-order", llvm::cl::init(false));
+
+static void printRow(StringRef name, int64_t ns, int64_t boundNs,
+                     int64_t peakBytes, StringRef remark) {
+  llvm::outs() << llvm::formatv(
+      "  {0,-44} {1,12} ns {2,8:F4} {3,8:F2} GB  {4}\n", name, ns,
+      static_cast<double>(ns) / static_cast<double>(boundNs),
+      static_cast<double>(peakBytes) / 1e9, remark);
+}
+
+static void measure(StringRef file, Block &block, CostModel &model,
+                    bool keepsOrder) {
+  CallEffects calls(/*entersBodies=*/true);
+  llvm::TimeRecord begin = llvm::TimeRecord::getCurrentTime();
+  FailureOr<BlockProblem> built = buildSchedulingProblem(block, model, calls);
+  if (failed(built))
+    exit(1);
+  llvm::TimeRecord buildTime = llvm::TimeRecord::getCurrentTime(false);
+  buildTime -= begin;
+  SchedulingProblem &problem = built->problem;
+  problem.keepOrderOfStarts = keepsOrder;
+
+  begin = llvm::TimeRecord::getCurrentTime();
+  SearchOptions options;
+  options.maxSteps = steps;
+  SearchResult result = searchSchedule(problem, options);
+  llvm::TimeRecord searchTime = llvm::TimeRecord::getCurrentTime(false);
+  searchTime -= begin;
+
+  llvm::outs() << llvm::formatv(
+      "{0}: {1} nodes, {2} starts, lower bound {3} ns\n",
+      llvm::sys::path::filename(file), problem.graph.size(),
+      problem.graph.starts().size(), result.lowerBoundNs);
+  for (const ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
+    Simulation simulation = simulateOrder(problem, candidate.order);
+    printRow(candidate.name, simulation.makespanNs, result.lowerBoundNs,
+             simulation.peakBytes, "");
+  }
+  printRow("comm-schedule", result.makespanNs, result.lowerBoundNs,
+           result.peakBytes,
+           llvm::formatv("{0}{1}; build {2:F2} s, search {3:F2} s, {4} steps",
+                         result.optimal ? "optimal; " : "", result.method,
+                         buildTime.getProcessTime(),
+                         searchTime.getProcessTime(), result.statistics.steps)
+               .str());
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  llvm::cl::ParseCommandLineOptions(argc, argv);
+  DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  braid::registerAllDialects(registry);
+  MLIRContext context(registry);
+  CostSettings settings;
+  settings.hardware = hardware;
+  settings.worldSize = worldSize;
+  for (const std::string &file : files) {
+    OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, &context);
+    if (!module)
+      return 1;
+    FailureOr<CostOptions> costs = resolveCostOptions(*module, settings);
+    if (failed(costs))
+      return 1;
+    CostModel model(*costs);
+    RankUniformity uniformity(*module);
+    for (auto function : module->getOps<func::FuncOp>())
+      for (Block *block : prepareSchedulableBlocks(function))
+        measure(file, *block, model,
+                keepOrder || !uniformity.areReachedTogether(*block));
+  }
+  return 0;
+}

@@ -1,0 +1,36 @@
+// RUN: not braid-opt %s --comm-schedule="max-memory=many" 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: not braid-opt %s --comm-schedule="max-memory=-1B" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not braid-opt %s --comm-schedule="lanes=all" 2>&1 | FileCheck %s --check-prefix=LANES
+// RUN: not braid-opt %s --comm-schedule="hardware=h900x8" 2>&1 | FileCheck %s --check-prefix=HARDWARE
+// RUN: not braid-opt %s --comm-schedule="steps=-3" 2>&1 | FileCheck %s --check-prefix=STEPS
+// RUN: braid-opt %s --comm-schedule="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=BESIDE
+// RUN: braid-opt %s --comm-schedule="hardware=ideal lanes=shared" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SHARED
+// RUN: braid-opt %s --comm-schedule="hardware=ideal max-in-flight=1 keep-order print=false" | FileCheck %s --check-prefix=ONE
+
+// MEMORY: schedule-options.mlir:{{.*}}: error: invalid size 'many' in option 'max-memory', expected a number of at least 0 with unit B, KB, MB, GB, KiB, MiB or GiB, such as 80GiB
+// NEGATIVE: error: invalid size '-1B' in option 'max-memory', expected a number of at least 0
+// LANES: error: unknown value 'all' in option 'lanes', expected communicator or shared
+// HARDWARE: error: unknown hardware 'h900x8' in option 'hardware', expected
+// STEPS: for the --steps option: '-3' value invalid for ulong argument
+
+comm.group @world all
+comm.group @pairs [[0, 1], [2, 3]]
+
+// BESIDE: makespan 200 ns, was 300 ns; lower bound 200 ns, optimal
+// SHARED: makespan 300 ns, was 300 ns; lower bound 300 ns, optimal
+
+// ONE-LABEL: func.func @three_at_once
+// ONE-NEXT: comm.all_reduce {{.*}}"first"
+// ONE-NEXT: comm.all_reduce {{.*}}"second"
+// ONE-NEXT: comm.wait
+// ONE-NEXT: comm.wait
+// ONE-NEXT: comm.all_reduce {{.*}}"third"
+func.func @three_at_once(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %t = comm.all_reduce sum %a on @world {comm.cost_ns = 100 : i64, comm.label = "first"} : tensor<4xf32>
+  %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  %u = comm.all_reduce sum %a on @pairs {comm.cost_ns = 100 : i64, comm.label = "second"} : tensor<4xf32>
+  %s = comm.wait %u : !comm.token<tensor<4xf32>>
+  %v = comm.all_reduce sum %a on @world {comm.cost_ns = 100 : i64, comm.label = "third"} : tensor<4xf32>
+  %w = comm.wait %v : !comm.token<tensor<4xf32>>
+  return %r, %s, %w : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

@@ -1,0 +1,166 @@
+// RUN: braid-opt %s --comm-schedule=hardware=ideal --split-input-file -verify-diagnostics -o %t.mlir
+// RUN: FileCheck %s --input-file=%t.mlir
+// RUN: braid-opt %s --comm-schedule="hardware=ideal print=false" --split-input-file 2>&1 | FileCheck %s --check-prefix=QUIET
+// RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-schedule{hardware=ideal}))' --split-input-file -o /dev/null
+
+// QUIET-NOT: remark:
+
+// Two collectives that depend on nothing run at once, and each hides the
+// compute behind the other.
+
+comm.group @world all
+
+// CHECK-LABEL: func.func @starts_come_first
+// expected-remark@below {{scheduled @starts_come_first: makespan 25 ns, was 30 ns; lower bound 25 ns, optimal; peak memory 80 bytes; order of raise collectives}}
+func.func @starts_come_first(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-NEXT: comm.all_reduce {{.*}}"ar1"
+  // CHECK-NEXT: comm.all_reduce {{.*}}"ar2"
+  // CHECK-NEXT: comm.wait
+  // CHECK-NEXT: comm.compute "f"
+  // CHECK-NEXT: comm.wait
+  // CHECK-NEXT: comm.compute "g"
+  %t = comm.all_reduce sum %a on @world {comm.cost_ns = 10 : i64, comm.label = "ar1"} : tensor<4xf32>
+  %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  %f = comm.compute "f"(%r) {comm.cost_ns = 5 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %u = comm.all_reduce sum %b on @world {comm.cost_ns = 10 : i64, comm.label = "ar2"} : tensor<4xf32>
+  %s = comm.wait %u : !comm.token<tensor<4xf32>>
+  %g = comm.compute "g"(%s) {comm.cost_ns = 5 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return %f, %g : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Two micro-batches, written one after the other: only another order of the
+// collectives of one communicator lets them overlap.
+
+comm.group @world all
+
+// CHECK-LABEL: func.func @micro_batches_interleave
+// expected-remark@below {{makespan 50 ns, was 80 ns; lower bound 50 ns, optimal}}
+func.func @micro_batches_interleave(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: comm.compute "a0"
+  // CHECK: comm.all_reduce {{.*}}"first a"
+  // CHECK: comm.compute "b0"
+  // CHECK: comm.wait
+  // CHECK: comm.all_reduce {{.*}}"first b"
+  // CHECK: comm.compute "a1"
+  // CHECK: comm.wait
+  // CHECK: comm.all_reduce {{.*}}"second a"
+  // CHECK: comm.compute "b1"
+  // CHECK: comm.all_reduce {{.*}}"second b"
+  %a0 = comm.compute "a0"(%a) {comm.cost_ns = 10 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %t0 = comm.all_reduce sum %a0 on @world {comm.cost_ns = 10 : i64, comm.label = "first a"} : tensor<4xf32>
+  %r0 = comm.wait %t0 : !comm.token<tensor<4xf32>>
+  %a1 = comm.compute "a1"(%r0) {comm.cost_ns = 10 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %t1 = comm.all_reduce sum %a1 on @world {comm.cost_ns = 10 : i64, comm.label = "second a"} : tensor<4xf32>
+  %r1 = comm.wait %t1 : !comm.token<tensor<4xf32>>
+  %b0 = comm.compute "b0"(%b) {comm.cost_ns = 10 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %t2 = comm.all_reduce sum %b0 on @world {comm.cost_ns = 10 : i64, comm.label = "first b"} : tensor<4xf32>
+  %r2 = comm.wait %t2 : !comm.token<tensor<4xf32>>
+  %b1 = comm.compute "b1"(%r2) {comm.cost_ns = 10 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %t3 = comm.all_reduce sum %b1 on @world {comm.cost_ns = 10 : i64, comm.label = "second b"} : tensor<4xf32>
+  %r3 = comm.wait %t3 : !comm.token<tensor<4xf32>>
+  return %r1, %r3 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Which ranks come here is not known: others may meet them in another text, so
+// the collectives keep their order. The wait may move.
+
+comm.group @world all
+
+// CHECK-LABEL: func.func @order_is_kept_under_a_condition
+func.func @order_is_kept_under_a_condition(%p: i1, %a: tensor<4xf32>) {
+  // CHECK: comm.all_reduce {{.*}}"short"
+  // CHECK-NEXT: comm.all_reduce {{.*}}"long"
+  // expected-remark@below {{scheduled: makespan 70 ns, was 90 ns; lower bound 70 ns, optimal}}
+  scf.if %p {
+    %t = comm.all_reduce sum %a on @world {comm.cost_ns = 10 : i64, comm.label = "short"} : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    %f = comm.compute "f"(%r) {comm.cost_ns = 20 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+    %u = comm.all_reduce sum %a on @world {comm.cost_ns = 60 : i64, comm.label = "long"} : tensor<4xf32>
+    %s = comm.wait %u : !comm.token<tensor<4xf32>>
+  }
+  return
+}
+
+// -----
+
+module attributes {comm.mpmd} {
+  comm.group @world all
+
+  // CHECK-LABEL: func.func @order_is_kept_where_every_rank_has_its_own_text
+  // expected-remark@below {{makespan 40 ns, was 50 ns}}
+  func.func @order_is_kept_where_every_rank_has_its_own_text(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    // CHECK-NEXT: comm.all_reduce {{.*}}"first"
+    // CHECK: comm.all_reduce {{.*}}"second"
+    %t = comm.all_reduce sum %a on @world {comm.cost_ns = 10 : i64, comm.label = "first"} : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    %u = comm.all_reduce sum %a on @world {comm.cost_ns = 10 : i64, comm.label = "second"} : tensor<4xf32>
+    %s = comm.wait %u : !comm.token<tensor<4xf32>>
+    %f = comm.compute "f"(%s) {comm.cost_ns = 20 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+    %g = comm.compute "g"(%r) {comm.cost_ns = 10 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+    return %f, %g : tensor<4xf32>, tensor<4xf32>
+  }
+}
+
+// -----
+
+// With numbers the order is said.
+
+comm.group @world all
+
+// CHECK-LABEL: func.func @order_numbers_are_kept
+// expected-remark@below {{makespan 40 ns, was 40 ns}}
+func.func @order_numbers_are_kept(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: comm.all_reduce {{.*}}"first"
+  // CHECK-NEXT: comm.all_reduce {{.*}}"second"
+  %t = comm.all_reduce sum %a on @world {comm.cost_ns = 10 : i64, comm.label = "first", comm.order = 0 : i64} : tensor<4xf32>
+  %u = comm.all_reduce sum %a on @world {comm.cost_ns = 10 : i64, comm.label = "second", comm.order = 1 : i64} : tensor<4xf32>
+  %s = comm.wait %u : !comm.token<tensor<4xf32>>
+  %f = comm.compute "f"(%s) {comm.cost_ns = 20 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  return %f : tensor<4xf32>
+}
+
+// -----
+
+// The cost of a loop is that of its body after it was scheduled.
+
+comm.group @world all
+
+// CHECK-LABEL: func.func @loops_come_before_what_is_around_them
+// expected-remark@below {{scheduled @loops_come_before_what_is_around_them: makespan 60 ns, was 60 ns; lower bound 60 ns, optimal}}
+func.func @loops_come_before_what_is_around_them(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  // CHECK: comm.all_reduce
+  // CHECK: comm.all_reduce
+  // CHECK-NEXT: comm.compute "f"
+  // CHECK-NEXT: comm.wait
+  %t = comm.all_reduce sum %a on @world {comm.cost_ns = 60 : i64} : tensor<4xf32>
+  // expected-remark@below {{scheduled: makespan 10 ns, was 15 ns; lower bound 10 ns, optimal}}
+  %x = scf.for %i = %c0 to %c4 step %c1 iter_args(%x = %a) -> tensor<4xf32> {
+    %f = comm.compute "f"(%x) {comm.cost_ns = 5 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+    %u = comm.all_reduce sum %x on @world {comm.cost_ns = 10 : i64} : tensor<4xf32>
+    %s = comm.wait %u : !comm.token<tensor<4xf32>>
+    scf.yield %s : tensor<4xf32>
+  }
+  %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// Nothing to do, nothing to say.
+
+// CHECK-LABEL: func.func @no_collectives
+// CHECK-NEXT: comm.compute "b"
+// CHECK-NEXT: comm.compute "a"
+func.func @no_collectives(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %b = comm.compute "b"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %c = comm.compute "a"(%b) : (tensor<4xf32>) -> tensor<4xf32>
+  return %c : tensor<4xf32>
+}
