@@ -34,6 +34,8 @@ StringRef braid::stringifyLowerBoundKind(LowerBoundKind kind) {
     return "memory bandwidth";
   case LowerBoundKind::Path:
     return "path with the work before and after it";
+  case LowerBoundKind::FilledPath:
+    return "path whose gaps whole ops fill";
   case LowerBoundKind::StreamHeadTail:
     return "compute stream with head and tail";
   case LowerBoundKind::LaneHeadTail:
@@ -109,6 +111,19 @@ LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
   for (auto [vertex, path] : llvm::enumerate(before.getLongestPaths()))
     if (!before.isOpen[vertex])
       raise(LowerBoundKind::CriticalPath, addNs(path, before.work[vertex]));
+
+  for (int64_t limit : before.getLaneWorks(12)) {
+    int64_t sum = 0, longest = 0;
+    for (auto [vertex, path] :
+         llvm::enumerate(before.getTruncatedPaths(limit))) {
+      int64_t work = before.work[vertex];
+      if (before.resource[vertex] == PrecedenceDag::onStream)
+        sum = addNs(sum, std::max<int64_t>(work - limit, 0));
+      if (!before.isOpen[vertex])
+        longest = std::max(longest, addNs(path, std::min(work, limit)));
+    }
+    raise(LowerBoundKind::FilledPath, addNs(sum, longest));
+  }
 
   // A refined vertex costs about as much as a longest path.
   constexpr size_t budget = 500000;

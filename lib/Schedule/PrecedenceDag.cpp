@@ -113,13 +113,47 @@ std::vector<int64_t> PrecedenceDag::getLongestPaths() const {
   return heads;
 }
 
+std::vector<int64_t> PrecedenceDag::getLaneWorks(size_t count) const {
+  std::vector<int64_t> works;
+  for (unsigned vertex = 0; vertex != size(); ++vertex)
+    if (resource[vertex] >= 0 && work[vertex] > 0)
+      works.push_back(work[vertex]);
+  llvm::sort(works);
+  works.erase(llvm::unique(works), works.end());
+  if (works.size() <= count)
+    return works;
+  std::vector<int64_t> chosen;
+  for (size_t i = 1; i <= count; ++i)
+    chosen.push_back(works[works.size() * i / count - 1]);
+  return chosen;
+}
+
+std::vector<int64_t> PrecedenceDag::getTruncatedPaths(int64_t limitNs) const {
+  std::vector<int64_t> paths(size());
+  for (unsigned vertex = 0; vertex != size(); ++vertex) {
+    paths[vertex] = isOpen[vertex] ? -1 : 0;
+    for (unsigned predecessor : predecessors(vertex)) {
+      // Nothing on the stream stands between operations of a lane.
+      bool onLane = resource[vertex] >= 0 && resource[predecessor] >= 0;
+      if (!onLane && paths[predecessor] >= 0)
+        paths[vertex] = std::max(
+            paths[vertex],
+            addNs(paths[predecessor], std::min(work[predecessor], limitNs)));
+    }
+  }
+  return paths;
+}
+
 namespace {
 
 /// Finds what resources have to do before a vertex.
 class HeadRefiner {
 public:
   explicit HeadRefiner(const PrecedenceDag &dag)
-      : dag(dag), paths(dag.size()), reachedBy(dag.size(), ~0u) {
+      : dag(dag), paths(dag.size()), reachedBy(dag.size(), ~0u),
+        limits(dag.getLaneWorks(4)), excess(limits.size()) {
+    for (int64_t limit : limits)
+      truncated.push_back(dag.getTruncatedPaths(limit));
     int32_t lanes = 0;
     for (int32_t resource : dag.resource)
       lanes = std::max(lanes, resource + 1);
@@ -130,6 +164,7 @@ public:
   int64_t refine(unsigned vertex, ArrayRef<int64_t> heads) {
     for (std::vector<Job> &list : jobs)
       list.clear();
+    std::fill(excess.begin(), excess.end(), 0);
     // The longest path from the end of each ancestor to `vertex`.
     reach(vertex, vertex, 0);
     for (unsigned ancestor = vertex; ancestor-- != 0;) {
@@ -140,8 +175,14 @@ public:
           dag.resource[ancestor] != PrecedenceDag::onNothing)
         jobs[dag.resource[ancestor] + 1].push_back(
             {heads[ancestor], dag.work[ancestor], paths[ancestor]});
+      if (dag.resource[ancestor] == PrecedenceDag::onStream)
+        for (auto [limit, sum] : zip_equal(limits, excess))
+          sum = addNs(sum, std::max<int64_t>(dag.work[ancestor] - limit, 0));
     }
     int64_t head = 0;
+    for (auto [paths, sum] : zip_equal(truncated, excess))
+      if (paths[vertex] >= 0)
+        head = std::max(head, addNs(paths[vertex], sum));
     for (const std::vector<Job> &list : jobs)
       if (list.size() > 1)
         head = std::max(head, getPreemptiveMakespan(list));
@@ -164,6 +205,10 @@ private:
   std::vector<unsigned> reachedBy;
   /// By resource, the stream first.
   std::vector<std::vector<Job>> jobs;
+  /// By limit: its truncated paths, and what ops on the stream take beyond it.
+  std::vector<int64_t> limits;
+  std::vector<std::vector<int64_t>> truncated;
+  std::vector<int64_t> excess;
 };
 
 } // namespace

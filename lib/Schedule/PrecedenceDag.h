@@ -75,9 +75,22 @@ struct PrecedenceDag {
   /// that nothing depends on, if it is open.
   std::vector<int64_t> getLongestPaths() const;
 
-  /// The same, but at up to `maxRefined` vertices where chains meet, what each
-  /// resource has to do before it counts as well: the preemptive makespan of
-  /// all of it, with the paths that lead there as tails.
+  /// Values of at most `count` vertices on lanes, spread evenly over their
+  /// sizes: what to truncate by.
+  std::vector<int64_t> getLaneWorks(size_t count) const;
+
+  /// The longest chain that has to end before each vertex begins if nothing
+  /// counts with more than `limitNs`, and of operations that follow each other
+  /// on a lane only one. As ops on the stream run in one piece, at most one of
+  /// the operations of such a chain runs beside each. With what the ops on the
+  /// stream take beyond the limit, that is a lower bound (docs/simulator.md):
+  ///   sum(max(work - limit, 0)) + longest chain of min(work, limit).
+  std::vector<int64_t> getTruncatedPaths(int64_t limitNs) const;
+
+  /// The same as `getLongestPaths`, but at up to `maxRefined` vertices where
+  /// chains meet, what each resource has to do before it counts as well: the
+  /// preemptive makespan of all of it, with the paths that lead there as tails,
+  /// and that of the truncated paths.
   std::vector<int64_t> getHeads(size_t maxRefined) const;
 };
 

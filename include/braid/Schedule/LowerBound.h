@@ -38,6 +38,10 @@ enum class LowerBoundKind : uint8_t {
   /// A chain of dependences, together with what a resource has to do before it
   /// or after it.
   Path,
+  /// A chain of dependences whose gaps are filled: what runs beside a
+  /// collective
+  /// of the chain runs beside no other, and is as long as it is.
+  FilledPath,
   /// A part of the work of the stream, what has to come before all of it (head)
   /// and what has to come after all of it (tail).
   StreamHeadTail,
