@@ -10,7 +10,11 @@
 
 #include "braid/Schedule/AwaitedTokens.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace braid;
@@ -32,11 +36,12 @@ void braid::numberStarts(Operation *root) {
 /// What `op` is called: its label, or the kernel of a `comm.compute`, or for a
 /// wait what its start is called.
 static std::string getName(Operation *op) {
+  // Attributes may hold any bytes; what is printed is text.
   StringRef label = comm::getLabel(op);
   if (!label.empty())
-    return label.str();
+    return llvm::json::fixUTF8(label);
   if (auto compute = dyn_cast<comm::ComputeOp>(op))
-    return compute.getKernel().str();
+    return llvm::json::fixUTF8(compute.getKernel());
   if (auto wait = dyn_cast<comm::WaitOp>(op)) {
     SmallVector<Operation *, 1> starts =
         getTokenOrigins(wait.getToken(), *op->getParentRegion()).starts;
@@ -67,26 +72,122 @@ static std::string getTypeText(Operation *op) {
   return text;
 }
 
-static std::vector<ReportedNode> reportNodes(const Timeline &timeline,
-                                             CostModel &model);
+/// The elements of values of `types`, with `dynamicSize` for what is not known.
+static uint64_t countElements(ArrayRef<Type> types, int64_t dynamicSize) {
+  uint64_t total = 0;
+  for (Type type : types) {
+    auto shaped = dyn_cast_if_present<ShapedType>(type);
+    uint64_t elements = 1;
+    if (shaped && shaped.hasRank())
+      for (int64_t size : shaped.getShape())
+        elements = llvm::SaturatingMultiply<uint64_t>(
+            elements, ShapedType::isDynamic(size) ? dynamicSize : size);
+    total = llvm::SaturatingAdd(total, elements);
+  }
+  return total;
+}
 
-static std::vector<ReportedBody> reportBodies(const TimelineNode &node,
-                                              CostModel &model) {
+/// The ranks of the communicator of `group` that rank 0 is in, or of its first.
+/// Kineto, whose field this is for, shows 30 of them.
+static std::string getGroupRanksText(comm::GroupOp group, int64_t groupSize) {
+  constexpr size_t maxShown = 30;
+  SmallVector<int64_t> ranks;
+  if (group && !group.isAll()) {
+    SmallVector<ArrayRef<int64_t>> lists = group.getRankLists();
+    auto it = llvm::find_if(lists, [](ArrayRef<int64_t> list) {
+      return llvm::is_contained(list, 0);
+    });
+    if (it != lists.end())
+      llvm::append_range(ranks, *it);
+    else if (!lists.empty())
+      llvm::append_range(ranks, lists.front());
+  } else {
+    int64_t shown = std::min<int64_t>(groupSize, maxShown + 1);
+    llvm::append_range(ranks, llvm::seq<int64_t>(0, shown));
+  }
+  std::string text = "[";
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(ArrayRef(ranks).take_front(maxShown), os);
+  os << (ranks.size() > maxShown ? ", ...]" : "]");
+  return text;
+}
+
+namespace {
+/// Reports a module and those within it.
+class Reporter {
+public:
+  Reporter(CostModel &model) : model(model) {}
+
+  ReportedProgram report(ModuleOp module);
+
+private:
+  void collectFunctions(ModuleOp module);
+  ReportedNode reportNode(const TimelineNode &node);
+  std::vector<ReportedNode> reportNodes(const Timeline &timeline);
+  std::vector<ReportedBody> reportBodies(const TimelineNode &node);
+  void describeCollective(comm::CollectiveOpInterface collective,
+                          ReportedNode &reported);
+
+  CostModel &model;
+  SmallVector<FunctionOpInterface> functions;
+  /// Positions in `functions`, by body.
+  DenseMap<Region *, size_t> positions;
+  SymbolTableCollection symbolTables;
+};
+} // namespace
+
+std::vector<ReportedBody> Reporter::reportBodies(const TimelineNode &node) {
   std::vector<ReportedBody> bodies;
-  // Callees are reported as functions of their own.
-  if (node.cost.source != CostSource::Regions)
-    return bodies;
   Operation *op = node.op;
+  bool isExclusive =
+      isa<RegionBranchOpInterface>(op) && !isa<LoopLikeOpInterface>(op);
   for (Region &region : op->getRegions()) {
     const Timeline &timeline = model.getTimeline(region);
     if (!timeline.nodes.empty())
       bodies.push_back({region.getRegionNumber(), model.getTripCount(op),
-                        timeline.totals, reportNodes(timeline, model)});
+                        /*counts=*/!isExclusive, timeline.totals,
+                        reportNodes(timeline)});
   }
+  if (isExclusive && !bodies.empty())
+    llvm::max_element(bodies, [](const ReportedBody &a, const ReportedBody &b) {
+      return a.totals.makespanNs < b.totals.makespanNs;
+    })->counts = true;
   return bodies;
 }
 
-static ReportedNode reportNode(const TimelineNode &node, CostModel &model) {
+void Reporter::describeCollective(comm::CollectiveOpInterface collective,
+                                  ReportedNode &reported) {
+  CollectiveCall call = model.describe(collective);
+  reported.kind = comm::stringifyCollectiveKind(call.kind).str();
+  reported.group = collective.getGroupAttr().getValue().str();
+  reported.groupSize = call.groupSize;
+  reported.bytes = call.getWholeBytes();
+  reported.groupRanks = getGroupRanksText(
+      comm::lookupGroup(collective, collective.getGroupAttr(), symbolTables),
+      call.groupSize);
+  if (std::optional<comm::ReductionKind> kind = collective.getReductionKind())
+    reported.reduction = comm::stringifyReductionKind(*kind).str();
+
+  auto start = cast<comm::AsyncStartOpInterface>(collective.getOperation());
+  SmallVector<Type> inputs, outputs;
+  for (Value source : start.getSources())
+    inputs.push_back(source.getType());
+  if (start.isBufferForm())
+    for (Value destination : start.getDestinations())
+      outputs.push_back(destination.getType());
+  else
+    for (auto [index, token] : llvm::enumerate(start.getTokens()))
+      if (Type type = start.getInFlightType(index))
+        outputs.push_back(type);
+  int64_t dynamicSize = model.getOptions().sizes.dynamicSize;
+  reported.inputElements = countElements(inputs, dynamicSize);
+  reported.outputElements = countElements(outputs, dynamicSize);
+  if (!inputs.empty() || !outputs.empty())
+    llvm::raw_string_ostream(reported.elementType) << getElementTypeOrSelf(
+        inputs.empty() ? outputs.front() : inputs.front());
+}
+
+ReportedNode Reporter::reportNode(const TimelineNode &node) {
   Operation *op = node.op;
   ReportedNode reported;
   reported.label = getName(op);
@@ -98,51 +199,78 @@ static ReportedNode reportNode(const TimelineNode &node, CostModel &model) {
   reported.hidden = node.hidden;
   reported.times = node.times;
   reported.lane = node.role == StreamRole::Start ? node.lane : "compute";
+  reported.awaits.assign(node.awaits.begin(), node.awaits.end());
   if (auto number = op->getAttrOfType<IntegerAttr>(kNumberAttrName))
     reported.number = number.getInt();
 
   if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {
-    CollectiveCall call = model.describe(collective);
-    reported.kind = comm::stringifyCollectiveKind(call.kind).str();
-    reported.group = collective.getGroupAttr().getValue().str();
-    reported.groupSize = call.groupSize;
-    reported.bytes = call.getWholeBytes();
-  } else if (node.role == StreamRole::Start) {
+    describeCollective(collective, reported);
+    return reported;
+  }
+  switch (node.role) {
+  case StreamRole::Start:
     reported.kind = "async_compute";
-  } else {
-    reported.kind = node.role == StreamRole::Wait ? "wait" : "compute";
-    reported.bodies = reportBodies(node, model);
+    break;
+  case StreamRole::Wait:
+    reported.kind = "wait";
+    break;
+  case StreamRole::Compute:
+    reported.kind = "compute";
+    // Callees are reported as functions of their own.
+    if (node.cost.source == CostSource::Regions)
+      reported.bodies = reportBodies(node);
+    else if (node.cost.source == CostSource::Callee)
+      if (auto it = positions.find(model.getCalleeBody(op));
+          it != positions.end())
+        reported.callee = it->second;
+    break;
   }
   return reported;
 }
 
-static std::vector<ReportedNode> reportNodes(const Timeline &timeline,
-                                             CostModel &model) {
+std::vector<ReportedNode> Reporter::reportNodes(const Timeline &timeline) {
   std::vector<ReportedNode> nodes;
   nodes.reserve(timeline.nodes.size());
   for (const TimelineNode &node : timeline.nodes)
-    nodes.push_back(reportNode(node, model));
+    nodes.push_back(reportNode(node));
   return nodes;
 }
 
-static void reportModule(ModuleOp module, CostModel &model,
-                         ReportedProgram &program) {
+void Reporter::collectFunctions(ModuleOp module) {
   for (Operation &op : module.getBody()->getOperations()) {
     if (auto nested = dyn_cast<ModuleOp>(op))
-      reportModule(nested, model, program);
+      collectFunctions(nested);
     auto function = dyn_cast<FunctionOpInterface>(op);
     if (!function || function.isExternal())
       continue;
-    const Timeline &timeline = model.getTimeline(function.getFunctionBody());
-    program.push_back({function.getName().str(), timeline.totals,
-                       reportNodes(timeline, model)});
+    positions[&function.getFunctionBody()] = functions.size();
+    functions.push_back(function);
   }
 }
 
-ReportedProgram braid::reportProgram(ModuleOp module, CostModel &model) {
+ReportedProgram Reporter::report(ModuleOp module) {
+  collectFunctions(module);
   ReportedProgram program;
-  reportModule(module, model, program);
+  for (FunctionOpInterface function : functions) {
+    const Timeline &timeline = model.getTimeline(function.getFunctionBody());
+    program.push_back({function.getName().str(), timeline.totals,
+                       reportNodes(timeline), timeline.memoryCurve,
+                       std::nullopt});
+  }
+  measureHiddenFractions(program);
   return program;
+}
+
+ReportedProgram braid::reportProgram(ModuleOp module, CostModel &model) {
+  return Reporter(model).report(module);
+}
+
+std::optional<double> braid::getGap(const TimelineTotals &totals) {
+  if (totals.lowerBoundNs <= 0)
+    return std::nullopt;
+  return static_cast<double>(totals.makespanNs) /
+             static_cast<double>(totals.lowerBoundNs) -
+         1;
 }
 
 static void appendCollectives(const std::vector<ReportedNode> &nodes,

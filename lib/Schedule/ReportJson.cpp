@@ -8,6 +8,8 @@
 
 #include "braid/Schedule/Report.h"
 
+#include "ReportFormat.h"
+
 #include "llvm/Support/JSON.h"
 
 using namespace braid;
@@ -20,6 +22,7 @@ static void printTotals(const TimelineTotals &totals, OStream &json) {
   json.attribute("exposed_ns", totals.exposedNs);
   json.attribute("lower_bound_ns", totals.lowerBoundNs);
   json.attribute("peak_bytes", totals.peakBytes);
+  printFraction(json, "gap", getGap(totals));
 }
 
 static void printNodes(const std::vector<ReportedNode> &nodes, OStream &json) {
@@ -59,6 +62,7 @@ static void printFunction(const ReportedFunction &function,
   json.object([&] {
     json.attribute("name", function.name);
     printTotals(function.totals, json);
+    printFraction(json, "hidden_fraction", function.hiddenFraction);
     printNodes(function.nodes, json);
     json.attributeArray("collectives", [&] {
       for (const ReportedCollective &collective :
@@ -76,6 +80,14 @@ static void printFunction(const ReportedFunction &function,
           json.attribute("exposed_ns", collective.exposedNs);
           if (before)
             json.attribute("exposed_before_ns", collective.exposedBeforeNs);
+          json.attribute("reason", node.reason);
+        });
+    });
+    json.attributeArray("memory", [&] {
+      for (const MemorySample &sample : function.memoryCurve)
+        json.object([&] {
+          json.attribute("ns", sample.ns);
+          json.attribute("bytes", sample.bytes);
         });
     });
   });
@@ -88,6 +100,7 @@ void braid::printJson(const Report &report, llvm::raw_ostream &os) {
     json.attribute("collective_model", report.collectiveModel);
     json.attribute("world_size", report.worldSize);
     json.attribute("dynamic_size", report.dynamicSize);
+    json.attribute("memory_limit_bytes", report.memoryLimit);
     if (report.before)
       json.attribute("passes", report.passes);
     json.attributeArray("functions", [&] {

@@ -8,10 +8,12 @@
 
 #include "braid/Schedule/Report.h"
 
+#include "ReportFormat.h"
+
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
-#include <array>
+#include <numeric>
 
 using namespace braid;
 using llvm::raw_ostream;
@@ -73,6 +75,14 @@ static void printTimeline(const ReportedFunction &function, StringRef when,
   os << llvm::formatv("Est. runtime (ms): {0:F6}\n",
                       static_cast<double>(function.totals.makespanNs) / 1e6);
   printTotals(function.totals, 0, os);
+  // How good that is: only where there is something to hide.
+  if (function.hiddenFraction) {
+    os << "hidden " << formatPercent(*function.hiddenFraction)
+       << " of the time with communication";
+    if (std::optional<double> gap = getGap(function.totals))
+      os << ", " << formatPercent(*gap) << " above the lower bound";
+    os << "\n";
+  }
   os << "\n";
 }
 
@@ -99,6 +109,10 @@ static void printTable(const std::vector<std::vector<std::string>> &rows,
   }
 }
 
+static std::string getCollectiveLabel(const ReportedNode &node) {
+  return node.label.empty() ? "-" : node.label;
+}
+
 static void printCollectives(const ReportedFunction &function,
                              const ReportedProgram *before, raw_ostream &os) {
   std::vector<ReportedCollective> collectives =
@@ -117,7 +131,7 @@ static void printCollectives(const ReportedFunction &function,
   int64_t costNs = 0, exposedNs = 0;
   for (const ReportedCollective &collective : collectives) {
     const ReportedNode &node = *collective.node;
-    rows.push_back({node.label.empty() ? "-" : node.label, node.kind,
+    rows.push_back({getCollectiveLabel(node), node.kind,
                     node.group.empty() ? "-" : "@" + node.group,
                     std::to_string(node.groupSize), std::to_string(node.bytes),
                     std::to_string(collective.runs),
@@ -142,6 +156,32 @@ static void printCollectives(const ReportedFunction &function,
   os << "\n";
 }
 
+/// Why collectives are exposed, where that is known, the worst first.
+static void printReasons(const ReportedFunction &function, raw_ostream &os) {
+  std::vector<ReportedCollective> exposed;
+  for (const ReportedCollective &collective : listCollectives(function))
+    if (collective.exposedNs > 0 && !collective.node->reason.empty())
+      exposed.push_back(collective);
+  if (exposed.empty())
+    return;
+  // Of equals the first in the program comes first.
+  std::vector<size_t> order(exposed.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return std::pair(-exposed[a].exposedNs, a) <
+           std::pair(-exposed[b].exposedNs, b);
+  });
+  os << "==== Why exposed, @" << function.name << " ====\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"collective", "exposed ns", "reason"}};
+  for (size_t index : order)
+    rows.push_back({getCollectiveLabel(*exposed[index].node),
+                    std::to_string(exposed[index].exposedNs),
+                    exposed[index].node->reason});
+  printTable(rows, /*numTextColumns=*/3, os);
+  os << "\n";
+}
+
 void braid::printText(const Report &report, raw_ostream &os) {
   os << "comm-report: hardware " << report.hardware << ", collective model "
      << report.collectiveModel << ", " << report.worldSize
@@ -155,5 +195,6 @@ void braid::printText(const Report &report, raw_ostream &os) {
   for (const ReportedFunction &function : report.after) {
     printTimeline(function, report.before ? " after" : "", os);
     printCollectives(function, report.before ? &*report.before : nullptr, os);
+    printReasons(function, os);
   }
 }

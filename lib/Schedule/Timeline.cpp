@@ -37,6 +37,22 @@ static bool isLeftOut(Operation *op) {
          matchPattern(op, m_Constant());
 }
 
+/// The bytes that live over time: `points`, from `liveBytes` on, without what
+/// lives for no time unless it is a peak.
+static std::vector<MemorySample> getMemoryCurve(ArrayRef<MemoryPoint> points,
+                                                int64_t liveBytes) {
+  std::vector<MemorySample> curve = {{0, liveBytes}};
+  for (const MemoryPoint &point : points) {
+    size_t size = curve.size();
+    if (size >= 2 && curve[size - 1].ns == point.timeNs &&
+        curve[size - 1].bytes <= std::max(curve[size - 2].bytes, point.bytes))
+      curve.pop_back();
+    if (curve.back().bytes != point.bytes)
+      curve.push_back({point.timeNs, point.bytes});
+  }
+  return curve;
+}
+
 Timeline braid::simulateRegion(Region &region, CostModel &model) {
   Timeline timeline;
   std::vector<SimulatedOp> simulated;
@@ -83,6 +99,7 @@ Timeline braid::simulateRegion(Region &region, CostModel &model) {
       }
     }
     sim.role = node.role;
+    node.awaits.assign(sim.awaits.begin(), sim.awaits.end());
 
     // Operands, and what the op's regions use of this body.
     op.walk([&](Operation *user) {
@@ -114,6 +131,8 @@ Timeline braid::simulateRegion(Region &region, CostModel &model) {
   Simulation simulation = simulate(simulated, memory.getArgumentBytes());
   for (auto [node, times] : llvm::zip_equal(timeline.nodes, simulation.times))
     node.times = times;
+  timeline.memoryCurve =
+      getMemoryCurve(simulation.memory, memory.getArgumentBytes());
   TimelineTotals &totals = timeline.totals;
   totals = {simulation.makespanNs,      simulation.computeNs,
             simulation.communicationNs, simulation.exposedNs,

@@ -158,11 +158,14 @@ public:
   /// itself takes no time within itself.
   const Timeline &getTimeline(mlir::Region &region);
 
+  /// The body of the function that `op` calls; null if it calls none that is
+  /// known.
+  mlir::Region *getCalleeBody(mlir::Operation *op);
+
 private:
   std::optional<Cost> getOwnCost(mlir::Operation *op);
   CollectiveTime estimateCollective(comm::CollectiveOpInterface op);
   ResourceDemand getCollectiveDemand(comm::CollectiveOpInterface op);
-  mlir::Region *getCalleeBody(mlir::Operation *op);
 
   CostOptions options;
   std::unique_ptr<CollectiveCostModel> intraNodeModel;

@@ -26,6 +26,9 @@ struct ReportedBody {
   unsigned regionNumber;
   /// How often it runs.
   int64_t tripCount;
+  /// Part of the cost of the op. Of the arms of a condition that is the longest
+  /// alone.
+  bool counts;
   TimelineTotals totals;
   std::vector<ReportedNode> nodes;
 };
@@ -50,11 +53,27 @@ struct ReportedNode {
   std::string group;
   int64_t groupSize = 0;
   uint64_t bytes = 0;
+  /// The ranks of the communicator that rank 0 is in, such as "[0, 1]", cut
+  /// short behind the first 30; how operands are combined, empty if they are
+  /// not; the type of the elements, and how many go in and come out.
+  std::string groupRanks;
+  std::string reduction;
+  std::string elementType;
+  uint64_t inputElements = 0;
+  uint64_t outputElements = 0;
+  /// Of a start of a collective: why some of it is exposed. Empty if nothing is
+  /// or nobody knows.
+  std::string reason;
+  /// Of what awaits: the starts, by their position in the same body.
+  std::vector<unsigned> awaits;
   /// Of a start: its number in the program that the report is about, which
   /// tells it from others in the programs before and after passes. -1 for what
   /// passes made anew.
   int64_t number = -1;
   std::vector<ReportedBody> bodies;
+  /// Of a call that costs what its callee takes: the callee, by its position in
+  /// the program.
+  std::optional<size_t> callee;
 };
 
 /// A function with a body.
@@ -62,6 +81,13 @@ struct ReportedFunction {
   std::string name;
   TimelineTotals totals;
   std::vector<ReportedNode> nodes;
+  /// Bytes that live over time.
+  std::vector<MemorySample> memoryCurve;
+  /// The part of the time with communication in flight in which compute runs
+  /// beside it: |comm & compute| / |comm| over merged intervals, on all streams
+  /// and lanes, as Holistic Trace Analysis defines the overlap. None without
+  /// communication.
+  std::optional<double> hiddenFraction;
 };
 
 /// A program as it stands.
@@ -75,6 +101,8 @@ struct Report {
   int64_t dynamicSize;
   /// The passes between `before` and `after`.
   std::string passes;
+  /// Bytes of memory that the program may not exceed; none if unlimited.
+  std::optional<int64_t> memoryLimit;
   /// The program as written, if passes are asked for.
   std::optional<ReportedProgram> before;
   /// The program as it would run.
@@ -111,13 +139,35 @@ listCollectives(const ReportedFunction &function,
 const ReportedFunction *findFunction(const ReportedProgram &program,
                                      llvm::StringRef name);
 
+/// How far a makespan is above what no order can go below: 0.05 is 5 %. None
+/// if the bound is 0.
+std::optional<double> getGap(const TimelineTotals &totals);
+
+/// Fills in `ReportedFunction::hiddenFraction` of all functions. Loops count
+/// all their trips and calls what they call.
+void measureHiddenFractions(ReportedProgram &program);
+
 /// Writes `report` for people: each function's timeline, one line an op, with
 /// `| ` before compute that runs beside an operation in flight, as Inductor's
-/// `visualize_overlap` does; its total time; a table of its collectives.
+/// `visualize_overlap` does; its total time; tables of its collectives and of
+/// why they are exposed.
 void printText(const Report &report, llvm::raw_ostream &os);
 
 /// Writes `report` as JSON.
 void printJson(const Report &report, llvm::raw_ostream &os);
+
+/// Writes `report` as a trace in Chrome's JSON, which Perfetto opens, with the
+/// field names of Kineto (PyTorch's profiler), which trace tools read. Process
+/// 0 is the program as it would run; process 1, if there is one, the program
+/// before passes, whose events carry no `stream`, so that tools which add up a
+/// rank's streams leave it out. Functions stand one after the other, those that
+/// others call within their callers.
+void printTrace(const Report &report, llvm::raw_ostream &os);
+
+/// Writes `report` as a picture: for each function a timeline before and after
+/// passes, at one scale, with a row for each stream and lane, exposed
+/// communication marked, and the memory below.
+void printSvg(const Report &report, llvm::raw_ostream &os);
 
 } // namespace braid
 

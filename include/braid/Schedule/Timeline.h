@@ -13,6 +13,7 @@
 #include "braid/Schedule/Simulator.h"
 
 #include <string>
+#include <vector>
 
 namespace braid {
 
@@ -28,6 +29,14 @@ struct TimelineNode {
   /// yet.
   bool hidden;
   SimulatedTimes times;
+  /// Of what awaits: the starts, by their position on the timeline.
+  llvm::SmallVector<unsigned, 1> awaits;
+};
+
+/// Bytes that live from a moment on, up to the next sample.
+struct MemorySample {
+  int64_t ns;
+  int64_t bytes;
 };
 
 /// A body, played in its current order. Its blocks run one after the other, as
@@ -38,6 +47,10 @@ struct Timeline {
   /// Includes what runs inside of ops with bodies, trip counts taken into
   /// account. `makespanNs` equals `computeNs + exposedNs`.
   TimelineTotals totals;
+  /// The bytes that live, in order of time; what an op needs inside of itself
+  /// counts for as long as it runs. Of several samples of one moment the last
+  /// holds from there on; the others are peaks.
+  std::vector<MemorySample> memoryCurve;
 };
 
 /// Plays `region` at the costs of `model`. Ops with a body whose cost comes

@@ -12,6 +12,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 namespace braid::comm {
@@ -35,6 +36,18 @@ static LogicalResult parsePipeline(StringRef pipeline,
   return parsePassPipeline(passes, passManager, errors);
 }
 
+using Printer = void (*)(const Report &, llvm::raw_ostream &);
+
+/// What writes reports in `format`; null if there is no such format.
+static Printer getPrinter(StringRef format) {
+  return llvm::StringSwitch<Printer>(format)
+      .Case("text", printText)
+      .Case("json", printJson)
+      .Case("trace", printTrace)
+      .Case("svg", printSvg)
+      .Default(nullptr);
+}
+
 namespace {
 struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
   using CommReportPassBase::CommReportPassBase;
@@ -52,10 +65,10 @@ struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
   void runOnOperation() override {
     markAllAnalysesPreserved();
     ModuleOp module = getOperation();
-    if (format != "text" && format != "json") {
-      emitError(module.getLoc())
-          << "unknown format '" << format
-          << "' in option 'format', expected text or json";
+    if (!getPrinter(format)) {
+      emitError(module.getLoc()) << "unknown format '" << format
+                                 << "' in option 'format', expected text, "
+                                    "json, trace or svg";
       return signalPassFailure();
     }
     FailureOr<CostOptions> options =
@@ -69,6 +82,8 @@ struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
     report.worldSize =
         options->worldSize.value_or(options->hardware->ranksPerNode);
     report.dynamicSize = options->sizes.dynamicSize;
+    if (options->hardware->memoryBytes > 0)
+      report.memoryLimit = options->hardware->memoryBytes;
     report.passes = passes;
     if (failed(fillReport(module, *options, report)) || failed(write(report)))
       signalPassFailure();
@@ -108,12 +123,10 @@ private:
   }
 
   LogicalResult write(const Report &report) {
-    auto print = [&](llvm::raw_ostream &os) {
-      format == "json" ? printJson(report, os) : printText(report, os);
-    };
+    Printer print = getPrinter(format);
     // Standard output is for the program.
     if (output == "-") {
-      print(llvm::errs());
+      print(report, llvm::errs());
       return success();
     }
     std::string message;
@@ -122,7 +135,7 @@ private:
     if (!file)
       return emitError(getOperation().getLoc())
              << "cannot write the report of option 'output': " << message;
-    print(file->os());
+    print(report, file->os());
     file->os().close();
     if (std::error_code error = file->os().error()) {
       file->os().clear_error();

@@ -12,6 +12,7 @@ comm.group @world all
 // CHECK-NEXT:   "collective_model": "link",
 // CHECK-NEXT:   "world_size": 8,
 // CHECK-NEXT:   "dynamic_size": 64,
+// CHECK-NEXT:   "memory_limit_bytes": 85899345920,
 // CHECK-NEXT:   "passes": "comm-sink-waits",
 // CHECK-NEXT:   "functions": [
 // CHECK-NEXT:     {
@@ -22,6 +23,8 @@ comm.group @world all
 // CHECK-NEXT:       "exposed_ns": 70,
 // CHECK-NEXT:       "lower_bound_ns": 100,
 // CHECK-NEXT:       "peak_bytes": 48,
+// CHECK-NEXT:       "gap": 0.000000,
+// CHECK-NEXT:       "hidden_fraction": 0.300000,
 // CHECK-NEXT:       "nodes": [
 // CHECK-NEXT:         {
 // CHECK-NEXT:           "label": "ar \"0\"",
@@ -75,7 +78,18 @@ comm.group @world all
 // CHECK-NEXT:           "cost_ns": 100,
 // CHECK-NEXT:           "cost_source": "attribute",
 // CHECK-NEXT:           "exposed_ns": 70,
-// CHECK-NEXT:           "exposed_before_ns": 100
+// CHECK-NEXT:           "exposed_before_ns": 100,
+// CHECK-NEXT:           "reason": ""
+// CHECK-NEXT:         }
+// CHECK-NEXT:       ],
+// CHECK-NEXT:       "memory": [
+// CHECK-NEXT:         {
+// CHECK-NEXT:           "ns": 0,
+// CHECK-NEXT:           "bytes": 16
+// CHECK-NEXT:         },
+// CHECK-NEXT:         {
+// CHECK-NEXT:           "ns": 0,
+// CHECK-NEXT:           "bytes": 48
 // CHECK-NEXT:         }
 // CHECK-NEXT:       ]
 // CHECK-NEXT:     }
@@ -86,6 +100,10 @@ comm.group @world all
 // CHECK-NEXT:       "compute_ns": 30,
 // CHECK-NEXT:       "communication_ns": 100,
 // CHECK-NEXT:       "exposed_ns": 100,
+// CHECK-NEXT:       "lower_bound_ns": 100,
+// CHECK-NEXT:       "peak_bytes": 48,
+// CHECK-NEXT:       "gap": 0.300000,
+// CHECK-NEXT:       "hidden_fraction": 0.000000,
 
 // PLAIN: "functions": [
 // PLAIN: "makespan_ns": 130,

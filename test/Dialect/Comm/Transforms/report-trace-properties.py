@@ -1,0 +1,199 @@
+# RUN: %python %s %t %braid_src_root/test/Benchmark/transformer_steps.py
+"""Traces are what viewers and trace tools can read.
+
+For training steps of every kind, and for programs with loops and calls: slices of
+a track nest, ops have the fields that Kineto writes, arrows begin and end at
+slices, counters go forward in time; and Holistic Trace Analysis, whose overlap is
+worked out here from the trace alone, finds the hidden fraction that the report
+states.
+"""
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from decimal import Decimal
+
+COLLECTIVE = ["Collective name", "dtype", "In msg nelems", "Out msg nelems", "Group size", "Process Group Name",
+              "Process Group Ranks", "Seq"]
+LOOPS = """comm.group @left [[0, 1]]
+comm.group @right [[0, 1]]
+"""
+TENSOR = "tensor<64xf32>"
+
+
+def generate_body(rng, depth, indent, lines, counter, value):
+    """A block of random compute, collectives, loops and calls; its last value."""
+    in_flight = []
+    for _ in range(rng.randint(1, 6)):
+        number = counter[0] = counter[0] + 1
+        cost = rng.choice([0, 1, 7, 300, 1000])
+        note = f"{{comm.cost_ns = {cost} : i64}}"
+        kind = rng.choice(["compute", "start", "start", "wait", "loop", "call", "if"])
+        if kind == "start":
+            lines.append(f"{indent}%t{number} = comm.all_reduce sum {value} on @{rng.choice(['left', 'right'])} {note} : {TENSOR}")
+            in_flight.append(f"%t{number}")
+        elif kind == "wait" and in_flight:
+            token = in_flight.pop(rng.randrange(len(in_flight)))
+            lines.append(f"{indent}%v{number} = comm.wait {token} : !comm.token<{TENSOR}>")
+        elif kind == "loop" and depth < 2:
+            lines += [f"{indent}%n{number} = arith.constant {rng.choice([1, 2, 5])} : index",
+                      f"{indent}%v{number} = scf.for %i{number} = %zero to %n{number} step %one iter_args(%a{number} = {value}) -> {TENSOR} {{"]
+            last = generate_body(rng, depth + 1, indent + "  ", lines, counter, f"%a{number}")
+            lines += [f"{indent}  scf.yield {last} : {TENSOR}", f"{indent}}}"]
+            value = f"%v{number}"
+        elif kind == "if" and depth < 2:
+            lines.append(f"{indent}%v{number} = scf.if %p -> {TENSOR} {{")
+            for arm in range(2):
+                last = generate_body(rng, depth + 1, indent + "  ", lines, counter, value)
+                lines.append(f"{indent}  scf.yield {last} : {TENSOR}")
+                lines.append(f"{indent}}}" if arm else f"{indent}}} else {{")
+            value = f"%v{number}"
+        elif kind == "call":
+            lines.append(f"{indent}%v{number} = func.call @helper({value}) : ({TENSOR}) -> {TENSOR}")
+            value = f"%v{number}"
+        else:
+            lines.append(f'{indent}%v{number} = comm.compute "k"({value}) {note} : ({TENSOR}) -> {TENSOR}')
+            value = f"%v{number}"
+    for i, token in enumerate(in_flight):
+        counter[0] += 1
+        lines.append(f"{indent}%w{counter[0]}_{i} = comm.wait {token} : !comm.token<{TENSOR}>")
+    return value
+
+
+def generate(rng):
+    lines = [LOOPS, f"func.func private @helper(%x: {TENSOR}) -> {TENSOR} {{",
+             f"  %t = comm.all_reduce sum %x on @left {{comm.cost_ns = 40 : i64}} : {TENSOR}",
+             f'  %k = comm.compute "k"(%x) {{comm.cost_ns = 25 : i64}} : ({TENSOR}) -> {TENSOR}',
+             f"  %r = comm.wait %t : !comm.token<{TENSOR}>", f"  return %r : {TENSOR}", "}",
+             f"func.func @main(%x: {TENSOR}, %p: i1) -> {TENSOR} {{",
+             "  %zero = arith.constant 0 : index", "  %one = arith.constant 1 : index"]
+    lines.append(f"  %first = func.call @helper(%x) : ({TENSOR}) -> {TENSOR}")
+    last = generate_body(rng, 0, "  ", lines, [0], "%first")
+    return "\n".join([*lines, f"  return {last} : {TENSOR}", "}"])
+
+
+def merge(intervals):
+    merged = []
+    for begin, end in sorted(intervals):
+        if merged and begin <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([begin, end])
+    return merged
+
+
+def length(intervals):
+    return sum(end - begin for begin, end in intervals)
+
+
+def get_overlap(events):
+    """What Holistic Trace Analysis calls the overlap of a rank: over all that has
+    a stream, told apart by name, |communication and compute| / |communication|."""
+    kernels = [e for e in events if e["ph"] == "X" and e.get("args", {}).get("stream", -1) != -1]
+    kinds = {True: [], False: []}
+    for event in kernels:
+        is_communication = re.match(r"nccl|hip|hccl", event["name"]) or "ncclKernel" in event["name"]
+        assert is_communication or not re.match("Memcpy|Memset|dma", event["name"]), event
+        kinds[bool(is_communication)].append((event["ts"], event["ts"] + event["dur"]))
+    communication, compute = merge(kinds[True]), merge(kinds[False])
+    if not length(communication):
+        return None
+    either = length(merge(communication + compute))
+    return (length(communication) + length(compute) - either) / length(communication)
+
+
+def check_tracks(events):
+    """Slices of a track nest, and stand in order."""
+    tracks = {}
+    for event in events:
+        if event["ph"] == "X":
+            tracks.setdefault((event["pid"], event["tid"]), []).append(event)
+    for track in tracks.values():
+        stack, last = [], Decimal(0)
+        for event in track:
+            begin, end = event["ts"], event["ts"] + event["dur"]
+            assert event["dur"] >= 0 and begin >= last, event
+            last = begin
+            while stack and stack[-1] <= begin:
+                stack.pop()
+            assert not stack or end <= stack[-1], event
+            stack.append(end)
+    return tracks
+
+
+def check(trace, report):
+    for key in ["schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds"]:
+        assert key in trace, key
+    assert set(trace["distributedInfo"]) >= {"backend", "rank", "world_size"}
+    events = trace["traceEvents"]
+    tracks = check_tracks(events)
+    names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    assert set(tracks) <= set(names), set(tracks) - set(names)
+
+    numbers = set()
+    for event in events:
+        if event.get("cat") == "kernel":
+            assert {"correlation", "op", "cost_ns", "cost_source"} <= set(event["args"]), event
+            assert ("stream" in event["args"]) == (event["pid"] == 0), event
+            assert event["args"].get("stream", event["tid"]) == event["tid"], event
+            assert event["args"]["correlation"] not in numbers
+            numbers.add(event["args"]["correlation"])
+        if event["name"].startswith("ncclDevKernel_"):
+            assert set(COLLECTIVE) <= set(event["args"]), event
+            assert event["args"]["Group size"] >= len(json.loads(event["args"]["Process Group Ranks"])) > 0, event
+
+    starts = {e["id"]: e for e in events if e["ph"] == "s"}
+    ends = {e["id"]: e for e in events if e["ph"] == "f"}
+    assert set(starts) == set(ends)
+    for arrow, start in starts.items():
+        assert start["ts"] <= ends[arrow]["ts"], arrow
+        for end in (start, ends[arrow]):
+            assert any(e["ts"] <= end["ts"] <= e["ts"] + e["dur"] for e in tracks[end["pid"], end["tid"]]), arrow
+
+    counters = {}
+    for event in events:
+        if event["ph"] == "C":
+            assert event["ts"] >= counters.get(event["pid"], 0) and event["args"]["bytes"] >= 0, event
+            counters[event["pid"]] = event["ts"]
+
+    # Of one function that nobody calls: the last.
+    entry = report["functions"][-1]
+    assert max(e["args"]["bytes"] for e in events if e["ph"] == "C" and e["pid"] == 0) == entry["peak_bytes"]
+    assert max(sample["bytes"] for sample in entry["memory"]) == entry["peak_bytes"]
+    overlap = get_overlap(events)
+    if overlap is None:
+        assert entry["hidden_fraction"] is None
+    else:
+        assert abs(overlap - entry["hidden_fraction"]) < Decimal("0.000001"), (overlap, entry["hidden_fraction"])
+    return overlap
+
+
+def report(folder, name, text, options):
+    path = os.path.join(folder, name)
+    with open(f"{path}.mlir", "w", encoding="utf-8") as file:
+        file.write(text)
+    subprocess.run(["braid-opt", f"{path}.mlir", "-o", os.devnull,
+                    f"--comm-report=format=trace output={path}.trace {options}",
+                    f"--comm-report=format=json output={path}.json {options}"], check=True)
+    with open(f"{path}.trace", encoding="utf-8") as trace, open(f"{path}.json", encoding="utf-8") as summary:
+        return json.load(trace, parse_float=Decimal), json.load(summary, parse_float=Decimal)
+
+
+def main(folder, steps):
+    os.makedirs(folder, exist_ok=True)
+    for strategy in ["ddp", "fsdp", "hsdp", "tp", "tp-sp", "moe", "pp"]:
+        text = subprocess.run([sys.executable, steps, strategy, "--layers=3", "--micro-batches=2"], check=True,
+                              text=True, stdout=subprocess.PIPE).stdout
+        overlap = check(*report(folder, strategy, text,
+                                "hardware=h200x8 passes=comm-sink-waits,comm-raise-collectives"))
+        assert overlap is not None and 0 <= overlap <= 1, strategy
+
+    rng = random.Random(7)
+    overlaps = [check(*report(folder, f"random{i}", generate(rng), "hardware=ideal")) for i in range(25)]
+    assert sum(overlap is not None and 0 < overlap < 1 for overlap in overlaps) > 10, overlaps
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
