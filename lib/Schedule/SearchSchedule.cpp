@@ -9,10 +9,11 @@
 #include "braid/Schedule/SearchSchedule.h"
 
 #include "CriticalPathScheduler.h"
-#include "FlatBound.h"
 #include "FlatProblem.h"
+#include "LocalSearch.h"
 #include "MemorySchedule.h"
 #include "WindowSearch.h"
+#include "braid/Schedule/LowerBound.h"
 #include "braid/Schedule/ScheduleEvaluator.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -24,7 +25,7 @@
 using namespace braid;
 
 uint64_t braid::getDefaultSteps(const SchedulingProblem &problem) {
-  return 4'000'000 + 400 * uint64_t(problem.graph.size());
+  return 10'000'000 + 400 * uint64_t(problem.graph.size());
 }
 
 namespace {
@@ -54,6 +55,7 @@ private:
   void runListRules();
   void runExact();
   void runIteratedLists();
+  void runLocalSearch();
   bool schedule(ListRule rule, ScheduleOrder &order);
   void explainExcess();
 
@@ -197,15 +199,30 @@ void Searcher::runListRules() {
       starts[node] = std::max(starts[node], starts[successor]);
   }
 
+  // The longest tails, but what the program has first the sooner: of several
+  // chains that were written one after the other, the first gets ahead.
+  std::vector<std::vector<int64_t>> blends;
+  int64_t span =
+      llvm::max_element(tails) == tails.end() ? 0 : *llvm::max_element(tails);
+  for (int64_t percent : {10, 25, 50, 75, 90}) {
+    std::vector<int64_t> &blend = blends.emplace_back(flat.size());
+    for (unsigned node = 0, end = flat.size(); node != end; ++node)
+      blend[node] = tails[node] / 100 * (100 - percent) +
+                    int64_t(double(span) * percent / 100 * (end - node) / end);
+  }
+
   struct Rule {
     const char *name;
     llvm::ArrayRef<int64_t> priorities;
   };
+  std::vector<Rule> rules = {{"longest tail", tails},
+                             {"longest backward schedule", backward},
+                             {"program order without stalls", program},
+                             {"first start that needs it", starts}};
+  for (const std::vector<int64_t> &blend : blends)
+    rules.push_back({"longest tail and program order", blend});
   ScheduleOrder order;
-  for (const Rule &rule : {Rule{"longest tail", tails},
-                           Rule{"longest backward schedule", backward},
-                           Rule{"program order without stalls", program},
-                           Rule{"first start that needs it", starts}}) {
+  for (const Rule &rule : rules) {
     for (auto [eager, patienceNs] :
          {std::pair(false, int64_t(0)), std::pair(true, int64_t(0)),
           std::pair(false, meanNs / 2), std::pair(false, longestNs)}) {
@@ -280,6 +297,39 @@ void Searcher::runIteratedLists() {
   }
 }
 
+void Searcher::runLocalSearch() {
+  if (flat.size() < 3 || !flat.hasExactTimes)
+    return;
+  LocalSearch local(flat, windows, result.statistics);
+  uint64_t counted = 0;
+  auto count = [&] {
+    otherSteps += local.getSteps() - counted;
+    counted = local.getSteps();
+  };
+  local.assign(result.order);
+  unsigned length = 12;
+  while (!isDone()) {
+    bool improved = false;
+    if (options.useWindows) {
+      improved |= local.searchWindows(length, 64, result.lowerBoundNs,
+                                      getLeftSteps() / 2);
+      count();
+      consider(local.getOrder(), "windows");
+    }
+    if (options.useMoves && !isDone()) {
+      improved |=
+          local.moveNodes(200, result.lowerBoundNs, getLeftSteps() / 2, engine);
+      count();
+      consider(local.getOrder(), "moves");
+    }
+    if (!improved) {
+      if (length >= 48)
+        return;
+      length *= 2;
+    }
+  }
+}
+
 void Searcher::explainExcess() {
   if (!result.excess)
     result.excess.emplace();
@@ -293,7 +343,7 @@ void Searcher::explainExcess() {
 }
 
 SearchResult Searcher::run() {
-  result.lowerBoundNs = getLowerBound(flat, tails);
+  result.lowerBoundNs = computeLowerBounds(problem).best();
   for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
     otherSteps += flat.size();
     considerUnchecked(candidate.order, candidate.name);
@@ -324,6 +374,8 @@ SearchResult Searcher::run() {
     runExact();
   if (!isDone() && options.useIteratedLists)
     runIteratedLists();
+  if (!isDone() && (options.useWindows || options.useMoves))
+    runLocalSearch();
   result.statistics.steps = maxSteps - getLeftSteps();
   result.statistics.ordersTried = evaluator.getNumOrders();
   return std::move(result);

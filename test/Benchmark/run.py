@@ -3,7 +3,7 @@
 
     run.py --build BUILD [--only NAME]...
 
-The names: scheduling, steps, runtime, matmul, compile, demo; and build, which compiles
+The names: scheduling, steps, quality, runtime, matmul, compile, demo; and build, which compiles
 the project twice in a folder of its own and runs only when it is named.
 """
 import argparse
@@ -156,6 +156,11 @@ def scheduling(bench):
                   f"{totals[1] / totals[0]:.1f} times as long")
 
 
+def quality(bench):
+    """How good schedules are, beside the best there are; without IR."""
+    print(bench.run(os.path.join(bench.build, "bin", "schedule-quality")).rstrip())
+
+
 def pass_class(name):
     """comm-sink-waits is CommSinkWaits in a timing report."""
     return "".join(part.capitalize() for part in name.split("-"))
@@ -251,8 +256,8 @@ def build(bench):
     shutil.rmtree(folder)
 
 
-PARTS = {"scheduling": scheduling, "steps": steps, "runtime": runtime, "matmul": matmul, "compile": compile_time, "demo": demo,
-         "build": build}
+PARTS = {"scheduling": scheduling, "steps": steps, "quality": quality, "runtime": runtime, "matmul": matmul,
+         "compile": compile_time, "demo": demo, "build": build}
 
 
 def main():

@@ -116,6 +116,24 @@ struct Rules {
     return state;
   }
 
+  /// The stream and each lane still have to do what is missing.
+  int64_t getLeastEnd(const State &state, Set done) const {
+    int64_t streamNs = state.streamNs;
+    std::vector<int64_t> laneNs = state.laneNs;
+    for (unsigned node = 0; node != graph.size(); ++node) {
+      const ScheduleNode &info = graph[node];
+      if (contains(done, node))
+        continue;
+      if (info.kind == NodeKind::Start)
+        laneNs[info.lane] += info.cost;
+      else
+        streamNs += info.cost;
+    }
+    for (int64_t ns : laneNs)
+      streamNs = std::max(streamNs, ns);
+    return streamNs;
+  }
+
   const SchedulingProblem &problem;
   const ScheduleGraph &graph;
 };
@@ -123,30 +141,36 @@ struct Rules {
 } // namespace
 
 std::optional<int64_t>
-test::findLeastMakespanExhaustively(const SchedulingProblem &problem) {
+test::findLeastMakespanExhaustively(const SchedulingProblem &problem,
+                                    std::optional<int64_t> knownNs) {
   Rules rules(problem);
   unsigned size = problem.graph.size();
   State begin;
   for (unsigned start : problem.graph.starts())
-    begin.laneNs.resize(
-        std::max<size_t>(begin.laneNs.size(), problem.graph[start].lane + 1));
+    begin.laneNs.resize(std::max<size_t>(begin.laneNs.size(),
+                                         problem.graph[start].lane + 1));
   begin.endNs.resize(size);
   std::map<Set, std::set<State>> layer = {{0, {begin}}};
   for (unsigned count = 0; count != size; ++count) {
     std::map<Set, std::set<State>> next;
     for (const auto &[done, states] : layer)
-      for (unsigned node = 0; node != size; ++node)
-        if (rules.mayFollow(done, node) && rules.fits(done, node))
-          for (const State &state : states)
-            next[done | Set(1) << node].insert(rules.run(state, done, node));
+      for (unsigned node = 0; node != size; ++node) {
+        if (!rules.mayFollow(done, node) || !rules.fits(done, node))
+          continue;
+        Set set = done | Set(1) << node;
+        std::set<State> &reached = next[set];
+        for (const State &state : states) {
+          State after = rules.run(state, done, node);
+          if (!knownNs || rules.getLeastEnd(after, set) < *knownNs)
+            reached.insert(std::move(after));
+        }
+      }
     layer = std::move(next);
   }
-  std::optional<int64_t> least;
+  std::optional<int64_t> least = knownNs;
   for (const auto &[done, states] : layer)
     for (const State &state : states) {
-      int64_t endNs = state.streamNs;
-      for (int64_t laneNs : state.laneNs)
-        endNs = std::max(endNs, laneNs);
+      int64_t endNs = rules.getLeastEnd(state, done);
       least = std::min(least.value_or(endNs), endNs);
     }
   return least;

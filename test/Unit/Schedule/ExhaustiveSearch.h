@@ -22,9 +22,11 @@
 namespace braid::test {
 
 /// The least makespan of all orders that keep all limits; none if none does.
-/// Graphs of at most 32 nodes.
+/// Graphs of at most 32 nodes. `knownNs` is the makespan of some order, if one
+/// is known: what cannot become shorter is not followed.
 std::optional<int64_t>
-findLeastMakespanExhaustively(const SchedulingProblem &problem);
+findLeastMakespanExhaustively(const SchedulingProblem &problem,
+                              std::optional<int64_t> knownNs = std::nullopt);
 
 /// The least peak of memory of all orders that keep all other limits.
 std::optional<int64_t>

@@ -291,8 +291,8 @@ const char *test::stringifyParallelism(Parallelism parallelism) {
 }
 
 namespace {
-/// Writes one training step. A layer is attention and MLP; times are those of a
-/// large model on a recent GPU, 100 us of compute a layer forward.
+/// Writes one training step, op by op as `transformer_steps.py` does; times are
+/// those of a large model on a recent GPU.
 class StepWriter {
 public:
   explicit StepWriter(const StepOptions &options)
@@ -301,8 +301,14 @@ public:
   SchedulingProblem write();
 
 private:
-  static constexpr int64_t attentionNs = 40'000, mlpNs = 60'000;
-  static constexpr int64_t activationBytes = 64 << 20, weightBytes = 96 << 20;
+  /// Times of the matrices: query, key and value; projection; up; down. Then
+  /// attention itself, and everything pointwise.
+  static constexpr int64_t qkvNs = 30'000, projectionNs = 10'000, upNs = 40'000,
+                           downNs = 40'000, attentionNs = 10'000,
+                           pointwiseNs = 2'000;
+  /// Half of a layer, which communication is compared with.
+  static constexpr int64_t halfNs = 65'000;
+  static constexpr int64_t activationBytes = 32 << 20, weightBytes = 96 << 20;
 
   int64_t vary(int64_t costNs) {
     int64_t range = costNs * options.variationPercent / 100;
@@ -313,157 +319,184 @@ private:
                    int64_t bytes = activationBytes) {
     return writer.compute(vary(costNs), inputs, bytes);
   }
-  /// A collective that takes its part of the communication that `hiddenNs` of
-  /// compute are meant to hide.
+  /// A collective that takes as long as its part of `hiddenNs` of compute.
   unsigned collective(unsigned lane, int64_t hiddenNs,
                       llvm::ArrayRef<unsigned> inputs,
                       int64_t bytes = activationBytes) {
     int64_t costNs = hiddenNs * options.communicationPercent / 100;
     return writer.collective(lane, vary(costNs), inputs, bytes);
   }
-  bool shardsWeights() const {
-    return options.parallelism == Parallelism::FullySharded ||
-           options.parallelism == Parallelism::HybridSharded;
+  bool is(Parallelism parallelism) const {
+    return options.parallelism == parallelism;
   }
 
-  /// One block of a layer forward; `costNs` of compute.
-  unsigned writeBlock(unsigned value, int64_t costNs,
-                      llvm::ArrayRef<unsigned> weight);
+  /// The whole weights of a layer, if they have to be gathered.
+  std::vector<unsigned> gather();
+  /// What the split matrices are multiplied with, and the sum of what they
+  /// give; tokens on their way to experts and back.
+  unsigned enter(unsigned value);
+  unsigned leave(unsigned value);
+  unsigned exchange(unsigned value);
+  /// A matrix product with the weights of a layer.
+  unsigned multiply(int64_t costNs, unsigned value,
+                    llvm::ArrayRef<unsigned> weights);
+  void reduce(unsigned layer, std::vector<unsigned> gradients);
+
+  struct Saved {
+    unsigned a, b, c, e, f, g;
+  };
+  unsigned writeForward(unsigned x, Saved &saved);
+  unsigned writeBackward(unsigned layer, unsigned gradient, const Saved &saved);
   void writeMicroBatch();
-  void writeBackwardLayer(unsigned layer, unsigned &gradient,
-                          llvm::ArrayRef<unsigned> saved);
-  void reduceGradient(unsigned layer, unsigned attention, unsigned mlp);
   void writePipeline();
 
   StepOptions options;
   std::mt19937_64 engine;
   ProblemWriter writer;
-  /// The gradient of each layer, summed up over micro-batches so far; the last
-  /// micro-batch reduces it.
-  std::vector<std::optional<unsigned>> gradients;
-  std::vector<unsigned> reduced;
+  /// The gradients of each layer, summed up over micro-batches so far; they are
+  /// reduced with the last.
+  std::vector<std::vector<unsigned>> sums;
+  std::vector<std::vector<unsigned>> reduced;
   bool isLast = false;
 };
 } // namespace
 
-unsigned StepWriter::writeBlock(unsigned value, int64_t costNs,
-                                llvm::ArrayRef<unsigned> weight) {
-  std::vector<unsigned> inputs = {value};
-  llvm::append_range(inputs, weight);
-  switch (options.parallelism) {
-  case Parallelism::TensorParallel:
-    return collective(0, costNs, compute(costNs, inputs));
-  case Parallelism::SequenceParallel:
-    inputs.front() = collective(0, costNs / 2, value);
-    return collective(0, costNs / 2, compute(costNs, inputs));
-  case Parallelism::MixtureOfExperts:
-    if (costNs != mlpNs && costNs != 2 * mlpNs)
-      return compute(costNs, inputs);
-    inputs.front() = collective(0, costNs / 2, value);
-    return collective(0, costNs / 2, compute(costNs, inputs));
-  default:
-    return compute(costNs, inputs);
-  }
+std::vector<unsigned> StepWriter::gather() {
+  if (!is(Parallelism::FullySharded) && !is(Parallelism::HybridSharded))
+    return {};
+  return {collective(0, 2 * halfNs, {}, weightBytes)};
 }
 
-void StepWriter::reduceGradient(unsigned layer, unsigned attention,
-                                unsigned mlp) {
-  // Sums over micro-batches.
-  if (options.numMicroBatches > 1) {
-    std::vector<unsigned> inputs = {attention, mlp};
-    if (gradients[layer])
-      inputs.push_back(*gradients[layer]);
-    gradients[layer] = compute(2'000, inputs, weightBytes);
-    attention = mlp = *gradients[layer];
-  }
+unsigned StepWriter::enter(unsigned value) {
+  return is(Parallelism::SequenceParallel) ? collective(0, halfNs / 2, value)
+                                           : value;
+}
+
+unsigned StepWriter::leave(unsigned value) {
+  if (is(Parallelism::TensorParallel))
+    return collective(0, halfNs, value);
+  if (is(Parallelism::SequenceParallel))
+    return collective(0, halfNs / 2, value);
+  return value;
+}
+
+unsigned StepWriter::exchange(unsigned value) {
+  return is(Parallelism::MixtureOfExperts) ? collective(0, halfNs, value)
+                                           : value;
+}
+
+unsigned StepWriter::multiply(int64_t costNs, unsigned value,
+                              llvm::ArrayRef<unsigned> weights) {
+  std::vector<unsigned> inputs = {value};
+  llvm::append_range(inputs, weights);
+  return compute(costNs, inputs);
+}
+
+void StepWriter::reduce(unsigned layer, std::vector<unsigned> gradients) {
+  if (!sums[layer].empty())
+    for (auto [sum, gradient] : llvm::zip_equal(sums[layer], gradients))
+      gradient = compute(pointwiseNs, {sum, gradient}, weightBytes / 4);
+  sums[layer] = gradients;
   if (!isLast)
     return;
-  std::vector<unsigned> inputs = {mlp};
-  if (attention != mlp)
-    inputs.push_back(attention);
   switch (options.parallelism) {
   case Parallelism::FullySharded:
-    reduced.push_back(collective(0, 100'000, inputs, weightBytes / 8));
+    gradients = {collective(0, 2 * halfNs, gradients, weightBytes / 8)};
     break;
   case Parallelism::DataParallel:
-    reduced.push_back(collective(0, 300'000, inputs, weightBytes));
+    gradients = {collective(0, 4 * halfNs, gradients, weightBytes)};
     break;
-  case Parallelism::HybridSharded: {
-    unsigned shard = collective(0, 100'000, inputs, weightBytes / 8);
-    reduced.push_back(collective(1, 250'000, shard, weightBytes / 8));
+  case Parallelism::HybridSharded:
+    gradients = {collective(0, 2 * halfNs, gradients, weightBytes / 8)};
+    gradients = {collective(1, 4 * halfNs, gradients, weightBytes / 8)};
     break;
-  }
   default:
-    reduced.push_back(mlp);
+    break;
   }
+  reduced.push_back(gradients);
 }
 
-void StepWriter::writeBackwardLayer(unsigned layer, unsigned &gradient,
-                                    llvm::ArrayRef<unsigned> saved) {
-  std::vector<unsigned> weight;
-  if (shardsWeights())
-    weight.push_back(collective(0, 100'000, {}, weightBytes));
-  // MLP, then attention; with respect to weights and to activations.
-  unsigned ofMlp = compute(mlpNs, {gradient, saved[1]}, weightBytes / 2);
-  gradient = writeBlock(gradient, mlpNs, weight);
-  unsigned ofAttention =
-      compute(attentionNs, {gradient, saved[0]}, weightBytes / 2);
-  gradient = writeBlock(gradient, attentionNs, weight);
-  reduceGradient(layer, ofAttention, ofMlp);
+unsigned StepWriter::writeForward(unsigned x, Saved &saved) {
+  std::vector<unsigned> weights = gather();
+  saved.a = enter(x);
+  saved.b = multiply(qkvNs, saved.a, weights);
+  saved.c = compute(attentionNs, saved.b);
+  unsigned y = leave(multiply(projectionNs, saved.c, weights));
+  y = compute(pointwiseNs, {x, y});
+  saved.e = exchange(enter(y));
+  saved.f = multiply(upNs, saved.e, weights);
+  saved.g = compute(pointwiseNs, saved.f);
+  unsigned h = leave(exchange(multiply(downNs, saved.g, weights)));
+  return compute(pointwiseNs, {y, h});
+}
+
+unsigned StepWriter::writeBackward(unsigned layer, unsigned gradient,
+                                   const Saved &saved) {
+  std::vector<unsigned> weights = gather();
+  int64_t bytes = weightBytes / 4;
+  unsigned into = exchange(enter(gradient));
+  unsigned dG = multiply(downNs, into, weights);
+  unsigned dDown = compute(downNs, {saved.g, into}, bytes);
+  unsigned dF = compute(pointwiseNs, {dG, saved.f});
+  unsigned dE = multiply(upNs, dF, weights);
+  unsigned dUp = compute(upNs, {saved.e, dF}, bytes);
+  unsigned dY = leave(exchange(dE));
+  dY = compute(pointwiseNs, {gradient, dY});
+  into = enter(dY);
+  unsigned dC = multiply(projectionNs, into, weights);
+  unsigned dProjection = compute(projectionNs, {saved.c, into}, bytes);
+  unsigned dB = compute(2 * attentionNs, {dC, saved.b});
+  unsigned dA = multiply(qkvNs, dB, weights);
+  unsigned dQkv = compute(qkvNs, {saved.a, dB}, bytes);
+  unsigned dX = leave(dA);
+  reduce(layer, {dQkv, dProjection, dUp, dDown});
+  return compute(pointwiseNs, {dY, dX});
 }
 
 void StepWriter::writeMicroBatch() {
-  std::vector<std::vector<unsigned>> saved;
+  std::vector<Saved> saved(options.numLayers);
   unsigned value = compute(20'000, {});
-  for (unsigned layer = 0; layer != options.numLayers; ++layer) {
-    std::vector<unsigned> weight;
-    if (shardsWeights())
-      weight.push_back(collective(0, 100'000, {}, weightBytes));
-    unsigned before = value;
-    unsigned middle = writeBlock(before, attentionNs, weight);
-    value = writeBlock(middle, mlpNs, weight);
-    saved.push_back({before, middle});
-  }
+  for (Saved &layer : saved)
+    value = writeForward(value, layer);
   unsigned gradient = compute(50'000, value);
   for (unsigned layer = options.numLayers; layer-- != 0;)
-    writeBackwardLayer(layer, gradient, saved[layer]);
+    gradient = writeBackward(layer, gradient, saved[layer]);
 }
 
 void StepWriter::writePipeline() {
   // Each micro-batch comes from the stage before and goes to the next one; the
   // gradients come back in the same order.
-  std::vector<unsigned> outputs;
   unsigned layers = std::max(options.numLayers / 8, 1u);
-  for (unsigned batch = 0; batch != options.numMicroBatches; ++batch) {
-    unsigned value = collective(0, layers * 50'000, {});
-    for (unsigned layer = 0; layer != layers; ++layer)
-      value = compute(attentionNs + mlpNs, value);
-    collective(1, layers * 50'000, value);
-    outputs.push_back(value);
+  sums.resize(layers);
+  std::vector<std::vector<Saved>> saved(options.numMicroBatches);
+  for (std::vector<Saved> &batch : saved) {
+    unsigned value = collective(0, halfNs, {});
+    batch.resize(layers);
+    for (Saved &layer : batch)
+      value = writeForward(value, layer);
+    collective(1, halfNs, value);
   }
-  for (unsigned batch = 0; batch != options.numMicroBatches; ++batch) {
-    unsigned gradient = collective(2, layers * 50'000, {});
-    for (unsigned layer = 0; layer != layers; ++layer) {
-      compute(attentionNs + mlpNs, {gradient, outputs[batch]});
-      gradient = compute(attentionNs + mlpNs, gradient);
-    }
-    collective(3, layers * 50'000, gradient);
+  for (const std::vector<Saved> &batch : saved) {
+    unsigned gradient = collective(2, halfNs, {});
+    for (unsigned layer = layers; layer-- != 0;)
+      gradient = writeBackward(layer, gradient, batch[layer]);
+    collective(3, halfNs, gradient);
   }
 }
 
 SchedulingProblem StepWriter::write() {
-  if (options.parallelism == Parallelism::Pipeline) {
+  if (is(Parallelism::Pipeline)) {
     writePipeline();
     return writer.finish();
   }
-  gradients.resize(options.numLayers);
+  sums.resize(options.numLayers);
   for (unsigned batch = 0; batch != options.numMicroBatches; ++batch) {
     isLast = batch + 1 == options.numMicroBatches;
     writeMicroBatch();
   }
   // The optimizer, layer by layer in the order of the backward pass.
-  for (unsigned gradient : reduced)
-    writer.compute(vary(5'000), gradient, weightBytes / 8, /*escapes=*/true);
+  for (const std::vector<unsigned> &gradients : reduced)
+    writer.compute(vary(5'000), gradients, weightBytes / 8, /*escapes=*/true);
   return writer.finish();
 }
 

@@ -1,0 +1,304 @@
+//===- schedule-quality.cpp - How good schedules are ----------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Prints, on the machine without contention:
+//   small  how often each algorithm finds the shortest order of small graphs,
+//          with and without a memory limit;
+//   steps  the makespan over the lower bound of training steps; steps16: of
+//          those of 16 layers alone;
+//   time   what the search and one list schedule take on long programs;
+//   parts  what the search gives without some of its parts.
+//
+//   schedule-quality [small|steps|steps16|time|parts]...
+//
+//===----------------------------------------------------------------------===//
+
+#include "ExhaustiveSearch.h"
+#include "LayeredGraphs.h"
+
+#include "braid/Schedule/SearchSchedule.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+#include <map>
+#include <sys/resource.h>
+
+using namespace braid;
+using namespace braid::test;
+
+static double getSeconds() {
+  using namespace std::chrono;
+  return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+static double getPeakMegabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss / 1024.0;
+}
+
+//===----------------------------------------------------------------------===//
+// Small graphs
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Of one algorithm, by shape: how often it was best, and how long its orders
+/// are over the shortest.
+struct Score {
+  std::array<unsigned, numSmallShapes> best = {};
+  double ratios = 0;
+};
+} // namespace
+
+static void printSmall(unsigned numProblems, bool limitMemory) {
+  std::vector<std::pair<std::string, Score>> scores;
+  auto getScore = [&](llvm::StringRef name) -> Score & {
+    for (auto &[known, score] : scores)
+      if (known == name)
+        return score;
+    return scores.emplace_back(name.str(), Score()).second;
+  };
+  std::array<unsigned, numSmallShapes> count = {};
+  unsigned proven = 0, held = 0;
+  double seconds = 0;
+  for (unsigned i = 0; i != numProblems; ++i) {
+    unsigned shape = i % numSmallShapes;
+    SchedulingProblem problem =
+        makeSmallProblem(static_cast<SmallShape>(shape), i, 12 + i % 5);
+    if (limitMemory)
+      problem.maxMemory = *findLeastPeakExhaustively(problem) * 21 / 20;
+    double begin = getSeconds();
+    SearchResult result = searchSchedule(problem);
+    seconds += getSeconds() - begin;
+    int64_t least = *findLeastMakespanExhaustively(
+        problem,
+        result.excess ? std::nullopt : std::optional(result.makespanNs));
+    ++count[shape];
+    auto add = [&](llvm::StringRef name, llvm::ArrayRef<unsigned> order) {
+      Simulation simulation = simulateOrder(problem, order);
+      Score &score = getScore(name);
+      if (problem.maxMemory && simulation.peakBytes > *problem.maxMemory)
+        return;
+      score.best[shape] += simulation.makespanNs == least;
+      score.ratios += double(simulation.makespanNs) / double(least);
+    };
+    for (const ScheduleCandidate &candidate : getScheduleCandidates(problem))
+      add(candidate.name, candidate.order);
+    add("comm-schedule", result.order);
+    proven += result.optimal;
+    held += !result.excess;
+  }
+
+  llvm::outs() << llvm::formatv(
+      "{0} graphs of 12 to 16 nodes, {1}: percent shortest\n", numProblems,
+      limitMemory ? "memory at most 1.05 times the least peak of all orders"
+                  : "no memory limit");
+  llvm::outs() << llvm::formatv("{0,-34}", "");
+  for (unsigned shape = 0; shape != numSmallShapes; ++shape)
+    llvm::outs() << llvm::formatv(
+        "{0,20}", stringifySmallShape(static_cast<SmallShape>(shape)));
+  llvm::outs() << llvm::formatv("{0,8}\n", "all");
+  for (const auto &[name, score] : scores) {
+    llvm::outs() << llvm::formatv("{0,-34}", name);
+    unsigned all = 0;
+    for (unsigned shape = 0; shape != numSmallShapes; ++shape) {
+      llvm::outs() << llvm::formatv("{0,20:f1}",
+                                    100.0 * score.best[shape] / count[shape]);
+      all += score.best[shape];
+    }
+    llvm::outs() << llvm::formatv("{0,8:f1}\n", 100.0 * all / numProblems);
+  }
+  llvm::outs() << llvm::formatv(
+      "comm-schedule: proven in {0}, limits held in {1} of {2}, {3:f2} ms a "
+      "graph\n\n",
+      proven, held, numProblems, 1e3 * seconds / numProblems);
+}
+
+//===----------------------------------------------------------------------===//
+// Training steps
+//===----------------------------------------------------------------------===//
+
+/// All steps of the benchmark.
+static std::vector<StepOptions> getSteps() {
+  std::vector<StepOptions> steps;
+  for (unsigned which = 0; which != numParallelisms; ++which) {
+    auto parallelism = static_cast<Parallelism>(which);
+    llvm::SmallVector<unsigned> microBatches = {1};
+    if (parallelism == Parallelism::TensorParallel ||
+        parallelism == Parallelism::SequenceParallel ||
+        parallelism == Parallelism::MixtureOfExperts)
+      microBatches = {1, 2, 4};
+    if (parallelism == Parallelism::Pipeline)
+      microBatches = {4, 8};
+    for (unsigned batches : microBatches)
+      for (unsigned layers : {16u, 64u, 128u})
+        for (unsigned percent : {60u, 100u, 150u})
+          for (unsigned variation : {0u, 30u})
+            steps.push_back(
+                {parallelism, layers, batches, percent, variation, 1});
+  }
+  return steps;
+}
+
+static void printSteps(unsigned mostLayers) {
+  llvm::outs() << "training steps: makespan over the lower bound\n";
+  llvm::outs() << llvm::formatv(
+      "{0,-22}{1,7}{2,8}{3,7}{4,7}{5,8}{6,9}{7,9}{8,9}{9,9}  {10}\n", "",
+      "layers", "batches", "comm%", "vary%", "nodes", "written", "passes",
+      "search", "seconds", "found by");
+  std::map<std::string, double> worst;
+  for (const StepOptions &options : getSteps()) {
+    if (options.numLayers > mostLayers)
+      continue;
+    SchedulingProblem problem = makeTrainingStep(options);
+    double begin = getSeconds();
+    SearchResult result = searchSchedule(problem);
+    double seconds = getSeconds() - begin;
+    int64_t written = 0, passes = 0;
+    for (const ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
+      int64_t ns = simulateOrder(problem, candidate.order).makespanNs;
+      if (written == 0)
+        written = passes = ns;
+      passes = std::min(passes, ns);
+    }
+    double bound = result.lowerBoundNs;
+    double &ratio = worst[stringifyParallelism(options.parallelism)];
+    ratio = std::max(ratio, result.makespanNs / bound);
+    llvm::outs() << llvm::formatv(
+        "{0,-22}{1,7}{2,8}{3,7}{4,7}{5,8}{6,9:f3}{7,9:f3}{8,9:f4}{9,9:f2}  "
+        "{10}{11}\n",
+        stringifyParallelism(options.parallelism), options.numLayers,
+        options.numMicroBatches, options.communicationPercent,
+        options.variationPercent, problem.graph.size(), written / bound,
+        passes / bound, result.makespanNs / bound, seconds, result.method,
+        result.optimal ? ", optimal" : "");
+    llvm::outs().flush();
+  }
+  for (const auto &[name, ratio] : worst)
+    llvm::outs() << llvm::formatv("{0,-22} at most {1:f4}\n", name, ratio);
+  llvm::outs() << "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+static void printTime() {
+  llvm::outs() << llvm::formatv("{0,10}{1,10}{2,12}{3,12}{4,10}{5,12}\n",
+                                "nodes", "starts", "list s", "search s",
+                                "ratio", "peak MB");
+  for (unsigned numNodes : {10'000u, 30'000u, 100'000u}) {
+    SchedulingProblem problem = makeLongProgram(numNodes, 1);
+    SearchOptions listAlone;
+    listAlone.maxSteps = 1;
+    double begin = getSeconds();
+    searchSchedule(problem, listAlone);
+    double list = getSeconds() - begin;
+    begin = getSeconds();
+    SearchResult result = searchSchedule(problem);
+    double search = getSeconds() - begin;
+    llvm::outs() << llvm::formatv(
+        "{0,10}{1,10}{2,12:f3}{3,12:f3}{4,10:f4}{5,12:f0}\n", numNodes,
+        problem.graph.starts().size(), list, search,
+        double(result.makespanNs) / double(result.lowerBoundNs),
+        getPeakMegabytes());
+  }
+  llvm::outs() << "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of the search
+//===----------------------------------------------------------------------===//
+
+static void printParts() {
+  struct Variant {
+    const char *name;
+    SearchOptions options;
+  };
+  SearchOptions all, none;
+  none.useListRules = none.useIteratedLists = none.useExact = none.useWindows =
+      none.useMoves = false;
+  std::vector<Variant> variants = {{"all parts", all}};
+  auto without = [&](const char *name, bool SearchOptions::*part) {
+    SearchOptions options = all;
+    options.*part = false;
+    variants.push_back({name, options});
+  };
+  without("without list rules", &SearchOptions::useListRules);
+  without("without iterated lists", &SearchOptions::useIteratedLists);
+  without("without exact search", &SearchOptions::useExact);
+  without("without windows", &SearchOptions::useWindows);
+  without("without moves", &SearchOptions::useMoves);
+  variants.push_back({"passes and one list", none});
+
+  std::vector<StepOptions> steps;
+  for (const StepOptions &step : getSteps())
+    if (step.numLayers == 64 && step.variationPercent == 30)
+      steps.push_back(step);
+  llvm::outs() << llvm::formatv("{0,-26}{1,22}{2,12}{3,12}{4,14}{5,12}\n", "",
+                                "small: % shortest", "steps: mean", "worst",
+                                "within 1.03", "seconds");
+  for (const Variant &variant : variants) {
+    unsigned shortest = 0;
+    constexpr unsigned numSmall = 210;
+    double begin = getSeconds();
+    for (unsigned i = 0; i != numSmall; ++i) {
+      SchedulingProblem problem = makeSmallProblem(
+          static_cast<SmallShape>(i % numSmallShapes), i, 12 + i % 5);
+      shortest += searchSchedule(problem, variant.options).makespanNs ==
+                  searchSchedule(problem).makespanNs;
+    }
+    double sum = 0, worst = 0;
+    unsigned within = 0;
+    begin = getSeconds();
+    for (const StepOptions &step : steps) {
+      SchedulingProblem problem = makeTrainingStep(step);
+      SearchResult result = searchSchedule(problem, variant.options);
+      double ratio = double(result.makespanNs) / double(result.lowerBoundNs);
+      sum += ratio;
+      worst = std::max(worst, ratio);
+      within += ratio <= 1.03;
+    }
+    llvm::outs() << llvm::formatv(
+        "{0,-26}{1,22:f1}{2,12:f4}{3,12:f4}{4,11}/{5}{6,12:f2}\n", variant.name,
+        100.0 * shortest / numSmall, sum / steps.size(), worst, within,
+        steps.size(), getSeconds() - begin);
+    llvm::outs().flush();
+  }
+}
+
+int main(int argc, char **argv) {
+  std::vector<llvm::StringRef> wanted(argv + 1, argv + argc);
+  for (llvm::StringRef name : wanted)
+    if (!llvm::is_contained({"small", "steps", "steps16", "time", "parts"},
+                            name)) {
+      llvm::errs() << "schedule-quality: unknown part '" << name
+                   << "', expected small, steps, steps16, time or parts\n";
+      return 1;
+    }
+  auto isWanted = [&](llvm::StringRef name) {
+    return wanted.empty() || llvm::is_contained(wanted, name);
+  };
+  if (isWanted("small")) {
+    printSmall(1000, /*limitMemory=*/false);
+    printSmall(1000, /*limitMemory=*/true);
+  }
+  if (isWanted("steps"))
+    printSteps(128);
+  else if (isWanted("steps16"))
+    printSteps(16);
+  if (isWanted("time"))
+    printTime();
+  if (isWanted("parts"))
+    printParts();
+  return 0;
+}
