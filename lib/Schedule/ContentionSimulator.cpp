@@ -19,6 +19,7 @@
 #include "braid/Schedule/Contention.h"
 #include "braid/Schedule/Units.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,82 +28,14 @@
 using namespace braid;
 using namespace llvm;
 
-namespace {
-
-/// An op that runs, and what is left of it.
-struct Progress {
-  unsigned op;
-  int64_t startNs;
-  /// Nanoseconds of its cost that are left; only kept once it was slowed.
-  double leftNs;
-  bool slowed;
-};
-
-class ContentionSimulator {
-public:
-  ContentionSimulator(ArrayRef<SimulatedOp> ops, const MachineModel &machine,
-                      MutableArrayRef<SimulatedTimes> times)
-      : ops(ops), machine(machine), times(times), ended(ops.size(), false) {}
-
-  void play();
-
-private:
-  enum class StreamState { Free, Held, Launching, Running };
-
-  /// Takes the stream as far as it gets without time passing.
-  void advanceStream();
-  /// Begins the stream's op `next`.
-  void beginOnStream();
-  void endOnStream();
-  /// Begins what has come to the head of `lane`.
-  void beginOnLane(unsigned lane);
-  void run(unsigned op, int32_t lane);
-  /// When `current` ends at `rate`.
-  int64_t getEnd(const Progress &current, double rate) const;
-  /// Lets time pass until the next event.
-  void advanceTime();
-
-  ArrayRef<SimulatedOp> ops;
-  const MachineModel &machine;
-  MutableArrayRef<SimulatedTimes> times;
-
-  int64_t nowNs = 0;
-  std::vector<bool> ended;
-
-  /// The op that the stream has come to.
-  unsigned next = 0;
-  StreamState state = StreamState::Free;
-  /// The first of the starts that it awaits which may not have ended.
-  unsigned nextAwaited = 0;
-  int64_t launchedNs = 0;
-
-  /// The starts of a lane that are issued; those before `first` have ended, and
-  /// `first` runs.
-  struct Lane {
-    std::vector<unsigned> issued;
-    size_t first = 0;
-  };
-  std::vector<Lane> lanes;
-
-  /// What runs: the parts that the rates depend on, and beside each its
-  /// progress.
-  std::vector<RunningOp> running;
-  std::vector<Progress> progress;
-  /// Rates hold until something begins or ends.
-  bool ratesAreValid = false;
-  std::vector<double> linkDemand;
-};
-
-} // namespace
-
-void ContentionSimulator::run(unsigned op, int32_t lane) {
+void ContentionMachine::run(unsigned op, int32_t lane) {
   times[op].startNs = nowNs;
   running.push_back({ops[op].costNs, &ops[op].demand, lane});
   progress.push_back({op, nowNs, 0, false});
   ratesAreValid = false;
 }
 
-void ContentionSimulator::beginOnLane(unsigned lane) {
+void ContentionMachine::beginOnLane(unsigned lane) {
   Lane &queue = lanes[lane];
   while (queue.first != queue.issued.size()) {
     unsigned op = queue.issued[queue.first];
@@ -116,13 +49,14 @@ void ContentionSimulator::beginOnLane(unsigned lane) {
   }
 }
 
-void ContentionSimulator::endOnStream() {
+void ContentionMachine::endOnStream() {
   times[next].endNs = nowNs;
-  ended[next++] = true;
+  ended[next] = true;
+  next = none;
   state = StreamState::Free;
 }
 
-void ContentionSimulator::beginOnStream() {
+void ContentionMachine::beginOnStream() {
   state = StreamState::Running;
   run(next, /*lane=*/-1);
   // A wait is shown from the moment that it holds the stream.
@@ -130,56 +64,55 @@ void ContentionSimulator::beginOnStream() {
     times[next].startNs = times[next].issuedNs;
 }
 
-void ContentionSimulator::advanceStream() {
-  while (next != ops.size()) {
-    const SimulatedOp &op = ops[next];
-    switch (state) {
-    case StreamState::Running:
-      return;
-    case StreamState::Launching:
-      if (nowNs < launchedNs)
-        return;
+void ContentionMachine::advanceStream() {
+  if (next == none)
+    return;
+  const SimulatedOp &op = ops[next];
+  switch (state) {
+  case StreamState::Running:
+    return;
+  case StreamState::Launching:
+    if (nowNs >= launchedNs)
       beginOnStream();
-      return;
-    case StreamState::Free:
-      times[next].issuedNs = nowNs;
-      if (op.role == StreamRole::Start) {
-        if (op.lane >= lanes.size())
-          lanes.resize(op.lane + 1);
-        Lane &lane = lanes[op.lane];
-        bool isFree = lane.first == lane.issued.size();
-        lane.issued.push_back(next++);
-        if (isFree)
-          beginOnLane(op.lane);
-        continue;
-      }
-      nextAwaited = 0;
-      state = StreamState::Held;
-      [[fallthrough]];
-    case StreamState::Held:
-      while (nextAwaited != op.awaits.size() && ended[op.awaits[nextAwaited]])
-        ++nextAwaited;
-      if (nextAwaited != op.awaits.size())
-        return;
-      if (op.costNs == 0) {
-        times[next].startNs =
-            op.role == StreamRole::Wait ? times[next].issuedNs : nowNs;
-        endOnStream();
-        continue;
-      }
-      if (machine.launchNs == 0) {
-        beginOnStream();
-        return;
-      }
-      launchedNs = addNs(nowNs, machine.launchNs);
-      state = StreamState::Launching;
+    return;
+  case StreamState::Free:
+    times[next].issuedNs = nowNs;
+    if (op.role == StreamRole::Start) {
+      if (op.lane >= lanes.size())
+        lanes.resize(op.lane + 1);
+      Lane &lane = lanes[op.lane];
+      bool isFree = lane.first == lane.issued.size();
+      lane.issued.push_back(next);
+      next = none;
+      if (isFree)
+        beginOnLane(op.lane);
       return;
     }
+    nextAwaited = 0;
+    state = StreamState::Held;
+    [[fallthrough]];
+  case StreamState::Held:
+    while (nextAwaited != op.awaits.size() && ended[op.awaits[nextAwaited]])
+      ++nextAwaited;
+    if (nextAwaited != op.awaits.size())
+      return;
+    if (op.costNs == 0) {
+      times[next].startNs =
+          op.role == StreamRole::Wait ? times[next].issuedNs : nowNs;
+      endOnStream();
+      return;
+    }
+    if (machine->launchNs == 0) {
+      beginOnStream();
+      return;
+    }
+    launchedNs = addNs(nowNs, machine->launchNs);
+    state = StreamState::Launching;
+    return;
   }
 }
 
-int64_t ContentionSimulator::getEnd(const Progress &current,
-                                    double rate) const {
+int64_t ContentionMachine::getEnd(const Progress &current, double rate) const {
   int64_t aloneNs = addNs(current.startNs, ops[current.op].costNs);
   if (!current.slowed && rate == 1)
     return aloneNs;
@@ -195,9 +128,9 @@ int64_t ContentionSimulator::getEnd(const Progress &current,
   return std::max(addNs(nowNs, int64_t(lastNs)), aloneNs);
 }
 
-void ContentionSimulator::advanceTime() {
+void ContentionMachine::advanceTime() {
   if (!ratesAreValid)
-    shareMachine(running, machine, linkDemand);
+    shareMachine(running, *machine, linkDemand);
   ratesAreValid = true;
 
   int64_t eventNs = std::numeric_limits<int64_t>::max();
@@ -243,16 +176,55 @@ void ContentionSimulator::advanceTime() {
     beginOnLane(lane);
 }
 
-void ContentionSimulator::play() {
+void ContentionMachine::reset() {
+  nowNs = 0;
+  ended.assign(ops.size(), false);
+  next = none;
+  state = StreamState::Free;
+  for (Lane &lane : lanes) {
+    lane.issued.clear();
+    lane.first = 0;
+  }
+  running.clear();
+  progress.clear();
+  ratesAreValid = false;
+}
+
+void ContentionMachine::issue(unsigned op) {
+  next = op;
   advanceStream();
-  while (!running.empty() || state == StreamState::Launching) {
+  while (next != none) {
     advanceTime();
     advanceStream();
+  }
+}
+
+void ContentionMachine::drain() {
+  while (!running.empty())
+    advanceTime();
+}
+
+void ContentionMachine::appendState(std::vector<int64_t> &state) const {
+  state.push_back(nowNs);
+  for (auto [op, current] : zip_equal(running, progress)) {
+    state.push_back(current.op);
+    state.push_back(current.startNs);
+    state.push_back(current.slowed ? llvm::bit_cast<int64_t>(current.leftNs)
+                                   : -1);
+  }
+  // What runs is the first of its lane.
+  for (const Lane &lane : lanes) {
+    state.push_back(-1);
+    for (size_t i = lane.first; i < lane.issued.size(); ++i)
+      state.push_back(lane.issued[i]);
   }
 }
 
 void braid::playWithContention(ArrayRef<SimulatedOp> ops,
                                const MachineModel &machine,
                                MutableArrayRef<SimulatedTimes> times) {
-  ContentionSimulator(ops, machine, times).play();
+  ContentionMachine played(ops, machine, times);
+  for (unsigned op = 0, size = ops.size(); op != size; ++op)
+    played.issue(op);
+  played.drain();
 }

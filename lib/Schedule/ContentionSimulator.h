@@ -9,9 +9,90 @@
 #ifndef BRAID_LIB_SCHEDULE_CONTENTIONSIMULATOR_H
 #define BRAID_LIB_SCHEDULE_CONTENTIONSIMULATOR_H
 
+#include "braid/Schedule/Contention.h"
 #include "braid/Schedule/Simulator.h"
 
 namespace braid {
+
+/// A machine whose ops slow each other down, and what runs on it. Ops come to
+/// the stream one by one.
+class ContentionMachine {
+public:
+  /// `ops` name one another by their index, which need not be the order in
+  /// which they come. `times` has one element for each op; exposed times are
+  /// left alone. All of them have to outlive the machine.
+  ContentionMachine(llvm::ArrayRef<SimulatedOp> ops,
+                    const MachineModel &machine,
+                    llvm::MutableArrayRef<SimulatedTimes> times)
+      : ops(ops), machine(&machine), times(times), ended(ops.size(), false) {}
+
+  /// Forgets all that has run.
+  void reset();
+  /// Lets the stream come to `op` and go past it. Time passes until then.
+  void issue(unsigned op);
+  /// Lets time pass until all operations on lanes have ended.
+  void drain();
+  /// How far the stream has come.
+  int64_t getNowNs() const { return nowNs; }
+  /// Appends all that what comes next depends on, beside the set of the ops
+  /// that have come: two machines that append the same go on the same way.
+  void appendState(std::vector<int64_t> &state) const;
+
+private:
+  /// An op that runs, and what is left of it.
+  struct Progress {
+    unsigned op;
+    int64_t startNs;
+    /// Nanoseconds of its cost that are left; only kept once it was slowed.
+    double leftNs;
+    bool slowed;
+  };
+  enum class StreamState { Free, Held, Launching, Running };
+  static constexpr unsigned none = ~0u;
+
+  /// Takes the stream as far as it gets without time passing.
+  void advanceStream();
+  /// Begins the stream's op `next`.
+  void beginOnStream();
+  void endOnStream();
+  /// Begins what has come to the head of `lane`.
+  void beginOnLane(unsigned lane);
+  void run(unsigned op, int32_t lane);
+  /// When `current` ends at `rate`.
+  int64_t getEnd(const Progress &current, double rate) const;
+  /// Lets time pass until the next event.
+  void advanceTime();
+
+  llvm::ArrayRef<SimulatedOp> ops;
+  const MachineModel *machine;
+  llvm::MutableArrayRef<SimulatedTimes> times;
+
+  int64_t nowNs = 0;
+  std::vector<bool> ended;
+
+  /// The op that the stream has come to, if it is not past it.
+  unsigned next = none;
+  StreamState state = StreamState::Free;
+  /// The first of the starts that it awaits which may not have ended.
+  unsigned nextAwaited = 0;
+  int64_t launchedNs = 0;
+
+  /// The starts of a lane that are issued; those before `first` have ended, and
+  /// `first` runs.
+  struct Lane {
+    std::vector<unsigned> issued;
+    size_t first = 0;
+  };
+  std::vector<Lane> lanes;
+
+  /// What runs: the parts that the rates depend on, and beside each its
+  /// progress.
+  std::vector<RunningOp> running;
+  std::vector<Progress> progress;
+  /// Rates hold until something begins or ends.
+  bool ratesAreValid = false;
+  std::vector<double> linkDemand;
+};
 
 /// Says when each of `ops` is issued, begins and ends if they run at the rates
 /// that `shareMachine` gives them. `times` has one element for each op; exposed

@@ -129,9 +129,16 @@ FlatProblem::FlatProblem(const SchedulingProblem &problem) : problem(problem) {
     maxInFlight = 0;
 
   hasExactTimes &= problem.carriedAwaits.empty();
-  if (problem.machine.hasContention())
-    hasExactTimes &=
-        llvm::none_of(problem.demands, [&](const ResourceDemand &demand) {
-          return isShared(demand, problem.machine);
-        });
+  bool slowsDown =
+      problem.machine.hasContention() &&
+      llvm::any_of(problem.demands, [&](const ResourceDemand &demand) {
+        return isShared(demand, problem.machine);
+      });
+  hasContentionAlone = slowsDown && hasExactTimes;
+  hasExactTimes &= !slowsDown;
+}
+
+std::vector<SimulatedOp> braid::getOpsByNode(const FlatProblem &flat) {
+  // Those of the program order are numbered like the nodes.
+  return getSimulatedOps(flat.problem, getProgramOrder(flat.problem.graph));
 }

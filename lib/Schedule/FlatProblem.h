@@ -72,7 +72,13 @@ struct FlatProblem {
   /// False if ops slow each other down, if something is awaited across the back
   /// edge of a loop, or if costs or sizes are so large that sums overflow.
   bool hasExactTimes = true;
+  /// True if the first is the only reason.
+  bool hasContentionAlone = false;
 };
+
+/// What the simulator plays for each node, numbered like the nodes; all but the
+/// memory, which depends on the order.
+std::vector<SimulatedOp> getOpsByNode(const FlatProblem &flat);
 
 } // namespace braid
 

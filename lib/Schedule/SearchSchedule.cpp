@@ -8,10 +8,12 @@
 
 #include "braid/Schedule/SearchSchedule.h"
 
+#include "ContentionSearch.h"
 #include "CriticalPathScheduler.h"
 #include "FlatProblem.h"
 #include "LocalSearch.h"
 #include "MemorySchedule.h"
+#include "PlayedMoves.h"
 #include "WindowSearch.h"
 #include "braid/Schedule/LowerBound.h"
 #include "braid/Schedule/ScheduleEvaluator.h"
@@ -87,7 +89,7 @@ Searcher::Searcher(const SchedulingProblem &problem,
 
 bool Searcher::consider(llvm::ArrayRef<unsigned> order,
                         llvm::StringRef method) {
-  otherSteps += order.size();
+  otherSteps += order.size() * evaluator.getStepsPerNode();
   ScheduleEvaluator::Value value = evaluator.evaluate(order);
   if (hasResult) {
     bool fitsNow = fits(value), fitBefore = result.peakBytes <= flat.maxMemory;
@@ -238,21 +240,29 @@ void Searcher::runListRules() {
 }
 
 void Searcher::runExact() {
-  if (flat.size() > maxExactNodes || !flat.hasExactTimes)
+  if (flat.size() > maxExactNodes)
     return;
-  std::vector<unsigned> position;
-  std::vector<int64_t> zeros;
-  ScheduleOrder program = getProgramOrder(problem.graph);
-  ScheduleWindow window = getWholeWindow(flat, program, position, zeros);
-  for (unsigned width = 16; !isDone(); width *= 8) {
-    WindowSearch::Result found =
-        windows.search(window, result.makespanNs, width, getLeftSteps() / 2);
+  auto use = [&](const WindowSearch::Result &found) {
     if (found.improved)
       consider(found.order, "exact search");
     if (found.complete) {
       result.optimal = true;
       result.lowerBoundNs = result.makespanNs;
     }
+  };
+  if (flat.hasContentionAlone) {
+    use(searchWithContention(flat, tails, result.makespanNs, getLeftSteps() / 2,
+                             otherSteps));
+    return;
+  }
+  if (!flat.hasExactTimes)
+    return;
+  std::vector<unsigned> position;
+  std::vector<int64_t> zeros;
+  ScheduleOrder program = getProgramOrder(problem.graph);
+  ScheduleWindow window = getWholeWindow(flat, program, position, zeros);
+  for (unsigned width = 16; !isDone(); width *= 8) {
+    use(windows.search(window, result.makespanNs, width, getLeftSteps() / 2));
     if (getLeftSteps() < maxSteps / 100)
       return;
   }
@@ -298,8 +308,21 @@ void Searcher::runIteratedLists() {
 }
 
 void Searcher::runLocalSearch() {
-  if (flat.size() < 3 || !flat.hasExactTimes)
+  if (flat.size() < 3)
     return;
+  if (!flat.hasExactTimes) {
+    if (!options.useMoves)
+      return;
+    ScheduleOrder order = result.order;
+    ScheduleEvaluator::Value value = {result.makespanNs, result.peakBytes};
+    uint64_t before = evaluator.getNumOrders();
+    moveByPlaying(flat, evaluator, order, value, result.lowerBoundNs,
+                  getLeftSteps(), engine, result.statistics);
+    otherSteps += (evaluator.getNumOrders() - before) * flat.size() *
+                  evaluator.getStepsPerNode();
+    consider(order, "moves");
+    return;
+  }
   LocalSearch local(flat, windows, result.statistics);
   uint64_t counted = 0;
   auto count = [&] {

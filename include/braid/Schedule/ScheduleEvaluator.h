@@ -15,11 +15,12 @@
 
 namespace braid {
 
+class ContentionMachine;
 struct FlatProblem;
 
-/// Plays many orders of one problem. Where ops do not slow each other down, one
-/// pass over flat arrays gives what `simulateOrder` gives, without allocating;
-/// elsewhere it asks `simulateOrder`.
+/// Plays many orders of one problem, and gives what `simulateOrder` and, for
+/// the bodies of loops, `simulateLoopOrder` give. Where ops do not slow each
+/// other down that takes one pass over flat arrays, without allocating.
 class ScheduleEvaluator {
 public:
   /// What an order is worth.
@@ -38,16 +39,25 @@ public:
   /// Plays `order`, a legal order of the problem's graph.
   Value evaluate(llvm::ArrayRef<unsigned> order);
 
+  /// What playing a node costs, in steps of the search.
+  unsigned getStepsPerNode() const;
   /// Orders that were played so far.
   uint64_t getNumOrders() const { return numOrders; }
 
 private:
+  void prepare();
+  int64_t getPeak(llvm::ArrayRef<unsigned> order);
+
   std::unique_ptr<FlatProblem> owned;
   const FlatProblem &flat;
   uint64_t numOrders = 0;
   std::vector<int64_t> endNs, laneFreeNs;
   /// Users of each buffer that have not run, and how many there are.
   std::vector<unsigned> missingUsers, numUsers;
+  /// Where ops slow each other down.
+  std::vector<SimulatedOp> ops;
+  std::vector<SimulatedTimes> times;
+  std::unique_ptr<ContentionMachine> machine;
 };
 
 } // namespace braid

@@ -10,6 +10,7 @@
 #include "GraphTestUtils.h"
 #include "LayeredGraphs.h"
 
+#include "braid/Schedule/LoopSimulator.h"
 #include "braid/Schedule/ScheduleEvaluator.h"
 #include "braid/Schedule/SearchSchedule.h"
 
@@ -115,6 +116,111 @@ TEST(ScheduleEvaluator, AsksTheSimulatorWhereTimesAreNotExact) {
     problem.graph = std::move(graph);
     expectSameAsSimulator(problem, seed);
   }
+}
+
+/// `problem` on a machine whose ops slow each other down, or as the body of a
+/// loop that awaits its last start in the next iteration.
+SchedulingProblem makeContended(uint64_t seed, unsigned maxNodes) {
+  SchedulingProblem problem = makeProblem(seed, maxNodes);
+  problem.machine.multiprocessors = 132;
+  problem.machine.memoryBandwidth = seed % 2 ? 100 : 0;
+  problem.machine.launchNs = seed % 3;
+  std::mt19937_64 engine(seed);
+  for (unsigned node = 0; node != problem.graph.size(); ++node) {
+    ResourceDemand &demand = problem.demands.emplace_back();
+    const ScheduleNode &info = problem.graph[node];
+    if (info.kind == NodeKind::Start)
+      demand.multiprocessors = engine() % 40;
+    else if (info.kind == NodeKind::Compute) {
+      demand.arithmeticNs = info.cost;
+      demand.tiles = engine() % 3 * 66;
+    }
+    demand.memoryBytes = int64_t(engine() % 100) * info.cost;
+  }
+  return problem;
+}
+
+SchedulingProblem makeLoopBody(uint64_t seed, unsigned maxNodes) {
+  SchedulingProblem problem = makeProblem(seed, maxNodes);
+  // The first compute awaits what the last start has begun before.
+  for (unsigned node = 0; node != problem.graph.size(); ++node)
+    if (problem.graph[node].kind == NodeKind::Compute) {
+      problem.carriedAwaits.push_back({node, problem.graph.starts().back()});
+      break;
+    }
+  return problem;
+}
+
+TEST(ScheduleEvaluator, SameAsTheSimulatorWithContention) {
+  for (uint64_t seed = 0; seed != 60; ++seed) {
+    SchedulingProblem problem = makeContended(seed, 5 + seed);
+    if (!problem.graph.starts().empty())
+      ASSERT_NO_FATAL_FAILURE(expectSameAsSimulator(problem, seed));
+  }
+}
+
+TEST(ScheduleEvaluator, SameAsTheSimulatorOfLoops) {
+  for (uint64_t seed = 0; seed != 30; ++seed) {
+    SchedulingProblem problem = makeProblem(seed, 20);
+    if (problem.graph.starts().empty())
+      continue;
+    problem = makeLoopBody(seed, 20);
+    ScheduleEvaluator evaluator(problem);
+    ScheduleOrder order = makeRandomOrder(problem.graph, seed);
+    LoopSimulation loop = simulateLoopOrder(problem, order);
+    EXPECT_EQ(evaluator.evaluate(order).makespanNs, loop.periodNs);
+    EXPECT_EQ(evaluator.evaluate(order).peakBytes, loop.iteration.peakBytes);
+  }
+}
+
+TEST(SearchSchedule, AsGoodAsAllOrdersWithContention) {
+  unsigned proven = 0, different = 0;
+  for (uint64_t seed = 0; seed != 40; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = makeContended(seed, 8);
+    SearchResult result = searchSchedule(problem);
+    ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
+    // Every order, one by one.
+    int64_t least = std::numeric_limits<int64_t>::max();
+    ScheduleOrder order = getProgramOrder(problem.graph);
+    do {
+      if (isAllowedOrder(problem, order))
+        least = std::min(least, simulateOrder(problem, order).makespanNs);
+    } while (std::next_permutation(order.begin(), order.end()));
+    EXPECT_EQ(result.makespanNs, least);
+    proven += result.optimal;
+    problem.machine = {};
+    different += searchSchedule(problem).makespanNs != least;
+  }
+  EXPECT_EQ(proven, 40u);
+  EXPECT_GT(different, 10u);
+}
+
+TEST(SearchSchedule, NoLoopIsLongerThanWhatPassesGive) {
+  unsigned better = 0;
+  for (uint64_t seed = 0; seed != 20; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = makeProblem(seed, 16);
+    if (problem.graph.starts().empty())
+      continue;
+    problem = makeLoopBody(seed, 16);
+    SearchOptions options;
+    options.maxSteps = 500'000;
+    SearchResult result = searchSchedule(problem, options);
+    std::string reason;
+    ASSERT_TRUE(isAllowedOrder(problem, result.order, &reason)) << reason;
+    ASSERT_EQ(result.makespanNs,
+              simulateLoopOrder(problem, result.order).periodNs);
+    ASSERT_LE(result.lowerBoundNs, result.makespanNs);
+    int64_t bestPass = std::numeric_limits<int64_t>::max();
+    for (const ScheduleCandidate &candidate : getScheduleCandidates(problem))
+      if (isAllowedOrder(problem, candidate.order))
+        bestPass = std::min(
+            bestPass, simulateLoopOrder(problem, candidate.order).periodNs);
+    EXPECT_LE(result.makespanNs, bestPass);
+    better += result.makespanNs < bestPass;
+  }
+  EXPECT_GT(better, 0u);
 }
 
 TEST(SearchSchedule, NothingToOrder) {
