@@ -80,6 +80,29 @@ Simulation braid::simulateOrder(const SchedulingProblem &problem,
                   problem.liveBytes);
 }
 
+std::vector<unsigned> braid::getLiveBuffers(const SchedulingProblem &problem,
+                                            ArrayRef<unsigned> order,
+                                            unsigned position) {
+  std::vector<unsigned> positions(order.size());
+  for (auto [index, node] : llvm::enumerate(order))
+    positions[node] = index;
+  std::vector<unsigned> live;
+  for (auto [index, buffer] : llvm::enumerate(problem.buffers)) {
+    unsigned first = order.size(), last = 0;
+    for (unsigned user : buffer.users) {
+      first = std::min(first, positions[user]);
+      last = std::max(last, positions[user]);
+    }
+    if (first <= position && (buffer.escapes || position <= last))
+      live.push_back(index);
+  }
+  llvm::sort(live, [&](unsigned a, unsigned b) {
+    return std::pair(-problem.buffers[a].bytes, a) <
+           std::pair(-problem.buffers[b].bytes, b);
+  });
+  return live;
+}
+
 bool braid::isAllowedOrder(const SchedulingProblem &problem,
                            ArrayRef<unsigned> order, std::string *reason) {
   const ScheduleGraph &graph = problem.graph;

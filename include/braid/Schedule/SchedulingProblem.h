@@ -88,6 +88,12 @@ std::vector<SimulatedOp> getSimulatedOps(const SchedulingProblem &problem,
 Simulation simulateOrder(const SchedulingProblem &problem,
                          llvm::ArrayRef<unsigned> order);
 
+/// The buffers that live while the node at `position` of `order` runs, the
+/// largest first: who holds a peak. O(users of buffers).
+std::vector<unsigned> getLiveBuffers(const SchedulingProblem &problem,
+                                     llvm::ArrayRef<unsigned> order,
+                                     unsigned position);
+
 /// True if `order` is legal: `isLegalOrder`, and all that the problem asks for
 /// but `maxMemory`. Otherwise `reason`, if given, gets a sentence that names
 /// the nodes at fault.
