@@ -8,12 +8,14 @@
 
 #include "braid/Schedule/GraphBuilder.h"
 
+#include "OpTable.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Schedule/DependenceTracker.h"
 #include "braid/Schedule/Roofline.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/Compiler.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <optional>
@@ -140,10 +142,15 @@ private:
 
 class GraphBuilder {
 public:
-  GraphBuilder(Block &block, CostFunction cost, CallEffects &calls)
+  GraphBuilder(Block &block, CostFunction cost, CallEffects &calls,
+               size_t expectedOps)
       : cost(cost), calls(calls), dependences(result.graph),
-        exchanges(result.graph) {
+        exchanges(result.graph), table(result.ops, result.prologue) {
     result.block = &block;
+    result.graph.reserve(expectedOps);
+    result.ops.reserve(expectedOps);
+    result.opPlaces.reserve(expectedOps);
+    table.reserve(expectedOps);
   }
 
   FailureOr<BlockGraph> build();
@@ -174,13 +181,9 @@ private:
   DependenceTracker dependences;
   ExchangeTracker exchanges;
   BufferResolver buffers;
-  /// Where an op is to be found: an index into `result.ops`, or into
-  /// `result.prologue` and `producersOf`.
-  struct Location {
-    unsigned index : 31;
-    unsigned isPrologue : 1;
-  };
-  llvm::DenseMap<Operation *, Location> locations;
+  /// Nodes and prologue that have uses: most ops on buffers are never asked
+  /// for.
+  OpTable table;
   /// The nodes that each prologue op uses.
   std::vector<Nodes> producersOf;
   /// The place of the op that is being added.
@@ -209,15 +212,14 @@ GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) {
       Operation *producer = operand.getDefiningOp();
       if (!producer || producer->getBlock() != result.block)
         continue;
-      auto it = locations.find(producer);
-      if (it == locations.end())
+      std::optional<OpTable::Entry> entry = table.find(producer);
+      if (!entry)
         continue;
-      Location location = it->second;
-      if (location.isPrologue) {
-        llvm::append_range(producers, producersOf[location.index]);
-        uses.push_back(location.index);
+      if (entry->isPrologue) {
+        llvm::append_range(producers, producersOf[entry->index]);
+        uses.push_back(entry->index);
       } else {
-        producers.push_back(location.index);
+        producers.push_back(entry->index);
       }
     }
   };
@@ -225,8 +227,16 @@ GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) {
     op->walk(add);
   else
     add(op);
-  llvm::sort(producers);
-  producers.erase(llvm::unique(producers), producers.end());
+  // Most ops have none, one or two, in which case no call is worth its while.
+  if (producers.size() == 2) {
+    if (producers[0] > producers[1])
+      std::swap(producers[0], producers[1]);
+    else if (producers[0] == producers[1])
+      producers.pop_back();
+  } else if (producers.size() > 2) {
+    llvm::sort(producers);
+    producers.erase(llvm::unique(producers), producers.end());
+  }
   place.usesBegin = result.uses.size();
   llvm::append_range(result.uses, uses);
   place.usesEnd = result.uses.size();
@@ -248,8 +258,10 @@ bool GraphBuilder::isDeadUserOfWait(Operation *op,
 void GraphBuilder::addPrologue(Operation *op, Nodes producers) {
   bool isLeading =
       result.ops.empty() && result.numLeading == result.prologue.size();
-  locations[op] = {static_cast<unsigned>(result.prologue.size()), true};
+  unsigned index = result.prologue.size();
   result.prologue.push_back(op);
+  if (!op->use_empty())
+    table.insert({index, /*isPrologue=*/true});
   result.prologuePlaces.push_back(place);
   result.numLeading += isLeading;
   producersOf.push_back(std::move(producers));
@@ -279,12 +291,23 @@ int64_t GraphBuilder::takeUnusedBytes(Operation *op) {
   return bytes;
 }
 
+/// Gets what is going to be read of `op`, if any, into the cache.
+static void prefetch(Operation *op) {
+  // Results stand before an op, operands and properties after it.
+  const char *address = reinterpret_cast<const char *>(op);
+  for (int offset : {-64, 0, 64, 128, 192})
+    LLVM_PREFETCH(address + offset, /*rw=*/0, /*locality=*/3);
+}
+
 FailureOr<BlockGraph> GraphBuilder::build() {
   Block &block = *result.block;
   bool hasTerminator =
       !block.empty() && block.back().mightHaveTrait<OpTrait::IsTerminator>();
   auto end = hasTerminator ? std::prev(block.end()) : block.end();
   for (Operation &op : llvm::make_range(block.begin(), end)) {
+    // Ops of a long block are not in the cache. While one is being added, the
+    // next one is fetched.
+    prefetch(op.getNextNode());
     Nodes producers = getProducers(&op);
     bool isPrologue = producers.size() <= maxProducers && isPrologueOp(&op);
     if (isPrologue || isDeadUserOfWait(&op, producers))
@@ -306,8 +329,8 @@ LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
   if (llvm::AddOverflow(getCreatedBytes(op), takeUnusedBytes(op), info.bytes))
     info.bytes = std::numeric_limits<int64_t>::max();
   info.cost = wait ? 0 : std::max<int64_t>(0, cost(op));
-  auto collective = dyn_cast<comm::CollectiveOpInterface>(op);
   if (start) {
+    auto collective = dyn_cast<comm::CollectiveOpInterface>(op);
     info.kind = NodeKind::Start;
     info.pointToPoint = collective && collective.isPointToPoint();
     info.lane =
@@ -321,7 +344,8 @@ LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
   unsigned node = result.graph.addNode(info);
   result.ops.push_back(op);
   result.opPlaces.push_back(place);
-  locations[op] = {node, false};
+  if (!op->use_empty())
+    table.insert({node, /*isPrologue=*/false});
 
   for (unsigned producer : producers)
     result.graph.addEdge(producer, node);
@@ -422,6 +446,7 @@ void GraphBuilder::addCommunicator(unsigned node, bool isStart) {
 }
 
 FailureOr<BlockGraph> braid::buildBlockGraph(Block &block, CostFunction cost,
-                                             CallEffects &calls) {
-  return GraphBuilder(block, cost, calls).build();
+                                             CallEffects &calls,
+                                             size_t expectedOps) {
+  return GraphBuilder(block, cost, calls, expectedOps).build();
 }

@@ -37,13 +37,12 @@ static bool isUsedByOneOp(Operation *op) {
 
 /// True if all that `op` does is to allocate the memrefs that it gives.
 static bool isAllocation(Operation *op) {
+  if (op->getNumRegions() != 0 ||
+      !llvm::all_of(op->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
+    return false;
   auto interface = dyn_cast<MemoryEffectOpInterface>(op);
-  return interface && op->getNumRegions() == 0 &&
-         llvm::all_of(op->getResults(),
-                      [](OpResult result) {
-                        return isa<BaseMemRefType>(result.getType()) &&
-                               BufferResolver::isAllocation(result);
-                      }) &&
+  return interface &&
+         llvm::all_of(op->getResults(), BufferResolver::isAllocation) &&
          interface.hasEffect<MemoryEffects::Allocate>() &&
          !interface.hasEffect<MemoryEffects::Read>() &&
          !interface.hasEffect<MemoryEffects::Write>() &&
@@ -88,7 +87,7 @@ namespace {
 /// What one sweep over a function finds.
 struct FunctionContents {
   /// Blocks with a start or a wait.
-  SmallVector<Block *> blocks;
+  SmallVector<SchedulableBlock> blocks;
   /// Constant dimensions of awaited values whose starts are known.
   SmallVector<tensor::DimOp> dims;
 
@@ -99,19 +98,24 @@ struct FunctionContents {
 /// True if what is nested in `op` is scheduled: not in bodies of linalg ops, of
 /// kernels and of `comm.compute`.
 static bool hasSchedulableRegions(Operation *op) {
-  return hasNestedOps(op) &&
+  // The regions themselves come last: they are not in the cache yet.
+  return op->getNumRegions() != 0 &&
          !isa<linalg::LinalgOp, gpu::LaunchOp, comm::ComputeOp>(op) &&
-         !op->hasTrait<OpTrait::SymbolTable>();
+         !op->hasTrait<OpTrait::SymbolTable>() && hasNestedOps(op);
 }
 
 void FunctionContents::add(Region &region) {
   bool isGraph = mayBeGraphRegion(region);
   for (Block &block : region) {
-    bool isCollected = isGraph;
+    // Where the block is in the list, once it turned out to belong there.
+    constexpr size_t nowhere = ~size_t(0);
+    size_t index = nowhere, numOps = 0;
     for (Operation &op : block) {
-      if (!isCollected && (isa<comm::WaitOp>(op) || comm::getAsyncStart(&op))) {
-        blocks.push_back(&block);
-        isCollected = true;
+      ++numOps;
+      if (index == nowhere && !isGraph &&
+          (isa<comm::WaitOp>(op) || comm::getAsyncStart(&op))) {
+        index = blocks.size();
+        blocks.push_back({&block, 0});
       } else if (auto dim = dyn_cast<tensor::DimOp>(op)) {
         auto wait = dim.getSource().getDefiningOp<comm::WaitOp>();
         if (wait && wait.getStart() && dim.getConstantIndex())
@@ -121,6 +125,8 @@ void FunctionContents::add(Region &region) {
           add(nested);
       }
     }
+    if (index != nowhere)
+      blocks[index].numOps = numOps;
   }
 }
 
@@ -158,7 +164,8 @@ static void resolveShapes(ArrayRef<tensor::DimOp> dims) {
       op->erase();
 }
 
-SmallVector<Block *> braid::prepareSchedulableBlocks(Operation *function) {
+SmallVector<SchedulableBlock>
+braid::prepareSchedulableBlocks(Operation *function) {
   FunctionContents contents;
   for (Region &region : function->getRegions())
     contents.add(region);

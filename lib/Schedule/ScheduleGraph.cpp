@@ -32,6 +32,14 @@ llvm::StringRef braid::stringifyNodeKind(NodeKind kind) {
   llvm_unreachable("unknown kind of node");
 }
 
+void ScheduleGraph::reserve(size_t numNodes) {
+  nodes.reserve(numNodes);
+  // More than most programs need. Room that is not touched costs nothing, and
+  // one large piece keeps the allocator from giving memory back to the system
+  // and faulting it in again with every table.
+  pending.reserve(8 * numNodes);
+}
+
 unsigned ScheduleGraph::addNode(const ScheduleNode &node) {
   assert(predecessorBegin.empty() && "the graph is finalized");
   assert(node.cost >= 0 && "a cost is not negative");
@@ -52,43 +60,44 @@ void ScheduleGraph::finalize() {
   assert(predecessorBegin.empty() && "the graph is finalized already");
   unsigned numNodes = nodes.size();
 
-  // Two counting sorts, by source and then by target, leave the sources of
-  // every target in ascending order with equal edges side by side.
-  std::vector<size_t> begin(numNodes + 1, 0);
-  for (auto [from, to] : pending)
-    ++begin[from + 1];
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<std::pair<unsigned, unsigned>> bySource(pending.size());
-  for (auto edge : pending)
-    bySource[begin[edge.first]++] = edge;
-
-  std::vector<size_t> &targetBegin = begin;
-  targetBegin.assign(numNodes + 1, 0);
-  for (auto [from, to] : bySource)
-    ++targetBegin[to + 1];
-  std::partial_sum(targetBegin.begin(), targetBegin.end(), targetBegin.begin());
-  std::vector<std::pair<unsigned, unsigned>> &byTarget = pending;
-  for (auto edge : bySource)
-    byTarget[targetBegin[edge.second]++] = edge;
-  byTarget.erase(llvm::unique(byTarget), byTarget.end());
-
+  // A counting sort by target. Most nodes have few predecessors, and builders
+  // add them in order or nearly so.
   predecessorBegin.assign(numNodes + 1, 0);
-  successorBegin.assign(numNodes + 1, 0);
-  predecessorList.reserve(byTarget.size());
-  for (auto [from, to] : byTarget) {
-    predecessorList.push_back(from);
+  for (auto [from, to] : pending)
     ++predecessorBegin[to + 1];
-    ++successorBegin[from + 1];
-  }
   std::partial_sum(predecessorBegin.begin(), predecessorBegin.end(),
                    predecessorBegin.begin());
+  predecessorList.resize(pending.size());
+  std::vector<unsigned> cursor(predecessorBegin.begin(),
+                               predecessorBegin.end());
+  for (auto [from, to] : pending)
+    predecessorList[cursor[to]++] = from;
+  std::vector<std::pair<unsigned, unsigned>>().swap(pending);
+
+  // Drop what was added twice.
+  successorBegin.assign(numNodes + 1, 0);
+  auto end = predecessorList.begin();
+  for (unsigned node = 0; node != numNodes; ++node) {
+    auto first = predecessorList.begin() + predecessorBegin[node];
+    auto last = predecessorList.begin() + cursor[node];
+    if (!std::is_sorted(first, last))
+      std::sort(first, last);
+    predecessorBegin[node] = end - predecessorList.begin();
+    for (last = std::unique(first, last); first != last; ++first) {
+      ++successorBegin[*first + 1];
+      *end++ = *first;
+    }
+  }
+  predecessorBegin[numNodes] = end - predecessorList.begin();
+  predecessorList.erase(end, predecessorList.end());
+
   std::partial_sum(successorBegin.begin(), successorBegin.end(),
                    successorBegin.begin());
-  successorList.resize(byTarget.size());
-  std::vector<size_t> cursor(successorBegin.begin(), successorBegin.end());
-  for (auto [from, to] : byTarget)
-    successorList[cursor[from]++] = to;
-  std::vector<std::pair<unsigned, unsigned>>().swap(pending);
+  successorList.resize(predecessorList.size());
+  cursor.assign(successorBegin.begin(), successorBegin.end());
+  for (unsigned node = 0; node != numNodes; ++node)
+    for (unsigned from : predecessors(node))
+      successorList[cursor[from]++] = node;
 }
 
 bool ScheduleGraph::hasEdge(unsigned from, unsigned to) const {

@@ -38,7 +38,7 @@ struct BlockGraph {
   /// piece of `uses`.
   struct Place {
     unsigned position;
-    size_t usesBegin, usesEnd;
+    unsigned usesBegin, usesEnd;
   };
   /// The places of `ops` and of `prologue`.
   std::vector<Place> opPlaces, prologuePlaces;
@@ -70,9 +70,14 @@ struct BlockGraph {
 /// Effects on communicators are no edges: which order of the collectives is
 /// kept is up to the algorithm.
 ///
+/// `expectedOps` is about how many ops the block has, if that is known: tables
+/// of a long block need not grow then.
+///
 /// Emits an error and returns failure if `comm.order` contradicts the block.
-llvm::FailureOr<BlockGraph>
-buildBlockGraph(mlir::Block &block, CostFunction cost, CallEffects &calls);
+llvm::FailureOr<BlockGraph> buildBlockGraph(mlir::Block &block,
+                                            CostFunction cost,
+                                            CallEffects &calls,
+                                            size_t expectedOps = 0);
 
 /// Puts the ops of the graph's block, which stand as they did when the graph
 /// was built, in `order`, a legal order of the graph. Moves as few ops as that
@@ -85,6 +90,14 @@ bool applyOrder(const BlockGraph &graph, llvm::ArrayRef<unsigned> order);
 /// that one op alone uses. An op with `comm.cost_ns` is none.
 bool isPrologueOp(mlir::Operation *op);
 
+/// A block with a start or a wait.
+struct SchedulableBlock {
+  mlir::Block *block;
+  size_t numOps;
+
+  operator mlir::Block *() const { return block; }
+};
+
 /// Collects the blocks of `function`, and those nested in it, that hold a start
 /// or a wait. Bodies of kernels, of linalg ops and of `comm.compute` and graph
 /// regions are left out.
@@ -92,7 +105,7 @@ bool isPrologueOp(mlir::Operation *op);
 /// Makes sizes of awaited values come from the operands of their starts first,
 /// so that no one has to wait to know a shape: replaces each `tensor.dim` of a
 /// constant dimension of a wait's value whose start is known.
-llvm::SmallVector<mlir::Block *>
+llvm::SmallVector<SchedulableBlock>
 prepareSchedulableBlocks(mlir::Operation *function);
 
 } // namespace braid

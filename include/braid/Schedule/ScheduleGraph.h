@@ -68,6 +68,9 @@ using ScheduleOrder = std::vector<unsigned>;
 /// order of the graph. Immutable once `finalize` was called.
 class ScheduleGraph {
 public:
+  /// Makes room for so many nodes, and for edges as most programs have them.
+  void reserve(size_t numNodes);
+
   /// Appends a node and returns its number.
   unsigned addNode(const ScheduleNode &node);
 
@@ -78,7 +81,8 @@ public:
   /// Puts the operation of `start` on another lane.
   void setLane(unsigned start, int32_t lane) { nodes[start].lane = lane; }
 
-  /// Ends the construction: linear in nodes and edges. To be called once.
+  /// Ends the construction: linear in nodes and edges, as long as the edges of
+  /// a node were mostly added in ascending order. To be called once.
   void finalize();
 
   unsigned size() const { return nodes.size(); }
@@ -104,7 +108,7 @@ public:
 
 private:
   static llvm::ArrayRef<unsigned> slice(const std::vector<unsigned> &list,
-                                        const std::vector<size_t> &begin,
+                                        const std::vector<unsigned> &begin,
                                         unsigned index) {
     return llvm::ArrayRef<unsigned>(list).slice(begin[index], begin[index + 1] -
                                                                   begin[index]);
@@ -114,7 +118,7 @@ private:
   /// Edges as they were added; empty once finalized.
   std::vector<std::pair<unsigned, unsigned>> pending;
   std::vector<unsigned> predecessorList, successorList;
-  std::vector<size_t> predecessorBegin, successorBegin;
+  std::vector<unsigned> predecessorBegin, successorBegin;
   std::vector<unsigned> startList;
 };
 

@@ -102,11 +102,9 @@ FailureOr<unsigned> braid::comm::scheduleFunction(
     func::FuncOp function, CallEffects &calls, CostFunction cost,
     function_ref<ScheduleOrder(const ScheduleGraph &)> algorithm,
     function_ref<bool(NodeKind)> isMover) {
-  SmallVector<Block *> blocks = prepareSchedulableBlocks(function);
-
   std::vector<BlockGraph> graphs;
-  for (Block *block : blocks) {
-    FailureOr<BlockGraph> graph = buildBlockGraph(*block, cost, calls);
+  for (auto [block, numOps] : prepareSchedulableBlocks(function)) {
+    FailureOr<BlockGraph> graph = buildBlockGraph(*block, cost, calls, numOps);
     if (failed(graph))
       return failure();
     graphs.push_back(std::move(*graph));
