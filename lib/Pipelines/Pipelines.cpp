@@ -12,7 +12,6 @@
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
-#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -67,6 +66,23 @@ static void addLoops(OpPassManager &pm) {
   pm.addPass(createConvertComplexToStandardPass());
 }
 
+/// Upstream's buffer-deallocation-pipeline, with the plain cases taken out of
+/// its simplification, which compares all pairs of buffers.
+static void addDeallocation(OpPassManager &pm) {
+  memref::ExpandReallocPassOptions reallocOptions;
+  reallocOptions.emitDeallocs = false;
+  pm.addPass(memref::createExpandReallocPass(reallocOptions));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(bufferization::createOwnershipBasedBufferDeallocationPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addNestedPass<func::FuncOp>(createSplitDeallocationsPass());
+  pm.addPass(bufferization::createBufferDeallocationSimplificationPass());
+  pm.addPass(bufferization::createLowerDeallocationsPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addNestedPass<func::FuncOp>(createFreeEarlyPass());
+}
+
 void braid::buildLowerToHostPipeline(OpPassManager &pm,
                                      const LowerToHostOptions &options) {
   // From values to buffers.
@@ -78,8 +94,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
   pm.addPass(comm::createCommCheckInFlightPass());
   pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
-  bufferization::buildBufferDeallocationPipeline(pm);
-  pm.addNestedPass<func::FuncOp>(createFreeEarlyPass());
+  addDeallocation(pm);
   pm.addPass(createConvertBufferizationToMemRefPass());
   // From linear algebra to calls and loops.
   ConvertLinalgToBraidRTPassOptions libraryOptions;

@@ -97,6 +97,39 @@ def OutlineKernelsPass : Pass<"braid-outline-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
+def SplitDeallocationsPass
+    : Pass<"braid-split-deallocations", "::mlir::func::FuncOp"> {
+  let summary = "Free the buffers that nothing else can be a view of";
+  let description = [{
+    Ownership-based deallocation ends a block with one `bufferization.dealloc`
+    of all its buffers, which frees those that no retained buffer is a view of,
+    each once. Upstream's simplification compares all pairs of them. This pass
+    first takes out the allocations of the block that are certainly freed, in a
+    time linear in their number.
+
+    Before:
+
+    ```mlir
+    %a = memref.alloc() : memref<4xf32>
+    %b = memref.alloc() : memref<4xf32>
+    %c = arith.select %i, %b, %x : memref<4xf32>
+    bufferization.dealloc (%a, %b : memref<4xf32>, memref<4xf32>) if (%true, %true)
+        retain (%c : memref<4xf32>)
+    ```
+
+    After:
+
+    ```mlir
+    %a = memref.alloc() : memref<4xf32>
+    %b = memref.alloc() : memref<4xf32>
+    %c = arith.select %i, %b, %x : memref<4xf32>
+    memref.dealloc %a : memref<4xf32>
+    bufferization.dealloc (%b : memref<4xf32>) if (%true) retain (%c : memref<4xf32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def FreeEarlyPass : Pass<"braid-free-early", "::mlir::func::FuncOp"> {
   let summary = "Move deallocations to after the last use";
   let description = [{
