@@ -230,6 +230,7 @@ struct CommBufferizePass
     separateEmptyTensors(module);
     copyYieldedOuterTensors(module);
     renewCapturedOutputs(module);
+    inflight::separateReads(module);
 
     OneShotBufferizationOptions options;
     options.bufferizeFunctionBoundaries = true;

@@ -39,6 +39,11 @@ constexpr llvm::StringLiteral kEmptyAttrName = "comm_in_flight.empty";
 /// that cannot be split.
 llvm::LogicalResult splitTokens(mlir::ModuleOp module);
 
+/// Before bufferization: gives readers of constants and of read-only arguments
+/// names of their own for them, so that the analysis takes a time linear in the
+/// number of readers.
+void separateReads(mlir::ModuleOp module);
+
 /// After bufferization: drops the copies of sources that nobody else needs, and
 /// the marks. The operation takes over the source itself.
 void takeOverDeadSources(mlir::ModuleOp module);
