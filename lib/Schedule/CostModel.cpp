@@ -9,6 +9,7 @@
 #include "braid/Schedule/CostModel.h"
 
 #include "braid/Schedule/InductorCollectiveModel.h"
+#include "braid/Schedule/ProfileSignature.h"
 #include "braid/Schedule/Timeline.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -55,6 +56,14 @@ StringRef CostModel::getSourceName(CostSource source) const {
   switch (source) {
   case CostSource::Attribute:
     return "attribute";
+  case CostSource::ProfileLabel:
+    return "profile label";
+  case CostSource::ProfileSignature:
+    return "profile signature";
+  case CostSource::ProfileInterpolated:
+    return "profile interpolated";
+  case CostSource::ProfileExtrapolated:
+    return "profile extrapolated";
   case CostSource::Profile:
     return "profile";
   case CostSource::Collective:
@@ -210,11 +219,29 @@ std::optional<TimelineTotals> CostModel::getBodyTotals(Operation *op) {
                         totals.peakBytes};
 }
 
+static CostSource getSource(ProfileMatch match) {
+  switch (match) {
+  case ProfileMatch::Label:
+    return CostSource::ProfileLabel;
+  case ProfileMatch::Signature:
+    return CostSource::ProfileSignature;
+  case ProfileMatch::Interpolated:
+    return CostSource::ProfileInterpolated;
+  case ProfileMatch::Extrapolated:
+    return CostSource::ProfileExtrapolated;
+  }
+  llvm_unreachable("unknown match of a profile");
+}
+
 /// What `op` costs if that takes no look at a body.
 std::optional<Cost> CostModel::getOwnCost(Operation *op) {
   if (auto attr = dyn_cast_if_present<IntegerAttr>(
           op->getDiscardableAttr(comm::CommDialect::kCostAttrName)))
     return Cost{attr.getInt(), CostSource::Attribute};
+  if (options.measurements)
+    if (std::optional<ProfiledTime> time =
+            lookupProfile(*options.measurements, op, *this))
+      return Cost{time->ns, getSource(time->match)};
   if (options.profile)
     if (std::optional<int64_t> ns = options.profile(op))
       return Cost{*ns, CostSource::Profile};

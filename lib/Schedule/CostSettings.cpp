@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid/Schedule/CostModel.h"
+#include "braid/Schedule/Profile.h"
+#include "braid/Schedule/StrictJson.h"
 #include "braid/Schedule/Units.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -36,6 +38,48 @@ static FailureOr<const Hardware *> resolveHardware(Operation *op,
                          Twine("attribute '") +
                              comm::CommDialect::kHardwareAttrName + "'");
   return &getDefaultHardware();
+}
+
+/// Reads the profile called `path`. Emits an error, in the profile where that
+/// is wrong or else at `op`, and fails.
+static FailureOr<std::shared_ptr<const Profile>> loadProfile(Operation *op,
+                                                             StringRef path) {
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
+      readRegularFile(path);
+  if (!file)
+    return emitError(op->getLoc())
+           << "cannot read the profile '" << path
+           << "' of option 'profile': " << llvm::toString(file.takeError());
+  llvm::Expected<Profile> profile = readProfile((*file)->getBuffer());
+  if (profile)
+    return std::make_shared<const Profile>(std::move(*profile));
+  llvm::handleAllErrors(profile.takeError(), [&](const JsonError &error) {
+    emitError(FileLineColLoc::get(op->getContext(), path, error.getLine(),
+                                  error.getColumn()))
+        << error.getText();
+  });
+  return failure();
+}
+
+/// The profile that `settings` ask for, which has to be of `hardware` if it
+/// says of which it is. Emits an error and fails if something is wrong.
+static FailureOr<std::shared_ptr<const Profile>>
+resolveProfile(Operation *op, const CostSettings &settings,
+               const Hardware &hardware) {
+  if (!settings.measurements) {
+    FailureOr<std::shared_ptr<const Profile>> profile =
+        loadProfile(op, settings.profile);
+    if (failed(profile))
+      return failure();
+    settings.measurements = *profile;
+  }
+  StringRef measured = settings.measurements->getHardware();
+  if (!measured.empty() && measured != hardware.name)
+    return emitError(op->getLoc())
+           << "the profile '" << settings.profile << "' was measured on '"
+           << measured << "', expected the hardware that costs are asked for: '"
+           << hardware.name << "'";
+  return settings.measurements;
 }
 
 FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
@@ -87,5 +131,12 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
            << " in option 'dynamic-size', expected at least 1";
   if (settings.dynamicSize > 0)
     options.sizes.dynamicSize = settings.dynamicSize;
+  if (!settings.profile.empty()) {
+    FailureOr<std::shared_ptr<const Profile>> profile =
+        resolveProfile(op, settings, *options.hardware);
+    if (failed(profile))
+      return failure();
+    options.measurements = *profile;
+  }
   return options;
 }

@@ -94,10 +94,15 @@ static bool consumeTypes(StringRef &text, unsigned &numTypes,
   }
 }
 
-/// Parses `HEAD, N bytes`.
+/// Parses `HEAD, N bytes`, or `HEAD, N ranks` of what moves none.
 static bool parseCollective(StringRef text, ParsedSignature &signature,
                             std::string &error) {
   auto [head, size] = text.rsplit(',');
+  signature.isCollective = true;
+  if (size.ends_with(" ranks") || size.ends_with(" nodes")) {
+    signature.family = text.str();
+    return true;
+  }
   int64_t bytes;
   if (!size.consume_back("bytes") || size.trim().getAsInteger(10, bytes) ||
       bytes < 1) {
@@ -105,7 +110,6 @@ static bool parseCollective(StringRef text, ParsedSignature &signature,
             "with format=json";
     return false;
   }
-  signature.isCollective = true;
   signature.family = (head.trim() + ", ? bytes").str();
   signature.sizes = {bytes};
   signature.typeOfSize = {0};

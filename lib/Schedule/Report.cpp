@@ -9,6 +9,7 @@
 #include "braid/Schedule/Report.h"
 
 #include "braid/Schedule/AwaitedTokens.h"
+#include "braid/Schedule/ProfileSignature.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -196,6 +197,7 @@ ReportedNode Reporter::reportNode(const TimelineNode &node) {
   reported.role = node.role;
   reported.costNs = node.cost.ns;
   reported.costSource = model.getSourceName(node.cost.source).str();
+  reported.signature = getProfileSignature(op, model);
   reported.hidden = node.hidden;
   reported.times = node.times;
   reported.lane = node.role == StreamRole::Start ? node.lane : "compute";

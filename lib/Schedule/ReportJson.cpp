@@ -38,6 +38,8 @@ static void printNodes(const std::vector<ReportedNode> &nodes, OStream &json) {
         json.attribute("op", node.op);
         json.attribute("type", node.type);
         json.attribute("cost_ns", node.costNs);
+        if (!node.signature.empty())
+          json.attribute("signature", node.signature);
         json.attribute("issued_ns", node.times.issuedNs);
         json.attribute("hidden", node.hidden);
         if (node.role == StreamRole::Start)

@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace braid;
 using llvm::Error;
@@ -203,6 +204,21 @@ Error StrictJson::makeError(JsonPath path, const llvm::Twine &message) const {
 Error StrictJson::makeKeyError(JsonPath path,
                                const llvm::Twine &message) const {
   return makeErrorAt(text, locate(text, path).first, message);
+}
+
+Expected<std::unique_ptr<llvm::MemoryBuffer>>
+braid::readRegularFile(StringRef path) {
+  llvm::sys::fs::file_status status;
+  if (std::error_code error = llvm::sys::fs::status(path, status))
+    return llvm::createStringError(error, error.message());
+  if (!llvm::sys::fs::is_regular_file(status))
+    return llvm::createStringError("not a regular file");
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer =
+      llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return llvm::createStringError(buffer.getError(),
+                                   buffer.getError().message());
+  return std::move(*buffer);
 }
 
 std::string braid::describeJson(const llvm::json::Value &value) {

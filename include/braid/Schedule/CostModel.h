@@ -22,12 +22,17 @@
 
 namespace braid {
 
+class Profile;
 struct Timeline;
 
 /// Where a cost comes from, in the order in which `CostModel` asks.
 enum class CostSource {
-  Attribute,  ///< `comm.cost_ns`
-  Profile,    ///< a measurement
+  Attribute,           ///< `comm.cost_ns`
+  ProfileLabel,        ///< a measurement of what has the op's label
+  ProfileSignature,    ///< a measurement of the op's signature
+  ProfileInterpolated, ///< what lies between two measurements
+  ProfileExtrapolated, ///< what lies near the measurements
+  Profile,             ///< a measurement that the embedder knows
   Collective, ///< the model of collectives, which describes the collective
   StandIn,    ///< the model of collectives, by a stand-in of ours
   Wait,       ///< waits do nothing themselves
@@ -77,7 +82,9 @@ struct CostOptions {
   std::optional<double> linkLatencyNs;
   std::optional<double> linkBandwidth;
   comm::SizeDefaults sizes;
-  /// Measured nanoseconds of an op, where there is a measurement.
+  /// What was measured; null if nothing was.
+  std::shared_ptr<const braid::Profile> measurements;
+  /// Nanoseconds of an op that the embedder knows, asked after `measurements`.
   std::function<std::optional<int64_t>(mlir::Operation *)> profile;
 };
 
@@ -92,6 +99,11 @@ struct CostSettings {
   std::string linkBandwidth;
   int64_t worldSize = 0;
   int64_t dynamicSize = 0;
+  /// The file of a profile.
+  std::string profile;
+
+  /// What `profile` holds, once it was read.
+  mutable std::shared_ptr<const Profile> measurements;
 };
 
 /// The options that `settings` ask for in the program around `op`: its hardware
@@ -105,11 +117,12 @@ llvm::FailureOr<CostOptions> resolveCostOptions(mlir::Operation *op,
 /// the lane for starts, nothing for waits. The answer depends on the program
 /// and the options alone, never on the rank.
 ///
-/// Asked in this order: `comm.cost_ns`, the profile, the model of collectives
-/// (for starts), the op's cost interface, the body of the callee, the regions,
-/// and at last the bytes of the operands and results. A loop counts its trips;
-/// of exclusive regions (the arms of a condition) the longest counts. Bodies
-/// with collectives are simulated, so that what hides in a loop is free there.
+/// Asked in this order: `comm.cost_ns`, the measurements, the model of
+/// collectives (for starts), the op's cost interface, the body of the callee,
+/// the regions, and at last the bytes of the operands and results. A loop
+/// counts its trips; of exclusive regions (the arms of a condition) the longest
+/// counts. Bodies with collectives are simulated, so that what hides in a loop
+/// is free there.
 ///
 /// Answers about bodies are kept: the program may not change while a model is
 /// in use.

@@ -46,6 +46,8 @@ struct ReportedNode {
   StreamRole role;
   int64_t costNs;
   std::string costSource;
+  /// What profiles call it; empty for waits.
+  std::string signature;
   bool hidden;
   SimulatedTimes times;
   /// Of a start of a collective: its group, the number of its members, and the

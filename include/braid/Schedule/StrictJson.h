@@ -18,6 +18,7 @@
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <string>
 #include <variant>
@@ -71,6 +72,11 @@ private:
   llvm::StringRef text;
   llvm::json::Value root;
 };
+
+/// The contents of the file called `path`. Only regular files are read: others
+/// may never end. Fails with a message that does not name the file.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+readRegularFile(llvm::StringRef path);
 
 /// `value` as messages show what was found: numbers and short strings as they
 /// are, anything larger by its kind.

@@ -71,9 +71,9 @@ struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
                                     "json, trace or svg";
       return signalPassFailure();
     }
-    FailureOr<CostOptions> options =
-        resolveCostOptions(module, {hardware, collectiveModel, linkLatency,
-                                    linkBandwidth, worldSize, dynamicSize});
+    FailureOr<CostOptions> options = resolveCostOptions(
+        module, {hardware, collectiveModel, linkLatency, linkBandwidth,
+                 worldSize, dynamicSize, profile, nullptr});
     if (failed(options))
       return signalPassFailure();
 

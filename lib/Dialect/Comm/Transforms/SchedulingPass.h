@@ -39,6 +39,7 @@ protected:
     settings.linkBandwidth = this->linkBandwidth;
     settings.worldSize = this->worldSize;
     settings.dynamicSize = this->dynamicSize;
+    settings.profile = this->profile;
     return settings;
   }
 };

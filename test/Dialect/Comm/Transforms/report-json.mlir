@@ -36,6 +36,7 @@ comm.group @world all
 // CHECK-NEXT:           "op": "comm.all_reduce",
 // CHECK-NEXT:           "type": "tensor<4xf32>",
 // CHECK-NEXT:           "cost_ns": 100,
+// CHECK-NEXT:           "signature": "comm.all_reduce sum f32, 8 ranks, 16 bytes",
 // CHECK-NEXT:           "issued_ns": 0,
 // CHECK-NEXT:           "hidden": false,
 // CHECK-NEXT:           "exposed_ns": 70
@@ -50,6 +51,7 @@ comm.group @world all
 // CHECK-NEXT:           "op": "comm.compute",
 // CHECK-NEXT:           "type": "tensor<4xf32>",
 // CHECK-NEXT:           "cost_ns": 30,
+// CHECK-NEXT:           "signature": "comm.compute \"k\"(4xf32) -> (4xf32)",
 // CHECK-NEXT:           "issued_ns": 0,
 // CHECK-NEXT:           "hidden": true
 // CHECK-NEXT:         },

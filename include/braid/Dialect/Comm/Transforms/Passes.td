@@ -36,7 +36,9 @@ defvar costOptions = [
   Option<"linkBandwidth", "link-bandwidth", "std::string", /*default=*/"\"\"",
          "The bandwidth of the link model, such as 10GB/s; the hardware's without it">,
   Option<"dynamicSize", "dynamic-size", "int64_t", /*default=*/"0",
-         "The elements of a dynamic dimension; 0 is 64">
+         "The elements of a dynamic dimension; 0 is 64">,
+  Option<"profile", "profile", "std::string", /*default=*/"\"\"",
+         "A file of measured times, which come before estimates (docs/profiles.md)">
 ];
 
 def CommOrderCollectivesPass : Pass<"comm-order-collectives"> {

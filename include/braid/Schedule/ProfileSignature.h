@@ -1,0 +1,30 @@
+//===- ProfileSignature.h - What a measurement is a measurement of -*- C++ -*-//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_SCHEDULE_PROFILESIGNATURE_H
+#define BRAID_SCHEDULE_PROFILESIGNATURE_H
+
+#include "braid/Schedule/CostModel.h"
+#include "braid/Schedule/Profile.h"
+
+namespace braid {
+
+/// The signature of `op` in the profile format (see docs/profiles.md): what it
+/// computes and on what types, not where it stands nor what it is called. The
+/// same on tensors and on buffers, and in every program. Dynamic dimensions
+/// count as the stand-in of `model`. Empty for waits, which take no time of
+/// their own.
+std::string getProfileSignature(mlir::Operation *op, CostModel &model);
+
+/// What `profile` says of `op`: by its label, or else by its signature.
+std::optional<ProfiledTime>
+lookupProfile(const Profile &profile, mlir::Operation *op, CostModel &model);
+
+} // namespace braid
+
+#endif // BRAID_SCHEDULE_PROFILESIGNATURE_H

@@ -1,0 +1,38 @@
+// RUN: split-file %s %t
+
+// A mistake in the profile is told where it is.
+// RUN: not braid-opt %t/program.mlir --comm-report="hardware=ideal profile=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// NEGATIVE: negative.json:3:35: error: found -5 in field "ns", expected nanoseconds of at least 0 and below 2^63, or a list of such
+// RUN: not braid-opt %t/program.mlir --comm-reorder-compute-for-overlap="hardware=ideal profile=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not braid-opt %t/program.mlir --comm-report="hardware=ideal profile=%t/syntax.json" 2>&1 | FileCheck %s --check-prefix=SYNTAX
+// SYNTAX: syntax.json:3:1: error: Expected object key
+
+// What cannot be read.
+// RUN: not braid-opt %t/program.mlir --comm-report="profile=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: program.mlir:1:1: error: cannot read the profile '{{.*}}none.json' of option 'profile': No such file or directory
+// RUN: not braid-opt %t/program.mlir --comm-report="profile=%t" 2>&1 | FileCheck %s --check-prefix=FOLDER
+// FOLDER: program.mlir:1:1: error: cannot read the profile '{{.*}}' of option 'profile': not a regular file
+// RUN: not braid-opt %t/program.mlir --comm-report="profile=/dev/zero" 2>&1 | FileCheck %s --check-prefix=DEVICE
+// DEVICE: program.mlir:1:1: error: cannot read the profile '/dev/zero' of option 'profile': not a regular file
+
+// Times of another machine.
+// RUN: not braid-opt %t/program.mlir --comm-report="hardware=a100x8 profile=%t/h200.json" 2>&1 | FileCheck %s --check-prefix=HARDWARE
+// HARDWARE: program.mlir:1:1: error: the profile '{{.*}}h200.json' was measured on 'h200x8', expected the hardware that costs are asked for: 'a100x8'
+// RUN: braid-opt %t/program.mlir --comm-report="hardware=h200x8 profile=%t/h200.json" 2>&1 | FileCheck %s --check-prefix=SAME
+// SAME: comm-report: hardware h200x8
+
+//--- program.mlir
+func.func @f(%x: tensor<4xf32>) {
+  return
+}
+//--- negative.json
+{"version": 1,
+ "entries": [
+  {"label": "gradients",    "ns": -5}
+]}
+//--- syntax.json
+{"version": 1,
+ "entries": [],
+}
+//--- h200.json
+{"version": 1, "hardware": "h200x8", "entries": []}
