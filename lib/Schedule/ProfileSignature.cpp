@@ -203,6 +203,8 @@ static void printCollective(comm::CollectiveOpInterface op, CostModel &model,
     os << " ";
   llvm::interleave(elementTypes, os, "+");
   os << ", " << call.groupSize << " ranks";
+  if (call.numNodes > 1)
+    os << " on " << call.numNodes << " nodes";
   // A barrier moves nothing, whatever its size.
   if (!elementTypes.empty())
     os << ", " << call.getWholeBytes() << " bytes";

@@ -86,6 +86,11 @@ TEST(ProfileSignature, TakesCollectivesApart) {
   EXPECT_EQ(describe("comm.all_reduce sum bf16, 8 ranks, 1024 bytes"),
             "comm.all_reduce | comm.all_reduce sum bf16, 8 ranks, ? bytes | "
             "1024@0");
+  // What moves nothing has no size.
+  EXPECT_EQ(describe("comm.barrier, 16 ranks on 2 nodes"),
+            "comm.barrier | comm.barrier, 16 ranks on 2 nodes |");
+  EXPECT_EQ(describe("comm.barrier, 8 ranks"),
+            "comm.barrier | comm.barrier, 8 ranks |");
 }
 
 TEST(ProfileSignature, SaysWhatWasExpected) {
@@ -96,7 +101,6 @@ TEST(ProfileSignature, SaysWhatWasExpected) {
   EXPECT_EQ(describe(""), "expected the name of an op first");
   EXPECT_EQ(describe("(f32) -> ()"), "expected the name of an op first");
   EXPECT_EQ(describe("linalg.matmul"), neither);
-  EXPECT_EQ(describe("comm.barrier, 8 ranks"), neither);
   EXPECT_EQ(describe("comm.barrier, 0 bytes"), neither);
   EXPECT_EQ(describe("comm.barrier, -5 bytes"), neither);
   EXPECT_EQ(describe("comm.barrier, 9223372036854775808 bytes"), neither);

@@ -5,7 +5,7 @@
 // NEGATIVE: negative.json:3:35: error: found -5 in field "ns", expected nanoseconds of at least 0 and below 2^63, or a list of such
 // RUN: not braid-opt %t/program.mlir --comm-reorder-compute-for-overlap="hardware=ideal profile=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not braid-opt %t/program.mlir --comm-report="hardware=ideal profile=%t/syntax.json" 2>&1 | FileCheck %s --check-prefix=SYNTAX
-// SYNTAX: syntax.json:3:1: error: Expected object key
+// SYNTAX: syntax.json:3:2: error: Expected object key
 
 // What cannot be read.
 // RUN: not braid-opt %t/program.mlir --comm-report="profile=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NONE
