@@ -22,8 +22,10 @@
 // SAME: comm-report: hardware h200x8
 
 //--- program.mlir
-func.func @f(%x: tensor<4xf32>) {
-  return
+module {
+  func.func @f(%x: tensor<4xf32>) {
+    return
+  }
 }
 //--- negative.json
 {"version": 1,
