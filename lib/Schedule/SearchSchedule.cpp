@@ -13,6 +13,7 @@
 #include "FlatProblem.h"
 #include "LocalSearch.h"
 #include "MemorySchedule.h"
+#include "PhaseBound.h"
 #include "PlayedMoves.h"
 #include "WindowSearch.h"
 #include "braid/Schedule/LowerBound.h"
@@ -27,7 +28,7 @@
 using namespace braid;
 
 uint64_t braid::getDefaultSteps(const SchedulingProblem &problem) {
-  return 10'000'000 + 400 * uint64_t(problem.graph.size());
+  return 30'000'000 + 600 * uint64_t(problem.graph.size());
 }
 
 namespace {
@@ -329,27 +330,52 @@ void Searcher::runLocalSearch() {
     otherSteps += local.getSteps() - counted;
     counted = local.getSteps();
   };
-  local.assign(result.order);
-  unsigned length = 12;
+  auto improve = [&](llvm::ArrayRef<unsigned> order, uint64_t maxSteps) {
+    uint64_t lastStep = getLeftSteps() - std::min(getLeftSteps(), maxSteps);
+    local.assign(order);
+    for (unsigned length = 12; length <= 48 && getLeftSteps() > lastStep;) {
+      bool improved = false;
+      if (options.useWindows) {
+        improved |= local.searchWindows(length, 64, result.lowerBoundNs,
+                                        getLeftSteps() - lastStep);
+        count();
+      }
+      if (options.useMoves && local.getMakespanNs() > result.lowerBoundNs &&
+          getLeftSteps() > lastStep) {
+        improved |= local.moveNodes(200, result.lowerBoundNs,
+                                    (getLeftSteps() - lastStep) / 2, engine);
+        count();
+      }
+      if (!improved)
+        length *= 2;
+      if (local.getMakespanNs() <= result.lowerBoundNs)
+        break;
+    }
+  };
+  improve(result.order, maxSteps / 4);
+  consider(local.getOrder(), "local search");
+
+  // Again from orders near the best: lists in its order, with some nodes moved
+  // up.
+  ScheduleOrder order;
+  std::vector<int64_t> priorities(flat.size());
   while (!isDone()) {
-    bool improved = false;
-    if (options.useWindows) {
-      improved |= local.searchWindows(length, 64, result.lowerBoundNs,
-                                      getLeftSteps() / 2);
-      count();
-      consider(local.getOrder(), "windows");
+    uint64_t before = getLeftSteps();
+    int64_t noise = int64_t(4) << (engine() % 6);
+    bool anywhere = engine() % 2;
+    unsigned first = engine() % flat.size();
+    unsigned length = 50 + engine() % 200;
+    for (auto [where, node] : llvm::enumerate(result.order)) {
+      priorities[node] = -int64_t(where);
+      if (anywhere || (where >= first && where < first + length))
+        priorities[node] += engine() % noise;
     }
-    if (options.useMoves && !isDone()) {
-      improved |=
-          local.moveNodes(200, result.lowerBoundNs, getLeftSteps() / 2, engine);
-      count();
-      consider(local.getOrder(), "moves");
-    }
-    if (!improved) {
-      if (length >= 48)
-        return;
-      length *= 2;
-    }
+    if (!schedule({priorities, engine() % 2 == 0, 0, {}, ~0u}, order))
+      return;
+    improve(order, maxSteps / 16);
+    consider(local.getOrder(), "repeated local search");
+    if (getLeftSteps() + flat.size() > before)
+      return;
   }
 }
 
@@ -393,6 +419,13 @@ SearchResult Searcher::run() {
 
   if (!isDone())
     runListRules();
+  if (!isDone() && problem.carriedAwaits.empty()) {
+    uint64_t visits = 0;
+    result.lowerBoundNs =
+        getPhaseBound(flat, tails, result.lowerBoundNs, getLeftSteps(), visits);
+    otherSteps += visits / 4;
+    result.optimal = result.makespanNs <= result.lowerBoundNs;
+  }
   if (!isDone() && options.useExact)
     runExact();
   if (!isDone() && options.useIteratedLists)

@@ -315,7 +315,7 @@ void WindowSearch::add(uint64_t mask, int64_t upperNs, unsigned parent,
        other = next.nextOfSet[other]) {
     if (next.dead[other])
       continue;
-    ++steps;
+    steps += 1 + stride / 8;
     const int64_t *times = next.times.data() + size_t(other) * stride;
     bool better = true, worse = true;
     for (unsigned i = 0; i != stride; ++i) {
@@ -351,7 +351,7 @@ void WindowSearch::expand(const Layer &layer, unsigned state, int64_t upperNs) {
     if ((mask & bit(index)) || (node.predecessors & ~mask) ||
         isRedundant(last, index))
       continue;
-    ++steps;
+    steps += 2 + end / 8;
     int64_t live = layer.liveBytes[state];
     if (limited && (!mayStart(mask, node) ||
                     getNeededBytes(mask, index, live) > flat.maxMemory))

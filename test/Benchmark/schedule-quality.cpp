@@ -28,16 +28,16 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <chrono>
+#include <ctime>
 #include <map>
 #include <sys/resource.h>
 
 using namespace braid;
 using namespace braid::test;
 
+/// Of processor time.
 static double getSeconds() {
-  using namespace std::chrono;
-  return duration<double>(steady_clock::now().time_since_epoch()).count();
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
 static double getPeakMegabytes() {
@@ -193,11 +193,10 @@ static void printSteps(unsigned mostLayers) {
 //===----------------------------------------------------------------------===//
 
 static void printTime() {
-  llvm::outs() << llvm::formatv("{0,10}{1,10}{2,12}{3,12}{4,10}{5,12}\n",
-                                "nodes", "starts", "list s", "search s",
+  llvm::outs() << llvm::formatv("{0,-30}{1,10}{2,10}{3,10}{4,10}{5,10}{6,10}\n",
+                                "", "nodes", "starts", "list s", "search s",
                                 "ratio", "peak MB");
-  for (unsigned numNodes : {10'000u, 30'000u, 100'000u}) {
-    SchedulingProblem problem = makeLongProgram(numNodes, 1);
+  auto print = [](llvm::StringRef name, const SchedulingProblem &problem) {
     SearchOptions listAlone;
     listAlone.maxSteps = 1;
     double begin = getSeconds();
@@ -207,11 +206,19 @@ static void printTime() {
     SearchResult result = searchSchedule(problem);
     double search = getSeconds() - begin;
     llvm::outs() << llvm::formatv(
-        "{0,10}{1,10}{2,12:f3}{3,12:f3}{4,10:f4}{5,12:f0}\n", numNodes,
-        problem.graph.starts().size(), list, search,
+        "{0,-30}{1,10}{2,10}{3,10:f3}{4,10:f3}{5,10:f4}{6,10:f0}\n", name,
+        problem.graph.size(), problem.graph.starts().size(), list, search,
         double(result.makespanNs) / double(result.lowerBoundNs),
         getPeakMegabytes());
-  }
+    llvm::outs().flush();
+  };
+  for (unsigned numNodes : {10'000u, 30'000u, 100'000u})
+    print("random", makeLongProgram(numNodes, 1));
+  // So hard that all steps are spent.
+  for (unsigned numLayers : {163u, 490u, 1640u})
+    print("tensor parallel, 2 batches",
+          makeTrainingStep(
+              {Parallelism::TensorParallel, numLayers, 2, 150, 30, 1}));
   llvm::outs() << "\n";
 }
 
