@@ -8,6 +8,7 @@
 
 #include "braid/Schedule/LowerBound.h"
 
+#include "AvailabilityBound.h"
 #include "ContentionBound.h"
 #include "PrecedenceDag.h"
 #include "braid/Schedule/Contention.h"
@@ -44,6 +45,8 @@ StringRef braid::stringifyLowerBoundKind(LowerBoundKind kind) {
     return "link with head and tail";
   case LowerBoundKind::MemoryHeadTail:
     return "memory bandwidth with head and tail";
+  case LowerBoundKind::Availability:
+    return "work that is available in time";
   case LowerBoundKind::Contention:
     return "contention";
   case LowerBoundKind::Cycle:
@@ -96,6 +99,28 @@ static int64_t getCycleBound(const SchedulingProblem &problem,
   return bound;
 }
 
+static void raiseBound(LowerBounds &bounds, LowerBoundKind kind, int64_t ns) {
+  bounds.ns[size_t(kind)] = std::max(bounds.ns[size_t(kind)], ns);
+}
+
+/// What the stream can do with what a lane brings, and the other way round,
+/// from the beginning or, if `dag` is transposed, from the end.
+static void raiseByAvailability(const SchedulingProblem &problem,
+                                const PrecedenceDag &dag,
+                                ArrayRef<int64_t> heads, LowerBounds &bounds) {
+  // More lanes than these are rare, and each takes its time.
+  constexpr size_t steps = 15'000'000;
+  constexpr int32_t maxLanes = 4;
+  int32_t numLanes = 0;
+  for (unsigned start : problem.graph.starts())
+    numLanes = std::max(numLanes, problem.graph[start].lane + 1);
+  numLanes = std::min(numLanes, maxLanes);
+  for (int32_t lane = 0; lane != numLanes; ++lane)
+    raiseBound(bounds, LowerBoundKind::Availability,
+               getAvailabilityBound(dag, heads, PrecedenceDag::onStream, lane,
+                                    steps / numLanes));
+}
+
 LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
   LowerBounds bounds;
   const ScheduleGraph &graph = problem.graph;
@@ -103,7 +128,7 @@ LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
   if (graph.size() == 0)
     return bounds;
   auto raise = [&](LowerBoundKind kind, int64_t ns) {
-    bounds.ns[size_t(kind)] = std::max(bounds.ns[size_t(kind)], ns);
+    raiseBound(bounds, kind, ns);
   };
 
   PrecedenceDag before = buildPrecedenceDag(problem);
@@ -126,10 +151,12 @@ LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
   }
 
   // A refined vertex costs about as much as a longest path.
-  constexpr size_t budget = 500000;
-  size_t maxRefined = budget / before.size() + 2;
+  constexpr size_t budget = 400'000;
+  size_t maxRefined = std::max<size_t>(budget / before.size(), 2);
   std::vector<int64_t> heads = before.getHeads(maxRefined);
   std::vector<int64_t> tails = after.getHeads(maxRefined);
+  raiseByAvailability(problem, before, heads, bounds);
+  raiseByAvailability(problem, after, tails, bounds);
   std::reverse(tails.begin(), tails.end());
 
   // The jobs of each resource; of what is shared, the time that it takes at

@@ -48,6 +48,9 @@ enum class LowerBoundKind : uint8_t {
   LaneHeadTail,
   LinkHeadTail,
   MemoryHeadTail,
+  /// The stream runs out of work, because what a lane can have brought by then,
+  /// whatever its order, does not make enough of it available.
+  Availability,
   /// Communication that runs beside compute slows it down, and what does not
   /// run beside compute is exposed: the cheapest mix.
   Contention,

@@ -170,6 +170,33 @@ TEST(LowerBound, WholeOpsFillGaps) {
   EXPECT_EQ(bounds.best(), 175);
 }
 
+// Two chains of collectives with an op behind each: with one lane for both,
+// their heads cannot all be right at the same time.
+TEST(LowerBound, ALaneBringsWorkForOneChainOrTheOther) {
+  // All work comes behind the last of a chain: one of them can be early.
+  Writer late;
+  for (int chain = 0; chain != 2; ++chain) {
+    llvm::SmallVector<unsigned> last;
+    for (int i = 0; i != 4; ++i)
+      last = {late.wait(late.start(50, last))};
+    for (int i = 0; i != 4; ++i)
+      late.compute(75, last);
+  }
+  LowerBounds bounds = late.getBounds();
+  // Each chain has its head of 200 ns.
+  EXPECT_EQ(bounds.get(LowerBoundKind::StreamHeadTail), 800);
+  EXPECT_EQ(bounds.get(LowerBoundKind::Availability), 800);
+
+  // One of the heads of 50 ns is one of 100 ns.
+  Writer both;
+  for (int chain = 0; chain != 2; ++chain)
+    both.compute(45, {both.wait(both.start(50))});
+  bounds = both.getBounds();
+  EXPECT_EQ(bounds.get(LowerBoundKind::StreamHeadTail), 140);
+  EXPECT_EQ(bounds.get(LowerBoundKind::Availability), 145);
+  EXPECT_EQ(bounds.bestKind(), LowerBoundKind::LaneHeadTail);
+}
+
 TEST(LowerBound, TheOrderOfStartsMakesAChain) {
   Writer writer;
   unsigned compute = writer.compute(100);
