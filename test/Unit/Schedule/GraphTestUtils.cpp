@@ -33,9 +33,10 @@ static ScheduleNode classify(llvm::StringRef name) {
     llvm::StringRef rest = name;
     return rest.consume_front(prefix) && llvm::all_of(rest, llvm::isDigit);
   };
-  if (numbered("ar") || (numbered("a") && name.size() > 1)) {
+  bool otherLane = numbered("b") && name.size() > 1;
+  if (numbered("ar") || (numbered("a") && name.size() > 1) || otherLane) {
     node.kind = NodeKind::Start;
-    node.lane = 0;
+    node.lane = otherLane;
     node.cost = 100;
   } else if (numbered("w")) {
     node.kind = NodeKind::Wait;

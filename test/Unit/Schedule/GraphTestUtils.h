@@ -31,8 +31,9 @@ struct NamedGraph {
 /// Parses a program in the notation of the tables that the tests quote:
 /// `mm1, ar(mm1), w(ar), add(w,mm1)`; `x(y)` uses y. The first letters of a
 /// name give its kind: `ar` and `a` followed by a digit are starts that take
-/// 100 ns, `w` followed by a digit or nothing is a wait, `op` is opaque, `mm`
-/// takes 5 ns and everything else 1 ns. `name:7` sets another cost.
+/// 100 ns, `b` followed by a digit is one of another lane, `w` followed by a
+/// digit or nothing is a wait, `op` is opaque, `mm` takes 5 ns and everything
+/// else 1 ns. `name:7` sets another cost.
 NamedGraph parseGraph(llvm::StringRef program);
 
 /// What a random graph is made of.
