@@ -1,0 +1,137 @@
+//===- IterativePass.cpp - What the iterative passes share ----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "IterativePass.h"
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Schedule/RankUniformity.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace braid;
+
+LogicalResult
+braid::comm::checkIterativeOptions(Operation *op,
+                                   const IterativeOptions &options) {
+  std::pair<StringRef, double> numbers[] = {
+      {"peak-memory-budget", options.peakMemoryBudget},
+      {"comm-runtime-mult", options.commRuntimeMult},
+      {"compute-runtime-mult", options.computeRuntimeMult},
+      {"extra-overlap", options.extraOverlap}};
+  for (auto [name, number] : numbers)
+    if (!std::isfinite(number) || number < 0)
+      return emitError(op->getLoc())
+             << "expected a finite number of at least 0 in option '" << name
+             << "', found " << number;
+  return success();
+}
+
+/// True if `op` is a matrix product or a convolution, or a kernel that may be
+/// one, for all that can be seen.
+static bool mayBeMatmul(Operation *op) {
+  auto compute = dyn_cast<comm::ComputeOp>(op);
+  if ((compute && compute.isOpaque()) ||
+      isa<CallOpInterface, gpu::LaunchFuncOp>(op))
+    return true;
+  return op
+      ->walk([](linalg::LinalgOp linalgOp) {
+        return linalg::isaContractionOpInterface(linalgOp) ||
+                       linalg::isaConvolutionOpInterface(linalgOp)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// The label of `op`, or the name of its kernel; or else the name of the op and
+/// its number among the nodes. A wait is told from its start.
+static std::string getNodeName(Operation *op, unsigned node) {
+  StringRef label = comm::getLabel(op);
+  if (!label.empty())
+    return label.str();
+  if (auto compute = dyn_cast<comm::ComputeOp>(op))
+    return compute.getKernel().str();
+  return (op->getName().getStringRef() + "#" + Twine(node)).str();
+}
+
+FailureOr<comm::IterativeTotals> braid::comm::runIterativePass(
+    Operation *root, const CostSettings &settings, IterativeOptions options,
+    function_ref<IterativeResult(const SchedulingProblem &, ArrayRef<unsigned>,
+                                 const IterativeOptions &)>
+        algorithm,
+    StringRef title, const std::string &output) {
+  if (failed(checkIterativeOptions(root, options)))
+    return failure();
+
+  IterativeTotals totals;
+  std::string table;
+  llvm::raw_string_ostream os(table);
+  CallEffects calls = getCallEffects(root);
+  RankUniformity uniformity(root);
+  StringRef functionName;
+  auto schedule = [&](BlockProblem &block) -> FailureOr<ScheduleOrder> {
+    block.problem.keepOrderOfStarts =
+        !uniformity.areReachedTogether(*block.block.block);
+    ArrayRef<Operation *> ops = block.block.ops;
+    options.isMatmul.assign(ops.size(), false);
+    for (auto [node, op] : llvm::enumerate(ops))
+      options.isMatmul[node] = mayBeMatmul(op);
+    IterativeResult result =
+        algorithm(block.problem, getProgramOrder(block.problem.graph), options);
+    for (const MoveStatistics &statistics : result.statistics) {
+      totals.numMoved += statistics.moves != 0;
+      totals.numMoves += statistics.moves;
+      totals.improvementNs +=
+          statistics.getInitialExposedNs() - statistics.getFinalExposedNs();
+    }
+    if (!output.empty()) {
+      os << "func @" << functionName << ":\n";
+      printStatistics(
+          result, title,
+          [&](unsigned node) { return getNodeName(ops[node], node); }, os);
+    }
+    return std::move(result.order);
+  };
+  for (func::FuncOp function : getHostFunctionsCalleesFirst(root)) {
+    functionName = function.getName();
+    FailureOr<CostOptions> costs = resolvePassCosts(root, function, settings);
+    if (failed(costs) ||
+        failed(scheduleProblems(function, calls, *costs, schedule,
+                                [](NodeKind) { return false; })))
+      return failure();
+  }
+
+  if (output.empty())
+    return totals;
+  // Standard output is for the program.
+  if (output == "-") {
+    llvm::errs() << table;
+    return totals;
+  }
+  std::string message;
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &message);
+  if (!file)
+    return emitError(root->getLoc())
+           << "cannot write the table of option 'statistics': " << message;
+  file->os() << table;
+  file->os().close();
+  if (std::error_code error = file->os().error()) {
+    file->os().clear_error();
+    return emitError(root->getLoc())
+           << "cannot write the table of option 'statistics': "
+           << error.message();
+  }
+  file->keep();
+  return totals;
+}

@@ -1,0 +1,47 @@
+//===- IterativePass.h - What the iterative passes share --------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_ITERATIVEPASS_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_ITERATIVEPASS_H
+
+#include "SchedulingPass.h"
+
+#include "braid/Schedule/IterativeOverlap.h"
+
+#include <string>
+
+namespace braid::comm {
+
+/// What a run of an iterative pass adds up to.
+struct IterativeTotals {
+  unsigned numMoved = 0;
+  unsigned numMoves = 0;
+  double improvementNs = 0;
+};
+
+/// Emits an error at `op` that names the pass option, and fails, if a number in
+/// `options` makes no sense.
+llvm::LogicalResult checkIterativeOptions(mlir::Operation *op,
+                                          const IterativeOptions &options);
+
+/// Runs `algorithm` on each block of the functions of `root` that has a start
+/// or a wait. Prints statistics, under `title`, to the file `output`; `-` is
+/// standard error, and nothing is printed if it is empty. Emits an error and
+/// fails if a block or a setting is wrong.
+llvm::FailureOr<IterativeTotals>
+runIterativePass(mlir::Operation *root, const CostSettings &settings,
+                 IterativeOptions options,
+                 llvm::function_ref<IterativeResult(const SchedulingProblem &,
+                                                    llvm::ArrayRef<unsigned>,
+                                                    const IterativeOptions &)>
+                     algorithm,
+                 llvm::StringRef title, const std::string &output);
+
+} // namespace braid::comm
+
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_ITERATIVEPASS_H

@@ -1,0 +1,57 @@
+//===- ListSchedule.cpp - List scheduling for communication ---------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/ListSchedule.h"
+
+#include "SchedulingPass.h"
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Schedule/RankUniformity.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace braid::comm {
+#define GEN_PASS_DEF_COMMLISTSCHEDULEPASS
+#include "braid/Dialect/Comm/Transforms/Passes.h.inc"
+} // namespace braid::comm
+
+using namespace braid;
+using namespace mlir;
+
+namespace {
+struct CommListSchedulePass
+    : comm::ModuleOrFunctionPass<
+          comm::impl::CommListSchedulePassBase<CommListSchedulePass>> {
+  using ModuleOrFunctionPass::ModuleOrFunctionPass;
+
+  void runOnOperation() override {
+    Operation *root = getOperation();
+    CallEffects calls = comm::getCallEffects(root);
+    RankUniformity uniformity(root);
+    auto schedule = [&](BlockProblem &block) -> FailureOr<ScheduleOrder> {
+      block.problem.keepOrderOfStarts =
+          !uniformity.areReachedTogether(*block.block.block);
+      return listSchedule(block.problem, {raise, sink, reorder});
+    };
+    auto isNoStart = [](NodeKind kind) { return kind != NodeKind::Start; };
+    for (func::FuncOp function : comm::getHostFunctionsCalleesFirst(root)) {
+      FailureOr<CostOptions> costs =
+          comm::resolvePassCosts(root, function, getCostSettings());
+      if (failed(costs))
+        return signalPassFailure();
+      FailureOr<unsigned> moved =
+          comm::scheduleProblems(function, calls, *costs, schedule, isNoStart);
+      if (failed(moved))
+        return signalPassFailure();
+      numMoved += *moved;
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,55 @@
+//===- SimpleOverlap.cpp - Swaps that cost no memory ----------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/SimpleOverlap.h"
+
+#include "SchedulingPass.h"
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace braid::comm {
+#define GEN_PASS_DEF_COMMSIMPLEOVERLAPPASS
+#include "braid/Dialect/Comm/Transforms/Passes.h.inc"
+} // namespace braid::comm
+
+using namespace braid;
+using namespace mlir;
+
+namespace {
+struct CommSimpleOverlapPass
+    : comm::ModuleOrFunctionPass<
+          comm::impl::CommSimpleOverlapPassBase<CommSimpleOverlapPass>> {
+  using ModuleOrFunctionPass::ModuleOrFunctionPass;
+
+  void runOnOperation() override {
+    Operation *root = getOperation();
+    CallEffects calls = comm::getCallEffects(root);
+    auto schedule = [](BlockProblem &block) -> FailureOr<ScheduleOrder> {
+      return simpleOverlap(block.problem, getProgramOrder(block.problem.graph));
+    };
+    auto isStartOrWait = [](NodeKind kind) {
+      return kind == NodeKind::Start || kind == NodeKind::Wait;
+    };
+    for (func::FuncOp function : comm::getHostFunctionsCalleesFirst(root)) {
+      FailureOr<CostOptions> costs =
+          comm::resolvePassCosts(root, function, getCostSettings());
+      if (failed(costs))
+        return signalPassFailure();
+      FailureOr<unsigned> moved = comm::scheduleProblems(
+          function, calls, *costs, schedule, isStartOrWait);
+      if (failed(moved))
+        return signalPassFailure();
+      numMoved += *moved;
+    }
+  }
+};
+} // namespace
