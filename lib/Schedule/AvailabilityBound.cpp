@@ -12,7 +12,7 @@
 //
 // Take a time t. Let W be all work of the resource, and U what it can have done
 // by t at most. If W > U, then W - U is left at t, so that every order takes at
-// least t + W - U.
+// least t + W - U: the resource has stood idle for t - U by then.
 //
 // For U, the jobs of the supplier are covered with chains of dependences, and
 // each job of the resource is held to need, of all that it needs, only the job
@@ -51,7 +51,7 @@ public:
     findChains();
   }
 
-  int64_t getBound(size_t steps);
+  std::vector<IdleTime> getIdleTimes(size_t steps);
 
 private:
   static constexpr unsigned none = ~0u;
@@ -70,8 +70,8 @@ private:
   };
 
   void findChains();
-  /// t + W - U, if that leaves anything to do.
-  int64_t getBoundAt(int64_t time);
+  /// t - U, if anything is left to do at t.
+  int64_t getIdleAt(int64_t time);
 
   const PrecedenceDag &dag;
   ArrayRef<int64_t> heads;
@@ -138,7 +138,7 @@ void Availability::findChains() {
   }
 }
 
-int64_t Availability::getBoundAt(int64_t time) {
+int64_t Availability::getIdleAt(int64_t time) {
   int64_t available = 0;
   for (auto [chain, gain] : zip_equal(chains, gains))
     gain.assign(chain.size() + 1, 0);
@@ -169,18 +169,19 @@ int64_t Availability::getBoundAt(int64_t time) {
     }
     std::swap(most, next);
   }
-  int64_t left = allWork - available - most.back();
-  return left > 0 ? time + left : 0;
+  int64_t done = available + most.back();
+  return allWork > done ? time - done : 0;
 }
 
-int64_t Availability::getBound(size_t steps) {
+std::vector<IdleTime> Availability::getIdleTimes(size_t steps) {
+  std::vector<IdleTime> result;
   bool needsAny = llvm::any_of(
       dependents, [](const Dependent &job) { return job.chain != none; });
   // Sums of what is there have to fit.
   constexpr int64_t tooLong = std::numeric_limits<int64_t>::max() / 4;
   if (!needsAny || allWork > tooLong || allSupply > tooLong ||
       leastHead > tooLong)
-    return 0;
+    return result;
 
   // The finest grid that the steps allow, for so many times.
   constexpr unsigned numLevels = 3, numTimes = 16;
@@ -194,7 +195,7 @@ int64_t Availability::getBound(size_t steps) {
 
   // Times from when the supplier can begin to when it can have ended, then
   // closer and closer to the best one.
-  int64_t best = 0, bestTime = leastHead, begin = leastHead;
+  int64_t mostIdle = 0, bestTime = leastHead, begin = leastHead;
   int64_t end = leastHead;
   for (ArrayRef<Supply> chain : chains)
     end = std::max(end, chain.back().end);
@@ -202,20 +203,24 @@ int64_t Availability::getBound(size_t steps) {
   for (unsigned level = 0; level != numLevels; ++level) {
     int64_t step = std::max<int64_t>((end - begin) / numTimes, 1);
     for (int64_t time = begin; time <= end; time += step) {
-      int64_t bound = getBoundAt(time);
-      if (bound > best) {
-        best = bound;
+      int64_t idle = getIdleAt(time);
+      if (idle <= 0)
+        continue;
+      result.push_back({time, idle});
+      if (idle > mostIdle) {
+        mostIdle = idle;
         bestTime = time;
       }
     }
     begin = std::max(bestTime - step, leastHead);
     end = bestTime + step;
   }
-  return best;
+  return result;
 }
 
-int64_t braid::getAvailabilityBound(const PrecedenceDag &dag,
-                                    ArrayRef<int64_t> heads, int32_t resource,
-                                    int32_t supplier, size_t steps) {
-  return Availability(dag, heads, resource, supplier).getBound(steps);
+std::vector<IdleTime> braid::getIdleTimes(const PrecedenceDag &dag,
+                                          ArrayRef<int64_t> heads,
+                                          int32_t resource, int32_t supplier,
+                                          size_t steps) {
+  return Availability(dag, heads, resource, supplier).getIdleTimes(steps);
 }

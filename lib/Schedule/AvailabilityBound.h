@@ -13,14 +13,24 @@
 
 namespace braid {
 
-/// What no order can go below because `resource` runs out of work: what it can
-/// do by a time depends on what `supplier`, another resource, has done by then.
-/// `heads` are those of `dag`, -1 for vertices that do not count. Returns 0 if
+/// By this time a resource has stood idle for so long, or longer.
+struct IdleTime {
+  int64_t timeNs;
+  int64_t idleNs;
+};
+
+/// How long `resource` has to stand idle for lack of work: what it can do by a
+/// time depends on what `supplier`, another resource, has done by then. Every
+/// order takes at least all work of the resource and one of the idle times. At
+/// every time in the result, some of its work has to be left.
+///
+/// `heads` are those of `dag`, -1 for vertices that do not count. Empty if
 /// nothing on `resource` depends on anything on `supplier`. The more `steps`,
 /// the better.
-int64_t getAvailabilityBound(const PrecedenceDag &dag,
-                             llvm::ArrayRef<int64_t> heads, int32_t resource,
-                             int32_t supplier, size_t steps);
+std::vector<IdleTime> getIdleTimes(const PrecedenceDag &dag,
+                                   llvm::ArrayRef<int64_t> heads,
+                                   int32_t resource, int32_t supplier,
+                                   size_t steps);
 
 } // namespace braid
 

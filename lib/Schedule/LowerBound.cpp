@@ -99,15 +99,11 @@ static int64_t getCycleBound(const SchedulingProblem &problem,
   return bound;
 }
 
-static void raiseBound(LowerBounds &bounds, LowerBoundKind kind, int64_t ns) {
-  bounds.ns[size_t(kind)] = std::max(bounds.ns[size_t(kind)], ns);
-}
-
-/// What the stream can do with what a lane brings, and the other way round,
-/// from the beginning or, if `dag` is transposed, from the end.
-static void raiseByAvailability(const SchedulingProblem &problem,
-                                const PrecedenceDag &dag,
-                                ArrayRef<int64_t> heads, LowerBounds &bounds) {
+/// How long the stream stands idle for lack of what lanes bring, from the
+/// beginning or, if `dag` is transposed, from the end.
+static std::vector<IdleTime>
+getStreamIdleTimes(const SchedulingProblem &problem, const PrecedenceDag &dag,
+                   ArrayRef<int64_t> heads) {
   // More lanes than these are rare, and each takes its time.
   constexpr size_t steps = 15'000'000;
   constexpr int32_t maxLanes = 4;
@@ -115,10 +111,32 @@ static void raiseByAvailability(const SchedulingProblem &problem,
   for (unsigned start : problem.graph.starts())
     numLanes = std::max(numLanes, problem.graph[start].lane + 1);
   numLanes = std::min(numLanes, maxLanes);
+  std::vector<IdleTime> result;
   for (int32_t lane = 0; lane != numLanes; ++lane)
-    raiseBound(bounds, LowerBoundKind::Availability,
-               getAvailabilityBound(dag, heads, PrecedenceDag::onStream, lane,
-                                    steps / numLanes));
+    llvm::append_range(result, getIdleTimes(dag, heads, PrecedenceDag::onStream,
+                                            lane, steps / numLanes));
+  llvm::sort(result, [](const IdleTime &a, const IdleTime &b) {
+    return std::pair(a.timeNs, a.idleNs) < std::pair(b.timeNs, b.idleNs);
+  });
+  return result;
+}
+
+/// The most time that the stream stands idle at the beginning and at the end
+/// together, if every order takes at least `knownNs`, so that the two do not
+/// overlap.
+static int64_t getMostIdle(ArrayRef<IdleTime> atBegin, ArrayRef<IdleTime> atEnd,
+                           int64_t knownNs) {
+  int64_t most = 0, mostAtEnd = 0;
+  auto next = atEnd.begin();
+  for (const IdleTime &begin : llvm::reverse(atBegin)) {
+    for (; next != atEnd.end() && addNs(begin.timeNs, next->timeNs) <= knownNs;
+         ++next)
+      mostAtEnd = std::max(mostAtEnd, next->idleNs);
+    most = std::max(most, addNs(begin.idleNs, mostAtEnd));
+  }
+  for (const IdleTime &end : atEnd)
+    most = std::max(most, end.idleNs);
+  return most;
 }
 
 LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
@@ -128,7 +146,7 @@ LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
   if (graph.size() == 0)
     return bounds;
   auto raise = [&](LowerBoundKind kind, int64_t ns) {
-    raiseBound(bounds, kind, ns);
+    bounds.ns[size_t(kind)] = std::max(bounds.ns[size_t(kind)], ns);
   };
 
   PrecedenceDag before = buildPrecedenceDag(problem);
@@ -155,8 +173,9 @@ LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
   size_t maxRefined = std::max<size_t>(budget / before.size(), 2);
   std::vector<int64_t> heads = before.getHeads(maxRefined);
   std::vector<int64_t> tails = after.getHeads(maxRefined);
-  raiseByAvailability(problem, before, heads, bounds);
-  raiseByAvailability(problem, after, tails, bounds);
+  std::vector<IdleTime> idleAtBegin =
+      getStreamIdleTimes(problem, before, heads);
+  std::vector<IdleTime> idleAtEnd = getStreamIdleTimes(problem, after, tails);
   std::reverse(tails.begin(), tails.end());
 
   // The jobs of each resource; of what is shared, the time that it takes at
@@ -243,6 +262,9 @@ LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
   raise(LowerBoundKind::MemoryHeadTail,
         roundDown(getPreemptiveMakespan(std::move(onMemory))));
   raise(LowerBoundKind::Contention, getContentionBound(problem, stream, lanes));
+  if (int64_t idle = getMostIdle(idleAtBegin, idleAtEnd, bounds.best()))
+    raise(LowerBoundKind::Availability,
+          addNs(bounds.get(LowerBoundKind::Stream), idle));
   if (!problem.carriedAwaits.empty())
     raise(LowerBoundKind::Cycle, getCycleBound(problem, before, heads, tails));
   return bounds;
