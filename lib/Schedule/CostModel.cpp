@@ -9,8 +9,11 @@
 #include "braid/Schedule/CostModel.h"
 
 #include "braid/Schedule/InductorCollectiveModel.h"
+#include "braid/Schedule/InductorNewestModel.h"
+#include "braid/Schedule/NcclCollectiveModel.h"
 #include "braid/Schedule/ProfileSignature.h"
 #include "braid/Schedule/Timeline.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "llvm/Support/MathExtras.h"
@@ -24,9 +27,14 @@ static std::unique_ptr<CollectiveCostModel>
 createCollectiveModel(const CostOptions &options, double bandwidth) {
   const Hardware &hardware = *options.hardware;
   switch (options.collectiveModel.value_or(hardware.defaultCollectiveModel)) {
+  case CollectiveModelKind::Nccl:
+    return std::make_unique<NcclCollectiveModel>(hardware);
   case CollectiveModelKind::Inductor:
     return std::make_unique<InductorCollectiveModel>(
         inductor::getGpuType(hardware));
+  case CollectiveModelKind::InductorNewest:
+    return std::make_unique<InductorNewestModel>(hardware.generation,
+                                                 hardware.ranksPerNode);
   case CollectiveModelKind::Link:
     return std::make_unique<LinkCollectiveModel>(
         options.linkLatencyNs.value_or(hardware.linkLatencyNs),
@@ -49,10 +57,26 @@ CostModel::getCollectiveModel(int64_t numNodes) const {
   return numNodes > 1 ? *interNodeModel : *intraNodeModel;
 }
 
+/// What reports call an estimate of the model of collectives, or of a stand-in.
+static StringRef getCollectiveSourceName(CollectiveModelKind kind,
+                                         bool isStandIn) {
+  switch (kind) {
+  case CollectiveModelKind::Nccl:
+    return isStandIn ? "collective-model nccl (stand-in)"
+                     : "collective-model nccl";
+  case CollectiveModelKind::Inductor:
+    return isStandIn ? "collective-model inductor (stand-in)"
+                     : "collective-model inductor";
+  case CollectiveModelKind::InductorNewest:
+    return isStandIn ? "collective-model inductor-newest (stand-in)"
+                     : "collective-model inductor-newest";
+  case CollectiveModelKind::Link:
+    return "collective-model link";
+  }
+  llvm_unreachable("unknown model of collectives");
+}
+
 StringRef CostModel::getSourceName(CostSource source) const {
-  bool isInductor = options.collectiveModel.value_or(
-                        options.hardware->defaultCollectiveModel) ==
-                    CollectiveModelKind::Inductor;
   switch (source) {
   case CostSource::Attribute:
     return "attribute";
@@ -67,9 +91,11 @@ StringRef CostModel::getSourceName(CostSource source) const {
   case CostSource::Profile:
     return "profile";
   case CostSource::Collective:
-    return isInductor ? "collective-model inductor" : "collective-model link";
   case CostSource::StandIn:
-    return "collective-model inductor (stand-in)";
+    return getCollectiveSourceName(
+        options.collectiveModel.value_or(
+            options.hardware->defaultCollectiveModel),
+        source == CostSource::StandIn);
   case CostSource::Wait:
     return "wait";
   case CostSource::Interface:
@@ -130,6 +156,12 @@ CollectiveCall CostModel::describe(comm::CollectiveOpInterface op) {
   };
   for (Value source : start.getSources())
     add(call.inputBytes, source.getType());
+  call.reducesFloat8 =
+      op.getReductionKind() &&
+      llvm::any_of(start.getSources(), [](Value source) {
+        Type type = getElementTypeOrSelf(source.getType());
+        return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
+      });
   if (start.isBufferForm())
     for (Value destination : start.getDestinations())
       add(call.outputBytes, destination.getType());

@@ -15,29 +15,40 @@
 using namespace braid;
 using namespace mlir;
 
-/// The hardware called `name`; an error at `op` that says where `name` comes
-/// from
-/// (`origin`) if there is none.
-static FailureOr<const Hardware *> getHardware(Operation *op, StringRef name,
-                                               const Twine &origin) {
-  if (const Hardware *hardware = lookupHardware(name))
-    return hardware;
+/// Puts the hardware called `name`, or that of the file `name`, into `options`;
+/// an error at `op` that says where `name` comes from (`origin`) if there is
+/// none.
+static LogicalResult setHardware(CostOptions &options, Operation *op,
+                                 StringRef name, const Twine &origin) {
+  if (name.ends_with(".json")) {
+    llvm::Expected<Hardware> hardware = readHardwareFile(name);
+    if (!hardware)
+      return emitError(op->getLoc()) << "invalid hardware in " << origin << ": "
+                                     << llvm::toString(hardware.takeError());
+    options.hardwareFromFile =
+        std::make_shared<const Hardware>(std::move(*hardware));
+    options.hardware = options.hardwareFromFile.get();
+    return success();
+  }
+  options.hardware = lookupHardware(name);
+  if (options.hardware)
+    return success();
   return emitError(op->getLoc())
          << "unknown hardware '" << name << "' in " << origin
-         << ", expected one of: " << joinHardwareNames();
+         << ", expected one of: " << joinHardwareNames() << ", or a .json file";
 }
 
-static FailureOr<const Hardware *> resolveHardware(Operation *op,
-                                                   StringRef setting) {
+static LogicalResult resolveHardware(CostOptions &options, Operation *op,
+                                     StringRef setting) {
   if (!setting.empty())
-    return getHardware(op, setting, "option 'hardware'");
+    return setHardware(options, op, setting, "option 'hardware'");
   for (Operation *parent = op; parent; parent = parent->getParentOp())
     if (auto name = parent->getAttrOfType<StringAttr>(
             comm::CommDialect::kHardwareAttrName))
-      return getHardware(parent, name,
+      return setHardware(options, parent, name,
                          Twine("attribute '") +
                              comm::CommDialect::kHardwareAttrName + "'");
-  return &getDefaultHardware();
+  return success();
 }
 
 /// Reads the profile called `path`. Emits an error, in the profile where that
@@ -85,21 +96,24 @@ resolveProfile(Operation *op, const CostSettings &settings,
 FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
                                                  const CostSettings &settings) {
   CostOptions options;
-  FailureOr<const Hardware *> hardware = resolveHardware(op, settings.hardware);
-  if (failed(hardware))
+  if (failed(resolveHardware(options, op, settings.hardware)))
     return failure();
-  options.hardware = *hardware;
 
   if (!settings.collectiveModel.empty()) {
-    for (CollectiveModelKind kind :
-         {CollectiveModelKind::Inductor, CollectiveModelKind::Link})
-      if (settings.collectiveModel == stringifyCollectiveModel(kind))
-        options.collectiveModel = kind;
+    options.collectiveModel =
+        symbolizeCollectiveModel(settings.collectiveModel);
     if (!options.collectiveModel)
       return emitError(op->getLoc())
              << "unknown collective model '" << settings.collectiveModel
-             << "' in option 'collective-model', expected one of: inductor "
-                "link";
+             << "' in option 'collective-model', expected one of: "
+             << joinCollectiveModelNames();
+    if (options.collectiveModel == CollectiveModelKind::Nccl &&
+        !options.hardware->hasNccl())
+      return emitError(op->getLoc())
+             << "collective model 'nccl' in option 'collective-model' has no "
+                "figures of hardware '"
+             << options.hardware->name
+             << "', expected a machine with NVIDIA GPUs";
   }
 
   if (!settings.linkLatency.empty()) {

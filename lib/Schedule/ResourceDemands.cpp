@@ -28,11 +28,11 @@ static int64_t clampBytes(double bytes) {
 
 ResourceDemand CostModel::getCollectiveDemand(comm::CollectiveOpInterface op) {
   CollectiveTime time = estimateCollective(op);
-  auto linkBytes = static_cast<double>(time.linkBytes);
   ResourceDemand demand;
   demand.multiprocessors = time.channels;
-  demand.memoryBytes = clampBytes(memoryBytesPerLinkByte * linkBytes);
-  demand.linkBytes = clampBytes(linkBytes);
+  demand.memoryBytes = clampBytes(
+      memoryBytesPerLinkByte * static_cast<double>(getLinkBytes(describe(op))));
+  demand.linkBytes = clampBytes(static_cast<double>(time.linkBytes));
   return demand;
 }
 

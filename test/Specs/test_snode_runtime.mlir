@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --comm-report -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,H100
+// RUN: braid-opt %s --comm-report="collective-model=inductor" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,H100
 // RUN: braid-opt %s --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,IDEAL
 // RUN: braid-opt %s --comm-report="hardware=cpu" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CPU
 // RUN: braid-opt %s --comm-report="hardware=ideal dynamic-size=100000" -o /dev/null 2>&1 | FileCheck %s --check-prefix=DYNAMIC

@@ -46,7 +46,9 @@ struct CollectiveTime {
   /// Multiprocessors that the collective holds while it runs; 0 if copy engines
   /// run it, or if the model does not say.
   int32_t channels = 0;
-  /// Bytes that one member sends over its links; 0 if the model does not say.
+  /// Bytes that one member sends over its links within the node, or over its
+  /// port of the network if there are several nodes; 0 if the model does not
+  /// say.
   uint64_t linkBytes = 0;
 };
 

@@ -73,6 +73,8 @@ struct GroupShape {
 /// What a `CostModel` is made with.
 struct CostOptions {
   const Hardware *hardware = &getDefaultHardware();
+  /// Keeps `hardware` alive if it comes from a file.
+  std::shared_ptr<const Hardware> hardwareFromFile;
   /// The members of a group `all`; none for the hardware's ranks per node.
   std::optional<int64_t> worldSize;
   /// None for the hardware's own.

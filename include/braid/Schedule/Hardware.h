@@ -11,8 +11,10 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace braid {
@@ -25,16 +27,46 @@ constexpr unsigned numElementClasses = 7;
 enum class GpuGeneration { None, Volta, Ampere, Hopper, Blackwell };
 
 /// The model that prices collectives.
-enum class CollectiveModelKind { Inductor, Link };
+enum class CollectiveModelKind { Nccl, Inductor, InductorNewest, Link };
+
+/// The maker of the host's processors: NCCL has rules of its own for AMD's.
+enum class CpuVendor { Intel, Amd };
+
+/// What NCCL finds on a machine, and how it is told to use it.
+struct NcclFigures {
+  /// The channels that NCCL's search finds within a node, before it doubles
+  /// them for its kernels, and bytes per second of one. 0: not a machine of
+  /// NCCL's.
+  int64_t numChannels = 0;
+  double channelBandwidth = 0;
+  /// All channels visit the GPUs of a node in the same order.
+  bool hasSameChannels = true;
+  /// The GPUs of a node are connected by switches.
+  bool hasNvSwitch = true;
+  CpuVendor cpuVendor = CpuVendor::Intel;
+  /// NCCL_MAX_CTAS: the most CTAs of a collective; 0 for no limit.
+  int64_t maxCtas = 0;
+  /// Multicast in the switches (NVLS) and reduction in the network (CollNet)
+  /// are used.
+  bool enableNvls = false;
+  bool enableCollNet = false;
+  /// NCCL_CTA_POLICY_ZERO: copy engines run all-gathers, all-to-alls, gathers
+  /// and scatters within a node.
+  bool useCopyEngine = false;
+  /// Nanoseconds of such a collective before the first byte, and bytes per
+  /// second that a rank sends; 0 if nobody has measured them.
+  double copyEngineLatencyNs = 0;
+  double copyEngineBandwidth = 0;
+};
 
 /// One machine: figures of one GPU (or of one rank's share of a host), and of
 /// the links between them. All are datasheet figures for dense operands; the
 /// sources stand beside the table in Hardware.cpp.
 struct Hardware {
   /// What `comm.hardware` and the pass options call the machine.
-  llvm::StringLiteral name;
+  std::string name;
   /// One line for lists of machines.
-  llvm::StringLiteral summary;
+  std::string summary;
   /// Peak operations per second, by `ElementClass`. A class that the machine
   /// does not compute in has the figure of the class that it is converted to.
   double peakOpsPerSecond[numElementClasses];
@@ -53,6 +85,16 @@ struct Hardware {
   GpuGeneration generation;
   /// The model of collectives that is used unless one is asked for.
   CollectiveModelKind defaultCollectiveModel;
+  /// Multiprocessors of one GPU; 0 if compute and collectives share none.
+  int64_t multiprocessors;
+  /// Nanoseconds between two kernels of a stream.
+  int64_t launchNs;
+  NcclFigures nccl;
+
+  /// True if NCCL runs on the machine, so that its tuner can be asked.
+  bool hasNccl() const {
+    return generation != GpuGeneration::None && nccl.numChannels > 0;
+  }
 
   /// Peak operations per second on elements of class `element`.
   double getPeak(ElementClass element) const {
@@ -60,8 +102,7 @@ struct Hardware {
   }
 };
 
-/// All machines known, in the order in which lists show them. A table that is
-/// read from a file would be appended here.
+/// All machines known by name, in the order in which lists show them.
 llvm::ArrayRef<Hardware> getKnownHardware();
 
 /// The machine called `name`; null if there is none.
@@ -74,8 +115,26 @@ const Hardware &getDefaultHardware();
 /// The names of all machines, separated by spaces, for messages.
 std::string joinHardwareNames();
 
-/// The name of a collective model, as options spell it.
+/// The machine that `text`, the contents of the file `fileName`, describes: a
+/// JSON object with the fields of docs/cost-models.md. Its `base` names a
+/// machine whose figures hold where the file says nothing; without one it must
+/// say all. The machine is called by its `name`, or else as the file without
+/// folder and ending. The error names the file, and the field or line, and says
+/// what was found and what was expected.
+llvm::Expected<Hardware> parseHardware(llvm::StringRef text,
+                                       llvm::StringRef fileName);
+
+/// The machine of the file at `path`, see `parseHardware`.
+llvm::Expected<Hardware> readHardwareFile(llvm::StringRef path);
+
+/// The name of a collective model, as options spell it; and the reverse, none
+/// if there is no such model.
 llvm::StringRef stringifyCollectiveModel(CollectiveModelKind kind);
+std::optional<CollectiveModelKind>
+symbolizeCollectiveModel(llvm::StringRef name);
+
+/// The names of all collective models, separated by spaces, for messages.
+std::string joinCollectiveModelNames();
 
 } // namespace braid
 

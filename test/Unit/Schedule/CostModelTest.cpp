@@ -212,8 +212,47 @@ TEST_F(CostModelTest, AStartTakesItsLinkAndMemory) {
   EXPECT_EQ(model.getDemand(find("comm.wait")).linkBytes, 0);
 }
 
+// What a ring of 24 CTAs takes of 8 H100s, and one over two nodes.
+TEST_F(CostModelTest, ACollectiveOfNcclHoldsMultiprocessors) {
+  parse(R"mlir(
+    comm.group @world all
+    func.func @f(%x: tensor<16777216xf32>) -> tensor<16777216xf32> {
+      %t = comm.all_reduce sum %x on @world : tensor<16777216xf32>
+      %r = comm.wait %t : !comm.token<tensor<16777216xf32>>
+      return %r : tensor<16777216xf32>
+    }
+  )mlir");
+  Operation *op = find("comm.all_reduce");
+  CostModel model({});
+  EXPECT_EQ(model.getCost(op).ns, 382224);
+  EXPECT_EQ(model.getCost(op).source, CostSource::Collective);
+  ResourceDemand demand = model.getDemand(op);
+  EXPECT_EQ(demand.multiprocessors, 24);
+  EXPECT_EQ(demand.linkBytes, 117440512);   // 2 * 7/8 of 64 MiB
+  EXPECT_EQ(demand.memoryBytes, 293601280); // 2.5 times that
+  CostOptions options;
+  options.worldSize = 16;
+  demand = CostModel(options).getDemand(op);
+  EXPECT_EQ(demand.multiprocessors, 16);
+  EXPECT_EQ(demand.linkBytes, 15728640); // 2 * 15/16 of it by 8 ports
+  EXPECT_EQ(demand.memoryBytes, 314572800);
+}
+
 TEST_F(CostModelTest, NamesTheSources) {
-  CostModel inductor({});
+  CostModel nccl({});
+  EXPECT_EQ(nccl.getSourceName(CostSource::Collective),
+            "collective-model nccl");
+  EXPECT_EQ(nccl.getSourceName(CostSource::StandIn),
+            "collective-model nccl (stand-in)");
+  CostOptions options;
+  options.collectiveModel = CollectiveModelKind::InductorNewest;
+  CostModel newest(options);
+  EXPECT_EQ(newest.getSourceName(CostSource::Collective),
+            "collective-model inductor-newest");
+  EXPECT_EQ(newest.getSourceName(CostSource::StandIn),
+            "collective-model inductor-newest (stand-in)");
+  options.collectiveModel = CollectiveModelKind::Inductor;
+  CostModel inductor(options);
   EXPECT_EQ(inductor.getSourceName(CostSource::Collective),
             "collective-model inductor");
   EXPECT_EQ(inductor.getSourceName(CostSource::StandIn),

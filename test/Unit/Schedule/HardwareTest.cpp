@@ -35,7 +35,23 @@ TEST(Hardware, NamesAreUniqueAndFiguresPositive) {
     EXPECT_GT(hardware.intraNodeBandwidth, 0.0);
     EXPECT_GT(hardware.interNodeBandwidth, 0.0);
     EXPECT_GE(hardware.linkLatencyNs, 0.0);
+    // GPUs have multiprocessors, launches and NCCL; nothing else has.
+    bool isGpu = hardware.generation != GpuGeneration::None;
+    EXPECT_EQ(hardware.hasNccl(), isGpu);
+    EXPECT_EQ(hardware.multiprocessors > 0, isGpu);
+    EXPECT_EQ(hardware.launchNs > 0, isGpu);
+    EXPECT_EQ(hardware.defaultCollectiveModel,
+              isGpu ? CollectiveModelKind::Nccl : CollectiveModelKind::Link);
   }
+}
+
+TEST(Hardware, KnowsTheCollectiveModels) {
+  EXPECT_EQ(joinCollectiveModelNames(), "nccl inductor inductor-newest link");
+  for (auto kind :
+       {CollectiveModelKind::Nccl, CollectiveModelKind::Inductor,
+        CollectiveModelKind::InductorNewest, CollectiveModelKind::Link})
+    EXPECT_EQ(symbolizeCollectiveModel(stringifyCollectiveModel(kind)), kind);
+  EXPECT_EQ(symbolizeCollectiveModel("gloo"), std::nullopt);
 }
 
 TEST(Hardware, PeaksAreDense) {

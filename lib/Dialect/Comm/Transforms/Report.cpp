@@ -78,7 +78,7 @@ struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
       return signalPassFailure();
 
     Report report;
-    report.hardware = options->hardware->name.str();
+    report.hardware = options->hardware->name;
     report.worldSize =
         options->worldSize.value_or(options->hardware->ranksPerNode);
     report.dynamicSize = options->sizes.dynamicSize;

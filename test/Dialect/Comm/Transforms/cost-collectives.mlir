@@ -1,7 +1,7 @@
-// RUN: braid-opt %s --comm-report -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,INDUCTOR
-// RUN: braid-opt %s --comm-report="world-size=16" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORLD16
-// RUN: braid-opt %s --comm-report="world-size=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORLD1
-// RUN: braid-opt %s --comm-report="hardware=v100x8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=V100
+// RUN: braid-opt %s --comm-report="collective-model=inductor" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,INDUCTOR
+// RUN: braid-opt %s --comm-report="collective-model=inductor world-size=16" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORLD16
+// RUN: braid-opt %s --comm-report="collective-model=inductor world-size=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORLD1
+// RUN: braid-opt %s --comm-report="collective-model=inductor hardware=v100x8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=V100
 // RUN: braid-opt %s --comm-report="collective-model=link link-latency=20us link-bandwidth=10GB/s" \
 // RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,LINK
 

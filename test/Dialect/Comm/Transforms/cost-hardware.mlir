@@ -6,9 +6,9 @@
 // operations over 989.4, 1978.9 and 67 Tops (H100), 312 (twice) and 19.5 (A100),
 // 15.7, 125 and 15.7 (V100, which has no bf16).
 
-// H100: comm-report: hardware h100x8, collective model inductor, 8 ranks
-// A100: comm-report: hardware a100x8, collective model inductor, 8 ranks
-// V100: comm-report: hardware v100x8, collective model inductor, 8 ranks
+// H100: comm-report: hardware h100x8, collective model nccl, 8 ranks
+// A100: comm-report: hardware a100x8, collective model nccl, 8 ranks
+// V100: comm-report: hardware v100x8, collective model nccl, 8 ranks
 
 // ALL-LABEL: Timeline of @bf16 ====
 // H100: linalg.matmul tensor<4096x4096xf32>, 138911 ns (roofline)

@@ -17,17 +17,32 @@
 // The error of a pass that fails on the copy comes first.
 // RUN: not braid-opt %t/hardware.mlir --comm-report="hardware=ideal passes=comm-reorder-compute-for-overlap" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=FAILS
-// FAILS: hardware.mlir:1:1: error: unknown hardware 'h300x8' in attribute 'comm.hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal
+// FAILS: hardware.mlir:1:1: error: unknown hardware 'h300x8' in attribute 'comm.hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or a .json file
 // FAILS: hardware.mlir:1:1: error: passes 'comm-reorder-compute-for-overlap' of comm-report failed
 
 // RUN: not braid-opt %t/hardware.mlir --comm-report 2>&1 | FileCheck %s --check-prefix=ATTRIBUTE
-// ATTRIBUTE: hardware.mlir:1:1: error: unknown hardware 'h300x8' in attribute 'comm.hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal
+// ATTRIBUTE: hardware.mlir:1:1: error: unknown hardware 'h300x8' in attribute 'comm.hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or a .json file
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="hardware=tpu" 2>&1 | FileCheck %s --check-prefix=HARDWARE
-// HARDWARE: plain.mlir:1:1: error: unknown hardware 'tpu' in option 'hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal
+// HARDWARE: plain.mlir:1:1: error: unknown hardware 'tpu' in option 'hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or a .json file
 
-// RUN: not braid-opt %t/plain.mlir --comm-report="collective-model=nccl" 2>&1 | FileCheck %s --check-prefix=MODEL
-// MODEL: plain.mlir:1:1: error: unknown collective model 'nccl' in option 'collective-model', expected one of: inductor link
+// RUN: not braid-opt %t/plain.mlir --comm-report="collective-model=gloo" 2>&1 | FileCheck %s --check-prefix=MODEL
+// MODEL: plain.mlir:1:1: error: unknown collective model 'gloo' in option 'collective-model', expected one of: nccl inductor inductor-newest link
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="hardware=ideal collective-model=nccl" 2>&1 | FileCheck %s --check-prefix=FIGURES
+// FIGURES: plain.mlir:1:1: error: collective model 'nccl' in option 'collective-model' has no figures of hardware 'ideal', expected a machine with NVIDIA GPUs
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="hardware=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NOFILE
+// NOFILE: plain.mlir:1:1: error: invalid hardware in option 'hardware': {{.*}}none.json: cannot read the file: No such file or directory
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="hardware=%t/unknown.json" 2>&1 | FileCheck %s --check-prefix=FIELD
+// FIELD: plain.mlir:1:1: error: invalid hardware in option 'hardware': {{.*}}unknown.json: unknown field 'memory', expected one of: base collective_model
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="hardware=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// NEGATIVE: plain.mlir:1:1: error: invalid hardware in option 'hardware': {{.*}}negative.json: field 'launch_ns': expected an integer from 0 to 1000000000, found -1
+
+// RUN: cd %t && not braid-opt %t/file.mlir --comm-report 2>&1 | FileCheck %s --check-prefix=SYNTAX
+// SYNTAX: file.mlir:1:1: error: invalid hardware in attribute 'comm.hardware': syntax.json: not JSON: [2:
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="link-latency=20" 2>&1 | FileCheck %s --check-prefix=LATENCY
 // LATENCY: plain.mlir:1:1: error: invalid time '20' in option 'link-latency', expected a number of at least 0 with unit ns, us, ms or s, such as 20us
@@ -58,4 +73,16 @@ module attributes {comm.hardware = "h300x8"} {
     %r = comm.wait %t : !comm.token<tensor<4xf32>>
     return %r : tensor<4xf32>
   }
+}
+//--- file.mlir
+module attributes {comm.hardware = "syntax.json"} {
+  comm.group @world all
+}
+//--- unknown.json
+{"base": "h100x8", "memory": 80}
+//--- negative.json
+{"base": "h100x8", "launch_ns": -1}
+//--- syntax.json
+{
+  "base": oops
 }

@@ -23,14 +23,15 @@ include "mlir/Pass/PassBase.td"
 /// What passes that ask for costs take; `CostSettings` holds them.
 defvar costOptions = [
   Option<"hardware", "hardware", "std::string", /*default=*/"\"\"",
-         "The hardware to estimate for: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal. "
-         "Without it the module's comm.hardware, or else h100x8">,
+         "The hardware to estimate for: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, "
+         "or a .json file. Without it the module's comm.hardware, or else h100x8">,
   Option<"worldSize", "world-size", "int64_t", /*default=*/"0",
          "The number of ranks in a group of all; 0 is the hardware's ranks per node">,
   Option<"collectiveModel", "collective-model", "std::string", /*default=*/"\"\"",
-         "How collectives are estimated: inductor (PyTorch 2.4's NCCL formula) or "
-         "link (latency and bandwidth, as braid-run --link rehearses it). Without it "
-         "inductor on GPUs, link elsewhere">,
+         "How collectives are estimated: nccl (the tuner of NCCL 2.28), inductor or "
+         "inductor-newest (the formulas of PyTorch 2.4 and 2.13), or link (latency and "
+         "bandwidth, as braid-run --link rehearses it). Without it nccl on GPUs, link "
+         "elsewhere">,
   Option<"linkLatency", "link-latency", "std::string", /*default=*/"\"\"",
          "The latency of the link model, such as 20us; the hardware's without it">,
   Option<"linkBandwidth", "link-bandwidth", "std::string", /*default=*/"\"\"",
