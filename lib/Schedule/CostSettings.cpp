@@ -11,9 +11,32 @@
 #include "braid/Schedule/StrictJson.h"
 #include "braid/Schedule/Units.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Path.h"
 
 using namespace braid;
 using namespace mlir;
+
+/// The hardware that the file at `path` describes; an error at `op`, or in the
+/// file, if there is none.
+static FailureOr<std::shared_ptr<const Hardware>>
+loadHardware(Operation *op, StringRef path, const Twine &origin) {
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
+      readRegularFile(path);
+  if (!file)
+    return emitError(op->getLoc())
+           << "cannot read the hardware '" << path << "' of " << origin << ": "
+           << llvm::toString(file.takeError());
+  llvm::Expected<Hardware> hardware =
+      parseHardware((*file)->getBuffer(), llvm::sys::path::stem(path));
+  if (hardware)
+    return std::make_shared<const Hardware>(std::move(*hardware));
+  llvm::handleAllErrors(hardware.takeError(), [&](const JsonError &error) {
+    emitError(FileLineColLoc::get(op->getContext(), path, error.getLine(),
+                                  error.getColumn()))
+        << error.getText();
+  });
+  return failure();
+}
 
 /// Puts the hardware called `name`, or that of the file `name`, into `options`;
 /// an error at `op` that says where `name` comes from (`origin`) if there is
@@ -21,12 +44,11 @@ using namespace mlir;
 static LogicalResult setHardware(CostOptions &options, Operation *op,
                                  StringRef name, const Twine &origin) {
   if (name.ends_with(".json")) {
-    llvm::Expected<Hardware> hardware = readHardwareFile(name);
-    if (!hardware)
-      return emitError(op->getLoc()) << "invalid hardware in " << origin << ": "
-                                     << llvm::toString(hardware.takeError());
-    options.hardwareFromFile =
-        std::make_shared<const Hardware>(std::move(*hardware));
+    FailureOr<std::shared_ptr<const Hardware>> hardware =
+        loadHardware(op, name, origin);
+    if (failed(hardware))
+      return failure();
+    options.hardwareFromFile = *hardware;
     options.hardware = options.hardwareFromFile.get();
     return success();
   }

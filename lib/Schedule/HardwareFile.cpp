@@ -8,14 +8,10 @@
 
 #include "braid/Schedule/Hardware.h"
 
+#include "braid/Schedule/StrictJson.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/ErrorOr.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
 #include <limits>
@@ -110,62 +106,30 @@ static constexpr llvm::StringLiteral generations[] = {"none", "volta", "ampere",
 /// By `CpuVendor`.
 static constexpr llvm::StringLiteral cpuVendors[] = {"intel", "amd"};
 
+/// By `CollectiveModelKind`.
+static constexpr llvm::StringLiteral collectiveModels[] = {
+    "nccl", "inductor", "inductor-newest", "link"};
+
 //===----------------------------------------------------------------------===//
 // Reader
 //===----------------------------------------------------------------------===//
-
-/// The most objects and arrays within one another: the parser calls itself for
-/// each, and no description needs more than two.
-static constexpr unsigned maxDepth = 16;
-
-static bool isNestedTooDeep(llvm::StringRef text) {
-  unsigned depth = 0;
-  bool isInString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (isInString) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        isInString = false;
-      continue;
-    }
-    if (c == '"')
-      isInString = true;
-    else if (c == '{' || c == '[') {
-      if (++depth > maxDepth)
-        return true;
-    } else if ((c == '}' || c == ']') && depth > 0)
-      --depth;
-  }
-  return false;
-}
-
-/// What a message shows of a value.
-static std::string describe(const json::Value &value) {
-  std::string text;
-  llvm::raw_string_ostream(text) << value;
-  constexpr size_t limit = 40;
-  return text.size() <= limit ? text : text.substr(0, limit) + "...";
-}
 
 namespace {
 /// Reads the fields of one object into a machine.
 class ObjectReader {
 public:
-  ObjectReader(const json::Object &object, llvm::StringRef fileName,
-               std::string prefix, bool hasBase)
-      : object(object), fileName(fileName), prefix(std::move(prefix)),
-        hasBase(hasBase) {}
+  /// `parent` is the field that holds `object`; empty for the file itself.
+  ObjectReader(const StrictJson &file, const json::Object &object,
+               llvm::StringRef parent, bool hasBase)
+      : file(file), object(object), parent(parent), hasBase(hasBase) {}
 
-  llvm::Error makeError(const llvm::Twine &message) const {
-    return llvm::createStringError(fileName + ": " + message);
-  }
-
-  llvm::Error makeFieldError(llvm::StringRef name, const json::Value &found,
+  /// An error at the value of the field `name`, which has to be there.
+  llvm::Error makeFieldError(llvm::StringRef name,
                              const llvm::Twine &expected) const {
-    return makeError("field '" + prefix + name + "': expected " + expected +
-                     ", found " + describe(found));
+    return file.makeError(getPath(name), "found " +
+                                             describeJson(*object.get(name)) +
+                                             " in field " + quote(name) +
+                                             ", expected " + expected);
   }
 
   /// The value of the field `name`; null if it is absent, which is an error
@@ -175,8 +139,9 @@ public:
     known.insert(name);
     const json::Value *value = object.get(name);
     if (!value && !hasBase && !isOptional)
-      return makeError("missing field '" + prefix + name + "', expected " +
-                       expected + " (or a field 'base')");
+      return file.makeError(getObjectPath(), "no field " + quote(name) +
+                                                 ", expected " + expected +
+                                                 ", or a field \"base\"");
     return value;
   }
 
@@ -197,7 +162,7 @@ public:
     std::optional<double> number = (*value)->getAsNumber();
     if (!number || !std::isfinite(*number) || *number < 0 ||
         (*number == 0 && !mayBeZero))
-      return makeFieldError(name, **value, expected);
+      return makeFieldError(name, expected);
     result = *number;
     return llvm::Error::success();
   }
@@ -214,7 +179,7 @@ public:
       return value.takeError();
     std::optional<int64_t> number = (*value)->getAsInteger();
     if (!number || *number < field.min || *number > field.max)
-      return makeFieldError(field.name, **value, expected);
+      return makeFieldError(field.name, expected);
     field.get(hardware) = *number;
     return llvm::Error::success();
   }
@@ -226,20 +191,21 @@ public:
       return value.takeError();
     std::optional<bool> flag = (*value)->getAsBoolean();
     if (!flag)
-      return makeFieldError(field.name, **value, "true or false");
+      return makeFieldError(field.name, "true or false");
     field.get(hardware) = *flag;
     return llvm::Error::success();
   }
 
   /// A string; `result` stays as it is if the field is absent.
   llvm::Error readString(llvm::StringRef name, std::string &result) {
+    llvm::StringRef expected = "a string that is not empty";
     llvm::Expected<const json::Value *> value =
-        find(name, "a string", /*isOptional=*/true);
+        find(name, expected, /*isOptional=*/true);
     if (!value || !*value)
       return value.takeError();
     std::optional<llvm::StringRef> text = (*value)->getAsString();
     if (!text || text->empty())
-      return makeFieldError(name, **value, "a string that is not empty");
+      return makeFieldError(name, expected);
     result = text->str();
     return llvm::Error::success();
   }
@@ -257,7 +223,7 @@ public:
     std::optional<llvm::StringRef> text = (*value)->getAsString();
     const auto *it = text ? llvm::find(names, *text) : names.end();
     if (it == names.end())
-      return makeFieldError(name, **value, expected);
+      return makeFieldError(name, expected);
     result = static_cast<EnumT>(it - names.begin());
     return llvm::Error::success();
   }
@@ -273,7 +239,7 @@ public:
       return nullptr;
     if (const json::Object *nested = (*value)->getAsObject())
       return nested;
-    return makeFieldError(name, **value, "an object");
+    return makeFieldError(name, "an object");
   }
 
   /// An error if there is a field that nobody has asked for.
@@ -287,42 +253,64 @@ public:
     llvm::sort(unknown);
     llvm::SmallVector<llvm::StringRef> names(known.keys());
     llvm::sort(names);
-    return makeError("unknown field '" + prefix + unknown.front() +
-                     "', expected one of: " + llvm::join(names, " "));
+    return file.makeKeyError(
+        getPath(unknown.front()),
+        "unknown field " + quote(unknown.front()) +
+            ", expected one of: " + llvm::join(names, " "));
   }
 
 private:
+  llvm::SmallVector<JsonStep, 2> getObjectPath() const {
+    llvm::SmallVector<JsonStep, 2> path;
+    if (!parent.empty())
+      path.emplace_back(parent);
+    return path;
+  }
+
+  llvm::SmallVector<JsonStep, 2> getPath(llvm::StringRef name) const {
+    llvm::SmallVector<JsonStep, 2> path = getObjectPath();
+    path.emplace_back(name);
+    return path;
+  }
+
+  /// The name of a field as messages show it.
+  std::string quote(llvm::StringRef name) const {
+    return "\"" + (parent.empty() ? "" : parent.str() + ".") + name.str() +
+           "\"";
+  }
+
+  const StrictJson &file;
   const json::Object &object;
-  llvm::StringRef fileName;
-  std::string prefix;
+  llvm::StringRef parent;
   bool hasBase;
   llvm::StringSet<> known;
 };
 } // namespace
 
-static llvm::Error readPeaks(ObjectReader &parent, llvm::StringRef fileName,
+static llvm::Error readPeaks(ObjectReader &parent, const StrictJson &file,
                              bool hasBase, Hardware &hardware) {
+  llvm::StringRef name = "peak_ops_per_second";
   llvm::Expected<const json::Object *> object =
-      parent.readObject("peak_ops_per_second", /*isOptional=*/false);
+      parent.readObject(name, /*isOptional=*/false);
   if (!object || !*object)
     return object.takeError();
-  ObjectReader reader(**object, fileName, "peak_ops_per_second.", hasBase);
-  for (auto [name, peak] :
+  ObjectReader reader(file, **object, name, hasBase);
+  for (auto [field, peak] :
        llvm::zip_equal(peakFields, hardware.peakOpsPerSecond))
-    if (llvm::Error error = reader.readReal(name, peak, /*mayBeZero=*/false))
+    if (llvm::Error error = reader.readReal(field, peak, /*mayBeZero=*/false))
       return error;
   return reader.finish();
 }
 
-static llvm::Error readNccl(ObjectReader &parent, llvm::StringRef fileName,
+static llvm::Error readNccl(ObjectReader &parent, const StrictJson &file,
                             Hardware &hardware) {
   // Without them there is no NCCL, unless the base has it.
+  llvm::StringRef name = "nccl";
   llvm::Expected<const json::Object *> object =
-      parent.readObject("nccl", /*isOptional=*/true);
+      parent.readObject(name, /*isOptional=*/true);
   if (!object || !*object)
     return object.takeError();
-  ObjectReader reader(**object, fileName, "nccl.",
-                      hardware.nccl.numChannels > 0);
+  ObjectReader reader(file, **object, name, hardware.nccl.numChannels > 0);
   for (const IntegerField &field : ncclIntegerFields)
     if (llvm::Error error = reader.read(field, hardware, field.min == 0))
       return error;
@@ -340,47 +328,52 @@ static llvm::Error readNccl(ObjectReader &parent, llvm::StringRef fileName,
 }
 
 /// What no single field can tell.
-static llvm::Error checkConsistency(const ObjectReader &reader,
+static llvm::Error checkConsistency(const StrictJson &file,
                                     const Hardware &hardware) {
   const NcclFigures &nccl = hardware.nccl;
   if (nccl.numChannels > 0 && hardware.generation == GpuGeneration::None)
-    return reader.makeError(
-        "field 'generation': expected that of a GPU beside the field 'nccl', "
-        "found \"none\"");
+    return file.makeError({}, "found generation \"none\" beside figures of "
+                              "NCCL, expected a generation of GPUs");
   if (hardware.defaultCollectiveModel == CollectiveModelKind::Nccl &&
       !hardware.hasNccl())
-    return reader.makeError("field 'collective_model': expected a field 'nccl' "
-                            "beside \"nccl\", found none");
+    return file.makeError({}, "found collective model \"nccl\" and no figures "
+                              "of NCCL, expected a field \"nccl\"");
   if (nccl.useCopyEngine && nccl.copyEngineBandwidth == 0)
-    return reader.makeError(
-        "field 'nccl.copy_engine': expected a field "
-        "'nccl.copy_engine_bandwidth_bytes_per_second' above 0 beside true, "
-        "found none");
+    return file.makeError(
+        {}, "found copy engines in use and no figures of them, expected a "
+            "field \"nccl.copy_engine_bandwidth_bytes_per_second\" above 0");
   return llvm::Error::success();
 }
 
-static llvm::Expected<Hardware> readHardware(const json::Object &object,
-                                             llvm::StringRef fileName) {
+llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
+                                              llvm::StringRef defaultName) {
+  llvm::Expected<StrictJson> file = StrictJson::parse(text);
+  if (!file)
+    return file.takeError();
+  const json::Object *object = file->getRoot().getAsObject();
+  if (!object)
+    return file->makeError({}, "found " + describeJson(file->getRoot()) +
+                                   ", expected an object");
+
   Hardware hardware = {};
-  bool hasBase = object.get("base") != nullptr;
-  ObjectReader reader(object, fileName, "", hasBase);
+  bool hasBase = object->get("base") != nullptr;
+  ObjectReader reader(*file, *object, "", hasBase);
   std::string base;
   if (llvm::Error error = reader.readString("base", base))
     return error;
   if (hasBase) {
     const Hardware *known = lookupHardware(base);
     if (!known)
-      return reader.makeFieldError("base", *object.get("base"),
-                                   "one of: " + joinHardwareNames());
+      return reader.makeFieldError("base", "one of: " + joinHardwareNames());
     hardware = *known;
   }
 
-  hardware.name = llvm::sys::path::stem(fileName).str();
+  hardware.name = defaultName.str();
   if (llvm::Error error = reader.readString("name", hardware.name))
     return error;
   if (llvm::Error error = reader.readString("summary", hardware.summary))
     return error;
-  if (llvm::Error error = readPeaks(reader, fileName, hasBase, hardware))
+  if (llvm::Error error = readPeaks(reader, *file, hasBase, hardware))
     return error;
   for (const RealField &field : realFields)
     if (llvm::Error error = reader.read(field, hardware))
@@ -391,44 +384,14 @@ static llvm::Expected<Hardware> readHardware(const json::Object &object,
   if (llvm::Error error =
           reader.readEnum("generation", generations, hardware.generation))
     return error;
-  static constexpr llvm::StringLiteral models[] = {"nccl", "inductor",
-                                                   "inductor-newest", "link"};
-  if (llvm::Error error = reader.readEnum("collective_model", models,
+  if (llvm::Error error = reader.readEnum("collective_model", collectiveModels,
                                           hardware.defaultCollectiveModel))
     return error;
-  if (llvm::Error error = readNccl(reader, fileName, hardware))
+  if (llvm::Error error = readNccl(reader, *file, hardware))
     return error;
   if (llvm::Error error = reader.finish())
     return error;
-  if (llvm::Error error = checkConsistency(reader, hardware))
+  if (llvm::Error error = checkConsistency(*file, hardware))
     return error;
   return hardware;
-}
-
-llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
-                                              llvm::StringRef fileName) {
-  if (isNestedTooDeep(text))
-    return llvm::createStringError(
-        fileName +
-        ": expected an object of figures, found objects or arrays "
-        "that are nested more than " +
-        llvm::Twine(maxDepth) + " deep");
-  llvm::Expected<json::Value> value = json::parse(text);
-  if (!value)
-    return llvm::createStringError(
-        fileName + ": not JSON: " + llvm::toString(value.takeError()));
-  const json::Object *object = value->getAsObject();
-  if (!object)
-    return llvm::createStringError(fileName + ": expected an object, found " +
-                                   describe(*value));
-  return readHardware(*object, fileName);
-}
-
-llvm::Expected<Hardware> braid::readHardwareFile(llvm::StringRef path) {
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer =
-      llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!buffer)
-    return llvm::createStringError(
-        path + ": cannot read the file: " + buffer.getError().message());
-  return parseHardware((*buffer)->getBuffer(), path);
 }

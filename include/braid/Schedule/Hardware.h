@@ -115,17 +115,13 @@ const Hardware &getDefaultHardware();
 /// The names of all machines, separated by spaces, for messages.
 std::string joinHardwareNames();
 
-/// The machine that `text`, the contents of the file `fileName`, describes: a
-/// JSON object with the fields of docs/cost-models.md. Its `base` names a
-/// machine whose figures hold where the file says nothing; without one it must
-/// say all. The machine is called by its `name`, or else as the file without
-/// folder and ending. The error names the file, and the field or line, and says
-/// what was found and what was expected.
+/// The machine that `text` describes: a JSON object with the fields of
+/// docs/cost-models.md. Its `base` names a machine whose figures hold where the
+/// text says nothing; without one it must say all. The machine is called by its
+/// `name`, or else `defaultName`. Fails with a `JsonError` that says what was
+/// found and what was expected.
 llvm::Expected<Hardware> parseHardware(llvm::StringRef text,
-                                       llvm::StringRef fileName);
-
-/// The machine of the file at `path`, see `parseHardware`.
-llvm::Expected<Hardware> readHardwareFile(llvm::StringRef path);
+                                       llvm::StringRef defaultName);
 
 /// The name of a collective model, as options spell it; and the reverse, none
 /// if there is no such model.

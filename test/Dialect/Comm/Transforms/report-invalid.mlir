@@ -33,16 +33,16 @@
 // FIGURES: plain.mlir:1:1: error: collective model 'nccl' in option 'collective-model' has no figures of hardware 'ideal', expected a machine with NVIDIA GPUs
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="hardware=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NOFILE
-// NOFILE: plain.mlir:1:1: error: invalid hardware in option 'hardware': {{.*}}none.json: cannot read the file: No such file or directory
+// NOFILE: plain.mlir:1:1: error: cannot read the hardware '{{.*}}none.json' of option 'hardware': No such file or directory
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="hardware=%t/unknown.json" 2>&1 | FileCheck %s --check-prefix=FIELD
-// FIELD: plain.mlir:1:1: error: invalid hardware in option 'hardware': {{.*}}unknown.json: unknown field 'memory', expected one of: base collective_model
+// FIELD: unknown.json:1:20: error: unknown field "memory", expected one of: base collective_model
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="hardware=%t/negative.json" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// NEGATIVE: plain.mlir:1:1: error: invalid hardware in option 'hardware': {{.*}}negative.json: field 'launch_ns': expected an integer from 0 to 1000000000, found -1
+// NEGATIVE: negative.json:1:33: error: found -1 in field "launch_ns", expected an integer from 0 to 1000000000
 
 // RUN: cd %t && not braid-opt %t/file.mlir --comm-report 2>&1 | FileCheck %s --check-prefix=SYNTAX
-// SYNTAX: file.mlir:1:1: error: invalid hardware in attribute 'comm.hardware': syntax.json: not JSON: [2:
+// SYNTAX: syntax.json:2:12: error: Invalid JSON value
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="link-latency=20" 2>&1 | FileCheck %s --check-prefix=LATENCY
 // LATENCY: plain.mlir:1:1: error: invalid time '20' in option 'link-latency', expected a number of at least 0 with unit ns, us, ms or s, such as 20us
