@@ -51,8 +51,8 @@ private:
 
 } // namespace
 
-/// Memory for so many states; each has some tens of bytes.
-static constexpr size_t maxStates = 1'000'000;
+/// Memory for so many states; each has some hundreds of bytes.
+static constexpr size_t maxStates = 500'000;
 
 Searcher::Searcher(const FlatProblem &flat, llvm::ArrayRef<int64_t> tails,
                    int64_t upperNs, uint64_t maxSteps, uint64_t &steps)

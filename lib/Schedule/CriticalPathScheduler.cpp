@@ -36,6 +36,22 @@ std::vector<int64_t> braid::getTails(const FlatProblem &flat) {
   return tails;
 }
 
+std::vector<int64_t> braid::getNearestStarts(const FlatProblem &flat) {
+  constexpr int64_t none = std::numeric_limits<int64_t>::min();
+  std::vector<int64_t> nearest(flat.size(), none);
+  for (unsigned node = flat.size(); node-- != 0;) {
+    if (flat.isStart(node)) {
+      nearest[node] = 0;
+      continue;
+    }
+    for (unsigned successor : flat.successors[node])
+      if (nearest[successor] != none)
+        nearest[node] =
+            std::max(nearest[node], nearest[successor] - flat.cost[node]);
+  }
+  return nearest;
+}
+
 CriticalPathScheduler::CriticalPathScheduler(const FlatProblem &flat)
     : flat(flat), limited(flat.hasMemoryLimit() || flat.maxInFlight != 0),
       beginNs(flat.size()), endNs(flat.size()), startsOfLane(flat.numLanes) {}
@@ -47,6 +63,11 @@ void CriticalPathScheduler::reset(const ListRule &newRule) {
   placed.assign(flat.size(), false);
   immediate.clear();
   compute = {};
+  urgentCompute = {};
+  missingOfLane.assign(flat.numLanes, 0);
+  for (int32_t lane : flat.lane)
+    if (lane >= 0)
+      ++missingOfLane[lane];
   pending = {};
   for (Heap &heap : startsOfLane)
     heap = {};
@@ -95,8 +116,12 @@ void CriticalPathScheduler::admit(unsigned node) {
     pending.emplace(-releaseNs, ~node);
   else if (flat.cost[node] == 0)
     immediate.push_back(node);
-  else
+  else {
     compute.emplace(rule.priorities[node], ~node);
+    if (!rule.urgentPriorities.empty() &&
+        rule.urgentPriorities[node] != std::numeric_limits<int64_t>::min())
+      urgentCompute.emplace(rule.urgentPriorities[node], ~node);
+  }
 }
 
 bool CriticalPathScheduler::fits(unsigned node) const {
@@ -123,6 +148,7 @@ void CriticalPathScheduler::place(unsigned node) {
   if (int32_t lane = flat.lane[node]; lane >= 0) {
     beginNs[node] = std::max(streamNs, laneFreeNs[lane]);
     laneFreeNs[lane] = endNs[node] = beginNs[node] + flat.cost[node];
+    --missingOfLane[lane];
     if (limited)
       ++inFlight[lane];
   } else {
@@ -183,6 +209,14 @@ unsigned CriticalPathScheduler::findFitting(Heap &heap) {
   return flat.size();
 }
 
+bool CriticalPathScheduler::isLaneIdling() const {
+  for (unsigned lane = 0; lane != flat.numLanes; ++lane)
+    if (missingOfLane[lane] != 0 && startsOfLane[lane].empty() &&
+        laneFreeNs[lane] <= streamNs + rule.backlogNs)
+      return true;
+  return false;
+}
+
 int64_t CriticalPathScheduler::getNextRelease() {
   unsigned node = findFitting(pending);
   return node == flat.size() ? never : -pending.top().first;
@@ -227,7 +261,12 @@ bool CriticalPathScheduler::schedule(const ListRule &newRule,
       continue;
     }
 
-    unsigned next = findFitting(compute);
+    unsigned next = none;
+    if (!rule.urgentPriorities.empty() && isLaneIdling())
+      next = findFitting(urgentCompute);
+    bool urgent = next != none;
+    if (!urgent)
+      next = findFitting(compute);
     int64_t releaseNs = getNextRelease();
     bool stall = next == none;
     if (!stall && rule.patienceNs > 0 && releaseNs != never &&
@@ -240,7 +279,7 @@ bool CriticalPathScheduler::schedule(const ListRule &newRule,
     if (issueStarts(horizonNs))
       continue;
     if (!stall) {
-      compute.pop();
+      (urgent ? urgentCompute : compute).pop();
       place(next);
       continue;
     }

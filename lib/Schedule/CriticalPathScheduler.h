@@ -23,6 +23,10 @@ namespace braid {
 /// that of its operation if it is a start, and of all that has to follow.
 std::vector<int64_t> getTails(const FlatProblem &flat);
 
+/// For each node how much the stream has to do from its beginning to the next
+/// start that needs it, negated; the least value if none does.
+std::vector<int64_t> getNearestStarts(const FlatProblem &flat);
+
 /// How to choose among the nodes that may come next.
 struct ListRule {
   /// By node; the highest goes first, among equals the first in the program.
@@ -34,9 +38,13 @@ struct ListRule {
   /// The stream stands still for at most so long rather than begin something
   /// less urgent than what the operation holds back.
   int64_t patienceNs = 0;
+  /// If given: what goes first instead, on the stream, while some lane has
+  /// nothing to start and at most `backlogNs` left to do.
+  llvm::ArrayRef<int64_t> urgentPriorities = {};
+  int64_t backlogNs = 0;
   /// If there are limits: an order that keeps them, and how many places a node
   /// may go before the first node of it that is still missing.
-  llvm::ArrayRef<unsigned> base;
+  llvm::ArrayRef<unsigned> base = {};
   unsigned maxLead = ~0u;
 };
 
@@ -75,6 +83,7 @@ private:
   /// if there is none. Sets nodes that do not fit aside.
   unsigned findFitting(Heap &heap);
   bool issueStarts(int64_t horizonNs);
+  bool isLaneIdling() const;
   int64_t getNextRelease();
 
   const FlatProblem &flat;
@@ -90,8 +99,10 @@ private:
   std::vector<bool> placed;
   /// Nodes on the stream that take no time and can come at once.
   std::vector<unsigned> immediate;
-  Heap compute;
+  Heap compute, urgentCompute;
   std::vector<Heap> startsOfLane;
+  /// Starts that are missing.
+  std::vector<unsigned> missingOfLane;
   /// Nodes on the stream whose operations have not ended; by their ends,
   /// negated.
   Heap pending;

@@ -243,6 +243,13 @@ int64_t braid::getPhaseBound(const FlatProblem &flat,
     if (!flat.isStart(node))
       streamWork += flat.cost[node];
 
+  // Factors are below 2^11, and sums must not overflow.
+  int64_t mostWork = streamWork;
+  for (int64_t work : laneWork)
+    mostWork = std::max(mostWork, work);
+  if (mostWork >= int64_t(1) << 50)
+    return knownNs;
+
   int64_t best = knownNs;
   uint64_t each = maxVisits / (2 * machines.size() * machines.size());
   PhaseFinder begin(flat, heads, /*fromTheEnd=*/false);

@@ -6,9 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Schedule/IterativeOverlap.h"
+#include "braid/Schedule/ListSchedule.h"
 #include "braid/Schedule/RaiseCollectives.h"
 #include "braid/Schedule/ReorderComputeForOverlap.h"
 #include "braid/Schedule/SearchSchedule.h"
+#include "braid/Schedule/SimpleOverlap.h"
 #include "braid/Schedule/SinkWaits.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -61,10 +64,42 @@ static ScheduleOrder keepProgram(const SchedulingProblem &problem) {
   return getProgramOrder(problem.graph);
 }
 
+/// What an earlier start needs first, what holds the stream last, and compute
+/// behind each start.
+static ScheduleOrder runListSchedule(const SchedulingProblem &problem) {
+  return listSchedule(problem,
+                      {/*raise=*/true, /*sink=*/true, /*reorder=*/true});
+}
+
+/// The same without compute behind starts.
+static ScheduleOrder runListRaiseAndSink(const SchedulingProblem &problem) {
+  return listSchedule(problem,
+                      {/*raise=*/true, /*sink=*/true, /*reorder=*/false});
+}
+
+static ScheduleOrder runSimpleOverlap(const SchedulingProblem &problem) {
+  return simpleOverlap(problem, getProgramOrder(problem.graph));
+}
+
+/// Waits down, then starts up, then waits down again, at the costs given.
+static ScheduleOrder runIterative(const SchedulingProblem &problem) {
+  IterativeOptions options;
+  options.useRuntimeEstimations = true;
+  options.reorderCollectives = options.swapWithCollectives = true;
+  ScheduleOrder order =
+      listSchedule(problem, {/*raise=*/false, /*sink=*/true, false});
+  order = reorderPreservingPeakMemory(problem, order, options).order;
+  return sinkWaitsIterative(problem, order, options).order;
+}
+
 std::vector<ScheduleCandidate>
 braid::getScheduleCandidates(const SchedulingProblem &problem) {
   static constexpr ProblemAlgorithm ofProblem[] = {
       {"program order", keepProgram},
+      {"list", runListSchedule},
+      {"list without compute behind starts", runListRaiseAndSink},
+      {"simple overlap", runSimpleOverlap},
+      {"iterative", runIterative},
   };
   static const GraphAlgorithms ofGraph[] = {
       {"sink waits", {sinkWaits}},

@@ -1,8 +1,8 @@
 //===- SearchSchedule.cpp - Search for the best order ---------------------===//
 //
-// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
-// See LICENSE for license information.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@
 using namespace braid;
 
 uint64_t braid::getDefaultSteps(const SchedulingProblem &problem) {
-  return 30'000'000 + 600 * uint64_t(problem.graph.size());
+  return 50'000'000 + 1000 * uint64_t(problem.graph.size());
 }
 
 namespace {
@@ -54,6 +54,16 @@ private:
   /// The same for an order that may have too many operations in flight.
   void considerUnchecked(llvm::ArrayRef<unsigned> order,
                          llvm::StringRef method);
+  /// The same for a list schedule. Lists know nothing of what the body of a
+  /// loop awaits from the iteration before, so waits go down there.
+  bool considerList(llvm::ArrayRef<unsigned> order, llvm::StringRef method) {
+    if (problem.carriedAwaits.empty())
+      return consider(order, method);
+    considerUnchecked(sinkWaitsOf(order), method);
+    return consider(order, method);
+  }
+  ScheduleOrder sinkWaitsOf(llvm::ArrayRef<unsigned> order) const;
+  void sinkWaitsOfResult();
   void findFittingOrder();
   void runListRules();
   void runExact();
@@ -120,6 +130,59 @@ void Searcher::considerUnchecked(llvm::ArrayRef<unsigned> order,
     consider(order, method);
 }
 
+/// `order` with every wait just before the first node that has to follow it.
+ScheduleOrder Searcher::sinkWaitsOf(llvm::ArrayRef<unsigned> order) const {
+  ScheduleOrder sunk;
+  sunk.reserve(order.size());
+  // By node: its place in `order`, if it is a wait that is held back.
+  std::vector<unsigned> held(order.size(), ~0u);
+  llvm::SmallVector<unsigned> needed;
+  auto need = [&](unsigned node) {
+    for (unsigned predecessor : flat.predecessors[node])
+      if (held[predecessor] != ~0u) {
+        needed.push_back(held[predecessor]);
+        held[predecessor] = ~0u;
+      }
+  };
+  for (auto [place, node] : llvm::enumerate(order)) {
+    if (problem.graph[node].kind == NodeKind::Wait) {
+      held[node] = place;
+      continue;
+    }
+    // Waits may have to follow other waits.
+    needed.clear();
+    need(node);
+    for (size_t i = 0; i != needed.size(); ++i)
+      need(order[needed[i]]);
+    llvm::sort(needed);
+    for (unsigned wait : needed)
+      sunk.push_back(order[wait]);
+    sunk.push_back(node);
+  }
+  for (unsigned node : order)
+    if (held[node] != ~0u)
+      sunk.push_back(node);
+  return sunk;
+}
+
+/// Puts waits as late as they may stand where that costs neither time nor
+/// memory: an operation that takes longer than estimated then exposes less.
+void Searcher::sinkWaitsOfResult() {
+  if (isProgramOrder(result.order))
+    return;
+  ScheduleOrder order = sinkWaitsOf(result.order);
+  otherSteps += flat.size();
+  if (order == result.order || !isAllowedOrder(problem, order))
+    return;
+  ScheduleEvaluator::Value value = evaluator.evaluate(order);
+  if (value.makespanNs > result.makespanNs ||
+      value.peakBytes > result.peakBytes)
+    return;
+  result.order = std::move(order);
+  result.makespanNs = value.makespanNs;
+  result.peakBytes = value.peakBytes;
+}
+
 /// Looks for an order within the memory limit, by all means.
 void Searcher::findFittingOrder() {
   auto isFound = [&] {
@@ -141,7 +204,7 @@ void Searcher::findFittingOrder() {
     std::vector<int64_t> zeros;
     ScheduleOrder program = getProgramOrder(problem.graph);
     ScheduleWindow window = getWholeWindow(flat, program, position, zeros);
-    for (unsigned width : {100u, 20'000u, 1'000'000u}) {
+    for (unsigned width : {100u, 5'000u, 100'000u}) {
       WindowSearch::Result found = windows.searchPeak(
           window, hasResult ? result.peakBytes : flat.maxMemory + 1, width,
           getLeftSteps());
@@ -214,6 +277,8 @@ void Searcher::runListRules() {
                     int64_t(double(span) * percent / 100 * (end - node) / end);
   }
 
+  std::vector<int64_t> nearest = getNearestStarts(flat);
+
   struct Rule {
     const char *name;
     llvm::ArrayRef<int64_t> priorities;
@@ -231,11 +296,21 @@ void Searcher::runListRules() {
           std::pair(false, meanNs / 2), std::pair(false, longestNs)}) {
       if (isDone())
         return;
-      ListRule list{rule.priorities, eager, patienceNs, {}, ~0u};
+      ListRule list{rule.priorities, eager, patienceNs};
       if (schedule(list, order))
-        consider(order, rule.name);
+        considerList(order, rule.name);
       if (!options.useListRules)
         return;
+    }
+    for (int64_t backlogNs :
+         {int64_t(0), meanNs, longestNs / 2, longestNs, 4 * longestNs}) {
+      if (isDone())
+        return;
+      ListRule list{rule.priorities};
+      list.urgentPriorities = nearest;
+      list.backlogNs = backlogNs;
+      if (schedule(list, order))
+        considerList(order, "nearest start first");
     }
   }
 }
@@ -262,7 +337,8 @@ void Searcher::runExact() {
   std::vector<int64_t> zeros;
   ScheduleOrder program = getProgramOrder(problem.graph);
   ScheduleWindow window = getWholeWindow(flat, program, position, zeros);
-  for (unsigned width = 16; !isDone(); width *= 8) {
+  // Wider layers take too much memory.
+  for (unsigned width = 16; !isDone() && width <= 65'536; width *= 8) {
     use(windows.search(window, result.makespanNs, width, getLeftSteps() / 2));
     if (getLeftSteps() < maxSteps / 100)
       return;
@@ -283,9 +359,9 @@ void Searcher::runIteratedLists() {
   unsigned failures = 0;
   std::vector<int64_t> bestPriorities = priorities;
   while (!isDone() && failures < 40) {
-    if (!schedule({priorities, false, 0, {}, ~0u}, order))
+    if (!schedule({priorities, false, 0}, order))
       return;
-    bool improved = consider(order, "forward and backward lists");
+    bool improved = considerList(order, "forward and backward lists");
     if (improved) {
       failures = 0;
       bestPriorities = priorities;
@@ -370,7 +446,7 @@ void Searcher::runLocalSearch() {
       if (anywhere || (where >= first && where < first + length))
         priorities[node] += engine() % noise;
     }
-    if (!schedule({priorities, engine() % 2 == 0, 0, {}, ~0u}, order))
+    if (!schedule({priorities, engine() % 2 == 0, 0}, order))
       return;
     improve(order, maxSteps / 16);
     consider(local.getOrder(), "repeated local search");
@@ -402,7 +478,7 @@ SearchResult Searcher::run() {
     findFittingOrder();
   if (!hasResult && flat.maxInFlight != 0) {
     ScheduleOrder order;
-    if (scheduler.schedule({tails, true, 0, {}, ~0u}, order))
+    if (scheduler.schedule({tails, true, 0}, order))
       consider(order, "longest tail");
     else if (scheduleForMemory(flat, MemoryTieBreak::Program, order))
       consider(order, "least memory first");
@@ -432,6 +508,7 @@ SearchResult Searcher::run() {
     runIteratedLists();
   if (!isDone() && (options.useWindows || options.useMoves))
     runLocalSearch();
+  sinkWaitsOfResult();
   result.statistics.steps = maxSteps - getLeftSteps();
   result.statistics.ordersTried = evaluator.getNumOrders();
   return std::move(result);

@@ -309,3 +309,82 @@ TEST(SearchSchedule, KeepsTheMemoryLimitIfAnyOrderDoes) {
     EXPECT_LT(result.excess->node, problem.graph.size());
   }
 }
+
+TEST(SearchSchedule, KeepsTheMemoryOfTheProgramOnLargerProblems) {
+  unsigned tighter = 0;
+  for (uint64_t seed = 0; seed != 8; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem =
+        seed % 2 ? makeLongProgram(400, seed)
+                 : makeTrainingStep(
+                       {Parallelism::FullySharded, 8, 1, 100, 20, seed});
+    int64_t peak =
+        simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;
+    SearchOptions options;
+    options.maxSteps = 300'000;
+    problem.maxMemory = peak;
+    SearchResult result = searchSchedule(problem, options);
+    ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
+    EXPECT_FALSE(result.excess.has_value());
+    // The program itself does not fit any more.
+    problem.maxMemory = peak - 1;
+    result = searchSchedule(problem, options);
+    ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
+    if (!result.excess) {
+      ++tighter;
+      continue;
+    }
+    EXPECT_EQ(result.excess->bytes, result.peakBytes - *problem.maxMemory);
+    EXPECT_FALSE(result.excess->buffers.empty());
+    if (result.excess->proven) {
+      EXPECT_GT(result.excess->leastPeakBytes, *problem.maxMemory);
+    }
+  }
+  EXPECT_GE(tighter, 4u);
+}
+
+TEST(SearchSchedule, NoOrderFitsLessThanOneNodeNeeds) {
+  SchedulingProblem problem = makeLongProgram(300, 1);
+  problem.transientBytes = {{7, 1'000'000}};
+  problem.maxMemory = 1'000'000;
+  SearchResult result = searchSchedule(problem);
+  ASSERT_TRUE(result.excess.has_value());
+  EXPECT_TRUE(result.excess->proven);
+  EXPECT_EQ(result.excess->node, 7u);
+  EXPECT_GT(result.excess->leastPeakBytes, 1'000'000);
+}
+
+TEST(SearchSchedule, MicroBatchesThatAreWrittenOneAfterTheOtherInterleave) {
+  SchedulingProblem problem =
+      makeTrainingStep({Parallelism::TensorParallel, 8, 2, 60, 0, 1});
+  SearchOptions options;
+  options.maxSteps = 500'000;
+  SearchResult result = searchSchedule(problem, options);
+  ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
+  Simulation program = simulateOrder(problem, getProgramOrder(problem.graph));
+  EXPECT_GT(program.makespanNs, result.lowerBoundNs * 13 / 10);
+  EXPECT_LE(result.makespanNs, result.lowerBoundNs * 103 / 100);
+}
+
+TEST(SearchSchedule, WaitsAreAsLateAsTheyMayBe) {
+  // The compute outlasts the collective, so the wait costs nothing anywhere.
+  ProblemWriter writer;
+  unsigned start = writer.start(0, 10, {}, 1);
+  unsigned wait = writer.wait(start);
+  unsigned longer = writer.compute(50, {}, 1);
+  unsigned last = writer.compute(5, {wait, longer}, 1);
+  SearchResult result = searchSchedule(writer.finish());
+  EXPECT_EQ(result.order, (ScheduleOrder{start, longer, wait, last}));
+  EXPECT_EQ(result.makespanNs, 55);
+  EXPECT_TRUE(result.optimal);
+}
+
+TEST(SearchSchedule, AmongEqualsTheProgramWins) {
+  ProblemWriter writer;
+  unsigned a = writer.compute(5, {}, 1);
+  unsigned b = writer.compute(7, {}, 1);
+  writer.compute(1, {b, a}, 1);
+  SearchResult result = searchSchedule(writer.finish());
+  EXPECT_TRUE(isProgramOrder(result.order));
+  EXPECT_EQ(result.method, "program order");
+}
