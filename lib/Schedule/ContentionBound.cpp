@@ -119,7 +119,10 @@ ContentionBound::getPlaces(const Communication &chosen) const {
   std::vector<Place> places;
   for (const NodeJob &entry : stream) {
     const ScheduleNode &node = problem.graph[entry.node];
-    int64_t launchNs = node.cost > 0 ? machine.launchNs : 0;
+    // Bodies are not launched.
+    bool isLaunched =
+        node.cost > 0 && entry.job.work == addNs(node.cost, machine.launchNs);
+    int64_t launchNs = isLaunched ? machine.launchNs : 0;
     Place place{
         entry.node, entry.job.head, entry.job.tail, entry.job.work, launchNs, 0,
         0};

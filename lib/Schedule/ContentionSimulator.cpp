@@ -16,6 +16,7 @@
 
 #include "ContentionSimulator.h"
 
+#include "SimulationSums.h"
 #include "braid/Schedule/Contention.h"
 #include "braid/Schedule/Units.h"
 #include "llvm/ADT/STLExtras.h"
@@ -102,11 +103,12 @@ void ContentionMachine::advanceStream() {
       endOnStream();
       return;
     }
-    if (machine->launchNs == 0) {
+    int64_t gap = getLaunchGap(op, *machine);
+    if (gap == 0) {
       beginOnStream();
       return;
     }
-    launchedNs = addNs(nowNs, machine->launchNs);
+    launchedNs = addNs(nowNs, gap);
     state = StreamState::Launching;
     return;
   }

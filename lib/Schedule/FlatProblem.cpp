@@ -41,13 +41,17 @@ FlatProblem::FlatProblem(const SchedulingProblem &problem) : problem(problem) {
   int64_t largestCost = unlimited / 8 / std::max(size, 1u);
   cost.resize(size);
   lane.assign(size, -1);
+  auto body = problem.leastNs.begin();
   for (unsigned node = 0; node != size; ++node) {
     const ScheduleNode &info = graph[node];
     int64_t ns = info.cost;
+    while (body != problem.leastNs.end() && body->first < node)
+      ++body;
+    bool isBody = body != problem.leastNs.end() && body->first == node;
     if (info.kind == NodeKind::Start) {
       lane[node] = info.lane;
       numLanes = std::max(numLanes, static_cast<unsigned>(info.lane) + 1);
-    } else if (ns > 0) {
+    } else if (ns > 0 && !isBody) {
       ns = addNs(ns, problem.machine.launchNs);
     }
     hasExactTimes &= ns <= largestCost;

@@ -253,14 +253,15 @@ PrecedenceDag braid::buildPrecedenceDag(const SchedulingProblem &problem) {
     int64_t work = info.cost;
     while (least != problem.leastNs.end() && least->first < node)
       ++least;
-    if (least != problem.leastNs.end() && least->first == node)
+    bool isBody = least != problem.leastNs.end() && least->first == node;
+    if (isBody)
       work = std::min(work, least->second);
     if (info.kind == NodeKind::Start) {
       addVertex(0, PrecedenceDag::onNothing);
       dag.vertexOfNode.push_back(addVertex(work, info.lane));
       continue;
     }
-    if (info.cost > 0)
+    if (info.cost > 0 && !isBody)
       work = addNs(work, problem.machine.launchNs);
     dag.vertexOfNode.push_back(addVertex(work, PrecedenceDag::onStream));
   }

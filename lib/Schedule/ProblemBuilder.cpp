@@ -10,6 +10,7 @@
 
 #include "BodyMemory.h"
 #include "braid/Schedule/AwaitedTokens.h"
+#include "braid/Schedule/MachineBuilder.h"
 
 using namespace mlir;
 using namespace braid;
@@ -30,6 +31,7 @@ public:
 private:
   void addNode(Operation *op, unsigned node);
   void addBody(Operation *op, unsigned node);
+  void setMachine();
 
   BlockProblem &result;
   Block &block;
@@ -73,6 +75,19 @@ void ProblemBuilder::addNode(Operation *op, unsigned node) {
   addBody(op, node);
 }
 
+void ProblemBuilder::setMachine() {
+  SchedulingProblem &problem = result.problem;
+  SmallVector<Operation *> firstStarts;
+  // Lanes are numbered in the order of their first starts.
+  for (unsigned start : problem.graph.starts())
+    if (static_cast<size_t>(problem.graph[start].lane) == firstStarts.size())
+      firstStarts.push_back(result.block.ops[start]);
+  problem.machine = buildMachine(model, firstStarts);
+  if (problem.machine.hasContention())
+    for (Operation *op : result.block.ops)
+      problem.demands.push_back(model.getDemand(op));
+}
+
 void ProblemBuilder::build() {
   for (Operation &op : block) {
     auto it = nodes.find(&op);
@@ -83,6 +98,7 @@ void ProblemBuilder::build() {
     memory.add(&op, it->second);
     addNode(&op, it->second);
   }
+  setMachine();
   result.problem.liveBytes = memory.getArgumentBytes();
   for (const BodyMemory::Piece &piece : memory.getPieces())
     if (!piece.users.empty() && piece.bytes > 0)

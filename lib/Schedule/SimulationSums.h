@@ -16,10 +16,11 @@ namespace braid {
 /// From begin to end; not empty.
 using TimeInterval = std::pair<int64_t, int64_t>;
 
-/// The launch gap before an op on the stream.
+/// The launch gap before an op on the stream. An op that stands for a body has
+/// the launches of the body in its cost.
 inline int64_t getLaunchGap(const SimulatedOp &op,
                             const MachineModel &machine) {
-  return op.costNs > 0 ? machine.launchNs : 0;
+  return op.costNs > 0 && !op.leastNs ? machine.launchNs : 0;
 }
 
 /// When each of `ops` is issued, begins and ends, and what their times add up

@@ -10,6 +10,8 @@
 
 #include "BodyMemory.h"
 #include "braid/Schedule/AwaitedTokens.h"
+#include "braid/Schedule/LoopSimulator.h"
+#include "braid/Schedule/MachineBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
@@ -53,95 +55,162 @@ static std::vector<MemorySample> getMemoryCurve(ArrayRef<MemoryPoint> points,
   return curve;
 }
 
-Timeline braid::simulateRegion(Region &region, CostModel &model) {
+namespace {
+/// Turns a region into a problem whose nodes are the ops in their order.
+class TimelineBuilder {
+public:
+  TimelineBuilder(Region &region, CostModel &model)
+      : region(region), model(model),
+        memory(region, model.getOptions().sizes.dynamicSize) {}
+
+  Timeline build();
+
+private:
+  void add(Operation *op);
+  void addAwaits(TimelineNode &node, unsigned position);
+  void addBody(const TimelineNode &node, unsigned position);
+  void addEdges(Operation *op, unsigned position);
+  Simulation play();
+
+  Region &region;
+  CostModel &model;
   Timeline timeline;
-  std::vector<SimulatedOp> simulated;
+  SchedulingProblem problem;
+  BodyMemory memory;
   DenseMap<Operation *, unsigned> positions;
-  llvm::MapVector<Attribute, unsigned> lanes;
-  // Starts whose operation nobody has awaited yet.
+  /// The first start of each lane, by lane.
+  llvm::MapVector<Attribute, Operation *> lanes;
+  /// Starts whose operation nobody has awaited yet.
   SmallPtrSet<Operation *, 8> inFlight;
-  // Costs on the stream that stand for a whole body, and what that consists of.
+  /// Costs on the stream that stand for a whole body, and what that consists
+  /// of.
   SmallVector<std::pair<int64_t, TimelineTotals>> bodies;
+  /// What was started in this iteration of a loop and is awaited in the next
+  /// may stand further down.
+  SmallVector<std::pair<unsigned, Operation *>> carried;
+};
+} // namespace
 
-  BodyMemory memory(region, model.getOptions().sizes.dynamicSize);
-  for (Operation &op : region.getOps()) {
-    if (isLeftOut(&op))
-      continue;
-    unsigned position = timeline.nodes.size();
-    TimelineNode node{&op, StreamRole::Compute, model.getCost(&op), "", false,
-                      {}};
-    SimulatedOp sim;
-    sim.costNs = node.cost.ns;
-
-    if (comm::AsyncStartOpInterface start = comm::getAsyncStart(&op)) {
-      node.role = StreamRole::Start;
-      node.lane = getLaneName(start.getLane());
-      sim.lane = lanes.try_emplace(start.getLane(), lanes.size()).first->second;
-      inFlight.insert(&op);
-    } else {
-      node.role =
-          isa<comm::WaitOp>(op) ? StreamRole::Wait : StreamRole::Compute;
-      for (Operation *start : getAwaitedTokens(&op, region).starts) {
-        inFlight.erase(start);
-        if (auto it = positions.find(start); it != positions.end())
-          sim.awaits.push_back(it->second);
-      }
-    }
-    if (node.role == StreamRole::Compute) {
-      node.hidden = !inFlight.empty();
-      bool isBody = node.cost.source == CostSource::Callee ||
-                    node.cost.source == CostSource::Regions;
-      if (std::optional<TimelineTotals> body =
-              isBody ? model.getBodyTotals(&op) : std::nullopt) {
-        bodies.emplace_back(sim.costNs, *body);
-        sim.leastNs = body->lowerBoundNs;
-        sim.transientBytes = body->peakBytes;
-      }
-    }
-    sim.role = node.role;
-    node.awaits.assign(sim.awaits.begin(), sim.awaits.end());
-
-    // Operands, and what the op's regions use of this body.
-    op.walk([&](Operation *user) {
-      for (Value operand : user->getOperands()) {
-        Operation *definition = operand.getDefiningOp();
-        if (!definition)
-          continue;
-        Operation *ancestor = region.findAncestorOpInRegion(*definition);
-        auto it = ancestor ? positions.find(ancestor) : positions.end();
-        if (it != positions.end() &&
-            !llvm::is_contained(sim.predecessors, it->second))
-          sim.predecessors.push_back(it->second);
-      }
-    });
-    memory.add(&op, position);
-    positions[&op] = position;
-    timeline.nodes.push_back(std::move(node));
-    simulated.push_back(std::move(sim));
+void TimelineBuilder::addAwaits(TimelineNode &node, unsigned position) {
+  TokenOrigins awaited = getAwaitedTokens(node.op, region);
+  SmallVector<unsigned> starts;
+  for (Operation *start : awaited.starts) {
+    inFlight.erase(start);
+    if (auto it = positions.find(start); it != positions.end())
+      starts.push_back(it->second);
   }
+  llvm::sort(starts);
+  for (unsigned start : starts)
+    problem.awaits.emplace_back(position, start);
+  node.awaits.assign(starts.begin(), starts.end());
+  for (BlockArgument argument : awaited.arguments)
+    for (Operation *start : getCarriedStarts(argument))
+      carried.emplace_back(position, start);
+}
 
-  for (const BodyMemory::Piece &piece : memory.getPieces()) {
-    int64_t &allocated = simulated[piece.users.front()].allocatedBytes;
-    allocated = addNs(allocated, piece.bytes);
-    if (piece.escapes)
-      continue;
-    int64_t &freed = simulated[piece.users.back()].freedBytes;
-    freed = addNs(freed, piece.bytes);
+void TimelineBuilder::addBody(const TimelineNode &node, unsigned position) {
+  if (node.cost.source != CostSource::Callee &&
+      node.cost.source != CostSource::Regions)
+    return;
+  std::optional<TimelineTotals> body = model.getBodyTotals(node.op);
+  if (!body)
+    return;
+  bodies.emplace_back(node.cost.ns, *body);
+  problem.leastNs.emplace_back(position, body->lowerBoundNs);
+  if (body->peakBytes > 0)
+    problem.transientBytes.emplace_back(position, body->peakBytes);
+}
+
+/// What `op`, and what its regions use of this body, depends on.
+void TimelineBuilder::addEdges(Operation *op, unsigned position) {
+  op->walk([&](Operation *user) {
+    for (Value operand : user->getOperands()) {
+      Operation *definition = operand.getDefiningOp();
+      if (!definition)
+        continue;
+      Operation *ancestor = region.findAncestorOpInRegion(*definition);
+      auto it = ancestor ? positions.find(ancestor) : positions.end();
+      if (it != positions.end())
+        problem.graph.addEdge(it->second, position);
+    }
+  });
+}
+
+void TimelineBuilder::add(Operation *op) {
+  TimelineNode node{op, StreamRole::Compute, model.getCost(op), "", false, {},
+                    {}};
+  ScheduleNode info;
+  info.cost = node.cost.ns;
+  comm::AsyncStartOpInterface start = comm::getAsyncStart(op);
+  if (start) {
+    info.kind = NodeKind::Start;
+    node.role = StreamRole::Start;
+    node.lane = getLaneName(start.getLane());
+    auto *lane = lanes.insert({start.getLane(), op}).first;
+    info.lane = static_cast<int32_t>(lane - lanes.begin());
+  } else if (isa<comm::WaitOp>(op)) {
+    info.kind = NodeKind::Wait;
+    node.role = StreamRole::Wait;
   }
-  Simulation simulation = simulate(simulated, memory.getArgumentBytes());
+  unsigned position = problem.graph.addNode(info);
+  if (start)
+    inFlight.insert(op);
+  else
+    addAwaits(node, position);
+  if (node.role == StreamRole::Compute) {
+    node.hidden = !inFlight.empty();
+    addBody(node, position);
+  }
+  addEdges(op, position);
+  memory.add(op, position);
+  positions[op] = position;
+  timeline.nodes.push_back(std::move(node));
+}
+
+Simulation TimelineBuilder::play() {
+  for (auto [waiter, start] : carried)
+    if (auto it = positions.find(start); it != positions.end())
+      problem.carriedAwaits.push_back({waiter, it->second});
+  problem.graph.finalize();
+  problem.liveBytes = memory.getArgumentBytes();
+  for (const BodyMemory::Piece &piece : memory.getPieces())
+    problem.buffers.push_back({piece.bytes, piece.escapes, piece.users});
+  problem.machine =
+      buildMachine(model, llvm::to_vector(llvm::make_second_range(lanes)));
+  if (problem.machine.hasContention())
+    for (const TimelineNode &node : timeline.nodes)
+      problem.demands.push_back(model.getDemand(node.op));
+  ScheduleOrder order = getProgramOrder(problem.graph);
+  return problem.carriedAwaits.empty()
+             ? simulateOrder(problem, order)
+             : simulateLoopOrder(problem, order).iteration;
+}
+
+Timeline TimelineBuilder::build() {
+  for (Operation &op : region.getOps())
+    if (!isLeftOut(&op))
+      add(&op);
+  Simulation simulation = play();
   for (auto [node, times] : llvm::zip_equal(timeline.nodes, simulation.times))
     node.times = times;
-  timeline.memoryCurve =
-      getMemoryCurve(simulation.memory, memory.getArgumentBytes());
+  timeline.memoryCurve = getMemoryCurve(simulation.memory, problem.liveBytes);
   TimelineTotals &totals = timeline.totals;
-  totals = {simulation.makespanNs,      simulation.computeNs,
-            simulation.communicationNs, simulation.exposedNs,
-            simulation.lowerBoundNs,    simulation.peakBytes};
+  totals = {simulation.makespanNs,
+            addNs(simulation.computeNs,
+                  addNs(simulation.launchNs, simulation.computeLostNs)),
+            simulation.communicationNs,
+            simulation.exposedNs,
+            simulation.lowerBoundNs,
+            simulation.peakBytes};
   for (auto &[cost, body] : bodies) {
     totals.computeNs = addNs(totals.computeNs - cost, body.computeNs);
     totals.communicationNs =
         addNs(totals.communicationNs, body.communicationNs);
     totals.exposedNs = addNs(totals.exposedNs, body.exposedNs);
   }
-  return timeline;
+  return std::move(timeline);
+}
+
+Timeline braid::simulateRegion(Region &region, CostModel &model) {
+  return TimelineBuilder(region, model).build();
 }

@@ -48,7 +48,8 @@ struct MachineModel {
   /// Bytes per ns of the device memory; 0: nobody has to share it.
   double memoryBandwidth = 0;
   /// Nanoseconds between two ops on the compute stream: each op with a cost
-  /// takes so much longer.
+  /// takes so much longer, but for those that stand for a body, whose cost has
+  /// the launches of the body in it.
   int64_t launchNs = 0;
   /// The link that each lane sends over, by lane. A lane that is not listed, or
   /// listed with -1, has one of its own.

@@ -45,7 +45,8 @@ struct MemorySample {
 struct Timeline {
   std::vector<TimelineNode> nodes;
   /// Includes what runs inside of ops with bodies, trip counts taken into
-  /// account. `makespanNs` equals `computeNs + exposedNs`.
+  /// account. Compute is counted with what it loses to launches and to
+  /// operations beside it: `makespanNs` equals `computeNs + exposedNs`.
   TimelineTotals totals;
   /// The bytes that live, in order of time; what an op needs inside of itself
   /// counts for as long as it runs. Of several samples of one moment the last
@@ -57,7 +58,8 @@ struct Timeline {
 /// from it stand on the compute stream for its makespan, times its trip count;
 /// an operation in flight across the border of a body is awaited at the border:
 /// at the end of the body that it starts in, or before the op that awaits it
-/// inside of itself.
+/// inside of itself. Operations that a loop carries into its next iteration are
+/// in flight there: the body stands for one of its steady iterations.
 ///
 /// Bytes are those of tensors and buffers: a value lives from its op to its
 /// last use, in flight to the wait; a wait's result is what was in flight;

@@ -348,7 +348,13 @@ TEST_F(CostModelTest, TimelinesAddUp) {
       return %y : tensor<4xf32>
     }
   )mlir");
-  CostModel model({});
+  CostOptions options;
+  options.collectiveModel = CollectiveModelKind::Nccl;
+  Hardware hardware = getDefaultHardware();
+  hardware.launchNs = 0;
+  hardware.multiprocessors = 0;
+  options.hardware = &hardware;
+  CostModel model(options);
   auto function = cast<func::FuncOp>(find("func.func"));
   const TimelineTotals &totals = model.getTimeline(function.getBody()).totals;
   EXPECT_EQ(totals.makespanNs, totals.computeNs + totals.exposedNs);
