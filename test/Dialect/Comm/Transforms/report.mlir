@@ -17,7 +17,7 @@
 
 comm.group @world all
 
-// CHECK: comm-report: hardware h100x8, collective model nccl, 8 ranks, dynamic size 64
+// CHECK: comm-report: hardware ideal, collective model link, 8 ranks, dynamic size 64
 // CHECK-NEXT: passes:
 
 // CHECK-LABEL: ==== Timeline of @reorder before ====
