@@ -40,5 +40,7 @@ if os.environ.get("BRAID_OPT_CHECK_IR_ROUNDTRIP"):
 if lit_config.maxIndividualTestTimeIsSupported[0]:
     lit_config.maxIndividualTestTime = 300
 
+if lit.util.which("chromium", config.environment["PATH"]):
+    config.available_features.add("chromium")
 if lit.util.which("mlir-opt", config.environment["PATH"]):
     config.available_features.add("mlir-opt")

@@ -54,7 +54,7 @@ static std::string getName(Operation *op) {
 
 /// The types of the values that `op` stands for: its results, or what its
 /// tokens stand for, or the buffers that its operation writes.
-static std::string getTypeText(Operation *op) {
+static SmallVector<Type> getValueTypes(Operation *op) {
   SmallVector<Type> types;
   if (comm::AsyncStartOpInterface start = comm::getAsyncStart(op)) {
     if (start.isBufferForm())
@@ -67,10 +67,7 @@ static std::string getTypeText(Operation *op) {
   } else {
     llvm::append_range(types, op->getResultTypes());
   }
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  llvm::interleaveComma(types, os);
-  return text;
+  return types;
 }
 
 /// The elements of values of `types`, with `dynamicSize` for what is not known.
@@ -193,7 +190,13 @@ ReportedNode Reporter::reportNode(const TimelineNode &node) {
   ReportedNode reported;
   reported.label = getName(op);
   reported.op = op->getName().getStringRef().str();
-  reported.type = getTypeText(op);
+  SmallVector<Type> types = getValueTypes(op);
+  llvm::raw_string_ostream typeStream(reported.type);
+  llvm::interleaveComma(types, typeStream);
+  for (Type type : types)
+    reported.valueBytes = llvm::SaturatingAdd(
+        reported.valueBytes,
+        getTypeBytes(type, model.getOptions().sizes.dynamicSize));
   reported.role = node.role;
   reported.costNs = node.cost.ns;
   reported.costSource = model.getSourceName(node.cost.source).str();

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, from Debian's packages and nothing else.
 #
-#   setup.sh build [test] [lint]     the sets of packages that are needed
+#   setup.sh build [test] [browser] [lint]     the sets of packages that are needed
 #
 # Takes some milliseconds when nothing is missing. Uses sudo when not root.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -11,12 +11,13 @@ declare -A packages=(
   [build]="clang-$LLVM lld-$LLVM llvm-$LLVM-dev libmlir-$LLVM-dev mlir-$LLVM-tools
            cmake ninja-build ccache libopenblas-dev"
   [test]="llvm-$LLVM-tools python3-numpy python3-psutil libgtest-dev libgmock-dev"
+  [browser]="chromium"
   [lint]="clang-format-$LLVM clang-tidy-$LLVM"
 )
 
 wanted=()
 for set in "$@"; do
-  [ -n "${packages[$set]:-}" ] || fail "setup.sh: unknown set of packages '$set' (build, test, lint)"
+  [ -n "${packages[$set]:-}" ] || fail "setup.sh: unknown set of packages '$set' (build, test, browser, lint)"
   read -r -d '' -a names <<<"${packages[$set]}" || true
   wanted+=("${names[@]}")
 done

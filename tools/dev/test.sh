@@ -13,6 +13,9 @@ if [ $status -ne 0 ]; then
   exit 1
 fi
 
+# HTML reports are tested in a browser where there is one.
+"$ROOT/tools/dev/setup.sh" browser || say "no chromium: the tests of pages in a browser are skipped"
+
 lit=$(sed -n 's/^LLVM_EXTERNAL_LIT:[A-Z]*=//p' "$BUILD/CMakeCache.txt")
 "$lit" -sv -j "$JOBS" --output "$results" "$BUILD/test" </dev/null || status=$?
 python3 "$ROOT/tools/dev/summary.py" "$results" || status=1

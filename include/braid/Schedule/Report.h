@@ -41,6 +41,8 @@ struct ReportedNode {
   /// The op's name and the types of the values that it stands for.
   std::string op;
   std::string type;
+  /// The bytes of these values.
+  uint64_t valueBytes = 0;
   /// "compute", or the lane of a start.
   std::string lane;
   StreamRole role;
@@ -170,6 +172,11 @@ void printTrace(const Report &report, llvm::raw_ostream &os);
 /// passes, at one scale, with a row for each stream and lane, exposed
 /// communication marked, and the memory below.
 void printSvg(const Report &report, llvm::raw_ostream &os);
+
+/// Writes `report` as one page of HTML that needs nothing else: the timelines,
+/// to zoom into and to ask for the figures of each op, the memory, and tables
+/// of the collectives and of why they are exposed.
+void printHtml(const Report &report, llvm::raw_ostream &os);
 
 } // namespace braid
 

@@ -45,6 +45,7 @@ static Printer getPrinter(StringRef format) {
       .Case("json", printJson)
       .Case("trace", printTrace)
       .Case("svg", printSvg)
+      .Case("html", printHtml)
       .Default(nullptr);
 }
 
@@ -68,7 +69,7 @@ struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
     if (!getPrinter(format)) {
       emitError(module.getLoc()) << "unknown format '" << format
                                  << "' in option 'format', expected text, "
-                                    "json, trace or svg";
+                                    "json, trace, svg or html";
       return signalPassFailure();
     }
     FailureOr<CostOptions> options = resolveCostOptions(

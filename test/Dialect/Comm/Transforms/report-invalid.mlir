@@ -1,6 +1,6 @@
 // RUN: split-file %s %t
 // RUN: not braid-opt %t/plain.mlir --comm-report="format=xml" 2>&1 | FileCheck %s --check-prefix=FORMAT
-// FORMAT: plain.mlir:1:1: error: unknown format 'xml' in option 'format', expected text, json, trace or svg
+// FORMAT: plain.mlir:1:1: error: unknown format 'xml' in option 'format', expected text, json, trace, svg or html
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="output=%t/no/such/folder" 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // OUTPUT: plain.mlir:1:1: error: cannot write the report of option 'output': cannot open output file '{{.*}}/no/such/folder': No such file or directory

@@ -676,12 +676,12 @@ def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
 
     Costs come from `comm.cost_ns` where an op has it, and are estimated for
     `hardware` elsewhere. `format=json` writes the same for machines,
-    `format=svg` a picture, and `format=trace` a trace for Perfetto and whatever reads
-    the traces of PyTorch's profiler.
+    `format=svg` a picture, `format=html` a page to zoom into, and `format=trace` a
+    trace for Perfetto and whatever reads the traces of PyTorch's profiler.
   }];
   let options = [
     Option<"format", "format", "std::string", /*default=*/"\"text\"",
-           "How to write the report: text, json, trace or svg">,
+           "How to write the report: text, json, trace, svg or html">,
     Option<"output", "output", "std::string", /*default=*/"\"-\"",
            "The file to write it to; - is standard error, as standard output is "
            "for the program">,

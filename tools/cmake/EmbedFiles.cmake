@@ -1,0 +1,18 @@
+# cmake -DOUTPUT=file -DINPUTS="a/page.js;a/page.css" -P EmbedFiles.cmake
+# Writes C++ that defines one constant a file, named after it: kPageJs, kPageCss.
+set(text "// Written by EmbedFiles.cmake.\n")
+foreach(input IN LISTS INPUTS)
+  get_filename_component(base "${input}" NAME_WE)
+  get_filename_component(extension "${input}" LAST_EXT)
+  string(SUBSTRING "${extension}" 1 -1 extension)
+  set(name "k")
+  foreach(part "${base}" "${extension}")
+    string(SUBSTRING "${part}" 0 1 first)
+    string(SUBSTRING "${part}" 1 -1 rest)
+    string(TOUPPER "${first}" first)
+    string(APPEND name "${first}${rest}")
+  endforeach()
+  file(READ "${input}" content)
+  string(APPEND text "static constexpr llvm::StringLiteral ${name} = R\"EMBEDDED(${content})EMBEDDED\";\n")
+endforeach()
+file(WRITE "${OUTPUT}" "${text}")
