@@ -8,6 +8,8 @@
 
 #include "braid/Schedule/Report.h"
 
+#include "ReportReasons.h"
+
 #include "braid/Schedule/AwaitedTokens.h"
 #include "braid/Schedule/ProfileSignature.h"
 #include "mlir/IR/Builders.h"
@@ -114,7 +116,8 @@ namespace {
 /// Reports a module and those within it.
 class Reporter {
 public:
-  Reporter(CostModel &model) : model(model) {}
+  Reporter(ModuleOp module, CostModel &model)
+      : model(model), explainer(module, model) {}
 
   ReportedProgram report(ModuleOp module);
 
@@ -127,6 +130,7 @@ private:
                           ReportedNode &reported);
 
   CostModel &model;
+  ExposureExplainer explainer;
   SmallVector<FunctionOpInterface> functions;
   /// Positions in `functions`, by body.
   DenseMap<Region *, size_t> positions;
@@ -210,6 +214,8 @@ ReportedNode Reporter::reportNode(const TimelineNode &node) {
 
   if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {
     describeCollective(collective, reported);
+    if (node.times.exposedNs > 0)
+      reported.reason = explainer.getReason(op);
     return reported;
   }
   switch (node.role) {
@@ -258,16 +264,21 @@ ReportedProgram Reporter::report(ModuleOp module) {
   ReportedProgram program;
   for (FunctionOpInterface function : functions) {
     const Timeline &timeline = model.getTimeline(function.getFunctionBody());
-    program.push_back({function.getName().str(), timeline.totals,
-                       reportNodes(timeline), timeline.memoryCurve,
-                       std::nullopt});
+    ReportedFunction reported;
+    reported.name = function.getName().str();
+    reported.totals = timeline.totals;
+    reported.nodes = reportNodes(timeline);
+    reported.memoryCurve = timeline.memoryCurve;
+    explainer.improveLowerBound(function.getFunctionBody(), reported.totals,
+                                reported.lowerBoundKind);
+    program.push_back(std::move(reported));
   }
   measureHiddenFractions(program);
   return program;
 }
 
 ReportedProgram braid::reportProgram(ModuleOp module, CostModel &model) {
-  return Reporter(model).report(module);
+  return Reporter(module, model).report(module);
 }
 
 std::optional<double> braid::getGap(const TimelineTotals &totals) {

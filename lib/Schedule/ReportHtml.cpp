@@ -126,6 +126,7 @@ void PageData::printTimeline(StringRef key, const ReportedProgram &program,
     json.attribute("communication", totals.communicationNs);
     json.attribute("exposed", totals.exposedNs);
     json.attribute("lowerBound", totals.lowerBoundNs);
+    json.attribute("lowerBoundKind", function->lowerBoundKind);
     json.attribute("peak", totals.peakBytes);
     printFraction(json, "gap", getGap(totals));
     printFraction(json, "hidden", function->hiddenFraction);

@@ -65,6 +65,7 @@ static void printFunction(const ReportedFunction &function,
     json.attribute("name", function.name);
     printTotals(function.totals, json);
     printFraction(json, "hidden_fraction", function.hiddenFraction);
+    json.attribute("lower_bound_kind", function.lowerBoundKind);
     printNodes(function.nodes, json);
     json.attributeArray("collectives", [&] {
       for (const ReportedCollective &collective :

@@ -54,33 +54,34 @@ public:
   virtual Measure measureUntil(int64_t ns) const = 0;
 };
 
-/// Bodies that run one after the other, again and again.
+/// Bodies that run one after the other, again and again, `tripNs` a trip.
 class RepeatedCoverage : public Coverage {
 public:
+  explicit RepeatedCoverage(int64_t tripNs) : tripNs(tripNs) {}
+
   void append(const Coverage &body, int64_t lengthNs) {
-    if (lengthNs <= 0)
-      return;
-    bodies.push_back({&body, lengthNs});
-    periodNs = addNs(periodNs, lengthNs);
-    period = period + body.measureUntil(lengthNs);
+    if (lengthNs > 0)
+      bodies.push_back({&body, lengthNs});
   }
 
   Measure measureUntil(int64_t ns) const override {
-    if (periodNs == 0)
+    if (tripNs <= 0)
       return {};
-    Measure result = period * (ns / periodNs);
-    int64_t rest = ns % periodNs;
+    return measureTrip(tripNs) * (ns / tripNs) + measureTrip(ns % tripNs);
+  }
+
+private:
+  Measure measureTrip(int64_t ns) const {
+    Measure result;
     for (auto [body, lengthNs] : bodies) {
-      result = result + body->measureUntil(std::min(rest, lengthNs));
-      rest -= std::min(rest, lengthNs);
+      result = result + body->measureUntil(std::min(ns, lengthNs));
+      ns -= std::min(ns, lengthNs);
     }
     return result;
   }
 
-private:
   std::vector<std::pair<const Coverage *, int64_t>> bodies;
-  int64_t periodNs = 0;
-  Measure period;
+  int64_t tripNs;
 };
 
 /// One body, played once: segments within which the same things run.
@@ -201,11 +202,16 @@ public:
 private:
   /// What runs while `node` does; null if that is compute and nothing else.
   const Coverage *getInside(const ReportedNode &node) {
-    auto inside = std::make_unique<RepeatedCoverage>();
+    int64_t lengthNs = node.times.endNs - node.times.startNs;
+    std::unique_ptr<RepeatedCoverage> inside;
     if (node.callee && node.costNs > 0) {
       const ReportedFunction &callee = program[*node.callee];
+      inside = std::make_unique<RepeatedCoverage>(lengthNs);
       inside->append(getCoverage(callee.nodes), callee.totals.makespanNs);
     } else if (!node.bodies.empty()) {
+      // Others that slow the op down slow each trip alike.
+      int64_t tripCount = std::max<int64_t>(1, node.bodies.front().tripCount);
+      inside = std::make_unique<RepeatedCoverage>(lengthNs / tripCount);
       for (const ReportedBody &body : node.bodies)
         if (body.counts)
           inside->append(getCoverage(body.nodes), body.totals.makespanNs);

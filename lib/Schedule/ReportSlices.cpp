@@ -121,7 +121,7 @@ public:
 
 private:
   void addNodes(const std::vector<ReportedNode> &nodes, int64_t makespanNs,
-                int64_t offsetNs, unsigned depth);
+                int64_t offsetNs, int64_t limitNs, unsigned depth);
   void addInside(const ReportedNode &node, const SimulatedTimes &times,
                  unsigned depth);
   void addExposed(llvm::SmallVector<unsigned> starts, int64_t fromNs);
@@ -177,39 +177,45 @@ void Slicer::addExposed(llvm::SmallVector<unsigned> starts, int64_t fromNs) {
 
 void Slicer::addInside(const ReportedNode &node, const SimulatedTimes &times,
                        unsigned depth) {
-  int64_t atNs = times.startNs;
-  auto addBody = [&](const std::vector<ReportedNode> &nodes,
-                     int64_t makespanNs) {
-    addNodes(nodes, makespanNs, atNs, depth + 1);
-    atNs = addNs(atNs, makespanNs);
-  };
   if (hasCallee(node)) {
     const ReportedFunction &callee = program[*node.callee];
     if (result.isComplete)
-      addBody(callee.nodes, callee.totals.makespanNs);
+      addNodes(callee.nodes, callee.totals.makespanNs, times.startNs,
+               times.endNs, depth + 1);
     return;
   }
-  int64_t tripCount = node.bodies.front().tripCount;
-  int64_t shown =
-      result.isComplete ? tripCount : std::min<int64_t>(tripCount, 1);
-  for (int64_t trip = 0; trip < shown; ++trip)
-    for (const ReportedBody &body : node.bodies)
-      if (body.counts)
-        addBody(body.nodes, body.totals.makespanNs);
-  if (shown < tripCount && atNs < times.endNs)
+  // An op that others slow down takes longer than what is inside: each trip has
+  // its share.
+  int64_t tripCount = std::max<int64_t>(1, node.bodies.front().tripCount);
+  int64_t tripNs = (times.endNs - times.startNs) / tripCount;
+  int64_t shown = result.isComplete ? tripCount : 1;
+  for (int64_t trip = 0; trip < shown; ++trip) {
+    int64_t atNs = times.startNs + trip * tripNs, limitNs = atNs + tripNs;
+    for (const ReportedBody &body : node.bodies) {
+      if (!body.counts)
+        continue;
+      addNodes(body.nodes, body.totals.makespanNs, atNs, limitNs, depth + 1);
+      atNs = std::min(limitNs, addNs(atNs, body.totals.makespanNs));
+    }
+  }
+  int64_t restNs = times.startNs + shown * tripNs;
+  if (shown < tripCount && restNs < times.endNs)
     result.slices.push_back({SliceKind::LeftOut,
                              &node,
                              0,
-                             atNs,
+                             restNs,
                              times.endNs,
-                             atNs,
+                             restNs,
                              depth + 1,
                              tripCount - shown,
                              {}});
 }
 
+/// `nodes` run from `offsetNs` on; on the stream, until `limitNs` at the
+/// latest.
 void Slicer::addNodes(const std::vector<ReportedNode> &nodes,
-                      int64_t makespanNs, int64_t offsetNs, unsigned depth) {
+                      int64_t makespanNs, int64_t offsetNs, int64_t limitNs,
+                      unsigned depth) {
   std::vector<unsigned> sliceOf(nodes.size());
   llvm::SmallVector<unsigned> starts;
   int64_t streamNs = offsetNs;
@@ -218,12 +224,18 @@ void Slicer::addNodes(const std::vector<ReportedNode> &nodes,
     times.issuedNs = addNs(times.issuedNs, offsetNs);
     times.startNs = addNs(times.startNs, offsetNs);
     times.endNs = addNs(times.endNs, offsetNs);
+    if (node.role != StreamRole::Start) {
+      times.startNs = std::min(times.startNs, limitNs);
+      times.endNs = std::min(times.endNs, limitNs);
+    }
     unsigned slice = sliceOf[index] = result.slices.size();
     ReportSlice added{SliceKind::Compute, &node, 0, times.startNs, times.endNs,
                       times.issuedNs,     depth,
                       /*tripCount=*/1,    {}};
+    // What stands further down was started in the trip before.
     for (unsigned awaited : node.awaits)
-      added.awaits.push_back(sliceOf[awaited]);
+      if (awaited < index)
+        added.awaits.push_back(sliceOf[awaited]);
     bool hasInside = hasCallee(node) || !node.bodies.empty();
     if (node.role == StreamRole::Start)
       added.kind = node.group.empty() ? SliceKind::SideCompute
@@ -314,7 +326,8 @@ void Slicer::orderSlices() {
 }
 
 SlicedFunction Slicer::slice(const ReportedFunction &function) {
-  addNodes(function.nodes, function.totals.makespanNs, 0, 0);
+  int64_t makespanNs = function.totals.makespanNs;
+  addNodes(function.nodes, makespanNs, 0, makespanNs, 0);
   orderSlices();
   return std::move(result);
 }

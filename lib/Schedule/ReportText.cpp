@@ -81,6 +81,8 @@ static void printTimeline(const ReportedFunction &function, StringRef when,
        << " of the time with communication";
     if (std::optional<double> gap = getGap(function.totals))
       os << ", " << formatPercent(*gap) << " above the lower bound";
+    if (!function.lowerBoundKind.empty())
+      os << " (" << function.lowerBoundKind << ")";
     os << "\n";
   }
   os << "\n";

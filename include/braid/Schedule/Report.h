@@ -92,6 +92,9 @@ struct ReportedFunction {
   /// and lanes, as Holistic Trace Analysis defines the overlap. None without
   /// communication.
   std::optional<double> hiddenFraction;
+  /// Why no order can be faster than the lower bound: "critical path". Empty if
+  /// that is not known.
+  std::string lowerBoundKind;
 };
 
 /// A program as it stands.

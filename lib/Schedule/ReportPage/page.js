@@ -605,6 +605,9 @@
     if (both)
       head.append(create("th", { scope: "col", class: "number" }, "change"));
     const body = create("tbody");
+    const bounds = [...new Set([before, after].filter(Boolean).map((timeline) => timeline.lowerBoundKind))].filter(Boolean);
+    if (bounds.length > 0)
+      metrics[3][0] += ` (${bounds.join(", ")})`;
     for (const [name, key, format, direction] of metrics) {
       const line = create("tr", {}, create("th", { scope: "row" }, name));
       for (const timeline of [before, after])

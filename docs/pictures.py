@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Draws the pictures of the documentation with comm-report.
+
+    pictures.py             exit status 1 if a picture is not what the tool draws
+    pictures.py --update    writes them
+
+Run with braid-opt on the PATH.
+"""
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# The picture, the program, and the options of comm-report.
+PICTURES = [
+    ("reorder.svg", "test/Examples/reorder.mlir",
+     "hardware=cpu world-size=2 link-latency=20us link-bandwidth=100MB/s passes=comm-reorder-compute-for-overlap"),
+    ("micro-batches.svg", "test/Examples/micro-batches.mlir", "hardware=ideal passes=comm-schedule"),
+]
+
+
+def draw(program, options):
+    done = subprocess.run(
+        ["braid-opt", os.path.join(ROOT, program), f"--comm-report=format=svg {options}", "-o", os.devnull],
+        check=True, text=True, stderr=subprocess.PIPE)
+    # Standard error has the report, behind the remarks of passes.
+    return done.stderr[done.stderr.index("<svg"):]
+
+
+def main(update):
+    status = 0
+    for name, program, options in PICTURES:
+        path = os.path.join(ROOT, "docs", "images", name)
+        picture = draw(program, options)
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                if file.read() == picture:
+                    continue
+        if update:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(picture)
+            print(f"wrote docs/images/{name}")
+        else:
+            print(f"docs/images/{name} is not what comm-report draws; run docs/pictures.py --update and look at it")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:] == ["--update"]))
