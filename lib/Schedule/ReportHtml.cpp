@@ -72,6 +72,7 @@ void PageData::printNodes(const SlicedFunction &sliced,
         json.value(node->groupSize);
         json.value(node->times.exposedNs);
         json.value(node->reason);
+        json.value(node->times.lostNs);
       });
   });
 }

@@ -42,6 +42,7 @@ static void printNodes(const std::vector<ReportedNode> &nodes, OStream &json) {
           json.attribute("signature", node.signature);
         json.attribute("issued_ns", node.times.issuedNs);
         json.attribute("hidden", node.hidden);
+        json.attribute("lost_ns", node.times.lostNs);
         if (node.role == StreamRole::Start)
           json.attribute("exposed_ns", node.times.exposedNs);
         if (node.bodies.empty())

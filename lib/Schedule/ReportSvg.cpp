@@ -127,6 +127,8 @@ static std::string getSliceTitle(const ReportSlice &slice) {
        << "\n";
   else
     os << formatTime(node.costNs) << " (" << node.costSource << ")\n";
+  if (node.times.lostNs > 0)
+    os << "slowed down by " << formatTime(node.times.lostNs) << "\n";
   os << formatTime(slice.startNs) << " to " << formatTime(slice.endNs);
   if (node.role == StreamRole::Start && node.times.exposedNs > 0) {
     os << "\nexposed for " << formatTime(node.times.exposedNs);

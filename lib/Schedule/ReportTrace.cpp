@@ -249,6 +249,8 @@ void TracePrinter::printSlice(int64_t pid, const SlicedFunction &sliced,
       json.attribute("type", node.type);
       json.attribute("cost_ns", node.costNs);
       json.attribute("cost_source", node.costSource);
+      if (node.times.lostNs > 0)
+        json.attribute("lost_ns", node.times.lostNs);
       if (slice.kind == SliceKind::Body || slice.kind == SliceKind::LeftOut)
         json.attribute("trips", slice.tripCount);
       if (node.role != StreamRole::Start)

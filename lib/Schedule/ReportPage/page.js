@@ -6,7 +6,8 @@
   const report = JSON.parse(document.getElementById("report").textContent);
 
   // The columns of the report's rows, as ReportHtml.cpp writes them.
-  const NODE = ["label", "op", "type", "cost", "source", "bytes", "group", "groupSize", "exposed", "reason"];
+  const NODE = ["label", "op", "type", "cost", "source", "bytes", "group", "groupSize", "exposed", "reason",
+    "lost"];
   const KINDS = ["compute", "side", "comm", "wait", "body", "rest"];
   const SVG = "http://www.w3.org/2000/svg";
   const LEFT = 150;
@@ -128,6 +129,8 @@
       rows.push(["holds the stream for", formatTime(slice.end - slice.start)]);
     else
       rows.push(["cost", `${formatTime(node.cost)} (${node.source})`]);
+    if (node.lost > 0)
+      rows.push(["slowed down by", `${formatTime(node.lost)}, by what runs beside it`]);
     rows.push(["from, to", `${formatTime(slice.start)} to ${formatTime(slice.end)}`]);
     if (node.exposed > 0)
       rows.push(["exposed for", formatTime(node.exposed)]);

@@ -25,6 +25,7 @@ comm.group @world all
 // CHECK-NEXT:       "peak_bytes": 48,
 // CHECK-NEXT:       "gap": 0.000000,
 // CHECK-NEXT:       "hidden_fraction": 0.300000,
+// CHECK-NEXT:       "lower_bound_kind": "critical path",
 // CHECK-NEXT:       "nodes": [
 // CHECK-NEXT:         {
 // CHECK-NEXT:           "label": "ar \"0\"",
@@ -39,6 +40,7 @@ comm.group @world all
 // CHECK-NEXT:           "signature": "comm.all_reduce sum f32, 8 ranks, 16 bytes",
 // CHECK-NEXT:           "issued_ns": 0,
 // CHECK-NEXT:           "hidden": false,
+// CHECK-NEXT:           "lost_ns": 0,
 // CHECK-NEXT:           "exposed_ns": 70
 // CHECK-NEXT:         },
 // CHECK-NEXT:         {
@@ -53,7 +55,8 @@ comm.group @world all
 // CHECK-NEXT:           "cost_ns": 30,
 // CHECK-NEXT:           "signature": "comm.compute \"k\"(4xf32) -> (4xf32)",
 // CHECK-NEXT:           "issued_ns": 0,
-// CHECK-NEXT:           "hidden": true
+// CHECK-NEXT:           "hidden": true,
+// CHECK-NEXT:           "lost_ns": 0
 // CHECK-NEXT:         },
 // CHECK-NEXT:         {
 // CHECK-NEXT:           "label": "ar \"0\"",
@@ -66,7 +69,8 @@ comm.group @world all
 // CHECK-NEXT:           "type": "tensor<4xf32>",
 // CHECK-NEXT:           "cost_ns": 0,
 // CHECK-NEXT:           "issued_ns": 30,
-// CHECK-NEXT:           "hidden": false
+// CHECK-NEXT:           "hidden": false,
+// CHECK-NEXT:           "lost_ns": 0
 // CHECK-NEXT:         }
 // CHECK-NEXT:       ],
 // CHECK-NEXT:       "collectives": [
@@ -81,7 +85,7 @@ comm.group @world all
 // CHECK-NEXT:           "cost_source": "attribute",
 // CHECK-NEXT:           "exposed_ns": 70,
 // CHECK-NEXT:           "exposed_before_ns": 100,
-// CHECK-NEXT:           "reason": ""
+// CHECK-NEXT:           "reason": "no independent compute is left"
 // CHECK-NEXT:         }
 // CHECK-NEXT:       ],
 // CHECK-NEXT:       "memory": [
