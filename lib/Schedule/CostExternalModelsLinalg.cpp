@@ -16,9 +16,12 @@
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <array>
+
 using namespace braid;
 using namespace mlir;
 using comm::CostOpInterface;
+using comm::MatrixProduct;
 using comm::SizeDefaults;
 using comm::Work;
 
@@ -50,6 +53,53 @@ static Type getOperationType(linalg::LinalgOp op, unsigned numInputs,
   bool isMultiplication = linalg::isaContractionOpInterface(op) ||
                           linalg::isaConvolutionOpInterface(op);
   return isMultiplication ? wider : payloadType;
+}
+
+/// The sizes of the product that `op`, of `numInputs` inputs, is, if it is a
+/// contraction of two of them: its loops run over both inputs but not the
+/// result, over the result and one of the inputs, or over all three (batches).
+/// A matrix times a vector is none: it is not done in tiles.
+static std::optional<MatrixProduct>
+getMatrixProduct(linalg::LinalgOp op, unsigned numInputs, int64_t dynamicSize) {
+  if (numInputs != 2 || op->getNumOperands() != 3)
+    return std::nullopt;
+  // For each loop the operands that it runs over.
+  SmallVector<unsigned> users;
+  SmallVector<int64_t> sizes;
+  for (auto [number, attribute, type] :
+       llvm::enumerate(op.getIndexingMaps(), op->getOperandTypes())) {
+    AffineMap map = cast<AffineMapAttr>(attribute).getValue();
+    auto shaped = dyn_cast<ShapedType>(type);
+    if (!shaped)
+      return std::nullopt;
+    users.resize(map.getNumDims());
+    sizes.resize(map.getNumDims());
+    for (auto [result, size] :
+         llvm::zip_equal(map.getResults(), shaped.getShape())) {
+      auto loop = dyn_cast<AffineDimExpr>(result);
+      if (!loop)
+        return std::nullopt;
+      users[loop.getPosition()] |= 1u << number;
+      sizes[loop.getPosition()] =
+          ShapedType::isDynamic(size) ? dynamicSize : size;
+    }
+  }
+  // By users: 0b011 is the depth, 0b101 rows, 0b110 columns, 0b111 batches.
+  std::array<uint64_t, 8> counts;
+  counts.fill(1);
+  unsigned kinds = 0;
+  for (auto [loopUsers, size] : llvm::zip_equal(users, sizes)) {
+    counts[loopUsers] = llvm::SaturatingMultiply(counts[loopUsers],
+                                                 static_cast<uint64_t>(size));
+    kinds |= 1u << loopUsers;
+  }
+  constexpr unsigned needed = 1u << 0b011 | 1u << 0b101 | 1u << 0b110;
+  if ((kinds & needed) != needed || (kinds & ~(needed | 1u << 0b111)) != 0)
+    return std::nullopt;
+  MatrixProduct product{Type(), counts[0b101], counts[0b110], counts[0b111], 0};
+  if (std::min(product.rows, product.columns) < 2 || product.batch == 0)
+    return std::nullopt;
+  return product;
 }
 
 /// The points of the iteration space of `op`: the product of its
@@ -118,6 +168,13 @@ struct StructuredOpModel
       work.addOperations(getOperationType(linalgOp, numInputs, payloadType),
                          llvm::SaturatingMultiply(numPoints, count));
     }
+    if (work.operations.size() == 1 && work.operations.front().count != 0)
+      if (std::optional<MatrixProduct> product =
+              getMatrixProduct(linalgOp, numInputs, defaults.dynamicSize)) {
+        product->elementType = work.operations.front().elementType;
+        product->operations = work.operations.front().count;
+        work.products.push_back(*product);
+      }
 
     SmallVector<Value> read, written;
     for (OpOperand &operand : op->getOpOperands()) {

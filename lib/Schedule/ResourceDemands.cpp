@@ -39,5 +39,5 @@ ResourceDemand CostModel::getCollectiveDemand(comm::CollectiveOpInterface op) {
 ResourceDemand CostModel::getDemand(Operation *op) {
   if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op))
     return getCollectiveDemand(collective);
-  return {};
+  return getComputeDemand(op);
 }

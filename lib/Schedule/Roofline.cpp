@@ -8,6 +8,7 @@
 
 #include "braid/Schedule/Roofline.h"
 
+#include "braid/Schedule/MatrixTiles.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -79,14 +80,31 @@ uint64_t braid::getDistinctBytes(ValueRange values, int64_t dynamicSize) {
   return bytes;
 }
 
-double braid::estimateRooflineNs(const Work &work, const Hardware &hardware) {
-  double computeSeconds = 0.0;
+double braid::estimateArithmeticNs(const Work &work, const Hardware &hardware) {
+  double seconds = 0.0;
   for (const Work::Operations &entry : work.operations)
-    computeSeconds += static_cast<double>(entry.count) /
-                      hardware.getPeak(classifyElementType(entry.elementType));
-  double memorySeconds =
-      static_cast<double>(work.getBytes()) / hardware.memoryBandwidth;
-  return std::max(computeSeconds, memorySeconds) * 1e9;
+    seconds += static_cast<double>(entry.count) /
+               hardware.getPeak(classifyElementType(entry.elementType));
+  if (hardware.multiprocessors > 0)
+    for (const comm::MatrixProduct &product : work.products) {
+      ElementClass element = classifyElementType(product.elementType);
+      double stretch = chooseTiles(product.rows, product.columns, product.batch,
+                                   element, hardware.multiprocessors)
+                           .stretch;
+      // Its operations are counted once already.
+      seconds += (stretch - 1.0) * static_cast<double>(product.operations) /
+                 hardware.getPeak(element);
+    }
+  return seconds * 1e9;
+}
+
+double braid::estimateMemoryNs(const Work &work, const Hardware &hardware) {
+  return static_cast<double>(work.getBytes()) / hardware.memoryBandwidth * 1e9;
+}
+
+double braid::estimateRooflineNs(const Work &work, const Hardware &hardware) {
+  return std::max(estimateArithmeticNs(work, hardware),
+                  estimateMemoryNs(work, hardware));
 }
 
 int64_t braid::roundToNs(double ns) {

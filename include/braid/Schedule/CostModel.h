@@ -181,6 +181,7 @@ private:
   std::optional<Cost> getOwnCost(mlir::Operation *op);
   CollectiveTime estimateCollective(comm::CollectiveOpInterface op);
   ResourceDemand getCollectiveDemand(comm::CollectiveOpInterface op);
+  ResourceDemand getComputeDemand(mlir::Operation *op);
 
   CostOptions options;
   std::unique_ptr<CollectiveCostModel> intraNodeModel;

@@ -33,9 +33,16 @@ uint64_t getTypeBytes(mlir::Type type, int64_t dynamicSize);
 /// The bytes of all tensors and memrefs among `values`, each value once.
 uint64_t getDistinctBytes(mlir::ValueRange values, int64_t dynamicSize);
 
-/// Nanoseconds of `work` on `hardware`: the longer of its operations, each at
-/// the peak of its element type, and its bytes at the memory's bandwidth.
-/// Nothing else is counted: no launch, no cache, no utilisation.
+/// Nanoseconds of the operations of `work` on `hardware`, each at the peak of
+/// its element type. Matrix products take whole waves of tiles (see
+/// MatrixTiles.h) on a machine that has multiprocessors.
+double estimateArithmeticNs(const comm::Work &work, const Hardware &hardware);
+
+/// Nanoseconds of the bytes of `work` at the bandwidth of the memory.
+double estimateMemoryNs(const comm::Work &work, const Hardware &hardware);
+
+/// Nanoseconds of `work` on `hardware`: the longer of its arithmetic and its
+/// bytes. Nothing else is counted: no launch, no cache, no utilisation.
 double estimateRooflineNs(const comm::Work &work, const Hardware &hardware);
 
 /// `ns` as whole nanoseconds: rounded to the nearest, but at least 1 if there

@@ -29,6 +29,10 @@ void Work::addOperationsOf(const Work &other, uint64_t times) {
   for (const Operations &entry : other.operations)
     addOperations(entry.elementType,
                   llvm::SaturatingMultiply(entry.count, times));
+  for (MatrixProduct product : other.products) {
+    product.operations = llvm::SaturatingMultiply(product.operations, times);
+    products.push_back(product);
+  }
 }
 
 void Work::addBytes(uint64_t read, uint64_t written) {

@@ -26,6 +26,20 @@ struct SizeDefaults {
   int64_t tripCount = 8;
 };
 
+/// A product of matrices, or a batch of them, which kernels compute in tiles of
+/// the result.
+struct MatrixProduct {
+  mlir::Type elementType;
+  /// The shape of one result.
+  uint64_t rows;
+  uint64_t columns;
+  /// The number of results.
+  uint64_t batch;
+  /// All its operations, however often it runs. They are among those of its
+  /// work.
+  uint64_t operations;
+};
+
 /// How much there is to do, whatever the machine. All counts saturate.
 struct Work {
   struct Operations {
@@ -36,12 +50,15 @@ struct Work {
   /// Arithmetic operations; a multiplication with an addition is two. One entry
   /// for each element type, in the order of their first use.
   llvm::SmallVector<Operations, 2> operations;
+  /// What of them is done in tiles, one product after the other.
+  llvm::SmallVector<MatrixProduct, 1> products;
   uint64_t bytesRead = 0;
   uint64_t bytesWritten = 0;
 
   /// Adds `count` operations on elements of type `elementType`.
   void addOperations(mlir::Type elementType, uint64_t count);
-  /// Adds the operations of `other`, `times` times, and none of its bytes.
+  /// Adds the operations and the products of `other`, `times` times, and none
+  /// of its bytes.
   void addOperationsOf(const Work &other, uint64_t times = 1);
   /// Adds bytes that are read and bytes that are written.
   void addBytes(uint64_t read, uint64_t written);
