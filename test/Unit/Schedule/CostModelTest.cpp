@@ -363,3 +363,104 @@ TEST_F(CostModelTest, TimelinesAddUp) {
   EXPECT_EQ(totals.communicationNs, 7800 + 5 * (15000 + 7800));
   EXPECT_EQ(totals.makespanNs, 5 * (15000 + 1) + 1);
 }
+
+//===----------------------------------------------------------------------===//
+// What compute takes of the machine
+//===----------------------------------------------------------------------===//
+
+TEST_F(CostModelTest, MatrixProductsDemandMultiprocessorsInTiles) {
+  parse(R"mlir(
+    func.func @f(%a: tensor<8192x8192xbf16>, %d: tensor<8192x8192xbf16>) {
+      %0 = linalg.matmul ins(%a, %a : tensor<8192x8192xbf16>, tensor<8192x8192xbf16>)
+        outs(%d : tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16>
+      %1 = linalg.matmul {comm.cost_ns = 3000000 : i64, comm.label = "given"}
+        ins(%0, %a : tensor<8192x8192xbf16>, tensor<8192x8192xbf16>)
+        outs(%d : tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16>
+      return
+    }
+  )mlir");
+  CostOptions options;
+  options.hardware = lookupHardware("h200x8");
+  CostModel model(options);
+  Operation *product = find("linalg.matmul");
+  ResourceDemand demand = model.getDemand(product);
+  // 16 waves of 132 tiles, of which there are 2048.
+  EXPECT_EQ(model.getCost(product).ns, 1146019);
+  EXPECT_EQ(demand.arithmeticNs, 1146019);
+  EXPECT_EQ(demand.tiles, 2048);
+  // One operand twice, what is added to, and the result.
+  EXPECT_EQ(demand.memoryBytes, int64_t{3} * 8192 * 8192 * 2);
+  EXPECT_EQ(demand.multiprocessors, 0);
+  // A cost that is given is that of the same arithmetic at another speed.
+  demand = model.getDemand(product->getNextNode());
+  EXPECT_EQ(demand.arithmeticNs, 3000000);
+  EXPECT_EQ(demand.tiles, 2048);
+  // Without multiprocessors there are no tiles.
+  CostModel idealModel(ideal());
+  EXPECT_EQ(idealModel.getDemand(product).tiles, 0);
+}
+
+TEST_F(CostModelTest, MemoryBoundOpsDemandLittleArithmetic) {
+  parse(R"mlir(
+    func.func @f(%x: tensor<4096x4096xf32>) {
+      %0 = linalg.exp ins(%x : tensor<4096x4096xf32>) outs(%x : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+      %1 = linalg.log {comm.cost_ns = 80130 : i64} ins(%x : tensor<4096x4096xf32>)
+        outs(%x : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+      return
+    }
+  )mlir");
+  CostModel model({});
+  // 2^24 operations at 67 Tops, 2^27 bytes at 3350 GB/s.
+  ResourceDemand demand = model.getDemand(find("linalg.exp"));
+  EXPECT_EQ(model.getCost(find("linalg.exp")).ns, 40065);
+  EXPECT_EQ(demand.arithmeticNs, 250);
+  EXPECT_EQ(demand.tiles, 0);
+  EXPECT_EQ(demand.memoryBytes, 1 << 27);
+  // Twice as slow as the estimate, in both.
+  EXPECT_EQ(model.getDemand(find("linalg.log")).arithmeticNs, 501);
+}
+
+TEST_F(CostModelTest, OpaqueKernelsAreTakenByWhatTheyCost) {
+  parse(R"mlir(
+    func.func @f(%s: tensor<4xf32>, %x: tensor<4096x4096xf32>) {
+      %0 = comm.compute "computes"(%s) {comm.cost_ns = 5000 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+      %1 = linalg.exp ins(%s : tensor<4xf32>) outs(%s : tensor<4xf32>) -> tensor<4xf32>
+      %t = comm.compute async "moves"(%x) : (tensor<4096x4096xf32>) -> tensor<4xf32>
+      %2 = comm.wait %t : !comm.token<tensor<4xf32>>
+      return
+    }
+  )mlir");
+  CostModel model({});
+  // Its 32 bytes do not take 5000 ns: it computes, nobody knows in which tiles.
+  Operation *computes = find("comm.compute");
+  EXPECT_EQ(model.getDemand(computes).arithmeticNs, 5000);
+  EXPECT_EQ(model.getDemand(computes).tiles, 0);
+  EXPECT_EQ(model.getDemand(computes).memoryBytes, 32);
+  // All that is known of the other are its bytes.
+  Operation *moves = computes->getNextNode()->getNextNode();
+  EXPECT_EQ(model.getDemand(moves).arithmeticNs, 0);
+  EXPECT_EQ(model.getDemand(moves).memoryBytes, (1 << 26) + 16);
+  ResourceDemand wait = model.getDemand(find("comm.wait"));
+  EXPECT_EQ(wait.arithmeticNs, 0);
+  EXPECT_EQ(wait.memoryBytes, 0);
+}
+
+TEST_F(CostModelTest, BodiesDemandNothingThemselves) {
+  parse(R"mlir(
+    func.func @f(%x: tensor<4096x4096xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c7 = arith.constant 7 : index
+      %r = scf.for %i = %c0 to %c7 step %c1 iter_args(%a = %x) -> tensor<4096x4096xf32> {
+        %e = math.exp %a : tensor<4096x4096xf32>
+        scf.yield %e : tensor<4096x4096xf32>
+      }
+      return
+    }
+  )mlir");
+  CostModel model({});
+  EXPECT_GT(model.getCost(find("scf.for")).ns, 0);
+  ResourceDemand demand = model.getDemand(find("scf.for"));
+  EXPECT_EQ(demand.arithmeticNs, 0);
+  EXPECT_EQ(demand.memoryBytes, 0);
+}
