@@ -9,6 +9,7 @@
 #include "braid/Schedule/CostModel.h"
 
 #include "braid/Schedule/CostExternalModels.h"
+#include "braid/Schedule/Profile.h"
 #include "braid/Schedule/Timeline.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -362,6 +363,37 @@ TEST_F(CostModelTest, TimelinesAddUp) {
   // 2 ranks take 7800 ns, 8 take 15000, and the condition takes its longer arm.
   EXPECT_EQ(totals.communicationNs, 7800 + 5 * (15000 + 7800));
   EXPECT_EQ(totals.makespanNs, 5 * (15000 + 1) + 1);
+}
+
+TEST_F(CostModelTest, MeasurementsComeBeforeWhatTheEmbedderKnows) {
+  parse(R"mlir(
+    func.func @f(%x: tensor<1000xf32>) {
+      %0 = math.exp %x : tensor<1000xf32>
+      %1 = math.cos %0 {comm.label = "c"} : tensor<1000xf32>
+      %2 = math.sin %1 {comm.cost_ns = 3 : i64, comm.label = "c"} : tensor<1000xf32>
+      %3 = math.tan %2 : tensor<1000xf32>
+      return
+    }
+  )mlir");
+  llvm::Expected<Profile> profile =
+      readProfile(R"json({"version": 1, "entries": [
+    {"signature": "math.exp(500xf32) -> (500xf32)", "ns": 100},
+    {"signature": "math.exp(2000xf32) -> (2000xf32)", "ns": 400},
+    {"label": "c", "ns": 9}]})json");
+  ASSERT_TRUE(static_cast<bool>(profile));
+  CostOptions options = ideal();
+  options.measurements = std::make_shared<const Profile>(std::move(*profile));
+  options.profile = [](Operation *) { return 77; };
+  CostModel model(options);
+  auto expectCost = [&](StringRef op, int64_t ns, StringRef source) {
+    Cost cost = model.getCost(find(op));
+    EXPECT_EQ(cost.ns, ns) << op.str();
+    EXPECT_EQ(model.getSourceName(cost.source), source) << op.str();
+  };
+  expectCost("math.exp", 200, "profile interpolated");
+  expectCost("math.cos", 9, "profile label");
+  expectCost("math.sin", 3, "attribute");
+  expectCost("math.tan", 77, "profile");
 }
 
 //===----------------------------------------------------------------------===//
