@@ -159,16 +159,19 @@ struct StructuredOpModel
     unsigned numInputs = linalgOp.getNumDpsInputs();
 
     Work work;
+    uint64_t operationsPerPoint = 0;
     for (Operation &payloadOp : linalgOp.getBlock()->without_terminator()) {
       uint64_t count = getPayloadOperations(payloadOp);
       if (count == 0)
         continue;
+      operationsPerPoint += count;
       Type payloadType =
           getElementTypeOrSelf(payloadOp.getOperand(0).getType());
       work.addOperations(getOperationType(linalgOp, numInputs, payloadType),
                          llvm::SaturatingMultiply(numPoints, count));
     }
-    if (work.operations.size() == 1 && work.operations.front().count != 0)
+    // A product multiplies and adds.
+    if (operationsPerPoint >= 2 && work.operations.size() == 1)
       if (std::optional<MatrixProduct> product =
               getMatrixProduct(linalgOp, numInputs, defaults.dynamicSize)) {
         product->elementType = work.operations.front().elementType;

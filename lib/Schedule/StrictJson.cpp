@@ -17,7 +17,7 @@ using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
 
-char JsonError::ID = 0;
+char JsonError::ID = 0; // NOLINT(readability-identifier-naming)
 
 /// Far more than any file of ours needs, far less than the parser's stack
 /// holds.

@@ -31,7 +31,8 @@ public:
   JsonError(unsigned line, unsigned column, std::string message)
       : line(line), column(column), text(std::move(message)) {}
 
-  static char ID;
+  // What llvm::ErrorInfo calls it.
+  static char ID; // NOLINT(readability-identifier-naming)
   /// Prints `LINE:COLUMN: MESSAGE`.
   void log(llvm::raw_ostream &os) const override;
   std::error_code convertToErrorCode() const override;
