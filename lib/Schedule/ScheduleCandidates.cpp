@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid/Schedule/IterativeOverlap.h"
+#include "braid/Schedule/LatencyHidingSchedule.h"
 #include "braid/Schedule/ListSchedule.h"
 #include "braid/Schedule/RaiseCollectives.h"
 #include "braid/Schedule/ReorderComputeForOverlap.h"
@@ -120,5 +121,7 @@ braid::getScheduleCandidates(const SchedulingProblem &problem) {
   for (const GraphAlgorithms &algorithms : ofGraph)
     candidates.push_back(
         {algorithms.name, runInTurn(problem.graph, algorithms)});
+  candidates.push_back(
+      {"latency hiding", latencyHidingSchedule(problem).order});
   return candidates;
 }

@@ -574,6 +574,86 @@ def CommCheckInFlightPass : Pass<"comm-check-in-flight"> {
   }];
 }
 
+def CommLatencyHidingSchedulePass : Pass<"comm-latency-hiding-schedule"> {
+  let summary = "Schedule by a list from the end, as XLA's latency hiding scheduler";
+  let description = [{
+    The algorithm of XLA's latency hiding scheduler with the settings of XLA:GPU.
+    Walks from the end of each block to its beginning. Of the ops whose users are
+    all placed, it places the best before them by these rules; the first that
+    tells a difference decides:
+
+    1. memory, where more than half of `memory-limit` lives: above the limit the
+       op that adds least, else ops that stay below it;
+    2. a wait, if limits allow its operation to be in flight;
+    3. the op for which the stream stands still for the shortest time: a start
+       is due when its operation has had its time;
+    4. a start with no communication before it comes last (`aggressive`), unless
+       waits cannot be placed for it: then first;
+    5. more communication before it (`aggressive`);
+    6. compute that ends when the next start is due (`aggressive`);
+    7. a user of a wait;
+    8. the op that makes more others ready (`aggressive`);
+    9. the op that stands later in the program.
+
+    `overlap-limit` collectives may be in flight at once, by default one, and
+    `point-to-point-limit` sends and receives. With a higher limit, two
+    collectives are in flight together only if their groups share at most one
+    rank. Limits give way where nothing else can be placed. At last, with
+    `post-process`, starts rise and waits sink as far as they may, starts of one
+    communicator in the order that was found; so more collectives may be in
+    flight than the limit says, one after the other.
+
+    `memory-limit` is a wish, not a guarantee, as in XLA: with `reruns`, a block
+    that exceeds it is scheduled again with nine tenths of the last limit.
+    `comm-schedule` has a hard limit, and searches further.
+
+    The order of collectives is free where `comm-schedule` has it free.
+
+    Before:
+
+    ```mlir
+    %t = comm.all_reduce sum %a on @world {comm.cost_ns = 10 : i64} : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    %f = comm.compute "f"(%b) {comm.cost_ns = 10 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+    %g = comm.compute "g"(%r, %f) {comm.cost_ns = 5 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    After, with `%f` behind the all-reduce:
+
+    ```mlir
+    %t = comm.all_reduce sum %a on @world {comm.cost_ns = 10 : i64} : tensor<4xf32>
+    %f = comm.compute "f"(%b) {comm.cost_ns = 10 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    %g = comm.compute "g"(%r, %f) {comm.cost_ns = 5 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let options = [
+    Option<"overlapLimit", "overlap-limit", "unsigned", /*default=*/"1",
+           "The most collectives in flight at once; 0 is no limit">,
+    Option<"pointToPointLimit", "point-to-point-limit", "unsigned", /*default=*/"4",
+           "The most sends and receives in flight at once; 0 is no limit">,
+    Option<"memoryLimit", "memory-limit", "std::string", /*default=*/"\"\"",
+           "The bytes that should live at most, such as 80GiB; memory does not "
+           "matter without it">,
+    Option<"reruns", "reruns", "unsigned", /*default=*/"0",
+           "How often to schedule again with a smaller limit while memory-limit "
+           "is exceeded">,
+    Option<"aggressive", "aggressive", "bool", /*default=*/"true",
+           "Use the rules that XLA calls aggressive">,
+    Option<"postProcess", "post-process", "bool", /*default=*/"true",
+           "At last, raise starts and sink waits">,
+    Option<"keepOrder", "keep-order", "bool", /*default=*/"false",
+           "Keep the program's order of the starts">,
+    Option<"printReasons", "print-reasons", "bool", /*default=*/"false",
+           "Give a remark for each op with the rule that chose it">
+  ] # costOptions;
+  let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numMoved", "moved-ops", "Ops that have others before them than they had">
+  ];
+}
+
 def CommSchedulePass : Pass<"comm-schedule"> {
   let summary = "Search for the order that hides most communication";
   let description = [{
