@@ -419,7 +419,7 @@ static ScheduleOrder lowerWaits(const ScheduleGraph &graph,
   };
   auto place = [&](unsigned node) {
     reversed.push_back(node);
-    for (unsigned predecessor : graph.predecessors(node))
+    for (unsigned predecessor : llvm::reverse(graph.predecessors(node)))
       if (--missing[predecessor] == 0 && isWait(predecessor))
         ready.push_back(predecessor);
   };
