@@ -55,25 +55,6 @@ using namespace llvm;
 
 namespace {
 
-/// Operations that are placed together: L above.
-struct Communication {
-  struct Part {
-    int64_t head;
-    int64_t work;
-    /// -1 if it may end after what is measured.
-    int64_t tail;
-    /// What it takes at full rate.
-    int64_t multiprocessors;
-    double memoryDemand;
-  };
-  std::vector<Part> parts;
-  /// Others may slow it down over its link, so that it need not take all of its
-  /// `memoryDemand` while it runs.
-  bool sharesLink = false;
-  /// The most multiprocessors that are held while it runs.
-  int64_t mostHeld = 0;
-};
-
 /// An op of the stream beside which communication may run.
 struct Place {
   unsigned node;
@@ -94,6 +75,9 @@ public:
   /// The bound that `all` yields with the best of a few choices of A and L.
   double getBound(const Communication &all) const;
 
+  /// The same for the lanes with the most to do together.
+  double getJointBound(std::vector<Communication> lanes) const;
+
 private:
   std::vector<Place> getPlaces(const Communication &chosen) const;
   double getBound(ArrayRef<Place> places, const Communication &chosen,
@@ -108,13 +92,8 @@ private:
 
 std::vector<Place>
 ContentionBound::getPlaces(const Communication &chosen) const {
-  // The least that any of them takes.
-  int64_t held = chosen.parts.front().multiprocessors;
-  double memory = chosen.parts.front().memoryDemand;
-  for (const Communication::Part &part : chosen.parts) {
-    held = std::min(held, part.multiprocessors);
-    memory = std::min(memory, part.memoryDemand);
-  }
+  int64_t held = chosen.getLeastMultiprocessors();
+  double memory = chosen.getLeastMemoryDemand();
 
   std::vector<Place> places;
   for (const NodeJob &entry : stream) {
@@ -240,6 +219,43 @@ double ContentionBound::getBound(const Communication &all) const {
   return best;
 }
 
+double ContentionBound::getJointBound(std::vector<Communication> lanes) const {
+  // Sets of lanes are looked at one by one, beside each op.
+  size_t maxLanes = stream.size() <= 20'000 ? 3 : 2;
+  auto getWork = [](const Communication &lane) {
+    int64_t work = 0;
+    for (const Communication::Part &part : lane.parts)
+      work = addNs(work, part.work);
+    return work;
+  };
+  while (lanes.size() > maxLanes) {
+    auto least =
+        std::min_element(lanes.begin(), lanes.end(),
+                         [&](const Communication &a, const Communication &b) {
+                           return getWork(a) < getWork(b);
+                         });
+    lanes.erase(least);
+  }
+  if (lanes.size() < 2)
+    return 0;
+
+  std::pair<int64_t, int64_t> all = {stream.front().job.head,
+                                     stream.front().job.tail};
+  std::vector<Job> jobs;
+  for (const NodeJob &entry : stream) {
+    all.first = std::min(all.first, entry.job.head);
+    all.second = std::min(all.second, entry.job.tail);
+    jobs.push_back(entry.job);
+  }
+  std::pair<int64_t, int64_t> critical;
+  getPreemptiveMakespan(std::move(jobs), &critical);
+  double best = getJointContentionBound(problem, stream, lanes, all);
+  if (critical != all)
+    best = std::max(best,
+                    getJointContentionBound(problem, stream, lanes, critical));
+  return best;
+}
+
 int64_t braid::getContentionBound(const SchedulingProblem &problem,
                                   ArrayRef<NodeJob> stream,
                                   ArrayRef<std::vector<NodeJob>> lanes) {
@@ -261,6 +277,7 @@ int64_t braid::getContentionBound(const SchedulingProblem &problem,
 
   ContentionBound bound(problem, stream);
   double best = 0;
+  std::vector<Communication> ofLanes;
   std::vector<Communication> ofLinks(machine.linkBandwidth.size());
   for (auto [lane, operations] : llvm::enumerate(lanes)) {
     Communication ofLane;
@@ -287,9 +304,12 @@ int64_t braid::getContentionBound(const SchedulingProblem &problem,
       if (part.work > 0)
         ofLinks[link].parts.push_back(part);
     }
-    if (!ofLane.parts.empty())
-      best = std::max(best, bound.getBound(ofLane));
+    if (ofLane.parts.empty())
+      continue;
+    best = std::max(best, bound.getBound(ofLane));
+    ofLanes.push_back(std::move(ofLane));
   }
+  best = std::max(best, bound.getJointBound(ofLanes));
   for (Communication &ofLink : ofLinks) {
     ofLink.sharesLink = true;
     ofLink.mostHeld = mostHeld;

@@ -11,6 +11,8 @@
 
 #include "PrecedenceDag.h"
 
+#include <algorithm>
+
 namespace braid {
 
 /// `job` with its node, as the contention bound needs it.
@@ -18,6 +20,47 @@ struct NodeJob {
   Job job;
   unsigned node;
 };
+
+/// Operations of a lane, or of a link, that are placed beside the stream.
+struct Communication {
+  struct Part {
+    int64_t head;
+    int64_t work;
+    /// -1 if it may end after what is measured.
+    int64_t tail;
+    /// What it takes at full rate.
+    int64_t multiprocessors;
+    double memoryDemand;
+  };
+  std::vector<Part> parts;
+  /// Others may slow it down over its link, so that it need not take all of its
+  /// `memoryDemand` while it runs.
+  bool sharesLink = false;
+  /// The most multiprocessors that are held while it runs.
+  int64_t mostHeld = 0;
+
+  /// What any of its parts takes at least; there is one.
+  int64_t getLeastMultiprocessors() const {
+    int64_t least = parts.front().multiprocessors;
+    for (const Part &part : parts)
+      least = std::min(least, part.multiprocessors);
+    return least;
+  }
+  double getLeastMemoryDemand() const {
+    double least = parts.front().memoryDemand;
+    for (const Part &part : parts)
+      least = std::min(least, part.memoryDemand);
+    return least;
+  }
+};
+
+/// A bound for up to a few `lanes` together, from which an allowance for
+/// rounding has still to be taken, with the ops on the stream whose heads and
+/// tails are no less than those of `window`. 0 if there are none.
+double getJointContentionBound(const SchedulingProblem &problem,
+                               llvm::ArrayRef<NodeJob> stream,
+                               llvm::ArrayRef<Communication> lanes,
+                               std::pair<int64_t, int64_t> window);
 
 /// The cheapest way to place the communication of each lane, and of each link,
 /// beside the compute of the stream. `stream` has the nodes on the stream with

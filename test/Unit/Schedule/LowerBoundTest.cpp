@@ -240,6 +240,22 @@ TEST(LowerBound, OperationsThatTakeLittleDoNotMakeOthersCheap) {
   EXPECT_EQ(writer.getBounds().get(LowerBoundKind::Contention), 1400);
 }
 
+// One lane alone would cost 200 ns. Both together stop nearly all compute.
+TEST(LowerBound, SeveralLanesDoNotHideBesideTheSameCompute) {
+  Writer writer;
+  writer.problem.machine.multiprocessors = 100;
+  unsigned compute = writer.compute(1000);
+  writer.problem.demands[compute].arithmeticNs = 1000;
+  for (int lane = 0; lane != 2; ++lane) {
+    unsigned start = writer.start(400, {}, lane);
+    writer.problem.demands[start].multiprocessors = 50;
+  }
+  int64_t bound = writer.getBounds().get(LowerBoundKind::Contention);
+  EXPECT_GE(bound, 1380);
+  // Exposed at the same time.
+  EXPECT_LE(bound, 1400);
+}
+
 // What an iteration has started and the next awaits may outlast it, but not the
 // next.
 TEST(LowerBound, LoopBodies) {
