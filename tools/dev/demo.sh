@@ -8,8 +8,8 @@ export PATH=$BUILD/bin:$PATH
 cd "$ROOT"
 
 program=test/Examples/reorder.mlir
-passes=comm-reorder-compute-for-overlap
 latency=20us bandwidth=100MB/s
+passes="comm-reorder-compute-for-overlap{hardware=cpu link-latency=$latency link-bandwidth=$bandwidth}"
 estimate="hardware=cpu world-size=2 link-latency=$latency link-bandwidth=$bandwidth passes=$passes"
 # One BLAS thread a rank: ranks are threads already.
 export OPENBLAS_NUM_THREADS=1
@@ -23,7 +23,7 @@ show braid-opt "$program" "--comm-report=\"$estimate\"" -o /dev/null
 braid-opt "$program" "--comm-report=$estimate" -o /dev/null
 
 step "the same on 2 ranks: every all-reduce takes as long as on a link of $bandwidth"
-run=(braid-run "$program" --passes=$passes --ranks=2 --arg=random:1
+run=(braid-run "$program" --passes="$passes" --ranks=2 --arg=random:1
   --link=latency=$latency,bandwidth=$bandwidth --verify --repeat=9)
 show "${run[@]}"
 "${run[@]}" | tee "$BUILD/demo.log"

@@ -22,9 +22,9 @@ comm.group @pairs [[0, 1], [2, 3]]
 // ONE-LABEL: func.func @three_at_once
 // ONE-NEXT: comm.all_reduce {{.*}}"first"
 // ONE-NEXT: comm.all_reduce {{.*}}"second"
-// ONE-NEXT: comm.wait
-// ONE-NEXT: comm.wait
+// ONE-NEXT: %{{.*}} = comm.wait %all_reduce :
 // ONE-NEXT: comm.all_reduce {{.*}}"third"
+// ONE-NEXT: %{{.*}} = comm.wait %all_reduce_0 :
 func.func @three_at_once(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %t = comm.all_reduce sum %a on @world {comm.cost_ns = 100 : i64, comm.label = "first"} : tensor<4xf32>
   %r = comm.wait %t : !comm.token<tensor<4xf32>>

@@ -11,7 +11,7 @@
 comm.group @world all
 
 // CHECK-LABEL: func.func @starts_come_first
-// expected-remark@below {{scheduled @starts_come_first: makespan 25 ns, was 30 ns; lower bound 25 ns, optimal; peak memory 80 bytes; order of raise collectives}}
+// expected-remark@below {{scheduled @starts_come_first: makespan 25 ns, was 30 ns; lower bound 25 ns, optimal; peak memory 80 bytes}}
 func.func @starts_come_first(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: comm.all_reduce {{.*}}"ar1"
   // CHECK-NEXT: comm.all_reduce {{.*}}"ar2"
