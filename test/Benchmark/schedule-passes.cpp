@@ -163,6 +163,8 @@ const PassCase passCases[] = {
        return comm::createCommSinkWaitsIterativePass(
            getEstimated<comm::CommSinkWaitsIterativePassOptions>());
      }},
+    {"comm-latency-hiding-schedule",
+     [] { return comm::createCommLatencyHidingSchedulePass(); }},
     {"comm-reorder-preserving-peak-memory",
      [] { return comm::createCommReorderPreservingPeakMemoryPass(); }},
     {"  with estimates",
