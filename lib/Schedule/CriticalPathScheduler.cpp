@@ -209,6 +209,28 @@ unsigned CriticalPathScheduler::findFitting(Heap &heap) {
   return flat.size();
 }
 
+unsigned CriticalPathScheduler::findShorter(int64_t releaseNs) {
+  looked.clear();
+  unsigned best = flat.size();
+  for (unsigned i = 0; i != 8; ++i) {
+    unsigned node = findFitting(compute);
+    if (node == flat.size())
+      break;
+    ++steps;
+    looked.push_back(compute.top());
+    compute.pop();
+    if (streamNs + flat.cost[node] <= releaseNs) {
+      best = node;
+      break;
+    }
+    if (best == flat.size() || flat.cost[node] < flat.cost[best])
+      best = node;
+  }
+  for (const Entry &entry : looked)
+    compute.push(entry);
+  return best;
+}
+
 bool CriticalPathScheduler::isLaneIdling() const {
   for (unsigned lane = 0; lane != flat.numLanes; ++lane)
     if (missingOfLane[lane] != 0 && startsOfLane[lane].empty() &&
@@ -268,6 +290,10 @@ bool CriticalPathScheduler::schedule(const ListRule &newRule,
     if (!urgent)
       next = findFitting(compute);
     int64_t releaseNs = getNextRelease();
+    if (rule.fitsEnds && !urgent && next != none && releaseNs != never &&
+        releaseNs < streamNs + flat.cost[next] &&
+        rule.priorities[~pending.top().second] > rule.priorities[next])
+      next = findShorter(releaseNs);
     bool stall = next == none;
     if (!stall && rule.patienceNs > 0 && releaseNs != never &&
         releaseNs - streamNs <= rule.patienceNs)
@@ -279,7 +305,7 @@ bool CriticalPathScheduler::schedule(const ListRule &newRule,
     if (issueStarts(horizonNs))
       continue;
     if (!stall) {
-      (urgent ? urgentCompute : compute).pop();
+      // It stays in its heaps until it comes up there.
       place(next);
       continue;
     }

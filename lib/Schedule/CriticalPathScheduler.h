@@ -38,6 +38,10 @@ struct ListRule {
   /// The stream stands still for at most so long rather than begin something
   /// less urgent than what the operation holds back.
   int64_t patienceNs = 0;
+  /// If the stream would come too late to an operation that ends soon and holds
+  /// back something more urgent, what is short enough goes first instead, or
+  /// what comes the least too late.
+  bool fitsEnds = false;
   /// If given: what goes first instead, on the stream, while some lane has
   /// nothing to start and at most `backlogNs` left to do.
   llvm::ArrayRef<int64_t> urgentPriorities = {};
@@ -82,6 +86,9 @@ private:
   /// The first node of `heap` that fits, which stays there; the number of nodes
   /// if there is none. Sets nodes that do not fit aside.
   unsigned findFitting(Heap &heap);
+  /// Of the ready compute that goes first, one that ends by `releaseNs`, or
+  /// else the one that ends first.
+  unsigned findShorter(int64_t releaseNs);
   bool issueStarts(int64_t horizonNs);
   bool isLaneIdling() const;
   int64_t getNextRelease();
@@ -116,6 +123,7 @@ private:
   /// Nodes that do not fit, and those that lead too far, by the negated
   /// position.
   std::vector<unsigned> aside;
+  std::vector<Entry> looked;
   Heap leading;
 };
 

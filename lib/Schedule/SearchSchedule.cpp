@@ -13,7 +13,6 @@
 #include "FlatProblem.h"
 #include "LocalSearch.h"
 #include "MemorySchedule.h"
-#include "PhaseBound.h"
 #include "PlayedMoves.h"
 #include "WindowSearch.h"
 #include "braid/Schedule/LowerBound.h"
@@ -302,6 +301,14 @@ void Searcher::runListRules() {
       if (!options.useListRules)
         return;
     }
+    for (int64_t patienceNs : {int64_t(0), meanNs / 4, meanNs}) {
+      if (isDone())
+        return;
+      ListRule list{rule.priorities, /*eagerStarts=*/false, patienceNs};
+      list.fitsEnds = true;
+      if (schedule(list, order))
+        considerList(order, "what fits before the next end");
+    }
     for (int64_t backlogNs :
          {int64_t(0), meanNs, longestNs / 2, longestNs, 4 * longestNs}) {
       if (isDone())
@@ -446,7 +453,9 @@ void Searcher::runLocalSearch() {
       if (anywhere || (where >= first && where < first + length))
         priorities[node] += engine() % noise;
     }
-    if (!schedule({priorities, engine() % 2 == 0, 0}, order))
+    ListRule rule{priorities, /*eagerStarts=*/engine() % 2 == 0};
+    rule.fitsEnds = engine() % 2 == 0;
+    if (!schedule(rule, order))
       return;
     improve(order, maxSteps / 16);
     consider(local.getOrder(), "repeated local search");
@@ -495,13 +504,6 @@ SearchResult Searcher::run() {
 
   if (!isDone())
     runListRules();
-  if (!isDone() && problem.carriedAwaits.empty()) {
-    uint64_t visits = 0;
-    result.lowerBoundNs =
-        getPhaseBound(flat, tails, result.lowerBoundNs, getLeftSteps(), visits);
-    otherSteps += visits / 4;
-    result.optimal = result.makespanNs <= result.lowerBoundNs;
-  }
   if (!isDone() && options.useExact)
     runExact();
   if (!isDone() && options.useIteratedLists)
