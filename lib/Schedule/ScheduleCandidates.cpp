@@ -93,6 +93,11 @@ static ScheduleOrder runIterative(const SchedulingProblem &problem) {
   return sinkWaitsIterative(problem, order, options).order;
 }
 
+/// As XLA does.
+static ScheduleOrder runLatencyHiding(const SchedulingProblem &problem) {
+  return latencyHidingSchedule(problem).order;
+}
+
 std::vector<ScheduleCandidate>
 braid::getScheduleCandidates(const SchedulingProblem &problem) {
   static constexpr ProblemAlgorithm ofProblem[] = {
@@ -101,6 +106,7 @@ braid::getScheduleCandidates(const SchedulingProblem &problem) {
       {"list without compute behind starts", runListRaiseAndSink},
       {"simple overlap", runSimpleOverlap},
       {"iterative", runIterative},
+      {"latency hiding", runLatencyHiding},
   };
   static const GraphAlgorithms ofGraph[] = {
       {"sink waits", {sinkWaits}},
@@ -121,7 +127,5 @@ braid::getScheduleCandidates(const SchedulingProblem &problem) {
   for (const GraphAlgorithms &algorithms : ofGraph)
     candidates.push_back(
         {algorithms.name, runInTurn(problem.graph, algorithms)});
-  candidates.push_back(
-      {"latency hiding", latencyHidingSchedule(problem).order});
   return candidates;
 }
