@@ -8,7 +8,6 @@
 
 #include "braid/Schedule/Profile.h"
 
-#include "braid/Schedule/Units.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-//===- ProfileSignature.cpp - What a measurement is a measurement of ------===//
+//===- ProfileSignature.cpp - What profiles call an op --------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,10 +9,9 @@
 #include "braid/Schedule/ProfileSignature.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace braid;

@@ -1,4 +1,4 @@
-//===- ProfileSignature.h - What a measurement is a measurement of -*- C++ -*-//
+//===- ProfileSignature.h - What profiles call an op ------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
