@@ -27,6 +27,8 @@ enum class SliceKind {
   LeftOut        ///< trips of a body that have no slices of their own
 };
 
+constexpr size_t kNumSliceKinds = 6;
+
 /// An op that runs once, on one track.
 struct ReportSlice {
   SliceKind kind;

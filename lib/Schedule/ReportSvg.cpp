@@ -20,7 +20,7 @@
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/Format.h"
 
-#include <cmath>
+#include <array>
 
 using namespace braid;
 using llvm::raw_ostream;
@@ -34,7 +34,7 @@ static constexpr size_t kMaxFunctions = 24;
 static constexpr double kWidth = 1200, kLeft = 150, kRight = 14;
 static constexpr double kRowHeight = 24, kRowGap = 5, kTitleHeight = 26;
 static constexpr double kAxisHeight = 22, kMemoryHeight = 54, kPanelGap = 18;
-/// Narrower slices are joined with neighbours of their kind.
+/// Slices within this width become one rectangle.
 static constexpr double kTiny = 0.5;
 
 /// `text` as XML takes it: without the control characters that no XML may hold.
@@ -231,47 +231,40 @@ void SvgPrinter::drawBox(StringRef cssClass, double x, double width,
 }
 
 void SvgPrinter::drawTrack(const SlicedFunction &sliced, unsigned track) {
-  // Tiny neighbours of one kind that are to be drawn as one.
-  const ReportSlice *first = nullptr;
-  int64_t untilNs = 0, count = 0;
-  auto flush = [&] {
-    if (!first)
-      return;
-    double x = getX(first->startNs), width = getX(untilNs) - x;
-    // What is deeper lies within what is around it.
-    double inset = std::min(first->depth, 3u) * 2.0;
-    if (count == 1)
-      drawBox(getClass(first->kind), x, width, inset,
+  // What takes no time is not seen.
+  std::vector<const ReportSlice *> shown;
+  for (const ReportSlice &slice : sliced.slices)
+    if (slice.track == track && slice.endNs > slice.startNs)
+      shown.push_back(&slice);
+  for (size_t i = 0; i < shown.size();) {
+    const ReportSlice *first = shown[i];
+    double x = getX(first->startNs);
+    // All that lies in one hair's breadth; it looks like most of it does.
+    std::array<int64_t, kNumSliceKinds> sumNs = {};
+    int64_t untilNs = first->endNs;
+    size_t end = i;
+    while (end < shown.size() &&
+           (end == i || getX(shown[end]->endNs) - x < kTiny)) {
+      const ReportSlice &slice = *shown[end++];
+      sumNs[static_cast<size_t>(slice.kind)] += slice.endNs - slice.startNs;
+      untilNs = std::max(untilNs, slice.endNs);
+    }
+    double width = getX(untilNs) - x;
+    if (end == i + 1) {
+      // What is deeper lies within what is around it.
+      drawBox(getClass(first->kind), x, width, std::min(first->depth, 3u) * 2.0,
               first->kind == SliceKind::Wait ? "waits"
                                              : getDisplayName(*first->node),
               getSliceTitle(*first));
-    else
-      drawBox(getClass(first->kind), x, width, inset, "",
-              std::to_string(count) + " ops, " + formatTime(first->startNs) +
+    } else {
+      auto kind = static_cast<SliceKind>(
+          std::max_element(sumNs.begin(), sumNs.end()) - sumNs.begin());
+      drawBox(getClass(kind), x, width, 0, "",
+              std::to_string(end - i) + " ops, " + formatTime(first->startNs) +
                   " to " + formatTime(untilNs));
-    first = nullptr;
-  };
-  for (const ReportSlice &slice : sliced.slices) {
-    // What takes no time is not seen; a row of waits that hold nothing less so.
-    if (slice.track != track || slice.endNs == slice.startNs)
-      continue;
-    bool isTiny = getX(slice.endNs) - getX(slice.startNs) < kTiny;
-    bool joins = first && isTiny && first->kind == slice.kind &&
-                 first->depth == slice.depth &&
-                 getX(untilNs) - getX(first->startNs) < 8 * kTiny &&
-                 getX(slice.startNs) - getX(untilNs) < kTiny &&
-                 (count > 1 || getX(untilNs) - getX(first->startNs) < kTiny);
-    if (!joins)
-      flush();
-    if (!first) {
-      first = &slice;
-      untilNs = slice.endNs;
-      count = 0;
     }
-    untilNs = std::max(untilNs, slice.endNs);
-    ++count;
+    i = end;
   }
-  flush();
 }
 
 void SvgPrinter::drawExposed(const SlicedFunction &sliced, unsigned track) {

@@ -247,22 +247,26 @@
       this.svg.append(text);
     }
 
-    /** One rectangle a slice; neighbours of one kind that share a pixel get one. */
+    /** One rectangle a slice; those that share a pixel get one, which looks like most of them. */
     drawLayer(layer, y, plot, labels) {
       for (let i = findFirst(layer, view.from); i < layer.length && layer[i].start < view.to; ++i) {
         const first = layer[i];
         if (first.end === first.start)
           continue;
         const x = this.getX(first.start);
+        const sums = { [first.kind]: first.end - first.start };
         let end = first.end;
         let last = i;
-        while (last + 1 < layer.length && layer[last + 1].kind === first.kind &&
-          this.getX(layer[last + 1].end) - x < 1 && layer[last + 1].start < view.to)
-          end = layer[++last].end;
+        while (last + 1 < layer.length && this.getX(layer[last + 1].end) - x < 1 && layer[last + 1].start < view.to) {
+          const slice = layer[++last];
+          sums[slice.kind] = (sums[slice.kind] ?? 0) + slice.end - slice.start;
+          end = slice.end;
+        }
+        const kind = Object.keys(sums).reduce((a, b) => (sums[b] > sums[a] ? b : a));
         const width = this.getX(end) - x;
         const inset = Math.min(first.depth, 4) * 2;
         const rect = createSvg("rect", {
-          class: first.kind, x, y: y + inset, height: ROW - 2 * inset,
+          class: kind, x, y: y + inset, height: ROW - 2 * inset,
           width: Math.max(width > 3 ? width - 0.6 : width, 0.7), rx: width > 6 ? 2 : undefined,
           "data-slice": first.index, "data-count": last > i ? last - i + 1 : undefined,
         });
@@ -367,7 +371,7 @@
         const first = this.timeline.slices[slice];
         if (count === undefined)
           return describe(first);
-        return [[`${count} ops`, first.kind], ["from, to", `${formatTime(first.start)} to ${formatTime(Number(end))}`],
+        return [[`${count} ops`, ""], ["from, to", `${formatTime(first.start)} to ${formatTime(Number(end))}`],
           ["", "zoom in to tell them apart"]];
       }
       if (event.target.classList.contains("memory")) {

@@ -30,8 +30,8 @@ comm.group @world all
 // CHECK-NEXT: 16 B on @world (8 ranks)
 // CHECK-NEXT: 300 ns (attribute)
 // CHECK-NEXT: 0 ns to 300 ns
-// CHECK-NEXT: exposed for 300 ns</title></rect>
-// CHECK-NEXT: <rect class="exposed" x="150" {{.*}} width="777" {{.*}}><title>ar &lt;&amp;&quot;&gt; exposed for 300 ns</title></rect>
+// CHECK-NEXT: exposed for 300 ns: &quot;k&quot; could run beside it, which gains 100 ns</title></rect>
+// CHECK-NEXT: <rect class="exposed" x="150" {{.*}} width="777" {{.*}}><title>ar &lt;&amp;&quot;&gt; exposed for 300 ns: &quot;k&quot; could run beside it, which gains 100 ns</title></rect>
 // CHECK-NEXT: <text class="in comm-text" {{.*}}>ar &lt;&amp;&quot;&gt;</text>
 // CHECK-NEXT: >memory</text>
 // CHECK-NEXT: >peak 48 B</text>
