@@ -209,6 +209,8 @@ ReportedNode Reporter::reportNode(const TimelineNode &node) {
   reported.times = node.times;
   reported.lane = node.role == StreamRole::Start ? node.lane : "compute";
   reported.awaits.assign(node.awaits.begin(), node.awaits.end());
+  reported.carriedAwaits.assign(node.carriedAwaits.begin(),
+                                node.carriedAwaits.end());
   if (auto number = op->getAttrOfType<IntegerAttr>(kNumberAttrName))
     reported.number = number.getInt();
 

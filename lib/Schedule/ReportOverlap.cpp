@@ -186,15 +186,28 @@ class CoverageBuilder {
 public:
   CoverageBuilder(const ReportedProgram &program) : program(program) {}
 
-  const Coverage &getCoverage(const std::vector<ReportedNode> &nodes) {
+  /// Of a body that takes `lengthNs`. What a trip of a loop leaves in flight is
+  /// in flight in the next.
+  const Coverage &getCoverage(const std::vector<ReportedNode> &nodes,
+                              int64_t lengthNs) {
     if (auto it = bodies.find(&nodes); it != bodies.end())
       return *it->second;
     auto coverage = std::make_unique<BodyCoverage>();
-    for (const ReportedNode &node : nodes)
-      if (node.role != StreamRole::Wait)
-        coverage->add(node.times,
-                      node.role == StreamRole::Start && !node.group.empty(),
-                      getInside(node));
+    for (const ReportedNode &node : nodes) {
+      if (node.role == StreamRole::Wait)
+        continue;
+      bool isCommunication =
+          node.role == StreamRole::Start && !node.group.empty();
+      const Coverage *inside = getInside(node);
+      coverage->add(node.times, isCommunication, inside);
+      SimulatedTimes times = node.times;
+      while (node.role == StreamRole::Start && lengthNs > 0 &&
+             times.endNs > lengthNs) {
+        times.startNs = std::max<int64_t>(0, times.startNs - lengthNs);
+        times.endNs -= lengthNs;
+        coverage->add(times, isCommunication, inside);
+      }
+    }
     coverage->finish();
     return *(bodies[&nodes] = std::move(coverage));
   }
@@ -207,14 +220,16 @@ private:
     if (node.callee && node.costNs > 0) {
       const ReportedFunction &callee = program[*node.callee];
       inside = std::make_unique<RepeatedCoverage>(lengthNs);
-      inside->append(getCoverage(callee.nodes), callee.totals.makespanNs);
+      inside->append(getCoverage(callee.nodes, callee.totals.makespanNs),
+                     callee.totals.makespanNs);
     } else if (!node.bodies.empty()) {
       // Others that slow the op down slow each trip alike.
       int64_t tripCount = std::max<int64_t>(1, node.bodies.front().tripCount);
       inside = std::make_unique<RepeatedCoverage>(lengthNs / tripCount);
       for (const ReportedBody &body : node.bodies)
         if (body.counts)
-          inside->append(getCoverage(body.nodes), body.totals.makespanNs);
+          inside->append(getCoverage(body.nodes, body.totals.makespanNs),
+                         body.totals.makespanNs);
     } else {
       return nullptr;
     }
@@ -233,8 +248,9 @@ private:
 void braid::measureHiddenFractions(ReportedProgram &program) {
   CoverageBuilder builder(program);
   for (ReportedFunction &function : program) {
-    Measure measure = builder.getCoverage(function.nodes)
-                          .measureUntil(function.totals.makespanNs);
+    Measure measure =
+        builder.getCoverage(function.nodes, function.totals.makespanNs)
+            .measureUntil(function.totals.makespanNs);
     function.hiddenFraction.reset();
     if (measure.communicationNs > 0)
       function.hiddenFraction = static_cast<double>(measure.bothNs) /

@@ -120,8 +120,10 @@ public:
   SlicedFunction slice(const ReportedFunction &function);
 
 private:
-  void addNodes(const std::vector<ReportedNode> &nodes, int64_t makespanNs,
-                int64_t offsetNs, int64_t limitNs, unsigned depth);
+  std::vector<unsigned> addNodes(const std::vector<ReportedNode> &nodes,
+                                 int64_t makespanNs, int64_t offsetNs,
+                                 int64_t limitNs, unsigned depth,
+                                 llvm::ArrayRef<unsigned> tripBefore = {});
   void addInside(const ReportedNode &node, const SimulatedTimes &times,
                  unsigned depth);
   void addExposed(llvm::SmallVector<unsigned> starts, int64_t fromNs);
@@ -189,12 +191,17 @@ void Slicer::addInside(const ReportedNode &node, const SimulatedTimes &times,
   int64_t tripCount = std::max<int64_t>(1, node.bodies.front().tripCount);
   int64_t tripNs = (times.endNs - times.startNs) / tripCount;
   int64_t shown = result.isComplete ? tripCount : 1;
+  // Tokens are carried by loops of one region.
+  std::vector<unsigned> slices;
   for (int64_t trip = 0; trip < shown; ++trip) {
     int64_t atNs = times.startNs + trip * tripNs, limitNs = atNs + tripNs;
     for (const ReportedBody &body : node.bodies) {
       if (!body.counts)
         continue;
-      addNodes(body.nodes, body.totals.makespanNs, atNs, limitNs, depth + 1);
+      slices = addNodes(
+          body.nodes, body.totals.makespanNs, atNs, limitNs, depth + 1,
+          slices.size() == body.nodes.size() ? llvm::ArrayRef(slices)
+                                             : llvm::ArrayRef<unsigned>());
       atNs = std::min(limitNs, addNs(atNs, body.totals.makespanNs));
     }
   }
@@ -212,10 +219,12 @@ void Slicer::addInside(const ReportedNode &node, const SimulatedTimes &times,
 }
 
 /// `nodes` run from `offsetNs` on; on the stream, until `limitNs` at the
-/// latest.
-void Slicer::addNodes(const std::vector<ReportedNode> &nodes,
-                      int64_t makespanNs, int64_t offsetNs, int64_t limitNs,
-                      unsigned depth) {
+/// latest. Returns their slices; `tripBefore` are those of the trip before, if
+/// any.
+std::vector<unsigned> Slicer::addNodes(const std::vector<ReportedNode> &nodes,
+                                       int64_t makespanNs, int64_t offsetNs,
+                                       int64_t limitNs, unsigned depth,
+                                       llvm::ArrayRef<unsigned> tripBefore) {
   std::vector<unsigned> sliceOf(nodes.size());
   llvm::SmallVector<unsigned> starts;
   int64_t streamNs = offsetNs;
@@ -232,10 +241,11 @@ void Slicer::addNodes(const std::vector<ReportedNode> &nodes,
     ReportSlice added{SliceKind::Compute, &node, 0, times.startNs, times.endNs,
                       times.issuedNs,     depth,
                       /*tripCount=*/1,    {}};
-    // What stands further down was started in the trip before.
     for (unsigned awaited : node.awaits)
-      if (awaited < index)
-        added.awaits.push_back(sliceOf[awaited]);
+      added.awaits.push_back(sliceOf[awaited]);
+    if (!tripBefore.empty())
+      for (unsigned awaited : node.carriedAwaits)
+        added.awaits.push_back(tripBefore[awaited]);
     bool hasInside = hasCallee(node) || !node.bodies.empty();
     if (node.role == StreamRole::Start)
       added.kind = node.group.empty() ? SliceKind::SideCompute
@@ -262,6 +272,7 @@ void Slicer::addNodes(const std::vector<ReportedNode> &nodes,
   // What is still in flight at the end is awaited there.
   if (streamNs < addNs(offsetNs, makespanNs))
     addExposed(std::move(starts), streamNs);
+  return sliceOf;
 }
 
 /// Gives lanes their tracks, and sorts the slices by track and time.

@@ -169,8 +169,10 @@ void TimelineBuilder::add(Operation *op) {
 
 Simulation TimelineBuilder::play() {
   for (auto [waiter, start] : carried)
-    if (auto it = positions.find(start); it != positions.end())
+    if (auto it = positions.find(start); it != positions.end()) {
       problem.carriedAwaits.push_back({waiter, it->second});
+      timeline.nodes[waiter].carriedAwaits.push_back(it->second);
+    }
   problem.graph.finalize();
   problem.liveBytes = memory.getArgumentBytes();
   for (const BodyMemory::Piece &piece : memory.getPieces())

@@ -68,8 +68,10 @@ struct ReportedNode {
   /// Of a start of a collective: why some of it is exposed. Empty if nothing is
   /// or nobody knows.
   std::string reason;
-  /// Of what awaits: the starts, by their position in the same body.
+  /// Of what awaits: the starts, by their position in the same body; and those
+  /// of the trip before, in the body of a loop.
   std::vector<unsigned> awaits;
+  std::vector<unsigned> carriedAwaits;
   /// Of a start: its number in the program that the report is about, which
   /// tells it from others in the programs before and after passes. -1 for what
   /// passes made anew.

@@ -29,8 +29,10 @@ struct TimelineNode {
   /// yet.
   bool hidden;
   SimulatedTimes times;
-  /// Of what awaits: the starts, by their position on the timeline.
+  /// Of what awaits: the starts, by their position on the timeline; and those
+  /// of the iteration before, in the body of a loop.
   llvm::SmallVector<unsigned, 1> awaits;
+  llvm::SmallVector<unsigned, 1> carriedAwaits;
 };
 
 /// Bytes that live from a moment on, up to the next sample.
