@@ -738,14 +738,15 @@ def CommSchedulePass : Pass<"comm-schedule"> {
 def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
   let summary = "Report the timeline and how much communication stays exposed";
   let description = [{
-    Plays every function on the textbook machine: one compute stream that runs
-    the ops in program order, and a lane for each group beside it. A start takes
-    no time; its operation runs on its lane from the moment the stream comes to
-    the start and the lane is free; a wait holds the stream until the operation
-    has ended. The report shows the timeline, one line an op, with `| ` before
-    compute that runs beside an operation in flight, the total time, and for
-    each collective how much of it stays exposed: how long the stream stands
-    still at its waits. The program itself is not changed.
+    Plays every function on the machine of `hardware` (see docs/simulator.md):
+    one compute stream that runs the ops in program order, and a lane for each
+    group beside it. A start takes no time; its operation runs on its lane from
+    the moment the stream comes to the start and the lane is free; a wait holds
+    the stream until the operation has ended. The report shows the timeline, one
+    line an op, with `| ` before compute that runs beside an operation in flight,
+    the total time and how far it is above what no order can go below, and for
+    each collective how much of it stays exposed and why: how long the stream
+    stands still at its waits. The program itself is not changed.
 
     With `passes` the report is about the program before and after these passes,
     which run on a copy:
@@ -756,8 +757,9 @@ def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
 
     Costs come from `comm.cost_ns` where an op has it, and are estimated for
     `hardware` elsewhere. `format=json` writes the same for machines,
-    `format=svg` a picture, `format=html` a page to zoom into, and `format=trace` a
-    trace for Perfetto and whatever reads the traces of PyTorch's profiler.
+    `format=svg` a picture, `format=html` a page to zoom into, and
+    `format=trace` a trace for Perfetto and whatever reads the traces of
+    PyTorch's profiler; docs/report.md describes them.
   }];
   let options = [
     Option<"format", "format", "std::string", /*default=*/"\"text\"",
