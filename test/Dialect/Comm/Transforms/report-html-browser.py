@@ -90,7 +90,7 @@ def check_small(browser, page):
     tip = texts(browser, "#tooltip dt, #tooltip dd")
     assert tip == ["</script><b>first", "comm.all_reduce", "type", "tensor<4xf32>", "bytes", "16 B (16)", "group",
                    "@world, 8 ranks", "cost", "3.000 us (attribute)", "from, to", "0 ns to 3.000 us",
-                   "exposed for", "3.000 us"], tip
+                   "exposed for", "3.000 us", "why exposed", '"matmul" could run beside it, which gains 2000 ns'], tip
     browser.mouse("mouseMoved", 2, 2)
     assert browser.evaluate("document.getElementById('tooltip').hidden")
 
@@ -132,7 +132,7 @@ def check_small(browser, page):
     # Why exposed: the worst first; a heading sorts.
     assert rows(browser, "#reasons tbody") == [
         ["</script><b>first", "all_reduce", "world", "1.000 us", "25.0 %", "no independent compute is left"],
-        ["second \u00e9\x01\"", "all_reduce", "world", "1.000 us", "25.0 %", "no independent compute is left"]]
+        ["second \u00e9\x01\"", "all_reduce", "world", "1.000 us", "25.0 %", 'its lane was busy with "</script><b>first"']]
     assert rows(browser, "#collectives thead") == [["collective", "kind", "group", "ranks", "bytes", "runs", "cost", "cost source",
                                                     "exposed before", "exposed after"]]
     table = rows(browser, "#collectives tbody")
