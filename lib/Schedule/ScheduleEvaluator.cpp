@@ -43,7 +43,7 @@ void ScheduleEvaluator::prepare() {
 unsigned ScheduleEvaluator::getStepsPerNode() const {
   // Measured: events instead of sums, and several iterations.
   if (!flat.problem.carriedAwaits.empty())
-    return 50;
+    return 150;
   return flat.hasExactTimes ? 1 : 4;
 }
 

@@ -13,6 +13,7 @@
 #include "FlatProblem.h"
 #include "LocalSearch.h"
 #include "MemorySchedule.h"
+#include "PhaseBound.h"
 #include "PlayedMoves.h"
 #include "WindowSearch.h"
 #include "braid/Schedule/LowerBound.h"
@@ -504,6 +505,13 @@ SearchResult Searcher::run() {
 
   if (!isDone())
     runListRules();
+  if (!isDone() && problem.carriedAwaits.empty()) {
+    uint64_t visits = 0;
+    result.lowerBoundNs = getPhaseBound(flat, tails, result.lowerBoundNs,
+                                        getLeftSteps(), visits);
+    otherSteps += visits / 4;
+    result.optimal = result.makespanNs <= result.lowerBoundNs;
+  }
   if (!isDone() && options.useExact)
     runExact();
   if (!isDone() && options.useIteratedLists)

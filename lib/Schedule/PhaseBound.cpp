@@ -1,0 +1,276 @@
+//===- PhaseBound.cpp - What cannot be done early, or late ----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PhaseBound.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+using namespace braid;
+
+namespace {
+
+/// The graph from one end. A node's dependences are those that have ended when
+/// it begins; that a start was issued before says nothing of its operation.
+class PhaseFinder {
+public:
+  PhaseFinder(const FlatProblem &flat, std::vector<int64_t> heads,
+              bool fromTheEnd);
+
+  /// How long `wanted` stands still at least before `untilNs`.
+  struct Idle {
+    int64_t ns = 0;
+    int64_t untilNs = 0;
+  };
+  /// For the best time and factor. `wanted` and `limited`, which keeps it from
+  /// working, are -1 for the stream, or a lane.
+  Idle findIdle(int32_t wanted, int32_t limited, uint64_t maxVisits);
+
+  uint64_t getVisits() const { return visits; }
+
+private:
+  /// The most work of `wanted` in nodes that begin before `t`; the factor is in
+  /// parts of `unit`.
+  int64_t getMostWork(int64_t t, int64_t factor);
+  /// The same with a good factor.
+  int64_t getLeastMostWork(int64_t t);
+  int64_t getIdle(int64_t t) {
+    return t -
+           std::min(getLeastMostWork(t), std::max<int64_t>(t - firstWanted, 0));
+  }
+
+  static constexpr int64_t unit = 64;
+
+  const FlatProblem &flat;
+  std::vector<int64_t> heads;
+  /// Nodes by the time at which they can begin; in the order of dependence
+  /// among equals.
+  std::vector<unsigned> byHead;
+  FlatLists dependences;
+  uint64_t visits = 0;
+
+  int32_t wanted = -1, limited = -1;
+  int64_t firstWanted = 0, firstLimited = 0;
+  /// Of the limited nodes: what the flow has not used; and marks of nodes from
+  /// which nothing can be reached any more.
+  std::vector<int64_t> capacity;
+  std::vector<unsigned> cursor, path;
+  std::vector<bool> dead;
+};
+
+} // namespace
+
+PhaseFinder::PhaseFinder(const FlatProblem &flat,
+                         std::vector<int64_t> givenHeads, bool fromTheEnd)
+    : flat(flat), heads(std::move(givenHeads)), capacity(flat.size()),
+      cursor(flat.size()), dead(flat.size()) {
+  unsigned size = flat.size();
+  std::vector<std::pair<unsigned, unsigned>> edges;
+  for (unsigned node = 0; node != size; ++node) {
+    byHead.push_back(node);
+    auto add = [&](unsigned from, unsigned to) {
+      if (fromTheEnd)
+        edges.emplace_back(from, to);
+      else
+        edges.emplace_back(to, from);
+    };
+    for (unsigned predecessor : flat.predecessors[node])
+      if (!flat.isStart(predecessor))
+        add(predecessor, node);
+    for (unsigned start : flat.awaited[node])
+      add(start, node);
+  }
+  dependences = FlatLists(size, edges);
+  llvm::sort(byHead, [&](unsigned a, unsigned b) {
+    return std::pair(heads[a], fromTheEnd ? ~a : a) <
+           std::pair(heads[b], fromTheEnd ? ~b : b);
+  });
+}
+
+int64_t PhaseFinder::getMostWork(int64_t t, int64_t factor) {
+  // All that may begin before `t`, in an order in which dependences come first.
+  int64_t work = 0;
+  for (unsigned node : byHead) {
+    if (heads[node] >= t)
+      break;
+    ++visits;
+    dead[node] = false;
+    cursor[node] = 0;
+    capacity[node] = flat.lane[node] == limited ? factor * flat.cost[node] : 0;
+  }
+  for (unsigned source : byHead) {
+    if (heads[source] >= t)
+      break;
+    if (flat.lane[source] != wanted || flat.cost[source] == 0)
+      continue;
+    int64_t supply = unit * flat.cost[source];
+    path.assign(1, source);
+    while (supply > 0 && !path.empty()) {
+      unsigned node = path.back();
+      int64_t flow = std::min(supply, capacity[node]);
+      supply -= flow;
+      capacity[node] -= flow;
+      llvm::ArrayRef<unsigned> next = dependences[node];
+      while (cursor[node] != next.size() && dead[next[cursor[node]]])
+        ++cursor[node];
+      ++visits;
+      if (supply == 0)
+        break;
+      if (cursor[node] != next.size()) {
+        path.push_back(next[cursor[node]]);
+        continue;
+      }
+      dead[node] = true;
+      path.pop_back();
+    }
+    work += supply;
+  }
+  // What the limit lets through, in whole nanoseconds.
+  int64_t room = std::max<int64_t>(t - firstLimited, 0);
+  return (work + factor * room) / unit;
+}
+
+int64_t PhaseFinder::getLeastMostWork(int64_t t) {
+  // Convex in the factor, so a search by thirds finds the least. Factors of 0
+  // and from 1/16 to 16, each a seventh larger than the one before.
+  constexpr unsigned numFactors = 44;
+  std::array<int64_t, numFactors> factors, values;
+  factors[0] = 0;
+  for (unsigned i = 1; i != numFactors; ++i)
+    factors[i] = std::max<int64_t>(factors[i - 1] * 8 / 7, unit / 16 + i - 1);
+  values.fill(-1);
+  auto evaluate = [&](unsigned index) {
+    if (values[index] < 0)
+      values[index] = getMostWork(t, factors[index]);
+    return values[index];
+  };
+  unsigned low = 0, high = numFactors - 1;
+  while (high - low > 2) {
+    unsigned third = (high - low) / 3;
+    if (evaluate(low + third) <= evaluate(high - third))
+      high -= third;
+    else
+      low += third;
+  }
+  int64_t least = evaluate(low);
+  for (unsigned i = low; i <= high; ++i)
+    least = std::min(least, evaluate(i));
+  return least;
+}
+
+PhaseFinder::Idle PhaseFinder::findIdle(int32_t newWanted, int32_t newLimited,
+                                        uint64_t maxVisits) {
+  wanted = newWanted;
+  limited = newLimited;
+  int64_t lastHead = 0;
+  firstWanted = firstLimited = std::numeric_limits<int64_t>::max();
+  for (unsigned node = 0, end = flat.size(); node != end; ++node) {
+    if (flat.lane[node] == wanted) {
+      lastHead = std::max(lastHead, heads[node]);
+      if (flat.cost[node] != 0)
+        firstWanted = std::min(firstWanted, heads[node]);
+    }
+    if (flat.lane[node] == limited && flat.cost[node] != 0)
+      firstLimited = std::min(firstLimited, heads[node]);
+  }
+  if (firstLimited > lastHead)
+    return {};
+
+  // Evenly spread times, then closer around the best.
+  uint64_t lastVisit = visits + maxVisits;
+  Idle best;
+  auto tryTime = [&](int64_t t) {
+    if (t <= 0 || t > lastHead || visits >= lastVisit)
+      return;
+    if (int64_t idle = getIdle(t); idle > best.ns)
+      best = {idle, t};
+  };
+  int64_t step = std::max<int64_t>(lastHead / 12, 1);
+  for (int64_t t = step; t <= lastHead; t += step)
+    tryTime(t);
+  for (unsigned round = 0; round != 6 && step > 1; ++round) {
+    step = std::max<int64_t>(step / 2, 1);
+    int64_t center = best.untilNs;
+    tryTime(center - step);
+    tryTime(center + step);
+  }
+  return best;
+}
+
+int64_t braid::getPhaseBound(const FlatProblem &flat,
+                             llvm::ArrayRef<int64_t> tails, int64_t knownNs,
+                             uint64_t maxVisits, uint64_t &visits) {
+  unsigned size = flat.size();
+  // From the beginning: when each node can begin. From the end: how long after
+  // the end of each node all has ended at the earliest.
+  std::vector<int64_t> heads(size, 0), endTails(size, 0);
+  std::vector<int64_t> laneWork(flat.numLanes, 0);
+  for (unsigned node = 0; node != size; ++node) {
+    for (unsigned predecessor : flat.predecessors[node])
+      heads[node] = std::max(
+          heads[node],
+          heads[predecessor] +
+              (flat.isStart(predecessor) ? 0 : flat.cost[predecessor]));
+    for (unsigned start : flat.awaited[node])
+      heads[node] = std::max(heads[node], heads[start] + flat.cost[start]);
+    for (unsigned next :
+         flat.isStart(node) ? flat.awaiters[node] : flat.successors[node])
+      endTails[node] = std::max(endTails[node], tails[next]);
+    if (flat.isStart(node))
+      laneWork[flat.lane[node]] += flat.cost[node];
+  }
+  // The stream and the two lanes with the most work.
+  llvm::SmallVector<int32_t> machines;
+  for (unsigned lane = 0; lane != flat.numLanes; ++lane)
+    machines.push_back(lane);
+  llvm::sort(machines, [&](int32_t a, int32_t b) {
+    return std::pair(-laneWork[a], a) < std::pair(-laneWork[b], b);
+  });
+  if (machines.size() > 2)
+    machines.truncate(2);
+  machines.push_back(-1);
+
+  int64_t streamWork = 0;
+  for (unsigned node = 0; node != size; ++node)
+    if (!flat.isStart(node))
+      streamWork += flat.cost[node];
+
+  // Factors are below 2^11, and sums must not overflow.
+  int64_t mostWork = streamWork;
+  for (int64_t work : laneWork)
+    mostWork = std::max(mostWork, work);
+  if (mostWork >= int64_t(1) << 50)
+    return knownNs;
+
+  int64_t best = knownNs;
+  uint64_t each = maxVisits / (2 * machines.size() * machines.size());
+  PhaseFinder begin(flat, heads, /*fromTheEnd=*/false);
+  PhaseFinder end(flat, endTails, /*fromTheEnd=*/true);
+  for (int32_t wanted : machines) {
+    int64_t work = wanted < 0 ? streamWork : laneWork[wanted];
+    PhaseFinder::Idle first, last;
+    for (int32_t limited : machines) {
+      if (wanted == limited)
+        continue;
+      PhaseFinder::Idle found = begin.findIdle(wanted, limited, each);
+      if (found.ns > first.ns)
+        first = found;
+      found = end.findIdle(wanted, limited, each);
+      if (found.ns > last.ns)
+        last = found;
+    }
+    best = std::max({best, work + first.ns, work + last.ns});
+    if (first.untilNs + last.untilNs <= best)
+      best = std::max(best, work + first.ns + last.ns);
+  }
+  visits += begin.getVisits() + end.getVisits();
+  return best;
+}

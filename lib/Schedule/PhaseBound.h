@@ -1,0 +1,50 @@
+//===- PhaseBound.h - What cannot be done early, or late --------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A lower bound for programs whose phases need resources in different ratios,
+// such as a forward pass that waits for its lane and a backward pass that
+// waits for the stream.
+//
+// Take any order, its makespan C and a time t. Let D be the stream nodes that
+// have begun before t. All that they depend on has ended by t: on a lane, that
+// is at most t of work. After t, the stream still has to do what is not in D:
+//
+//   C >= t + work(stream) - work(D).
+//
+// D is not known, but closed under dependence, and all in it can begin before
+// t. The most work that such a set may have is found by relaxation: for every
+// factor f >= 0,
+//
+//   work(D) <= f t + max over closed sets D of (work(D) - f lane work(D)),
+//
+// and the latter is the work of all nodes that may be in D less a maximum flow
+// from nodes of the stream to operations on the lane that come before them (the
+// maximum closure of J.-C. Picard, Management Science 22, 1976). Any flow gives
+// a valid bound; a greedy one is found in nearly linear time. The roles of
+// stream and lane may be swapped, and so may beginning and end; what is lost at
+// the beginning and at the end adds up if the two times do not overlap.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_SCHEDULE_PHASEBOUND_H
+#define BRAID_LIB_SCHEDULE_PHASEBOUND_H
+
+#include "FlatProblem.h"
+
+namespace braid {
+
+/// Nanoseconds that no order can go below, for a problem that is not the body
+/// of a loop; at least `knownNs`, which no order can go below either. `tails`
+/// are those of `getTails`. Looks at about `maxVisits` nodes and adds what it
+/// has looked at to `visits`.
+int64_t getPhaseBound(const FlatProblem &flat, llvm::ArrayRef<int64_t> tails,
+                      int64_t knownNs, uint64_t maxVisits, uint64_t &visits);
+
+} // namespace braid
+
+#endif // BRAID_LIB_SCHEDULE_PHASEBOUND_H
