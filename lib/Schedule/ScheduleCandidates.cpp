@@ -78,6 +78,29 @@ static ScheduleOrder runListRaiseAndSink(const SchedulingProblem &problem) {
                       {/*raise=*/true, /*sink=*/true, /*reorder=*/false});
 }
 
+/// The same by one of the two alone.
+static ScheduleOrder runListRaise(const SchedulingProblem &problem) {
+  return listSchedule(problem,
+                      {/*raise=*/true, /*sink=*/false, /*reorder=*/false});
+}
+static ScheduleOrder runListSink(const SchedulingProblem &problem) {
+  return listSchedule(problem,
+                      {/*raise=*/false, /*sink=*/true, /*reorder=*/false});
+}
+
+/// The iterative passes as they are without options.
+static ScheduleOrder
+runReorderPreservingPeakMemory(const SchedulingProblem &problem) {
+  return reorderPreservingPeakMemory(problem, getProgramOrder(problem.graph),
+                                     IterativeOptions())
+      .order;
+}
+static ScheduleOrder runSinkWaitsIterative(const SchedulingProblem &problem) {
+  return sinkWaitsIterative(problem, getProgramOrder(problem.graph),
+                            IterativeOptions())
+      .order;
+}
+
 static ScheduleOrder runSimpleOverlap(const SchedulingProblem &problem) {
   return simpleOverlap(problem, getProgramOrder(problem.graph));
 }
@@ -104,7 +127,11 @@ braid::getScheduleCandidates(const SchedulingProblem &problem) {
       {"program order", keepProgram},
       {"list", runListSchedule},
       {"list without compute behind starts", runListRaiseAndSink},
+      {"list, raise alone", runListRaise},
+      {"list, sink alone", runListSink},
       {"simple overlap", runSimpleOverlap},
+      {"sink waits iterative", runSinkWaitsIterative},
+      {"reorder preserving peak memory", runReorderPreservingPeakMemory},
       {"iterative", runIterative},
       {"latency hiding", runLatencyHiding},
   };
