@@ -73,9 +73,10 @@ static StringRef takeCharacters(StringRef text, size_t count) {
   return text.take_front(end);
 }
 
-/// A step between ticks of 1, 2 or 5 times a power of ten, at least 1.
+/// A step of 1, 2 or 5 times a power of ten, at least 1, between at most
+/// `maxTicks` ticks on a length of at least 1.
 static int64_t getTickStep(int64_t lengthNs, int64_t maxTicks) {
-  int64_t least = std::max<int64_t>(1, (lengthNs + maxTicks - 1) / maxTicks);
+  int64_t least = (lengthNs - 1) / maxTicks + 1;
   int64_t power = 1;
   while (power <= least / 10)
     power *= 10;

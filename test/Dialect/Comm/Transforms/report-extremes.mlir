@@ -1,0 +1,70 @@
+// RUN: braid-opt %s --comm-report="hardware=ideal format=text output=%t.txt" -o /dev/null
+// RUN: FileCheck %s --check-prefix=TEXT < %t.txt
+// RUN: braid-opt %s --comm-report="hardware=ideal format=json output=%t.json" -o /dev/null
+// RUN: %python -m json.tool %t.json > /dev/null
+// RUN: braid-opt %s --comm-report="hardware=ideal format=trace output=%t.trace" -o /dev/null
+// RUN: %python -m json.tool %t.trace > /dev/null
+// RUN: FileCheck %s --check-prefix=TRACE < %t.trace
+// RUN: braid-opt %s --comm-report="hardware=ideal format=svg output=%t.svg" -o /dev/null
+// RUN: FileCheck %s --check-prefix=SVG < %t.svg
+// RUN: %python -c "import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])" %t.svg
+// RUN: braid-opt %s --comm-report="hardware=ideal format=html output=%t.html" -o /dev/null
+// RUN: FileCheck %s --check-prefix=HTML < %t.html
+
+// Programs that no picture is made for end in a picture all the same.
+
+comm.group @world all
+
+// Times that no clock holds stop at the longest one.
+// TEXT: Timeline of @endless
+// SVG:  @endless</text>
+func.func @endless(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %t = comm.all_reduce sum %x on @world {comm.cost_ns = 9223372036854775807 : i64} : tensor<4xf32>
+  %k = comm.compute "k"(%x) {comm.cost_ns = 9223372036854775807 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %l = comm.compute "l"(%k) {comm.cost_ns = 9223372036854775807 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  return %r, %l : tensor<4xf32>, tensor<4xf32>
+}
+
+// A billion trips are counted and not drawn: the first is.
+// TEXT:  Timeline of @many_trips
+// TEXT:  hidden 70.0 % of the time with communication
+// TRACE: "name": "31622 more trips"
+// SVG:   @many_trips</text>
+// SVG:   >loops show their first trip alone</text>
+// HTML:  "name":"many_trips","before":null,"after":{{.*}}"hidden":0.700000,"isComplete":false
+func.func @many_trips(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %cn = arith.constant 31623 : index
+  %l = scf.for %i = %c0 to %cn step %c1 iter_args(%a = %x) -> tensor<4xf32> {
+    %m = scf.for %j = %c0 to %cn step %c1 iter_args(%b = %a) -> tensor<4xf32> {
+      %t = comm.all_reduce sum %b on @world {comm.cost_ns = 10 : i64} : tensor<4xf32>
+      %k = comm.compute "k"(%b) {comm.cost_ns = 7 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+      %r = comm.wait %t : !comm.token<tensor<4xf32>>
+      scf.yield %r : tensor<4xf32>
+    }
+    scf.yield %m : tensor<4xf32>
+  }
+  return %l : tensor<4xf32>
+}
+
+// Nothing takes no time.
+// SVG: @nothing</text>
+func.func @nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// Functions that call each other have one that pictures begin with.
+// SVG:     @ping</text>
+// SVG-NOT: @pong</text>
+func.func @ping(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %k = comm.compute "k"(%x) {comm.cost_ns = 7 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %r = func.call @pong(%k) : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+func.func @pong(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %k = comm.compute "k"(%x) {comm.cost_ns = 7 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %r = func.call @ping(%k) : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
