@@ -72,7 +72,6 @@ static void addDeallocation(OpPassManager &pm) {
   memref::ExpandReallocPassOptions reallocOptions;
   reallocOptions.emitDeallocs = false;
   pm.addPass(memref::createExpandReallocPass(reallocOptions));
-  pm.addPass(createCanonicalizerPass());
   pm.addPass(bufferization::createOwnershipBasedBufferDeallocationPass());
   pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createSplitDeallocationsPass());

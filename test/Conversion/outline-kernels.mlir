@@ -43,3 +43,26 @@ func.func @other_uses_of_values_are_other_kernels(%a: memref<4xf32>, %b: memref<
   }
   return
 }
+
+// Buffers whose types say all are passed as pointers, and a kernel stands next
+// to the first function that calls it.
+// CHECK-LABEL: func.func @static_buffers
+// CHECK:       func.func private @{{.*}}(%{{.*}}: memref<6xf32>, %{{.*}}: memref<6xf32, strided<[2], offset: 3>>) attributes {llvm.bareptr, passthrough = ["noinline"]}
+func.func @static_buffers(%a: memref<6xf32>, %b: memref<6xf32, strided<[2], offset: 3>>) {
+  linalg.exp ins(%a : memref<6xf32>) outs(%b : memref<6xf32, strided<[2], offset: 3>>)
+  return
+}
+
+// CHECK-LABEL: func.func @dynamic_sizes
+// CHECK:       func.func private @{{.*}}(%{{.*}}: memref<?xf32>, %{{.*}}: memref<?xf32>) attributes {passthrough = ["noinline"]}
+func.func @dynamic_sizes(%a: memref<?xf32>, %b: memref<?xf32>) {
+  linalg.exp ins(%a : memref<?xf32>) outs(%b : memref<?xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @dynamic_offset
+// CHECK:       func.func private @{{.*}}(%{{.*}}: memref<5xf32>, %{{.*}}: memref<5xf32, strided<[1], offset: ?>>) attributes {passthrough = ["noinline"]}
+func.func @dynamic_offset(%a: memref<5xf32>, %b: memref<5xf32, strided<[1], offset: ?>>) {
+  linalg.exp ins(%a : memref<5xf32>) outs(%b : memref<5xf32, strided<[1], offset: ?>>)
+  return
+}

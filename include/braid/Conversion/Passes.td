@@ -78,7 +78,8 @@ def OutlineKernelsPass : Pass<"braid-outline-kernels", "::mlir::ModuleOp"> {
     Each linalg op on buffers becomes a call of a private function that is not
     inlined; equal ops share one. The time that LLVM takes grows faster than the
     size of a function: a program of many layers in one function would take
-    hours.
+    hours. A kernel whose buffers are of static shape and layout takes them as
+    plain pointers (`llvm.bareptr`).
 
     Before:
 

@@ -8,6 +8,7 @@
 
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
@@ -98,15 +99,27 @@ private:
   }
 
   func::FuncOp create(linalg::LinalgOp op, ArrayRef<Value> captured) {
-    auto builder = OpBuilder::atBlockEnd(module.getBody());
+    // Next to its caller: calls look their callee up from the module's start,
+    // and the data of runtime calls is not to stand between.
+    Operation *caller = module.getBody()->findAncestorOpInBlock(*op);
+    Operation *&last = lastKernels.try_emplace(caller, caller).first->second;
+    OpBuilder builder(module);
+    builder.setInsertionPointAfter(last);
     SmallVector<Type> types(op->getOperandTypes());
     for (Value value : captured)
       types.push_back(value.getType());
     auto kernel = func::FuncOp::create(builder, op.getLoc(), "__braid_kernel",
                                        builder.getFunctionType(types, {}));
+    last = kernel;
     kernel.setPrivate();
     kernel->setAttr("passthrough",
                     builder.getArrayAttr(builder.getStringAttr("noinline")));
+    // What the types of the buffers say need not be passed in every call.
+    if (llvm::all_of(types, [](Type type) {
+          auto buffer = dyn_cast<BaseMemRefType>(type);
+          return !buffer || LLVMTypeConverter::canConvertToBarePtr(buffer);
+        }))
+      kernel->setAttr("llvm.bareptr", builder.getUnitAttr());
     symbols.insert(kernel);
     Block *body = kernel.addEntryBlock();
     builder.setInsertionPointToStart(body);
@@ -126,6 +139,8 @@ private:
   SymbolTable symbols;
   llvm::DenseMap<Operation *, func::FuncOp, KernelInfo> kernels;
   SmallVector<Operation *> keys;
+  /// What stands last of a function and the kernels made for it.
+  llvm::DenseMap<Operation *, Operation *> lastKernels;
 };
 
 struct OutlineKernelsPass
