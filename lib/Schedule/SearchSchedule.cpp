@@ -1,8 +1,8 @@
 //===- SearchSchedule.cpp - Search for the best order ---------------------===//
 //
-// Part of the Braid Project, under the Apache License v2.0 with LLVM
-// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
-// Apache-2.0 WITH LLVM-exception
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -507,8 +507,8 @@ SearchResult Searcher::run() {
     runListRules();
   if (!isDone() && problem.carriedAwaits.empty()) {
     uint64_t visits = 0;
-    result.lowerBoundNs = getPhaseBound(flat, tails, result.lowerBoundNs,
-                                        getLeftSteps(), visits);
+    result.lowerBoundNs =
+        getPhaseBound(flat, tails, result.lowerBoundNs, getLeftSteps(), visits);
     otherSteps += visits / 4;
     result.optimal = result.makespanNs <= result.lowerBoundNs;
   }

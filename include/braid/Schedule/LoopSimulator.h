@@ -33,8 +33,9 @@ struct LoopSimulation {
 
 /// Plays `order`, a legal order of the problem's graph, again and again, with
 /// operations in flight across the back edge, until an iteration repeats one of
-/// the four before it, or 48 iterations or about a million ops were played. A problem without
-/// `carriedAwaits` has nothing in flight there: its period is its makespan.
+/// the four before it, or 48 iterations or about a million ops were played. A
+/// problem without `carriedAwaits` has nothing in flight there: its period is
+/// its makespan.
 LoopSimulation simulateLoopOrder(const SchedulingProblem &problem,
                                  llvm::ArrayRef<unsigned> order);
 

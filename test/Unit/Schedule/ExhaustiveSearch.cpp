@@ -147,8 +147,8 @@ test::findLeastMakespanExhaustively(const SchedulingProblem &problem,
   unsigned size = problem.graph.size();
   State begin;
   for (unsigned start : problem.graph.starts())
-    begin.laneNs.resize(std::max<size_t>(begin.laneNs.size(),
-                                         problem.graph[start].lane + 1));
+    begin.laneNs.resize(
+        std::max<size_t>(begin.laneNs.size(), problem.graph[start].lane + 1));
   begin.endNs.resize(size);
   std::map<Set, std::set<State>> layer = {{0, {begin}}};
   for (unsigned count = 0; count != size; ++count) {

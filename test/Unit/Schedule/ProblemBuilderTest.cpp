@@ -36,9 +36,9 @@ class ProblemBuilderTest : public testing::Test {
 protected:
   ProblemBuilderTest() {
     registerAllDialects(registry);
-    registry.insert<arith::ArithDialect, func::FuncDialect,
-                    linalg::LinalgDialect, scf::SCFDialect,
-                    tensor::TensorDialect>();
+    registry
+        .insert<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect,
+                scf::SCFDialect, tensor::TensorDialect>();
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
   }
@@ -67,8 +67,8 @@ protected:
     options.hardware = lookupHardware("ideal");
     CostModel model(options);
     TimelineTotals totals = simulateRegion(function.getBody(), model).totals;
-    Simulation simulation = simulateOrder(
-        problem.problem, getProgramOrder(problem.problem.graph));
+    Simulation simulation =
+        simulateOrder(problem.problem, getProgramOrder(problem.problem.graph));
     EXPECT_EQ(simulation.makespanNs, totals.makespanNs);
     EXPECT_EQ(simulation.exposedNs, totals.exposedNs);
     EXPECT_EQ(simulation.peakBytes, totals.peakBytes);
@@ -227,8 +227,8 @@ TEST_F(ProblemBuilderTest, RanksMeetInOneTextUnlessAConditionMayDiffer) {
               other.isPublic());
   }
   (*module)->setAttr("comm.mpmd", UnitAttr::get(&context));
-  EXPECT_FALSE(RankUniformity(*module).areReachedTogether(
-      function.getBody().front()));
+  EXPECT_FALSE(
+      RankUniformity(*module).areReachedTogether(function.getBody().front()));
 }
 
 } // namespace
