@@ -94,7 +94,7 @@ static std::string getGroupRanksText(comm::GroupOp group, int64_t groupSize) {
   SmallVector<int64_t> ranks;
   if (group && !group.isAll()) {
     SmallVector<ArrayRef<int64_t>> lists = group.getRankLists();
-    auto it = llvm::find_if(lists, [](ArrayRef<int64_t> list) {
+    auto *it = llvm::find_if(lists, [](ArrayRef<int64_t> list) {
       return llvm::is_contained(list, 0);
     });
     if (it != lists.end())
