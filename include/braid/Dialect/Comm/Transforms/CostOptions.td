@@ -1,0 +1,36 @@
+//===- CostOptions.td - Options of passes that ask for costs *- tablegen -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_DIALECT_COMM_TRANSFORMS_COSTOPTIONS_TD
+#define BRAID_DIALECT_COMM_TRANSFORMS_COSTOPTIONS_TD
+
+include "mlir/Pass/PassBase.td"
+
+/// What passes that ask for costs take; `CostSettings` holds them.
+defvar costOptions = [
+  Option<"hardware", "hardware", "std::string", /*default=*/"\"\"",
+         "The hardware to estimate for: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, "
+         "or a .json file. Without it the module's comm.hardware, or else h100x8">,
+  Option<"worldSize", "world-size", "int64_t", /*default=*/"0",
+         "The number of ranks in a group of all; 0 is the hardware's ranks per node">,
+  Option<"collectiveModel", "collective-model", "std::string", /*default=*/"\"\"",
+         "How collectives are estimated: nccl (the tuner of NCCL 2.28), inductor or "
+         "inductor-newest (the formulas of PyTorch 2.4 and 2.13), or link (latency and "
+         "bandwidth, as braid-run --link rehearses it). Without it nccl on GPUs, link "
+         "elsewhere">,
+  Option<"linkLatency", "link-latency", "std::string", /*default=*/"\"\"",
+         "The latency of the link model, such as 20us; the hardware's without it">,
+  Option<"linkBandwidth", "link-bandwidth", "std::string", /*default=*/"\"\"",
+         "The bandwidth of the link model, such as 10GB/s; the hardware's without it">,
+  Option<"dynamicSize", "dynamic-size", "int64_t", /*default=*/"0",
+         "The elements of a dynamic dimension; 0 is 64">,
+  Option<"profile", "profile", "std::string", /*default=*/"\"\"",
+         "A file of measured times, which come before estimates (docs/profiles.md)">
+];
+
+#endif // BRAID_DIALECT_COMM_TRANSFORMS_COSTOPTIONS_TD

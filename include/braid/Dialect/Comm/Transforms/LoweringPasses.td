@@ -1,0 +1,140 @@
+//===- LoweringPasses.td - Passes around bufferization -----*- tablegen -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_DIALECT_COMM_TRANSFORMS_LOWERINGPASSES_TD
+#define BRAID_DIALECT_COMM_TRANSFORMS_LOWERINGPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def CommFuseElementwisePass
+    : Pass<"comm-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Fuse elementwise ops that depend on the same collectives";
+  let description = [{
+    Fuses elementwise producers on tensors into their only consumer, as
+    linalg-fuse-elementwise-ops does, under one rule: producer and consumer
+    depend on the same set of collectives, directly or not. Fusing others would
+    move work that could hide a collective behind its wait.
+
+    Ops of other dialects that work on tensors element by element become
+    `linalg.generic` first. Labels are merged (`exp+add`), costs added where both
+    ops have one, and locations fused. After the pass nothing more can be fused,
+    so that a schedule need not be kept from fusion.
+
+    Before:
+
+    ```mlir
+    %x = math.exp %a {comm.label = "exp"} : tensor<4xf32>
+    %y = math.absf %x {comm.label = "abs"} : tensor<4xf32>   // as %x, needs no wait
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    %z = arith.addf %y, %r {comm.label = "add"} : tensor<4xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %y = linalg.generic ... attrs = {comm.label = "exp+abs"} ...
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    %z = linalg.generic ... ins(%y, %r ...) attrs = {comm.label = "add"} ...
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [Statistic<"numFused", "fused-producers",
+                              "Producers that were fused into their consumer">];
+}
+
+def CommInlineComputePass
+    : Pass<"comm-inline-compute", "::mlir::func::FuncOp"> {
+  let summary = "Inline the regions of comm.compute";
+  let description = [{
+    Runs after scheduling: a unit of compute becomes the ops of its region, named
+    after it in their locations. An `async` one runs at its start, on the compute
+    stream, for a host has no side stream; its waits give its values.
+
+    Errors: an opaque `comm.compute`, which has nothing to run, and an `async`
+    one whose token goes anywhere but to waits.
+
+    Before:
+
+    ```mlir
+    %y = comm.compute "exp"(%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+      %e = math.exp %a : tensor<4xf32>
+      comm.yield %e : tensor<4xf32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    %y = math.exp %x : tensor<4xf32>
+    ```
+  }];
+}
+
+def CommBufferizePass : Pass<"comm-bufferize", "::mlir::ModuleOp"> {
+  let summary = "Bufferize a program and its operations in flight";
+  let description = [{
+    Turns tensors into buffers with One-Shot Bufferize, across functions. A
+    collective runs in place on a value that no one else needs, and into a second
+    buffer, without a copy, on a value that is shared. Until its wait no one
+    writes what it reads, and no one touches what it writes: a later write goes
+    to a copy of its own. The wait names the buffers in flight.
+
+    A token that is not awaited in the block of its start, but returned, yielded
+    or passed on, owns its source: a dead value is taken over, a live one is
+    copied before the start, and the token travels with its buffers.
+
+    Arguments of public functions are read-only unless they are marked
+    `comm.donated`. Operands that are not contiguous are packed before the
+    start. Attributes and locations of starts and waits are kept.
+
+    The pass ends with the check of `comm-check-in-flight`.
+
+    Before:
+
+    ```mlir
+    %x = linalg.exp ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    %t = comm.all_reduce sum %x on @world : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    ```
+
+    After:
+
+    ```mlir
+    %x = memref.alloc() {alignment = 64 : i64} : memref<4xf32>
+    linalg.exp ins(%a : memref<4xf32>) outs(%x : memref<4xf32>)
+    %t = comm.all_reduce sum %x into %x on @world : memref<4xf32>, memref<4xf32>
+    comm.wait %t writes(%x : memref<4xf32>) : !comm.token
+    ```
+  }];
+  let dependentDialects = [
+    "::braid::comm::CommDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
+def CommCheckInFlightPass : Pass<"comm-check-in-flight"> {
+  let summary = "Check that no one touches a buffer in flight";
+  let description = [{
+    Between the start of an operation on buffers and its wait no op may write or
+    free a buffer that the operation reads, nor read, write, copy or free one
+    that it writes. Each op that does gets an error, with a note at the start.
+
+    ```mlir
+    %t = comm.all_reduce sum %x into %y on @world : memref<4xf32>, memref<4xf32>
+    // error: 'memref.store' op writes a buffer that an operation in flight reads,
+    // expected its wait before
+    memref.store %c, %x[%i] : memref<4xf32>
+    comm.wait %t reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) : !comm.token
+    ```
+  }];
+}
+
+#endif // BRAID_DIALECT_COMM_TRANSFORMS_LOWERINGPASSES_TD
