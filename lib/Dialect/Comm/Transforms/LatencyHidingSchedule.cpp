@@ -66,8 +66,8 @@ getExclusiveLanes(const BlockProblem &problem) {
           comm::lookupGroup(op, collective.getGroupAttr());
   }
   std::vector<std::pair<int32_t, int32_t>> pairs;
-  for (auto a = groupOfLane.begin(); a != groupOfLane.end(); ++a)
-    for (auto b = std::next(a); b != groupOfLane.end(); ++b)
+  for (auto *a = groupOfLane.begin(); a != groupOfLane.end(); ++a)
+    for (auto *b = std::next(a); b != groupOfLane.end(); ++b)
       if (mayShareRanks(a->second, b->second))
         pairs.emplace_back(a->first, b->first);
   return pairs;
