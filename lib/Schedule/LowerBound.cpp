@@ -127,7 +127,7 @@ getStreamIdleTimes(const SchedulingProblem &problem, const PrecedenceDag &dag,
 static int64_t getMostIdle(ArrayRef<IdleTime> atBegin, ArrayRef<IdleTime> atEnd,
                            int64_t knownNs) {
   int64_t most = 0, mostAtEnd = 0;
-  auto next = atEnd.begin();
+  const auto *next = atEnd.begin();
   for (const IdleTime &begin : llvm::reverse(atBegin)) {
     for (; next != atEnd.end() && addNs(begin.timeNs, next->timeNs) <= knownNs;
          ++next)
