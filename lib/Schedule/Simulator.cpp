@@ -78,7 +78,8 @@ braid::getCommunicationAndHidden(ArrayRef<TimeInterval> onStream,
     communicationNs += endNs - beginNs;
     while (compute != onStream.end() && compute->second <= beginNs)
       ++compute;
-    for (const auto *it = compute; it != onStream.end() && it->first < endNs; ++it) {
+    for (const auto *it = compute; it != onStream.end() && it->first < endNs;
+         ++it) {
       compute = it;
       hiddenNs += std::min(endNs, it->second) - std::max(beginNs, it->first);
     }
