@@ -47,8 +47,7 @@ ResourceDemand CostModel::getComputeDemand(Operation *op) {
   ResourceDemand demand;
   Cost cost = getCost(op);
   // What a body takes, its ops take when the body is played.
-  if (cost.ns <= 0 || cost.source == CostSource::Callee ||
-      cost.source == CostSource::Regions || cost.source == CostSource::Wait)
+  if (cost.ns <= 0 || cost.isOfBody() || cost.source == CostSource::Wait)
     return demand;
   auto costOp = dyn_cast<comm::CostOpInterface>(op);
   Work work = costOp ? costOp.getWork(options.sizes)

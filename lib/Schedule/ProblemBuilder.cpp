@@ -45,8 +45,7 @@ private:
 void ProblemBuilder::addBody(Operation *op, unsigned node) {
   if (op->getNumRegions() == 0 && !isa<CallOpInterface>(op))
     return;
-  Cost cost = model.getCost(op);
-  if (cost.source != CostSource::Callee && cost.source != CostSource::Regions)
+  if (!model.getCost(op).isOfBody())
     return;
   std::optional<TimelineTotals> totals = model.getBodyTotals(op);
   if (!totals)

@@ -109,8 +109,7 @@ void TimelineBuilder::addAwaits(TimelineNode &node, unsigned position) {
 }
 
 void TimelineBuilder::addBody(const TimelineNode &node, unsigned position) {
-  if (node.cost.source != CostSource::Callee &&
-      node.cost.source != CostSource::Regions)
+  if (!node.cost.isOfBody())
     return;
   std::optional<TimelineTotals> body = model.getBodyTotals(node.op);
   if (!body)

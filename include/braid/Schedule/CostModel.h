@@ -47,6 +47,13 @@ enum class CostSource {
 struct Cost {
   int64_t ns;
   CostSource source;
+
+  /// True if the op stands for a body of ops, its callee's or its own regions,
+  /// and costs what `CostModel::getBodyTotals` says of that. False for loops
+  /// and calls whose cost was given or measured.
+  bool isOfBody() const {
+    return source == CostSource::Callee || source == CostSource::Regions;
+  }
 };
 
 /// What a body of ops adds up to when it is simulated.
