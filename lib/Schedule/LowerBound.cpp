@@ -269,3 +269,10 @@ LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
     raise(LowerBoundKind::Cycle, getCycleBound(problem, before, heads, tails));
   return bounds;
 }
+
+std::optional<double> braid::getGap(int64_t makespanNs, int64_t lowerBoundNs) {
+  if (lowerBoundNs <= 0)
+    return std::nullopt;
+  return static_cast<double>(makespanNs) / static_cast<double>(lowerBoundNs) -
+         1;
+}

@@ -283,14 +283,6 @@ ReportedProgram braid::reportProgram(ModuleOp module, CostModel &model) {
   return Reporter(module, model).report(module);
 }
 
-std::optional<double> braid::getGap(const TimelineTotals &totals) {
-  if (totals.lowerBoundNs <= 0)
-    return std::nullopt;
-  return static_cast<double>(totals.makespanNs) /
-             static_cast<double>(totals.lowerBoundNs) -
-         1;
-}
-
 static void appendCollectives(const std::vector<ReportedNode> &nodes,
                               int64_t runs,
                               std::vector<ReportedCollective> &collectives) {

@@ -20,6 +20,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace braid {
 
@@ -85,6 +86,10 @@ struct LowerBounds {
 /// Takes time nearly linear in nodes and edges. docs/simulator.md has the
 /// formulas and their sources.
 LowerBounds computeLowerBounds(const SchedulingProblem &problem);
+
+/// How far a makespan is above what no order can go below: 0.05 is 5 %. None if
+/// the bound is 0, which says nothing.
+std::optional<double> getGap(int64_t makespanNs, int64_t lowerBoundNs);
 
 } // namespace braid
 

@@ -9,6 +9,7 @@
 #ifndef BRAID_SCHEDULE_REPORT_H
 #define BRAID_SCHEDULE_REPORT_H
 
+#include "braid/Schedule/LowerBound.h"
 #include "braid/Schedule/Timeline.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
@@ -148,9 +149,10 @@ listCollectives(const ReportedFunction &function,
 const ReportedFunction *findFunction(const ReportedProgram &program,
                                      llvm::StringRef name);
 
-/// How far a makespan is above what no order can go below: 0.05 is 5 %. None
-/// if the bound is 0.
-std::optional<double> getGap(const TimelineTotals &totals);
+/// How far `totals` is above its lower bound; see the other `getGap`.
+inline std::optional<double> getGap(const TimelineTotals &totals) {
+  return getGap(totals.makespanNs, totals.lowerBoundNs);
+}
 
 /// Fills in `ReportedFunction::hiddenFraction` of all functions. Loops count
 /// all their trips and calls what they call.

@@ -11,6 +11,7 @@
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Schedule/LoopSimulator.h"
+#include "braid/Schedule/LowerBound.h"
 #include "braid/Schedule/RankUniformity.h"
 #include "braid/Schedule/SearchSchedule.h"
 #include "braid/Schedule/Units.h"
@@ -200,16 +201,13 @@ void CommSchedulePass::printResult(const BlockProblem &problem,
   remark << ": " << what << " " << result.makespanNs << " ns, was "
          << makespanBefore << " ns; lower bound " << result.lowerBoundNs
          << " ns, ";
-  if (result.optimal) {
+  std::optional<double> gap = getGap(result.makespanNs, result.lowerBoundNs);
+  if (result.optimal)
     remark << "optimal";
-  } else {
-    double gap = result.lowerBoundNs > 0
-                     ? 100.0 * (static_cast<double>(result.makespanNs) /
-                                    static_cast<double>(result.lowerBoundNs) -
-                                1.0)
-                     : 0.0;
-    remark << "gap " << llvm::formatv("{0:F2}", gap).str() << " %";
-  }
+  else if (gap)
+    remark << "gap " << llvm::formatv("{0:F2}", 100.0 * *gap).str() << " %";
+  else
+    remark << "gap unknown";
   remark << "; peak memory " << result.peakBytes << " bytes; order of "
          << result.method;
 }
