@@ -307,6 +307,36 @@ void MovableOrder::raiseInFlightRight(unsigned candidate) {
 // Moves
 //===----------------------------------------------------------------------===//
 
+bool MovableOrder::exchangeWithin(int64_t limitBytes, unsigned candidate,
+                                  bool left, int64_t *peakBytes) {
+  bool changed = exchangeUsers(candidate, left);
+  if (changed)
+    refreshProfile();
+  int64_t own = allocated[candidate] + transient[candidate];
+  int64_t peak =
+      left ? bytesBefore[candidate] + std::max(groupPeak, groupDelta + own)
+           : groupBefore + std::max(own, delta(candidate) + groupPeak);
+  if (peakBytes)
+    *peakBytes = peak;
+  if (peak <= limitBytes)
+    return true;
+  restoreUsers();
+  if (changed)
+    refreshProfile();
+  return false;
+}
+
+void MovableOrder::swapRuns(unsigned begin, unsigned middle, unsigned end) {
+  unsigned second = next[middle], left = previous[begin], right = next[end];
+  (left == none ? first : next[left]) = second;
+  previous[second] = left;
+  next[end] = begin;
+  previous[begin] = end;
+  next[middle] = right;
+  if (right != none)
+    previous[right] = middle;
+}
+
 MovableOrder::MoveResult MovableOrder::moveLeft(int64_t limitBytes,
                                                 int64_t *peakBytes) {
   unsigned candidate = previous[head];
@@ -314,35 +344,13 @@ MovableOrder::MoveResult MovableOrder::moveLeft(int64_t limitBytes,
   ++numSteps;
   if (!staysInFlightLeft(candidate))
     return MoveResult::TooManyInFlight;
-
-  int64_t before = bytesBefore[candidate];
-  bool changed = exchangeUsers(candidate, /*left=*/true);
-  if (changed)
-    refreshProfile();
-  int64_t candidateBefore = before + groupDelta;
-  int64_t peak =
-      std::max(before + groupPeak,
-               candidateBefore + allocated[candidate] + transient[candidate]);
-  if (peakBytes)
-    *peakBytes = peak;
-  if (peak > limitBytes) {
-    restoreUsers();
-    if (changed)
-      refreshProfile();
+  if (!exchangeWithin(limitBytes, candidate, /*left=*/true, peakBytes))
     return MoveResult::TooManyBytes;
-  }
 
   raiseInFlightLeft(candidate);
-  groupBefore = before;
-  bytesBefore[candidate] = candidateBefore;
-  unsigned left = previous[candidate], right = next[tail];
-  (left == none ? first : next[left]) = head;
-  previous[head] = left;
-  next[tail] = candidate;
-  previous[candidate] = tail;
-  next[candidate] = right;
-  if (right != none)
-    previous[right] = candidate;
+  groupBefore = bytesBefore[candidate];
+  bytesBefore[candidate] = groupBefore + groupDelta;
+  swapRuns(candidate, candidate, tail);
   return MoveResult::Moved;
 }
 
@@ -353,33 +361,12 @@ MovableOrder::MoveResult MovableOrder::moveRight(int64_t limitBytes,
   ++numSteps;
   if (!staysInFlightRight(candidate))
     return MoveResult::TooManyInFlight;
-
-  bool changed = exchangeUsers(candidate, /*left=*/false);
-  if (changed)
-    refreshProfile();
-  int64_t newBefore = groupBefore + delta(candidate);
-  int64_t peak =
-      std::max(groupBefore + allocated[candidate] + transient[candidate],
-               newBefore + groupPeak);
-  if (peakBytes)
-    *peakBytes = peak;
-  if (peak > limitBytes) {
-    restoreUsers();
-    if (changed)
-      refreshProfile();
+  if (!exchangeWithin(limitBytes, candidate, /*left=*/false, peakBytes))
     return MoveResult::TooManyBytes;
-  }
 
   raiseInFlightRight(candidate);
   bytesBefore[candidate] = groupBefore;
-  groupBefore = newBefore;
-  unsigned left = previous[head], right = next[candidate];
-  (left == none ? first : next[left]) = candidate;
-  previous[candidate] = left;
-  next[candidate] = head;
-  previous[head] = candidate;
-  next[tail] = right;
-  if (right != none)
-    previous[right] = tail;
+  groupBefore += delta(candidate);
+  swapRuns(head, tail, candidate);
   return MoveResult::Moved;
 }

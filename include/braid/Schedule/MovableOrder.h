@@ -103,6 +103,13 @@ private:
   /// undo it.
   bool exchangeUsers(unsigned candidate, bool left);
   void restoreUsers();
+  /// The same, unless more than `limitBytes` would live at once in what changes
+  /// places. `peakBytes`, if given, gets how many would.
+  bool exchangeWithin(int64_t limitBytes, unsigned candidate, bool left,
+                      int64_t *peakBytes);
+  /// Two runs of neighbours change places: the nodes from `begin` to `middle`,
+  /// and those that follow, up to `end`.
+  void swapRuns(unsigned begin, unsigned middle, unsigned end);
   unsigned findUserInGroup(unsigned buffer, bool fromHead) const;
 
   const SchedulingProblem &problem;
