@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IterativeState.h"
+#include "IterativeAlgorithm.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -25,13 +25,13 @@ struct AwaitedByGroup {
   }
 };
 
-class Reorderer {
+class Reorderer : public IterativeAlgorithm {
 public:
   Reorderer(const SchedulingProblem &problem, llvm::ArrayRef<unsigned> order,
             const IterativeOptions &options)
-      : state(problem, order, options), order(state.order), time(state.time),
-        initialOrder(order), mayReorderStarts(options.reorderCollectives &&
-                                              !problem.keepOrderOfStarts),
+      : IterativeAlgorithm(problem, order, options, Direction::Left),
+        mayReorderStarts(options.reorderCollectives &&
+                         !problem.keepOrderOfStarts),
         passedBy(problem.graph.size(), MovableOrder::none),
         passedAt(problem.graph.size(), 0) {}
 
@@ -39,17 +39,11 @@ public:
 
 private:
   MoveStatistics moveStart(unsigned start);
-  /// Says what stands against the next step; true if nothing does but memory.
-  bool mayPass(unsigned candidate, MoveStatistics &statistics);
-  bool mayDrag(unsigned candidate, MoveStatistics &statistics);
+  void noteDragged(unsigned candidate) override;
+  bool mayPass(unsigned candidate, MoveStatistics &statistics) override;
+  void notePassed(unsigned candidate, MoveStatistics &statistics) override;
   bool exposesMore(unsigned candidate, MoveStatistics &statistics);
-  void drag(unsigned candidate, MoveStatistics &statistics);
-  void noteMove(unsigned start, unsigned candidate, MoveStatistics &statistics);
 
-  IterativeState state;
-  MovableOrder &order;
-  ExposedTime &time;
-  llvm::ArrayRef<unsigned> initialOrder;
   bool mayReorderStarts;
 
   /// Of the start that moves: compute that it has passed so far, and that it
@@ -63,39 +57,25 @@ private:
 
 } // namespace
 
-bool Reorderer::mayDrag(unsigned candidate, MoveStatistics &statistics) {
-  LimitingFactor::Kind limit = LimitingFactor::None;
-  if (state.isStart(candidate) && !state.options.groupWithCollectives)
-    limit = LimitingFactor::DataDependency;
-  else if (state.isMatmul(candidate) && !state.options.useRuntimeEstimations)
-    limit = LimitingFactor::MatmulDependency;
-  if (limit != LimitingFactor::None)
-    statistics.limit = {limit, candidate};
-  return limit == LimitingFactor::None;
-}
-
-void Reorderer::drag(unsigned candidate, MoveStatistics &statistics) {
-  order.extendLeft();
-  ++state.numSteps;
-  statistics.grouped.push_back(candidate);
-  if (!state.isStart(candidate))
+void Reorderer::noteDragged(unsigned candidate) {
+  if (!isStart(candidate))
     draggedNs += time.getRuntime(candidate);
-  if (!state.options.useRuntimeEstimations)
+  if (!options.useRuntimeEstimations)
     return;
-  for (unsigned start : state.problem.getAwaitedStarts(candidate))
+  for (unsigned start : problem.getAwaitedStarts(candidate))
     if (llvm::none_of(awaited, [&](const AwaitedByGroup &other) {
           return other.start == start;
         }))
       awaited.push_back(
-          {candidate, start, time.measure(start, order, state.numSteps)});
+          {candidate, start, time.measure(start, order, numSteps)});
 }
 
 bool Reorderer::exposesMore(unsigned candidate, MoveStatistics &statistics) {
-  if (state.isStart(candidate)) {
+  if (isStart(candidate)) {
     // Dragged compute comes to stand before it.
     if (draggedNs <= 0)
       return false;
-    Exposure exposure = time.measure(candidate, order, state.numSteps);
+    Exposure exposure = time.measure(candidate, order, numSteps);
     double before = getExposedNs(exposure.commNs, exposure.compNs);
     double after = getExposedNs(exposure.commNs, exposure.compNs - draggedNs);
     if (after <= before)
@@ -130,19 +110,17 @@ bool Reorderer::exposesMore(unsigned candidate, MoveStatistics &statistics) {
 }
 
 bool Reorderer::mayPass(unsigned candidate, MoveStatistics &statistics) {
-  if (state.isStart(candidate) && !mayReorderStarts) {
+  if (isStart(candidate) && !mayReorderStarts) {
     statistics.limit = {LimitingFactor::CollectiveOrdering, candidate};
     return false;
   }
-  return !state.options.useRuntimeEstimations ||
-         !exposesMore(candidate, statistics);
+  return !options.useRuntimeEstimations || !exposesMore(candidate, statistics);
 }
 
-/// `start` has just passed `candidate`.
-void Reorderer::noteMove(unsigned start, unsigned candidate,
-                         MoveStatistics &statistics) {
+void Reorderer::notePassed(unsigned candidate, MoveStatistics &statistics) {
+  unsigned start = statistics.node;
   passedBy[candidate] = start;
-  if (!state.isStart(candidate)) {
+  if (!isStart(candidate)) {
     double ns = time.getRuntime(candidate);
     passedNs += ns;
     passedAt[candidate] = passedNs;
@@ -151,7 +129,7 @@ void Reorderer::noteMove(unsigned start, unsigned candidate,
       if (other.losesCompute(order))
         other.exposure.compNs -= ns;
       else if (other.exposure.stop == candidate)
-        other.exposure = time.measure(other.start, order, state.numSteps);
+        other.exposure = time.measure(other.start, order, numSteps);
     }
     return;
   }
@@ -159,7 +137,7 @@ void Reorderer::noteMove(unsigned start, unsigned candidate,
   // What awaits a later operation of the lane ends this one, too. It has been
   // passed, or stands where it stood at first, as all that follows the first
   // place of `start` does.
-  if (state.problem.graph[candidate].lane != state.problem.graph[start].lane)
+  if (problem.graph[candidate].lane != problem.graph[start].lane)
     return;
   for (unsigned awaiter : time.getAwaiters(candidate)) {
     double compNs = passedBy[awaiter] == start
@@ -183,41 +161,17 @@ MoveStatistics Reorderer::moveStart(unsigned start) {
   passedNs = draggedNs = 0;
   awaited.clear();
 
-  order.beginGroup(start);
-  while (true) {
-    unsigned candidate = order.getPrevious(order.getHead());
-    if (candidate == MovableOrder::none)
-      break;
-    if (!state.hasStepsLeft()) {
-      statistics.limit = {LimitingFactor::StepLimit};
-      break;
-    }
-    if (state.isHidden(statistics)) {
-      statistics.limit = {LimitingFactor::Unexposed};
-      break;
-    }
-    if (order.groupNeeds(candidate)) {
-      if (!mayDrag(candidate, statistics))
-        break;
-      drag(candidate, statistics);
-      continue;
-    }
-    if (!mayPass(candidate, statistics) ||
-        !state.move(/*left=*/true, candidate, statistics))
-      break;
-    noteMove(start, candidate, statistics);
-  }
-  order.endGroup();
-  state.describeOverlap(start, statistics);
+  moveNode(statistics);
+  describeOverlap(start, statistics);
   return statistics;
 }
 
 IterativeResult Reorderer::run() {
   std::vector<MoveStatistics> statistics;
   for (unsigned node : initialOrder)
-    if (state.isStart(node))
+    if (isStart(node))
       statistics.push_back(moveStart(node));
-  return state.finish(std::move(statistics));
+  return finish(std::move(statistics));
 }
 
 IterativeResult

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IterativeState.h"
+#include "IterativeAlgorithm.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -14,12 +14,12 @@ using namespace braid;
 
 namespace {
 
-class Sinker {
+class Sinker : public IterativeAlgorithm {
 public:
   Sinker(const SchedulingProblem &problem, llvm::ArrayRef<unsigned> order,
          const IterativeOptions &options)
-      : state(problem, order, options), order(state.order), time(state.time),
-        initialOrder(order), holds(problem.graph.size(), false) {
+      : IterativeAlgorithm(problem, order, options, Direction::Right),
+        holds(problem.graph.size(), false) {
     for (unsigned node : order)
       holds[node] = problem.graph[node].kind == NodeKind::Wait;
     for (auto [node, start] : problem.awaits)
@@ -33,12 +33,11 @@ public:
 private:
   MoveStatistics moveWait(unsigned wait);
   void findStart(unsigned wait, MoveStatistics &statistics);
-  bool mayDrag(unsigned candidate, MoveStatistics &statistics);
-  void drag(unsigned candidate, MoveStatistics &statistics);
-  /// Says what stands against the next step; true if nothing does but memory.
-  bool mayPass(unsigned candidate, MoveStatistics &statistics);
+  bool isNeverDragged(unsigned node) const override { return holds[node]; }
+  void noteDragged(unsigned candidate) override;
+  bool mayPass(unsigned candidate, MoveStatistics &statistics) override;
+  void notePassed(unsigned candidate, MoveStatistics &statistics) override;
   bool exposesMore(unsigned candidate, MoveStatistics &statistics);
-  void noteMove(unsigned candidate, MoveStatistics &statistics);
 
   /// True if compute that the wait passes hides its operation: nothing else
   /// ends the operation before.
@@ -46,10 +45,6 @@ private:
     return start != MovableOrder::none && statistics.stop == statistics.node;
   }
 
-  IterativeState state;
-  MovableOrder &order;
-  ExposedTime &time;
-  llvm::ArrayRef<unsigned> initialOrder;
   /// True for nodes that hold the stream.
   std::vector<bool> holds;
 
@@ -67,7 +62,7 @@ private:
 void Sinker::findStart(unsigned wait, MoveStatistics &statistics) {
   start = MovableOrder::none;
   Exposure exposure;
-  for (unsigned awaited : state.problem.getAwaitedStarts(wait)) {
+  for (unsigned awaited : problem.getAwaitedStarts(wait)) {
     Exposure other = time.getInitialExposure(awaited);
     if (start != MovableOrder::none &&
         other.getExposedNs() <= exposure.getExposedNs())
@@ -80,37 +75,21 @@ void Sinker::findStart(unsigned wait, MoveStatistics &statistics) {
   statistics.stop = exposure.stop;
 }
 
-bool Sinker::mayDrag(unsigned candidate, MoveStatistics &statistics) {
-  LimitingFactor::Kind limit = LimitingFactor::None;
-  if (holds[candidate] ||
-      (state.isStart(candidate) && !state.options.groupWithCollectives))
-    limit = LimitingFactor::DataDependency;
-  else if (state.isMatmul(candidate) && !state.options.useRuntimeEstimations)
-    limit = LimitingFactor::MatmulDependency;
-  if (limit != LimitingFactor::None)
-    statistics.limit = {limit, candidate};
-  return limit == LimitingFactor::None;
-}
-
-void Sinker::drag(unsigned candidate, MoveStatistics &statistics) {
-  order.extendRight();
-  ++state.numSteps;
-  statistics.grouped.push_back(candidate);
-  if (!state.isStart(candidate)) {
+void Sinker::noteDragged(unsigned candidate) {
+  if (!isStart(candidate)) {
     draggedNs += time.getRuntime(candidate);
     return;
   }
   dragsStart = true;
-  if (state.options.useRuntimeEstimations)
-    started.emplace_back(candidate,
-                         time.measure(candidate, order, state.numSteps));
+  if (options.useRuntimeEstimations)
+    started.emplace_back(candidate, time.measure(candidate, order, numSteps));
 }
 
 bool Sinker::exposesMore(unsigned candidate, MoveStatistics &statistics) {
   // The operations that the candidate awaits lose the dragged compute.
   if (holds[candidate] && draggedNs > 0) {
-    for (unsigned awaited : state.problem.getAwaitedStarts(candidate)) {
-      Exposure exposure = time.measure(awaited, order, state.numSteps);
+    for (unsigned awaited : problem.getAwaitedStarts(candidate)) {
+      Exposure exposure = time.measure(awaited, order, numSteps);
       if (exposure.stop != candidate)
         continue;
       double before = getExposedNs(exposure.commNs, exposure.compNs);
@@ -124,7 +103,7 @@ bool Sinker::exposesMore(unsigned candidate, MoveStatistics &statistics) {
   }
 
   // Those that the group has started lose the candidate's.
-  double ns = state.isStart(candidate) ? 0 : time.getRuntime(candidate);
+  double ns = isStart(candidate) ? 0 : time.getRuntime(candidate);
   if (ns <= 0 || started.empty())
     return false;
   double before = getExposedNs(statistics.commNs, statistics.finalCompNs);
@@ -149,18 +128,15 @@ bool Sinker::exposesMore(unsigned candidate, MoveStatistics &statistics) {
 
 bool Sinker::mayPass(unsigned candidate, MoveStatistics &statistics) {
   // A start that is dragged along passes no other: they keep their order.
-  if (state.isStart(candidate) &&
-      (!state.options.swapWithCollectives || dragsStart)) {
+  if (isStart(candidate) && (!options.swapWithCollectives || dragsStart)) {
     statistics.limit = {LimitingFactor::CollectiveOrdering, candidate};
     return false;
   }
-  return !state.options.useRuntimeEstimations ||
-         !exposesMore(candidate, statistics);
+  return !options.useRuntimeEstimations || !exposesMore(candidate, statistics);
 }
 
-/// The wait has just passed `candidate`.
-void Sinker::noteMove(unsigned candidate, MoveStatistics &statistics) {
-  if (state.isStart(candidate))
+void Sinker::notePassed(unsigned candidate, MoveStatistics &statistics) {
+  if (isStart(candidate))
     return;
   double ns = time.getRuntime(candidate);
   for (auto &[node, exposure] : started)
@@ -169,9 +145,9 @@ void Sinker::noteMove(unsigned candidate, MoveStatistics &statistics) {
     return;
   // What awaits an operation of the lane that was started later ends this one,
   // too. What stands before the wait stands where it stood at first.
-  const ScheduleGraph &graph = state.problem.graph;
-  bool ends = llvm::any_of(
-      state.problem.getAwaitedStarts(candidate), [&](unsigned other) {
+  const ScheduleGraph &graph = problem.graph;
+  bool ends =
+      llvm::any_of(problem.getAwaitedStarts(candidate), [&](unsigned other) {
         return graph[other].lane == graph[start].lane &&
                time.getPosition(other) >= time.getPosition(start);
       });
@@ -189,42 +165,18 @@ MoveStatistics Sinker::moveWait(unsigned wait) {
   started.clear();
   dragsStart = false;
 
-  order.beginGroup(wait);
-  while (true) {
-    unsigned candidate = order.getNext(order.getTail());
-    if (candidate == MovableOrder::none)
-      break;
-    if (!state.hasStepsLeft()) {
-      statistics.limit = {LimitingFactor::StepLimit};
-      break;
-    }
-    if (state.isHidden(statistics)) {
-      statistics.limit = {LimitingFactor::Unexposed};
-      break;
-    }
-    if (order.needsGroup(candidate)) {
-      if (!mayDrag(candidate, statistics))
-        break;
-      drag(candidate, statistics);
-      continue;
-    }
-    if (!mayPass(candidate, statistics) ||
-        !state.move(/*left=*/false, candidate, statistics))
-      break;
-    noteMove(candidate, statistics);
-  }
-  order.endGroup();
+  moveNode(statistics);
   if (start != MovableOrder::none)
-    state.describeOverlap(start, statistics);
+    describeOverlap(start, statistics);
   return statistics;
 }
 
 IterativeResult Sinker::run() {
   std::vector<MoveStatistics> statistics;
   for (unsigned node : llvm::reverse(initialOrder))
-    if (state.problem.graph[node].kind == NodeKind::Wait)
+    if (problem.graph[node].kind == NodeKind::Wait)
       statistics.push_back(moveWait(node));
-  return state.finish(std::move(statistics));
+  return finish(std::move(statistics));
 }
 
 IterativeResult braid::sinkWaitsIterative(const SchedulingProblem &problem,

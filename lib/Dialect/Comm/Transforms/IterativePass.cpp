@@ -67,10 +67,7 @@ static std::string getNodeName(Operation *op, unsigned node) {
 
 FailureOr<comm::IterativeTotals> braid::comm::runIterativePass(
     Operation *root, const CostSettings &settings, IterativeOptions options,
-    function_ref<IterativeResult(const SchedulingProblem &, ArrayRef<unsigned>,
-                                 const IterativeOptions &)>
-        algorithm,
-    StringRef title, const std::string &output) {
+    IterativeFunction algorithm, StringRef title, const std::string &output) {
   if (failed(checkIterativeOptions(root, options)))
     return failure();
 

@@ -17,6 +17,11 @@
 
 namespace braid::comm {
 
+/// One of the two iterative algorithms.
+using IterativeFunction = llvm::function_ref<IterativeResult(
+    const SchedulingProblem &, llvm::ArrayRef<unsigned>,
+    const IterativeOptions &)>;
+
 /// What a run of an iterative pass adds up to.
 struct IterativeTotals {
   unsigned numMoved = 0;
@@ -35,12 +40,40 @@ llvm::LogicalResult checkIterativeOptions(mlir::Operation *op,
 /// fails if a block or a setting is wrong.
 llvm::FailureOr<IterativeTotals>
 runIterativePass(mlir::Operation *root, const CostSettings &settings,
-                 IterativeOptions options,
-                 llvm::function_ref<IterativeResult(const SchedulingProblem &,
-                                                    llvm::ArrayRef<unsigned>,
-                                                    const IterativeOptions &)>
-                     algorithm,
+                 IterativeOptions options, IterativeFunction algorithm,
                  llvm::StringRef title, const std::string &output);
+
+/// A pass with `iterativeOptions`.
+template <typename Base>
+class IterativePass : public ModuleOrFunctionPass<Base> {
+public:
+  using ModuleOrFunctionPass<Base>::ModuleOrFunctionPass;
+
+protected:
+  /// What the user has said, in the options that all such passes have.
+  IterativeOptions getIterativeOptions() const {
+    IterativeOptions options;
+    options.useRuntimeEstimations = this->useRuntimeEstimations;
+    options.peakMemoryBudget = this->peakMemoryBudget;
+    options.groupWithCollectives = this->groupWithCollectives;
+    options.commRuntimeMult = this->commRuntimeMult;
+    options.computeRuntimeMult = this->computeRuntimeMult;
+    options.extraOverlap = this->extraOverlap;
+    return options;
+  }
+
+  /// Runs `algorithm` and counts what it does; see `runIterativePass`.
+  void run(IterativeOptions options, IterativeFunction algorithm,
+           llvm::StringRef title) {
+    llvm::FailureOr<IterativeTotals> totals = runIterativePass(
+        this->getOperation(), this->getCostSettings(), std::move(options),
+        algorithm, title, this->statisticsOutput);
+    if (failed(totals))
+      return this->signalPassFailure();
+    this->numMoved += totals->numMoved;
+    this->numMoves += totals->numMoves;
+  }
+};
 
 } // namespace braid::comm
 

@@ -24,28 +24,15 @@ using namespace mlir;
 
 namespace {
 struct CommReorderPreservingPeakMemoryPass
-    : comm::ModuleOrFunctionPass<
-          comm::impl::CommReorderPreservingPeakMemoryPassBase<
-              CommReorderPreservingPeakMemoryPass>> {
-  using ModuleOrFunctionPass::ModuleOrFunctionPass;
+    : comm::IterativePass<comm::impl::CommReorderPreservingPeakMemoryPassBase<
+          CommReorderPreservingPeakMemoryPass>> {
+  using IterativePass::IterativePass;
 
   void runOnOperation() override {
-    IterativeOptions options;
-    options.useRuntimeEstimations = useRuntimeEstimations;
-    options.peakMemoryBudget = peakMemoryBudget;
-    options.groupWithCollectives = groupWithCollectives;
-    options.commRuntimeMult = commRuntimeMult;
-    options.computeRuntimeMult = computeRuntimeMult;
-    options.extraOverlap = extraOverlap;
+    IterativeOptions options = getIterativeOptions();
     options.reorderCollectives =
         useRuntimeEstimations && unsafeCollectivesReorder;
-    FailureOr<comm::IterativeTotals> totals = comm::runIterativePass(
-        getOperation(), getCostSettings(), options, reorderPreservingPeakMemory,
-        "Collective node", statisticsOutput);
-    if (failed(totals))
-      return signalPassFailure();
-    numMoved += totals->numMoved;
-    numMoves += totals->numMoves;
+    run(std::move(options), reorderPreservingPeakMemory, "Collective node");
   }
 };
 } // namespace

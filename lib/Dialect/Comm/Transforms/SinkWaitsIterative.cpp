@@ -24,26 +24,14 @@ using namespace mlir;
 
 namespace {
 struct CommSinkWaitsIterativePass
-    : comm::ModuleOrFunctionPass<comm::impl::CommSinkWaitsIterativePassBase<
+    : comm::IterativePass<comm::impl::CommSinkWaitsIterativePassBase<
           CommSinkWaitsIterativePass>> {
-  using ModuleOrFunctionPass::ModuleOrFunctionPass;
+  using IterativePass::IterativePass;
 
   void runOnOperation() override {
-    IterativeOptions options;
-    options.useRuntimeEstimations = useRuntimeEstimations;
-    options.peakMemoryBudget = peakMemoryBudget;
-    options.groupWithCollectives = groupWithCollectives;
-    options.commRuntimeMult = commRuntimeMult;
-    options.computeRuntimeMult = computeRuntimeMult;
-    options.extraOverlap = extraOverlap;
+    IterativeOptions options = getIterativeOptions();
     options.swapWithCollectives = swapWithCollectives;
-    FailureOr<comm::IterativeTotals> totals = comm::runIterativePass(
-        getOperation(), getCostSettings(), options, sinkWaitsIterative,
-        "Wait node", statisticsOutput);
-    if (failed(totals))
-      return signalPassFailure();
-    numMoved += totals->numMoved;
-    numMoves += totals->numMoves;
+    run(std::move(options), sinkWaitsIterative, "Wait node");
   }
 };
 } // namespace
