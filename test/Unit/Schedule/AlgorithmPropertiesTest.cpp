@@ -55,35 +55,24 @@ INSTANTIATE_TEST_SUITE_P(Property, IdempotentAlgorithm,
 INSTANTIATE_TEST_SUITE_P(Property, AlgorithmWithReference,
                          testing::Values(sink, raise, reorder), getName);
 
-RandomGraphOptions varied(uint64_t seed, unsigned numNodes) {
-  RandomGraphOptions options;
-  options.numNodes = numNodes;
-  options.startEvery = 3 + seed % 15;
-  options.maxWaits = 1 + seed % 4;
-  options.opaqueEvery = seed % 3 ? 20 * (seed % 7) : 0;
-  options.maxOperands = seed % 5;
-  options.maxComputeCost = seed % 2 ? 40 : 400;
-  return options;
-}
-
 TEST_P(EveryAlgorithm, LegalCompleteDeterministic) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     unsigned numNodes = seed < 50 ? 1 + seed * 12 : 2000;
-    ScheduleGraph graph = makeRandomGraph(seed, varied(seed, numNodes));
+    ScheduleGraph graph = makeRandomGraph(seed, varyOptions(seed, numNodes));
     ScheduleOrder order = GetParam().algorithm(graph);
     std::string reason;
     ASSERT_TRUE(isLegalOrder(graph, order, &reason))
         << "seed " << seed << ": " << reason;
     ASSERT_TRUE(keepsOrderOfStarts(graph, order)) << "seed " << seed;
     ASSERT_EQ(order, GetParam().algorithm(
-                         makeRandomGraph(seed, varied(seed, numNodes))));
+                         makeRandomGraph(seed, varyOptions(seed, numNodes))));
   }
 }
 
 TEST_P(IdempotentAlgorithm, ChangesItsOwnResultInNoWay) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     ScheduleGraph graph =
-        makeRandomGraph(seed, varied(seed, seed < 50 ? 300 : 2000));
+        makeRandomGraph(seed, varyOptions(seed, seed < 50 ? 300 : 2000));
     ScheduleGraph once = permute(graph, GetParam().algorithm(graph));
     ASSERT_TRUE(isProgramOrder(GetParam().algorithm(once))) << "seed " << seed;
   }
@@ -91,8 +80,8 @@ TEST_P(IdempotentAlgorithm, ChangesItsOwnResultInNoWay) {
 
 TEST_P(AlgorithmWithReference, SameAsTheRuleWordByWord) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
-    ScheduleGraph graph =
-        makeRandomGraph(seed, varied(seed, seed < 280 ? 2 + seed % 70 : 250));
+    ScheduleGraph graph = makeRandomGraph(
+        seed, varyOptions(seed, seed < 280 ? 2 + seed % 70 : 250));
     ASSERT_EQ(GetParam().algorithm(graph), GetParam().reference(graph))
         << "seed " << seed;
   }
@@ -100,7 +89,7 @@ TEST_P(AlgorithmWithReference, SameAsTheRuleWordByWord) {
 
 TEST(SinkWaitsProperties, EveryWaitStandsBeforeSomethingThatNeedsIt) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
-    ScheduleGraph graph = makeRandomGraph(seed, varied(seed, 400));
+    ScheduleGraph graph = makeRandomGraph(seed, varyOptions(seed, 400));
     ScheduleOrder order = sinkWaits(graph);
     // Between a wait and the first node that follows it in the graph stand
     // other waits alone.
@@ -124,7 +113,7 @@ TEST(SinkWaitsProperties, EveryWaitStandsBeforeSomethingThatNeedsIt) {
 
 TEST(RaiseCollectivesProperties, NoStartCanRiseFurther) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
-    ScheduleGraph graph = makeRandomGraph(seed, varied(seed, 400));
+    ScheduleGraph graph = makeRandomGraph(seed, varyOptions(seed, 400));
     ScheduleOrder order = raiseCollectives(graph);
     for (size_t i = 1; i < order.size(); ++i) {
       if (graph[order[i]].kind != NodeKind::Start)

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GraphTestUtils.h"
+#include "StandardPrograms.h"
 
 #include "braid/Schedule/RaiseCollectives.h"
 #include "braid/Schedule/ReorderComputeForOverlap.h"
@@ -20,24 +21,6 @@ using namespace braid;
 using namespace braid::test;
 
 namespace {
-
-// The programs that the passes of PyTorch Inductor are usually explained with.
-// A collective takes 100 ns, mm 5 ns, everything else 1 ns, unless said
-// otherwise.
-constexpr const char *programA = "ar, w(ar), relu, mm(relu), add(w,mm)";
-constexpr const char *programA2 = "relu, mm(relu), ar, w(ar), add(w,mm)";
-constexpr const char *programNS = "ar, w(ar), mm1, mm2(w,mm1)";
-constexpr const char *programNR =
-    "mm1, relu(mm1), mm2(relu), ar(mm1), w(ar), mm3(w,mm2)";
-constexpr const char *programNSR =
-    "mm1, relu1(mm1), mm2(relu1), ar(mm1), w(ar), relu2(mm2), mm3(relu2), "
-    "mm4(w,mm3)";
-constexpr const char *programR =
-    "ar1, w1(ar1), g:5, c, d:5(c), f(d,c,w1), ar2(f), w2(ar2), s(d,w1,w2), "
-    "e:5(s,g)";
-constexpr const char *programI3 =
-    "a1:10, w1(a1), m1:4, a2:10, w2(a2), m2:4, a3:10, w3(a3), m3:4, m4:30, "
-    "o(w1,w2,w3,m1,m2,m3,m4)";
 
 using Algorithm = ScheduleOrder (*)(const ScheduleGraph &);
 

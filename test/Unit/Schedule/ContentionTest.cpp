@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/Contention.h"
+#include "SimulatedOps.h"
 
-#include "braid/Schedule/Simulator.h"
+#include "braid/Schedule/Contention.h"
 #include "llvm/ADT/STLExtras.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -20,27 +20,8 @@
 #include <set>
 
 using namespace braid;
+using namespace braid::test;
 using testing::ElementsAre;
-
-static SimulatedOp compute(int64_t cost) {
-  SimulatedOp op;
-  op.costNs = cost;
-  return op;
-}
-
-static SimulatedOp start(int64_t cost, unsigned lane = 0) {
-  SimulatedOp op = compute(cost);
-  op.role = StreamRole::Start;
-  op.lane = lane;
-  return op;
-}
-
-static SimulatedOp await(llvm::SmallVector<unsigned, 1> starts) {
-  SimulatedOp op;
-  op.role = StreamRole::Wait;
-  op.awaits = std::move(starts);
-  return op;
-}
 
 static SimulatedOp matmul(int64_t cost, int64_t tiles) {
   SimulatedOp op = compute(cost);

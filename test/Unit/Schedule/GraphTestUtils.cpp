@@ -85,6 +85,17 @@ NamedGraph test::parseGraph(llvm::StringRef program) {
   return result;
 }
 
+RandomGraphOptions test::varyOptions(uint64_t seed, unsigned numNodes) {
+  RandomGraphOptions options;
+  options.numNodes = numNodes;
+  options.startEvery = 3 + seed % 15;
+  options.maxWaits = 1 + seed % 4;
+  options.opaqueEvery = seed % 3 ? 20 * (seed % 7) : 0;
+  options.maxOperands = seed % 5;
+  options.maxComputeCost = seed % 2 ? 40 : 400;
+  return options;
+}
+
 ScheduleGraph test::makeRandomGraph(uint64_t seed,
                                     const RandomGraphOptions &options) {
   // The distributions of the standard library differ between implementations;

@@ -50,6 +50,9 @@ struct RandomGraphOptions {
   int64_t maxStartCost = 100;
 };
 
+/// Options that differ from seed to seed in all but the number of nodes.
+RandomGraphOptions varyOptions(uint64_t seed, unsigned numNodes);
+
 /// A graph that depends on `seed` and `options` alone.
 ScheduleGraph makeRandomGraph(uint64_t seed, const RandomGraphOptions &options);
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MemoryProblems.h"
+#include "StandardPrograms.h"
 
 #include "braid/Schedule/RaiseCollectives.h"
 #include "llvm/ADT/STLExtras.h"
@@ -19,22 +20,6 @@ using namespace braid;
 using namespace braid::test;
 
 namespace {
-
-// The programs of AlgorithmsTest.cpp.
-constexpr const char *programA = "ar, w(ar), relu, mm(relu), add(w,mm)";
-constexpr const char *programA2 = "relu, mm(relu), ar, w(ar), add(w,mm)";
-constexpr const char *programNS = "ar, w(ar), mm1, mm2(w,mm1)";
-constexpr const char *programNR =
-    "mm1, relu(mm1), mm2(relu), ar(mm1), w(ar), mm3(w,mm2)";
-constexpr const char *programNSR =
-    "mm1, relu1(mm1), mm2(relu1), ar(mm1), w(ar), relu2(mm2), mm3(relu2), "
-    "mm4(w,mm3)";
-constexpr const char *programR =
-    "ar1, w1(ar1), g:5, c, d:5(c), f(d,c,w1), ar2(f), w2(ar2), s(d,w1,w2), "
-    "e:5(s,g)";
-constexpr const char *programI3 =
-    "a1:10, w1(a1), m1:4, a2:10, w2(a2), m2:4, a3:10, w3(a3), m3:4, m4:30, "
-    "o(w1,w2,w3,m1,m2,m3,m4)";
 
 // In place: readers of the buffer come before the collective that writes it.
 constexpr const char *programNRInPlace =
@@ -226,16 +211,6 @@ TEST(ListSchedule, HugeCostsDoNotOverflow) {
             "a1,x,w1,y");
 }
 
-RandomGraphOptions varied(uint64_t seed, unsigned numNodes) {
-  RandomGraphOptions options;
-  options.numNodes = numNodes;
-  options.startEvery = 3 + seed % 15;
-  options.maxWaits = 1 + seed % 4;
-  options.opaqueEvery = seed % 3 ? 20 * (seed % 7) : 0;
-  options.maxOperands = seed % 5;
-  return options;
-}
-
 class ListScheduleFlags : public testing::TestWithParam<int> {
 protected:
   ListScheduleOptions options = {(GetParam() & 1) != 0, (GetParam() & 2) != 0,
@@ -246,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(Property, ListScheduleFlags, testing::Range(0, 8));
 TEST_P(ListScheduleFlags, SameAsTheRuleWordByWord) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     SchedulingProblem problem =
-        makeMemoryProblem(seed, varied(seed, 5 + 2 * seed));
+        makeMemoryProblem(seed, varyOptions(seed, 5 + 2 * seed));
     problem.keepOrderOfStarts = seed % 2;
     ScheduleOrder order = listSchedule(problem, options);
     std::string reason;
@@ -260,7 +235,7 @@ TEST_P(ListScheduleFlags, SameAsTheRuleWordByWord) {
 
 TEST_P(ListScheduleFlags, Idempotent) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
-    SchedulingProblem problem = makeMemoryProblem(seed, varied(seed, 400));
+    SchedulingProblem problem = makeMemoryProblem(seed, varyOptions(seed, 400));
     ScheduleOrder order = listSchedule(problem, options);
     std::vector<unsigned> position(order.size());
     for (auto [index, node] : llvm::enumerate(order))
@@ -276,7 +251,7 @@ TEST_P(ListScheduleFlags, Idempotent) {
 
 TEST_P(ListScheduleFlags, KeepsLimitsOfOperationsInFlight) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
-    SchedulingProblem problem = makeMemoryProblem(seed, varied(seed, 300));
+    SchedulingProblem problem = makeMemoryProblem(seed, varyOptions(seed, 300));
     // The program itself keeps this one.
     problem.maxInFlight = 1;
     while (!isAllowedOrder(problem, getProgramOrder(problem.graph)))
@@ -290,7 +265,7 @@ TEST_P(ListScheduleFlags, KeepsLimitsOfOperationsInFlight) {
 TEST(ListScheduleProperties, RaisesAsRaiseCollectivesWithProducersDoes) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     SchedulingProblem problem;
-    problem.graph = makeRandomGraph(seed, varied(seed, 500));
+    problem.graph = makeRandomGraph(seed, varyOptions(seed, 500));
     ASSERT_EQ(listSchedule(problem, raise),
               raiseCollectivesWithProducers(problem.graph));
   }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/Simulator.h"
+#include "SimulatedOps.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
@@ -15,29 +15,7 @@
 #include <random>
 
 using namespace braid;
-
-static SimulatedOp compute(int64_t cost,
-                           llvm::SmallVector<unsigned, 4> after = {}) {
-  SimulatedOp op;
-  op.costNs = cost;
-  op.predecessors = std::move(after);
-  return op;
-}
-
-static SimulatedOp start(int64_t cost, unsigned lane = 0,
-                         llvm::SmallVector<unsigned, 4> after = {}) {
-  SimulatedOp op = compute(cost, std::move(after));
-  op.role = StreamRole::Start;
-  op.lane = lane;
-  return op;
-}
-
-static SimulatedOp await(llvm::SmallVector<unsigned, 1> starts) {
-  SimulatedOp op;
-  op.role = StreamRole::Wait;
-  op.awaits = std::move(starts);
-  return op;
-}
+using namespace braid::test;
 
 TEST(Simulator, NothingTakesNoTime) {
   Simulation result = simulate({});
