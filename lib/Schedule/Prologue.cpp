@@ -10,6 +10,7 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Schedule/BufferRange.h"
+#include "braid/Schedule/ScheduleChanges.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -19,6 +20,8 @@
 #include "mlir/IR/RegionKindInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+
+#include <algorithm>
 
 using namespace mlir;
 using namespace braid;
@@ -143,33 +146,44 @@ struct Recorder : OpBuilder::Listener {
 
 /// Replaces dimensions of awaited values by what the operands of the starts
 /// say.
-static void resolveShapes(ArrayRef<tensor::DimOp> dims) {
-  Recorder recorder;
+static void resolveShapes(ArrayRef<tensor::DimOp> dims,
+                          ScheduleChanges &changes) {
   for (tensor::DimOp dim : dims) {
+    if (dim->use_empty())
+      continue;
     auto wait = dim.getSource().getDefiningOp<comm::WaitOp>();
     comm::AsyncStartOpInterface start = wait.getStart();
+    Recorder recorder;
     OpBuilder builder(start, &recorder);
     SmallVector<OpFoldResult> shape;
     unsigned index = cast<OpResult>(wait.getToken()).getResultNumber();
     int64_t dimension = *dim.getConstantIndex();
-    if (failed(start.reifyValueShape(builder, index, shape)) || dimension < 0 ||
-        dimension >= static_cast<int64_t>(shape.size()))
+    Value size;
+    if (succeeded(start.reifyValueShape(builder, index, shape)) &&
+        dimension >= 0 && dimension < static_cast<int64_t>(shape.size()))
+      size = getValueOrCreateConstantIndexOp(builder, dim.getLoc(),
+                                             shape[dimension]);
+    SmallVector<Operation *> created;
+    for (Operation *op : llvm::reverse(recorder.ops)) {
+      bool isSize = size && size.getDefiningOp() == op;
+      if (!isSize && isOpTriviallyDead(op))
+        op->erase();
+      else
+        created.push_back(op);
+    }
+    if (!size)
       continue;
-    dim.replaceAllUsesWith(getValueOrCreateConstantIndexOp(
-        builder, dim.getLoc(), shape[dimension]));
-    dim.erase();
+    std::reverse(created.begin(), created.end());
+    changes.replace(dim, size, created);
   }
-  for (Operation *op : llvm::reverse(recorder.ops))
-    if (isOpTriviallyDead(op))
-      op->erase();
 }
 
 SmallVector<SchedulableBlock>
-braid::prepareSchedulableBlocks(Operation *function) {
+braid::prepareSchedulableBlocks(Operation *function, ScheduleChanges &changes) {
   FunctionContents contents;
   for (Region &region : function->getRegions())
     contents.add(region);
   if (!contents.dims.empty())
-    resolveShapes(contents.dims);
+    resolveShapes(contents.dims, changes);
   return std::move(contents.blocks);
 }

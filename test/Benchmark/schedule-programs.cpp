@@ -19,6 +19,7 @@
 #include "braid/Schedule/CostModel.h"
 #include "braid/Schedule/ProblemBuilder.h"
 #include "braid/Schedule/RankUniformity.h"
+#include "braid/Schedule/ScheduleChanges.h"
 #include "braid/Schedule/SearchSchedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -106,8 +107,9 @@ int main(int argc, char **argv) {
       return 1;
     CostModel model(*costs);
     RankUniformity uniformity(*module);
+    ScheduleChanges changes;
     for (auto function : module->getOps<func::FuncOp>())
-      for (Block *block : prepareSchedulableBlocks(function))
+      for (Block *block : prepareSchedulableBlocks(function, changes))
         measure(file, *block, model,
                 keepOrder || !uniformity.areReachedTogether(*block));
   }

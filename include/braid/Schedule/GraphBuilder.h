@@ -19,6 +19,8 @@
 
 namespace braid {
 
+class ScheduleChanges;
+
 /// The duration of an op in ns. Of a start: of the operation it starts.
 using CostFunction = llvm::function_ref<int64_t(mlir::Operation *)>;
 
@@ -104,9 +106,10 @@ struct SchedulableBlock {
 ///
 /// Makes sizes of awaited values come from the operands of their starts first,
 /// so that no one has to wait to know a shape: replaces each `tensor.dim` of a
-/// constant dimension of a wait's value whose start is known.
+/// constant dimension of a wait's value whose start is known, and records that
+/// in `changes`.
 llvm::SmallVector<SchedulableBlock>
-prepareSchedulableBlocks(mlir::Operation *function);
+prepareSchedulableBlocks(mlir::Operation *function, ScheduleChanges &changes);
 
 } // namespace braid
 

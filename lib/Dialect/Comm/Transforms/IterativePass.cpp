@@ -65,6 +65,41 @@ static std::string getNodeName(Operation *op, unsigned node) {
   return (op->getName().getStringRef() + "#" + Twine(node)).str();
 }
 
+/// The function that the block of `problem` is in.
+static func::FuncOp getFunction(const BlockProblem &problem) {
+  Operation *parent = problem.block.block->getParentOp();
+  auto function = dyn_cast<func::FuncOp>(parent);
+  return function ? function : parent->getParentOfType<func::FuncOp>();
+}
+
+/// Writes `table` to the file `output`, if it has a name; emits an error at
+/// `op` and fails if that cannot be done.
+static LogicalResult writeTable(Operation *op, StringRef table,
+                                const std::string &output) {
+  if (output.empty())
+    return success();
+  // Standard output is for the program.
+  if (output == "-") {
+    llvm::errs() << table;
+    return success();
+  }
+  std::string message;
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &message);
+  if (!file)
+    return emitError(op->getLoc())
+           << "cannot write the table of option 'statistics': " << message;
+  file->os() << table;
+  file->os().close();
+  if (std::error_code error = file->os().error()) {
+    file->os().clear_error();
+    return emitError(op->getLoc())
+           << "cannot write the table of option 'statistics': "
+           << error.message();
+  }
+  file->keep();
+  return success();
+}
+
 FailureOr<comm::IterativeTotals> braid::comm::runIterativePass(
     Operation *root, const CostSettings &settings, IterativeOptions options,
     IterativeFunction algorithm, StringRef title, const std::string &output) {
@@ -74,9 +109,7 @@ FailureOr<comm::IterativeTotals> braid::comm::runIterativePass(
   IterativeTotals totals;
   std::string table;
   llvm::raw_string_ostream os(table);
-  CallEffects calls = getCallEffects(root);
   RankUniformity uniformity(root);
-  StringRef functionName;
   auto schedule = [&](BlockProblem &block) -> FailureOr<ScheduleOrder> {
     block.problem.keepOrderOfStarts =
         !uniformity.areReachedTogether(*block.block.block);
@@ -93,42 +126,20 @@ FailureOr<comm::IterativeTotals> braid::comm::runIterativePass(
           statistics.getInitialExposedNs() - statistics.getFinalExposedNs();
     }
     if (!output.empty()) {
-      os << "func @" << functionName << ":\n";
+      os << "func @" << getFunction(block).getName() << ":\n";
       printStatistics(
           result, title,
           [&](unsigned node) { return getNodeName(ops[node], node); }, os);
     }
     return std::move(result.order);
   };
-  for (func::FuncOp function : getHostFunctionsCalleesFirst(root)) {
-    functionName = function.getName();
-    FailureOr<CostOptions> costs = resolvePassCosts(root, function, settings);
-    if (failed(costs) ||
-        failed(scheduleProblems(function, calls, *costs, schedule,
-                                [](NodeKind) { return false; })))
-      return failure();
+  ScheduleChanges changes;
+  if (failed(scheduleProblems(root, settings, changes, schedule,
+                              [](NodeKind) { return false; })))
+    return failure();
+  if (failed(writeTable(root, table, output))) {
+    changes.undo();
+    return failure();
   }
-
-  if (output.empty())
-    return totals;
-  // Standard output is for the program.
-  if (output == "-") {
-    llvm::errs() << table;
-    return totals;
-  }
-  std::string message;
-  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &message);
-  if (!file)
-    return emitError(root->getLoc())
-           << "cannot write the table of option 'statistics': " << message;
-  file->os() << table;
-  file->os().close();
-  if (std::error_code error = file->os().error()) {
-    file->os().clear_error();
-    return emitError(root->getLoc())
-           << "cannot write the table of option 'statistics': "
-           << error.message();
-  }
-  file->keep();
   return totals;
 }

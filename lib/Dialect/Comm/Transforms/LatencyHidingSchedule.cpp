@@ -92,8 +92,6 @@ struct CommLatencyHidingSchedulePass
         return signalPassFailure();
       }
     }
-    CostSettings settings = getCostSettings();
-    CallEffects calls = comm::getCallEffects(root);
     RankUniformity uniformity(root);
     auto schedule = [&](BlockProblem &problem) -> FailureOr<ScheduleOrder> {
       problem.problem.keepOrderOfStarts =
@@ -102,17 +100,12 @@ struct CommLatencyHidingSchedulePass
       return scheduleBlock(problem);
     };
     auto isAny = [](NodeKind) { return true; };
-    for (func::FuncOp function : comm::getHostFunctionsCalleesFirst(root)) {
-      FailureOr<CostOptions> costs =
-          comm::resolvePassCosts(root, function, settings);
-      if (failed(costs))
-        return signalPassFailure();
-      FailureOr<unsigned> moved =
-          comm::scheduleProblems(function, calls, *costs, schedule, isAny);
-      if (failed(moved))
-        return signalPassFailure();
-      numMoved += *moved;
-    }
+    ScheduleChanges changes;
+    FailureOr<unsigned> moved = comm::scheduleProblems(
+        root, getCostSettings(), changes, schedule, isAny);
+    if (failed(moved))
+      return signalPassFailure();
+    numMoved += *moved;
   }
 
 private:

@@ -33,7 +33,6 @@ struct CommListSchedulePass
 
   void runOnOperation() override {
     Operation *root = getOperation();
-    CallEffects calls = comm::getCallEffects(root);
     RankUniformity uniformity(root);
     auto schedule = [&](BlockProblem &block) -> FailureOr<ScheduleOrder> {
       block.problem.keepOrderOfStarts =
@@ -41,17 +40,12 @@ struct CommListSchedulePass
       return listSchedule(block.problem, {raise, sink, reorder});
     };
     auto isNoStart = [](NodeKind kind) { return kind != NodeKind::Start; };
-    for (func::FuncOp function : comm::getHostFunctionsCalleesFirst(root)) {
-      FailureOr<CostOptions> costs =
-          comm::resolvePassCosts(root, function, getCostSettings());
-      if (failed(costs))
-        return signalPassFailure();
-      FailureOr<unsigned> moved =
-          comm::scheduleProblems(function, calls, *costs, schedule, isNoStart);
-      if (failed(moved))
-        return signalPassFailure();
-      numMoved += *moved;
-    }
+    ScheduleChanges changes;
+    FailureOr<unsigned> moved = comm::scheduleProblems(
+        root, getCostSettings(), changes, schedule, isNoStart);
+    if (failed(moved))
+      return signalPassFailure();
+    numMoved += *moved;
   }
 };
 } // namespace

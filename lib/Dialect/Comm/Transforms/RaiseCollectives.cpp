@@ -34,15 +34,18 @@ struct CommRaiseCollectivesPass
     CallEffects calls = comm::getCallEffects(getOperation());
     auto noCost = [](Operation *) -> int64_t { return 0; };
     auto isStart = [](NodeKind kind) { return kind == NodeKind::Start; };
-    for (func::FuncOp function : comm::getHostFunctions(getOperation())) {
-      FailureOr<unsigned> moved = comm::scheduleFunction(
-          function, calls, noCost,
-          withProducers ? raiseCollectivesWithProducers : raiseCollectives,
-          isStart);
-      if (failed(moved))
-        return signalPassFailure();
-      numMoved += *moved;
-    }
+    ScheduleChanges changes;
+    FailureOr<unsigned> moved = comm::scheduleFunctions(
+        comm::getHostFunctions(getOperation()), changes,
+        [&](func::FuncOp function) {
+          return comm::scheduleGraphs(
+              function, calls, noCost,
+              withProducers ? raiseCollectivesWithProducers : raiseCollectives,
+              isStart, changes);
+        });
+    if (failed(moved))
+      return signalPassFailure();
+    numMoved += *moved;
   }
 };
 } // namespace

@@ -37,20 +37,23 @@ struct CommReorderComputeForOverlapPass
     CostSettings settings = getCostSettings();
     CallEffects calls = comm::getCallEffects(root);
     auto isNoStart = [](NodeKind kind) { return kind != NodeKind::Start; };
-    for (func::FuncOp function : comm::getHostFunctions(root)) {
+    ScheduleChanges changes;
+    auto schedule = [&](func::FuncOp function) -> FailureOr<unsigned> {
       FailureOr<CostOptions> options =
           comm::resolvePassCosts(root, function, settings);
       if (failed(options))
-        return signalPassFailure();
+        return failure();
       // What a model knows of a body is wrong once the body has changed.
       CostModel model(*options);
       auto cost = [&](Operation *op) { return model.getCost(op).ns; };
-      FailureOr<unsigned> moved = comm::scheduleFunction(
-          function, calls, cost, reorderComputeForOverlap, isNoStart);
-      if (failed(moved))
-        return signalPassFailure();
-      numMoved += *moved;
-    }
+      return comm::scheduleGraphs(function, calls, cost,
+                                  reorderComputeForOverlap, isNoStart, changes);
+    };
+    FailureOr<unsigned> moved = comm::scheduleFunctions(
+        comm::getHostFunctions(root), changes, schedule);
+    if (failed(moved))
+      return signalPassFailure();
+    numMoved += *moved;
   }
 };
 } // namespace

@@ -38,28 +38,6 @@ static std::string describe(Operation *op) {
 
 namespace {
 
-/// The ops of blocks in the order in which they stand.
-class SavedOrders {
-public:
-  explicit SavedOrders(func::FuncOp function) {
-    function.walk<WalkOrder::PreOrder>([&](Block *block) {
-      std::vector<Operation *> ops;
-      for (Operation &op : *block)
-        ops.push_back(&op);
-      blocks.emplace_back(block, std::move(ops));
-    });
-  }
-
-  void restore() const {
-    for (const auto &[block, ops] : blocks)
-      for (Operation *op : ops)
-        op->moveBefore(block, block->end());
-  }
-
-private:
-  std::vector<std::pair<Block *, std::vector<Operation *>>> blocks;
-};
-
 struct CommSchedulePass
     : comm::ModuleOrFunctionPass<
           comm::impl::CommSchedulePassBase<CommSchedulePass>> {
@@ -69,28 +47,16 @@ struct CommSchedulePass
     Operation *root = getOperation();
     if (failed(checkOptions()))
       return signalPassFailure();
-    CostSettings settings = getCostSettings();
-    CallEffects calls = comm::getCallEffects(root);
     RankUniformity uniformity(root);
     auto isAny = [](NodeKind) { return true; };
-    std::vector<SavedOrders> saved;
-    for (func::FuncOp function : comm::getHostFunctionsCalleesFirst(root)) {
-      FailureOr<CostOptions> costs =
-          comm::resolvePassCosts(root, function, settings);
-      if (failed(costs))
-        return signalPassFailure();
-      saved.emplace_back(function);
-      FailureOr<unsigned> moved = comm::scheduleProblems(
-          function, calls, *costs,
-          [&](BlockProblem &problem) { return schedule(problem, uniformity); },
-          isAny);
-      if (failed(moved)) {
-        for (const SavedOrders &orders : saved)
-          orders.restore();
-        return signalPassFailure();
-      }
-      numMoved += *moved;
-    }
+    ScheduleChanges changes;
+    FailureOr<unsigned> moved = comm::scheduleProblems(
+        root, getCostSettings(), changes,
+        [&](BlockProblem &problem) { return schedule(problem, uniformity); },
+        isAny);
+    if (failed(moved))
+      return signalPassFailure();
+    numMoved += *moved;
   }
 
 private:

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/ADT/SCCIterator.h"
 
+#include <cassert>
 #include <functional>
 #include <map>
 #include <utility>
@@ -98,23 +99,50 @@ static unsigned countMoved(const ScheduleGraph &graph, ArrayRef<unsigned> order,
   return numMoved;
 }
 
-FailureOr<unsigned> braid::comm::scheduleFunction(
+FailureOr<unsigned> braid::comm::scheduleFunctions(
+    ArrayRef<func::FuncOp> functions, ScheduleChanges &changes,
+    function_ref<FailureOr<unsigned>(func::FuncOp)> schedule) {
+  unsigned sum = 0;
+  for (func::FuncOp function : functions) {
+    FailureOr<unsigned> number = schedule(function);
+    if (failed(number)) {
+      changes.undo();
+      return failure();
+    }
+    sum += *number;
+  }
+  return sum;
+}
+
+/// Applies `order` to the ops of `block`, whose graph is `graph`, and records
+/// what was before. Returns the number of ops that moved, as `countMoved`.
+static unsigned applyRecorded(const BlockGraph &block,
+                              const ScheduleGraph &graph,
+                              ArrayRef<unsigned> order,
+                              function_ref<bool(NodeKind)> isMover,
+                              ScheduleChanges &changes) {
+  if (isProgramOrder(order))
+    return 0;
+  changes.recordOrder(block);
+  applyOrder(block, order);
+  return countMoved(graph, order, isMover);
+}
+
+FailureOr<unsigned> braid::comm::scheduleGraphs(
     func::FuncOp function, CallEffects &calls, CostFunction cost,
     function_ref<ScheduleOrder(const ScheduleGraph &)> algorithm,
-    function_ref<bool(NodeKind)> isMover) {
+    function_ref<bool(NodeKind)> isMover, ScheduleChanges &changes) {
   std::vector<BlockGraph> graphs;
-  for (auto [block, numOps] : prepareSchedulableBlocks(function)) {
+  for (auto [block, numOps] : prepareSchedulableBlocks(function, changes)) {
     FailureOr<BlockGraph> graph = buildBlockGraph(*block, cost, calls, numOps);
     if (failed(graph))
       return failure();
     graphs.push_back(std::move(*graph));
   }
   unsigned numMoved = 0;
-  for (const BlockGraph &graph : graphs) {
-    ScheduleOrder order = algorithm(graph.graph);
-    if (applyOrder(graph, order))
-      numMoved += countMoved(graph.graph, order, isMover);
-  }
+  for (const BlockGraph &graph : graphs)
+    numMoved += applyRecorded(graph, graph.graph, algorithm(graph.graph),
+                              isMover, changes);
   return numMoved;
 }
 
@@ -126,12 +154,14 @@ static unsigned getDepth(Block *block) {
   return depth;
 }
 
-FailureOr<unsigned> braid::comm::scheduleProblems(
+/// `scheduleProblems` of one function.
+static FailureOr<unsigned> scheduleFunction(
     func::FuncOp function, CallEffects &calls, const CostOptions &costs,
+    ScheduleChanges &changes,
     function_ref<FailureOr<ScheduleOrder>(BlockProblem &)> algorithm,
     function_ref<bool(NodeKind)> isMover) {
   std::map<unsigned, SmallVector<Block *>, std::greater<>> blocksByDepth;
-  for (Block *block : prepareSchedulableBlocks(function))
+  for (Block *block : prepareSchedulableBlocks(function, changes))
     blocksByDepth[getDepth(block)].push_back(block);
 
   unsigned numMoved = 0;
@@ -149,9 +179,28 @@ FailureOr<unsigned> braid::comm::scheduleProblems(
         return failure();
       results.emplace_back(std::move(*problem), std::move(*order));
     }
-    for (auto &[problem, order] : results)
-      if (applyOrder(problem, order))
-        numMoved += countMoved(problem.problem.graph, order, isMover);
+    for (auto &[problem, order] : results) {
+      assert(isAllowedOrder(problem.problem, order) && "the order is allowed");
+      numMoved += applyRecorded(problem.block, problem.problem.graph, order,
+                                isMover, changes);
+    }
   }
   return numMoved;
+}
+
+FailureOr<unsigned> braid::comm::scheduleProblems(
+    Operation *root, const CostSettings &settings, ScheduleChanges &changes,
+    function_ref<FailureOr<ScheduleOrder>(BlockProblem &)> algorithm,
+    function_ref<bool(NodeKind)> isMover) {
+  CallEffects calls = getCallEffects(root);
+  return scheduleFunctions(getHostFunctionsCalleesFirst(root), changes,
+                           [&](func::FuncOp function) -> FailureOr<unsigned> {
+                             FailureOr<CostOptions> costs =
+                                 resolvePassCosts(root, function, settings);
+                             if (failed(costs))
+                               return failure();
+                             return scheduleFunction(function, calls, *costs,
+                                                     changes, algorithm,
+                                                     isMover);
+                           });
 }

@@ -12,6 +12,7 @@
 #include "braid/Schedule/CostModel.h"
 #include "braid/Schedule/GraphBuilder.h"
 #include "braid/Schedule/ProblemBuilder.h"
+#include "braid/Schedule/ScheduleChanges.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -48,13 +49,20 @@ protected:
 /// left out.
 llvm::SmallVector<mlir::func::FuncOp> getHostFunctions(mlir::Operation *root);
 
+/// Runs `schedule`, which records what it changes, on each of `functions`.
+/// Returns the sum of what it gives. If it fails, so does this, and takes back
+/// all that is recorded: a pass that fails leaves its input as it was.
+llvm::FailureOr<unsigned> scheduleFunctions(
+    llvm::ArrayRef<mlir::func::FuncOp> functions, ScheduleChanges &changes,
+    llvm::function_ref<llvm::FailureOr<unsigned>(mlir::func::FuncOp)> schedule);
+
 /// Schedules each block of `function` that has a start or a wait. All costs are
 /// asked for before anything moves. Returns the number of ops for which
 /// `isMover` is true and that passed one for which it is not.
-llvm::FailureOr<unsigned> scheduleFunction(
+llvm::FailureOr<unsigned> scheduleGraphs(
     mlir::func::FuncOp function, CallEffects &calls, CostFunction cost,
     llvm::function_ref<ScheduleOrder(const ScheduleGraph &)> algorithm,
-    llvm::function_ref<bool(NodeKind)> isMover);
+    llvm::function_ref<bool(NodeKind)> isMover, ScheduleChanges &changes);
 
 /// The functions of `getHostFunctions`, callees before their callers where the
 /// calls make no circle, so that what a callee costs is known when its callers
@@ -69,14 +77,16 @@ llvm::FailureOr<CostOptions> resolvePassCosts(mlir::Operation *root,
                                               mlir::func::FuncOp function,
                                               const CostSettings &settings);
 
-/// Schedules each block of `function` that has a start or a wait, what is
-/// nested in others first, so that the cost of a loop or a condition is that of
-/// its scheduled body. `algorithm` gets the problem of a block, in which it may
-/// set limits, and gives an allowed order of it, or emits an error and fails.
-/// Returns the number of ops for which `isMover` is true and that passed one
-/// for which it is not.
+/// Schedules each block below `root` that has a start or a wait, callees before
+/// their callers and what is nested in others first, so that the cost of a
+/// call, a loop or a condition is that of its scheduled body; costs are those
+/// that `settings` ask for. `algorithm` gets the problem of a block, in which
+/// it may set limits, and gives an allowed order of it, or emits an error and
+/// fails. Returns the number of ops for which `isMover` is true and that passed
+/// one for which it is not. If it fails, takes back all that is recorded.
 llvm::FailureOr<unsigned> scheduleProblems(
-    mlir::func::FuncOp function, CallEffects &calls, const CostOptions &costs,
+    mlir::Operation *root, const CostSettings &settings,
+    ScheduleChanges &changes,
     llvm::function_ref<llvm::FailureOr<ScheduleOrder>(BlockProblem &)>
         algorithm,
     llvm::function_ref<bool(NodeKind)> isMover);

@@ -31,25 +31,18 @@ struct CommSimpleOverlapPass
   using ModuleOrFunctionPass::ModuleOrFunctionPass;
 
   void runOnOperation() override {
-    Operation *root = getOperation();
-    CallEffects calls = comm::getCallEffects(root);
     auto schedule = [](BlockProblem &block) -> FailureOr<ScheduleOrder> {
       return simpleOverlap(block.problem, getProgramOrder(block.problem.graph));
     };
     auto isStartOrWait = [](NodeKind kind) {
       return kind == NodeKind::Start || kind == NodeKind::Wait;
     };
-    for (func::FuncOp function : comm::getHostFunctionsCalleesFirst(root)) {
-      FailureOr<CostOptions> costs =
-          comm::resolvePassCosts(root, function, getCostSettings());
-      if (failed(costs))
-        return signalPassFailure();
-      FailureOr<unsigned> moved = comm::scheduleProblems(
-          function, calls, *costs, schedule, isStartOrWait);
-      if (failed(moved))
-        return signalPassFailure();
-      numMoved += *moved;
-    }
+    ScheduleChanges changes;
+    FailureOr<unsigned> moved = comm::scheduleProblems(
+        getOperation(), getCostSettings(), changes, schedule, isStartOrWait);
+    if (failed(moved))
+      return signalPassFailure();
+    numMoved += *moved;
   }
 };
 } // namespace

@@ -32,13 +32,16 @@ struct CommSinkWaitsPass
     CallEffects calls = comm::getCallEffects(getOperation());
     auto noCost = [](Operation *) -> int64_t { return 0; };
     auto isWait = [](NodeKind kind) { return kind == NodeKind::Wait; };
-    for (func::FuncOp function : comm::getHostFunctions(getOperation())) {
-      FailureOr<unsigned> moved =
-          comm::scheduleFunction(function, calls, noCost, sinkWaits, isWait);
-      if (failed(moved))
-        return signalPassFailure();
-      numMoved += *moved;
-    }
+    ScheduleChanges changes;
+    FailureOr<unsigned> moved = comm::scheduleFunctions(
+        comm::getHostFunctions(getOperation()), changes,
+        [&](func::FuncOp function) {
+          return comm::scheduleGraphs(function, calls, noCost, sinkWaits,
+                                      isWait, changes);
+        });
+    if (failed(moved))
+      return signalPassFailure();
+    numMoved += *moved;
   }
 };
 } // namespace

@@ -1,0 +1,105 @@
+// A pass that fails leaves its input as it was, and so do its changes to
+// functions before the one that is wrong: orders, and sizes of awaited values.
+
+// RUN: split-file %s %t
+// RUN: not braid-opt %t/numbers.mlir --comm-sink-waits --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not braid-opt %t/numbers.mlir --comm-raise-collectives --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not braid-opt %t/numbers.mlir --comm-reorder-compute-for-overlap --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not braid-opt %t/numbers.mlir --comm-list-schedule="raise sink reorder" --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not braid-opt %t/numbers.mlir --comm-simple-overlap --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not braid-opt %t/numbers.mlir --comm-reorder-preserving-peak-memory --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not braid-opt %t/numbers.mlir --comm-sink-waits-iterative --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not braid-opt %t/numbers.mlir --comm-latency-hiding-schedule --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not braid-opt %t/numbers.mlir --comm-schedule --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+
+// RUN: not braid-opt %t/hardware.mlir --comm-reorder-compute-for-overlap --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not braid-opt %t/hardware.mlir --comm-list-schedule="raise sink reorder" --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not braid-opt %t/hardware.mlir --comm-simple-overlap --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not braid-opt %t/hardware.mlir --comm-latency-hiding-schedule --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not braid-opt %t/hardware.mlir --comm-schedule --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+
+// RUN: not braid-opt %t/fits.mlir --comm-sink-waits-iterative=statistics=%t.none/table --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not braid-opt %t/fits.mlir --comm-schedule="max-memory=100B" --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+
+// What each pass makes of a program without a fault is another order.
+// RUN: braid-opt %t/fits.mlir --comm-sink-waits | FileCheck %s --check-prefix=CHANGED
+// RUN: braid-opt %t/fits.mlir --comm-schedule=print=false | FileCheck %s --check-prefix=CHANGED
+
+// CHECK: error:
+// CHECK: IR Dump After {{.*}} Failed
+// CHECK: func.func @first
+// CHECK-NEXT: %[[C:.*]] = arith.constant 0 : index
+// CHECK-NEXT: %[[F:.*]] = comm.compute "f"(%[[B:.*]]) : (tensor<?xf32>) -> tensor<?xf32>
+// CHECK-NEXT: %[[T:.*]] = comm.all_reduce sum %[[A:.*]] on @world
+// CHECK-NEXT: %[[R:.*]] = comm.wait %[[T]]
+// CHECK-NEXT: %[[D:.*]] = tensor.dim {label = "asked of the wait"} %[[R]], %[[C]]
+// CHECK-NEXT: %[[E:.*]] = tensor.empty(%[[D]])
+// CHECK-NEXT: %[[G:.*]] = comm.compute "g"(%[[F]], %[[E]])
+// CHECK-NEXT: return %[[R]], %[[G]], %[[D]]
+
+// CHANGED-LABEL: func.func @first
+// CHANGED: tensor.dim %
+// CHANGED-NOT: asked of the wait
+// CHANGED: comm.compute "g"
+// CHANGED: comm.wait
+// CHANGED: return
+
+//--- fits.mlir
+comm.group @world all
+
+func.func @first(%a: tensor<?xf32>, %b: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, index) {
+  %c = arith.constant 0 : index
+  %f = comm.compute "f"(%b) : (tensor<?xf32>) -> tensor<?xf32>
+  %t = comm.all_reduce sum %a on @world : tensor<?xf32>
+  %r = comm.wait %t : !comm.token<tensor<?xf32>>
+  %d = tensor.dim {label = "asked of the wait"} %r, %c : tensor<?xf32>
+  %e = tensor.empty(%d) : tensor<?xf32>
+  %g = comm.compute "g"(%f, %e) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r, %g, %d : tensor<?xf32>, tensor<?xf32>, index
+}
+
+//--- numbers.mlir
+comm.group @world all
+
+func.func @first(%a: tensor<?xf32>, %b: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, index) {
+  %c = arith.constant 0 : index
+  %f = comm.compute "f"(%b) : (tensor<?xf32>) -> tensor<?xf32>
+  %t = comm.all_reduce sum %a on @world : tensor<?xf32>
+  %r = comm.wait %t : !comm.token<tensor<?xf32>>
+  %d = tensor.dim {label = "asked of the wait"} %r, %c : tensor<?xf32>
+  %e = tensor.empty(%d) : tensor<?xf32>
+  %g = comm.compute "g"(%f, %e) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r, %g, %d : tensor<?xf32>, tensor<?xf32>, index
+}
+
+func.func @second(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %t = comm.all_reduce sum %a on @world {comm.order = 1 : i64} : tensor<4xf32>
+  %u = comm.all_reduce sum %a on @world {comm.order = 0 : i64} : tensor<4xf32>
+  %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  %s = comm.wait %u : !comm.token<tensor<4xf32>>
+  return %r, %s : tensor<4xf32>, tensor<4xf32>
+}
+
+//--- hardware.mlir
+comm.group @world all
+
+func.func @first(%a: tensor<?xf32>, %b: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, index) {
+  %c = arith.constant 0 : index
+  %f = comm.compute "f"(%b) : (tensor<?xf32>) -> tensor<?xf32>
+  %t = comm.all_reduce sum %a on @world : tensor<?xf32>
+  %r = comm.wait %t : !comm.token<tensor<?xf32>>
+  %d = tensor.dim {label = "asked of the wait"} %r, %c : tensor<?xf32>
+  %e = tensor.empty(%d) : tensor<?xf32>
+  %g = comm.compute "g"(%f, %e) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r, %g, %d : tensor<?xf32>, tensor<?xf32>, index
+}
+
+module attributes {comm.hardware = "abacus"} {
+  comm.group @world all
+
+  func.func @second(%a: tensor<4xf32>) -> tensor<4xf32> {
+    %t = comm.all_reduce sum %a on @world : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    return %r : tensor<4xf32>
+  }
+}
