@@ -1,8 +1,8 @@
 //===- CriticalPathScheduler.cpp - List schedules by priority -------------===//
 //
-// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
-// See LICENSE for license information.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,12 +52,32 @@ std::vector<int64_t> braid::getNearestStarts(const FlatProblem &flat) {
   return nearest;
 }
 
+std::vector<unsigned> braid::getStartsAhead(const FlatProblem &flat,
+                                            llvm::ArrayRef<int64_t> nearest) {
+  std::vector<unsigned> ahead(flat.size(), flat.size());
+  for (unsigned node = flat.size(); node-- != 0;) {
+    if (flat.isStart(node)) {
+      ahead[node] = node;
+      continue;
+    }
+    for (unsigned successor : flat.successors[node])
+      if (ahead[successor] != flat.size() && ahead[node] == flat.size() &&
+          nearest[node] == nearest[successor] - flat.cost[node])
+        ahead[node] = ahead[successor];
+  }
+  return ahead;
+}
+
 CriticalPathScheduler::CriticalPathScheduler(const FlatProblem &flat)
     : flat(flat), limited(flat.hasMemoryLimit() || flat.maxInFlight != 0),
       beginNs(flat.size()), endNs(flat.size()), startsOfLane(flat.numLanes) {}
 
 void CriticalPathScheduler::reset(const ListRule &newRule) {
   rule = newRule;
+  if (rule.lanePatienceNs > 0 && nearestNs.empty()) {
+    nearestNs = getNearestStarts(flat);
+    startAhead = getStartsAhead(flat, nearestNs);
+  }
   streamNs = 0;
   laneFreeNs.assign(flat.numLanes, 0);
   placed.assign(flat.size(), false);
@@ -244,12 +264,35 @@ int64_t CriticalPathScheduler::getNextRelease() {
   return node == flat.size() ? never : -pending.top().first;
 }
 
-bool CriticalPathScheduler::issueStarts(int64_t horizonNs) {
+/// True if the lane of `start` should rather wait for a more urgent one.
+/// `next` is what the stream does next, until `horizonNs`; the number of nodes
+/// if it awaits something.
+bool CriticalPathScheduler::holdsLane(unsigned start, int64_t horizonNs,
+                                      unsigned next) {
+  int32_t lane = flat.lane[start];
+  int64_t limitNs = std::max(streamNs, laneFreeNs[lane]) + rule.lanePatienceNs;
+  auto leadsThere = [&](unsigned node, int64_t fromNs) {
+    unsigned other = startAhead[node];
+    return other != flat.size() && flat.lane[other] == lane &&
+           rule.priorities[other] > rule.priorities[start] &&
+           fromNs - nearestNs[node] <= limitNs;
+  };
+  bool stall = next == flat.size();
+  if (!stall && leadsThere(next, streamNs))
+    return true;
+  int64_t releaseNs = getNextRelease();
+  return releaseNs != never &&
+         leadsThere(~pending.top().second,
+                    stall ? releaseNs : std::max(releaseNs, horizonNs));
+}
+
+bool CriticalPathScheduler::issueStarts(int64_t horizonNs, unsigned next) {
   for (unsigned lane = 0; lane != flat.numLanes; ++lane) {
     if (startsOfLane[lane].empty() || laneFreeNs[lane] >= horizonNs)
       continue;
     unsigned start = findFitting(startsOfLane[lane]);
-    if (start == flat.size())
+    if (start == flat.size() || (rule.lanePatienceNs > 0 && !rule.eagerStarts &&
+                                 holdsLane(start, horizonNs, next)))
       continue;
     startsOfLane[lane].pop();
     place(start);
@@ -302,7 +345,7 @@ bool CriticalPathScheduler::schedule(const ListRule &newRule,
                         : stall          ? releaseNs
                                          : streamNs + flat.cost[next];
     // A start may release something better.
-    if (issueStarts(horizonNs))
+    if (issueStarts(horizonNs, stall ? none : next))
       continue;
     if (!stall) {
       // It stays in its heaps until it comes up there.

@@ -1,8 +1,8 @@
 //===- CriticalPathScheduler.h - List schedules by priority -----*- C++ -*-===//
 //
-// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
-// See LICENSE for license information.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
@@ -27,6 +27,11 @@ std::vector<int64_t> getTails(const FlatProblem &flat);
 /// start that needs it, negated; the least value if none does.
 std::vector<int64_t> getNearestStarts(const FlatProblem &flat);
 
+/// For each node the start that `nearest`, from `getNearestStarts`, means; the
+/// number of nodes if there is none.
+std::vector<unsigned> getStartsAhead(const FlatProblem &flat,
+                                     llvm::ArrayRef<int64_t> nearest);
+
 /// How to choose among the nodes that may come next.
 struct ListRule {
   /// By node; the highest goes first, among equals the first in the program.
@@ -46,6 +51,10 @@ struct ListRule {
   /// nothing to start and at most `backlogNs` left to do.
   llvm::ArrayRef<int64_t> urgentPriorities = {};
   int64_t backlogNs = 0;
+  /// A lane stands still for at most so long rather than begin something less
+  /// urgent than a start to which what the stream does next, or what it awaits
+  /// next, leads.
+  int64_t lanePatienceNs = 0;
   /// If there are limits: an order that keeps them, and how many places a node
   /// may go before the first node of it that is still missing.
   llvm::ArrayRef<unsigned> base = {};
@@ -89,7 +98,8 @@ private:
   /// Of the ready compute that goes first, one that ends by `releaseNs`, or
   /// else the one that ends first.
   unsigned findShorter(int64_t releaseNs);
-  bool issueStarts(int64_t horizonNs);
+  bool issueStarts(int64_t horizonNs, unsigned next);
+  bool holdsLane(unsigned start, int64_t horizonNs, unsigned next);
   bool isLaneIdling() const;
   int64_t getNextRelease();
 
@@ -113,6 +123,10 @@ private:
   /// Nodes on the stream whose operations have not ended; by their ends,
   /// negated.
   Heap pending;
+
+  /// If a lane waits for more urgent starts: the nearest start of each node.
+  std::vector<int64_t> nearestNs;
+  std::vector<unsigned> startAhead;
 
   // Limits.
   int64_t liveNow = 0;

@@ -1,8 +1,8 @@
 //===- SearchSchedule.cpp - Search for the best order ---------------------===//
 //
-// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
-// See LICENSE for license information.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +11,7 @@
 #include "ContentionSearch.h"
 #include "CriticalPathScheduler.h"
 #include "FlatProblem.h"
+#include "ListRules.h"
 #include "LocalSearch.h"
 #include "MemorySchedule.h"
 #include "PhaseBound.h"
@@ -31,6 +32,8 @@ uint64_t braid::getDefaultSteps(const SchedulingProblem &problem) {
   return 50'000'000 + 1000 * uint64_t(problem.graph.size());
 }
 
+static constexpr int64_t never = std::numeric_limits<int64_t>::max();
+
 namespace {
 
 /// One search.
@@ -49,23 +52,26 @@ private:
   bool fits(const ScheduleEvaluator::Value &value) const {
     return value.peakBytes <= flat.maxMemory;
   }
-  /// Plays a legal order and keeps it if it is the best so far.
-  bool consider(llvm::ArrayRef<unsigned> order, llvm::StringRef method);
+  /// Plays a legal order and keeps it if it is the best so far. Returns its
+  /// makespan, or the largest value if it does not keep the limit on memory.
+  int64_t consider(llvm::ArrayRef<unsigned> order, llvm::StringRef method);
   /// The same for an order that may have too many operations in flight.
-  void considerUnchecked(llvm::ArrayRef<unsigned> order,
-                         llvm::StringRef method);
+  int64_t considerUnchecked(llvm::ArrayRef<unsigned> order,
+                            llvm::StringRef method);
   /// The same for a list schedule. Lists know nothing of what the body of a
   /// loop awaits from the iteration before, so waits go down there.
-  bool considerList(llvm::ArrayRef<unsigned> order, llvm::StringRef method) {
+  int64_t considerList(llvm::ArrayRef<unsigned> order, llvm::StringRef method) {
     if (problem.carriedAwaits.empty())
       return consider(order, method);
-    considerUnchecked(sinkWaitsOf(order), method);
-    return consider(order, method);
+    int64_t sunkNs = considerUnchecked(sinkWaitsOf(order), method);
+    return std::min(sunkNs, consider(order, method));
   }
   ScheduleOrder sinkWaitsOf(llvm::ArrayRef<unsigned> order) const;
   void sinkWaitsOfResult();
   void findFittingOrder();
   void runListRules();
+  int64_t tryList(const ListParameters &parameters);
+  void tuneListRules();
   void runExact();
   void runIteratedLists();
   void runLocalSearch();
@@ -80,6 +86,7 @@ private:
   CriticalPathScheduler scheduler;
   WindowSearch windows;
   std::vector<int64_t> tails;
+  ListRules listRules;
   uint64_t otherSteps = 0;
   std::mt19937_64 engine;
 
@@ -87,6 +94,9 @@ private:
   bool hasResult = false;
   /// If there are limits: an order that keeps them.
   ScheduleOrder base;
+  /// The best rule of the table.
+  ListParameters bestList;
+  int64_t bestListNs = never;
 };
 
 } // namespace
@@ -96,38 +106,39 @@ Searcher::Searcher(const SchedulingProblem &problem,
     : problem(problem), options(options),
       maxSteps(options.maxSteps ? options.maxSteps : getDefaultSteps(problem)),
       flat(problem), evaluator(flat), scheduler(flat), windows(flat),
-      tails(getTails(flat)), engine(options.seed) {}
+      tails(getTails(flat)), listRules(flat, scheduler, tails),
+      engine(options.seed) {}
 
-bool Searcher::consider(llvm::ArrayRef<unsigned> order,
-                        llvm::StringRef method) {
+int64_t Searcher::consider(llvm::ArrayRef<unsigned> order,
+                           llvm::StringRef method) {
   otherSteps += order.size() * evaluator.getStepsPerNode();
   ScheduleEvaluator::Value value = evaluator.evaluate(order);
-  if (hasResult) {
-    bool fitsNow = fits(value), fitBefore = result.peakBytes <= flat.maxMemory;
-    bool better;
-    if (fitsNow != fitBefore)
-      better = fitsNow;
-    else if (fitsNow)
-      better = value.makespanNs < result.makespanNs;
-    else
-      better = value.peakBytes < result.peakBytes;
-    if (!better)
-      return false;
-  }
+  bool fitsNow = fits(value), fitBefore = result.peakBytes <= flat.maxMemory;
+  int64_t makespanNs = fitsNow ? value.makespanNs : never;
+  bool better;
+  if (!hasResult)
+    better = true;
+  else if (fitsNow != fitBefore)
+    better = fitsNow;
+  else if (fitsNow)
+    better = value.makespanNs < result.makespanNs;
+  else
+    better = value.peakBytes < result.peakBytes;
+  if (!better)
+    return makespanNs;
   hasResult = true;
   result.order.assign(order.begin(), order.end());
   result.makespanNs = value.makespanNs;
   result.peakBytes = value.peakBytes;
   result.method = method.str();
-  result.optimal = fits(value) && value.makespanNs <= result.lowerBoundNs;
-  return true;
+  result.optimal = fitsNow && value.makespanNs <= result.lowerBoundNs;
+  return makespanNs;
 }
 
-void Searcher::considerUnchecked(llvm::ArrayRef<unsigned> order,
-                                 llvm::StringRef method) {
+int64_t Searcher::considerUnchecked(llvm::ArrayRef<unsigned> order,
+                                    llvm::StringRef method) {
   otherSteps += order.size();
-  if (isAllowedOrder(problem, order))
-    consider(order, method);
+  return isAllowedOrder(problem, order) ? consider(order, method) : never;
 }
 
 /// `order` with every wait just before the first node that has to follow it.
@@ -242,83 +253,49 @@ bool Searcher::schedule(ListRule rule, ScheduleOrder &order) {
 }
 
 void Searcher::runListRules() {
-  int64_t totalNs = 0, longestNs = 0;
-  for (int64_t cost : flat.cost) {
-    totalNs += cost;
-    longestNs = std::max(longestNs, cost);
+  for (const ListParameters &parameters : listRules.getTable()) {
+    if (isDone())
+      return;
+    int64_t makespanNs = tryList(parameters);
+    if (makespanNs < bestListNs) {
+      bestListNs = makespanNs;
+      bestList = parameters;
+    }
+    if (!options.useListRules)
+      return;
   }
-  int64_t meanNs = flat.size() ? totalNs / flat.size() : 0;
+}
 
-  // Tails that know what stands in line behind a node.
-  std::vector<int64_t> backward;
-  scheduler.scheduleBackward(tails, backward);
-  // What the program has first, and what the next start needs.
-  std::vector<int64_t> program(flat.size()), starts(flat.size());
-  int64_t ordinal = 0;
-  for (unsigned node = 0, end = flat.size(); node != end; ++node)
-    program[node] = -int64_t(node);
-  starts.assign(flat.size(), std::numeric_limits<int64_t>::min());
-  for (unsigned node = flat.size(); node-- != 0;) {
-    if (flat.isStart(node))
-      starts[node] = ++ordinal;
-    for (unsigned successor : flat.successors[node])
-      starts[node] = std::max(starts[node], starts[successor]);
-  }
-
-  // The longest tails, but what the program has first the sooner: of several
-  // chains that were written one after the other, the first gets ahead.
-  std::vector<std::vector<int64_t>> blends;
-  int64_t span =
-      llvm::max_element(tails) == tails.end() ? 0 : *llvm::max_element(tails);
-  for (int64_t percent : {10, 25, 50, 75, 90}) {
-    std::vector<int64_t> &blend = blends.emplace_back(flat.size());
-    for (unsigned node = 0, end = flat.size(); node != end; ++node)
-      blend[node] = tails[node] / 100 * (100 - percent) +
-                    int64_t(double(span) * percent / 100 * (end - node) / end);
-  }
-
-  std::vector<int64_t> nearest = getNearestStarts(flat);
-
-  struct Rule {
-    const char *name;
-    llvm::ArrayRef<int64_t> priorities;
-  };
-  std::vector<Rule> rules = {{"longest tail", tails},
-                             {"longest backward schedule", backward},
-                             {"program order without stalls", program},
-                             {"first start that needs it", starts}};
-  for (const std::vector<int64_t> &blend : blends)
-    rules.push_back({"longest tail and program order", blend});
+/// Plays the list schedule that goes by `parameters`. Returns its makespan, or
+/// the largest value if it does not keep the limits.
+int64_t Searcher::tryList(const ListParameters &parameters) {
   ScheduleOrder order;
-  for (const Rule &rule : rules) {
-    for (auto [eager, patienceNs] :
-         {std::pair(false, int64_t(0)), std::pair(true, int64_t(0)),
-          std::pair(false, meanNs / 2), std::pair(false, longestNs)}) {
-      if (isDone())
+  if (!schedule(listRules.getRule(parameters), order))
+    return never;
+  return considerList(order, parameters.name);
+}
+
+/// Changes the best rule, and others, as long as that gives something better.
+void Searcher::tuneListRules() {
+  uint64_t kept = getLeftSteps() - getLeftSteps() / 4;
+  for (unsigned attempt = 0; attempt != 8; ++attempt) {
+    ListParameters parameters = bestList;
+    int64_t makespanNs = bestListNs;
+    for (unsigned failures = 0; failures != 150; ++failures) {
+      if (isDone() || getLeftSteps() < kept)
         return;
-      ListRule list{rule.priorities, eager, patienceNs};
-      if (schedule(list, order))
-        considerList(order, rule.name);
-      if (!options.useListRules)
-        return;
-    }
-    for (int64_t patienceNs : {int64_t(0), meanNs / 4, meanNs}) {
-      if (isDone())
-        return;
-      ListRule list{rule.priorities, /*eagerStarts=*/false, patienceNs};
-      list.fitsEnds = true;
-      if (schedule(list, order))
-        considerList(order, "what fits before the next end");
-    }
-    for (int64_t backlogNs :
-         {int64_t(0), meanNs, longestNs / 2, longestNs, 4 * longestNs}) {
-      if (isDone())
-        return;
-      ListRule list{rule.priorities};
-      list.urgentPriorities = nearest;
-      list.backlogNs = backlogNs;
-      if (schedule(list, order))
-        considerList(order, "nearest start first");
+      ListParameters changed = listRules.change(parameters, engine);
+      changed.name = "tuned list";
+      // What a list takes per node beside what it counts itself: it jumps about
+      // in memory as no window does.
+      otherSteps += 6 * flat.size();
+      int64_t changedNs = tryList(changed);
+      if (changedNs > makespanNs)
+        continue;
+      if (changedNs < makespanNs)
+        failures = 0;
+      makespanNs = changedNs;
+      parameters = changed;
     }
   }
 }
@@ -369,7 +346,9 @@ void Searcher::runIteratedLists() {
   while (!isDone() && failures < 40) {
     if (!schedule({priorities, false, 0}, order))
       return;
-    bool improved = considerList(order, "forward and backward lists");
+    int64_t beforeNs = result.makespanNs;
+    bool improved =
+        considerList(order, "forward and backward lists") < beforeNs;
     if (improved) {
       failures = 0;
       bestPriorities = priorities;
@@ -514,6 +493,8 @@ SearchResult Searcher::run() {
   }
   if (!isDone() && options.useExact)
     runExact();
+  if (!isDone() && options.useTunedLists)
+    tuneListRules();
   if (!isDone() && options.useIteratedLists)
     runIteratedLists();
   if (!isDone() && (options.useWindows || options.useMoves))

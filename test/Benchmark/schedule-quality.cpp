@@ -1,8 +1,8 @@
 //===- schedule-quality.cpp - How good schedules are ----------------------===//
 //
-// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
-// See LICENSE for license information.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
@@ -243,8 +243,8 @@ static void printParts() {
     SearchOptions options;
   };
   SearchOptions all, none;
-  none.useListRules = none.useIteratedLists = none.useExact = none.useWindows =
-      none.useMoves = false;
+  none.useListRules = none.useTunedLists = none.useIteratedLists =
+      none.useExact = none.useWindows = none.useMoves = false;
   std::vector<Variant> variants = {{"all parts", all}};
   auto without = [&](const char *name, bool SearchOptions::*part) {
     SearchOptions options = all;
@@ -252,6 +252,7 @@ static void printParts() {
     variants.push_back({name, options});
   };
   without("without list rules", &SearchOptions::useListRules);
+  without("without tuned lists", &SearchOptions::useTunedLists);
   without("without iterated lists", &SearchOptions::useIteratedLists);
   without("without exact search", &SearchOptions::useExact);
   without("without windows", &SearchOptions::useWindows);
@@ -264,6 +265,7 @@ static void printParts() {
   };
   variants.push_back({"passes and one list", none});
   with("and list rules", &SearchOptions::useListRules);
+  with("and tuned lists", &SearchOptions::useTunedLists);
   with("and iterated lists", &SearchOptions::useIteratedLists);
   with("and moves", &SearchOptions::useMoves);
   with("and windows", &SearchOptions::useWindows);

@@ -38,6 +38,8 @@ struct SearchOptions {
   // what each is worth.
   /// Critical-path list schedules by several rules.
   bool useListRules = true;
+  /// Changes of the best list rule, as long as they give something better.
+  bool useTunedLists = true;
   /// Forward and backward list schedules in turn, each guided by the one
   /// before, and from random changes of it.
   bool useIteratedLists = true;

@@ -1,0 +1,154 @@
+//===- ListRules.cpp - What list schedules go by --------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ListRules.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace braid;
+
+using Priority = ListParameters::Priority;
+
+ListRules::ListRules(const FlatProblem &flat, CriticalPathScheduler &scheduler,
+                     llvm::ArrayRef<int64_t> tails)
+    : flat(flat), tails(tails), nearestStarts(getNearestStarts(flat)) {
+  int64_t totalNs = 0;
+  for (int64_t cost : flat.cost) {
+    totalNs += cost;
+    longestNs = std::max(longestNs, cost);
+  }
+  for (int64_t tail : tails)
+    spanNs = std::max(spanNs, tail);
+  meanNs = flat.size() ? totalNs / flat.size() : 0;
+  scheduler.scheduleBackward(tails, backwardTails);
+
+  int64_t ordinal = 0;
+  firstStarts.assign(flat.size(), std::numeric_limits<int64_t>::min());
+  for (unsigned node = flat.size(); node-- != 0;) {
+    if (flat.isStart(node))
+      firstStarts[node] = ++ordinal;
+    for (unsigned successor : flat.successors[node])
+      firstStarts[node] = std::max(firstStarts[node], firstStarts[successor]);
+  }
+}
+
+std::vector<ListParameters> ListRules::getTable() const {
+  std::vector<ListParameters> priorities(4);
+  priorities[0].name = "longest tail";
+  priorities[1].name = "longest backward schedule";
+  priorities[1].priority = Priority::BackwardTail;
+  priorities[2].name = "program order without stalls";
+  priorities[2].programPercent = 100;
+  priorities[3].name = "first start that needs it";
+  priorities[3].priority = Priority::FirstStart;
+  for (unsigned percent : {10, 25, 50, 75, 90}) {
+    ListParameters &mixture = priorities.emplace_back();
+    mixture.name = "longest tail and program order";
+    mixture.programPercent = percent;
+  }
+
+  std::vector<ListParameters> table;
+  for (const ListParameters &priority : priorities) {
+    for (auto [eager, patienceNs] :
+         {std::pair(false, int64_t(0)), std::pair(true, int64_t(0)),
+          std::pair(false, meanNs / 2), std::pair(false, longestNs)}) {
+      ListParameters &rule = table.emplace_back(priority);
+      rule.eagerStarts = eager;
+      rule.patienceNs = patienceNs;
+    }
+    for (int64_t patienceNs : {int64_t(0), meanNs / 4, meanNs}) {
+      ListParameters &rule = table.emplace_back(priority);
+      rule.name = "what fits before the next end";
+      rule.patienceNs = patienceNs;
+      rule.fitsEnds = true;
+    }
+    for (int64_t backlogNs :
+         {int64_t(0), meanNs, longestNs / 2, longestNs, 4 * longestNs}) {
+      ListParameters &rule = table.emplace_back(priority);
+      rule.name = "nearest start first";
+      rule.nearestStarts = true;
+      rule.backlogNs = backlogNs;
+    }
+  }
+  return table;
+}
+
+ListRule ListRules::getRule(const ListParameters &parameters) {
+  ListRule rule;
+  switch (parameters.priority) {
+  case Priority::Tail:
+    rule.priorities = tails;
+    break;
+  case Priority::BackwardTail:
+    rule.priorities = backwardTails;
+    break;
+  case Priority::FirstStart:
+    rule.priorities = firstStarts;
+    break;
+  }
+  if (int64_t percent = parameters.programPercent) {
+    // One part of the program is worth as much of the longest tail as it is of
+    // the program.
+    uint64_t parts = parameters.programParts ? parameters.programParts
+                                             : std::max(flat.size(), 1u);
+    double partNs = double(spanNs) * percent / 100 / parts;
+    mixed.resize(flat.size());
+    for (unsigned node = 0, end = flat.size(); node != end; ++node)
+      mixed[node] = rule.priorities[node] / 100 * (100 - percent) +
+                    int64_t(partNs * (parts - node * parts / end));
+    rule.priorities = mixed;
+  }
+  rule.eagerStarts = parameters.eagerStarts;
+  rule.patienceNs = parameters.patienceNs;
+  rule.lanePatienceNs = parameters.lanePatienceNs;
+  rule.fitsEnds = parameters.fitsEnds;
+  if (parameters.nearestStarts)
+    rule.urgentPriorities = nearestStarts;
+  rule.backlogNs = parameters.backlogNs;
+  return rule;
+}
+
+ListParameters ListRules::change(ListParameters parameters,
+                                 std::mt19937_64 &engine) const {
+  auto below = [&](int64_t bound) {
+    return int64_t(engine() % std::max<uint64_t>(bound, 1));
+  };
+  // Half of the time nothing.
+  auto upTo = [&](int64_t bound) { return below(2) ? below(bound) : 0; };
+  for (int64_t changes = 1 + below(2); changes != 0; --changes)
+    switch (below(8)) {
+    case 0:
+      parameters.priority = below(2) ? Priority::Tail : Priority::BackwardTail;
+      break;
+    case 1:
+      parameters.programPercent = below(101);
+      break;
+    case 2:
+      parameters.programPercent = std::clamp<int64_t>(
+          int64_t(parameters.programPercent) + below(11) - 5, 0, 100);
+      break;
+    case 3:
+      parameters.programParts = below(2) ? 0 : 2 + below(7);
+      break;
+    case 4:
+      parameters.patienceNs = upTo(longestNs);
+      break;
+    case 5:
+      parameters.lanePatienceNs = upTo(longestNs / 2);
+      break;
+    case 6:
+      parameters.nearestStarts = below(4) != 0;
+      parameters.backlogNs = below(4 * longestNs);
+      break;
+    case 7:
+      parameters.fitsEnds = !parameters.fitsEnds;
+      break;
+    }
+  return parameters;
+}
