@@ -10,7 +10,9 @@
 #include "braid/Schedule/Profile.h"
 #include "braid/Schedule/StrictJson.h"
 #include "braid/Schedule/Units.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/Path.h"
 
 using namespace braid;
@@ -115,8 +117,60 @@ resolveProfile(Operation *op, const CostSettings &settings,
   return settings.measurements;
 }
 
+/// Not of the comm dialect, which verifies its attributes: it stands on copies
+/// of programs only.
+static constexpr llvm::StringLiteral kDefaultsAttrName = "braid.cost_defaults";
+
+using StringSetting = std::pair<StringRef, std::string CostSettings::*>;
+static constexpr StringSetting kStringSettings[] = {
+    {"hardware", &CostSettings::hardware},
+    {"collective-model", &CostSettings::collectiveModel},
+    {"link-latency", &CostSettings::linkLatency},
+    {"link-bandwidth", &CostSettings::linkBandwidth},
+    {"profile", &CostSettings::profile}};
+
+using IntegerSetting = std::pair<StringRef, int64_t CostSettings::*>;
+static constexpr IntegerSetting kIntegerSettings[] = {
+    {"world-size", &CostSettings::worldSize},
+    {"dynamic-size", &CostSettings::dynamicSize}};
+
+void braid::setCostDefaults(ModuleOp module, const CostSettings &settings) {
+  Builder builder(module.getContext());
+  SmallVector<NamedAttribute> defaults;
+  for (auto [name, member] : kStringSettings)
+    if (const std::string &value = settings.*member; !value.empty())
+      defaults.push_back(
+          builder.getNamedAttr(name, builder.getStringAttr(value)));
+  for (auto [name, member] : kIntegerSettings)
+    if (int64_t value = settings.*member)
+      defaults.push_back(
+          builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
+  module->setAttr(kDefaultsAttrName, builder.getDictionaryAttr(defaults));
+}
+
+CostSettings braid::applyCostDefaults(Operation *op, CostSettings settings) {
+  DictionaryAttr defaults;
+  for (; op && !defaults; op = op->getParentOp())
+    defaults = op->getAttrOfType<DictionaryAttr>(kDefaultsAttrName);
+  if (!defaults)
+    return settings;
+  for (auto [name, member] : kStringSettings)
+    if (std::string &value = settings.*member; value.empty())
+      if (auto attr = defaults.getAs<StringAttr>(name))
+        value = attr.str();
+  for (auto [name, member] : kIntegerSettings)
+    if (int64_t &value = settings.*member; value == 0)
+      if (auto attr = defaults.getAs<IntegerAttr>(name))
+        value = attr.getInt();
+  return settings;
+}
+
 FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
-                                                 const CostSettings &settings) {
+                                                 const CostSettings &given) {
+  CostSettings settings = applyCostDefaults(op, given);
+  // Whoever asks again does not have the profile read again.
+  auto keep = llvm::scope_exit(
+      [&] { given.measurements = std::move(settings.measurements); });
   CostOptions options;
   if (failed(resolveHardware(options, op, settings.hardware)))
     return failure();

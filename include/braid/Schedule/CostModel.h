@@ -115,10 +115,19 @@ struct CostSettings {
   mutable std::shared_ptr<const Profile> measurements;
 };
 
-/// The options that `settings` ask for in the program around `op`: its hardware
-/// is that of `settings`, or else `comm.hardware` of the innermost module that
-/// has one, or else the default. Emits an error at `op` (or at the module) that
-/// says what was found and what was expected, and fails, if a setting is wrong.
+/// Leaves `settings` on `module`, a copy of a program, for what runs on that:
+/// whatever its own settings do not say is as they say.
+void setCostDefaults(mlir::ModuleOp module, const CostSettings &settings);
+
+/// `settings`, with what they do not say as `setCostDefaults` has left it on
+/// the innermost module around `op` that has any.
+CostSettings applyCostDefaults(mlir::Operation *op, CostSettings settings);
+
+/// The options that `settings`, with their defaults, ask for in the program
+/// around `op`: its hardware is that of `settings`, or else `comm.hardware` of
+/// the innermost module that has one, or else the default. Emits an error at
+/// `op` (or at the module) that says what was found and what was expected, and
+/// fails, if a setting is wrong.
 llvm::FailureOr<CostOptions> resolveCostOptions(mlir::Operation *op,
                                                 const CostSettings &settings);
 
