@@ -116,8 +116,9 @@ namespace {
 /// Reports a module and those within it.
 class Reporter {
 public:
-  Reporter(ModuleOp module, CostModel &model)
-      : model(model), explainer(module, model) {}
+  Reporter(ModuleOp module, CostModel &model,
+           std::optional<int64_t> memoryLimit)
+      : model(model), explainer(module, model, memoryLimit) {}
 
   ReportedProgram report(ModuleOp module);
 
@@ -279,8 +280,29 @@ ReportedProgram Reporter::report(ModuleOp module) {
   return program;
 }
 
-ReportedProgram braid::reportProgram(ModuleOp module, CostModel &model) {
-  return Reporter(module, model).report(module);
+ReportedProgram braid::reportProgram(ModuleOp module, CostModel &model,
+                                     std::optional<int64_t> memoryLimit) {
+  return Reporter(module, model, memoryLimit).report(module);
+}
+
+std::vector<MemoryExcessInterval>
+braid::getMemoryExcess(const ReportedFunction &function, int64_t limit) {
+  std::vector<MemoryExcessInterval> intervals;
+  bool isOver = false;
+  for (const MemorySample &sample : function.memoryCurve) {
+    if (isOver)
+      intervals.back().endNs = sample.ns;
+    if (sample.bytes > limit && !isOver)
+      intervals.push_back({sample.ns, sample.ns, sample.bytes});
+    isOver = sample.bytes > limit;
+    if (isOver)
+      intervals.back().peakBytes =
+          std::max(intervals.back().peakBytes, sample.bytes);
+  }
+  if (isOver)
+    intervals.back().endNs =
+        std::max(intervals.back().endNs, function.totals.makespanNs);
+  return intervals;
 }
 
 static void appendCollectives(const std::vector<ReportedNode> &nodes,

@@ -60,13 +60,16 @@ static void printNodes(const std::vector<ReportedNode> &nodes, OStream &json) {
   });
 }
 
-static void printFunction(const ReportedFunction &function,
+static void printFunction(const Report &report,
+                          const ReportedFunction &function,
                           const ReportedProgram *before, OStream &json) {
   json.object([&] {
     json.attribute("name", function.name);
     printTotals(function.totals, json);
     printFraction(json, "hidden_fraction", function.hiddenFraction);
     json.attribute("lower_bound_kind", function.lowerBoundKind);
+    json.attribute("memory_excess_bytes",
+                   report.getExcessBytes(function.totals));
     printNodes(function.nodes, json);
     json.attributeArray("collectives", [&] {
       for (const ReportedCollective &collective :
@@ -104,19 +107,20 @@ void braid::printJson(const Report &report, llvm::raw_ostream &os) {
     json.attribute("collective_model", report.collectiveModel);
     json.attribute("world_size", report.worldSize);
     json.attribute("dynamic_size", report.dynamicSize);
-    json.attribute("memory_limit_bytes", report.memoryLimit);
+    json.attribute("memory_limit_bytes", report.getMemoryLimit());
+    json.attribute("max_memory_bytes", report.maxMemory);
     if (report.before)
       json.attribute("passes", report.passes);
     json.attributeArray("functions", [&] {
       for (const ReportedFunction &function : report.after)
-        printFunction(function, report.before ? &*report.before : nullptr,
-                      json);
+        printFunction(report, function,
+                      report.before ? &*report.before : nullptr, json);
     });
     if (!report.before)
       return;
     json.attributeArray("before", [&] {
       for (const ReportedFunction &function : *report.before)
-        printFunction(function, nullptr, json);
+        printFunction(report, function, nullptr, json);
     });
   });
   os << "\n";

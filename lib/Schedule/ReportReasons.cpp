@@ -16,8 +16,10 @@
 using namespace braid;
 using namespace mlir;
 
-ExposureExplainer::ExposureExplainer(ModuleOp module, CostModel &model)
-    : model(model), calls(/*entersBodies=*/true), uniformity(module) {}
+ExposureExplainer::ExposureExplainer(ModuleOp module, CostModel &model,
+                                     std::optional<int64_t> memoryLimit)
+    : model(model), memoryLimit(memoryLimit), calls(/*entersBodies=*/true),
+      uniformity(module) {}
 
 const BlockProblem *ExposureExplainer::getProblem(Block &block) {
   auto [it, isNew] = problems.try_emplace(&block, nullptr);
@@ -31,8 +33,7 @@ const BlockProblem *ExposureExplainer::getProblem(Block &block) {
   if (failed(problem))
     return nullptr;
   problem->problem.keepOrderOfStarts = !uniformity.areReachedTogether(block);
-  if (int64_t memoryBytes = model.getOptions().hardware->memoryBytes)
-    problem->problem.maxMemory = memoryBytes;
+  problem->problem.maxMemory = memoryLimit;
   auto owned = std::make_unique<BlockProblem>(std::move(*problem));
   return (problems[&block] = std::move(owned)).get();
 }

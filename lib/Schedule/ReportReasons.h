@@ -16,6 +16,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace braid {
@@ -24,7 +25,9 @@ namespace braid {
 /// block is looked at once, when the first question comes.
 class ExposureExplainer {
 public:
-  ExposureExplainer(mlir::ModuleOp module, CostModel &model);
+  /// An order that needs more than `memoryLimit` bytes is none.
+  ExposureExplainer(mlir::ModuleOp module, CostModel &model,
+                    std::optional<int64_t> memoryLimit);
 
   /// Why the operation of `start` is exposed where it stands: a sentence
   /// without a full stop. Empty if it is not, or if its block cannot be
@@ -43,6 +46,7 @@ private:
   void explain(mlir::Block &block);
 
   CostModel &model;
+  std::optional<int64_t> memoryLimit;
   CallEffects calls;
   RankUniformity uniformity;
   llvm::DenseMap<mlir::Block *, std::unique_ptr<BlockProblem>> problems;

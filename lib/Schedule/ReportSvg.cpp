@@ -178,6 +178,8 @@ private:
   /// nanosecond.
   int64_t lengthNs = 1;
   double scale = 1;
+  /// Clip paths so far, each of which needs a name.
+  unsigned numClips = 0;
 };
 } // namespace
 
@@ -329,7 +331,7 @@ void SvgPrinter::drawAxis() {
 
 void SvgPrinter::drawMemory(const ReportedFunction &function) {
   int64_t peak = std::max<int64_t>(1, function.totals.peakBytes);
-  std::optional<int64_t> limit = report.memoryLimit;
+  std::optional<int64_t> limit = report.getMemoryLimit();
   // A limit far away would press the curve flat: it is told, not drawn.
   bool showsLimit = limit && *limit / 3 <= peak;
   auto most = static_cast<double>(showsLimit ? std::max(*limit, peak) : peak);
@@ -340,12 +342,13 @@ void SvgPrinter::drawMemory(const ReportedFunction &function) {
   drawText("row", 8, y + 20, "memory");
   drawText("note", 8, y + 36, "peak " + formatBytes(function.totals.peakBytes));
   if (limit)
-    drawText(function.totals.peakBytes > *limit ? "note over" : "note", 8,
-             y + 50, "limit " + formatBytes(*limit));
+    drawText(report.getExcessBytes(function.totals) > 0 ? "note over" : "note",
+             8, y + 50, "limit " + formatBytes(*limit));
 
   // For each half unit of width the most, and what holds at its end.
-  out << "<path class=\"memory\" d=\"M" << formatLength(kLeft) << ","
-      << formatLength(y + kMemoryHeight);
+  std::string outline;
+  llvm::raw_string_ostream path(outline);
+  path << "M" << formatLength(kLeft) << "," << formatLength(y + kMemoryHeight);
   int64_t last = 0;
   const auto &curve = function.memoryCurve;
   for (size_t i = 0; i < curve.size();) {
@@ -354,17 +357,26 @@ void SvgPrinter::drawMemory(const ReportedFunction &function) {
     size_t end = i;
     while (end < curve.size() && getX(curve[end].ns) - x < kTiny)
       highest = std::max(highest, curve[end++].bytes);
-    out << "L" << formatLength(x) << "," << formatLength(getY(last));
+    path << "L" << formatLength(x) << "," << formatLength(getY(last));
     if (highest != curve[end - 1].bytes)
-      out << "V" << formatLength(getY(highest));
+      path << "V" << formatLength(getY(highest));
     last = curve[end - 1].bytes;
-    out << "V" << formatLength(getY(last));
+    path << "V" << formatLength(getY(last));
     i = end;
   }
   double endX = getX(function.totals.makespanNs);
-  out << "H" << formatLength(endX) << "V" << formatLength(y + kMemoryHeight)
-      << "Z\"><title>memory, peak " << formatBytes(function.totals.peakBytes)
-      << "</title></path>\n";
+  path << "H" << formatLength(endX) << "V" << formatLength(y + kMemoryHeight)
+       << "Z";
+  out << "<path class=\"memory\" d=\"" << outline << "\"><title>memory, peak "
+      << formatBytes(function.totals.peakBytes) << "</title></path>\n";
+  if (int64_t excess = report.getExcessBytes(function.totals)) {
+    unsigned clip = numClips++;
+    out << "<clipPath id=\"above-" << clip << "\"><rect width=\""
+        << formatLength(kWidth) << "\" height=\"" << formatLength(getY(*limit))
+        << "\"/></clipPath>\n<path class=\"excess\" clip-path=\"url(#above-"
+        << clip << ")\" d=\"" << outline << "\"><title>" << formatBytes(excess)
+        << " above the limit</title></path>\n";
+  }
   if (showsLimit)
     out << "<line class=\"limit\" x1=\"" << formatLength(kLeft) << "\" y1=\""
         << formatLength(getY(*limit)) << "\" x2=\""
@@ -389,7 +401,11 @@ void SvgPrinter::drawPanel(const ReportedProgram &program,
                formatPercent(*gap) + ")";
   out << "<text class=\"title\" x=\"8\" y=\"" << formatLength(y + 14)
       << "\"><tspan class=\"strong\">" << escapeXml(title) << "</tspan> "
-      << escapeXml(summary) << "</text>\n";
+      << escapeXml(summary);
+  if (int64_t excess = report.getExcessBytes(totals))
+    out << " <tspan class=\"strong over\">memory limit exceeded by "
+        << formatBytes(excess) << "</tspan>";
+  out << "</text>\n";
   y += kTitleHeight;
 
   SlicedFunction sliced = sliceFunction(program, function, lanes, kMaxSlices);
@@ -509,7 +525,7 @@ void SvgPrinter::print() {
         ".comm{fill:var(--comm)}.wait{fill:var(--stall)}\n"
         ".body,.rest{fill:var(--body);stroke:var(--line)}"
         ".rest{stroke-dasharray:3 2}\n"
-        ".exposed{fill:url(#hatch)}.memory{fill:var(--memory)}\n"
+        ".exposed,.excess{fill:url(#hatch)}.memory{fill:var(--memory)}\n"
         ".axis{stroke:var(--line)}.limit{stroke:var(--bad);stroke-width:1.5;"
         "stroke-dasharray:6 3}\n"
         "</style>\n"

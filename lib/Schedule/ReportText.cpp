@@ -36,7 +36,7 @@ static void printNode(const ReportedNode &node, size_t number, unsigned indent,
   const SimulatedTimes &times = node.times;
   os.indent(indent) << (node.hidden ? "| " : "") << number << ": " << node.op;
   if (!node.label.empty())
-    os << " \"" << node.label << "\"";
+    os << " \"" << escapeControls(node.label) << "\"";
   if (!node.type.empty())
     os << " " << node.type;
   switch (node.role) {
@@ -46,7 +46,8 @@ static void printNode(const ReportedNode &node, size_t number, unsigned indent,
     break;
   case StreamRole::Start:
     os << ", " << node.costNs << " ns (" << node.costSource << "), runs on "
-       << node.lane << " " << times.startNs << " to " << times.endNs << "\n";
+       << escapeControls(node.lane) << " " << times.startNs << " to "
+       << times.endNs << "\n";
     break;
   case StreamRole::Wait:
     os << ", holds the stream for " << times.endNs - times.startNs << " ns, "
@@ -68,13 +69,32 @@ static void printNodes(const std::vector<ReportedNode> &nodes, unsigned indent,
     printNode(node, number, indent, os);
 }
 
-static void printTimeline(const ReportedFunction &function, StringRef when,
+/// Says so if `function` needs more memory than there is.
+static void printExcess(const Report &report, const ReportedFunction &function,
+                        raw_ostream &os) {
+  int64_t excess = report.getExcessBytes(function.totals);
+  if (excess == 0)
+    return;
+  int64_t limit = *report.getMemoryLimit();
+  os << "MEMORY LIMIT EXCEEDED: the peak is " << excess << " bytes above the "
+     << report.getMemoryLimitName() << " of " << limit << " bytes";
+  if (std::vector<MemoryExcessInterval> intervals =
+          getMemoryExcess(function, limit);
+      !intervals.empty())
+    os << ", first at " << intervals.front().startNs << " ns";
+  os << "\n";
+}
+
+static void printTimeline(const Report &report,
+                          const ReportedFunction &function, StringRef when,
                           raw_ostream &os) {
-  os << "==== Timeline of @" << function.name << when << " ====\n";
+  os << "==== Timeline of @" << escapeControls(function.name) << when
+     << " ====\n";
   printNodes(function.nodes, 0, os);
   os << llvm::formatv("Est. runtime (ms): {0:F6}\n",
                       static_cast<double>(function.totals.makespanNs) / 1e6);
   printTotals(function.totals, 0, os);
+  printExcess(report, function, os);
   // How good that is: only where there is something to hide.
   if (function.hiddenFraction) {
     os << "hidden " << formatPercent(*function.hiddenFraction)
@@ -112,7 +132,7 @@ static void printTable(const std::vector<std::vector<std::string>> &rows,
 }
 
 static std::string getCollectiveLabel(const ReportedNode &node) {
-  return node.label.empty() ? "-" : node.label;
+  return node.label.empty() ? "-" : escapeControls(node.label);
 }
 
 static void printCollectives(const ReportedFunction &function,
@@ -121,7 +141,7 @@ static void printCollectives(const ReportedFunction &function,
       listCollectives(function, before);
   if (collectives.empty())
     return;
-  os << "==== Collectives of @" << function.name << " ====\n";
+  os << "==== Collectives of @" << escapeControls(function.name) << " ====\n";
   std::vector<std::vector<std::string>> rows = {
       {"collective", "kind", "group", "ranks", "bytes", "runs", "cost ns"}};
   if (before)
@@ -134,7 +154,7 @@ static void printCollectives(const ReportedFunction &function,
   for (const ReportedCollective &collective : collectives) {
     const ReportedNode &node = *collective.node;
     rows.push_back({getCollectiveLabel(node), node.kind,
-                    node.group.empty() ? "-" : "@" + node.group,
+                    node.group.empty() ? "-" : "@" + escapeControls(node.group),
                     std::to_string(node.groupSize), std::to_string(node.bytes),
                     std::to_string(collective.runs),
                     std::to_string(node.costNs)});
@@ -173,29 +193,32 @@ static void printReasons(const ReportedFunction &function, raw_ostream &os) {
     return std::pair(-exposed[a].exposedNs, a) <
            std::pair(-exposed[b].exposedNs, b);
   });
-  os << "==== Why exposed, @" << function.name << " ====\n";
+  os << "==== Why exposed, @" << escapeControls(function.name) << " ====\n";
   std::vector<std::vector<std::string>> rows = {
       {"collective", "exposed ns", "reason"}};
   for (size_t index : order)
     rows.push_back({getCollectiveLabel(*exposed[index].node),
                     std::to_string(exposed[index].exposedNs),
-                    exposed[index].node->reason});
+                    escapeControls(exposed[index].node->reason)});
   printTable(rows, /*numTextColumns=*/3, os);
   os << "\n";
 }
 
 void braid::printText(const Report &report, raw_ostream &os) {
-  os << "comm-report: hardware " << report.hardware << ", collective model "
-     << report.collectiveModel << ", " << report.worldSize
-     << " ranks, dynamic size " << report.dynamicSize << "\n";
+  os << "comm-report: hardware " << escapeControls(report.hardware)
+     << ", collective model " << report.collectiveModel << ", "
+     << report.worldSize << " ranks, dynamic size " << report.dynamicSize;
+  if (report.maxMemory)
+    os << ", max-memory " << *report.maxMemory << " bytes";
+  os << "\n";
   if (report.before)
-    os << "passes: " << report.passes << "\n";
+    os << "passes: " << escapeControls(report.passes) << "\n";
   os << "\n";
   if (report.before)
     for (const ReportedFunction &function : *report.before)
-      printTimeline(function, " before", os);
+      printTimeline(report, function, " before", os);
   for (const ReportedFunction &function : report.after) {
-    printTimeline(function, report.before ? " after" : "", os);
+    printTimeline(report, function, report.before ? " after" : "", os);
     printCollectives(function, report.before ? &*report.before : nullptr, os);
     printReasons(function, os);
   }

@@ -151,6 +151,8 @@ private:
                     llvm::ArrayRef<TracedFunction> functions);
   void printFunction(int64_t pid, const TracedFunction &traced,
                      int64_t offsetNs);
+  void printMemoryExcess(int64_t pid, const ReportedFunction &function,
+                         int64_t offsetNs);
   void printSlice(int64_t pid, const SlicedFunction &sliced, size_t index,
                   int64_t firstCorrelation, int64_t offsetNs);
   void printFlow(int64_t pid, const SlicedFunction &sliced,
@@ -288,6 +290,42 @@ void TracePrinter::printFlow(int64_t pid, const SlicedFunction &sliced,
   printEnd("f", to, toNs);
 }
 
+/// The limit, where the user sets one, and where the function is above it,
+/// below its slice.
+void TracePrinter::printMemoryExcess(int64_t pid,
+                                     const ReportedFunction &function,
+                                     int64_t offsetNs) {
+  std::optional<int64_t> limit = report.getMemoryLimit();
+  if (!limit)
+    return;
+  std::vector<MemoryExcessInterval> intervals =
+      getMemoryExcess(function, *limit);
+  for (const MemoryExcessInterval &interval : intervals)
+    json.object([&] {
+      json.attribute("ph", "X");
+      json.attribute("cat", "user_annotation");
+      json.attribute("name", "memory limit exceeded");
+      json.attribute("pid", pid);
+      json.attribute("tid", kFunctionTrack);
+      printTime("ts", addNs(offsetNs, interval.startNs));
+      printTime("dur", interval.endNs - interval.startNs);
+      json.attributeObject("args", [&] {
+        json.attribute("limit_bytes", *limit);
+        json.attribute("excess_bytes", interval.peakBytes - *limit);
+      });
+    });
+  if (!report.maxMemory && intervals.empty())
+    return;
+  json.object([&] {
+    json.attribute("ph", "C");
+    json.attribute("name", "memory limit");
+    json.attribute("pid", pid);
+    json.attribute("tid", kFunctionTrack);
+    printTime("ts", offsetNs);
+    json.attributeObject("args", [&] { json.attribute("bytes", *limit); });
+  });
+}
+
 void TracePrinter::printFunction(int64_t pid, const TracedFunction &traced,
                                  int64_t offsetNs) {
   const ReportedFunction *function = traced.function;
@@ -301,6 +339,7 @@ void TracePrinter::printFunction(int64_t pid, const TracedFunction &traced,
     printTime("ts", offsetNs);
     printTime("dur", function->totals.makespanNs);
   });
+  printMemoryExcess(pid, *function, offsetNs);
   int64_t firstCorrelation = numCorrelations + 1;
   numCorrelations += static_cast<int64_t>(sliced.slices.size());
   for (size_t index : llvm::seq(sliced.slices.size()))
@@ -395,8 +434,8 @@ void braid::printTrace(const Report &report, llvm::raw_ostream &os) {
       json.object([&] {
         json.attribute("id", 0);
         json.attribute("name", report.hardware);
-        if (report.memoryLimit)
-          json.attribute("totalGlobalMem", *report.memoryLimit);
+        if (report.deviceMemory)
+          json.attribute("totalGlobalMem", *report.deviceMemory);
       });
     });
     json.attributeObject("distributedInfo", [&] {
@@ -413,6 +452,9 @@ void braid::printTrace(const Report &report, llvm::raw_ostream &os) {
           json.attribute("makespan_ns", function.totals.makespanNs);
           json.attribute("exposed_ns", function.totals.exposedNs);
           printFraction(json, "hidden_fraction", function.hiddenFraction);
+          json.attribute("peak_bytes", function.totals.peakBytes);
+          if (int64_t excess = report.getExcessBytes(function.totals))
+            json.attribute("memory_excess_bytes", excess);
         });
     });
     TracePrinter(report, json).print();

@@ -14,6 +14,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -111,13 +112,41 @@ struct Report {
   int64_t dynamicSize;
   /// The passes between `before` and `after`.
   std::string passes;
-  /// Bytes of memory that the program may not exceed; none if unlimited.
-  std::optional<int64_t> memoryLimit;
+  /// Bytes of memory of a device; none if unlimited.
+  std::optional<int64_t> deviceMemory;
+  /// Bytes that the user says may live at once; none for those of a device.
+  std::optional<int64_t> maxMemory;
   /// The program as written, if passes are asked for.
   std::optional<ReportedProgram> before;
   /// The program as it would run.
   ReportedProgram after;
+
+  /// Bytes of memory that the program may not exceed; none if unlimited.
+  std::optional<int64_t> getMemoryLimit() const {
+    return maxMemory ? maxMemory : deviceMemory;
+  }
+  /// What sets that limit, as in "max-memory".
+  llvm::StringRef getMemoryLimitName() const {
+    return maxMemory ? "max-memory" : "memory of the hardware";
+  }
+  /// How much of `totals` is above the limit; 0 if nothing is.
+  int64_t getExcessBytes(const TimelineTotals &totals) const {
+    std::optional<int64_t> limit = getMemoryLimit();
+    return limit ? std::max<int64_t>(0, totals.peakBytes - *limit) : 0;
+  }
 };
+
+/// A time in which more lives than may.
+struct MemoryExcessInterval {
+  int64_t startNs, endNs;
+  /// The most that lives in it.
+  int64_t peakBytes;
+};
+
+/// The times in which more than `limit` bytes of `function` live, in order.
+/// What lives for no time has an interval of length 0.
+std::vector<MemoryExcessInterval>
+getMemoryExcess(const ReportedFunction &function, int64_t limit);
 
 /// One start of a function and what is exposed of it.
 struct ReportedCollective {
@@ -135,7 +164,9 @@ void numberStarts(mlir::Operation *root);
 
 /// The timelines of all functions in `module` and in modules within it, at the
 /// costs of `model`. Kernels (functions within anything else) are left out.
-ReportedProgram reportProgram(mlir::ModuleOp module, CostModel &model);
+/// What would need more than `memoryLimit` bytes is no better order.
+ReportedProgram reportProgram(mlir::ModuleOp module, CostModel &model,
+                              std::optional<int64_t> memoryLimit);
 
 /// The starts of `function`, those in bodies included, in order. `before` is
 /// the program before passes, null if there were none. Of what passes have

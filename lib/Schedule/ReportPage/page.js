@@ -186,12 +186,15 @@
       const summary = [formatTime(timeline.makespan), `${formatTime(timeline.exposed)} exposed`];
       if (!timeline.isComplete)
         summary.push("loops show their first trip alone");
+      const excess = report.memoryLimit === null ? 0 : timeline.peak - report.memoryLimit;
+      const alarm = excess > 0 ? `memory limit exceeded by ${formatBytes(excess)}` : "";
       this.svg = createSvg("svg", {
         tabindex: "0", role: "group", "aria-describedby": "help",
-        "aria-label": `Timeline ${timeline.title}: ${summary.join(", ")}`,
+        "aria-label": `Timeline ${timeline.title}: ${[...summary, alarm].filter(Boolean).join(", ")}`,
       });
       this.element = create("div", { class: "panel" },
-        create("h3", {}, `${timeline.title} `, create("span", {}, summary.join(", "))), this.svg);
+        create("h3", {}, `${timeline.title} `, create("span", {}, summary.join(", ")),
+          create("strong", { class: "over" }, alarm && ` ${alarm}`)), this.svg);
       this.height = timeline.tracks.length * (ROW + GAP) + MEMORY + AXIS;
       this.listen();
     }
@@ -234,7 +237,7 @@
         plot.append(...labels);
       });
       const bottom = this.timeline.tracks.length * (ROW + GAP);
-      this.drawMemory(bottom, plot);
+      this.drawMemory(bottom, plot, patternId);
       this.svg.append(plot);
       this.drawAxis(bottom + MEMORY);
     }
@@ -306,7 +309,7 @@
       }
     }
 
-    drawMemory(y, plot) {
+    drawMemory(y, plot, patternId) {
       const { memory, peak, makespan } = this.timeline;
       const limit = report.memoryLimit;
       // A limit far away would press the curve flat: it is told, not drawn.
@@ -338,7 +341,16 @@
         i = last + 1;
       }
       points.push(`H${this.getX(Math.min(makespan, view.to))}`, `V${base}`, "Z");
-      plot.append(createSvg("path", { class: "memory", d: points.join("") }));
+      const outline = points.join("");
+      plot.append(createSvg("path", { class: "memory", d: outline }));
+      if (limit !== null && peak > limit) {
+        const clipId = `above-${this.timeline.title}`;
+        const clip = createSvg("clipPath", { id: clipId });
+        clip.append(createSvg("rect", { x: 0, y: 0, width: this.width, height: getY(limit) }));
+        plot.append(clip, createSvg("path", {
+          class: "excess", d: outline, fill: `url(#${patternId})`, "clip-path": `url(#${clipId})`,
+        }));
+      }
       if (showsLimit)
         plot.append(createSvg("line", { class: "limit", x1: LEFT, x2: this.width - RIGHT, y1: getY(limit), y2: getY(limit) }));
     }
@@ -621,7 +633,8 @@
         if (timeline) {
           const isOver = key === "peak" && limit !== null && timeline.peak > limit;
           line.append(create("td", { class: isOver ? "number over" : "number" },
-            timeline[key] === null ? "\u2013" : format(timeline[key])));
+            timeline[key] === null ? "\u2013"
+              : isOver ? `${format(timeline[key])}, ${format(timeline.peak - limit)} above the limit` : format(timeline[key])));
         }
       if (both) {
         const change = before[key] === null || after[key] === null ? 0 : after[key] - before[key];

@@ -13,7 +13,6 @@
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Schedule/RankUniformity.h"
-#include "braid/Schedule/Units.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -81,22 +80,15 @@ struct CommLatencyHidingSchedulePass
 
   void runOnOperation() override {
     Operation *root = getOperation();
-    std::optional<int64_t> limit;
-    if (!memoryLimit.empty()) {
-      limit = parseBytes(memoryLimit);
-      if (!limit) {
-        emitError(root->getLoc())
-            << "invalid size '" << memoryLimit
-            << "' in option 'memory-limit', expected a number of at least 0 "
-               "with unit B, KB, MB, GB, KiB, MiB or GiB, such as 80GiB";
-        return signalPassFailure();
-      }
-    }
+    FailureOr<std::optional<int64_t>> limit =
+        comm::parseMemoryOption(root, memoryLimit, "memory-limit");
+    if (failed(limit))
+      return signalPassFailure();
     RankUniformity uniformity(root);
     auto schedule = [&](BlockProblem &problem) -> FailureOr<ScheduleOrder> {
       problem.problem.keepOrderOfStarts =
           keepOrder || !uniformity.areReachedTogether(*problem.block.block);
-      problem.problem.maxMemory = limit;
+      problem.problem.maxMemory = *limit;
       return scheduleBlock(problem);
     };
     auto isAny = [](NodeKind) { return true; };

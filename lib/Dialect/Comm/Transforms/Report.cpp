@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/Report.h"
+#include "SchedulingPass.h"
+
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Schedule/Report.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -72,9 +74,15 @@ struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
                                     "json, trace, svg or html";
       return signalPassFailure();
     }
-    FailureOr<CostOptions> options = resolveCostOptions(
+    FailureOr<std::optional<int64_t>> limit =
+        comm::parseMemoryOption(module, maxMemory, "max-memory");
+    if (failed(limit))
+      return signalPassFailure();
+    // A report among the passes of another one starts from what that one says.
+    CostSettings settings = applyCostDefaults(
         module, {hardware, collectiveModel, linkLatency, linkBandwidth,
                  worldSize, dynamicSize, profile, nullptr});
+    FailureOr<CostOptions> options = resolveCostOptions(module, settings);
     if (failed(options))
       return signalPassFailure();
 
@@ -84,20 +92,22 @@ struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
         options->worldSize.value_or(options->hardware->ranksPerNode);
     report.dynamicSize = options->sizes.dynamicSize;
     if (options->hardware->memoryBytes > 0)
-      report.memoryLimit = options->hardware->memoryBytes;
+      report.deviceMemory = options->hardware->memoryBytes;
+    report.maxMemory = *limit;
     report.passes = passes;
-    if (failed(fillReport(module, *options, report)) || failed(write(report)))
+    if (failed(fillReport(module, settings, *options, report)) ||
+        failed(write(report)))
       signalPassFailure();
   }
 
 private:
   /// Reports `module` as it stands, or before and after the passes.
-  LogicalResult fillReport(ModuleOp module, const CostOptions &options,
-                           Report &report) {
+  LogicalResult fillReport(ModuleOp module, const CostSettings &settings,
+                           const CostOptions &options, Report &report) {
     auto reportCosts = [&](ModuleOp program) {
       CostModel model(options);
       report.collectiveModel = model.getCollectiveModel(1).getName().str();
-      return reportProgram(program, model);
+      return reportProgram(program, model, report.getMemoryLimit());
     };
     if (passes.empty()) {
       report.after = reportCosts(module);
@@ -107,6 +117,7 @@ private:
     // The module itself stays as it is, without a mark.
     OwningOpRef<ModuleOp> clone(module.clone());
     numberStarts(*clone);
+    setCostDefaults(*clone, settings);
     report.before = reportCosts(*clone);
     PassManager passManager(module.getContext(), ModuleOp::getOperationName(),
                             OpPassManager::Nesting::Implicit);

@@ -14,7 +14,6 @@
 #include "braid/Schedule/LowerBound.h"
 #include "braid/Schedule/RankUniformity.h"
 #include "braid/Schedule/SearchSchedule.h"
-#include "braid/Schedule/Units.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -62,15 +61,11 @@ struct CommSchedulePass
 private:
   LogicalResult checkOptions() {
     Location loc = getOperation()->getLoc();
-    memoryLimit.reset();
-    if (!maxMemory.empty()) {
-      memoryLimit = parseBytes(maxMemory);
-      if (!memoryLimit)
-        return emitError(loc)
-               << "invalid size '" << maxMemory
-               << "' in option 'max-memory', expected a number of at least 0 "
-                  "with unit B, KB, MB, GB, KiB, MiB or GiB, such as 80GiB";
-    }
+    FailureOr<std::optional<int64_t>> limit =
+        comm::parseMemoryOption(getOperation(), maxMemory, "max-memory");
+    if (failed(limit))
+      return failure();
+    memoryLimit = *limit;
     if (lanes != "communicator" && lanes != "shared")
       return emitError(loc) << "unknown value '" << lanes
                             << "' in option 'lanes', expected communicator or "

@@ -8,6 +8,7 @@
 
 #include "SchedulingPass.h"
 
+#include "braid/Schedule/Units.h"
 #include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/ADT/SCCIterator.h"
@@ -72,6 +73,21 @@ braid::comm::resolvePassCosts(Operation *root, func::FuncOp function,
     return profile ? profile(op) : std::nullopt;
   };
   return options;
+}
+
+FailureOr<std::optional<int64_t>>
+braid::comm::parseMemoryOption(Operation *op, StringRef text,
+                               StringRef option) {
+  if (text.empty())
+    return std::optional<int64_t>();
+  std::optional<int64_t> bytes = parseBytes(text);
+  if (!bytes)
+    return emitError(op->getLoc())
+           << "invalid size '" << text << "' in option '" << option
+           << "', expected a number of at least 0, with unit B, KB, MB, GB, "
+              "TB, "
+              "KiB, MiB, GiB, TiB or none, such as 80GiB";
+  return bytes;
 }
 
 CallEffects braid::comm::getCallEffects(Operation *root) {

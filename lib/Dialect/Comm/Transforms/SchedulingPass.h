@@ -91,6 +91,12 @@ llvm::FailureOr<unsigned> scheduleProblems(
         algorithm,
     llvm::function_ref<bool(NodeKind)> isMover);
 
+/// The bytes that `text`, the value of the option called `option`, stands for;
+/// none if it is empty. Emits an error at `op` and fails if it is no size.
+llvm::FailureOr<std::optional<int64_t>>
+parseMemoryOption(mlir::Operation *op, llvm::StringRef text,
+                  llvm::StringRef option);
+
 /// What calls do, as far as a pass on `root` may know.
 CallEffects getCallEffects(mlir::Operation *root);
 

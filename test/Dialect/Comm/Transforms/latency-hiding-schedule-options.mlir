@@ -3,7 +3,7 @@
 // RUN: braid-opt %s --comm-latency-hiding-schedule="hardware=ideal memory-limit=350B post-process=false" | FileCheck %s --check-prefix=WISH
 // RUN: braid-opt %s --comm-latency-hiding-schedule="hardware=ideal memory-limit=350B post-process=false reruns=9" | FileCheck %s --check-prefix=RERUN
 
-// SIZE: error: invalid size 'lots' in option 'memory-limit', expected a number of at least 0 with unit B, KB, MB, GB, KiB, MiB or GiB, such as 80GiB
+// SIZE: error: invalid size 'lots' in option 'memory-limit', expected a number of at least 0, with unit B, KB, MB, GB, TB, KiB, MiB, GiB, TiB or none, such as 80GiB
 
 comm.group @world all
 

@@ -13,6 +13,7 @@ comm.group @world all
 // CHECK-NEXT:   "world_size": 8,
 // CHECK-NEXT:   "dynamic_size": 64,
 // CHECK-NEXT:   "memory_limit_bytes": 85899345920,
+// CHECK-NEXT:   "max_memory_bytes": null,
 // CHECK-NEXT:   "passes": "comm-sink-waits",
 // CHECK-NEXT:   "functions": [
 // CHECK-NEXT:     {
@@ -26,6 +27,7 @@ comm.group @world all
 // CHECK-NEXT:       "gap": 0.000000,
 // CHECK-NEXT:       "hidden_fraction": 0.300000,
 // CHECK-NEXT:       "lower_bound_kind": "critical path",
+// CHECK-NEXT:       "memory_excess_bytes": 0,
 // CHECK-NEXT:       "nodes": [
 // CHECK-NEXT:         {
 // CHECK-NEXT:           "label": "ar \"0\"",

@@ -26,7 +26,8 @@ defvar costOptions = [
   Option<"linkLatency", "link-latency", "std::string", /*default=*/"\"\"",
          "The latency of the link model, such as 20us; the hardware's without it">,
   Option<"linkBandwidth", "link-bandwidth", "std::string", /*default=*/"\"\"",
-         "The bandwidth of the link model, such as 10GB/s; the hardware's without it">,
+         "The bandwidth of the link model, such as 10GB/s; 0GB/s is no limit. The "
+         "hardware's without it">,
   Option<"dynamicSize", "dynamic-size", "int64_t", /*default=*/"0",
          "The elements of a dynamic dimension; 0 is 64">,
   Option<"profile", "profile", "std::string", /*default=*/"\"\"",

@@ -455,10 +455,11 @@ def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
     line an op, with `| ` before compute that runs beside an operation in flight,
     the total time and how far it is above what no order can go below, and for
     each collective how much of it stays exposed and why: how long the stream
-    stands still at its waits. The program itself is not changed.
+    stands still at its waits. The program itself is not changed. Where more
+    lives at once than `max-memory`, or than the hardware has, it says so.
 
     With `passes` the report is about the program before and after these passes,
-    which run on a copy:
+    which run on a copy, at the same costs unless they say otherwise themselves:
 
     ```
     braid-opt prog.mlir --comm-report="passes=comm-sink-waits,comm-raise-collectives"
@@ -477,7 +478,11 @@ def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
            "The file to write it to; - is standard error, as standard output is "
            "for the program">,
     Option<"passes", "passes", "std::string", /*default=*/"\"\"",
-           "A pass pipeline to run on a copy of the program, to report before and after">
+           "A pass pipeline to run on a copy of the program, to report before and after; "
+           "cost options that its passes do not set are as here">,
+    Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
+           "The most bytes that should live at once, such as 80GiB; the memory of "
+           "the hardware without it">
   ] # costOptions;
 }
 

@@ -1,0 +1,44 @@
+// The passes of a report have its costs, unless they ask for others.
+// RUN: split-file %s %t
+// RUN: cd %t && braid-opt prog.mlir -o /dev/null \
+// RUN:   --comm-report="hardware=ideal link-latency=1us link-bandwidth=1GB/s world-size=2 dynamic-size=10 output=- passes=comm-report" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=ALL
+// RUN: cd %t && braid-opt prog.mlir -o /dev/null \
+// RUN:   --comm-report="profile=profile.json hardware=ideal output=/dev/null passes=func.func(comm-schedule)" 2>&1 | FileCheck %s --check-prefix=PROFILE
+// RUN: cd %t && braid-opt prog.mlir -o /dev/null --comm-report="hardware=ideal output=/dev/null passes=comm-schedule{profile=profile.json}" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=PROFILE
+// RUN: cd %t && braid-opt prog.mlir -o /dev/null --comm-report="hardware=ideal output=/dev/null passes=comm-schedule" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=PLAIN
+// RUN: cd %t && not braid-opt prog.mlir --comm-report="profile=profile.json hardware=ideal output=/dev/null passes=comm-schedule{hardware=cpu}" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=OTHER
+// RUN: cd %t && braid-opt prog.mlir -o /dev/null \
+// RUN:   --comm-report="hardware=ideal output=/dev/null passes=comm-report{passes=comm-report{output=inner.txt}}" && FileCheck %s --check-prefix=INNER < inner.txt
+
+// The option wins over the module's attribute, as it does for the report itself.
+// ALL: comm-report: hardware ideal, collective model link, 2 ranks, dynamic size 10
+// ALL: all_reduce "sum" {{.*}}, [[COST:[0-9]+]] ns (collective-model link)
+// ALL: comm-report: hardware ideal, collective model link, 2 ranks, dynamic size 10
+// ALL: passes: comm-report
+// ALL: all_reduce "sum" {{.*}}, [[COST]] ns (collective-model link)
+
+// The all-reduce takes 70 ns by the profile, and hides behind compute of 100 ns.
+// PROFILE: remark: scheduled @step: makespan 100 ns, was 170 ns; lower bound 100 ns, optimal
+// PLAIN: remark: scheduled @step: makespan
+// PLAIN-NOT: makespan 100 ns
+
+// OTHER: prog.mlir:3:3: error: the profile 'profile.json' was measured on 'ideal', expected the hardware that costs are asked for: 'cpu'
+
+// INNER: comm-report: hardware ideal,
+
+//--- prog.mlir
+module attributes {comm.hardware = "h200x8"} {
+  comm.group @world all
+  func.func @step(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    %t = comm.all_reduce sum %x on @world {comm.label = "sum"} : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    %k = comm.compute "k"(%x) {comm.cost_ns = 100 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+    return %r, %k : tensor<4xf32>, tensor<4xf32>
+  }
+}
+//--- profile.json
+{"version": 1, "hardware": "ideal", "entries": [{"label": "sum", "ns": 70}]}
