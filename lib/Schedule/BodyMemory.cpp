@@ -129,8 +129,9 @@ void BodyMemory::addResults(Operation *op, Number number) {
     }
     return;
   }
-  // Memory counts from the first write.
-  if (isa<tensor::EmptyOp>(op))
+  // Memory counts from the first write, and what is constant is part of the
+  // program.
+  if (isa<tensor::EmptyOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
     return;
 
   auto destinationStyle = dyn_cast<DestinationStyleOpInterface>(op);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid/Schedule/CostExternalModels.h"
+#include "braid/Schedule/Prologue.h"
 #include "braid/Schedule/Roofline.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -153,6 +154,8 @@ template <typename OpTy>
 struct StructuredOpModel
     : public CostOpInterface::ExternalModel<StructuredOpModel<OpTy>, OpTy> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    if (isFoldedFill(op))
+      return Work();
     auto linalgOp = cast<linalg::LinalgOp>(op);
     uint64_t numPoints = getNumPoints(linalgOp, defaults.dynamicSize);
     // Inputs come first; every question for them builds an attribute anew.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid/Schedule/CostExternalModels.h"
+#include "braid/Schedule/Prologue.h"
 #include "braid/Schedule/Roofline.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -33,6 +34,14 @@ struct OperandsModel
     : public CostOpInterface::ExternalModel<OperandsModel<OpTy>, OpTy> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
     return getDefaultWork(op, defaults.dynamicSize);
+  }
+};
+
+/// tensor.splat: written, unless its user does that.
+struct SplatModel
+    : public CostOpInterface::ExternalModel<SplatModel, tensor::SplatOp> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    return isFoldedFill(op) ? Work() : getDefaultWork(op, defaults.dynamicSize);
   }
 };
 
@@ -116,7 +125,7 @@ void braid::registerDataMovementCostModels(DialectRegistry &registry) {
     tensor::FromElementsOp::attachInterface<
         OperandsModel<tensor::FromElementsOp>>(*context);
     tensor::PadOp::attachInterface<OperandsModel<tensor::PadOp>>(*context);
-    tensor::SplatOp::attachInterface<OperandsModel<tensor::SplatOp>>(*context);
+    tensor::SplatOp::attachInterface<SplatModel>(*context);
     tensor::GatherOp::attachInterface<GatherModel>(*context);
     tensor::ScatterOp::attachInterface<CopyModel<tensor::ScatterOp>>(*context);
     tensor::GenerateOp::attachInterface<GenerateModel>(*context);

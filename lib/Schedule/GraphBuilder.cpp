@@ -11,6 +11,7 @@
 #include "OpTable.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Schedule/DependenceTracker.h"
+#include "braid/Schedule/Prologue.h"
 #include "braid/Schedule/Roofline.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -243,14 +244,10 @@ GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) {
   return producers;
 }
 
-/// An op that nothing needs must not pull up the wait that it uses. What is
-/// explicitly a unit of compute counts in any case.
+/// An op that nothing needs must not pull up the wait that it uses.
 bool GraphBuilder::isDeadUserOfWait(Operation *op,
                                     const Nodes &producers) const {
-  return op->use_empty() && !isa<comm::ComputeOp>(op) &&
-         !op->getDiscardableAttr(comm::CommDialect::kCostAttrName) &&
-         isMemoryEffectFree(op) && isOpTriviallyDead(op) &&
-         llvm::any_of(producers, [&](unsigned node) {
+  return isUnneededCompute(op) && llvm::any_of(producers, [&](unsigned node) {
            return result.graph[node].kind == NodeKind::Wait;
          });
 }
@@ -309,7 +306,9 @@ FailureOr<BlockGraph> GraphBuilder::build() {
     // next one is fetched.
     prefetch(op.getNextNode());
     Nodes producers = getProducers(&op);
-    bool isPrologue = producers.size() <= maxProducers && isPrologueOp(&op);
+    // What was measured to take time does.
+    bool isPrologue = producers.size() <= maxProducers && isPrologueOp(&op) &&
+                      (op.hasTrait<OpTrait::ConstantLike>() || cost(&op) <= 0);
     if (isPrologue || isDeadUserOfWait(&op, producers))
       addPrologue(&op, std::move(producers));
     else if (failed(addNode(&op, producers)))
@@ -328,7 +327,7 @@ LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
   ScheduleNode info;
   if (llvm::AddOverflow(getCreatedBytes(op), takeUnusedBytes(op), info.bytes))
     info.bytes = std::numeric_limits<int64_t>::max();
-  info.cost = wait ? 0 : std::max<int64_t>(0, cost(op));
+  info.cost = std::max<int64_t>(0, cost(op));
   if (start) {
     auto collective = dyn_cast<comm::CollectiveOpInterface>(op);
     info.kind = NodeKind::Start;

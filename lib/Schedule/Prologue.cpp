@@ -1,4 +1,4 @@
-//===- Prologue.cpp - Ops that take no time, and blocks to schedule -------===//
+//===- Prologue.cpp - Ops that take no time -------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,36 +6,40 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/GraphBuilder.h"
+#include "braid/Schedule/Prologue.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Schedule/BufferRange.h"
-#include "braid/Schedule/ScheduleChanges.h"
 
-#include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/RegionKindInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-
-#include <algorithm>
 
 using namespace mlir;
 using namespace braid;
 
 static bool isScalar(Type type) { return type.isIntOrIndexOrFloat(); }
 
-/// True if all users of `op` are one op of its own block.
-static bool isUsedByOneOp(Operation *op) {
+/// The one op of its own block that uses `op`; null if there are others, or
+/// none.
+static Operation *getOnlyUser(Operation *op) {
   if (op->use_empty())
-    return false;
+    return nullptr;
   Operation *user = *op->user_begin();
-  return user->getBlock() == op->getBlock() &&
-         llvm::all_of(op->getUsers(),
-                      [&](Operation *other) { return other == user; });
+  bool isOnly = user->getBlock() == op->getBlock() &&
+                llvm::all_of(op->getUsers(),
+                             [&](Operation *other) { return other == user; });
+  return isOnly ? user : nullptr;
+}
+
+bool braid::isFoldedFill(Operation *op) {
+  if (!isa<linalg::FillOp, tensor::SplatOp>(op))
+    return false;
+  Operation *user = getOnlyUser(op);
+  return user && (isa<linalg::LinalgOp>(user) ||
+                  user->hasTrait<OpTrait::Elementwise>());
 }
 
 /// True if all that `op` does is to allocate the memrefs that it gives.
@@ -63,7 +67,7 @@ static bool takesNoTime(Operation *op) {
   if (auto view = dyn_cast<ViewLikeOpInterface>(op))
     return isa<BaseMemRefType>(view.getViewSource().getType());
   if (isa<linalg::FillOp, tensor::SplatOp>(op))
-    return isUsedByOneOp(op);
+    return isFoldedFill(op);
   if (op->getNumRegions() != 0)
     return false;
 
@@ -86,104 +90,8 @@ bool braid::isPrologueOp(Operation *op) {
   return isAllocation(op) || (takesNoTime(op) && isMemoryEffectFree(op));
 }
 
-namespace {
-/// What one sweep over a function finds.
-struct FunctionContents {
-  /// Blocks with a start or a wait.
-  SmallVector<SchedulableBlock> blocks;
-  /// Constant dimensions of awaited values whose starts are known.
-  SmallVector<tensor::DimOp> dims;
-
-  void add(Region &region);
-};
-} // namespace
-
-/// True if what is nested in `op` is scheduled: not in bodies of linalg ops, of
-/// kernels and of `comm.compute`.
-static bool hasSchedulableRegions(Operation *op) {
-  // The regions themselves come last: they are not in the cache yet.
-  return op->getNumRegions() != 0 &&
-         !isa<linalg::LinalgOp, gpu::LaunchOp, comm::ComputeOp>(op) &&
-         !op->hasTrait<OpTrait::SymbolTable>() && hasNestedOps(op);
-}
-
-void FunctionContents::add(Region &region) {
-  bool isGraph = mayBeGraphRegion(region);
-  for (Block &block : region) {
-    // Where the block is in the list, once it turned out to belong there.
-    constexpr size_t nowhere = ~size_t(0);
-    size_t index = nowhere, numOps = 0;
-    for (Operation &op : block) {
-      ++numOps;
-      if (index == nowhere && !isGraph &&
-          (isa<comm::WaitOp>(op) || comm::getAsyncStart(&op))) {
-        index = blocks.size();
-        blocks.push_back({&block, 0});
-      } else if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-        auto wait = dim.getSource().getDefiningOp<comm::WaitOp>();
-        if (wait && wait.getStart() && dim.getConstantIndex())
-          dims.push_back(dim);
-      } else if (hasSchedulableRegions(&op)) {
-        for (Region &nested : op.getRegions())
-          add(nested);
-      }
-    }
-    if (index != nowhere)
-      blocks[index].numOps = numOps;
-  }
-}
-
-namespace {
-/// Remembers what is built.
-struct Recorder : OpBuilder::Listener {
-  void notifyOperationInserted(Operation *op,
-                               OpBuilder::InsertPoint previous) override {
-    ops.push_back(op);
-  }
-  SmallVector<Operation *> ops;
-};
-} // namespace
-
-/// Replaces dimensions of awaited values by what the operands of the starts
-/// say.
-static void resolveShapes(ArrayRef<tensor::DimOp> dims,
-                          ScheduleChanges &changes) {
-  for (tensor::DimOp dim : dims) {
-    if (dim->use_empty())
-      continue;
-    auto wait = dim.getSource().getDefiningOp<comm::WaitOp>();
-    comm::AsyncStartOpInterface start = wait.getStart();
-    Recorder recorder;
-    OpBuilder builder(start, &recorder);
-    SmallVector<OpFoldResult> shape;
-    unsigned index = cast<OpResult>(wait.getToken()).getResultNumber();
-    int64_t dimension = *dim.getConstantIndex();
-    Value size;
-    if (succeeded(start.reifyValueShape(builder, index, shape)) &&
-        dimension >= 0 && dimension < static_cast<int64_t>(shape.size()))
-      size = getValueOrCreateConstantIndexOp(builder, dim.getLoc(),
-                                             shape[dimension]);
-    SmallVector<Operation *> created;
-    for (Operation *op : llvm::reverse(recorder.ops)) {
-      bool isSize = size && size.getDefiningOp() == op;
-      if (!isSize && isOpTriviallyDead(op))
-        op->erase();
-      else
-        created.push_back(op);
-    }
-    if (!size)
-      continue;
-    std::reverse(created.begin(), created.end());
-    changes.replace(dim, size, created);
-  }
-}
-
-SmallVector<SchedulableBlock>
-braid::prepareSchedulableBlocks(Operation *function, ScheduleChanges &changes) {
-  FunctionContents contents;
-  for (Region &region : function->getRegions())
-    contents.add(region);
-  if (!contents.dims.empty())
-    resolveShapes(contents.dims, changes);
-  return std::move(contents.blocks);
+bool braid::isUnneededCompute(Operation *op) {
+  return op->use_empty() && !isa<comm::ComputeOp>(op) &&
+         !op->getDiscardableAttr(comm::CommDialect::kCostAttrName) &&
+         isMemoryEffectFree(op) && isOpTriviallyDead(op);
 }

@@ -134,7 +134,8 @@ static bool onlyAllocatesOrFrees(Operation *op) {
 Work braid::getDefaultWork(Operation *op, int64_t dynamicSize) {
   Work work;
   if (op->hasTrait<OpTrait::IsTerminator>() || matchPattern(op, m_Constant()) ||
-      isa<ViewLikeOpInterface>(op) || onlyAllocatesOrFrees(op))
+      isa<ViewLikeOpInterface>(op) || isa<UnrealizedConversionCastOp>(op) ||
+      onlyAllocatesOrFrees(op))
     return work;
   work.addBytes(getDistinctBytes(op->getOperands(), dynamicSize),
                 getDistinctBytes(op->getResults(), dynamicSize));

@@ -12,6 +12,7 @@
 #include "braid/Schedule/AwaitedTokens.h"
 #include "braid/Schedule/LoopSimulator.h"
 #include "braid/Schedule/MachineBuilder.h"
+#include "braid/Schedule/Prologue.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
@@ -36,7 +37,7 @@ static std::string getLaneName(Attribute lane) {
 /// True for ops that are not shown: they stand for nothing that runs.
 static bool isLeftOut(Operation *op) {
   return op->hasTrait<OpTrait::IsTerminator>() ||
-         matchPattern(op, m_Constant());
+         (matchPattern(op, m_Constant()) && isPrologueOp(op));
 }
 
 /// The bytes that live over time: `points`, from `liveBytes` on, without what
@@ -70,6 +71,7 @@ private:
   void addAwaits(TimelineNode &node, unsigned position);
   void addBody(const TimelineNode &node, unsigned position);
   void addEdges(Operation *op, unsigned position);
+  bool usesWait(Operation *op) const;
   Simulation play();
 
   Region &region;
@@ -78,6 +80,8 @@ private:
   SchedulingProblem problem;
   BodyMemory memory;
   DenseMap<Operation *, unsigned> positions;
+  /// Prologue through which its users depend on a wait.
+  DenseSet<Operation *> prologueOfWaits;
   /// The first start of each lane, by lane.
   llvm::MapVector<Attribute, Operation *> lanes;
   /// Starts whose operation nobody has awaited yet.
@@ -135,9 +139,35 @@ void TimelineBuilder::addEdges(Operation *op, unsigned position) {
   });
 }
 
+/// True if `op`, or what is nested in it, uses the result of a wait of its
+/// block, if only through prologue.
+bool TimelineBuilder::usesWait(Operation *op) const {
+  return op
+      ->walk([&](Operation *user) {
+        for (Value operand : user->getOperands()) {
+          Operation *producer = operand.getDefiningOp();
+          if (producer && producer->getBlock() == op->getBlock() &&
+              (isa<comm::WaitOp>(producer) ||
+               prologueOfWaits.contains(producer)))
+            return WalkResult::interrupt();
+        }
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 void TimelineBuilder::add(Operation *op) {
   TimelineNode node{op, StreamRole::Compute, model.getCost(op), "", false, {},
                     {}};
+  // These take no part in a schedule (see `buildBlockGraph`): they take no
+  // time, and what they make comes to life with the first that uses it.
+  bool isPrologue = node.cost.ns == 0 && isPrologueOp(op);
+  if (isPrologue && usesWait(op))
+    prologueOfWaits.insert(op);
+  if (!isPrologue && isUnneededCompute(op) && usesWait(op)) {
+    isPrologue = true;
+    node.cost.ns = 0;
+  }
   ScheduleNode info;
   info.cost = node.cost.ns;
   comm::AsyncStartOpInterface start = comm::getAsyncStart(op);
@@ -158,10 +188,11 @@ void TimelineBuilder::add(Operation *op) {
     addAwaits(node, position);
   if (node.role == StreamRole::Compute) {
     node.hidden = !inFlight.empty();
-    addBody(node, position);
+    if (!isPrologue)
+      addBody(node, position);
   }
   addEdges(op, position);
-  memory.add(op, position);
+  memory.add(op, isPrologue ? std::nullopt : std::optional(position));
   positions[op] = position;
   timeline.nodes.push_back(std::move(node));
 }
@@ -175,12 +206,17 @@ Simulation TimelineBuilder::play() {
   problem.graph.finalize();
   problem.liveBytes = memory.getArgumentBytes();
   for (const BodyMemory::Piece &piece : memory.getPieces())
-    problem.buffers.push_back({piece.bytes, piece.escapes, piece.users});
+    if (!piece.users.empty() && piece.bytes > 0)
+      problem.buffers.push_back({piece.bytes, piece.escapes, piece.users});
   problem.machine =
       buildMachine(model, llvm::to_vector(llvm::make_second_range(lanes)));
   if (problem.machine.hasContention())
     for (const TimelineNode &node : timeline.nodes)
-      problem.demands.push_back(model.getDemand(node.op));
+      // What takes no time here may do so elsewhere.
+      problem.demands.push_back(node.role == StreamRole::Compute &&
+                                        node.cost.ns == 0
+                                    ? ResourceDemand()
+                                    : model.getDemand(node.op));
   ScheduleOrder order = getProgramOrder(problem.graph);
   return problem.carriedAwaits.empty()
              ? simulateOrder(problem, order)

@@ -52,9 +52,9 @@ struct BlockGraph {
 /// linear sweep.
 ///
 /// A node is an op that takes time, together with its prologue: ops that take
-/// none, such as constants, casts and slices. They are transparent: a node that
-/// uses one depends on what that one uses. In a new order a prologue op stands
-/// right before the first node that needs it.
+/// none (see `isPrologueOp`), such as constants, casts and slices. They are
+/// transparent: a node that uses one depends on what that one uses. In a new
+/// order a prologue op stands right before the first node that needs it.
 ///
 /// Edges are
 ///  - uses of values, also by nested ops;
@@ -85,12 +85,6 @@ llvm::FailureOr<BlockGraph> buildBlockGraph(mlir::Block &block,
 /// was built, in `order`, a legal order of the graph. Moves as few ops as that
 /// takes. Returns false, and changes nothing, if it is the program order.
 bool applyOrder(const BlockGraph &graph, llvm::ArrayRef<unsigned> order);
-
-/// True if `op` takes no time and has no effect, so that it moves with the ops
-/// that use it: constants, casts, slices and reshapes, shapes, `tensor.empty`,
-/// allocations, scalar arithmetic, choices between tokens, and fills of tensors
-/// that one op alone uses. An op with `comm.cost_ns` is none.
-bool isPrologueOp(mlir::Operation *op);
 
 /// A block with a start or a wait.
 struct SchedulableBlock {

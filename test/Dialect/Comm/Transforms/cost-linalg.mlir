@@ -2,6 +2,8 @@
 // RUN: braid-opt %s --comm-report="hardware=ideal dynamic-size=128" -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=DYN128
 
+comm.group @world all
+
 // The ideal machine does 1000 operations, or moves 1000 bytes, in 1 ns, so that
 // every figure here can be worked out by hand: the larger of operations / 1000
 // and bytes / 1000, rounded to the nearest, at least 1.
@@ -37,10 +39,10 @@ func.func @matvec_accumulates(%a: tensor<1000x1000xf32>, %x: tensor<1000xf32>,
   return %r : tensor<1000xf32>
 }
 
-// An accumulator that starts from a fill is born in registers; the fill, which
-// stands alone here, writes its 4,000 bytes.
+// An accumulator that starts from a fill is born in registers: nobody fills
+// anything.
 // CHECK-LABEL: Timeline of @matvec_from_fill ====
-// CHECK: linalg.fill tensor<1000xf32>, 4 ns (roofline)
+// CHECK: linalg.fill tensor<1000xf32>, 0 ns (roofline)
 // CHECK: linalg.matvec tensor<1000xf32>, 4008 ns (roofline)
 func.func @matvec_from_fill(%a: tensor<1000x1000xf32>, %x: tensor<1000xf32>) -> tensor<1000xf32> {
   %zero = arith.constant 0.0 : f32
@@ -49,6 +51,37 @@ func.func @matvec_from_fill(%a: tensor<1000x1000xf32>, %x: tensor<1000xf32>) -> 
   %r = linalg.matvec ins(%a, %x : tensor<1000x1000xf32>, tensor<1000xf32>)
                      outs(%f : tensor<1000xf32>) -> tensor<1000xf32>
   return %r : tensor<1000xf32>
+}
+
+// What an operation sends has to stand in memory: 4,000 bytes.
+// CHECK-LABEL: Timeline of @collective_of_fill ====
+// CHECK: linalg.fill tensor<1000xf32>, 4 ns (roofline)
+// CHECK: tensor.splat tensor<1000xf32>, 4 ns (roofline)
+func.func @collective_of_fill() -> (tensor<1000xf32>, tensor<1000xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1000xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1000xf32>) -> tensor<1000xf32>
+  %t = comm.all_reduce sum %f on @world : tensor<1000xf32>
+  %s = tensor.splat %zero : tensor<1000xf32>
+  %u = comm.all_reduce sum %s on @world : tensor<1000xf32>
+  %r = comm.wait %t : !comm.token<tensor<1000xf32>>
+  %v = comm.wait %u : !comm.token<tensor<1000xf32>>
+  return %r, %v : tensor<1000xf32>, tensor<1000xf32>
+}
+
+// So has what two ops use; a splat that one kernel reads is part of that.
+// CHECK-LABEL: Timeline of @fill_of_two ====
+// CHECK: linalg.fill tensor<1000xf32>, 4 ns (roofline)
+// CHECK: tensor.splat tensor<1000xf32>, 0 ns (roofline)
+func.func @fill_of_two(%a: tensor<1000xf32>) -> (tensor<1000xf32>, tensor<1000xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1000xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1000xf32>) -> tensor<1000xf32>
+  %s = tensor.splat %zero : tensor<1000xf32>
+  %b = arith.maximumf %a, %s : tensor<1000xf32>
+  %c = arith.addf %b, %f : tensor<1000xf32>
+  %d = arith.subf %b, %f : tensor<1000xf32>
+  return %c, %d : tensor<1000xf32>, tensor<1000xf32>
 }
 
 // An operand that is used twice comes from memory once: 40,000 + 40,000 bytes;

@@ -83,6 +83,25 @@ func.func @fill_stays_with_its_op(%a: tensor<4x4xf32>) -> (tensor<4x4xf32>, tens
   return %r, %m, %x : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
 }
 
+// One that the collective reads takes time: it rises only with the producers.
+// CHECK-LABEL: func.func @fill_before_the_collective
+// OP-NEXT: "x"
+// CHECK-NEXT: arith.constant
+// CHECK-NEXT: tensor.empty
+// CHECK-NEXT: linalg.fill
+// CHECK-NEXT: comm.all_reduce
+// ALL-NEXT: "x"
+// CHECK-NEXT: comm.wait
+func.func @fill_before_the_collective(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %x = comm.compute "x"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%c : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %t = comm.all_reduce sum %f on @world : tensor<4xf32>
+  %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  return %r, %x : tensor<4xf32>, tensor<4xf32>
+}
+
 // A copy that feeds the collective takes time: it rises only with the producers.
 // CHECK-LABEL: func.func @copy_before_the_collective
 // CHECK-NEXT: "mm1"

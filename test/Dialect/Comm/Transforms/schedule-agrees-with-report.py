@@ -1,0 +1,78 @@
+# RUN: %python %s %t
+"""What comm-schedule prints is what comm-report says of its output.
+
+Over all programs of the tests, on a machine without and on one with contention:
+makespan and peak memory of each function of one block, and of each body that is
+scheduled. Both passes see the same ops, so the figures agree to the ns and to
+the byte.
+"""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 3)
+# Calls itself through another function: what a circle of calls takes depends on
+# where one begins to count.
+CIRCULAR = {"pong"}
+REMARK = re.compile(r"remark: scheduled(?: @([^:]*))?: (makespan|time an iteration) (\d+) ns, was \d+ ns; .*"
+                    r"; peak memory (\d+) bytes; order of")
+
+
+def list_bodies(nodes):
+    """(makespan, peak) of all bodies below `nodes`."""
+    found = []
+    for node in nodes:
+        for body in node.get("bodies", []):
+            found.append((body["makespan_ns"], body["peak_bytes"]))
+            found += list_bodies(body["nodes"])
+    return found
+
+
+def compare(path, hardware, directory):
+    """The number of blocks compared; -1 if the program cannot be scheduled."""
+    report = os.path.join(directory, "report.json")
+    if os.path.exists(report):
+        os.remove(report)
+    run = subprocess.run(
+        ["braid-opt", path, "--allow-unregistered-dialect", f"--comm-schedule=hardware={hardware} steps=20000",
+         f"--comm-report=hardware={hardware} format=json output={report}"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+    assert run.returncode in (0, 1), (path, run.stderr)
+    if run.returncode or not os.path.exists(report):
+        return -1
+    with open(report) as file:
+        functions = json.load(file)["functions"]
+    remarks = REMARK.findall(run.stderr)
+    # Of what consists of several blocks the report knows the whole alone, and
+    # of functions in several modules, one name may mean several.
+    names = [name for name, _, _, _ in remarks if name]
+    compared = 0
+    for name, _, makespan, peak in remarks:
+        found = (int(makespan), int(peak))
+        if name:
+            if names.count(name) > 1 or name in CIRCULAR:
+                continue
+            said = [(f["makespan_ns"], f["peak_bytes"]) for f in functions if f["name"] == name]
+        else:
+            said = [body for f in functions for body in list_bodies(f["nodes"])]
+        assert found in said, f"{path} on {hardware}: {name or 'a body'} has {found}, the report says {said}"
+        compared += 1
+    return compared
+
+
+def main():
+    directory = sys.argv[1]
+    os.makedirs(directory, exist_ok=True)
+    paths = sorted(glob.glob(os.path.join(TESTS, "**", "*.mlir"), recursive=True))
+    total = 0
+    for path in paths:
+        for hardware in ("ideal", "h200x8"):
+            total += max(0, compare(path, hardware, directory))
+    print(len(paths), "files,", total, "blocks")
+    assert total > 500, total
+
+
+main()
