@@ -22,6 +22,7 @@ namespace braid {
 class ScheduleChanges;
 
 /// The duration of an op in ns. Of a start: of the operation it starts.
+/// Prologue that takes time is a node.
 using CostFunction = llvm::function_ref<int64_t(mlir::Operation *)>;
 
 /// A graph and the ops that its nodes stand for.

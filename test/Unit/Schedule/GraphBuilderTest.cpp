@@ -10,6 +10,7 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/InitAll.h"
+#include "braid/Schedule/Prologue.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -39,15 +40,18 @@ protected:
   }
 
   /// The graph of the body of the first function of `text`. The cost of an op
-  /// is the number of its operands.
+  /// is the number of its operands; waits and prologue cost nothing.
   BlockGraph build(llvm::StringRef text) {
     module = parseSourceString<ModuleOp>(text, &context);
     EXPECT_TRUE(module);
     auto function = *module->getOps<func::FuncOp>().begin();
     CallEffects calls(/*entersBodies=*/true);
-    FailureOr<BlockGraph> graph = buildBlockGraph(
-        function.getBody().front(),
-        [](Operation *op) -> int64_t { return op->getNumOperands(); }, calls);
+    auto cost = [](Operation *op) -> int64_t {
+      return isa<comm::WaitOp>(op) || isPrologueOp(op) ? 0
+                                                       : op->getNumOperands();
+    };
+    FailureOr<BlockGraph> graph =
+        buildBlockGraph(function.getBody().front(), cost, calls);
     EXPECT_TRUE(succeeded(graph));
     return std::move(*graph);
   }
@@ -105,17 +109,40 @@ TEST_F(GraphBuilderTest, PrologueIsTransparent) {
       %e = tensor.empty() : tensor<4xf32>
       %f = linalg.fill ins(%c : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
       %m = memref.alloc() : memref<16xf32>
-      %y = comm.compute "y"(%s, %f, %m) : (tensor<4xf32>, tensor<4xf32>, memref<16xf32>) -> tensor<8xf32>
-      return %y : tensor<8xf32>
+      %y = linalg.add ins(%s, %s : tensor<4xf32>, tensor<4xf32>) outs(%f : tensor<4xf32>) -> tensor<4xf32>
+      %z = comm.compute "z"(%y, %m) : (tensor<4xf32>, memref<16xf32>) -> tensor<8xf32>
+      return %z : tensor<8xf32>
     }
   )mlir");
-  ASSERT_EQ(block.graph.size(), 2u);
+  ASSERT_EQ(block.graph.size(), 3u);
   EXPECT_TRUE(block.graph.hasEdge(0, 1));
   EXPECT_EQ(block.prologue.size(), 6u);
   EXPECT_EQ(block.numLeading, 1u);
   // The allocation counts where it is first used.
   EXPECT_EQ(block.graph[0].bytes, 32);
-  EXPECT_EQ(block.graph[1].bytes, 32 + 64);
+  EXPECT_EQ(block.graph[1].bytes, 16);
+  EXPECT_EQ(block.graph[2].bytes, 32 + 64);
+}
+
+TEST_F(GraphBuilderTest, WhatIsMeasuredToTakeTimeIsNoPrologue) {
+  module = parseSourceString<ModuleOp>(R"mlir(
+    func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+      %s = tensor.extract_slice %a[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+      %x = comm.compute "x"(%s) : (tensor<4xf32>) -> tensor<8xf32>
+      return %x : tensor<8xf32>
+    }
+  )mlir",
+                                       &context);
+  ASSERT_TRUE(module);
+  auto function = *module->getOps<func::FuncOp>().begin();
+  CallEffects calls(/*entersBodies=*/true);
+  for (int64_t ns : {0, 1}) {
+    FailureOr<BlockGraph> graph = buildBlockGraph(
+        function.getBody().front(), [&](Operation *) -> int64_t { return ns; },
+        calls);
+    ASSERT_TRUE(succeeded(graph));
+    EXPECT_EQ(graph->graph.size(), ns == 0 ? 1u : 2u);
+  }
 }
 
 TEST_F(GraphBuilderTest, AFillThatTwoOpsUseIsANode) {
@@ -124,6 +151,19 @@ TEST_F(GraphBuilderTest, AFillThatTwoOpsUseIsANode) {
       %f = linalg.fill ins(%c : f32) outs(%a : tensor<8xf32>) -> tensor<8xf32>
       %x = comm.compute "x"(%f) : (tensor<8xf32>) -> tensor<8xf32>
       %y = comm.compute "y"(%f) : (tensor<8xf32>) -> tensor<8xf32>
+      return
+    }
+  )mlir");
+  EXPECT_EQ(block.graph.size(), 3u);
+}
+
+TEST_F(GraphBuilderTest, AFillThatAStartSendsIsANode) {
+  BlockGraph block = build(R"mlir(
+    comm.group @world all
+    func.func @main(%a: tensor<8xf32>, %c: f32) {
+      %f = linalg.fill ins(%c : f32) outs(%a : tensor<8xf32>) -> tensor<8xf32>
+      %t = comm.all_reduce sum %f on @world : tensor<8xf32>
+      %r = comm.wait %t : !comm.token<tensor<8xf32>>
       return
     }
   )mlir");
