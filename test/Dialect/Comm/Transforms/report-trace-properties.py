@@ -2,10 +2,10 @@
 """Traces are what viewers and trace tools can read.
 
 For training steps of every kind, and for programs with loops and calls: slices of
-a track nest, ops have the fields that Kineto writes, arrows begin and end at
-slices, counters go forward in time; and Holistic Trace Analysis, whose overlap is
-worked out here from the trace alone, finds the hidden fraction that the report
-states.
+a track nest, ops have the fields that Kineto writes, in the types that readers
+expect, arrows begin and end at slices, counters go forward in time; and Holistic
+Trace Analysis, whose overlap, breakdown of time and idle times are worked out here
+from the trace alone, finds what the report states.
 """
 import json
 import os
@@ -17,6 +17,17 @@ from decimal import Decimal
 
 COLLECTIVE = ["Collective name", "dtype", "In msg nelems", "Out msg nelems", "Group size", "Process Group Name",
               "Process Group Ranks", "Seq"]
+# What Perfetto and Holistic Trace Analysis read, and the types that they want.
+NUMBER = (int, Decimal)
+EVENT_TYPES = {"ph": str, "name": str, "cat": str, "pid": int, "tid": int, "ts": NUMBER, "dur": NUMBER, "id": int,
+               "bp": str, "args": dict}
+ARGUMENT_TYPES = {"name": str, "labels": str, "sort_index": int, "device": int, "stream": int, "correlation": int,
+                  "bytes": int, "Collective name": str, "dtype": str, "In msg nelems": int, "Out msg nelems": int,
+                  "Group size": int, "Process Group Name": str, "Process Group Ranks": str, "Rank": int, "Seq": int}
+# By the phase of an event: the fields that it has to have.
+REQUIRED = {"X": {"name", "cat", "pid", "tid", "ts", "dur"}, "M": {"name", "pid", "tid", "args"},
+            "C": {"name", "pid", "tid", "ts", "args"}, "s": {"name", "cat", "id", "pid", "tid", "ts"},
+            "f": {"name", "cat", "id", "pid", "tid", "ts", "bp"}}
 LOOPS = """comm.group @left [[0, 1]]
 comm.group @right [[0, 1]]
 """
@@ -88,20 +99,79 @@ def length(intervals):
     return sum(end - begin for begin, end in intervals)
 
 
-def get_overlap(events):
-    """What Holistic Trace Analysis calls the overlap of a rank: over all that has
-    a stream, told apart by name, |communication and compute| / |communication|."""
-    kernels = [e for e in events if e["ph"] == "X" and e.get("args", {}).get("stream", -1) != -1]
+def get_kernels(events):
+    """What Holistic Trace Analysis takes for work of a rank."""
+    return [e for e in events if e["ph"] == "X" and e.get("args", {}).get("stream", -1) != -1]
+
+
+def split_kernels(events):
+    """When communication runs, and when compute does, told apart by name."""
     kinds = {True: [], False: []}
-    for event in kernels:
+    for event in get_kernels(events):
         is_communication = re.match(r"nccl|hip|hccl", event["name"]) or "ncclKernel" in event["name"]
         assert is_communication or not re.match("Memcpy|Memset|dma", event["name"]), event
         kinds[bool(is_communication)].append((event["ts"], event["ts"] + event["dur"]))
-    communication, compute = merge(kinds[True]), merge(kinds[False])
+    return merge(kinds[True]), merge(kinds[False])
+
+
+def get_overlap(events):
+    """The overlap: |communication and compute| / |communication|."""
+    communication, compute = split_kernels(events)
     if not length(communication):
         return None
     either = length(merge(communication + compute))
     return (length(communication) + length(compute) - either) / length(communication)
+
+
+def get_breakdown(events):
+    """The temporal breakdown, in us: compute, what else runs, and when nothing
+    does, between the first kernel and the last."""
+    kernels = get_kernels(events)
+    communication, compute = split_kernels(events)
+    busy = length(merge(communication + compute))
+    span = max(e["ts"] + e["dur"] for e in kernels) - min(e["ts"] for e in kernels)
+    return length(compute), busy - length(compute), span - busy
+
+
+def get_idle_times(events):
+    """For each stream: the gaps between its kernels, in us. No host launches these,
+    so that none of it counts as waiting for the host."""
+    idle, ends = {}, {}
+    for event in sorted(get_kernels(events), key=lambda e: (e["ts"], e["dur"])):
+        stream = event["args"]["stream"]
+        idle[stream] = idle.get(stream, 0) + event["ts"] - ends.get(stream, event["ts"])
+        ends[stream] = event["ts"] + event["dur"]
+    return idle
+
+
+def check_types(events):
+    for event in events:
+        assert REQUIRED[event["ph"]] <= set(event) <= set(EVENT_TYPES), event
+        for key, value in event.items():
+            assert isinstance(value, EVENT_TYPES[key]) and not isinstance(value, bool), event
+        assert event["name"], event
+        for key, value in event.get("args", {}).items():
+            expected = ARGUMENT_TYPES.get(key)
+            assert expected is None or isinstance(value, expected) and not isinstance(value, bool), (key, event)
+
+
+def check_times(events, entry):
+    """The times of the trace are those of the report. Only for programs without
+    loops and calls."""
+    intervals = {"compute": [], "communication": []}
+    for node in entry["nodes"]:
+        if node["kind"] != "wait":
+            kind = "compute" if node["kind"] in ("compute", "async_compute") else "communication"
+            intervals[kind].append((Decimal(node["start_ns"]) / 1000, Decimal(node["end_ns"]) / 1000))
+    compute, both = merge(intervals["compute"]), merge(intervals["compute"] + intervals["communication"])
+    span = both[-1][1] - both[0][0]
+    assert get_breakdown(events) == (length(compute), length(both) - length(compute), span - length(both))
+    lanes = {}
+    for node in sorted(entry["nodes"], key=lambda node: (node["start_ns"], node["end_ns"])):
+        if node["kind"] != "wait":
+            idle, end = lanes.get(node["lane"], (0, node["start_ns"]))
+            lanes[node["lane"]] = (idle + node["start_ns"] - end, node["end_ns"])
+    assert sorted(get_idle_times(events).values()) == sorted(Decimal(idle) / 1000 for idle, _ in lanes.values())
 
 
 def check_tracks(events):
@@ -127,7 +197,10 @@ def check(trace, report, tolerance=Decimal("0.000001")):
     for key in ["schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds"]:
         assert key in trace, key
     assert set(trace["distributedInfo"]) >= {"backend", "rank", "world_size"}
+    assert all(isinstance(device["id"], int) for device in trace["deviceProperties"])
+    assert trace["distributedInfo"]["rank"] == 0
     events = trace["traceEvents"]
+    check_types(events)
     tracks = check_tracks(events)
     names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
     assert set(tracks) <= set(names), set(tracks) - set(names)
@@ -163,6 +236,8 @@ def check(trace, report, tolerance=Decimal("0.000001")):
     assert max(e["args"]["bytes"] for e in events if e["ph"] == "C" and e["pid"] == 0) == entry["peak_bytes"]
     assert max(sample["bytes"] for sample in entry["memory"]) == entry["peak_bytes"]
     overlap = get_overlap(events)
+    if not any("bodies" in node or node["op"] == "func.call" for node in entry["nodes"]):
+        check_times(events, entry)
     if overlap is None:
         assert entry["hidden_fraction"] is None
     else:
@@ -199,8 +274,20 @@ func.func @main(%x: {TENSOR}) -> {TENSOR} {{
 }}"""
 
 
+NAMES = f"""comm.group @"a\\0Ab" all
+func.func @"f\\22\\1B"(%x: {TENSOR}) -> {TENSOR} {{
+  %t = comm.all_reduce sum %x on @"a\\0Ab" {{comm.cost_ns = 300 : i64, comm.label = "\\FF\\00"}} : {TENSOR}
+  %k = comm.compute "Memcpy\\C3\\A9"(%x) {{comm.cost_ns = 200 : i64}} : ({TENSOR}) -> {TENSOR}
+  %r = comm.wait %t : !comm.token<{TENSOR}>
+  return %r : {TENSOR}
+}}"""
+
+
 def main(folder, steps):
     os.makedirs(folder, exist_ok=True)
+    # Names and labels of any kind are text.
+    check(*report(folder, "names", NAMES, "hardware=ideal max-memory=1"))
+
     # 200 of 300 ns hidden in each trip; the first and the last differ.
     overlap = check(*report(folder, "prefetch", PREFETCH, "hardware=ideal"), tolerance=Decimal("0.02"))
     assert abs(overlap - Decimal("0.66667")) < Decimal("0.02"), overlap
