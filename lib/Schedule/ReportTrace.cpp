@@ -116,7 +116,9 @@ static std::string getEventName(const ReportSlice &slice) {
   return looksLikeNoCompute(name) ? node.op + " " + name.str() : name.str();
 }
 
-static StringRef getCategory(SliceKind kind) {
+/// `pid`: tools add up annotations of the GPU whatever process they are of;
+/// only those of the program that would run are such.
+static StringRef getCategory(SliceKind kind, int64_t pid) {
   switch (kind) {
   case SliceKind::Compute:
   case SliceKind::SideCompute:
@@ -126,7 +128,7 @@ static StringRef getCategory(SliceKind kind) {
     return "cuda_sync";
   case SliceKind::Body:
   case SliceKind::LeftOut:
-    return "gpu_user_annotation";
+    return pid == 0 ? "gpu_user_annotation" : "user_annotation";
   }
   llvm_unreachable("unknown kind of slice");
 }
@@ -217,7 +219,7 @@ void TracePrinter::printSlice(int64_t pid, const SlicedFunction &sliced,
   const ReportSlice &slice = sliced.slices[index];
   const ReportedNode &node = *slice.node;
   int64_t tid = getTid(sliced.tracks[slice.track]);
-  StringRef category = getCategory(slice.kind);
+  StringRef category = getCategory(slice.kind, pid);
   json.object([&] {
     json.attribute("ph", "X");
     json.attribute("cat", category);
