@@ -298,7 +298,7 @@ int64_t braid::getContentionBound(const SchedulingProblem &problem,
         continue;
       double share = getLinkDemand(costNs, demand, machine, link) /
                      machine.linkBandwidth[link];
-      part.work = int64_t(std::floor(double(part.work) * share));
+      part.work = takePart(part.work, share);
       // At a low rate it asks for little memory.
       part.memoryDemand = 0;
       if (part.work > 0)

@@ -16,7 +16,6 @@
 #include "llvm/Support/ErrorHandling.h"
 
 #include <algorithm>
-#include <cmath>
 
 using namespace braid;
 using namespace llvm;
@@ -215,8 +214,7 @@ LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
       continue;
     const ResourceDemand &demand = problem.demands[node];
     auto share = [&](double part, int64_t &sum, std::vector<Job> &jobs) {
-      Job shared = {job.head, int64_t(std::floor(double(costNs) * part)),
-                    job.tail};
+      Job shared = {job.head, takePart(costNs, part), job.tail};
       sum = addNs(sum, shared.work);
       if (shared.work > 0 && shared.tail >= 0)
         jobs.push_back(shared);

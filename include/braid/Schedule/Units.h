@@ -1,5 +1,4 @@
-//===- Units.h - Times and rates ---------------------------------*- C++
-//-*-===//
+//===- Units.h - Times and rates --------------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -45,6 +44,13 @@ inline int64_t addNs(int64_t a, int64_t b) {
   int64_t sum;
   return llvm::AddOverflow(a, b, sum) ? std::numeric_limits<int64_t>::max()
                                       : sum;
+}
+
+/// `part` of `ns`, from 0 to 1, rounded down. The longest times are no numbers
+/// of doubles: all of one of them is itself.
+inline int64_t takePart(int64_t ns, double part) {
+  double taken = static_cast<double>(ns) * part;
+  return taken < static_cast<double>(ns) ? static_cast<int64_t>(taken) : ns;
 }
 
 /// a * b, and the largest value where that overflows. Both are at least 0.

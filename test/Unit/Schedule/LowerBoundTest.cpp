@@ -286,7 +286,9 @@ TEST(LowerBound, LongTimesSaturate) {
   writer.compute(longest, {wait, product});
   for (ResourceDemand &demand : writer.problem.demands)
     demand = {longest, longest, 132, longest, longest};
-  EXPECT_GE(writer.getBounds().best(), longest / 2);
+  LowerBounds bounds = writer.getBounds();
+  EXPECT_GE(bounds.best(), longest / 2);
+  EXPECT_GE(bounds.get(LowerBoundKind::Memory), longest / 2);
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,6 +10,8 @@
 
 #include "gtest/gtest.h"
 
+#include <limits>
+
 using namespace braid;
 
 TEST(Units, ParsesDurations) {
@@ -37,4 +39,26 @@ TEST(Units, RefusesEverythingElse) {
   for (llvm::StringRef text :
        {"", "GB/s", "10", "10GB", "10Gb/s", "-1GB/s", "10 GB/s", "10GiB/s"})
     EXPECT_EQ(parseBandwidth(text), std::nullopt) << text.str();
+}
+
+TEST(Units, ParsesBytes) {
+  constexpr int64_t gib = int64_t(1) << 30;
+  EXPECT_EQ(parseBytes("80GiB"), 80 * gib);
+  EXPECT_EQ(parseBytes("0.5TiB"), 512 * gib);
+  EXPECT_EQ(parseBytes("1TB"), 1000000000000);
+  EXPECT_EQ(parseBytes("64KB"), 64000);
+  EXPECT_EQ(parseBytes("0B"), 0);
+  EXPECT_EQ(parseBytes("4096"), 4096);
+  for (llvm::StringRef text : {"", "GiB", "80 GiB", "-1GiB", "80GIB", "nan",
+                               "inf", "1e300GB", "9223372036854775808", "0x10"})
+    EXPECT_EQ(parseBytes(text), std::nullopt) << text.str();
+}
+
+TEST(Units, TakesPartsOfAnyTime) {
+  constexpr int64_t longest = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(takePart(100, 0.0), 0);
+  EXPECT_EQ(takePart(100, 0.999), 99);
+  EXPECT_EQ(takePart(100, 1.0), 100);
+  EXPECT_EQ(takePart(longest, 1.0), longest);
+  EXPECT_EQ(takePart(longest, 0.5), longest / 2 + 1);
 }
