@@ -9,7 +9,6 @@
 #include "ReportFormat.h"
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -56,32 +55,6 @@ std::string braid::formatBytes(int64_t bytes) {
                               {"MiB", 1024.0 * 1024},
                               {"GiB", 1024.0 * 1024 * 1024},
                               {"TiB", 1024.0 * 1024 * 1024 * 1024}});
-}
-
-std::string braid::escapeControls(StringRef text) {
-  std::string escaped;
-  for (size_t i = 0; i < text.size(); ++i) {
-    auto escape = [&](unsigned char byte) {
-      escaped += '\\';
-      escaped += llvm::hexdigit(byte >> 4);
-      escaped += llvm::hexdigit(byte & 15);
-    };
-    auto byte = static_cast<unsigned char>(text[i]);
-    // C1 is U+0080 to U+009F: two bytes in UTF-8.
-    bool isC1 = byte == 0xC2 && i + 1 < text.size() &&
-                (static_cast<unsigned char>(text[i + 1]) & 0xE0) == 0x80;
-    if (byte < 0x20 || byte == 0x7F) {
-      escape(byte);
-    } else if (isC1) {
-      escape(byte);
-      escape(text[++i]);
-    } else {
-      escaped += text[i];
-      if (text[i] == '\\')
-        escaped += '\\';
-    }
-  }
-  return escaped;
 }
 
 void braid::printFraction(llvm::json::OStream &json, StringRef key,

@@ -30,12 +30,6 @@ std::string formatTime(int64_t ns);
 /// A number of bytes in the unit that suits it: "1.50 GiB".
 std::string formatBytes(int64_t bytes);
 
-/// `text` as a line of a terminal may show it: control characters (C0, DEL and
-/// C1, which could end the line or change what the terminal does) as a
-/// backslash and two hexadecimal digits for each byte, as MLIR prints strings;
-/// a backslash as two.
-std::string escapeControls(llvm::StringRef text);
-
 /// Writes a member of a JSON object: a number with six digits behind the point,
 /// which reads the same on every machine, or null.
 void printFraction(llvm::json::OStream &json, llvm::StringRef key,

@@ -10,6 +10,8 @@
 
 #include "ReportFormat.h"
 
+#include "braid/Schedule/Text.h"
+
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 

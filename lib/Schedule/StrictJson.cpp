@@ -8,7 +8,7 @@
 
 #include "braid/Schedule/StrictJson.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "braid/Schedule/Text.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -230,10 +230,13 @@ std::string braid::describeJson(const llvm::json::Value &value) {
   case llvm::json::Value::String: {
     StringRef string = *value.getAsString();
     constexpr size_t longest = 80;
-    std::string escaped;
-    llvm::raw_string_ostream os(escaped);
-    llvm::printEscapedString(string.take_front(longest), os);
-    return "\"" + escaped + (string.size() > longest ? "...\"" : "\"");
+    if (string.size() <= longest)
+      return "\"" + escapeControls(string) + "\"";
+    // No character is cut: those of several bytes go on with 10xxxxxx.
+    size_t end = longest;
+    while ((string[end] & 0xC0) == 0x80)
+      --end;
+    return "\"" + escapeControls(string.take_front(end)) + "...\"";
   }
   default: {
     std::string text;

@@ -120,6 +120,17 @@ TEST(HardwareFile, ErrorsSayWhereAndWhat) {
       "1 to 32");
   EXPECT_EQ(getError(R"({"base": "cpu", "base": "ideal"})"),
             "1:17: found \"base\" a second time in one object");
+  // Text as it was written, but for what a terminal would act on; and not all
+  // of what is long.
+  std::string expected = " in field \"base\", expected one of: v100x8 a100x8 "
+                         "h100x8 h200x8 b200x8 cpu ideal";
+  EXPECT_EQ(getError("{\"base\": \"\xc3\xa9\"}"),
+            "1:10: found \"\xc3\xa9\"" + expected);
+  EXPECT_EQ(getError(R"({"base": "\u001b[31m"})"),
+            "1:10: found \"\\1B[31m\"" + expected);
+  std::string prefix(79, 'a');
+  EXPECT_EQ(getError("{\"base\": \"" + prefix + "\xc3\xa9\"}"),
+            "1:10: found \"" + prefix + "...\"" + expected);
 }
 
 TEST(HardwareFile, RejectsWhatIsNoFigure) {

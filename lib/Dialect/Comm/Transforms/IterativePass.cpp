@@ -10,6 +10,7 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Schedule/RankUniformity.h"
+#include "braid/Schedule/Text.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -59,9 +60,9 @@ static bool mayBeMatmul(Operation *op) {
 static std::string getNodeName(Operation *op, unsigned node) {
   StringRef label = comm::getLabel(op);
   if (!label.empty())
-    return label.str();
+    return escapeControls(label);
   if (auto compute = dyn_cast<comm::ComputeOp>(op))
-    return compute.getKernel().str();
+    return escapeControls(compute.getKernel());
   return (op->getName().getStringRef() + "#" + Twine(node)).str();
 }
 

@@ -14,6 +14,7 @@
 #include "braid/Schedule/LowerBound.h"
 #include "braid/Schedule/RankUniformity.h"
 #include "braid/Schedule/SearchSchedule.h"
+#include "braid/Schedule/Text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -31,7 +32,7 @@ using namespace mlir;
 static std::string describe(Operation *op) {
   std::string text = "'" + op->getName().getStringRef().str() + "'";
   if (StringRef label = comm::getLabel(op); !label.empty())
-    text += " \"" + label.str() + "\"";
+    text += " \"" + escapeControls(label) + "\"";
   return text;
 }
 
