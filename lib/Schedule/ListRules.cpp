@@ -79,6 +79,24 @@ std::vector<ListParameters> ListRules::getTable() const {
   return table;
 }
 
+std::vector<BeamParameters>
+ListRules::getBeamTable(const ListParameters &best) const {
+  auto mix = [](Priority priority, unsigned percent) {
+    ListParameters parameters;
+    parameters.priority = priority;
+    parameters.programPercent = percent;
+    return parameters;
+  };
+  return {{mix(Priority::Tail, 0), 256, true},
+          {mix(Priority::Tail, 55), 8, false},
+          {mix(Priority::Tail, 15), 32, true},
+          {mix(Priority::BackwardTail, 15), 8, false},
+          {best, 16, false},
+          {mix(Priority::Tail, 30), 8, true},
+          {mix(Priority::Tail, 80), 16, false},
+          {mix(Priority::BackwardTail, 0), 16, true}};
+}
+
 ListRule ListRules::getRule(const ListParameters &parameters) {
   ListRule rule;
   switch (parameters.priority) {

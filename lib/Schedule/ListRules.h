@@ -51,6 +51,14 @@ struct ListParameters {
   int64_t backlogNs = 0;
 };
 
+/// What a beam search goes by: the priorities of a list rule, and as in
+/// `BeamGuide`.
+struct BeamParameters {
+  ListParameters list;
+  int64_t divisor = 32;
+  bool countsTails = true;
+};
+
 /// The rules for one problem.
 class ListRules {
 public:
@@ -61,6 +69,10 @@ public:
   /// The fixed table; what comes first is the single rule of a search that may
   /// try one alone.
   std::vector<ListParameters> getTable() const;
+
+  /// Guides of the beam search, the most promising first; one has the
+  /// priorities of `best`.
+  std::vector<BeamParameters> getBeamTable(const ListParameters &best) const;
 
   /// The rule for `parameters`; valid until the next call.
   ListRule getRule(const ListParameters &parameters);

@@ -8,6 +8,7 @@
 
 #include "braid/Schedule/SearchSchedule.h"
 
+#include "BeamSearch.h"
 #include "ContentionSearch.h"
 #include "CriticalPathScheduler.h"
 #include "FlatProblem.h"
@@ -21,6 +22,7 @@
 #include "braid/Schedule/ScheduleEvaluator.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <limits>
@@ -29,7 +31,8 @@
 using namespace braid;
 
 uint64_t braid::getDefaultSteps(const SchedulingProblem &problem) {
-  return 50'000'000 + 1000 * uint64_t(problem.graph.size());
+  return std::max<uint64_t>(150'000'000,
+                            50'000'000 + 1000 * uint64_t(problem.graph.size()));
 }
 
 static constexpr int64_t never = std::numeric_limits<int64_t>::max();
@@ -72,6 +75,7 @@ private:
   void runListRules();
   int64_t tryList(const ListParameters &parameters);
   void tuneListRules();
+  void runBeam();
   void runExact();
   void runIteratedLists();
   void runLocalSearch();
@@ -300,6 +304,45 @@ void Searcher::tuneListRules() {
   }
 }
 
+/// Searches with a beam by several guides, and goes on with the better half of
+/// them and twice the width.
+void Searcher::runBeam() {
+  if (flat.size() <= maxExactNodes)
+    return;
+  constexpr uint64_t leastWidth = 4, mostWidth = 64;
+  BeamSearch beam(flat);
+  std::vector<BeamParameters> table = listRules.getBeamTable(bestList);
+  uint64_t width = 0;
+  for (; !table.empty(); table.resize(table.size() / 2)) {
+    uint64_t numRounds = llvm::Log2_64_Ceil(table.size()) + 1;
+    width = getLeftSteps() / 2 /
+            (numRounds * table.size() * beam.getStepsPerWidth());
+    if (width >= leastWidth)
+      break;
+  }
+  width = std::min(width, mostWidth);
+  // Makespans and which of the table.
+  std::vector<std::pair<int64_t, unsigned>> entries;
+  for (unsigned which = 0, end = table.size(); which != end; ++which)
+    entries.emplace_back(never, which);
+  ScheduleOrder order;
+  for (; !entries.empty(); entries.resize(entries.size() / 2), width *= 2) {
+    for (auto &[makespanNs, which] : entries) {
+      if (isDone())
+        return;
+      const BeamParameters &parameters = table[which];
+      BeamGuide guide = {listRules.getRule(parameters.list).priorities,
+                         parameters.divisor, parameters.countsTails};
+      uint64_t before = beam.getSteps();
+      makespanNs = beam.search(guide, width, order)
+                       ? considerList(order, "beam search")
+                       : never;
+      otherSteps += beam.getSteps() - before;
+    }
+    llvm::sort(entries);
+  }
+}
+
 void Searcher::runExact() {
   if (flat.size() > maxExactNodes)
     return;
@@ -495,6 +538,8 @@ SearchResult Searcher::run() {
     runExact();
   if (!isDone() && options.useTunedLists)
     tuneListRules();
+  if (!isDone() && options.useBeam)
+    runBeam();
   if (!isDone() && options.useIteratedLists)
     runIteratedLists();
   if (!isDone() && (options.useWindows || options.useMoves))

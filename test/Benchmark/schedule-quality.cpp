@@ -243,8 +243,9 @@ static void printParts() {
     SearchOptions options;
   };
   SearchOptions all, none;
-  none.useListRules = none.useTunedLists = none.useIteratedLists =
-      none.useExact = none.useWindows = none.useMoves = false;
+  none.useListRules = none.useTunedLists = none.useBeam =
+      none.useIteratedLists = none.useExact = none.useWindows = none.useMoves =
+          false;
   std::vector<Variant> variants = {{"all parts", all}};
   auto without = [&](const char *name, bool SearchOptions::*part) {
     SearchOptions options = all;
@@ -253,6 +254,7 @@ static void printParts() {
   };
   without("without list rules", &SearchOptions::useListRules);
   without("without tuned lists", &SearchOptions::useTunedLists);
+  without("without beam search", &SearchOptions::useBeam);
   without("without iterated lists", &SearchOptions::useIteratedLists);
   without("without exact search", &SearchOptions::useExact);
   without("without windows", &SearchOptions::useWindows);
@@ -266,6 +268,7 @@ static void printParts() {
   variants.push_back({"passes and one list", none});
   with("and list rules", &SearchOptions::useListRules);
   with("and tuned lists", &SearchOptions::useTunedLists);
+  with("and beam search", &SearchOptions::useBeam);
   with("and iterated lists", &SearchOptions::useIteratedLists);
   with("and moves", &SearchOptions::useMoves);
   with("and windows", &SearchOptions::useWindows);

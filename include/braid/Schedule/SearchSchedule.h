@@ -40,6 +40,8 @@ struct SearchOptions {
   bool useListRules = true;
   /// Changes of the best list rule, as long as they give something better.
   bool useTunedLists = true;
+  /// Orders that are built side by side, for graphs that no exact search takes.
+  bool useBeam = true;
   /// Forward and backward list schedules in turn, each guided by the one
   /// before, and from random changes of it.
   bool useIteratedLists = true;
