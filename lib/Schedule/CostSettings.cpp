@@ -209,6 +209,18 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
                 "with unit B/s, KB/s, MB/s, GB/s or TB/s, such as 10GB/s";
   }
 
+  // Those of whoever runs this pass may be of another machine.
+  CollectiveModelKind model = options.collectiveModel.value_or(
+      options.hardware->defaultCollectiveModel);
+  for (auto [name, value] :
+       {std::pair("link-latency", StringRef(given.linkLatency)),
+        std::pair("link-bandwidth", StringRef(given.linkBandwidth))})
+    if (!value.empty() && model != CollectiveModelKind::Link)
+      return emitError(op->getLoc())
+             << "option '" << name << "' has no meaning for collective model '"
+             << stringifyCollectiveModel(model) << "' of hardware '"
+             << options.hardware->name << "', expected collective-model=link";
+
   if (settings.worldSize < 0)
     return emitError(op->getLoc())
            << "invalid number of ranks " << settings.worldSize

@@ -78,10 +78,9 @@ struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
         comm::parseMemoryOption(module, maxMemory, "max-memory");
     if (failed(limit))
       return signalPassFailure();
-    // A report among the passes of another one starts from what that one says.
-    CostSettings settings = applyCostDefaults(
-        module, {hardware, collectiveModel, linkLatency, linkBandwidth,
-                 worldSize, dynamicSize, profile, nullptr});
+    CostSettings settings = {hardware,      collectiveModel, linkLatency,
+                             linkBandwidth, worldSize,       dynamicSize,
+                             profile,       nullptr};
     FailureOr<CostOptions> options = resolveCostOptions(module, settings);
     if (failed(options))
       return signalPassFailure();
@@ -117,7 +116,8 @@ private:
     // The module itself stays as it is, without a mark.
     OwningOpRef<ModuleOp> clone(module.clone());
     numberStarts(*clone);
-    setCostDefaults(*clone, settings);
+    // A report among the passes of another one hands on what that one says.
+    setCostDefaults(*clone, applyCostDefaults(module, settings));
     report.before = reportCosts(*clone);
     PassManager passManager(module.getContext(), ModuleOp::getOperationName(),
                             OpPassManager::Nesting::Implicit);

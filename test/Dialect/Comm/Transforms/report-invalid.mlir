@@ -50,6 +50,11 @@
 // RUN: not braid-opt %t/plain.mlir --comm-report="link-bandwidth=10Gb/s" 2>&1 | FileCheck %s --check-prefix=BANDWIDTH
 // BANDWIDTH: plain.mlir:1:1: error: invalid rate '10Gb/s' in option 'link-bandwidth', expected a number of at least 0 with unit B/s, KB/s, MB/s, GB/s or TB/s, such as 10GB/s
 
+// RUN: not braid-opt %t/plain.mlir --comm-report="link-bandwidth=10GB/s" 2>&1 | FileCheck %s --check-prefix=NOLINK
+// NOLINK: plain.mlir:1:1: error: option 'link-bandwidth' has no meaning for collective model 'nccl' of hardware 'h100x8', expected collective-model=link
+// RUN: not braid-opt %t/plain.mlir --comm-report="hardware=cpu collective-model=inductor link-latency=1us" 2>&1 | FileCheck %s --check-prefix=NOLINK2
+// NOLINK2: plain.mlir:1:1: error: option 'link-latency' has no meaning for collective model 'inductor' of hardware 'cpu', expected collective-model=link
+
 // RUN: not braid-opt %t/plain.mlir --comm-report="world-size=-1" 2>&1 | FileCheck %s --check-prefix=WORLD
 // WORLD: plain.mlir:1:1: error: invalid number of ranks -1 in option 'world-size', expected at least 1
 

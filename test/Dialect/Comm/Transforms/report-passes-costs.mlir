@@ -28,6 +28,12 @@
 
 // OTHER: prog.mlir:3:3: error: the profile 'profile.json' was measured on 'ideal', expected the hardware that costs are asked for: 'cpu'
 
+// What is of the link model is for passes that ask for that.
+// RUN: cd %t && braid-opt prog.mlir -o /dev/null \
+// RUN:   --comm-report="hardware=ideal link-latency=1us output=/dev/null passes=comm-report{hardware=h200x8}" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=NCCL
+// NCCL: comm-report: hardware h200x8, collective model nccl,
+
 // INNER: comm-report: hardware ideal,
 
 //--- prog.mlir
