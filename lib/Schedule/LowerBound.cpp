@@ -9,8 +9,10 @@
 #include "braid/Schedule/LowerBound.h"
 
 #include "AvailabilityBound.h"
-#include "ContentionBound.h"
+#include "PhaseBound.h"
 #include "PrecedenceDag.h"
+#include "PricedProblem.h"
+#include "TwoChainBound.h"
 #include "braid/Schedule/Contention.h"
 #include "braid/Schedule/Units.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -46,6 +48,8 @@ StringRef braid::stringifyLowerBoundKind(LowerBoundKind kind) {
     return "memory bandwidth with head and tail";
   case LowerBoundKind::Availability:
     return "work that is available in time";
+  case LowerBoundKind::TwoChains:
+    return "two chains that take turns";
   case LowerBoundKind::Contention:
     return "contention";
   case LowerBoundKind::Cycle:
@@ -138,7 +142,10 @@ static int64_t getMostIdle(ArrayRef<IdleTime> atBegin, ArrayRef<IdleTime> atEnd,
   return most;
 }
 
-LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
+/// `computeLowerBounds` for one of `numProblems` problems that share the time.
+static LowerBounds computeBounds(const SchedulingProblem &problem,
+                                 int64_t knownNs, LowerBoundEffort effort,
+                                 size_t numProblems) {
   LowerBounds bounds;
   const ScheduleGraph &graph = problem.graph;
   const MachineModel &machine = problem.machine;
@@ -175,12 +182,13 @@ LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
   std::vector<IdleTime> idleAtBegin =
       getStreamIdleTimes(problem, before, heads);
   std::vector<IdleTime> idleAtEnd = getStreamIdleTimes(problem, after, tails);
+  std::vector<int64_t> tailsOfAfter = tails;
   std::reverse(tails.begin(), tails.end());
 
   // The jobs of each resource; of what is shared, the time that it takes at
   // full bandwidth.
-  std::vector<NodeJob> stream;
-  std::vector<std::vector<NodeJob>> lanes;
+  std::vector<Job> stream;
+  std::vector<std::vector<Job>> lanes;
   std::vector<Job> onMemory;
   std::vector<std::vector<Job>> onLink(machine.linkBandwidth.size());
   int64_t memoryNs = 0;
@@ -199,10 +207,10 @@ LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
         lanes.resize(lane + 1);
         laneNs.resize(lane + 1, 0);
       }
-      lanes[lane].push_back({job, node});
+      lanes[lane].push_back(job);
       laneNs[lane] = addNs(laneNs[lane], job.work);
     } else {
-      stream.push_back({job, node});
+      stream.push_back(job);
       raise(LowerBoundKind::Stream,
             addNs(bounds.get(LowerBoundKind::Stream), job.work));
     }
@@ -243,28 +251,50 @@ LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem) {
   }
   raise(LowerBoundKind::Memory, roundDown(memoryNs));
 
-  auto getJobs = [](ArrayRef<NodeJob> entries) {
-    std::vector<Job> jobs;
-    for (const NodeJob &entry : entries)
-      if (entry.job.tail >= 0)
-        jobs.push_back(entry.job);
-    return jobs;
+  auto getMakespan = [](std::vector<Job> &jobs) {
+    llvm::erase_if(jobs, [](const Job &job) { return job.tail < 0; });
+    return getPreemptiveMakespan(std::move(jobs));
   };
-  raise(LowerBoundKind::StreamHeadTail, getPreemptiveMakespan(getJobs(stream)));
-  for (ArrayRef<NodeJob> operations : lanes)
-    raise(LowerBoundKind::LaneHeadTail,
-          getPreemptiveMakespan(getJobs(operations)));
+  raise(LowerBoundKind::StreamHeadTail, getMakespan(stream));
+  for (std::vector<Job> &operations : lanes)
+    raise(LowerBoundKind::LaneHeadTail, getMakespan(operations));
   for (std::vector<Job> &jobs : onLink)
     raise(LowerBoundKind::LinkHeadTail,
           roundDown(getPreemptiveMakespan(std::move(jobs))));
   raise(LowerBoundKind::MemoryHeadTail,
         roundDown(getPreemptiveMakespan(std::move(onMemory))));
-  raise(LowerBoundKind::Contention, getContentionBound(problem, stream, lanes));
   if (int64_t idle = getMostIdle(idleAtBegin, idleAtEnd, bounds.best()))
     raise(LowerBoundKind::Availability,
           addNs(bounds.get(LowerBoundKind::Stream), idle));
   if (!problem.carriedAwaits.empty())
     raise(LowerBoundKind::Cycle, getCycleBound(problem, before, heads, tails));
+  if (effort == LowerBoundEffort::Quick || bounds.best() >= knownNs)
+    return bounds;
+
+  int64_t best = bounds.best();
+  if (problem.carriedAwaits.empty())
+    if (int64_t phases = getPhaseBound(before, after, heads, tailsOfAfter, best,
+                                       /*maxVisits=*/60'000'000 / numProblems);
+        phases > best)
+      raise(LowerBoundKind::Availability, phases);
+  int64_t streamNs = bounds.get(LowerBoundKind::Stream);
+  raise(
+      LowerBoundKind::TwoChains,
+      addNs(streamNs, getTwoChainIdle(before, knownNs - streamNs,
+                                      /*maxPoints=*/4'000'000 / numProblems)));
+  if (bounds.best() >= knownNs || numProblems != 1)
+    return bounds;
+
+  // What contention costs: problems without any. The more ops, the more time
+  // each of them takes.
+  size_t numPriced = graph.size() <= 2'000 ? 6 : graph.size() <= 20'000 ? 3 : 2;
+  for (const PricedProblem &priced : getPricedProblems(problem, numPriced)) {
+    LowerBounds inner =
+        computeBounds(priced.problem, priced.getBoundOfProblem(knownNs),
+                      LowerBoundEffort::Full, numPriced);
+    raise(LowerBoundKind::Contention,
+          std::min(priced.getBound(inner.best()), knownNs));
+  }
   return bounds;
 }
 
@@ -273,4 +303,10 @@ std::optional<double> braid::getGap(int64_t makespanNs, int64_t lowerBoundNs) {
     return std::nullopt;
   return static_cast<double>(makespanNs) / static_cast<double>(lowerBoundNs) -
          1;
+}
+
+LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem,
+                                      int64_t knownNs,
+                                      LowerBoundEffort effort) {
+  return computeBounds(problem, knownNs, effort, /*numProblems=*/1);
 }

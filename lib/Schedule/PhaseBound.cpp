@@ -8,6 +8,7 @@
 
 #include "PhaseBound.h"
 
+#include "braid/Schedule/Units.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -18,12 +19,10 @@ using namespace braid;
 
 namespace {
 
-/// The graph from one end. A node's dependences are those that have ended when
-/// it begins; that a start was issued before says nothing of its operation.
+/// The graph from one end.
 class PhaseFinder {
 public:
-  PhaseFinder(const FlatProblem &flat, std::vector<int64_t> heads,
-              bool fromTheEnd);
+  PhaseFinder(const PrecedenceDag &dag, llvm::ArrayRef<int64_t> heads);
 
   /// How long `wanted` stands still at least before `untilNs`.
   struct Idle {
@@ -33,8 +32,6 @@ public:
   /// For the best time and factor. `wanted` and `limited`, which keeps it from
   /// working, are -1 for the stream, or a lane.
   Idle findIdle(int32_t wanted, int32_t limited, uint64_t maxVisits);
-
-  uint64_t getVisits() const { return visits; }
 
 private:
   /// The most work of `wanted` in nodes that begin before `t`; the factor is in
@@ -49,12 +46,11 @@ private:
 
   static constexpr int64_t unit = 64;
 
-  const FlatProblem &flat;
-  std::vector<int64_t> heads;
-  /// Nodes by the time at which they can begin; in the order of dependence
+  const PrecedenceDag &dag;
+  llvm::ArrayRef<int64_t> heads;
+  /// Vertices by the time at which they can begin; in the order of dependence
   /// among equals.
   std::vector<unsigned> byHead;
-  FlatLists dependences;
   uint64_t visits = 0;
 
   int32_t wanted = -1, limited = -1;
@@ -68,30 +64,14 @@ private:
 
 } // namespace
 
-PhaseFinder::PhaseFinder(const FlatProblem &flat,
-                         std::vector<int64_t> givenHeads, bool fromTheEnd)
-    : flat(flat), heads(std::move(givenHeads)), capacity(flat.size()),
-      cursor(flat.size()), dead(flat.size()) {
-  unsigned size = flat.size();
-  std::vector<std::pair<unsigned, unsigned>> edges;
-  for (unsigned node = 0; node != size; ++node) {
-    byHead.push_back(node);
-    auto add = [&](unsigned from, unsigned to) {
-      if (fromTheEnd)
-        edges.emplace_back(from, to);
-      else
-        edges.emplace_back(to, from);
-    };
-    for (unsigned predecessor : flat.predecessors[node])
-      if (!flat.isStart(predecessor))
-        add(predecessor, node);
-    for (unsigned start : flat.awaited[node])
-      add(start, node);
-  }
-  dependences = FlatLists(size, edges);
+PhaseFinder::PhaseFinder(const PrecedenceDag &dag,
+                         llvm::ArrayRef<int64_t> heads)
+    : dag(dag), heads(heads), capacity(dag.size()), cursor(dag.size()),
+      dead(dag.size()) {
+  for (unsigned vertex = 0; vertex != dag.size(); ++vertex)
+    byHead.push_back(vertex);
   llvm::sort(byHead, [&](unsigned a, unsigned b) {
-    return std::pair(heads[a], fromTheEnd ? ~a : a) <
-           std::pair(heads[b], fromTheEnd ? ~b : b);
+    return std::pair(heads[a], a) < std::pair(heads[b], b);
   });
 }
 
@@ -104,21 +84,22 @@ int64_t PhaseFinder::getMostWork(int64_t t, int64_t factor) {
     ++visits;
     dead[node] = false;
     cursor[node] = 0;
-    capacity[node] = flat.lane[node] == limited ? factor * flat.cost[node] : 0;
+    capacity[node] =
+        dag.resource[node] == limited ? factor * dag.work[node] : 0;
   }
   for (unsigned source : byHead) {
     if (heads[source] >= t)
       break;
-    if (flat.lane[source] != wanted || flat.cost[source] == 0)
+    if (dag.resource[source] != wanted || dag.work[source] == 0)
       continue;
-    int64_t supply = unit * flat.cost[source];
+    int64_t supply = unit * dag.work[source];
     path.assign(1, source);
     while (supply > 0 && !path.empty()) {
       unsigned node = path.back();
       int64_t flow = std::min(supply, capacity[node]);
       supply -= flow;
       capacity[node] -= flow;
-      llvm::ArrayRef<unsigned> next = dependences[node];
+      llvm::ArrayRef<unsigned> next = dag.predecessors(node);
       while (cursor[node] != next.size() && dead[next[cursor[node]]])
         ++cursor[node];
       ++visits;
@@ -172,13 +153,13 @@ PhaseFinder::Idle PhaseFinder::findIdle(int32_t newWanted, int32_t newLimited,
   limited = newLimited;
   int64_t lastHead = 0;
   firstWanted = firstLimited = std::numeric_limits<int64_t>::max();
-  for (unsigned node = 0, end = flat.size(); node != end; ++node) {
-    if (flat.lane[node] == wanted) {
+  for (unsigned node = 0, end = dag.size(); node != end; ++node) {
+    if (dag.resource[node] == wanted) {
       lastHead = std::max(lastHead, heads[node]);
-      if (flat.cost[node] != 0)
+      if (dag.work[node] != 0)
         firstWanted = std::min(firstWanted, heads[node]);
     }
-    if (flat.lane[node] == limited && flat.cost[node] != 0)
+    if (dag.resource[node] == limited && dag.work[node] != 0)
       firstLimited = std::min(firstLimited, heads[node]);
   }
   if (firstLimited > lastHead)
@@ -205,57 +186,40 @@ PhaseFinder::Idle PhaseFinder::findIdle(int32_t newWanted, int32_t newLimited,
   return best;
 }
 
-int64_t braid::getPhaseBound(const FlatProblem &flat,
+int64_t braid::getPhaseBound(const PrecedenceDag &before,
+                             const PrecedenceDag &after,
+                             llvm::ArrayRef<int64_t> heads,
                              llvm::ArrayRef<int64_t> tails, int64_t knownNs,
-                             uint64_t maxVisits, uint64_t &visits) {
-  unsigned size = flat.size();
-  // From the beginning: when each node can begin. From the end: how long after
-  // the end of each node all has ended at the earliest.
-  std::vector<int64_t> heads(size, 0), endTails(size, 0);
-  std::vector<int64_t> laneWork(flat.numLanes, 0);
-  for (unsigned node = 0; node != size; ++node) {
-    for (unsigned predecessor : flat.predecessors[node])
-      heads[node] = std::max(
-          heads[node],
-          heads[predecessor] +
-              (flat.isStart(predecessor) ? 0 : flat.cost[predecessor]));
-    for (unsigned start : flat.awaited[node])
-      heads[node] = std::max(heads[node], heads[start] + flat.cost[start]);
-    for (unsigned next :
-         flat.isStart(node) ? flat.awaiters[node] : flat.successors[node])
-      endTails[node] = std::max(endTails[node], tails[next]);
-    if (flat.isStart(node))
-      laneWork[flat.lane[node]] += flat.cost[node];
+                             size_t maxVisits) {
+  // By resource, the stream first.
+  std::vector<int64_t> work(1, 0);
+  for (unsigned vertex = 0; vertex != before.size(); ++vertex) {
+    int32_t resource = before.resource[vertex];
+    if (resource == PrecedenceDag::onNothing)
+      continue;
+    if (size_t(resource + 1) >= work.size())
+      work.resize(resource + 2, 0);
+    work[resource + 1] = addNs(work[resource + 1], before.work[vertex]);
   }
+  // Factors are below 2^11, and sums must not overflow.
+  if (*llvm::max_element(work) >= int64_t(1) << 50)
+    return knownNs;
+
   // The stream and the two lanes with the most work.
   llvm::SmallVector<int32_t> machines;
-  for (unsigned lane = 0; lane != flat.numLanes; ++lane)
+  for (int32_t lane = 0, end = work.size() - 1; lane != end; ++lane)
     machines.push_back(lane);
   llvm::sort(machines, [&](int32_t a, int32_t b) {
-    return std::pair(-laneWork[a], a) < std::pair(-laneWork[b], b);
+    return std::pair(-work[a + 1], a) < std::pair(-work[b + 1], b);
   });
   if (machines.size() > 2)
     machines.truncate(2);
-  machines.push_back(-1);
-
-  int64_t streamWork = 0;
-  for (unsigned node = 0; node != size; ++node)
-    if (!flat.isStart(node))
-      streamWork += flat.cost[node];
-
-  // Factors are below 2^11, and sums must not overflow.
-  int64_t mostWork = streamWork;
-  for (int64_t work : laneWork)
-    mostWork = std::max(mostWork, work);
-  if (mostWork >= int64_t(1) << 50)
-    return knownNs;
+  machines.push_back(PrecedenceDag::onStream);
 
   int64_t best = knownNs;
-  uint64_t each = maxVisits / (2 * machines.size() * machines.size());
-  PhaseFinder begin(flat, heads, /*fromTheEnd=*/false);
-  PhaseFinder end(flat, endTails, /*fromTheEnd=*/true);
+  size_t each = maxVisits / (2 * machines.size() * machines.size());
+  PhaseFinder begin(before, heads), end(after, tails);
   for (int32_t wanted : machines) {
-    int64_t work = wanted < 0 ? streamWork : laneWork[wanted];
     PhaseFinder::Idle first, last;
     for (int32_t limited : machines) {
       if (wanted == limited)
@@ -267,10 +231,10 @@ int64_t braid::getPhaseBound(const FlatProblem &flat,
       if (found.ns > last.ns)
         last = found;
     }
-    best = std::max({best, work + first.ns, work + last.ns});
+    int64_t most = std::max(first.ns, last.ns);
     if (first.untilNs + last.untilNs <= best)
-      best = std::max(best, work + first.ns + last.ns);
+      most = first.ns + last.ns;
+    best = std::max(best, work[wanted + 1] + most);
   }
-  visits += begin.getVisits() + end.getVisits();
   return best;
 }

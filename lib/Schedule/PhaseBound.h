@@ -34,16 +34,18 @@
 #ifndef BRAID_LIB_SCHEDULE_PHASEBOUND_H
 #define BRAID_LIB_SCHEDULE_PHASEBOUND_H
 
-#include "FlatProblem.h"
+#include "PrecedenceDag.h"
 
 namespace braid {
 
 /// Nanoseconds that no order can go below, for a problem that is not the body
-/// of a loop; at least `knownNs`, which no order can go below either. `tails`
-/// are those of `getTails`. Looks at about `maxVisits` nodes and adds what it
-/// has looked at to `visits`.
-int64_t getPhaseBound(const FlatProblem &flat, llvm::ArrayRef<int64_t> tails,
-                      int64_t knownNs, uint64_t maxVisits, uint64_t &visits);
+/// of a loop; at least `knownNs`, which no order can go below either. `heads`
+/// are those of `before`, `tails` those of `after`, which is its transpose.
+/// Looks at about `maxVisits` vertices.
+int64_t getPhaseBound(const PrecedenceDag &before, const PrecedenceDag &after,
+                      llvm::ArrayRef<int64_t> heads,
+                      llvm::ArrayRef<int64_t> tails, int64_t knownNs,
+                      size_t maxVisits);
 
 } // namespace braid
 

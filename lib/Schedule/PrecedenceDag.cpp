@@ -19,12 +19,11 @@
 using namespace braid;
 using namespace llvm;
 
-int64_t braid::getPreemptiveMakespan(std::vector<Job> jobs,
-                                     std::pair<int64_t, int64_t> *window) {
+int64_t braid::getPreemptiveMakespan(std::vector<Job> jobs) {
   llvm::sort(jobs, [](const Job &a, const Job &b) { return a.head < b.head; });
   // A heap of (tail, what is left) of the jobs that may run.
   std::vector<std::pair<int64_t, int64_t>> ready;
-  int64_t now = 0, makespan = 0, criticalTail = 0;
+  int64_t now = 0, makespan = 0;
   for (size_t next = 0; next != jobs.size() || !ready.empty();) {
     if (ready.empty())
       now = std::max(now, jobs[next].head);
@@ -43,26 +42,7 @@ int64_t braid::getPreemptiveMakespan(std::vector<Job> jobs,
       continue;
     }
     now = end;
-    if (addNs(now, tail) > makespan) {
-      makespan = addNs(now, tail);
-      criticalTail = tail;
-    }
-  }
-  if (!window)
-    return makespan;
-
-  // The subset: tails of at least the critical one, and the heads that make up
-  // the makespan.
-  *window = {0, criticalTail};
-  int64_t sum = criticalTail;
-  for (const Job &job : llvm::reverse(jobs)) {
-    if (job.tail < criticalTail)
-      continue;
-    sum = addNs(sum, job.work);
-    if (addNs(job.head, sum) >= makespan) {
-      window->first = job.head;
-      break;
-    }
+    makespan = std::max(makespan, addNs(now, tail));
   }
   return makespan;
 }

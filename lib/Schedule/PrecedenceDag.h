@@ -36,10 +36,8 @@ struct Job {
 /// The best makespan of `jobs` if they may be interrupted, which no
 /// uninterrupted order goes below: at all times the job with the longest tail
 /// runs (Jackson's preemptive schedule; Carlier 1982). It equals the largest
-/// min(heads) + sum(work) + min(tails) over all subsets; `window`, if given,
-/// gets the least head and tail of one that attains it. O(n log n).
-int64_t getPreemptiveMakespan(std::vector<Job> jobs,
-                              std::pair<int64_t, int64_t> *window = nullptr);
+/// min(heads) + sum(work) + min(tails) over all subsets. O(n log n).
+int64_t getPreemptiveMakespan(std::vector<Job> jobs);
 
 struct PrecedenceDag {
   /// What a vertex runs on, where that is no lane.

@@ -15,7 +15,6 @@
 #include "ListRules.h"
 #include "LocalSearch.h"
 #include "MemorySchedule.h"
-#include "PhaseBound.h"
 #include "PlayedMoves.h"
 #include "WindowSearch.h"
 #include "braid/Schedule/LowerBound.h"
@@ -500,7 +499,10 @@ void Searcher::explainExcess() {
 }
 
 SearchResult Searcher::run() {
-  result.lowerBoundNs = computeLowerBounds(problem).best();
+  result.lowerBoundNs =
+      computeLowerBounds(problem, std::numeric_limits<int64_t>::max(),
+                         LowerBoundEffort::Quick)
+          .best();
   for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
     otherSteps += flat.size();
     considerUnchecked(candidate.order, candidate.name);
@@ -527,11 +529,9 @@ SearchResult Searcher::run() {
 
   if (!isDone())
     runListRules();
-  if (!isDone() && problem.carriedAwaits.empty()) {
-    uint64_t visits = 0;
+  if (!isDone()) {
     result.lowerBoundNs =
-        getPhaseBound(flat, tails, result.lowerBoundNs, getLeftSteps(), visits);
-    otherSteps += visits / 4;
+        computeLowerBounds(problem, result.makespanNs).best();
     result.optimal = result.makespanNs <= result.lowerBoundNs;
   }
   if (!isDone() && options.useExact)

@@ -20,6 +20,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace braid {
@@ -52,6 +53,9 @@ enum class LowerBoundKind : uint8_t {
   /// The stream runs out of work, because what a lane can have brought by then,
   /// whatever its order, does not make enough of it available.
   Availability,
+  /// Two chains take turns on the stream and on lanes, and whenever the stream
+  /// has to wait for both, too little else is there to do.
+  TwoChains,
   /// Communication that runs beside compute slows it down, and what does not
   /// run beside compute is exposed: the cheapest mix.
   Contention,
@@ -77,15 +81,28 @@ struct LowerBounds {
   LowerBoundKind bestKind() const;
 };
 
+/// How much time bounds may take.
+enum class LowerBoundEffort : uint8_t {
+  /// The bounds that are found in one go.
+  Quick,
+  /// All of them.
+  Full
+};
+
 /// What no allowed order of `problem` can go below: its makespan in the
 /// simulator, or its period if it is the body of a loop with operations in
 /// flight across the back edge (`LoopSimulator.h`). Depends on no order, and on
 /// that of the program only if the starts have to keep it. Limits on memory and
-/// on operations in flight are not used.
+/// on operations in flight are not used. `knownNs` is what some order takes:
+/// orders that take as long or longer are of no interest, which makes some
+/// bounds faster, and those that it makes stronger stop there.
 ///
 /// Takes time nearly linear in nodes and edges. docs/simulator.md has the
 /// formulas and their sources.
-LowerBounds computeLowerBounds(const SchedulingProblem &problem);
+LowerBounds
+computeLowerBounds(const SchedulingProblem &problem,
+                   int64_t knownNs = std::numeric_limits<int64_t>::max(),
+                   LowerBoundEffort effort = LowerBoundEffort::Full);
 
 /// How far a makespan is above what no order can go below: 0.05 is 5 %. None if
 /// the bound is 0, which says nothing.

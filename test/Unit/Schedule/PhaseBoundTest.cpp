@@ -19,9 +19,10 @@ using namespace braid;
 using namespace braid::test;
 
 static int64_t getBound(const SchedulingProblem &problem, int64_t knownNs = 0) {
-  FlatProblem flat(problem);
-  uint64_t visits = 0;
-  return getPhaseBound(flat, getTails(flat), knownNs, 10'000'000, visits);
+  PrecedenceDag before = buildPrecedenceDag(problem),
+                after = before.transpose();
+  return getPhaseBound(before, after, before.getLongestPaths(),
+                       after.getLongestPaths(), knownNs, 10'000'000);
 }
 
 TEST(PhaseBound, NoOrderIsShorter) {
