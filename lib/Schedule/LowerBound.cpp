@@ -182,7 +182,6 @@ static LowerBounds computeBounds(const SchedulingProblem &problem,
   std::vector<IdleTime> idleAtBegin =
       getStreamIdleTimes(problem, before, heads);
   std::vector<IdleTime> idleAtEnd = getStreamIdleTimes(problem, after, tails);
-  std::vector<int64_t> tailsOfAfter = tails;
   std::reverse(tails.begin(), tails.end());
 
   // The jobs of each resource; of what is shared, the time that it takes at
@@ -273,8 +272,8 @@ static LowerBounds computeBounds(const SchedulingProblem &problem,
 
   int64_t best = bounds.best();
   if (problem.carriedAwaits.empty())
-    if (int64_t phases = getPhaseBound(before, after, heads, tailsOfAfter, best,
-                                       /*maxVisits=*/60'000'000 / numProblems);
+    if (int64_t phases = getPhaseBound(before, after, best,
+                                       /*maxVisits=*/100'000'000 / numProblems);
         phases > best)
       raise(LowerBoundKind::Availability, phases);
   int64_t streamNs = bounds.get(LowerBoundKind::Stream);

@@ -22,7 +22,7 @@ namespace {
 /// The graph from one end.
 class PhaseFinder {
 public:
-  PhaseFinder(const PrecedenceDag &dag, llvm::ArrayRef<int64_t> heads);
+  explicit PhaseFinder(const PrecedenceDag &dag);
 
   /// How long `wanted` stands still at least before `untilNs`.
   struct Idle {
@@ -47,7 +47,7 @@ private:
   static constexpr int64_t unit = 64;
 
   const PrecedenceDag &dag;
-  llvm::ArrayRef<int64_t> heads;
+  std::vector<int64_t> heads;
   /// Vertices by the time at which they can begin; in the order of dependence
   /// among equals.
   std::vector<unsigned> byHead;
@@ -55,6 +55,8 @@ private:
 
   int32_t wanted = -1, limited = -1;
   int64_t firstWanted = 0, firstLimited = 0;
+  /// The number of the best factor for the last time.
+  int bestFactor = 0;
   /// Of the limited nodes: what the flow has not used; and marks of nodes from
   /// which nothing can be reached any more.
   std::vector<int64_t> capacity;
@@ -64,10 +66,9 @@ private:
 
 } // namespace
 
-PhaseFinder::PhaseFinder(const PrecedenceDag &dag,
-                         llvm::ArrayRef<int64_t> heads)
-    : dag(dag), heads(heads), capacity(dag.size()), cursor(dag.size()),
-      dead(dag.size()) {
+PhaseFinder::PhaseFinder(const PrecedenceDag &dag)
+    : dag(dag), heads(dag.getLongestPaths()), capacity(dag.size()),
+      cursor(dag.size()), dead(dag.size()) {
   for (unsigned vertex = 0; vertex != dag.size(); ++vertex)
     byHead.push_back(vertex);
   llvm::sort(byHead, [&](unsigned a, unsigned b) {
@@ -120,31 +121,31 @@ int64_t PhaseFinder::getMostWork(int64_t t, int64_t factor) {
 }
 
 int64_t PhaseFinder::getLeastMostWork(int64_t t) {
-  // Convex in the factor, so a search by thirds finds the least. Factors of 0
-  // and from 1/16 to 16, each a seventh larger than the one before.
-  constexpr unsigned numFactors = 44;
+  // Factors of 0 and from 1/16 to 16, each a seventh larger than the one
+  // before. The value is convex in the factor; the best is near that of another
+  // time.
+  constexpr int numFactors = 44;
   std::array<int64_t, numFactors> factors, values;
   factors[0] = 0;
-  for (unsigned i = 1; i != numFactors; ++i)
+  for (int i = 1; i != numFactors; ++i)
     factors[i] = std::max<int64_t>(factors[i - 1] * 8 / 7, unit / 16 + i - 1);
   values.fill(-1);
-  auto evaluate = [&](unsigned index) {
+  auto evaluate = [&](int index) {
     if (values[index] < 0)
       values[index] = getMostWork(t, factors[index]);
     return values[index];
   };
-  unsigned low = 0, high = numFactors - 1;
-  while (high - low > 2) {
-    unsigned third = (high - low) / 3;
-    if (evaluate(low + third) <= evaluate(high - third))
-      high -= third;
-    else
-      low += third;
+  for (int step : {8, 3, 1}) {
+    for (int direction : {-step, step})
+      while (true) {
+        int next = bestFactor + direction;
+        if (next < 0 || next >= numFactors ||
+            evaluate(next) >= evaluate(bestFactor))
+          break;
+        bestFactor = next;
+      }
   }
-  int64_t least = evaluate(low);
-  for (unsigned i = low; i <= high; ++i)
-    least = std::min(least, evaluate(i));
-  return least;
+  return evaluate(bestFactor);
 }
 
 PhaseFinder::Idle PhaseFinder::findIdle(int32_t newWanted, int32_t newLimited,
@@ -153,6 +154,7 @@ PhaseFinder::Idle PhaseFinder::findIdle(int32_t newWanted, int32_t newLimited,
   limited = newLimited;
   int64_t lastHead = 0;
   firstWanted = firstLimited = std::numeric_limits<int64_t>::max();
+  bestFactor = 20;
   for (unsigned node = 0, end = dag.size(); node != end; ++node) {
     if (dag.resource[node] == wanted) {
       lastHead = std::max(lastHead, heads[node]);
@@ -187,9 +189,7 @@ PhaseFinder::Idle PhaseFinder::findIdle(int32_t newWanted, int32_t newLimited,
 }
 
 int64_t braid::getPhaseBound(const PrecedenceDag &before,
-                             const PrecedenceDag &after,
-                             llvm::ArrayRef<int64_t> heads,
-                             llvm::ArrayRef<int64_t> tails, int64_t knownNs,
+                             const PrecedenceDag &after, int64_t knownNs,
                              size_t maxVisits) {
   // By resource, the stream first.
   std::vector<int64_t> work(1, 0);
@@ -218,7 +218,7 @@ int64_t braid::getPhaseBound(const PrecedenceDag &before,
 
   int64_t best = knownNs;
   size_t each = maxVisits / (2 * machines.size() * machines.size());
-  PhaseFinder begin(before, heads), end(after, tails);
+  PhaseFinder begin(before), end(after);
   for (int32_t wanted : machines) {
     PhaseFinder::Idle first, last;
     for (int32_t limited : machines) {

@@ -39,13 +39,10 @@
 namespace braid {
 
 /// Nanoseconds that no order can go below, for a problem that is not the body
-/// of a loop; at least `knownNs`, which no order can go below either. `heads`
-/// are those of `before`, `tails` those of `after`, which is its transpose.
-/// Looks at about `maxVisits` vertices.
+/// of a loop; at least `knownNs`, which no order can go below either. `after`
+/// is the transpose of `before`. Looks at about `maxVisits` vertices.
 int64_t getPhaseBound(const PrecedenceDag &before, const PrecedenceDag &after,
-                      llvm::ArrayRef<int64_t> heads,
-                      llvm::ArrayRef<int64_t> tails, int64_t knownNs,
-                      size_t maxVisits);
+                      int64_t knownNs, size_t maxVisits);
 
 } // namespace braid
 
