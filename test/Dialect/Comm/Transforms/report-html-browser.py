@@ -173,6 +173,26 @@ def check_large(browser, page):
     check_clean(browser, page)
 
 
+def check_limit(browser, page):
+    """More memory than max-memory: said above, told in figures, and marked."""
+    browser.complaints.clear()
+    browser.requests.clear()
+    browser.open(page)
+    summary = {row[0]: row[1:] for row in rows(browser, "#summary")}
+    peak, = summary["Peak memory (limit 50 B)"]
+    assert peak == "96 B, 46 B above the limit", summary
+    assert texts(browser, "#summary td.over") == [peak]
+    assert texts(browser, ".panel h3 .over") == [" memory limit exceeded by 46 B"]
+    assert texts(browser, ".panel svg text.over") == ["limit 50 B"]
+    assert browser.evaluate("document.querySelectorAll('line.limit').length") == 1
+    # What is marked ends at the line.
+    line, clip = (browser.evaluate(f"Number(document.querySelector('{selector}').getAttribute('{attribute}'))")
+                  for selector, attribute in [("line.limit", "y1"), ("clipPath[id^=above] rect", "height")])
+    assert line == clip > 0, (line, clip)
+    assert browser.evaluate("getComputedStyle(document.querySelector('path.excess')).clipPath").startswith("url(")
+    check_clean(browser, page)
+
+
 def main(folder, steps):
     os.makedirs(folder, exist_ok=True)
     small = write_report(folder, "small", PROGRAM, "hardware=ideal passes=comm-sink-waits")
@@ -182,6 +202,8 @@ def main(folder, steps):
     with Browser(1280, 900) as browser:
         check_small(browser, small)
         browser.screenshot(os.path.join(folder, "small.png"))
+        check_limit(browser, write_report(folder, "limit", PROGRAM, "hardware=ideal max-memory=50"))
+        browser.screenshot(os.path.join(folder, "limit.png"))
         check_large(browser, large)
 
 
