@@ -14,7 +14,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # The picture, the program, and the options of comm-report.
 PICTURES = [
     ("reorder.svg", "test/Examples/reorder.mlir",
-     "hardware=cpu world-size=2 link-latency=20us link-bandwidth=100MB/s passes=comm-reorder-compute-for-overlap"),
+     "hardware=cpu world-size=2 link-latency=20us link-bandwidth=100MB/s passes=braid-overlap"),
     ("micro-batches.svg", "test/Examples/micro-batches.mlir", "hardware=ideal passes=comm-schedule"),
 ]
 

@@ -37,7 +37,27 @@ void braid::buildPreparePipeline(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void braid::buildOverlapPipeline(OpPassManager &pm) {
+void braid::buildOverlapPipeline(OpPassManager &pm,
+                                 const OverlapOptions &options) {
+  comm::CommSchedulePassOptions passOptions;
+  passOptions.hardware = options.hardware;
+  passOptions.worldSize = options.worldSize;
+  passOptions.collectiveModel = options.collectiveModel;
+  passOptions.linkLatency = options.linkLatency;
+  passOptions.linkBandwidth = options.linkBandwidth;
+  passOptions.dynamicSize = options.dynamicSize;
+  passOptions.profile = options.profile;
+  passOptions.maxMemory = options.maxMemory;
+  passOptions.maxInFlight = options.maxInFlight;
+  passOptions.lanes = options.lanes;
+  passOptions.keepOrder = options.keepOrder;
+  passOptions.steps = options.steps;
+  passOptions.seed = options.seed;
+  passOptions.print = options.print;
+  pm.addPass(comm::createCommSchedulePass(passOptions));
+}
+
+void braid::buildInductorOverlapPipeline(OpPassManager &pm) {
   pm.addPass(comm::createCommReorderComputeForOverlapPass());
   pm.addPass(comm::createCommSinkWaitsPass());
   pm.addPass(comm::createCommRaiseCollectivesPass());
@@ -118,10 +138,14 @@ void braid::registerPipelines() {
       "braid-prepare",
       "Inline, clean up and fuse a program before it is scheduled",
       buildPreparePipeline);
-  PassPipelineRegistration<>(
+  PassPipelineRegistration<OverlapOptions>(
       "braid-overlap",
-      "Hide communication behind computation with Inductor's passes",
+      "Hide communication behind computation with comm-schedule",
       buildOverlapPipeline);
+  PassPipelineRegistration<>(
+      "braid-overlap-inductor",
+      "Hide communication behind computation with Inductor's passes",
+      buildInductorOverlapPipeline);
   PassPipelineRegistration<LowerToHostOptions>(
       "braid-lower-to-host",
       "Lower a scheduled program to the LLVM dialect for the host",

@@ -53,7 +53,7 @@ cl::opt<std::string> target("target", cl::desc("What to compile for: host"),
 cl::opt<std::string> passes(
     "passes",
     cl::desc("How to schedule: 'default' (braid-overlap), 'none', or a "
-             "pipeline such as 'comm-sink-waits,comm-raise-collectives'"),
+             "pipeline such as 'braid-overlap{hardware=cpu max-memory=1GiB}'"),
     cl::value_desc("pipeline"), cl::init("default"), cl::cat(category));
 cl::opt<std::string>
     emit("emit",

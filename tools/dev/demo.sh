@@ -9,8 +9,9 @@ cd "$ROOT"
 
 program=test/Examples/reorder.mlir
 latency=20us bandwidth=100MB/s
-passes="comm-reorder-compute-for-overlap{hardware=cpu link-latency=$latency link-bandwidth=$bandwidth}"
-estimate="hardware=cpu world-size=2 link-latency=$latency link-bandwidth=$bandwidth passes=$passes"
+costs="hardware=cpu world-size=2 link-latency=$latency link-bandwidth=$bandwidth"
+passes="braid-overlap{$costs}"
+estimate="$costs passes=$passes"
 # One BLAS thread a rank: ranks are threads already.
 export OPENBLAS_NUM_THREADS=1
 

@@ -19,9 +19,73 @@ namespace braid {
 /// reorders but the scheduling passes.
 void buildPreparePipeline(mlir::OpPassManager &pm);
 
-/// Inductor's scheduling passes in their default order (`braid-overlap`):
-/// reorder compute for overlap, sink waits, raise collectives.
-void buildOverlapPipeline(mlir::OpPassManager &pm);
+/// Options of `braid-overlap`: those of `comm-schedule`, which says nothing
+/// here unless asked to.
+struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
+  Option<std::string> hardware{
+      *this, "hardware",
+      llvm::cl::desc("The hardware to estimate for; without it the module's "
+                     "comm.hardware, or else h100x8")};
+  Option<int64_t> worldSize{
+      *this, "world-size",
+      llvm::cl::desc("The number of ranks in a group of all; 0 is the "
+                     "hardware's ranks per node"),
+      llvm::cl::init(0)};
+  Option<std::string> collectiveModel{
+      *this, "collective-model",
+      llvm::cl::desc("How collectives are estimated: nccl, inductor, "
+                     "inductor-newest or link")};
+  Option<std::string> linkLatency{
+      *this, "link-latency",
+      llvm::cl::desc("The latency of the link model, such as 20us")};
+  Option<std::string> linkBandwidth{
+      *this, "link-bandwidth",
+      llvm::cl::desc("The bandwidth of the link model, such as 10GB/s")};
+  Option<int64_t> dynamicSize{
+      *this, "dynamic-size",
+      llvm::cl::desc("The elements of a dynamic dimension; 0 is 64"),
+      llvm::cl::init(0)};
+  Option<std::string> profile{*this, "profile",
+                              llvm::cl::desc("A file of measured times")};
+  Option<std::string> maxMemory{
+      *this, "max-memory",
+      llvm::cl::desc("The most bytes that may live at once, such as 80GiB")};
+  Option<unsigned> maxInFlight{
+      *this, "max-in-flight",
+      llvm::cl::desc(
+          "The most operations of one lane in flight at once; 0 is no limit"),
+      llvm::cl::init(0)};
+  Option<std::string> lanes{
+      *this, "lanes",
+      llvm::cl::desc(
+          "communicator, or shared: all collectives run one after the other"),
+      llvm::cl::init("communicator")};
+  Option<bool> keepOrder{
+      *this, "keep-order",
+      llvm::cl::desc("Keep the program's order of the starts"),
+      llvm::cl::init(false)};
+  Option<uint64_t> steps{
+      *this, "steps",
+      llvm::cl::desc(
+          "How long to search; 0 is a number that grows with the block"),
+      llvm::cl::init(0)};
+  Option<uint64_t> seed{*this, "seed",
+                        llvm::cl::desc("Of the random choices of the search"),
+                        llvm::cl::init(0)};
+  Option<bool> print{*this, "print",
+                     llvm::cl::desc("Give a remark for each block"),
+                     llvm::cl::init(false)};
+};
+
+/// The step between the two: hides communication behind computation with
+/// `comm-schedule` (`braid-overlap`).
+void buildOverlapPipeline(mlir::OpPassManager &pm,
+                          const OverlapOptions &options = {});
+
+/// Inductor's scheduling passes in their default order
+/// (`braid-overlap-inductor`): reorder compute for overlap, sink waits, raise
+/// collectives.
+void buildInductorOverlapPipeline(mlir::OpPassManager &pm);
 
 /// Options of `braid-lower-to-host`.
 struct LowerToHostOptions

@@ -1,0 +1,61 @@
+// braid-overlap is comm-schedule, which says nothing unless asked to.
+// RUN: braid-opt %s --comm-schedule="hardware=ideal print=false" > %t.pass
+// RUN: braid-opt %s --braid-overlap="hardware=ideal" > %t.pipeline 2> %t.messages
+// RUN: cmp %t.pass %t.pipeline
+// RUN: test ! -s %t.messages
+// RUN: FileCheck %s --input-file=%t.pipeline
+// RUN: braid-opt %s --braid-overlap="hardware=ideal print" 2>&1 | FileCheck %s --check-prefix=PRINT
+
+// Options reach it.
+// RUN: braid-opt %s --braid-overlap="hardware=ideal keep-order" | FileCheck %s --check-prefix=KEEP
+// RUN: braid-opt %s --braid-overlap="hardware=ideal lanes=shared max-in-flight=1" | FileCheck %s --check-prefix=ONE
+// RUN: not braid-opt %s --braid-overlap="hardware=ideal max-memory=1KB" 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: not braid-opt %s --braid-overlap=hardware=abacus 2>&1 | FileCheck %s --check-prefix=HARDWARE
+// RUN: not braid-opt %s --braid-overlap=profile=%t.none 2>&1 | FileCheck %s --check-prefix=PROFILE
+// RUN: not braid-opt %s --braid-overlap=lanes=many 2>&1 | FileCheck %s --check-prefix=LANES
+// RUN: not braid-opt %s --braid-overlap=collective-model=abacus 2>&1 | FileCheck %s --check-prefix=MODEL
+// RUN: not braid-opt %s --braid-overlap="collective-model=link link-latency=long" 2>&1 | FileCheck %s --check-prefix=LATENCY
+// RUN: not braid-opt %s --braid-overlap="collective-model=link link-bandwidth=wide" 2>&1 | FileCheck %s --check-prefix=BANDWIDTH
+// RUN: not braid-opt %s --braid-overlap=world-size=-1 2>&1 | FileCheck %s --check-prefix=WORLD
+// RUN: not braid-opt %s --braid-overlap=dynamic-size=-1 2>&1 | FileCheck %s --check-prefix=DYNAMIC
+
+// Inductor's passes, under a name of their own.
+// RUN: braid-opt %s --comm-reorder-compute-for-overlap --comm-sink-waits --comm-raise-collectives > %t.passes
+// RUN: braid-opt %s --braid-overlap-inductor > %t.inductor
+// RUN: cmp %t.passes %t.inductor
+
+comm.group @world all
+
+// The first all-reduce depends on f, so the second one goes first.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT: comm.all_reduce {{.*}}"second"
+// CHECK-NEXT: comm.compute "f"
+// CHECK-NEXT: comm.all_reduce {{.*}}"first"
+// PRINT: remark: scheduled @main: makespan 25 ns, was 40 ns; lower bound 25 ns, optimal
+// KEEP-LABEL: func.func @main
+// KEEP: comm.all_reduce {{.*}}"first"
+// KEEP: comm.all_reduce {{.*}}"second"
+// ONE-LABEL: func.func @main
+// ONE: comm.all_reduce
+// ONE: comm.wait
+// ONE: comm.all_reduce
+// ONE: comm.wait
+// MEMORY: error: no order of this block keeps max-memory = 1000 bytes
+// HARDWARE: error: {{.*}}abacus
+// PROFILE: error: {{.*}}.none
+// LANES: error: unknown value 'many' in option 'lanes', expected communicator or shared
+// MODEL: error: {{.*}}abacus
+// LATENCY: error: {{.*}}long
+// BANDWIDTH: error: {{.*}}wide
+// WORLD: error: {{.*}}-1
+// DYNAMIC: error: {{.*}}-1
+func.func @main(%a: tensor<100xf32>, %b: tensor<100xf32>) -> (tensor<100xf32>, tensor<100xf32>) {
+  %f = comm.compute "f"(%a) {comm.cost_ns = 5 : i64} : (tensor<100xf32>) -> tensor<100xf32>
+  %t = comm.all_reduce sum %f on @world {comm.cost_ns = 10 : i64, comm.label = "first"} : tensor<100xf32>
+  %u = comm.all_reduce sum %b on @world {comm.cost_ns = 10 : i64, comm.label = "second"} : tensor<100xf32>
+  %s = comm.wait %u : !comm.token<tensor<100xf32>>
+  %g = comm.compute "g"(%s) {comm.cost_ns = 10 : i64} : (tensor<100xf32>) -> tensor<100xf32>
+  %r = comm.wait %t : !comm.token<tensor<100xf32>>
+  %h = comm.compute "h"(%r) {comm.cost_ns = 5 : i64} : (tensor<100xf32>) -> tensor<100xf32>
+  return %g, %h : tensor<100xf32>, tensor<100xf32>
+}
