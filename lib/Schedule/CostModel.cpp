@@ -236,8 +236,11 @@ std::optional<TimelineTotals> CostModel::getBodyTotals(Operation *op) {
   bool isExclusive =
       isa<RegionBranchOpInterface>(op) && !isa<LoopLikeOpInterface>(op);
   TimelineTotals totals;
+  // Whichever arm runs, its memory has to be there.
+  int64_t peakBytes = 0;
   for (Region &region : op->getRegions()) {
     const TimelineTotals &body = getTimeline(region).totals;
+    peakBytes = std::max(peakBytes, body.peakBytes);
     if (!isExclusive)
       totals = add(totals, body);
     else if (body.makespanNs > totals.makespanNs)
@@ -248,7 +251,7 @@ std::optional<TimelineTotals> CostModel::getBodyTotals(Operation *op) {
                         multiplyNs(totals.communicationNs, tripCount),
                         multiplyNs(totals.exposedNs, tripCount),
                         multiplyNs(totals.lowerBoundNs, tripCount),
-                        totals.peakBytes};
+                        peakBytes};
 }
 
 static CostSource getSource(ProfileMatch match) {

@@ -139,8 +139,8 @@ llvm::FailureOr<CostOptions> resolveCostOptions(mlir::Operation *op,
 /// collectives (for starts), the op's cost interface, the body of the callee,
 /// the regions, and at last the bytes of the operands and results. A loop
 /// counts its trips; of exclusive regions (the arms of a condition) the longest
-/// counts. Bodies with collectives are simulated, so that what hides in a loop
-/// is free there.
+/// counts, and the peak memory of the one that needs most. Bodies with
+/// collectives are simulated, so that what hides in a loop is free there.
 ///
 /// Answers about bodies are kept: the program may not change while a model is
 /// in use.

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockLimits.h"
 #include "SchedulingPass.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
@@ -15,6 +16,7 @@
 #include "braid/Schedule/RankUniformity.h"
 #include "braid/Schedule/SearchSchedule.h"
 #include "braid/Schedule/Text.h"
+#include "braid/Schedule/Timeline.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -48,15 +50,16 @@ struct CommSchedulePass
     if (failed(checkOptions()))
       return signalPassFailure();
     RankUniformity uniformity(root);
-    auto isAny = [](NodeKind) { return true; };
-    ScheduleChanges changes;
-    FailureOr<unsigned> moved = comm::scheduleProblems(
-        root, getCostSettings(), changes,
-        [&](BlockProblem &problem) { return schedule(problem, uniformity); },
-        isAny);
+    comm::BlockLimits limits(memoryLimit, isa<ModuleOp>(root));
+    FailureOr<unsigned> moved = scheduleAll(uniformity, limits);
     if (failed(moved))
       return signalPassFailure();
     numMoved += *moved;
+    for (const comm::ScheduledBlock &block : limits.getBlocks()) {
+      numOptimal += block.result.optimal;
+      if (print)
+        printResult(block);
+    }
   }
 
 private:
@@ -74,21 +77,20 @@ private:
     return success();
   }
 
+  FailureOr<unsigned> scheduleAll(RankUniformity &uniformity,
+                                  comm::BlockLimits &limits);
   FailureOr<ScheduleOrder> schedule(BlockProblem &problem,
-                                    RankUniformity &uniformity);
+                                    RankUniformity &uniformity,
+                                    comm::BlockLimits &limits, bool &isRetried);
+  LogicalResult checkFunctions(comm::BlockLimits &limits, bool &isRetried);
   LogicalResult reportExcess(const BlockProblem &problem,
-                             const SearchResult &result);
-  void printResult(const BlockProblem &problem, const SearchResult &result,
-                   int64_t makespanBefore);
+                             const SearchResult &result,
+                             comm::BlockLimits &limits);
+  void printResult(const comm::ScheduledBlock &block);
 
   std::optional<int64_t> memoryLimit;
 };
 } // namespace
-
-/// The op that messages about the block of `problem` name.
-static Operation *getOwner(const BlockProblem &problem) {
-  return problem.block.block->getParentOp();
-}
 
 /// Lets all collectives run one after the other, whatever their groups. Sends
 /// and receives, and side streams, keep lanes of their own.
@@ -105,12 +107,42 @@ static void shareLanes(BlockProblem &problem) {
   }
 }
 
-FailureOr<ScheduleOrder>
-CommSchedulePass::schedule(BlockProblem &problem, RankUniformity &uniformity) {
+/// Schedules all blocks, again and again with other limits of bodies as long as
+/// that may help to keep the limit of memory.
+FailureOr<unsigned> CommSchedulePass::scheduleAll(RankUniformity &uniformity,
+                                                  comm::BlockLimits &limits) {
+  auto isAny = [](NodeKind) { return true; };
+  for (;;) {
+    ScheduleChanges changes;
+    bool isRetried = false;
+    FailureOr<unsigned> moved = comm::scheduleProblems(
+        getOperation(), getCostSettings(), changes,
+        [&](BlockProblem &problem) {
+          return schedule(problem, uniformity, limits, isRetried);
+        },
+        isAny);
+    if (succeeded(moved) && succeeded(checkFunctions(limits, isRetried)))
+      return moved;
+    changes.undo();
+    if (!isRetried)
+      return failure();
+  }
+}
+
+/// Gives the order of a block. If none keeps the limit of memory, fails:
+/// `isRetried` then says whether limits have changed, or else an error was
+/// emitted.
+FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
+                                                    RankUniformity &uniformity,
+                                                    comm::BlockLimits &limits,
+                                                    bool &isRetried) {
+  Block *block = problem.block.block;
+  if (const comm::ScheduledBlock *scheduled = limits.lookup(block))
+    return ScheduleOrder(scheduled->result.order);
   SchedulingProblem &limited = problem.problem;
   limited.keepOrderOfStarts =
-      keepOrder || !uniformity.areReachedTogether(*problem.block.block);
-  limited.maxMemory = memoryLimit;
+      keepOrder || !uniformity.areReachedTogether(*block);
+  limited.maxMemory = limits.getLimit(block);
   limited.maxInFlight = maxInFlight;
   if (lanes == "shared")
     shareLanes(problem);
@@ -119,28 +151,87 @@ CommSchedulePass::schedule(BlockProblem &problem, RankUniformity &uniformity) {
   options.maxSteps = steps;
   options.seed = seed;
   SearchResult result = searchSchedule(limited, options);
-  if (result.excess)
-    return reportExcess(problem, result);
-  numOptimal += result.optimal;
+  if (result.excess) {
+    Operation *worst = problem.block.ops[result.excess->node];
+    if (limits.tighten(worst, result.excess->bytes)) {
+      isRetried = true;
+      return failure();
+    }
+    if (!limits.isTightened(block))
+      return reportExcess(problem, result, limits);
+    // The body needs more than it was to use; the block around it may have
+    // another order for that.
+    limited.maxMemory = *limited.maxMemory + result.excess->bytes;
+    limits.setFloor(block, *limited.maxMemory);
+    SearchResult most = searchSchedule(limited, options);
+    if (!most.excess)
+      result = std::move(most);
+    result.excess.reset();
+  }
+  comm::ScheduledBlock scheduled{block, result, 0,
+                                 !limited.carriedAwaits.empty(), std::nullopt};
+  if (limits.isTightened(block))
+    scheduled.limit = limits.getLimit(block);
   if (print)
-    printResult(
-        problem, result,
-        simulateLoopOrder(limited, getProgramOrder(limited.graph)).periodNs);
+    scheduled.makespanBeforeNs =
+        simulateLoopOrder(limited, getProgramOrder(limited.graph)).periodNs;
+  limits.add(std::move(scheduled));
   return std::move(result.order);
 }
 
+/// Checks that functions with several blocks, or with bodies in which alone
+/// there was something to schedule, keep the limit of memory as a whole.
+LogicalResult CommSchedulePass::checkFunctions(comm::BlockLimits &limits,
+                                               bool &isRetried) {
+  if (!memoryLimit)
+    return success();
+  Operation *root = getOperation();
+  CostSettings settings = getCostSettings();
+  for (func::FuncOp function : comm::getHostFunctionsCalleesFirst(root)) {
+    if (function.isExternal() || !limits.hasBlocksIn(function))
+      continue;
+    FailureOr<CostOptions> costs =
+        comm::resolvePassCosts(root, function, settings);
+    if (failed(costs))
+      return failure();
+    CostModel model(*costs);
+    int64_t peak = model.getTimeline(function.getBody()).totals.peakBytes;
+    if (peak <= *memoryLimit)
+      continue;
+    int64_t excess = peak - *memoryLimit;
+    if (limits.tighten(function, excess)) {
+      isRetried = true;
+      return failure();
+    }
+    return emitError(function.getLoc())
+           << "no order of @" << function.getSymName()
+           << " was found that keeps max-memory = " << *memoryLimit
+           << " bytes: the best needs " << peak << " bytes, " << excess
+           << " too many";
+  }
+  return success();
+}
+
 LogicalResult CommSchedulePass::reportExcess(const BlockProblem &problem,
-                                             const SearchResult &result) {
+                                             const SearchResult &result,
+                                             comm::BlockLimits &limits) {
   const MemoryExcess &excess = *result.excess;
   Operation *op = problem.block.ops[excess.node];
+  // Other orders of bodies may need less than those that were found.
+  bool hasBodies =
+      llvm::any_of(problem.problem.transientBytes, [&](const auto &transient) {
+        return limits.hasBlocksIn(problem.block.ops[transient.first]);
+      });
   InFlightDiagnostic diagnostic = emitError(op->getLoc());
-  diagnostic << (excess.proven ? "no order of this block"
-                               : "no order of this block was found that")
+  diagnostic << (excess.proven && !hasBodies
+                     ? "no order of this block"
+                     : "no order of this block was found that")
              << " keeps max-memory = " << *memoryLimit
              << " bytes: the best needs " << *memoryLimit + excess.bytes
-             << " bytes, " << excess.bytes << " too many, at " << describe(op)
-             << "; no order can need less than " << excess.leastPeakBytes
-             << " bytes";
+             << " bytes, " << excess.bytes << " too many, at " << describe(op);
+  if (!hasBodies)
+    diagnostic << "; no order can need less than " << excess.leastPeakBytes
+               << " bytes";
   constexpr size_t maxNotes = 4;
   for (unsigned index : ArrayRef(excess.buffers).take_front(maxNotes)) {
     const GraphBuffer &buffer = problem.problem.buffers[index];
@@ -150,18 +241,16 @@ LogicalResult CommSchedulePass::reportExcess(const BlockProblem &problem,
   return diagnostic;
 }
 
-void CommSchedulePass::printResult(const BlockProblem &problem,
-                                   const SearchResult &result,
-                                   int64_t makespanBefore) {
-  Operation *owner = getOwner(problem);
-  StringRef what =
-      problem.problem.carriedAwaits.empty() ? "makespan" : "time an iteration";
+void CommSchedulePass::printResult(const comm::ScheduledBlock &block) {
+  const SearchResult &result = block.result;
+  Operation *owner = block.block->getParentOp();
+  StringRef what = block.isSteady ? "time an iteration" : "makespan";
   InFlightDiagnostic remark = emitRemark(owner->getLoc());
   remark << "scheduled";
   if (auto function = dyn_cast<func::FuncOp>(owner))
     remark << " @" << function.getSymName();
   remark << ": " << what << " " << result.makespanNs << " ns, was "
-         << makespanBefore << " ns; lower bound " << result.lowerBoundNs
+         << block.makespanBeforeNs << " ns; lower bound " << result.lowerBoundNs
          << " ns, ";
   std::optional<double> gap = getGap(result.makespanNs, result.lowerBoundNs);
   if (result.optimal)
@@ -170,6 +259,8 @@ void CommSchedulePass::printResult(const BlockProblem &problem,
     remark << "gap " << llvm::formatv("{0:F2}", 100.0 * *gap).str() << " %";
   else
     remark << "gap unknown";
-  remark << "; peak memory " << result.peakBytes << " bytes; order of "
-         << result.method;
+  remark << "; peak memory " << result.peakBytes << " bytes";
+  if (block.limit)
+    remark << " of " << *block.limit << " that the code around it leaves";
+  remark << "; order of " << result.method;
 }

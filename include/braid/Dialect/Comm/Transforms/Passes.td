@@ -383,9 +383,12 @@ def CommSchedulePass : Pass<"comm-schedule"> {
     function, the pass does not see the callers of a private function, and keeps
     its order, too.
 
-    `max-memory` is a hard limit of the bytes that live at once in a block, with
-    the arguments of the function. If no order keeps it, or none is found, an
-    error says by how much and where, and no op is moved.
+    `max-memory` is a hard limit of the bytes that live at once in a function,
+    with its arguments and with what loops, conditions and calls need inside.
+    These may use what the code around them leaves; where that is less than they
+    would like to, they are scheduled again. If no order keeps the limit, or none
+    is found, an error says by how much and where, and no op is moved. Nested in
+    a function, the pass knows nothing of what calls need.
 
     For each block a remark gives its makespan, the lower bound that no order can
     go below, and the gap between them, or `optimal` if the order is proven to be
