@@ -29,6 +29,18 @@
 using namespace braid;
 using namespace llvm;
 
+void ContentionMachine::Lane::pop() {
+  if (2 * ++first < issued.size())
+    return;
+  issued.erase(issued.begin(), issued.begin() + first);
+  first = 0;
+}
+
+bool ContentionMachine::isInFlight(unsigned start) const {
+  return ops[start].lane < lanes.size() &&
+         is_contained(lanes[ops[start].lane].getInFlight(), start);
+}
+
 void ContentionMachine::run(unsigned op, int32_t lane) {
   times[op].startNs = nowNs;
   running.push_back({ops[op].costNs, &ops[op].demand, lane});
@@ -38,21 +50,19 @@ void ContentionMachine::run(unsigned op, int32_t lane) {
 
 void ContentionMachine::beginOnLane(unsigned lane) {
   Lane &queue = lanes[lane];
-  while (queue.first != queue.issued.size()) {
+  while (!queue.isFree()) {
     unsigned op = queue.issued[queue.first];
     if (ops[op].costNs > 0) {
       run(op, lane);
       return;
     }
     times[op].startNs = times[op].endNs = nowNs;
-    ended[op] = true;
-    ++queue.first;
+    queue.pop();
   }
 }
 
 void ContentionMachine::endOnStream() {
   times[next].endNs = nowNs;
-  ended[next] = true;
   next = none;
   state = StreamState::Free;
 }
@@ -82,7 +92,7 @@ void ContentionMachine::advanceStream() {
       if (op.lane >= lanes.size())
         lanes.resize(op.lane + 1);
       Lane &lane = lanes[op.lane];
-      bool isFree = lane.first == lane.issued.size();
+      bool isFree = lane.isFree();
       lane.issued.push_back(next);
       next = none;
       if (isFree)
@@ -93,7 +103,8 @@ void ContentionMachine::advanceStream() {
     state = StreamState::Held;
     [[fallthrough]];
   case StreamState::Held:
-    while (nextAwaited != op.awaits.size() && ended[op.awaits[nextAwaited]])
+    while (nextAwaited != op.awaits.size() &&
+           !isInFlight(op.awaits[nextAwaited]))
       ++nextAwaited;
     if (nextAwaited != op.awaits.size())
       return;
@@ -153,8 +164,7 @@ void ContentionMachine::advanceTime() {
         continue;
       }
       times[current.op].endNs = eventNs;
-      ended[current.op] = true;
-      ++lanes[op.lane].first;
+      lanes[op.lane].pop();
       lanesFreed.push_back(op.lane);
       continue;
     }
@@ -180,7 +190,6 @@ void ContentionMachine::advanceTime() {
 
 void ContentionMachine::reset() {
   nowNs = 0;
-  ended.assign(ops.size(), false);
   next = none;
   state = StreamState::Free;
   for (Lane &lane : lanes) {
@@ -206,6 +215,39 @@ void ContentionMachine::drain() {
     advanceTime();
 }
 
+void ContentionMachine::visitInFlight(
+    ArrayRef<int64_t> costNs,
+    function_ref<void(unsigned, int64_t)> visit) const {
+  for (auto [op, current] : zip_equal(running, progress)) {
+    if (op.lane < 0)
+      continue;
+    int64_t leftNs = current.slowed ? int64_t(current.leftNs)
+                                    : op.costNs - (nowNs - current.startNs);
+    int64_t endNs = nowNs + std::max<int64_t>(leftNs, 0);
+    visit(current.op, endNs);
+    for (unsigned start : lanes[op.lane].getInFlight().drop_front()) {
+      endNs += costNs[start];
+      visit(start, endNs);
+    }
+  }
+}
+
+bool ContentionMachine::isShiftOf(const ContentionMachine &other) const {
+  if (running.size() != other.running.size())
+    return false;
+  for (auto [mine, its] : zip_equal(progress, other.progress))
+    if (mine.op != its.op || mine.slowed != its.slowed ||
+        nowNs - mine.startNs != other.nowNs - its.startNs ||
+        (mine.slowed && mine.leftNs != its.leftNs))
+      return false;
+  // A lane with something in flight runs it.
+  for (const RunningOp &op : running)
+    if (op.lane >= 0 &&
+        lanes[op.lane].getInFlight() != other.lanes[op.lane].getInFlight())
+      return false;
+  return true;
+}
+
 void ContentionMachine::appendState(std::vector<int64_t> &state) const {
   state.push_back(nowNs);
   for (auto [op, current] : zip_equal(running, progress)) {
@@ -217,8 +259,8 @@ void ContentionMachine::appendState(std::vector<int64_t> &state) const {
   // What runs is the first of its lane.
   for (const Lane &lane : lanes) {
     state.push_back(-1);
-    for (size_t i = lane.first; i < lane.issued.size(); ++i)
-      state.push_back(lane.issued[i]);
+    state.insert(state.end(), lane.getInFlight().begin(),
+                 lane.getInFlight().end());
   }
 }
 

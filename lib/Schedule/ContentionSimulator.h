@@ -12,10 +12,14 @@
 #include "braid/Schedule/Contention.h"
 #include "braid/Schedule/Simulator.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace braid {
 
 /// A machine whose ops slow each other down, and what runs on it. Ops come to
-/// the stream one by one.
+/// the stream one by one. Copies go on by themselves; one takes as long as
+/// there are operations in flight. They share their `times`, which the last
+/// that went on has written.
 class ContentionMachine {
 public:
   /// `ops` name one another by their index, which need not be the order in
@@ -24,7 +28,7 @@ public:
   ContentionMachine(llvm::ArrayRef<SimulatedOp> ops,
                     const MachineModel &machine,
                     llvm::MutableArrayRef<SimulatedTimes> times)
-      : ops(ops), machine(&machine), times(times), ended(ops.size(), false) {}
+      : ops(ops), machine(&machine), times(times) {}
 
   /// Forgets all that has run.
   void reset();
@@ -34,6 +38,16 @@ public:
   void drain();
   /// How far the stream has come.
   int64_t getNowNs() const { return nowNs; }
+  /// True if `start` was issued and its operation has not ended.
+  bool isInFlight(unsigned start) const;
+  /// Of the operations in flight: calls `visit(start, endNs)` with when each
+  /// ends if nothing slows it down from now on and those behind others in its
+  /// lane take as long as `costNs` says; those of a lane in their order.
+  void visitInFlight(llvm::ArrayRef<int64_t> costNs,
+                     llvm::function_ref<void(unsigned, int64_t)> visit) const;
+  /// True if everything is as on `other`, but for the time: what comes next
+  /// takes as long on both.
+  bool isShiftOf(const ContentionMachine &other) const;
   /// Appends all that what comes next depends on, beside the set of the ops
   /// that have come: two machines that append the same go on the same way.
   void appendState(std::vector<int64_t> &state) const;
@@ -68,7 +82,6 @@ private:
   llvm::MutableArrayRef<SimulatedTimes> times;
 
   int64_t nowNs = 0;
-  std::vector<bool> ended;
 
   /// The op that the stream has come to, if it is not past it.
   unsigned next = none;
@@ -82,6 +95,13 @@ private:
   struct Lane {
     std::vector<unsigned> issued;
     size_t first = 0;
+
+    bool isFree() const { return first == issued.size(); }
+    llvm::ArrayRef<unsigned> getInFlight() const {
+      return llvm::ArrayRef(issued).drop_front(first);
+    }
+    /// The first operation has ended. Takes constant time in the mean.
+    void pop();
   };
   std::vector<Lane> lanes;
 
