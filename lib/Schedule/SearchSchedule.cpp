@@ -9,6 +9,7 @@
 #include "braid/Schedule/SearchSchedule.h"
 
 #include "BeamSearch.h"
+#include "ContentionLocalSearch.h"
 #include "ContentionSearch.h"
 #include "CriticalPathScheduler.h"
 #include "FlatProblem.h"
@@ -416,6 +417,14 @@ void Searcher::runIteratedLists() {
 void Searcher::runLocalSearch() {
   if (flat.size() < 3)
     return;
+  if (flat.hasContentionAlone) {
+    ContentionLocalSearch local(flat, result.statistics);
+    local.assign(result.order);
+    local.improve(options, result.lowerBoundNs, getLeftSteps(), engine);
+    otherSteps += local.getSteps();
+    consider(local.getOrder(), "local search");
+    return;
+  }
   if (!flat.hasExactTimes) {
     if (!options.useMoves)
       return;

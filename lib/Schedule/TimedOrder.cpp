@@ -60,6 +60,14 @@ void TimedOrder::replace(unsigned begin, llvm::ArrayRef<unsigned> nodes) {
     countMemory(begin, end);
 }
 
+void TimedOrder::permute(unsigned begin, llvm::ArrayRef<unsigned> nodes) {
+  unsigned end = begin + nodes.size();
+  std::copy(nodes.begin(), nodes.end(), order.begin() + begin);
+  link(begin, end);
+  if (flat.hasMemoryLimit())
+    countMemory(begin, end);
+}
+
 /// Updates places and neighbours on lanes after a change of the part from
 /// `begin` to `end`.
 std::pair<unsigned, unsigned> TimedOrder::link(unsigned begin, unsigned end) {

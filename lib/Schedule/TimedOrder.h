@@ -30,6 +30,9 @@ public:
   /// and updates all times; takes as long as times change.
   void replace(unsigned begin, llvm::ArrayRef<unsigned> nodes);
 
+  /// The same, but all times from both ends stay those of the order before.
+  void permute(unsigned begin, llvm::ArrayRef<unsigned> nodes);
+
   llvm::ArrayRef<unsigned> getOrder() const { return order; }
   unsigned getPlace(unsigned node) const { return place[node]; }
   int64_t getMakespanNs() const { return streamTailNs.front(); }
@@ -41,6 +44,10 @@ public:
   int64_t getEndTailNs(unsigned start) const { return endTailNs[start]; }
   /// The start before `start` on its lane, or the number of nodes.
   unsigned getPreviousOnLane(unsigned start) const { return previous[start]; }
+  unsigned getNextOnLane(unsigned start) const { return next[start]; }
+  /// From the end of its operation to the end of the order, as far as nodes
+  /// from the place `from` on await it.
+  int64_t getAwaitedTail(unsigned start, unsigned from) const;
   /// True if the makespan would grow with the time at which the stream comes to
   /// `where`.
   bool isCritical(unsigned where) const {
@@ -67,9 +74,6 @@ private:
   void playForward(unsigned begin, unsigned reach);
   void playBackward(unsigned begin, unsigned end, unsigned reach);
   void countMemory(unsigned begin, unsigned end);
-  /// From the end of its operation to the end of the order, as far as nodes
-  /// from the place `from` on await it.
-  int64_t getAwaitedTail(unsigned start, unsigned from) const;
 
   const FlatProblem &flat;
   uint64_t steps = 0;

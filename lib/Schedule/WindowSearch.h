@@ -95,7 +95,7 @@ public:
 
   uint64_t getSteps() const { return steps; }
 
-private:
+protected:
   struct Node {
     unsigned id;
     bool isStart, isWait;

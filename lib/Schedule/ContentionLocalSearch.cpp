@@ -1,0 +1,291 @@
+//===- ContentionLocalSearch.cpp - Better orders where ops share ----------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ContentionLocalSearch.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+using namespace braid;
+
+/// Measured: a node that a machine goes past, and the copy of the machine.
+static constexpr unsigned stepsPerNode = 10;
+
+/// After so many nodes the difference of two orders is estimated.
+static constexpr unsigned horizon = 300;
+
+/// The most places that a node moves.
+static constexpr unsigned maxReach = 200;
+
+ContentionLocalSearch::ContentionLocalSearch(const FlatProblem &flat,
+                                             SearchStatistics &statistics)
+    : frozen(flat), statistics(statistics), ops(getOpsByNode(flat)),
+      times(flat.size()), timed(frozen), windows(frozen),
+      machines(2 * (horizon + maxReach),
+               ContentionMachine(ops, flat.problem.machine, times)),
+      trial(machines.front()) {}
+
+int64_t ContentionLocalSearch::play(llvm::ArrayRef<unsigned> order) {
+  trial.reset();
+  for (unsigned node : order)
+    trial.issue(node);
+  trial.drain();
+  steps += stepsPerNode * order.size();
+  for (unsigned node : order) {
+    int64_t beginNs = times[node].startNs;
+    if (!frozen.isStart(node)) {
+      beginNs = times[node].issuedNs;
+      for (unsigned start : frozen.awaited[node])
+        beginNs = std::max(beginNs, times[start].endNs);
+    }
+    frozen.cost[node] = times[node].endNs - beginNs;
+  }
+  return trial.getNowNs();
+}
+
+void ContentionLocalSearch::restore() {
+  bestNs = play(best);
+  timed.assign(best);
+}
+
+void ContentionLocalSearch::assign(llvm::ArrayRef<unsigned> order) {
+  best.assign(order.begin(), order.end());
+  restore();
+}
+
+void ContentionLocalSearch::beginSweep() {
+  machines.front().reset();
+  firstKnown = 0;
+  endKnown = 1;
+}
+
+bool ContentionLocalSearch::endSweep() {
+  swapped.assign(timed.getOrder().begin(), timed.getOrder().end());
+  int64_t nowNs = play(swapped);
+  timed.assign(swapped);
+  if (nowNs >= bestNs)
+    return false;
+  bestNs = nowNs;
+  best.assign(swapped.begin(), swapped.end());
+  return true;
+}
+
+const ContentionMachine &ContentionLocalSearch::getPresent(unsigned place) {
+  unsigned capacity = machines.size();
+  for (; endKnown <= place; ++endKnown) {
+    ContentionMachine &next = machines[endKnown % capacity];
+    next = machines[(endKnown - 1) % capacity];
+    next.issue(timed.getOrder()[endKnown - 1]);
+    steps += stepsPerNode;
+  }
+  if (endKnown - firstKnown > capacity)
+    firstKnown = endKnown - capacity;
+  assert(place >= firstKnown && "sweeps do not go back");
+  return machines[place % capacity];
+}
+
+void ContentionLocalSearch::change(unsigned begin,
+                                   llvm::ArrayRef<unsigned> nodes) {
+  timed.permute(begin, nodes);
+  endKnown = std::min(endKnown, begin + 1);
+}
+
+int64_t ContentionLocalSearch::estimateEnd(const ContentionMachine &machine,
+                                           unsigned place) {
+  unsigned size = frozen.size();
+  int64_t lastNs = machine.getNowNs() + timed.getStreamTailNs(place);
+  machine.visitInFlight(frozen.cost, [&](unsigned start, int64_t endNs) {
+    lastNs = std::max(lastNs, endNs + timed.getAwaitedTail(start, place));
+    // The next of its lane that is still to come.
+    unsigned next = timed.getNextOnLane(start);
+    while (next != size && timed.getPlace(next) < place)
+      next = timed.getNextOnLane(next);
+    if (next != size)
+      lastNs = std::max(lastNs,
+                        endNs + frozen.cost[next] + timed.getEndTailNs(next));
+  });
+  return lastNs;
+}
+
+int64_t ContentionLocalSearch::getGain(ContentionMachine &machine,
+                                       unsigned place) {
+  unsigned end = std::min(place + horizon, frozen.size());
+  for (; !machine.isShiftOf(getPresent(place)); ++place) {
+    if (place == frozen.size()) {
+      ContentionMachine present = getPresent(place);
+      present.drain();
+      machine.drain();
+      return present.getNowNs() - machine.getNowNs();
+    }
+    if (place == end)
+      return estimateEnd(getPresent(place), place) -
+             estimateEnd(machine, place);
+    machine.issue(timed.getOrder()[place]);
+    steps += stepsPerNode;
+  }
+  return getPresent(place).getNowNs() - machine.getNowNs();
+}
+
+bool ContentionLocalSearch::searchWindow(unsigned begin, unsigned end,
+                                         unsigned width, uint64_t maxSteps) {
+  const ContentionMachine &machine = getPresent(begin);
+  ScheduleWindow window = timed.getWindow(begin, end);
+  outer.clear();
+  machine.visitInFlight(frozen.cost, [&](unsigned start, int64_t) {
+    outer.push_back({start, timed.getAwaitedTail(start, end)});
+  });
+  ++statistics.windowsTried;
+  // Estimates may be wrong about which of them is the best.
+  constexpr unsigned maxFound = 4;
+  windows.search(window, machine, outer, width, maxFound, maxSteps, found);
+  int64_t mostNs = 0;
+  const ContentionWindow::Found *chosen = nullptr;
+  for (ContentionWindow::Found &candidate : found) {
+    if (candidate.order == window.nodes)
+      continue;
+    int64_t gainNs = getGain(candidate.machine, end);
+    if (gainNs <= mostNs)
+      continue;
+    mostNs = gainNs;
+    chosen = &candidate;
+  }
+  if (!chosen)
+    return false;
+  ++statistics.windowsImproved;
+  change(begin, chosen->order);
+  return true;
+}
+
+bool ContentionLocalSearch::searchWindows(unsigned length, unsigned width,
+                                          int64_t targetNs, uint64_t maxSteps) {
+  unsigned size = frozen.size();
+  length = std::min({length, size, 64u});
+  unsigned stride = std::max(length / 2, 1u);
+  uint64_t lastStep = getSteps() + maxSteps;
+  int64_t beforeNs = bestNs;
+  unsigned failures = 0;
+  for (unsigned offset = 0;
+       failures != 2 && bestNs > targetNs && getSteps() < lastStep;
+       offset = offset == 0 ? stride / 2 : 0) {
+    beginSweep();
+    for (unsigned begin = std::min(offset, size - length);
+         getSteps() < lastStep; begin += stride) {
+      unsigned end = std::min(begin + length, size);
+      searchWindow(begin, end, width, lastStep - getSteps());
+      if (end == size)
+        break;
+    }
+    failures = endSweep() ? 0 : failures + 1;
+    if (failures != 0)
+      restore();
+  }
+  return bestNs < beforeNs;
+}
+
+bool ContentionLocalSearch::maySwap(unsigned begin, unsigned middle,
+                                    unsigned end) const {
+  llvm::ArrayRef<unsigned> order = timed.getOrder();
+  auto isBetween = [&](unsigned node, unsigned first, unsigned last) {
+    return timed.getPlace(node) >= first && timed.getPlace(node) < last;
+  };
+  if (middle - begin <= end - middle)
+    return llvm::none_of(
+        order.slice(begin, middle - begin), [&](unsigned node) {
+          return llvm::any_of(frozen.successors[node], [&](unsigned successor) {
+            return isBetween(successor, middle, end);
+          });
+        });
+  return llvm::none_of(order.slice(middle, end - middle), [&](unsigned node) {
+    return llvm::any_of(frozen.predecessors[node], [&](unsigned predecessor) {
+      return isBetween(predecessor, begin, middle);
+    });
+  });
+}
+
+void ContentionLocalSearch::trySwap(unsigned begin, unsigned middle,
+                                    unsigned end, int64_t toleranceNs) {
+  steps += 2 + std::min(middle - begin, end - middle);
+  if (!maySwap(begin, middle, end))
+    return;
+  auto nodes = timed.getOrder().slice(begin, end - begin);
+  swapped.assign(nodes.begin(), nodes.end());
+  std::rotate(swapped.begin(), swapped.begin() + (middle - begin),
+              swapped.end());
+  if (!timed.keepsLimits(begin, swapped))
+    return;
+  ++statistics.movesTried;
+  trial = getPresent(begin);
+  for (unsigned node : swapped)
+    trial.issue(node);
+  steps += stepsPerNode * swapped.size();
+  if (getGain(trial, end) < -toleranceNs)
+    return;
+  ++statistics.movesMade;
+  change(begin, swapped);
+}
+
+bool ContentionLocalSearch::anneal(int64_t toleranceNs, int64_t targetNs,
+                                   uint64_t maxSteps, std::mt19937_64 &engine) {
+  unsigned size = frozen.size();
+  int64_t beforeNs = bestNs;
+  uint64_t firstStep = getSteps(), spent = 0;
+  // Far moves, and those of many nodes, are rare.
+  constexpr unsigned reaches[] = {2, 8, 32, maxReach};
+  constexpr unsigned lengths[] = {1, 1, 1, 16};
+  constexpr unsigned triesEach = 4;
+  while (spent < maxSteps && bestNs > targetNs) {
+    beginSweep();
+    for (unsigned place = 0; place + 1 < size && spent < maxSteps; ++place) {
+      spent = getSteps() - firstStep;
+      // Halves eight times.
+      int64_t mostNs =
+          toleranceNs >>
+          std::min<uint64_t>(8 * spent / std::max<uint64_t>(maxSteps, 1), 63);
+      for (unsigned i = 0; i != triesEach; ++i) {
+        unsigned reach =
+            std::min(reaches[engine() % std::size(reaches)], size - 1 - place);
+        unsigned length = lengths[engine() % std::size(lengths)];
+        length = 1 + engine() % std::min(length, reach);
+        unsigned end = place + 1 + length + engine() % (reach - length + 1);
+        bool up = engine() % 2;
+        trySwap(place, up ? end - length : place + length, end,
+                int64_t(engine() % uint64_t(mostNs + 1)));
+      }
+    }
+    endSweep();
+  }
+  restore();
+  return bestNs < beforeNs;
+}
+
+void ContentionLocalSearch::improve(const SearchOptions &options,
+                                    int64_t targetNs, uint64_t maxSteps,
+                                    std::mt19937_64 &engine) {
+  // Sums of all that nodes take must not overflow.
+  if (bestNs > std::numeric_limits<int64_t>::max() / 1024)
+    return;
+  uint64_t lastStep = getSteps() + maxSteps;
+  auto getLeft = [&] { return lastStep - std::min(lastStep, getSteps()); };
+  auto isDone = [&] { return bestNs <= targetNs || getLeft() == 0; };
+  int64_t workNs = 0;
+  for (unsigned node = 0, end = frozen.size(); node != end; ++node)
+    workNs += frozen.cost[node];
+  int64_t toleranceNs = workNs / frozen.size() / 16;
+  // Windows see what takes several moves; moves then reach further.
+  if (options.useWindows && !isDone())
+    searchWindows(20, 64, targetNs, maxSteps / 10);
+  if (options.useMoves && !isDone())
+    anneal(toleranceNs, targetNs, maxSteps / 3 * 2, engine);
+  if (options.useWindows && !isDone())
+    searchWindows(20, 64, targetNs, getLeft());
+  if (options.useMoves && !isDone())
+    anneal(toleranceNs / 16, targetNs, getLeft(), engine);
+}
