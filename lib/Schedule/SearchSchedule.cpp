@@ -547,7 +547,8 @@ SearchResult Searcher::run() {
     runExact();
   if (!isDone() && options.useTunedLists)
     tuneListRules();
-  if (!isDone() && options.useBeam)
+  // Beams know no contention; local search does better with their steps.
+  if (!isDone() && options.useBeam && !flat.hasContentionAlone)
     runBeam();
   if (!isDone() && options.useIteratedLists)
     runIteratedLists();
