@@ -98,9 +98,8 @@ private:
   bool hasResult = false;
   /// If there are limits: an order that keeps them.
   ScheduleOrder base;
-  /// The best rule of the table.
-  ListParameters bestList;
-  int64_t bestListNs = never;
+  /// The rules of the table and what they gave, the shortest first.
+  std::vector<std::pair<int64_t, ListParameters>> lists;
 };
 
 } // namespace
@@ -261,10 +260,11 @@ void Searcher::runListRules() {
     if (isDone())
       return;
     int64_t makespanNs = tryList(parameters);
-    if (makespanNs < bestListNs) {
-      bestListNs = makespanNs;
-      bestList = parameters;
-    }
+    auto isShorter = [](int64_t ns, const auto &entry) {
+      return ns < entry.first;
+    };
+    lists.insert(llvm::upper_bound(lists, makespanNs, isShorter),
+                 {makespanNs, parameters});
     if (!options.useListRules)
       return;
   }
@@ -282,10 +282,10 @@ int64_t Searcher::tryList(const ListParameters &parameters) {
 /// Changes the best rule, and others, as long as that gives something better.
 void Searcher::tuneListRules() {
   uint64_t kept = getLeftSteps() - getLeftSteps() / 4;
-  for (unsigned attempt = 0; attempt != 8; ++attempt) {
-    ListParameters parameters = bestList;
-    int64_t makespanNs = bestListNs;
-    for (unsigned failures = 0; failures != 150; ++failures) {
+  // Rules that are next to one another often give the same order.
+  for (size_t first = 0; first < (lists.size() + 1) / 2; first += 7) {
+    auto [makespanNs, parameters] = lists[first];
+    for (unsigned failures = 0; failures != 100; ++failures) {
       if (isDone() || getLeftSteps() < kept)
         return;
       ListParameters changed = listRules.change(parameters, engine);
@@ -311,7 +311,8 @@ void Searcher::runBeam() {
     return;
   constexpr uint64_t leastWidth = 4, mostWidth = 64;
   BeamSearch beam(flat);
-  std::vector<BeamParameters> table = listRules.getBeamTable(bestList);
+  std::vector<BeamParameters> table =
+      listRules.getBeamTable(lists.front().second);
   uint64_t width = 0;
   for (; !table.empty(); table.resize(table.size() / 2)) {
     uint64_t numRounds = llvm::Log2_64_Ceil(table.size()) + 1;
