@@ -20,6 +20,17 @@ PIPELINES = [
     "comm-raise-collectives{with-producers=true}", "comm-reorder-compute-for-overlap",
     "comm-order-collectives,comm-raise-collectives,comm-sink-waits",
 ]
+# Of these, each batch of programs has the next three.
+ROTATING = [
+    "braid-overlap{hardware=ideal}", "comm-list-schedule{raise sink reorder}",
+    "braid-overlap{hardware=h200x8 seed=3 steps=2000}", "comm-latency-hiding-schedule",
+    "braid-overlap{hardware=cpu world-size=2 max-in-flight=1}", "comm-sink-waits-iterative{swap-with-collectives=true}",
+    "braid-overlap{hardware=ideal lanes=shared}", "comm-reorder-preserving-peak-memory",
+    "braid-overlap{keep-order}", "comm-simple-overlap",
+    "braid-overlap{hardware=ideal max-in-flight=2 steps=1}", "braid-overlap-inductor",
+    "func.func(comm-schedule{print=false hardware=ideal})",
+    "comm-latency-hiding-schedule{overlap-limit=2 aggressive=true}", "comm-list-schedule{sink}",
+]
 BATCH = 50
 
 
@@ -41,7 +52,9 @@ def batch_text(seeds):
 
 def check(seeds, directory):
     text, models = batch_text(seeds)
-    for pipeline_number, passes in enumerate(PIPELINES):
+    first = seeds[0] // BATCH * 3
+    rotating = [ROTATING[(first + i) % len(ROTATING)] for i in range(3)]
+    for pipeline_number, passes in enumerate(PIPELINES + rotating):
         place = os.path.join(directory, str(pipeline_number))
         # What the code generator makes of it is not what is tested.
         program = bt.compile_program(text, place, passes=passes, options=["-O0"])
