@@ -236,7 +236,8 @@ def compile_time(bench):
 
 def demo(bench):
     program = os.path.join(ROOT, "test", "Examples", "reorder.mlir")
-    print(bench.run("braid-run", program, "--passes=comm-reorder-compute-for-overlap{hardware=cpu link-bandwidth=100MB/s}", "--ranks=2", "--arg=random:1",
+    costs = "hardware=cpu world-size=2 link-latency=20us link-bandwidth=100MB/s"
+    print(bench.run("braid-run", program, f"--passes=braid-overlap{{{costs}}}", "--ranks=2", "--arg=random:1",
                     "--link=latency=20us,bandwidth=100MB/s", "--verify", "--repeat=9").rstrip())
 
 
