@@ -19,6 +19,9 @@ using namespace braid;
 /// Measured: a node that a machine goes past, and the copy of the machine.
 static constexpr unsigned stepsPerNode = 10;
 
+/// Measured: a sweep of windows, for each node and state that is kept.
+static constexpr unsigned stepsOfWindowNode = 100;
+
 /// After so many nodes the difference of two orders is estimated.
 static constexpr unsigned horizon = 300;
 
@@ -84,7 +87,7 @@ const ContentionMachine &ContentionLocalSearch::getPresent(unsigned place) {
     ContentionMachine &next = machines[endKnown % capacity];
     next = machines[(endKnown - 1) % capacity];
     next.issue(timed.getOrder()[endKnown - 1]);
-    steps += stepsPerNode;
+    steps += stepsPerNode + next.getNumInFlight() / 16;
   }
   if (endKnown - firstKnown > capacity)
     firstKnown = endKnown - capacity;
@@ -101,17 +104,30 @@ void ContentionLocalSearch::change(unsigned begin,
 int64_t ContentionLocalSearch::estimateEnd(const ContentionMachine &machine,
                                            unsigned place) {
   unsigned size = frozen.size();
+  steps += machine.getNumInFlight();
   int64_t lastNs = machine.getNowNs() + timed.getStreamTailNs(place);
-  machine.visitInFlight(frozen.cost, [&](unsigned start, int64_t endNs) {
-    lastNs = std::max(lastNs, endNs + timed.getAwaitedTail(start, place));
-    // The next of its lane that is still to come.
-    unsigned next = timed.getNextOnLane(start);
+  // Those of a lane come one after the other.
+  unsigned last = size;
+  int64_t laneNs = 0;
+  auto endLane = [&] {
+    if (last == size)
+      return;
+    // The next of the lane that is still to come.
+    unsigned next = timed.getNextOnLane(last);
     while (next != size && timed.getPlace(next) < place)
       next = timed.getNextOnLane(next);
     if (next != size)
       lastNs = std::max(lastNs,
-                        endNs + frozen.cost[next] + timed.getEndTailNs(next));
+                        laneNs + frozen.cost[next] + timed.getEndTailNs(next));
+  };
+  machine.visitInFlight(frozen.cost, [&](unsigned start, int64_t endNs) {
+    if (last != size && frozen.lane[last] != frozen.lane[start])
+      endLane();
+    last = start;
+    laneNs = endNs;
+    lastNs = std::max(lastNs, endNs + timed.getAwaitedTail(start, place));
   });
+  endLane();
   return lastNs;
 }
 
@@ -170,6 +186,9 @@ bool ContentionLocalSearch::searchWindows(unsigned length, unsigned width,
   length = std::min({length, size, 64u});
   unsigned stride = std::max(length / 2, 1u);
   uint64_t lastStep = getSteps() + maxSteps;
+  // All of the order once is worth more than a part of it in depth.
+  uint64_t stepsPerWidth = uint64_t(size) * stepsOfWindowNode;
+  width = std::clamp<uint64_t>(maxSteps / stepsPerWidth, 4, width);
   int64_t beforeNs = bestNs;
   unsigned failures = 0;
   for (unsigned offset = 0;

@@ -215,6 +215,13 @@ void ContentionMachine::drain() {
     advanceTime();
 }
 
+unsigned ContentionMachine::getNumInFlight() const {
+  unsigned count = 0;
+  for (const Lane &lane : lanes)
+    count += lane.getInFlight().size();
+  return count;
+}
+
 void ContentionMachine::visitInFlight(
     ArrayRef<int64_t> costNs,
     function_ref<void(unsigned, int64_t)> visit) const {

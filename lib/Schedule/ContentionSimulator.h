@@ -40,6 +40,8 @@ public:
   int64_t getNowNs() const { return nowNs; }
   /// True if `start` was issued and its operation has not ended.
   bool isInFlight(unsigned start) const;
+  /// How many operations are in flight.
+  unsigned getNumInFlight() const;
   /// Of the operations in flight: calls `visit(start, endNs)` with when each
   /// ends if nothing slows it down from now on and those behind others in its
   /// lane take as long as `costNs` says; those of a lane in their order.

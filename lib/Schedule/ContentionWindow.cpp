@@ -42,7 +42,8 @@ void ContentionWindow::prepareOuter(
     for (unsigned waiter : flat.awaiters[start])
       if (numberOf[waiter] != none)
         waiters |= bit(numberOf[waiter]);
-    outerStarts.push_back({start, waiters, tailNs});
+    outerOf[start] = outerStarts.size();
+    outerStarts.push_back({waiters, tailNs});
   }
 }
 
@@ -62,14 +63,11 @@ void ContentionWindow::estimate(State &state,
       scratch[1] = std::max(scratch[1], endNs + nodes[number].outerTailNs);
       return;
     }
-    for (const Outer &outer : outerStarts) {
-      if (outer.start != start)
-        continue;
-      int64_t tailNs = outer.tailNs;
-      if (uint64_t waiters = outer.waiters & missing; waiters != 0)
-        tailNs = std::max(tailNs, nodes[llvm::countr_zero(waiters)].tailNs);
-      scratch[1] = std::max(scratch[1], endNs + tailNs);
-    }
+    const Outer &before = outerStarts[outerOf[start]];
+    int64_t tailNs = before.tailNs;
+    if (uint64_t waiters = before.waiters & missing; waiters != 0)
+      tailNs = std::max(tailNs, nodes[llvm::countr_zero(waiters)].tailNs);
+    scratch[1] = std::max(scratch[1], endNs + tailNs);
   });
   state.boundNs = getBound(state.mask, scratch.data());
   state.sum = 0;
@@ -84,7 +82,7 @@ void ContentionWindow::tryNode(const State &state, unsigned parent,
       (!mayStart(state.mask, nodes[node]) ||
        getNeededBytes(state.mask, node, child.liveBytes) > flat.maxMemory))
     return;
-  steps += stepsPerNode;
+  steps += stepsPerNode + machines[state.machine].getNumInFlight() / 4;
   child.mask |= bit(node);
   child.parent = parent;
   child.last = node;
@@ -136,6 +134,7 @@ void ContentionWindow::search(
   uint64_t lastStep = steps + maxSteps;
   prepare(window);
   numberOf.resize(flat.size(), none);
+  outerOf.resize(flat.size(), none);
   for (auto [index, node] : llvm::enumerate(nodes))
     numberOf[node.id] = index;
   prepareOuter(outer);

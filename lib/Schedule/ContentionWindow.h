@@ -55,8 +55,9 @@ private:
     /// Among `machines`.
     unsigned machine;
   };
+  /// Of an operation in flight before the window: the nodes that await it, and
+  /// from its end to the end of all as far as nodes after the window do.
   struct Outer {
-    unsigned start;
     uint64_t waiters;
     int64_t tailNs;
   };
@@ -74,8 +75,9 @@ private:
   std::vector<uint64_t> seen;
   std::vector<int64_t> key;
   std::vector<Outer> outerStarts;
-  /// By node, while the window is searched: its number in it.
-  std::vector<unsigned> numberOf;
+  /// By node, while the window is searched: its number in it, and among
+  /// `outerStarts`.
+  std::vector<unsigned> numberOf, outerOf;
 };
 
 } // namespace braid
