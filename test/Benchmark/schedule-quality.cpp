@@ -246,6 +246,8 @@ static void printParts() {
   none.useListRules = none.useTunedLists = none.useBeam =
       none.useIteratedLists = none.useExact = none.useWindows = none.useMoves =
           false;
+  // Fewer than the default, as there are many variants.
+  all.maxSteps = none.maxSteps = 40'000'000;
   std::vector<Variant> variants = {{"all parts", all}};
   auto without = [&](const char *name, bool SearchOptions::*part) {
     SearchOptions options = all;
