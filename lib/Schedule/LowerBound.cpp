@@ -142,10 +142,17 @@ static int64_t getMostIdle(ArrayRef<IdleTime> atBegin, ArrayRef<IdleTime> atEnd,
   return most;
 }
 
-/// `computeLowerBounds` for one of `numProblems` problems that share the time.
+namespace {
+/// What the bounds that take long may look at.
+struct BoundBudget {
+  size_t phaseVisits = 0;
+  size_t chainPoints = 0;
+};
+} // namespace
+
+/// `computeLowerBounds`, but for what contention costs.
 static LowerBounds computeBounds(const SchedulingProblem &problem,
-                                 int64_t knownNs, LowerBoundEffort effort,
-                                 size_t numProblems) {
+                                 int64_t knownNs, BoundBudget budget) {
   LowerBounds bounds;
   const ScheduleGraph &graph = problem.graph;
   const MachineModel &machine = problem.machine;
@@ -175,8 +182,8 @@ static LowerBounds computeBounds(const SchedulingProblem &problem,
   }
 
   // A refined vertex costs about as much as a longest path.
-  constexpr size_t budget = 400'000;
-  size_t maxRefined = std::max<size_t>(budget / before.size(), 2);
+  constexpr size_t refinedVertices = 400'000;
+  size_t maxRefined = std::max<size_t>(refinedVertices / before.size(), 2);
   std::vector<int64_t> heads = before.getHeads(maxRefined);
   std::vector<int64_t> tails = after.getHeads(maxRefined);
   std::vector<IdleTime> idleAtBegin =
@@ -267,33 +274,59 @@ static LowerBounds computeBounds(const SchedulingProblem &problem,
           addNs(bounds.get(LowerBoundKind::Stream), idle));
   if (!problem.carriedAwaits.empty())
     raise(LowerBoundKind::Cycle, getCycleBound(problem, before, heads, tails));
-  if (effort == LowerBoundEffort::Quick || bounds.best() >= knownNs)
+  if (bounds.best() >= knownNs)
     return bounds;
 
   int64_t best = bounds.best();
-  if (problem.carriedAwaits.empty())
-    if (int64_t phases = getPhaseBound(before, after, best,
-                                       /*maxVisits=*/100'000'000 / numProblems);
+  if (problem.carriedAwaits.empty() && budget.phaseVisits != 0)
+    if (int64_t phases = getPhaseBound(before, after, best, budget.phaseVisits);
         phases > best)
       raise(LowerBoundKind::Availability, phases);
   int64_t streamNs = bounds.get(LowerBoundKind::Stream);
-  raise(
-      LowerBoundKind::TwoChains,
-      addNs(streamNs, getTwoChainIdle(before, knownNs - streamNs,
-                                      /*maxPoints=*/4'000'000 / numProblems)));
-  if (bounds.best() >= knownNs || numProblems != 1)
-    return bounds;
+  if (budget.chainPoints != 0)
+    raise(LowerBoundKind::TwoChains,
+          addNs(streamNs, getTwoChainIdle(before, knownNs - streamNs,
+                                          budget.chainPoints)));
+  return bounds;
+}
 
-  // What contention costs: problems without any. The more ops, the more time
-  // each of them takes.
-  size_t numPriced = graph.size() <= 2'000 ? 6 : graph.size() <= 20'000 ? 3 : 2;
-  for (const PricedProblem &priced : getPricedProblems(problem, numPriced)) {
-    LowerBounds inner =
-        computeBounds(priced.problem, priced.getBoundOfProblem(knownNs),
-                      LowerBoundEffort::Full, numPriced);
-    raise(LowerBoundKind::Contention,
-          std::min(priced.getBound(inner.best()), knownNs));
-  }
+/// What no order can go below if ops slow each other down.
+static int64_t getContentionBound(const SchedulingProblem &problem,
+                                  int64_t knownNs, BoundBudget budget) {
+  unsigned size = problem.graph.size();
+  std::vector<PricedProblem> priced =
+      getPricedProblems(problem, size <= 20'000 ? 6 : 2);
+  // All of them in a hurry, then the best.
+  constexpr unsigned part = 20;
+  const PricedProblem *bestPriced = nullptr;
+  int64_t best = 0;
+  auto consider = [&](const PricedProblem &problem, BoundBudget budget) {
+    LowerBounds inner = computeBounds(
+        problem.problem, problem.getBoundOfProblem(knownNs), budget);
+    int64_t bound = std::min(problem.getBound(inner.best()), knownNs);
+    if (bestPriced && bound <= best)
+      return;
+    best = bound;
+    bestPriced = &problem;
+  };
+  for (const PricedProblem &problem : priced)
+    consider(problem, {budget.phaseVisits / part, budget.chainPoints / part});
+  if (bestPriced && best < knownNs)
+    consider(*bestPriced, budget);
+  return best;
+}
+
+LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem,
+                                      int64_t knownNs,
+                                      LowerBoundEffort effort) {
+  BoundBudget quick, full = {100'000'000, 4'000'000};
+  bool isQuick = effort == LowerBoundEffort::Quick;
+  bool hasContention = problem.machine.hasContention();
+  LowerBounds bounds =
+      computeBounds(problem, knownNs, isQuick || hasContention ? quick : full);
+  if (hasContention && !isQuick && bounds.best() < knownNs)
+    bounds.ns[size_t(LowerBoundKind::Contention)] =
+        getContentionBound(problem, knownNs, full);
   return bounds;
 }
 
@@ -302,10 +335,4 @@ std::optional<double> braid::getGap(int64_t makespanNs, int64_t lowerBoundNs) {
     return std::nullopt;
   return static_cast<double>(makespanNs) / static_cast<double>(lowerBoundNs) -
          1;
-}
-
-LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem,
-                                      int64_t knownNs,
-                                      LowerBoundEffort effort) {
-  return computeBounds(problem, knownNs, effort, /*numProblems=*/1);
 }
