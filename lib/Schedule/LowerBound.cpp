@@ -106,9 +106,8 @@ static int64_t getCycleBound(const SchedulingProblem &problem,
 /// beginning or, if `dag` is transposed, from the end.
 static std::vector<IdleTime>
 getStreamIdleTimes(const SchedulingProblem &problem, const PrecedenceDag &dag,
-                   ArrayRef<int64_t> heads) {
+                   ArrayRef<int64_t> heads, size_t steps) {
   // More lanes than these are rare, and each takes its time.
-  constexpr size_t steps = 15'000'000;
   constexpr int32_t maxLanes = 4;
   int32_t numLanes = 0;
   for (unsigned start : problem.graph.starts())
@@ -145,6 +144,7 @@ static int64_t getMostIdle(ArrayRef<IdleTime> atBegin, ArrayRef<IdleTime> atEnd,
 namespace {
 /// What the bounds that take long may look at.
 struct BoundBudget {
+  size_t availabilitySteps = 15'000'000;
   size_t phaseVisits = 0;
   size_t chainPoints = 0;
 };
@@ -187,8 +187,9 @@ static LowerBounds computeBounds(const SchedulingProblem &problem,
   std::vector<int64_t> heads = before.getHeads(maxRefined);
   std::vector<int64_t> tails = after.getHeads(maxRefined);
   std::vector<IdleTime> idleAtBegin =
-      getStreamIdleTimes(problem, before, heads);
-  std::vector<IdleTime> idleAtEnd = getStreamIdleTimes(problem, after, tails);
+      getStreamIdleTimes(problem, before, heads, budget.availabilitySteps);
+  std::vector<IdleTime> idleAtEnd =
+      getStreamIdleTimes(problem, after, tails, budget.availabilitySteps);
   std::reverse(tails.begin(), tails.end());
 
   // The jobs of each resource; of what is shared, the time that it takes at
@@ -319,7 +320,7 @@ static int64_t getContentionBound(const SchedulingProblem &problem,
 LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem,
                                       int64_t knownNs,
                                       LowerBoundEffort effort) {
-  BoundBudget quick, full = {100'000'000, 4'000'000};
+  BoundBudget quick, full = {200'000'000, 100'000'000, 4'000'000};
   bool isQuick = effort == LowerBoundEffort::Quick;
   bool hasContention = problem.machine.hasContention();
   LowerBounds bounds =
