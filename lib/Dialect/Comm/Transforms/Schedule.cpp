@@ -38,8 +38,20 @@ static std::string describe(Operation *op) {
   return text;
 }
 
-namespace {
+/// The ops in all blocks below `root` that have a start or a wait.
+static uint64_t countScheduledOps(Operation *root) {
+  uint64_t numOps = 0;
+  root->walk([&](Block *block) {
+    bool isScheduled = llvm::any_of(*block, [](Operation &op) {
+      return isa<comm::WaitOp>(op) || comm::getAsyncStart(&op);
+    });
+    if (isScheduled)
+      numOps += block->getOperations().size();
+  });
+  return numOps;
+}
 
+namespace {
 struct CommSchedulePass
     : comm::ModuleOrFunctionPass<
           comm::impl::CommSchedulePassBase<CommSchedulePass>> {
@@ -51,6 +63,7 @@ struct CommSchedulePass
       return signalPassFailure();
     RankUniformity uniformity(root);
     comm::BlockLimits limits(memoryLimit, isa<ModuleOp>(root));
+    numOpsInAll = countScheduledOps(root);
     FailureOr<unsigned> moved = scheduleAll(uniformity, limits);
     if (failed(moved))
       return signalPassFailure();
@@ -77,6 +90,7 @@ private:
     return success();
   }
 
+  uint64_t getShareOfSteps(const BlockProblem &problem) const;
   FailureOr<unsigned> scheduleAll(RankUniformity &uniformity,
                                   comm::BlockLimits &limits);
   FailureOr<ScheduleOrder> schedule(BlockProblem &problem,
@@ -89,6 +103,8 @@ private:
   void printResult(const comm::ScheduledBlock &block);
 
   std::optional<int64_t> memoryLimit;
+  /// Ops in all blocks that are scheduled.
+  uint64_t numOpsInAll = 0;
 };
 } // namespace
 
@@ -105,6 +121,19 @@ static void shareLanes(BlockProblem &problem) {
       shared = graph[start].lane;
     graph.setLane(start, *shared);
   }
+}
+
+/// The steps for one of several blocks: together they take as many as one block
+/// would take alone, but for small ones, which need some to be searched
+/// exactly.
+uint64_t CommSchedulePass::getShareOfSteps(const BlockProblem &problem) const {
+  constexpr uint64_t fewestSteps = 5'000'000;
+  uint64_t numOps = problem.block.block->getOperations().size();
+  double share = static_cast<double>(numOps) /
+                 static_cast<double>(std::max(numOps, numOpsInAll));
+  double numSteps =
+      share * static_cast<double>(getDefaultSteps(problem.problem));
+  return std::max(fewestSteps, static_cast<uint64_t>(numSteps));
 }
 
 /// Schedules all blocks, again and again with other limits of bodies as long as
@@ -148,7 +177,7 @@ FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
     shareLanes(problem);
 
   SearchOptions options;
-  options.maxSteps = steps;
+  options.maxSteps = steps ? uint64_t(steps) : getShareOfSteps(problem);
   options.seed = seed;
   SearchResult result = searchSchedule(limited, options);
   if (result.excess) {

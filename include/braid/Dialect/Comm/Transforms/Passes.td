@@ -429,7 +429,8 @@ def CommSchedulePass : Pass<"comm-schedule"> {
            "Keep the program's order of the starts">,
     Option<"steps", "steps", "uint64_t", /*default=*/"0",
            "How long to search: nodes placed or looked at, over all orders that are "
-           "tried; 0 is a number that grows with the block">,
+           "tried; 0 is a number that grows with the block, or a share of it where "
+           "there are several">,
     Option<"seed", "seed", "uint64_t", /*default=*/"0",
            "Of the random choices of the search">,
     Option<"print", "print", "bool", /*default=*/"true",
