@@ -70,8 +70,7 @@ void ExposureExplainer::improveLowerBound(Region &region,
   const BlockProblem *problem = getProblem(region.front());
   if (!problem)
     return;
-  LowerBounds bounds =
-      computeLowerBounds(problem->problem, totals.makespanNs);
+  LowerBounds bounds = computeLowerBounds(problem->problem, totals.makespanNs);
   totals.lowerBoundNs =
       std::min(totals.makespanNs, std::max(totals.lowerBoundNs, bounds.best()));
   if (bounds.best() == totals.lowerBoundNs)
