@@ -31,8 +31,13 @@
 using namespace braid;
 
 uint64_t braid::getDefaultSteps(const SchedulingProblem &problem) {
-  return std::max<uint64_t>(150'000'000,
-                            50'000'000 + 1000 * uint64_t(problem.graph.size()));
+  uint64_t size = problem.graph.size();
+  uint64_t steps = std::max<uint64_t>(150'000'000, 50'000'000 + 1000 * size);
+  // Nothing is proven early where ops slow each other down; on large graphs
+  // steps take longer there.
+  if (problem.machine.hasContention() && size < 100'000)
+    steps = std::max<uint64_t>(steps, 300'000'000 - 1500 * size);
+  return steps;
 }
 
 static constexpr int64_t never = std::numeric_limits<int64_t>::max();
