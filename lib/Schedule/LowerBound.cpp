@@ -12,6 +12,7 @@
 #include "PhaseBound.h"
 #include "PrecedenceDag.h"
 #include "PricedProblem.h"
+#include "SuccessionBound.h"
 #include "TwoChainBound.h"
 #include "braid/Schedule/Contention.h"
 #include "braid/Schedule/Units.h"
@@ -144,6 +145,7 @@ static int64_t getMostIdle(ArrayRef<IdleTime> atBegin, ArrayRef<IdleTime> atEnd,
 namespace {
 /// What the bounds that take long may look at.
 struct BoundBudget {
+  size_t successionVisits = 0;
   size_t availabilitySteps = 15'000'000;
   size_t phaseVisits = 0;
   size_t chainPoints = 0;
@@ -278,6 +280,10 @@ static LowerBounds computeBounds(const SchedulingProblem &problem,
   if (bounds.best() >= knownNs)
     return bounds;
 
+  if (int64_t succession =
+          getSuccessionBound(before, heads, tails, budget.successionVisits);
+      succession > bounds.best())
+    raise(LowerBoundKind::Availability, succession);
   int64_t best = bounds.best();
   if (problem.carriedAwaits.empty() && budget.phaseVisits != 0)
     if (int64_t phases = getPhaseBound(before, after, best, budget.phaseVisits);
@@ -320,7 +326,7 @@ static int64_t getContentionBound(const SchedulingProblem &problem,
 LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem,
                                       int64_t knownNs,
                                       LowerBoundEffort effort) {
-  BoundBudget quick, full = {200'000'000, 100'000'000, 4'000'000};
+  BoundBudget quick, full = {20'000'000, 200'000'000, 100'000'000, 4'000'000};
   bool isQuick = effort == LowerBoundEffort::Quick;
   bool hasContention = problem.machine.hasContention();
   LowerBounds bounds =
