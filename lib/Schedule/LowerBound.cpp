@@ -149,6 +149,11 @@ struct BoundBudget {
   size_t availabilitySteps = 15'000'000;
   size_t phaseVisits = 0;
   size_t chainPoints = 0;
+
+  BoundBudget operator/(size_t parts) const {
+    return {successionVisits / parts, availabilitySteps / parts,
+            phaseVisits / parts, chainPoints / parts};
+  }
 };
 } // namespace
 
@@ -304,7 +309,7 @@ static int64_t getContentionBound(const SchedulingProblem &problem,
   std::vector<PricedProblem> priced =
       getPricedProblems(problem, size <= 20'000 ? 6 : 2);
   // All of them in a hurry, then the best.
-  constexpr unsigned part = 20;
+  constexpr size_t parts = 20;
   const PricedProblem *bestPriced = nullptr;
   int64_t best = 0;
   auto consider = [&](const PricedProblem &problem, BoundBudget budget) {
@@ -317,7 +322,7 @@ static int64_t getContentionBound(const SchedulingProblem &problem,
     bestPriced = &problem;
   };
   for (const PricedProblem &problem : priced)
-    consider(problem, {budget.phaseVisits / part, budget.chainPoints / part});
+    consider(problem, budget / parts);
   if (bestPriced && best < knownNs)
     consider(*bestPriced, budget);
   return best;
