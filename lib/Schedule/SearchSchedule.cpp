@@ -31,13 +31,12 @@
 using namespace braid;
 
 uint64_t braid::getDefaultSteps(const SchedulingProblem &problem) {
-  uint64_t size = problem.graph.size();
-  uint64_t steps = std::max<uint64_t>(150'000'000, 50'000'000 + 1000 * size);
-  // Nothing is proven early where ops slow each other down; on large graphs
-  // steps take longer there.
-  if (problem.machine.hasContention() && size < 100'000)
-    steps = std::max<uint64_t>(steps, 300'000'000 - 1500 * size);
-  return steps;
+  int64_t size = problem.graph.size();
+  // Where ops slow each other down nothing is proven early, and on large graphs
+  // steps take longer.
+  if (problem.machine.hasContention())
+    return std::max(50'000'000 + 500 * size, 300'000'000 - 2000 * size);
+  return std::max<int64_t>(150'000'000, 50'000'000 + 1000 * size);
 }
 
 static constexpr int64_t never = std::numeric_limits<int64_t>::max();
@@ -52,7 +51,16 @@ public:
   SearchResult run();
 
 private:
-  bool isDone() const { return result.optimal || getLeftSteps() == 0; }
+  bool isDone() const {
+    return result.optimal || isGoodEnough() || getLeftSteps() == 0;
+  }
+  /// On larger graphs the last ten-thousandth is not worth the time.
+  bool isGoodEnough() const {
+    return flat.size() > maxExactNodes && hasResult &&
+           result.peakBytes <= flat.maxMemory &&
+           result.makespanNs - result.lowerBoundNs <=
+               result.lowerBoundNs / 10'000;
+  }
   uint64_t getLeftSteps() const {
     uint64_t spent = otherSteps + scheduler.getSteps() + windows.getSteps();
     return spent < maxSteps ? maxSteps - spent : 0;
