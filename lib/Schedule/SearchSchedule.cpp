@@ -558,13 +558,16 @@ SearchResult Searcher::run() {
   }
   if (!isDone() && options.useExact)
     runExact();
-  if (!isDone() && options.useTunedLists)
-    tuneListRules();
-  // Beams know no contention; local search does better with their steps.
-  if (!isDone() && options.useBeam && !flat.hasContentionAlone)
-    runBeam();
-  if (!isDone() && options.useIteratedLists)
-    runIteratedLists();
+  // More lists and beams know no contention: local search does better with
+  // their steps.
+  if (!flat.hasContentionAlone) {
+    if (!isDone() && options.useTunedLists)
+      tuneListRules();
+    if (!isDone() && options.useBeam)
+      runBeam();
+    if (!isDone() && options.useIteratedLists)
+      runIteratedLists();
+  }
   if (!isDone() && (options.useWindows || options.useMoves))
     runLocalSearch();
   sinkWaitsOfResult();
