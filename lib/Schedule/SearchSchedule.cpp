@@ -54,9 +54,12 @@ private:
   bool isDone() const {
     return result.optimal || isGoodEnough() || getLeftSteps() == 0;
   }
-  /// On larger graphs the last ten-thousandth is not worth the time.
+  /// The last ten-thousandth is not worth the time on large graphs, nor where
+  /// contention keeps proofs from being exact.
   bool isGoodEnough() const {
-    return flat.size() > maxExactNodes && hasResult &&
+    constexpr unsigned largeNodes = 10'000;
+    bool proofsAreRare = flat.hasContentionAlone && flat.size() > maxExactNodes;
+    return (proofsAreRare || flat.size() > largeNodes) && hasResult &&
            result.peakBytes <= flat.maxMemory &&
            result.makespanNs - result.lowerBoundNs <=
                result.lowerBoundNs / 10'000;
