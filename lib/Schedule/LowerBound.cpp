@@ -285,10 +285,9 @@ static LowerBounds computeBounds(const SchedulingProblem &problem,
   if (bounds.best() >= knownNs)
     return bounds;
 
-  if (int64_t succession =
-          getSuccessionBound(before, heads, tails, budget.successionVisits);
-      succession > bounds.best())
-    raise(LowerBoundKind::Availability, succession);
+  if (budget.successionVisits != 0)
+    raise(LowerBoundKind::Availability,
+          getSuccessionBound(before, heads, tails, budget.successionVisits));
   int64_t best = bounds.best();
   if (problem.carriedAwaits.empty() && budget.phaseVisits != 0)
     if (int64_t phases = getPhaseBound(before, after, best, budget.phaseVisits);

@@ -9,6 +9,7 @@
 #include "PricedProblem.h"
 
 #include "braid/Schedule/Contention.h"
+#include "braid/Schedule/Units.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -70,15 +71,19 @@ private:
   void findKinds();
   void findSets();
   void findRates();
+  /// Of a body that may be faster, nothing but its least time is known.
+  bool isKnown(unsigned node) const {
+    return costs[node] == problem.graph[node].cost;
+  }
   /// The price of each kind, if that of a lane is at most `most[lane]`; as much
   /// of it as sets of kinds may cost.
   Prices getPrices(ArrayRef<double> most) const;
   /// The most that the prices of what runs at once can be.
   double getMostPrices(const Prices &prices) const;
-  /// What a ns of an operation takes at least on the clock.
-  double getStretch(const Prices &prices, const Kind &kind) const;
-  /// What a ns of an op on the stream takes at least on the clock.
-  double getStretch(const Prices &prices, unsigned node) const;
+  /// What a ns of an operation of `kind` takes at least on the clock.
+  double getStretchOfKind(const Prices &prices, unsigned kind) const;
+  /// What a ns of `node`, an op on the stream, takes at least on the clock.
+  double getStretchOfOp(const Prices &prices, unsigned node) const;
   /// The bound that the work of every `stride`-th node of the stream gives.
   double getStreamBound(const Prices &prices, unsigned stride) const;
   PricedProblem getProblem(const Prices &prices) const;
@@ -100,10 +105,6 @@ private:
   /// By op and set: 1 / q above, and how much slower memory makes operations
   /// that use it, divided by q.
   std::vector<double> slowdown, progress;
-  /// Of a body that may be faster, nothing but its least time is known.
-  bool isKnown(unsigned node) const {
-    return costs[node] == problem.graph[node].cost;
-  }
   /// By node: what it takes at least.
   std::vector<int64_t> costs;
   std::vector<bool> isBody;
@@ -321,17 +322,16 @@ double Pricing::getMostPrices(const Prices &prices) const {
   return most;
 }
 
-double Pricing::getStretch(const Prices &prices, const Kind &kind) const {
+double Pricing::getStretchOfKind(const Prices &prices, unsigned kind) const {
   // Slower than that it only takes longer: the sum is at most 1.
   double least = 1;
-  unsigned index = &kind - kinds.data();
   for (const KindSet &set : sets) {
-    if (!llvm::is_contained(set.kinds, index))
+    if (!llvm::is_contained(set.kinds, kind))
       continue;
     double sum = 0, ownRate = 1;
     for (auto [other, rate] : zip_equal(set.kinds, set.rates)) {
       sum += prices[other] * rate;
-      if (other == index)
+      if (other == kind)
         ownRate = rate;
     }
     least = std::min(least, (1 - sum) / ownRate);
@@ -339,7 +339,7 @@ double Pricing::getStretch(const Prices &prices, const Kind &kind) const {
   return std::max(least, 0.0);
 }
 
-double Pricing::getStretch(const Prices &prices, unsigned node) const {
+double Pricing::getStretchOfOp(const Prices &prices, unsigned node) const {
   double least = 1;
   for (auto [index, set] : llvm::enumerate(sets)) {
     // All that runs, and what of it uses memory and may be slowed down by it.
@@ -363,7 +363,7 @@ double Pricing::getStreamBound(const Prices &prices, unsigned stride) const {
   for (unsigned node = 0; node < costs.size(); node += stride) {
     if (problem.graph[node].kind == NodeKind::Start || costs[node] == 0)
       continue;
-    bound += double(costs[node]) * getStretch(prices, node);
+    bound += double(costs[node]) * getStretchOfOp(prices, node);
     if (!isBody[node])
       bound += launch;
   }
@@ -385,12 +385,12 @@ PricedProblem Pricing::getProblem(const Prices &prices) const {
     ScheduleNode copy = graph[node];
     double cost = double(costs[node]);
     if (copy.kind != NodeKind::Start) {
-      cost *= getStretch(prices, node);
+      cost *= getStretchOfOp(prices, node);
       if (!isBody[node] && costs[node] != 0)
         cost += double(machine.launchNs) * (1 - most);
     } else if (kindOf[node] != none) {
       result.pricesNs += prices[kindOf[node]] * cost;
-      cost *= getStretch(prices, kinds[kindOf[node]]);
+      cost *= getStretchOfKind(prices, kindOf[node]);
     } else {
       cost *= 1 - most;
     }
@@ -417,10 +417,9 @@ std::vector<PricedProblem> Pricing::getProblems(size_t count) const {
   auto consider = [&](const std::vector<double> &tried) {
     double bound = getStreamBound(getPrices(tried), stride);
     if (bound <= best)
-      return false;
+      return;
     best = bound;
     most = tried;
-    return true;
   };
   // All multiples of a quarter, then closer and closer around the best.
   SmallVector<unsigned> lanes;
@@ -469,8 +468,8 @@ braid::getPricedProblems(const SchedulingProblem &problem, size_t count) {
   constexpr int64_t tooLong = std::numeric_limits<int64_t>::max() / 1024;
   int64_t total = 0;
   for (unsigned node = 0; node != problem.graph.size(); ++node) {
-    total += std::min(problem.graph[node].cost, tooLong);
-    total += std::min(problem.machine.launchNs, tooLong);
+    total =
+        addNs(total, addNs(problem.graph[node].cost, problem.machine.launchNs));
     if (total >= tooLong)
       return {};
   }

@@ -114,11 +114,22 @@ static void resolveShapes(ArrayRef<tensor::DimOp> dims,
   }
 }
 
-SmallVector<SchedulableBlock>
-braid::prepareSchedulableBlocks(Operation *function, ScheduleChanges &changes) {
+/// What is in the regions of `function`.
+static FunctionContents getContents(Operation *function) {
   FunctionContents contents;
   for (Region &region : function->getRegions())
     contents.add(region);
+  return contents;
+}
+
+SmallVector<SchedulableBlock>
+braid::findSchedulableBlocks(Operation *function) {
+  return getContents(function).blocks;
+}
+
+SmallVector<SchedulableBlock>
+braid::prepareSchedulableBlocks(Operation *function, ScheduleChanges &changes) {
+  FunctionContents contents = getContents(function);
   if (!contents.dims.empty())
     resolveShapes(contents.dims, changes);
   return std::move(contents.blocks);

@@ -95,14 +95,16 @@ struct SchedulableBlock {
   operator mlir::Block *() const { return block; }
 };
 
-/// Collects the blocks of `function`, and those nested in it, that hold a start
-/// or a wait. Bodies of kernels, of linalg ops and of `comm.compute` and graph
+/// The blocks of `function`, and those nested in it, that hold a start or a
+/// wait. Bodies of kernels, of linalg ops and of `comm.compute` and graph
 /// regions are left out.
-///
-/// Makes sizes of awaited values come from the operands of their starts first,
-/// so that no one has to wait to know a shape: replaces each `tensor.dim` of a
-/// constant dimension of a wait's value whose start is known, and records that
-/// in `changes`.
+llvm::SmallVector<SchedulableBlock>
+findSchedulableBlocks(mlir::Operation *function);
+
+/// Finds the same blocks. Makes sizes of awaited values come from the operands
+/// of their starts first, so that no one has to wait to know a shape: replaces
+/// each `tensor.dim` of a constant dimension of a wait's value whose start is
+/// known, and records that in `changes`.
 llvm::SmallVector<SchedulableBlock>
 prepareSchedulableBlocks(mlir::Operation *function, ScheduleChanges &changes);
 

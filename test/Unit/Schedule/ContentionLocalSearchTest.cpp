@@ -121,23 +121,34 @@ TEST(ContentionMachine, NothingIsInFlightAfterItsEnd) {
   EXPECT_TRUE(ends.empty());
 }
 
-TEST(ContentionWindow, AWideBeamFindsTheBestOrder) {
-  for (uint64_t seed = 0; seed != 40; ++seed) {
-    SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 8, 3);
-    FlatProblem flat(problem);
-    std::vector<SimulatedOp> ops = getOpsByNode(flat);
-    std::vector<SimulatedTimes> times(flat.size());
+namespace {
+/// A beam over all of a problem, with what the machines that it finds refer to.
+struct WholeSearch {
+  WholeSearch(const SchedulingProblem &problem, unsigned width, unsigned count)
+      : flat(problem), ops(getOpsByNode(flat)), times(flat.size()) {
     std::vector<unsigned> position;
     std::vector<int64_t> zeros;
     ScheduleWindow window =
         getWholeWindow(flat, getProgramOrder(problem.graph), position, zeros);
-    ContentionWindow search(flat);
-    std::vector<ContentionWindow::Found> found;
-    search.search(window, ContentionMachine(ops, problem.machine, times), {},
-                  100'000, 100'000, 10'000'000, found);
+    ContentionWindow(flat).search(
+        window, ContentionMachine(ops, problem.machine, times), {}, width,
+        count, 10'000'000, found);
+  }
+
+  FlatProblem flat;
+  std::vector<SimulatedOp> ops;
+  std::vector<SimulatedTimes> times;
+  std::vector<ContentionWindow::Found> found;
+};
+} // namespace
+
+TEST(ContentionWindow, AWideBeamFindsTheBestOrder) {
+  for (uint64_t seed = 0; seed != 40; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = makeContended(seed, 8, 3);
+    WholeSearch search(problem, /*width=*/100'000, /*count=*/100'000);
     int64_t leastNs = std::numeric_limits<int64_t>::max();
-    for (ContentionWindow::Found &result : found) {
+    for (ContentionWindow::Found &result : search.found) {
       ASSERT_TRUE(isAllowedOrder(problem, result.order));
       result.machine.drain();
       ASSERT_EQ(result.machine.getNowNs(),
@@ -154,19 +165,9 @@ TEST(ContentionWindow, ANarrowBeamKeepsTheLimits) {
     SCOPED_TRACE(seed);
     SchedulingProblem problem = makeContended(seed, 20);
     problem.maxInFlight = 1 + seed % 2;
-    FlatProblem flat(problem);
-    std::vector<SimulatedOp> ops = getOpsByNode(flat);
-    std::vector<SimulatedTimes> times(flat.size());
-    std::vector<unsigned> position;
-    std::vector<int64_t> zeros;
-    ScheduleWindow window =
-        getWholeWindow(flat, getProgramOrder(problem.graph), position, zeros);
-    ContentionWindow search(flat);
-    std::vector<ContentionWindow::Found> found;
-    search.search(window, ContentionMachine(ops, problem.machine, times), {},
-                  16, 4, 10'000'000, found);
-    EXPECT_LE(found.size(), 4u);
-    for (ContentionWindow::Found &result : found) {
+    WholeSearch search(problem, /*width=*/16, /*count=*/4);
+    EXPECT_LE(search.found.size(), 4u);
+    for (ContentionWindow::Found &result : search.found) {
       std::string reason;
       ASSERT_TRUE(isAllowedOrder(problem, result.order, &reason)) << reason;
       ++kept;

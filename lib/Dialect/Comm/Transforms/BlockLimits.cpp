@@ -8,6 +8,8 @@
 
 #include "BlockLimits.h"
 
+#include "SchedulingPass.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -91,13 +93,9 @@ void BlockLimits::forget(ArrayRef<Block *> changed) {
     }
   }
   auto isStale = [&](const ScheduledBlock &scheduled) {
-    Operation *parent = scheduled.block->getParentOp();
-    auto function = dyn_cast<func::FuncOp>(parent);
-    if (!function)
-      function = parent->getParentOfType<func::FuncOp>();
     return stale.contains(scheduled.block) ||
            (positions.at(scheduled.block) > first &&
-            !functions.contains(function));
+            !functions.contains(getFunctionOf(scheduled.block)));
   };
   blocks.erase(std::remove_if(blocks.begin(), blocks.end(), isStale),
                blocks.end());

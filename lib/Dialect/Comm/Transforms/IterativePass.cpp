@@ -66,13 +66,6 @@ static std::string getNodeName(Operation *op, unsigned node) {
   return (op->getName().getStringRef() + "#" + Twine(node)).str();
 }
 
-/// The function that the block of `problem` is in.
-static func::FuncOp getFunction(const BlockProblem &problem) {
-  Operation *parent = problem.block.block->getParentOp();
-  auto function = dyn_cast<func::FuncOp>(parent);
-  return function ? function : parent->getParentOfType<func::FuncOp>();
-}
-
 /// Writes `table` to the file `output`, if it has a name; emits an error at
 /// `op` and fails if that cannot be done.
 static LogicalResult writeTable(Operation *op, StringRef table,
@@ -127,7 +120,7 @@ FailureOr<comm::IterativeTotals> braid::comm::runIterativePass(
           statistics.getInitialExposedNs() - statistics.getFinalExposedNs();
     }
     if (!output.empty()) {
-      os << "func @" << getFunction(block).getName() << ":\n";
+      os << "func @" << getFunctionOf(block.block.block).getName() << ":\n";
       printStatistics(
           result, title,
           [&](unsigned node) { return getNodeName(ops[node], node); }, os);

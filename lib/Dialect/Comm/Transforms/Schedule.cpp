@@ -38,16 +38,12 @@ static std::string describe(Operation *op) {
   return text;
 }
 
-/// The ops in all blocks below `root` that have a start or a wait.
+/// The ops in all blocks that a pass on `root` schedules.
 static uint64_t countScheduledOps(Operation *root) {
   uint64_t numOps = 0;
-  root->walk([&](Block *block) {
-    bool isScheduled = llvm::any_of(*block, [](Operation &op) {
-      return isa<comm::WaitOp>(op) || comm::getAsyncStart(&op);
-    });
-    if (isScheduled)
-      numOps += block->getOperations().size();
-  });
+  for (func::FuncOp function : comm::getHostFunctions(root))
+    for (const SchedulableBlock &block : findSchedulableBlocks(function))
+      numOps += block.numOps;
   return numOps;
 }
 

@@ -85,8 +85,7 @@ braid::comm::parseMemoryOption(Operation *op, StringRef text,
     return emitError(op->getLoc())
            << "invalid size '" << text << "' in option '" << option
            << "', expected a number of at least 0, with unit B, KB, MB, GB, "
-              "TB, "
-              "KiB, MiB, GiB, TiB or none, such as 80GiB";
+              "TB, KiB, MiB, GiB, TiB or none, such as 80GiB";
   return bytes;
 }
 
@@ -113,6 +112,12 @@ static unsigned countMoved(const ScheduleGraph &graph, ArrayRef<unsigned> order,
       numMoved += othersBefore[node] != numOthers;
   }
   return numMoved;
+}
+
+func::FuncOp braid::comm::getFunctionOf(Block *block) {
+  Operation *parent = block->getParentOp();
+  auto function = dyn_cast<func::FuncOp>(parent);
+  return function ? function : parent->getParentOfType<func::FuncOp>();
 }
 
 FailureOr<unsigned> braid::comm::scheduleFunctions(

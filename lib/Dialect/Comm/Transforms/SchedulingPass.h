@@ -49,6 +49,9 @@ protected:
 /// left out.
 llvm::SmallVector<mlir::func::FuncOp> getHostFunctions(mlir::Operation *root);
 
+/// The function that `block` is in.
+mlir::func::FuncOp getFunctionOf(mlir::Block *block);
+
 /// Runs `schedule`, which records what it changes, on each of `functions`.
 /// Returns the sum of what it gives. If it fails, so does this, and takes back
 /// all that is recorded: a pass that fails leaves its input as it was.

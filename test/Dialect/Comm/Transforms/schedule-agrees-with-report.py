@@ -13,22 +13,14 @@ import re
 import subprocess
 import sys
 
+from report_reading import list_bodies
+
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 3)
 # Calls itself through another function: what a circle of calls takes depends on
 # where one begins to count.
 CIRCULAR = {"pong"}
 REMARK = re.compile(r"remark: scheduled(?: @([^:]*))?: (makespan|time an iteration) (\d+) ns, was \d+ ns; .*"
                     r"; peak memory (\d+) bytes; order of")
-
-
-def list_bodies(nodes):
-    """(makespan, peak) of all bodies below `nodes`."""
-    found = []
-    for node in nodes:
-        for body in node.get("bodies", []):
-            found.append((body["makespan_ns"], body["peak_bytes"]))
-            found += list_bodies(body["nodes"])
-    return found
 
 
 def compare(path, hardware, directory):

@@ -18,6 +18,7 @@ import subprocess
 import sys
 
 from random_program import TENSOR, random_program
+from report_reading import list_bodies
 
 BATCH = 10
 SCHEDULED = re.compile(r"remark: scheduled(?: @(\w+))?: (?:makespan|time an iteration) (\d+) ns, was (\d+) ns; "
@@ -55,15 +56,6 @@ def schedule(path, costs, options):
         return run.returncode, run.stderr, None
     with open(report) as file:
         return 0, run.stderr, {f["name"]: f for f in json.load(file)["functions"]}
-
-
-def list_bodies(nodes):
-    found = []
-    for node in nodes:
-        for body in node.get("bodies", []):
-            found.append((body["makespan_ns"], body["peak_bytes"]))
-            found += list_bodies(body["nodes"])
-    return found
 
 
 def check_agreement(messages, functions, what, is_limited):
