@@ -308,3 +308,26 @@ void ContentionLocalSearch::improve(const SearchOptions &options,
   if (options.useMoves && !isDone())
     anneal(toleranceNs / 16, targetNs, getLeft(), engine);
 }
+
+void ContentionLocalSearch::improveBestOf(
+    std::vector<std::pair<int64_t, ScheduleOrder>> &starts,
+    const SearchOptions &options, int64_t targetNs, uint64_t maxSteps,
+    std::mt19937_64 &engine) {
+  // What is the shortest to begin with is often not what can become the
+  // shortest, so they run a race.
+  uint64_t lastStep = getSteps() + maxSteps;
+  for (uint64_t steps = maxSteps / 24; starts.size() > 1; steps *= 2) {
+    for (auto &[makespanNs, order] : starts) {
+      assign(order);
+      improve(options, targetNs, steps, engine);
+      makespanNs = bestNs;
+      order = best;
+      if (bestNs <= targetNs)
+        return;
+    }
+    llvm::sort(starts);
+    starts.resize(starts.size() > 2 ? starts.size() / 2 : 1);
+  }
+  assign(starts.front().second);
+  improve(options, targetNs, lastStep - std::min(lastStep, getSteps()), engine);
+}

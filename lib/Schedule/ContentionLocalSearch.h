@@ -40,6 +40,13 @@ public:
   void improve(const SearchOptions &options, int64_t targetNs,
                uint64_t maxSteps, std::mt19937_64 &engine);
 
+  /// Improves the best of `starts`, makespans and orders, a little, and then
+  /// the best of what that gives, as `improve` does; altogether with at most
+  /// `maxSteps`.
+  void improveBestOf(std::vector<std::pair<int64_t, ScheduleOrder>> &starts,
+                     const SearchOptions &options, int64_t targetNs,
+                     uint64_t maxSteps, std::mt19937_64 &engine);
+
   /// Searches every window of `length` nodes, half of each new, from the first
   /// to the last, again and again until nothing becomes better, the makespan is
   /// at most `targetNs` or so many steps are spent. True if the makespan has

@@ -62,6 +62,11 @@ std::vector<ListParameters> ListRules::getTable() const {
       rule.eagerStarts = eager;
       rule.patienceNs = patienceNs;
     }
+    for (int64_t patienceNs : {int64_t(0), meanNs}) {
+      ListParameters &rule = table.emplace_back(priority);
+      rule.patienceNs = patienceNs;
+      rule.lanePatienceNs = longestNs / 8;
+    }
     for (int64_t patienceNs : {int64_t(0), meanNs / 4, meanNs}) {
       ListParameters &rule = table.emplace_back(priority);
       rule.name = "what fits before the next end";

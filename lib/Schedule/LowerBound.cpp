@@ -305,25 +305,30 @@ static LowerBounds computeBounds(const SchedulingProblem &problem,
 static int64_t getContentionBound(const SchedulingProblem &problem,
                                   int64_t knownNs, BoundBudget budget) {
   unsigned size = problem.graph.size();
-  std::vector<PricedProblem> priced =
-      getPricedProblems(problem, size <= 20'000 ? 6 : 2);
-  // All of them in a hurry, then the best.
-  constexpr size_t parts = 20;
-  const PricedProblem *bestPriced = nullptr;
-  int64_t best = 0;
-  auto consider = [&](const PricedProblem &problem, BoundBudget budget) {
+  // Others than the first are better where more than the work of the stream
+  // counts.
+  constexpr double factors[] = {1, 0.75, 0.875, 1.25, 0.625, 0.5};
+  std::vector<PricedProblem> priced = getPricedProblems(
+      problem, ArrayRef(factors).take_front(size <= 20'000 ? 6 : 2));
+  auto getBound = [&](const PricedProblem &problem, BoundBudget budget) {
     LowerBounds inner = computeBounds(
         problem.problem, problem.getBoundOfProblem(knownNs), budget);
-    int64_t bound = std::min(problem.getBound(inner.best()), knownNs);
-    if (bestPriced && bound <= best)
-      return;
-    best = bound;
-    bestPriced = &problem;
+    return std::min(problem.getBound(inner.best()), knownNs);
   };
-  for (const PricedProblem &problem : priced)
-    consider(problem, budget / parts);
-  if (bestPriced && best < knownNs)
-    consider(*bestPriced, budget);
+  // All of them in a hurry, then the best two.
+  constexpr size_t parts = 20;
+  std::vector<std::pair<int64_t, const PricedProblem *>> entries;
+  int64_t best = 0;
+  for (const PricedProblem &problem : priced) {
+    entries.emplace_back(getBound(problem, budget / parts), &problem);
+    best = std::max(best, entries.back().first);
+  }
+  llvm::stable_sort(entries, [](const auto &a, const auto &b) {
+    return a.first > b.first;
+  });
+  for (auto [boundNs, problem] : ArrayRef(entries).take_front(2))
+    if (best < knownNs)
+      best = std::max(best, getBound(*problem, budget / 2));
   return best;
 }
 

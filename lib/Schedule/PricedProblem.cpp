@@ -62,7 +62,7 @@ class Pricing {
 public:
   explicit Pricing(const SchedulingProblem &problem);
 
-  std::vector<PricedProblem> getProblems(size_t count) const;
+  std::vector<PricedProblem> getProblems(ArrayRef<double> factors) const;
 
 private:
   /// By kind.
@@ -84,8 +84,10 @@ private:
   double getStretchOfKind(const Prices &prices, unsigned kind) const;
   /// What a ns of `node`, an op on the stream, takes at least on the clock.
   double getStretchOfOp(const Prices &prices, unsigned node) const;
-  /// The bound that the work of every `stride`-th node of the stream gives.
-  double getStreamBound(const Prices &prices, unsigned stride) const;
+  /// Compute in the order of what it asks for; of much of it a part.
+  void findSample();
+  /// The bound that the work of the stream gives, from the sample.
+  double getStreamBound(const Prices &prices) const;
   PricedProblem getProblem(const Prices &prices) const;
 
   static constexpr unsigned none = ~0u;
@@ -105,6 +107,9 @@ private:
   /// By op and set: 1 / q above, and how much slower memory makes operations
   /// that use it, divided by q.
   std::vector<double> slowdown, progress;
+  std::vector<unsigned> sample;
+  /// How many nodes each of the sample stands for.
+  double weight = 1;
   /// By node: what it takes at least.
   std::vector<int64_t> costs;
   std::vector<bool> isBody;
@@ -125,6 +130,7 @@ Pricing::Pricing(const SchedulingProblem &problem)
   findKinds();
   findSets();
   findRates();
+  findSample();
 }
 
 void Pricing::findKinds() {
@@ -357,17 +363,38 @@ double Pricing::getStretchOfOp(const Prices &prices, unsigned node) const {
   return std::max(least, 0.0);
 }
 
-double Pricing::getStreamBound(const Prices &prices, unsigned stride) const {
+void Pricing::findSample() {
+  for (unsigned node = 0; node != costs.size(); ++node)
+    if (problem.graph[node].kind != NodeKind::Start && costs[node] != 0)
+      sample.push_back(node);
+  constexpr size_t maxNodes = 4'000;
+  if (sample.size() <= maxNodes)
+    return;
+  // Every so many nodes of a program that repeats itself would always be the
+  // same ops of a layer; of sorted ones every kind has its part.
+  llvm::sort(sample, [&](unsigned a, unsigned b) {
+    auto getKey = [&](unsigned node) {
+      const ResourceDemand &demand = problem.demands[node];
+      return std::tuple(bool(isBody[node]), costs[node], demand.arithmeticNs,
+                        demand.tiles, demand.memoryBytes, node);
+    };
+    return getKey(a) < getKey(b);
+  });
+  weight = double(sample.size()) / maxNodes;
+  for (size_t i = 0; i != maxNodes; ++i)
+    sample[i] = sample[(2 * i + 1) * sample.size() / (2 * maxNodes)];
+  sample.resize(maxNodes);
+}
+
+double Pricing::getStreamBound(const Prices &prices) const {
   double bound = 0;
   double launch = double(machine.launchNs) * (1 - getMostPrices(prices));
-  for (unsigned node = 0; node < costs.size(); node += stride) {
-    if (problem.graph[node].kind == NodeKind::Start || costs[node] == 0)
-      continue;
+  for (unsigned node : sample) {
     bound += double(costs[node]) * getStretchOfOp(prices, node);
     if (!isBody[node])
       bound += launch;
   }
-  bound *= stride;
+  bound *= weight;
   for (auto [kind, price] : zip_equal(kinds, prices))
     bound += price * double(kind.workNs);
   return bound;
@@ -408,14 +435,13 @@ PricedProblem Pricing::getProblem(const Prices &prices) const {
   return result;
 }
 
-std::vector<PricedProblem> Pricing::getProblems(size_t count) const {
+std::vector<PricedProblem>
+Pricing::getProblems(ArrayRef<double> factors) const {
   // The best prices for the work of the stream, lane by lane.
-  constexpr unsigned maxNodes = 4'000;
-  unsigned stride = costs.size() / maxNodes + 1;
   std::vector<double> most(numLanes, 0);
-  double best = getStreamBound(getPrices(most), stride);
+  double best = getStreamBound(getPrices(most));
   auto consider = [&](const std::vector<double> &tried) {
-    double bound = getStreamBound(getPrices(tried), stride);
+    double bound = getStreamBound(getPrices(tried));
     if (bound <= best)
       return;
     best = bound;
@@ -447,11 +473,8 @@ std::vector<PricedProblem> Pricing::getProblems(size_t count) const {
         if (tried[lane] >= 0 && tried[lane] <= 1)
           consider(tried);
       }
-  // Others are better where more than the work of the stream counts.
   std::vector<PricedProblem> result;
-  for (double factor : {1.0, 0.75, 0.875, 1.25, 0.625, 0.5}) {
-    if (result.size() == count)
-      break;
+  for (double factor : factors) {
     std::vector<double> tried = most;
     for (double &price : tried)
       price *= factor;
@@ -461,7 +484,8 @@ std::vector<PricedProblem> Pricing::getProblems(size_t count) const {
 }
 
 std::vector<PricedProblem>
-braid::getPricedProblems(const SchedulingProblem &problem, size_t count) {
+braid::getPricedProblems(const SchedulingProblem &problem,
+                         ArrayRef<double> factors) {
   if (!problem.machine.hasContention() || problem.demands.empty())
     return {};
   // Sums have to fit.
@@ -473,5 +497,5 @@ braid::getPricedProblems(const SchedulingProblem &problem, size_t count) {
     if (total >= tooLong)
       return {};
   }
-  return Pricing(problem).getProblems(count);
+  return Pricing(problem).getProblems(factors);
 }

@@ -60,10 +60,11 @@ struct PricedProblem {
   int64_t getBoundOfProblem(int64_t boundNs) const;
 };
 
-/// Problems with the most promising prices, at most `count`; none if `problem`
-/// has no contention, or if times are so long that sums overflow.
+/// Problems with the prices that are the best for the work of the stream, times
+/// each of `factors`; none if `problem` has no contention, or if times are so
+/// long that sums overflow.
 std::vector<PricedProblem> getPricedProblems(const SchedulingProblem &problem,
-                                             size_t count);
+                                             llvm::ArrayRef<double> factors);
 
 } // namespace braid
 

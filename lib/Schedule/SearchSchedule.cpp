@@ -9,14 +9,17 @@
 #include "braid/Schedule/SearchSchedule.h"
 
 #include "BeamSearch.h"
+#include "ComputeExchange.h"
 #include "ContentionLocalSearch.h"
 #include "ContentionSearch.h"
 #include "CriticalPathScheduler.h"
 #include "FlatProblem.h"
+#include "LateWaits.h"
 #include "ListRules.h"
 #include "LocalSearch.h"
 #include "MemorySchedule.h"
 #include "PlayedMoves.h"
+#include "PricedSearch.h"
 #include "WindowSearch.h"
 #include "braid/Schedule/LowerBound.h"
 #include "braid/Schedule/ScheduleEvaluator.h"
@@ -82,10 +85,9 @@ private:
   int64_t considerList(llvm::ArrayRef<unsigned> order, llvm::StringRef method) {
     if (problem.carriedAwaits.empty())
       return consider(order, method);
-    int64_t sunkNs = considerUnchecked(sinkWaitsOf(order), method);
+    int64_t sunkNs = considerUnchecked(getOrderWithLateWaits(flat, order), method);
     return std::min(sunkNs, consider(order, method));
   }
-  ScheduleOrder sinkWaitsOf(llvm::ArrayRef<unsigned> order) const;
   void sinkWaitsOfResult();
   void findFittingOrder();
   void runListRules();
@@ -95,6 +97,7 @@ private:
   void runExact();
   void runIteratedLists();
   void runLocalSearch();
+  void improveWithContention();
   bool schedule(ListRule rule, ScheduleOrder &order);
   void explainExcess();
 
@@ -160,47 +163,12 @@ int64_t Searcher::considerUnchecked(llvm::ArrayRef<unsigned> order,
   return isAllowedOrder(problem, order) ? consider(order, method) : never;
 }
 
-/// `order` with every wait just before the first node that has to follow it.
-ScheduleOrder Searcher::sinkWaitsOf(llvm::ArrayRef<unsigned> order) const {
-  ScheduleOrder sunk;
-  sunk.reserve(order.size());
-  // By node: its place in `order`, if it is a wait that is held back.
-  std::vector<unsigned> held(order.size(), ~0u);
-  llvm::SmallVector<unsigned> needed;
-  auto need = [&](unsigned node) {
-    for (unsigned predecessor : flat.predecessors[node])
-      if (held[predecessor] != ~0u) {
-        needed.push_back(held[predecessor]);
-        held[predecessor] = ~0u;
-      }
-  };
-  for (auto [place, node] : llvm::enumerate(order)) {
-    if (problem.graph[node].kind == NodeKind::Wait) {
-      held[node] = place;
-      continue;
-    }
-    // Waits may have to follow other waits.
-    needed.clear();
-    need(node);
-    for (size_t i = 0; i != needed.size(); ++i)
-      need(order[needed[i]]);
-    llvm::sort(needed);
-    for (unsigned wait : needed)
-      sunk.push_back(order[wait]);
-    sunk.push_back(node);
-  }
-  for (unsigned node : order)
-    if (held[node] != ~0u)
-      sunk.push_back(node);
-  return sunk;
-}
-
 /// Puts waits as late as they may stand where that costs neither time nor
 /// memory: an operation that takes longer than estimated then exposes less.
 void Searcher::sinkWaitsOfResult() {
   if (isProgramOrder(result.order))
     return;
-  ScheduleOrder order = sinkWaitsOf(result.order);
+  ScheduleOrder order = getOrderWithLateWaits(flat, result.order);
   otherSteps += flat.size();
   if (order == result.order || !isAllowedOrder(problem, order))
     return;
@@ -431,15 +399,49 @@ void Searcher::runIteratedLists() {
   }
 }
 
+void Searcher::improveWithContention() {
+  ComputeExchange exchange(flat);
+  bool exchanges = options.useExchange && exchange.isUseful();
+  // Makespans and orders.
+  using Start = std::pair<int64_t, ScheduleOrder>;
+  std::vector<Start> starts = {{result.makespanNs, result.order}};
+  auto tryExchanged = [&](llvm::ArrayRef<unsigned> order) {
+    ScheduleOrder exchanged = exchange.exchange(order);
+    int64_t makespanNs = consider(exchanged, "exchanged compute");
+    return Start(makespanNs, std::move(exchanged));
+  };
+  if (exchanges) {
+    constexpr size_t mostLists = 12;
+    Start best = {never, {}};
+    ScheduleOrder order;
+    for (size_t i = 0; i != std::min(lists.size(), mostLists); ++i)
+      if (schedule(listRules.getRule(lists[i].second), order))
+        best = std::min(best, tryExchanged(order));
+    starts.push_back(std::move(best));
+  }
+  if (options.usePrices)
+    for (ScheduleOrder &order :
+         searchWithPrices(problem, options, getLeftSteps() / 4, otherSteps)) {
+      Start best = {consider(order, "priced contention"), std::move(order)};
+      if (exchanges)
+        best = std::min(best, tryExchanged(best.second));
+      starts.push_back(std::move(best));
+    }
+  otherSteps += exchange.getSteps();
+  llvm::erase_if(starts, [](const Start &start) { return start.first == never; });
+
+  ContentionLocalSearch local(flat, result.statistics);
+  local.improveBestOf(starts, options, result.lowerBoundNs, getLeftSteps(),
+                      engine);
+  otherSteps += local.getSteps();
+  consider(local.getOrder(), "local search");
+}
+
 void Searcher::runLocalSearch() {
   if (flat.size() < 3)
     return;
   if (flat.hasContentionAlone) {
-    ContentionLocalSearch local(flat, result.statistics);
-    local.assign(result.order);
-    local.improve(options, result.lowerBoundNs, getLeftSteps(), engine);
-    otherSteps += local.getSteps();
-    consider(local.getOrder(), "local search");
+    improveWithContention();
     return;
   }
   if (!flat.hasExactTimes) {
@@ -529,9 +531,13 @@ SearchResult Searcher::run() {
       computeLowerBounds(problem, std::numeric_limits<int64_t>::max(),
                          LowerBoundEffort::Quick)
           .best();
-  for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
-    otherSteps += flat.size();
-    considerUnchecked(candidate.order, candidate.name);
+  if (options.usePasses) {
+    for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
+      otherSteps += flat.size();
+      considerUnchecked(candidate.order, candidate.name);
+    }
+  } else {
+    considerUnchecked(getProgramOrder(problem.graph), "program order");
   }
   if (flat.hasMemoryLimit() &&
       !(hasResult && result.peakBytes <= flat.maxMemory))
@@ -556,7 +562,7 @@ SearchResult Searcher::run() {
   if (!isDone())
     runListRules();
   if (!isDone()) {
-    result.lowerBoundNs = computeLowerBounds(problem, result.makespanNs).best();
+    result.lowerBoundNs = computeLowerBounds(problem, result.makespanNs, options.boundEffort).best();
     result.optimal = result.makespanNs <= result.lowerBoundNs;
   }
   if (!isDone() && options.useExact)

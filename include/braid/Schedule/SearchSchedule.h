@@ -13,6 +13,7 @@
 #ifndef BRAID_SCHEDULE_SEARCHSCHEDULE_H
 #define BRAID_SCHEDULE_SEARCHSCHEDULE_H
 
+#include "braid/Schedule/LowerBound.h"
 #include "braid/Schedule/SchedulingProblem.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -34,8 +35,11 @@ struct SearchOptions {
   /// Of the random choices.
   uint64_t seed = 0;
 
-  // The parts of the search; all but the passes can be switched off, to measure
-  // what each is worth.
+  // The parts of the search, which can be switched off, to measure what each is
+  // worth.
+  /// What the other passes make of the problem. Without them the result may be
+  /// worse than what one of them gives, but never than the program's order.
+  bool usePasses = true;
   /// Critical-path list schedules by several rules.
   bool useListRules = true;
   /// Changes of the best list rule, as long as they give something better.
@@ -51,6 +55,15 @@ struct SearchOptions {
   bool useWindows = true;
   /// Moves of single nodes along the critical path.
   bool useMoves = true;
+  /// Where ops slow each other down: compute that nothing but compute follows
+  /// changes places.
+  bool useExchange = true;
+  /// Where ops slow each other down: searches of problems in which contention
+  /// is a price.
+  bool usePrices = true;
+
+  /// The bounds that the search looks for.
+  LowerBoundEffort boundEffort = LowerBoundEffort::Full;
 };
 
 /// The largest graphs that are searched exactly.

@@ -18,7 +18,7 @@ using namespace braid;
 using namespace braid::test;
 
 TEST(PricedProblem, NoneWithoutContention) {
-  EXPECT_TRUE(getPricedProblems(makeRandomProblem(1, {}), 4).empty());
+  EXPECT_TRUE(getPricedProblems(makeRandomProblem(1, {}), {1}).empty());
 }
 
 TEST(PricedProblem, ThePriceIsWhatHidingCosts) {
@@ -37,7 +37,7 @@ TEST(PricedProblem, ThePriceIsWhatHidingCosts) {
   problem.demands.resize(2);
   problem.demands[0].arithmeticNs = 1000;
   problem.demands[1].multiprocessors = 50;
-  std::vector<PricedProblem> priced = getPricedProblems(problem, 1);
+  std::vector<PricedProblem> priced = getPricedProblems(problem, {1});
   ASSERT_EQ(priced.size(), 1u);
   // 800 ns at a price of 0.5; on the clock compute takes all of its 1000 ns.
   EXPECT_NEAR(priced[0].pricesNs, 400, 0.01);
@@ -53,7 +53,7 @@ TEST(PricedProblem, BoundsCanBeTurnedRound) {
   options.contention = true;
   for (uint64_t seed = 0; seed != 20; ++seed)
     for (const PricedProblem &priced :
-         getPricedProblems(makeRandomProblem(seed, options), 3))
+         getPricedProblems(makeRandomProblem(seed, options), {1, 0.75, 0.875}))
       for (int64_t boundNs : {int64_t(100), int64_t(12'345)})
         EXPECT_GE(priced.getBound(priced.getBoundOfProblem(boundNs)), boundNs);
 }
@@ -63,7 +63,7 @@ TEST(PricedProblem, TooLongTimesHaveNoPrices) {
   options.contention = true;
   SchedulingProblem problem = makeRandomProblem(1, options);
   problem.machine.launchNs = std::numeric_limits<int64_t>::max() / 2;
-  EXPECT_TRUE(getPricedProblems(problem, 4).empty());
+  EXPECT_TRUE(getPricedProblems(problem, {1}).empty());
 }
 
 TEST(PricedProblem, NoOrderIsFaster) {
@@ -79,7 +79,7 @@ TEST(PricedProblem, NoOrderIsFaster) {
     forEachOrder(problem, [&](llvm::ArrayRef<unsigned> order) {
       least = std::min(least, simulateOrder(problem, order).makespanNs);
     });
-    for (const PricedProblem &priced : getPricedProblems(problem, 6))
+    for (const PricedProblem &priced : getPricedProblems(problem, {1, 0.75, 0.875, 1.25, 0.5}))
       EXPECT_LE(priced.getBound(computeLowerBounds(priced.problem).best()),
                 least)
           << "seed " << seed;

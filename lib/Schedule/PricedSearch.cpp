@@ -1,0 +1,41 @@
+//===- PricedSearch.cpp - Orders for a price of contention ----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PricedSearch.h"
+
+#include "PricedProblem.h"
+
+#include <algorithm>
+
+using namespace braid;
+
+std::vector<ScheduleOrder>
+braid::searchWithPrices(const SchedulingProblem &problem,
+                        const SearchOptions &options, uint64_t maxSteps,
+                        uint64_t &steps) {
+  // The best price for the bound, less, and half of it.
+  constexpr double factors[] = {1, 0.875, 0.5};
+  std::vector<ScheduleOrder> orders;
+  SearchOptions inner = options;
+  inner.maxSteps = std::max<uint64_t>(maxSteps / std::size(factors), 1);
+  inner.boundEffort = LowerBoundEffort::Quick;
+  // These were looked at already, and nothing finds less beside the beam.
+  inner.usePasses = inner.useIteratedLists = false;
+  for (PricedProblem &priced : getPricedProblems(problem, factors)) {
+    priced.problem.transientBytes = problem.transientBytes;
+    priced.problem.buffers = problem.buffers;
+    priced.problem.liveBytes = problem.liveBytes;
+    priced.problem.maxMemory = problem.maxMemory;
+    priced.problem.maxInFlight = problem.maxInFlight;
+    SearchResult found = searchSchedule(priced.problem, inner);
+    steps += found.statistics.steps;
+    if (!found.excess)
+      orders.push_back(std::move(found.order));
+  }
+  return orders;
+}
