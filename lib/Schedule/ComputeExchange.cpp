@@ -30,9 +30,8 @@ ComputeExchange::ComputeExchange(const FlatProblem &flat)
   for (unsigned node = flat.size(); node-- != 0;) {
     movable[node] = graph[node].kind == NodeKind::Compute &&
                     flat.awaited[node].empty() &&
-                    llvm::all_of(flat.successors[node], [&](unsigned next) {
-                      return movable[next];
-                    });
+                    llvm::all_of(flat.successors[node],
+                                 [&](unsigned next) { return movable[next]; });
     if (flat.isStart(node))
       continue;
     workNs += flat.cost[node];
@@ -146,7 +145,7 @@ ScheduleOrder ComputeExchange::exchange(llvm::ArrayRef<unsigned> order) {
       auto chosen = isBeside ? ready.begin() : takeMost();
       unsigned next = order[chosen->second];
       // At least half of it has to be owed.
-      if (flat.cost[next] / 2 > std::max<int64_t>(owedNs, 0))
+      if (flat.cost[next] > 2 * std::max<int64_t>(owedNs, 0))
         break;
       owedNs -= flat.cost[next];
       ready.erase(chosen);

@@ -9,9 +9,9 @@
 // Compute that nothing but compute follows, such as the gradients of weights,
 // may run long after its operands are there. Orders that are made without
 // regard to contention run it as it comes. On a machine where ops slow each
-// other down, that which suffers least belongs beside operations, and that which
-// suffers most to where the stream is alone, which may be thousands of nodes
-// away: no local change gets there.
+// other down, that which suffers least belongs beside operations, and that
+// which suffers most to where the stream is alone, which may be thousands of
+// nodes away: no local change gets there.
 //
 //===----------------------------------------------------------------------===//
 

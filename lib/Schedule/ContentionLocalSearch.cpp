@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <limits>
 
 using namespace braid;
@@ -26,14 +27,19 @@ static constexpr unsigned stepsOfWindowNode = 100;
 static constexpr unsigned horizon = 300;
 
 /// The most places that a node moves.
-static constexpr unsigned maxReach = 200;
+static constexpr unsigned maxReach = 700;
+
+/// After so many nodes between the two ends of a move that are not as they were
+/// it is given up.
+static constexpr unsigned mostPassed = 64;
 
 ContentionLocalSearch::ContentionLocalSearch(const FlatProblem &flat,
                                              SearchStatistics &statistics)
     : frozen(flat), statistics(statistics), ops(getOpsByNode(flat)),
       times(flat.size()), timed(frozen), windows(frozen),
       machines(2 * (horizon + maxReach),
-               ContentionMachine(ops, flat.problem.machine, times)),
+               ContentionMachine(ops, flat.problem.machine, times, &pairs)),
+      hasLimits(flat.hasMemoryLimit() || flat.maxInFlight != 0),
       trial(machines.front()) {}
 
 int64_t ContentionLocalSearch::play(llvm::ArrayRef<unsigned> order) {
@@ -209,46 +215,78 @@ bool ContentionLocalSearch::searchWindows(unsigned length, unsigned width,
   return bestNs < beforeNs;
 }
 
-bool ContentionLocalSearch::maySwap(unsigned begin, unsigned middle,
-                                    unsigned end) const {
-  llvm::ArrayRef<unsigned> order = timed.getOrder();
+bool ContentionLocalSearch::isLegal(const Move &move) const {
   auto isBetween = [&](unsigned node, unsigned first, unsigned last) {
     return timed.getPlace(node) >= first && timed.getPlace(node) < last;
   };
-  if (middle - begin <= end - middle)
-    return llvm::none_of(
-        order.slice(begin, middle - begin), [&](unsigned node) {
-          return llvm::any_of(frozen.successors[node], [&](unsigned successor) {
-            return isBetween(successor, middle, end);
+  return llvm::none_of(
+      timed.getOrder().slice(move.begin, move.end - move.begin),
+      [&](unsigned node) {
+        if (move.isUp())
+          return llvm::any_of(frozen.predecessors[node], [&](unsigned other) {
+            return isBetween(other, move.to, move.begin);
           });
+        return llvm::any_of(frozen.successors[node], [&](unsigned other) {
+          return isBetween(other, move.end, move.to);
         });
-  return llvm::none_of(order.slice(middle, end - middle), [&](unsigned node) {
-    return llvm::any_of(frozen.predecessors[node], [&](unsigned predecessor) {
-      return isBetween(predecessor, begin, middle);
-    });
-  });
+      });
 }
 
-void ContentionLocalSearch::trySwap(unsigned begin, unsigned middle,
-                                    unsigned end, int64_t toleranceNs) {
-  steps += 2 + std::min(middle - begin, end - middle);
-  if (!maySwap(begin, middle, end))
+int64_t ContentionLocalSearch::getGain(const Move &move) {
+  llvm::ArrayRef<unsigned> order = timed.getOrder();
+  auto issue = [&](unsigned first, unsigned last) {
+    for (unsigned node : order.slice(first, last - first))
+      trial.issue(node);
+    steps += stepsPerNode * (last - first);
+  };
+  trial = getPresent(move.first());
+  if (move.isUp())
+    issue(move.begin, move.end);
+  // What the block goes past.
+  unsigned place = move.isUp() ? move.to : move.end;
+  unsigned last = move.isUp() ? move.begin : move.to;
+  unsigned giveUp = place + mostPassed;
+  int64_t gainNs = 0;
+  for (; place != last; ++place) {
+    const ContentionMachine &present = getPresent(place);
+    if (trial.isShiftOf(present)) {
+      gainNs = present.getNowNs() - trial.getNowNs();
+      trial = getPresent(last);
+      break;
+    }
+    if (place == giveUp)
+      return std::numeric_limits<int64_t>::min();
+    issue(place, place + 1);
+  }
+  if (!move.isUp())
+    issue(move.begin, move.end);
+  return gainNs + getGain(trial, move.last());
+}
+
+void ContentionLocalSearch::tryMove(const Move &move, int64_t toleranceNs) {
+  steps += 2 + move.end - move.begin;
+  if (!isLegal(move))
     return;
-  auto nodes = timed.getOrder().slice(begin, end - begin);
-  swapped.assign(nodes.begin(), nodes.end());
-  std::rotate(swapped.begin(), swapped.begin() + (middle - begin),
-              swapped.end());
-  if (!timed.keepsLimits(begin, swapped))
-    return;
+  auto getMoved = [&] {
+    auto nodes =
+        timed.getOrder().slice(move.first(), move.last() - move.first());
+    swapped.assign(nodes.begin(), nodes.end());
+    unsigned middle = move.isUp() ? move.begin : move.end;
+    std::rotate(swapped.begin(), swapped.begin() + (middle - move.first()),
+                swapped.end());
+  };
+  if (hasLimits) {
+    getMoved();
+    if (!timed.keepsLimits(move.first(), swapped))
+      return;
+  }
   ++statistics.movesTried;
-  trial = getPresent(begin);
-  for (unsigned node : swapped)
-    trial.issue(node);
-  steps += stepsPerNode * swapped.size();
-  if (getGain(trial, end) < -toleranceNs)
+  if (getGain(move) < -toleranceNs)
     return;
   ++statistics.movesMade;
-  change(begin, swapped);
+  getMoved();
+  steps += swapped.size() / 4;
+  change(move.first(), swapped);
 }
 
 bool ContentionLocalSearch::anneal(int64_t toleranceNs, int64_t targetNs,
@@ -257,26 +295,46 @@ bool ContentionLocalSearch::anneal(int64_t toleranceNs, int64_t targetNs,
   int64_t beforeNs = bestNs;
   uint64_t firstStep = getSteps(), spent = 0;
   // Far moves, and those of many nodes, are rare.
-  constexpr unsigned reaches[] = {2, 8, 32, maxReach};
-  constexpr unsigned lengths[] = {1, 1, 1, 16};
+  static std::vector<unsigned> reaches, lengths;
+  if (reaches.empty()) {
+    int v = getenv("RV") ? atoi(getenv("RV")) : 0;
+    if (v == 0)
+      reaches = {2, 8, 32, 128, 700};
+    if (v == 1)
+      reaches = {2, 8, 32, 200};
+    if (v == 2)
+      reaches = {2, 2, 8, 8, 32, 32, 128, 700};
+    if (v == 3)
+      reaches = {2, 8, 32, 128, 700, 700, 700};
+    int w = getenv("LV") ? atoi(getenv("LV")) : 0;
+    if (w == 0)
+      lengths = {1, 1, 1, 16};
+    if (w == 1)
+      lengths = {1, 1, 1, 4};
+  }
   constexpr unsigned triesEach = 4;
   while (spent < maxSteps && bestNs > targetNs) {
     beginSweep();
-    for (unsigned place = 0; place + 1 < size && spent < maxSteps; ++place) {
+    for (unsigned place = 1; place < size && spent < maxSteps; ++place) {
       spent = getSteps() - firstStep;
       // Halves eight times.
       int64_t mostNs =
           toleranceNs >>
           std::min<uint64_t>(8 * spent / std::max<uint64_t>(maxSteps, 1), 63);
       for (unsigned i = 0; i != triesEach; ++i) {
-        unsigned reach =
-            std::min(reaches[engine() % std::size(reaches)], size - 1 - place);
-        unsigned length = lengths[engine() % std::size(lengths)];
+        unsigned reach = std::min(reaches[engine() % reaches.size()], place);
+        unsigned length = lengths[engine() % lengths.size()];
         length = 1 + engine() % std::min(length, reach);
-        unsigned end = place + 1 + length + engine() % (reach - length + 1);
-        bool up = engine() % 2;
-        trySwap(place, up ? end - length : place + length, end,
-                int64_t(engine() % uint64_t(mostNs + 1)));
+        bool isUp = engine() % 2;
+        // No further than to here, where the machine is known.
+        unsigned distance = 1 + engine() % reach;
+        Move move;
+        if (isUp)
+          move = {place, std::min(place + length, size), place - distance};
+        else
+          move = {place - distance,
+                  place - distance + std::min(length, distance), place + 1};
+        tryMove(move, int64_t(engine() % uint64_t(mostNs + 1)));
       }
     }
     endSweep();
@@ -298,15 +356,38 @@ void ContentionLocalSearch::improve(const SearchOptions &options,
   for (unsigned node = 0, end = frozen.size(); node != end; ++node)
     workNs += frozen.cost[node];
   int64_t toleranceNs = workNs / frozen.size() / 16;
-  // Windows see what takes several moves; moves then reach further.
-  if (options.useWindows && !isDone())
-    searchWindows(20, 64, targetNs, maxSteps / 10);
-  if (options.useMoves && !isDone())
-    anneal(toleranceNs, targetNs, maxSteps / 3 * 2, engine);
-  if (options.useWindows && !isDone())
-    searchWindows(20, 64, targetNs, getLeft());
-  if (options.useMoves && !isDone())
-    anneal(toleranceNs / 16, targetNs, getLeft(), engine);
+  static int V = getenv("V") ? atoi(getenv("V")) : 0;
+  if (V == 0) {
+    if (options.useWindows && !isDone())
+      searchWindows(20, 64, targetNs, maxSteps / 10);
+    if (options.useMoves && !isDone())
+      anneal(toleranceNs, targetNs, maxSteps / 3 * 2, engine);
+    if (options.useWindows && !isDone())
+      searchWindows(20, 64, targetNs, getLeft());
+    if (options.useMoves && !isDone())
+      anneal(toleranceNs / 16, targetNs, getLeft(), engine);
+  } else if (V == 1) {
+    anneal(toleranceNs, targetNs, getLeft(), engine);
+  } else if (V == 2) {
+    searchWindows(20, 64, targetNs, maxSteps / 20);
+    if (!isDone())
+      anneal(toleranceNs, targetNs, getLeft(), engine);
+  } else if (V == 3) {
+    if (!isDone())
+      anneal(toleranceNs, targetNs, maxSteps / 4 * 3, engine);
+    if (!isDone())
+      searchWindows(20, 64, targetNs, maxSteps / 12);
+    if (!isDone())
+      anneal(toleranceNs / 16, targetNs, getLeft(), engine);
+  } else if (V == 4) {
+    searchWindows(20, 64, targetNs, maxSteps / 20);
+    if (!isDone())
+      anneal(toleranceNs, targetNs, maxSteps / 4 * 3, engine);
+    if (!isDone())
+      searchWindows(20, 64, targetNs, maxSteps / 20);
+    if (!isDone())
+      anneal(toleranceNs / 16, targetNs, getLeft(), engine);
+  }
 }
 
 void ContentionLocalSearch::improveBestOf(
@@ -316,7 +397,8 @@ void ContentionLocalSearch::improveBestOf(
   // What is the shortest to begin with is often not what can become the
   // shortest, so they run a race.
   uint64_t lastStep = getSteps() + maxSteps;
-  for (uint64_t steps = maxSteps / 24; starts.size() > 1; steps *= 2) {
+  for (uint64_t steps = maxSteps / (getenv("RP") ? atoi(getenv("RP")) : 24);
+       starts.size() > 1; steps *= 2) {
     for (auto &[makespanNs, order] : starts) {
       assign(order);
       improve(options, targetNs, steps, engine);

@@ -88,12 +88,23 @@ private:
   int64_t estimateEnd(const ContentionMachine &machine, unsigned place);
   bool searchWindow(unsigned begin, unsigned end, unsigned width,
                     uint64_t maxSteps);
-  /// Puts the nodes from `middle` to `end` before those from `begin` to
-  /// `middle` if that keeps the edges and the limits and costs at most
+  /// The nodes from `begin` to `end` go to where they stand before the one that
+  /// is at `to` now, which is none of them.
+  struct Move {
+    unsigned begin, end, to;
+
+    bool isUp() const { return to < begin; }
+    /// The part of the order that changes.
+    unsigned first() const { return isUp() ? to : begin; }
+    unsigned last() const { return isUp() ? end : to; }
+  };
+  bool isLegal(const Move &move) const;
+  /// How much sooner all ends. What lies between both ends of the move is
+  /// played only until it goes on as before.
+  int64_t getGain(const Move &move);
+  /// Makes the move if it keeps the edges and the limits and costs at most
   /// `toleranceNs`.
-  void trySwap(unsigned begin, unsigned middle, unsigned end,
-               int64_t toleranceNs);
-  bool maySwap(unsigned begin, unsigned middle, unsigned end) const;
+  void tryMove(const Move &move, int64_t toleranceNs);
 
   /// The problem with what nodes take in the order that was played last.
   FlatProblem frozen;
@@ -101,6 +112,7 @@ private:
   uint64_t steps = 0;
   std::vector<SimulatedOp> ops;
   std::vector<SimulatedTimes> times;
+  PairRates pairs;
   /// The present order.
   TimedOrder timed;
   ContentionWindow windows;
@@ -111,6 +123,8 @@ private:
   /// the present order, by place modulo their number.
   std::vector<ContentionMachine> machines;
   unsigned firstKnown = 0, endKnown = 0;
+
+  bool hasLimits;
 
   // Scratch.
   ContentionMachine trial;

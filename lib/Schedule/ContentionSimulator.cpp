@@ -141,16 +141,46 @@ int64_t ContentionMachine::getEnd(const Progress &current, double rate) const {
   return std::max(addNs(nowNs, int64_t(lastNs)), aloneNs);
 }
 
+void ContentionMachine::findRates() {
+  if (!pairs || running.size() > 2) {
+    shareMachine(running, *machine, linkDemand);
+    return;
+  }
+  // No op asks for more than there is.
+  if (running.size() < 2) {
+    for (RunningOp &op : running)
+      op.rate = 1;
+    return;
+  }
+  unsigned onStream = running[0].lane < 0 ? 0 : 1, onLane = 1 - onStream;
+  if (running[onStream].lane >= 0) {
+    shareMachine(running, *machine, linkDemand);
+    return;
+  }
+  PairRates::Pair &pair =
+      pairs->get(progress[onStream].op, progress[onLane].op);
+  if (pair.onStream != progress[onStream].op ||
+      pair.onLane != progress[onLane].op) {
+    shareMachine(running, *machine, linkDemand);
+    pair = {progress[onStream].op, progress[onLane].op, running[onStream].rate,
+            running[onLane].rate};
+  }
+  running[onStream].rate = pair.streamRate;
+  running[onLane].rate = pair.laneRate;
+}
+
 void ContentionMachine::advanceTime() {
   if (!ratesAreValid)
-    shareMachine(running, *machine, linkDemand);
+    findRates();
   ratesAreValid = true;
 
   int64_t eventNs = std::numeric_limits<int64_t>::max();
   if (state == StreamState::Launching)
     eventNs = launchedNs;
-  for (auto [op, current] : zip_equal(running, progress))
-    eventNs = std::min(eventNs, getEnd(current, op.rate));
+  for (auto [op, current] : zip_equal(running, progress)) {
+    current.endNs = getEnd(current, op.rate);
+    eventNs = std::min(eventNs, current.endNs);
+  }
 
   size_t kept = 0;
   SmallVector<unsigned> lanesFreed;
@@ -158,7 +188,7 @@ void ContentionMachine::advanceTime() {
   for (size_t i = 0, size = running.size(); i != size; ++i) {
     RunningOp &op = running[i];
     Progress &current = progress[i];
-    if (getEnd(current, op.rate) == eventNs) {
+    if (current.endNs == eventNs) {
       if (op.lane < 0) {
         streamEnded = true;
         continue;

@@ -16,6 +16,29 @@
 
 namespace braid {
 
+/// The rates of an op on the stream and an operation beside it, as far as they
+/// are remembered. Whoever plays the same ops again and again asks for the same
+/// pairs.
+class PairRates {
+public:
+  struct Pair {
+    unsigned onStream = ~0u, onLane = ~0u;
+    double streamRate = 1, laneRate = 1;
+  };
+
+  PairRates() : pairs(1 << numBits) {}
+  /// Where the pair is, or else may be put.
+  Pair &get(unsigned onStream, unsigned onLane) {
+    constexpr uint64_t factor = 0x9E3779B97F4A7C15u;
+    return pairs[((uint64_t(onStream) << 32 | onLane) * factor) >>
+                 (64 - numBits)];
+  }
+
+private:
+  static constexpr unsigned numBits = 13;
+  std::vector<Pair> pairs;
+};
+
 /// A machine whose ops slow each other down, and what runs on it. Ops come to
 /// the stream one by one. Copies go on by themselves; one takes as long as
 /// there are operations in flight. They share their `times`, which the last
@@ -24,11 +47,13 @@ class ContentionMachine {
 public:
   /// `ops` name one another by their index, which need not be the order in
   /// which they come. `times` has one element for each op; exposed times are
-  /// left alone. All of them have to outlive the machine.
+  /// left alone. `pairs`, if given, belongs to these ops and this machine; it
+  /// makes the machine faster. All of them have to outlive the machine.
   ContentionMachine(llvm::ArrayRef<SimulatedOp> ops,
                     const MachineModel &machine,
-                    llvm::MutableArrayRef<SimulatedTimes> times)
-      : ops(ops), machine(&machine), times(times) {}
+                    llvm::MutableArrayRef<SimulatedTimes> times,
+                    PairRates *pairs = nullptr)
+      : ops(ops), machine(&machine), times(times), pairs(pairs) {}
 
   /// Forgets all that has run.
   void reset();
@@ -62,6 +87,8 @@ private:
     /// Nanoseconds of its cost that are left; only kept once it was slowed.
     double leftNs;
     bool slowed;
+    /// If nothing else begins or ends before.
+    int64_t endNs = 0;
   };
   enum class StreamState { Free, Held, Launching, Running };
   static constexpr unsigned none = ~0u;
@@ -76,12 +103,15 @@ private:
   void run(unsigned op, int32_t lane);
   /// When `current` ends at `rate`.
   int64_t getEnd(const Progress &current, double rate) const;
+  /// Sets the rates of what runs.
+  void findRates();
   /// Lets time pass until the next event.
   void advanceTime();
 
   llvm::ArrayRef<SimulatedOp> ops;
   const MachineModel *machine;
   llvm::MutableArrayRef<SimulatedTimes> times;
+  PairRates *pairs;
 
   int64_t nowNs = 0;
 

@@ -323,9 +323,8 @@ static int64_t getContentionBound(const SchedulingProblem &problem,
     entries.emplace_back(getBound(problem, budget / parts), &problem);
     best = std::max(best, entries.back().first);
   }
-  llvm::stable_sort(entries, [](const auto &a, const auto &b) {
-    return a.first > b.first;
-  });
+  llvm::stable_sort(
+      entries, [](const auto &a, const auto &b) { return a.first > b.first; });
   for (auto [boundNs, problem] : ArrayRef(entries).take_front(2))
     if (best < knownNs)
       best = std::max(best, getBound(*problem, budget / 2));

@@ -34,20 +34,30 @@ public:
   Idle findIdle(int32_t wanted, int32_t limited, uint64_t maxVisits);
 
 private:
-  /// The most work of `wanted` in nodes that begin before `t`; the factor is in
-  /// parts of `unit`.
-  int64_t getMostWork(int64_t t, int64_t factor);
+  /// Work of `wanted` in nodes that may begin before `t`, less what the flow
+  /// takes away, in parts of `unit`. So is the factor.
+  int64_t getFlowWork(int64_t t, int64_t factor);
+  /// The idle time before `t`.
+  Idle getIdle(int64_t t, int64_t factor);
   /// The same with a good factor.
-  int64_t getLeastMostWork(int64_t t);
-  int64_t getIdle(int64_t t) {
-    return t -
-           std::min(getLeastMostWork(t), std::max<int64_t>(t - firstWanted, 0));
-  }
+  Idle getBestIdle(int64_t t);
+
+  /// Finds what chains leave of `limited` between two of their own nodes.
+  void findGaps();
+  /// All sums of works of `limited` up to `most`, and the first beyond it; none
+  /// if there are too many.
+  std::vector<int64_t> getSums(int64_t most) const;
+  /// When the first of the wanted nodes that may not begin before `t` does, if
+  /// what is lost on `limited` until then counts as time by `factor`.
+  int64_t getDelayedTime(int64_t t, int64_t factor);
 
   static constexpr int64_t unit = 64;
+  static constexpr unsigned none = ~0u;
 
   const PrecedenceDag &dag;
   std::vector<int64_t> heads;
+  /// By vertex: the one before it on the longest chain that leads to it.
+  std::vector<unsigned> critical;
   /// Vertices by the time at which they can begin; in the order of dependence
   /// among equals.
   std::vector<unsigned> byHead;
@@ -62,6 +72,16 @@ private:
   std::vector<int64_t> capacity;
   std::vector<unsigned> cursor, path;
   std::vector<bool> dead;
+
+  /// A gap between a limited node and the one before it on its chain. Whole
+  /// nodes fill all of it but `rest`, and more if it is longer by `missing`.
+  struct Gap {
+    int64_t rest = 0, missing = 0;
+  };
+  /// By vertex; empty if nothing is lost anywhere.
+  std::vector<Gap> gaps;
+  /// By vertex: what its chain has lost.
+  std::vector<int64_t> losses;
 };
 
 } // namespace
@@ -69,14 +89,20 @@ private:
 PhaseFinder::PhaseFinder(const PrecedenceDag &dag)
     : dag(dag), heads(dag.getLongestPaths()), capacity(dag.size()),
       cursor(dag.size()), dead(dag.size()) {
-  for (unsigned vertex = 0; vertex != dag.size(); ++vertex)
+  critical.assign(dag.size(), none);
+  for (unsigned vertex = 0; vertex != dag.size(); ++vertex) {
     byHead.push_back(vertex);
+    for (unsigned predecessor : dag.predecessors(vertex))
+      if (heads[predecessor] >= 0 &&
+          heads[predecessor] + dag.work[predecessor] == heads[vertex])
+        critical[vertex] = predecessor;
+  }
   llvm::sort(byHead, [&](unsigned a, unsigned b) {
     return std::pair(heads[a], a) < std::pair(heads[b], b);
   });
 }
 
-int64_t PhaseFinder::getMostWork(int64_t t, int64_t factor) {
+int64_t PhaseFinder::getFlowWork(int64_t t, int64_t factor) {
   // All that may begin before `t`, in an order in which dependences come first.
   int64_t work = 0;
   for (unsigned node : byHead) {
@@ -115,24 +141,110 @@ int64_t PhaseFinder::getMostWork(int64_t t, int64_t factor) {
     }
     work += supply;
   }
-  // What the limit lets through, in whole nanoseconds.
-  int64_t room = std::max<int64_t>(t - firstLimited, 0);
-  return (work + factor * room) / unit;
+  return work;
 }
 
-int64_t PhaseFinder::getLeastMostWork(int64_t t) {
+std::vector<int64_t> PhaseFinder::getSums(int64_t most) const {
+  constexpr size_t maxWorks = 8, maxSums = 1'000;
+  std::vector<int64_t> works;
+  for (unsigned vertex = 0; vertex != dag.size(); ++vertex) {
+    int64_t work = dag.work[vertex];
+    if (dag.resource[vertex] != limited || work == 0 ||
+        llvm::is_contained(works, work))
+      continue;
+    if (works.size() == maxWorks)
+      return {};
+    works.push_back(work);
+  }
+  std::vector<int64_t> sums = {0};
+  for (int64_t work : works)
+    // Each sum may grow by as many of the same.
+    for (size_t i = 0; i != sums.size(); ++i) {
+      if (sums[i] > most)
+        continue;
+      if (sums.size() == maxSums)
+        return {};
+      sums.push_back(sums[i] + work);
+    }
+  llvm::sort(sums);
+  sums.erase(std::unique(sums.begin(), sums.end()), sums.end());
+  return sums;
+}
+
+void PhaseFinder::findGaps() {
+  // By vertex: when the limited node before it on its chain ends, or -1.
+  std::vector<int64_t> lastEnd(dag.size(), -1);
+  std::vector<int64_t> lengths(dag.size(), 0);
+  int64_t longest = 0;
+  for (unsigned vertex = 0; vertex != dag.size(); ++vertex) {
+    if (critical[vertex] != none)
+      lastEnd[vertex] = lastEnd[critical[vertex]];
+    if (dag.resource[vertex] != limited || dag.work[vertex] == 0)
+      continue;
+    if (lastEnd[vertex] >= 0)
+      lengths[vertex] = heads[vertex] - lastEnd[vertex];
+    longest = std::max(longest, lengths[vertex]);
+    lastEnd[vertex] = heads[vertex] + dag.work[vertex];
+  }
+  gaps.clear();
+  std::vector<int64_t> sums = getSums(longest);
+  if (sums.empty())
+    return;
+  gaps.resize(dag.size());
+  losses.resize(dag.size());
+  for (unsigned vertex = 0; vertex != dag.size(); ++vertex) {
+    int64_t length = lengths[vertex];
+    if (length == 0)
+      continue;
+    auto next = llvm::lower_bound(sums, length);
+    if (*next != length)
+      gaps[vertex] = {length - *std::prev(next), *next - length};
+  }
+}
+
+int64_t PhaseFinder::getDelayedTime(int64_t t, int64_t factor) {
+  visits += dag.size() / 4;
+  for (unsigned vertex = 0; vertex != dag.size(); ++vertex) {
+    const Gap &gap = gaps[vertex];
+    int64_t before = critical[vertex] == none ? 0 : losses[critical[vertex]];
+    losses[vertex] =
+        before + std::min(factor * gap.rest, (unit - factor) * gap.missing);
+  }
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (unsigned vertex = 0; vertex != dag.size(); ++vertex)
+    if (dag.resource[vertex] == wanted && dag.work[vertex] != 0 &&
+        heads[vertex] >= t)
+      least = std::min(least, heads[vertex] + losses[vertex] / (unit - factor));
+  return least;
+}
+
+PhaseFinder::Idle PhaseFinder::getIdle(int64_t t, int64_t factor) {
+  int64_t flowWork = getFlowWork(t, factor);
+  // Up to then nothing begins that may not begin before `t`.
+  int64_t until = t;
+  if (factor < unit && t >= firstLimited && !gaps.empty())
+    until = std::max(until, getDelayedTime(t, factor));
+  // What the limit lets through, in whole nanoseconds, though what is lost
+  // counts for the time that it is worth.
+  int64_t room = std::max<int64_t>(until - firstLimited, 0);
+  int64_t work = (flowWork + factor * room) / unit;
+  return {until - std::min(work, std::max<int64_t>(until - firstWanted, 0)),
+          until};
+}
+
+PhaseFinder::Idle PhaseFinder::getBestIdle(int64_t t) {
   // Factors of 0 and from 1/16 to 16, each a seventh larger than the one
-  // before. The value is convex in the factor; the best is near that of another
-  // time.
+  // before. The best is near that of another time.
   constexpr int numFactors = 44;
-  std::array<int64_t, numFactors> factors, values;
+  std::array<int64_t, numFactors> factors;
+  std::array<Idle, numFactors> values;
   factors[0] = 0;
   for (int i = 1; i != numFactors; ++i)
     factors[i] = std::max<int64_t>(factors[i - 1] * 8 / 7, unit / 16 + i - 1);
-  values.fill(-1);
+  values.fill({-1, 0});
   auto evaluate = [&](int index) {
-    if (values[index] < 0)
-      values[index] = getMostWork(t, factors[index]);
+    if (values[index].ns < 0)
+      values[index] = getIdle(t, factors[index]);
     return values[index];
   };
   for (int step : {8, 3, 1}) {
@@ -140,7 +252,7 @@ int64_t PhaseFinder::getLeastMostWork(int64_t t) {
       while (true) {
         int next = bestFactor + direction;
         if (next < 0 || next >= numFactors ||
-            evaluate(next) >= evaluate(bestFactor))
+            evaluate(next).ns <= evaluate(bestFactor).ns)
           break;
         bestFactor = next;
       }
@@ -156,34 +268,37 @@ PhaseFinder::Idle PhaseFinder::findIdle(int32_t newWanted, int32_t newLimited,
   firstWanted = firstLimited = std::numeric_limits<int64_t>::max();
   bestFactor = 20;
   for (unsigned node = 0, end = dag.size(); node != end; ++node) {
-    if (dag.resource[node] == wanted) {
+    if (dag.resource[node] == wanted && dag.work[node] != 0) {
       lastHead = std::max(lastHead, heads[node]);
-      if (dag.work[node] != 0)
-        firstWanted = std::min(firstWanted, heads[node]);
+      firstWanted = std::min(firstWanted, heads[node]);
     }
     if (dag.resource[node] == limited && dag.work[node] != 0)
       firstLimited = std::min(firstLimited, heads[node]);
   }
   if (firstLimited > lastHead)
     return {};
+  findGaps();
 
   // Evenly spread times, then closer around the best.
   uint64_t lastVisit = visits + maxVisits;
   Idle best;
+  int64_t center = 0;
   auto tryTime = [&](int64_t t) {
     if (t <= 0 || t > lastHead || visits >= lastVisit)
       return;
-    if (int64_t idle = getIdle(t); idle > best.ns)
-      best = {idle, t};
+    if (Idle idle = getBestIdle(t); idle.ns > best.ns) {
+      best = idle;
+      center = t;
+    }
   };
   int64_t step = std::max<int64_t>(lastHead / 12, 1);
   for (int64_t t = step; t <= lastHead; t += step)
     tryTime(t);
   for (unsigned round = 0; round != 6 && step > 1; ++round) {
     step = std::max<int64_t>(step / 2, 1);
-    int64_t center = best.untilNs;
-    tryTime(center - step);
-    tryTime(center + step);
+    int64_t around = center;
+    tryTime(around - step);
+    tryTime(around + step);
   }
   return best;
 }

@@ -34,7 +34,8 @@ braid::searchWithPrices(const SchedulingProblem &problem,
     priced.problem.maxInFlight = problem.maxInFlight;
     SearchResult found = searchSchedule(priced.problem, inner);
     steps += found.statistics.steps;
-    if (!found.excess)
+    // What comes back if there is nothing else may have too many in flight.
+    if (!found.excess && isAllowedOrder(priced.problem, found.order))
       orders.push_back(std::move(found.order));
   }
   return orders;

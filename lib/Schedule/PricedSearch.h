@@ -24,9 +24,9 @@ namespace braid {
 /// Searches with several prices, with at most `maxSteps` for all of them
 /// together. Orders within all limits of `problem`, the best ones for each
 /// price; none without contention. Adds the steps taken to `steps`.
-std::vector<ScheduleOrder>
-searchWithPrices(const SchedulingProblem &problem, const SearchOptions &options,
-                 uint64_t maxSteps, uint64_t &steps);
+std::vector<ScheduleOrder> searchWithPrices(const SchedulingProblem &problem,
+                                            const SearchOptions &options,
+                                            uint64_t maxSteps, uint64_t &steps);
 
 } // namespace braid
 

@@ -28,6 +28,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <random>
 
@@ -85,7 +86,8 @@ private:
   int64_t considerList(llvm::ArrayRef<unsigned> order, llvm::StringRef method) {
     if (problem.carriedAwaits.empty())
       return consider(order, method);
-    int64_t sunkNs = considerUnchecked(getOrderWithLateWaits(flat, order), method);
+    int64_t sunkNs =
+        considerUnchecked(getOrderWithLateWaits(flat, order), method);
     return std::min(sunkNs, consider(order, method));
   }
   void sinkWaitsOfResult();
@@ -420,15 +422,18 @@ void Searcher::improveWithContention() {
     starts.push_back(std::move(best));
   }
   if (options.usePrices)
-    for (ScheduleOrder &order :
-         searchWithPrices(problem, options, getLeftSteps() / 4, otherSteps)) {
+    for (ScheduleOrder &order : searchWithPrices(
+             problem, options,
+             getLeftSteps() / (getenv("PP") ? atoi(getenv("PP")) : 4),
+             otherSteps)) {
       Start best = {consider(order, "priced contention"), std::move(order)};
       if (exchanges)
         best = std::min(best, tryExchanged(best.second));
       starts.push_back(std::move(best));
     }
   otherSteps += exchange.getSteps();
-  llvm::erase_if(starts, [](const Start &start) { return start.first == never; });
+  llvm::erase_if(starts,
+                 [](const Start &start) { return start.first == never; });
 
   ContentionLocalSearch local(flat, result.statistics);
   local.improveBestOf(starts, options, result.lowerBoundNs, getLeftSteps(),
@@ -562,7 +567,9 @@ SearchResult Searcher::run() {
   if (!isDone())
     runListRules();
   if (!isDone()) {
-    result.lowerBoundNs = computeLowerBounds(problem, result.makespanNs, options.boundEffort).best();
+    result.lowerBoundNs =
+        computeLowerBounds(problem, result.makespanNs, options.boundEffort)
+            .best();
     result.optimal = result.makespanNs <= result.lowerBoundNs;
   }
   if (!isDone() && options.useExact)
