@@ -75,7 +75,7 @@ struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
       return signalPassFailure();
     }
     FailureOr<std::optional<int64_t>> limit =
-        comm::parseMemoryOption(module, maxMemory, "max-memory");
+        comm::resolveMaxMemory(module, maxMemory);
     if (failed(limit))
       return signalPassFailure();
     CostSettings settings = {hardware,      collectiveModel, linkLatency,
@@ -118,6 +118,8 @@ private:
     numberStarts(*clone);
     // A report among the passes of another one hands on what that one says.
     setCostDefaults(*clone, applyCostDefaults(module, settings));
+    if (report.maxMemory)
+      comm::setMaxMemoryDefault(*clone, *report.maxMemory);
     report.before = reportCosts(*clone);
     PassManager passManager(module.getContext(), ModuleOp::getOperationName(),
                             OpPassManager::Nesting::Implicit);

@@ -75,7 +75,7 @@ private:
   LogicalResult checkOptions() {
     Location loc = getOperation()->getLoc();
     FailureOr<std::optional<int64_t>> limit =
-        comm::parseMemoryOption(getOperation(), maxMemory, "max-memory");
+        comm::resolveMaxMemory(getOperation(), maxMemory);
     if (failed(limit))
       return failure();
     memoryLimit = *limit;

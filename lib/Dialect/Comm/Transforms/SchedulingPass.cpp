@@ -11,6 +11,7 @@
 #include "braid/Schedule/Units.h"
 #include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/SCCIterator.h"
 
 #include <cassert>
@@ -87,6 +88,26 @@ braid::comm::parseMemoryOption(Operation *op, StringRef text,
            << "', expected a number of at least 0, with unit B, KB, MB, GB, "
               "TB, KiB, MiB, GiB, TiB or none, such as 80GiB";
   return bytes;
+}
+
+/// Like the defaults of costs (`setCostDefaults`), not of the comm dialect: it
+/// stands on copies of programs only.
+static constexpr llvm::StringLiteral kMaxMemoryAttrName =
+    "braid.max_memory_default";
+
+void braid::comm::setMaxMemoryDefault(ModuleOp module, int64_t bytes) {
+  module->setAttr(kMaxMemoryAttrName,
+                  Builder(module.getContext()).getI64IntegerAttr(bytes));
+}
+
+FailureOr<std::optional<int64_t>>
+braid::comm::resolveMaxMemory(Operation *op, StringRef text) {
+  if (!text.empty())
+    return parseMemoryOption(op, text, "max-memory");
+  for (; op; op = op->getParentOp())
+    if (auto bytes = op->getAttrOfType<IntegerAttr>(kMaxMemoryAttrName))
+      return std::optional<int64_t>(bytes.getInt());
+  return std::optional<int64_t>();
 }
 
 CallEffects braid::comm::getCallEffects(Operation *root) {

@@ -100,6 +100,18 @@ llvm::FailureOr<std::optional<int64_t>>
 parseMemoryOption(mlir::Operation *op, llvm::StringRef text,
                   llvm::StringRef option);
 
+/// Leaves `bytes` on `module`, a copy of a program, as the limit of memory for
+/// what runs on that: passes that have an option `max-memory` and do not set
+/// it.
+void setMaxMemoryDefault(mlir::ModuleOp module, int64_t bytes);
+
+/// The bytes that `text`, the value of the option `max-memory` of a pass on
+/// `op`, stands for. If it is empty, what `setMaxMemoryDefault` has left on the
+/// innermost module around `op` that has any; none without that. Emits an error
+/// at `op` and fails if `text` is no size.
+llvm::FailureOr<std::optional<int64_t>> resolveMaxMemory(mlir::Operation *op,
+                                                         llvm::StringRef text);
+
 /// What calls do, as far as a pass on `root` may know.
 CallEffects getCallEffects(mlir::Operation *root);
 

@@ -463,7 +463,8 @@ def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
     lives at once than `max-memory`, or than the hardware has, it says so.
 
     With `passes` the report is about the program before and after these passes,
-    which run on a copy, at the same costs unless they say otherwise themselves:
+    which run on a copy, at the same costs and with the same `max-memory` unless
+    they say otherwise themselves:
 
     ```
     braid-opt prog.mlir --comm-report="passes=comm-sink-waits,comm-raise-collectives"
@@ -483,7 +484,7 @@ def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
            "for the program">,
     Option<"passes", "passes", "std::string", /*default=*/"\"\"",
            "A pass pipeline to run on a copy of the program, to report before and after; "
-           "cost options that its passes do not set are as here">,
+           "cost options and max-memory are as here where its passes do not set them">,
     Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
            "The most bytes that should live at once, such as 80GiB; the memory of "
            "the hardware without it">
