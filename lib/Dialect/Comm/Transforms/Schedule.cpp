@@ -20,6 +20,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace braid::comm {
@@ -64,6 +65,8 @@ struct CommSchedulePass
     if (failed(moved))
       return signalPassFailure();
     numMoved += *moved;
+    if (auto function = dyn_cast<func::FuncOp>(root))
+      warnOfCallees(function, limits);
     for (const comm::ScheduledBlock &block : limits.getBlocks()) {
       numOptimal += block.result.optimal;
       if (print)
@@ -93,6 +96,7 @@ private:
                                     RankUniformity &uniformity,
                                     comm::BlockLimits &limits, bool &isRetried);
   LogicalResult checkFunctions(comm::BlockLimits &limits, bool &isRetried);
+  void warnOfCallees(func::FuncOp function, comm::BlockLimits &limits);
   LogicalResult reportExcess(const BlockProblem &problem,
                              const SearchResult &result,
                              comm::BlockLimits &limits);
@@ -235,6 +239,28 @@ LogicalResult CommSchedulePass::checkFunctions(comm::BlockLimits &limits,
            << " too many";
   }
   return success();
+}
+
+/// Says that the limit of memory is one of `function` alone, if it calls
+/// others: a pass on a function may not look into its siblings, which other
+/// threads may be scheduling at the same time.
+void CommSchedulePass::warnOfCallees(func::FuncOp function,
+                                     comm::BlockLimits &limits) {
+  if (!memoryLimit || !limits.hasBlocksIn(function))
+    return;
+  function.walk([&](CallOpInterface call) {
+    // What is called through a value is known nowhere.
+    auto callee = dyn_cast<SymbolRefAttr>(call.getCallableForCallee());
+    if (!callee)
+      return WalkResult::advance();
+    emitWarning(call.getLoc())
+        << "max-memory = " << *memoryLimit << " bytes in @"
+        << function.getSymName() << " leaves out what callees need, such as "
+        << callee
+        << ": nested in a function, comm-schedule does not see them; run it on "
+           "the module to count them";
+    return WalkResult::interrupt();
+  });
 }
 
 LogicalResult CommSchedulePass::reportExcess(const BlockProblem &problem,

@@ -388,7 +388,10 @@ def CommSchedulePass : Pass<"comm-schedule"> {
     These may use what the code around them leaves; where that is less than they
     would like to, they are scheduled again. If no order keeps the limit, or none
     is found, an error says by how much and where, and no op is moved. Nested in
-    a function, the pass knows nothing of what calls need.
+    a function (`func.func(comm-schedule{max-memory=80GiB})`), the pass may not
+    look into other functions, which may be changing at the same time: what
+    callees need does not count, and a warning at the first call says so. Run it
+    on the module to have it count.
 
     For each block a remark gives its makespan, the lower bound that no order can
     go below, and the gap between them, or `optimal` if the order is proven to be
