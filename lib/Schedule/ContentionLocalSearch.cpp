@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdlib>
 #include <limits>
 
 using namespace braid;
@@ -294,24 +293,9 @@ bool ContentionLocalSearch::anneal(int64_t toleranceNs, int64_t targetNs,
   unsigned size = frozen.size();
   int64_t beforeNs = bestNs;
   uint64_t firstStep = getSteps(), spent = 0;
-  // Far moves, and those of many nodes, are rare.
-  static std::vector<unsigned> reaches, lengths;
-  if (reaches.empty()) {
-    int v = getenv("RV") ? atoi(getenv("RV")) : 0;
-    if (v == 0)
-      reaches = {2, 8, 32, 128, 700};
-    if (v == 1)
-      reaches = {2, 8, 32, 200};
-    if (v == 2)
-      reaches = {2, 2, 8, 8, 32, 32, 128, 700};
-    if (v == 3)
-      reaches = {2, 8, 32, 128, 700, 700, 700};
-    int w = getenv("LV") ? atoi(getenv("LV")) : 0;
-    if (w == 0)
-      lengths = {1, 1, 1, 16};
-    if (w == 1)
-      lengths = {1, 1, 1, 4};
-  }
+  // Far moves, and those of several nodes, are rare.
+  constexpr unsigned reaches[] = {2, 8, 32, 128, maxReach};
+  constexpr unsigned lengths[] = {1, 1, 1, 4};
   constexpr unsigned triesEach = 4;
   while (spent < maxSteps && bestNs > targetNs) {
     beginSweep();
@@ -322,8 +306,9 @@ bool ContentionLocalSearch::anneal(int64_t toleranceNs, int64_t targetNs,
           toleranceNs >>
           std::min<uint64_t>(8 * spent / std::max<uint64_t>(maxSteps, 1), 63);
       for (unsigned i = 0; i != triesEach; ++i) {
-        unsigned reach = std::min(reaches[engine() % reaches.size()], place);
-        unsigned length = lengths[engine() % lengths.size()];
+        unsigned reach =
+            std::min(reaches[engine() % std::size(reaches)], place);
+        unsigned length = lengths[engine() % std::size(lengths)];
         length = 1 + engine() % std::min(length, reach);
         bool isUp = engine() % 2;
         // No further than to here, where the machine is known.
@@ -356,38 +341,16 @@ void ContentionLocalSearch::improve(const SearchOptions &options,
   for (unsigned node = 0, end = frozen.size(); node != end; ++node)
     workNs += frozen.cost[node];
   int64_t toleranceNs = workNs / frozen.size() / 16;
-  static int V = getenv("V") ? atoi(getenv("V")) : 0;
-  if (V == 0) {
-    if (options.useWindows && !isDone())
-      searchWindows(20, 64, targetNs, maxSteps / 10);
-    if (options.useMoves && !isDone())
-      anneal(toleranceNs, targetNs, maxSteps / 3 * 2, engine);
-    if (options.useWindows && !isDone())
-      searchWindows(20, 64, targetNs, getLeft());
-    if (options.useMoves && !isDone())
-      anneal(toleranceNs / 16, targetNs, getLeft(), engine);
-  } else if (V == 1) {
-    anneal(toleranceNs, targetNs, getLeft(), engine);
-  } else if (V == 2) {
+  // Windows see what takes several moves; moves reach further.
+  if (options.useWindows && !isDone())
     searchWindows(20, 64, targetNs, maxSteps / 20);
-    if (!isDone())
-      anneal(toleranceNs, targetNs, getLeft(), engine);
-  } else if (V == 3) {
-    if (!isDone())
-      anneal(toleranceNs, targetNs, maxSteps / 4 * 3, engine);
-    if (!isDone())
-      searchWindows(20, 64, targetNs, maxSteps / 12);
-    if (!isDone())
-      anneal(toleranceNs / 16, targetNs, getLeft(), engine);
-  } else if (V == 4) {
-    searchWindows(20, 64, targetNs, maxSteps / 20);
-    if (!isDone())
-      anneal(toleranceNs, targetNs, maxSteps / 4 * 3, engine);
-    if (!isDone())
-      searchWindows(20, 64, targetNs, maxSteps / 20);
-    if (!isDone())
-      anneal(toleranceNs / 16, targetNs, getLeft(), engine);
-  }
+  if (options.useMoves && !isDone())
+    anneal(toleranceNs, targetNs, maxSteps / 4 * 3, engine);
+  if (options.useWindows && !isDone())
+    searchWindows(20, 64, targetNs,
+                  options.useMoves ? maxSteps / 20 : getLeft());
+  if (options.useMoves && !isDone())
+    anneal(toleranceNs / 16, targetNs, getLeft(), engine);
 }
 
 void ContentionLocalSearch::improveBestOf(
@@ -397,8 +360,7 @@ void ContentionLocalSearch::improveBestOf(
   // What is the shortest to begin with is often not what can become the
   // shortest, so they run a race.
   uint64_t lastStep = getSteps() + maxSteps;
-  for (uint64_t steps = maxSteps / (getenv("RP") ? atoi(getenv("RP")) : 24);
-       starts.size() > 1; steps *= 2) {
+  for (uint64_t steps = maxSteps / 32; starts.size() > 1; steps *= 2) {
     for (auto &[makespanNs, order] : starts) {
       assign(order);
       improve(options, targetNs, steps, engine);

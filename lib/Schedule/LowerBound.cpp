@@ -157,23 +157,54 @@ struct BoundBudget {
 };
 } // namespace
 
-/// `computeLowerBounds`, but for what contention costs.
-static LowerBounds computeBounds(const SchedulingProblem &problem,
-                                 int64_t knownNs, BoundBudget budget) {
-  LowerBounds bounds;
-  const ScheduleGraph &graph = problem.graph;
-  const MachineModel &machine = problem.machine;
-  if (graph.size() == 0)
-    return bounds;
-  auto raise = [&](LowerBoundKind kind, int64_t ns) {
-    bounds.ns[size_t(kind)] = std::max(bounds.ns[size_t(kind)], ns);
-  };
+static constexpr BoundBudget fullBudget = {20'000'000, 200'000'000, 100'000'000,
+                                           4'000'000};
 
-  PrecedenceDag before = buildPrecedenceDag(problem);
-  PrecedenceDag after = before.transpose();
+/// Raises the bound of `kind` to `ns`.
+static void raise(LowerBounds &bounds, LowerBoundKind kind, int64_t ns) {
+  bounds.ns[size_t(kind)] = std::max(bounds.ns[size_t(kind)], ns);
+}
+
+/// The bounds of a problem but for what contention costs.
+class LowerBoundFinder::GraphBounds {
+public:
+  explicit GraphBounds(const SchedulingProblem &problem);
+
+  LowerBounds find(int64_t knownNs, BoundBudget budget) const;
+
+private:
+  void findPathBounds();
+  void findResourceBounds();
+
+  const SchedulingProblem &problem;
+  PrecedenceDag before, after;
+  /// By vertex of `before`.
+  std::vector<int64_t> heads, tails;
+  /// What depends on no budget.
+  LowerBounds basicBounds;
+};
+
+LowerBoundFinder::GraphBounds::GraphBounds(const SchedulingProblem &problem)
+    : problem(problem) {
+  if (problem.graph.size() == 0)
+    return;
+  before = buildPrecedenceDag(problem);
+  after = before.transpose();
+  findPathBounds();
+  // A refined vertex costs about as much as a longest path.
+  constexpr size_t refinedVertices = 400'000;
+  size_t maxRefined = std::max<size_t>(refinedVertices / before.size(), 2);
+  heads = before.getHeads(maxRefined);
+  tails = after.getHeads(maxRefined);
+  std::reverse(tails.begin(), tails.end());
+  findResourceBounds();
+}
+
+void LowerBoundFinder::GraphBounds::findPathBounds() {
   for (auto [vertex, path] : llvm::enumerate(before.getLongestPaths()))
     if (!before.isOpen[vertex])
-      raise(LowerBoundKind::CriticalPath, addNs(path, before.work[vertex]));
+      raise(basicBounds, LowerBoundKind::CriticalPath,
+            addNs(path, before.work[vertex]));
 
   for (int64_t limit : before.getLaneWorks(12)) {
     int64_t sum = 0, longest = 0;
@@ -185,20 +216,13 @@ static LowerBounds computeBounds(const SchedulingProblem &problem,
       if (!before.isOpen[vertex])
         longest = std::max(longest, addNs(path, std::min(work, limit)));
     }
-    raise(LowerBoundKind::FilledPath, addNs(sum, longest));
+    raise(basicBounds, LowerBoundKind::FilledPath, addNs(sum, longest));
   }
+}
 
-  // A refined vertex costs about as much as a longest path.
-  constexpr size_t refinedVertices = 400'000;
-  size_t maxRefined = std::max<size_t>(refinedVertices / before.size(), 2);
-  std::vector<int64_t> heads = before.getHeads(maxRefined);
-  std::vector<int64_t> tails = after.getHeads(maxRefined);
-  std::vector<IdleTime> idleAtBegin =
-      getStreamIdleTimes(problem, before, heads, budget.availabilitySteps);
-  std::vector<IdleTime> idleAtEnd =
-      getStreamIdleTimes(problem, after, tails, budget.availabilitySteps);
-  std::reverse(tails.begin(), tails.end());
-
+void LowerBoundFinder::GraphBounds::findResourceBounds() {
+  const ScheduleGraph &graph = problem.graph;
+  const MachineModel &machine = problem.machine;
   // The jobs of each resource; of what is shared, the time that it takes at
   // full bandwidth.
   std::vector<Job> stream;
@@ -211,7 +235,8 @@ static LowerBounds computeBounds(const SchedulingProblem &problem,
     unsigned vertex = before.vertexOfNode[node];
     Job job{heads[vertex], before.work[vertex], tails[vertex]};
     if (job.tail >= 0)
-      raise(LowerBoundKind::Path, addNs(job.head, addNs(job.work, job.tail)));
+      raise(basicBounds, LowerBoundKind::Path,
+            addNs(job.head, addNs(job.work, job.tail)));
     if (job.work == 0)
       continue;
     bool isStart = graph[node].kind == NodeKind::Start;
@@ -225,8 +250,8 @@ static LowerBounds computeBounds(const SchedulingProblem &problem,
       laneNs[lane] = addNs(laneNs[lane], job.work);
     } else {
       stream.push_back(job);
-      raise(LowerBoundKind::Stream,
-            addNs(bounds.get(LowerBoundKind::Stream), job.work));
+      raise(basicBounds, LowerBoundKind::Stream,
+            addNs(basicBounds.get(LowerBoundKind::Stream), job.work));
     }
 
     // Of a body, nothing but its least time is known.
@@ -254,95 +279,129 @@ static LowerBounds computeBounds(const SchedulingProblem &problem,
     return std::max<int64_t>(ns - graph.size() / 512 - 1, 0);
   };
   for (auto [lane, work] : llvm::enumerate(laneNs)) {
-    if (work > bounds.get(LowerBoundKind::Lane))
-      bounds.lane = lane;
-    raise(LowerBoundKind::Lane, work);
+    if (work > basicBounds.get(LowerBoundKind::Lane))
+      basicBounds.lane = lane;
+    raise(basicBounds, LowerBoundKind::Lane, work);
   }
   for (auto [link, work] : llvm::enumerate(linkNs)) {
-    if (roundDown(work) > bounds.get(LowerBoundKind::Link))
-      bounds.link = link;
-    raise(LowerBoundKind::Link, roundDown(work));
+    if (roundDown(work) > basicBounds.get(LowerBoundKind::Link))
+      basicBounds.link = link;
+    raise(basicBounds, LowerBoundKind::Link, roundDown(work));
   }
-  raise(LowerBoundKind::Memory, roundDown(memoryNs));
+  raise(basicBounds, LowerBoundKind::Memory, roundDown(memoryNs));
 
   auto getMakespan = [](std::vector<Job> &jobs) {
     llvm::erase_if(jobs, [](const Job &job) { return job.tail < 0; });
     return getPreemptiveMakespan(std::move(jobs));
   };
-  raise(LowerBoundKind::StreamHeadTail, getMakespan(stream));
+  raise(basicBounds, LowerBoundKind::StreamHeadTail, getMakespan(stream));
   for (std::vector<Job> &operations : lanes)
-    raise(LowerBoundKind::LaneHeadTail, getMakespan(operations));
+    raise(basicBounds, LowerBoundKind::LaneHeadTail, getMakespan(operations));
   for (std::vector<Job> &jobs : onLink)
-    raise(LowerBoundKind::LinkHeadTail,
+    raise(basicBounds, LowerBoundKind::LinkHeadTail,
           roundDown(getPreemptiveMakespan(std::move(jobs))));
-  raise(LowerBoundKind::MemoryHeadTail,
+  raise(basicBounds, LowerBoundKind::MemoryHeadTail,
         roundDown(getPreemptiveMakespan(std::move(onMemory))));
+}
+
+LowerBounds LowerBoundFinder::GraphBounds::find(int64_t knownNs,
+                                                BoundBudget budget) const {
+  LowerBounds bounds = basicBounds;
+  if (problem.graph.size() == 0)
+    return bounds;
+  std::vector<IdleTime> idleAtBegin =
+      getStreamIdleTimes(problem, before, heads, budget.availabilitySteps);
+  // By vertex of `after`.
+  std::vector<int64_t> headsOfAfter(tails.rbegin(), tails.rend());
+  std::vector<IdleTime> idleAtEnd = getStreamIdleTimes(
+      problem, after, headsOfAfter, budget.availabilitySteps);
   if (int64_t idle = getMostIdle(idleAtBegin, idleAtEnd, bounds.best()))
-    raise(LowerBoundKind::Availability,
+    raise(bounds, LowerBoundKind::Availability,
           addNs(bounds.get(LowerBoundKind::Stream), idle));
   if (!problem.carriedAwaits.empty())
-    raise(LowerBoundKind::Cycle, getCycleBound(problem, before, heads, tails));
+    raise(bounds, LowerBoundKind::Cycle,
+          getCycleBound(problem, before, heads, tails));
   if (bounds.best() >= knownNs)
     return bounds;
 
   if (budget.successionVisits != 0)
-    raise(LowerBoundKind::Availability,
+    raise(bounds, LowerBoundKind::Availability,
           getSuccessionBound(before, heads, tails, budget.successionVisits));
   int64_t best = bounds.best();
   if (problem.carriedAwaits.empty() && budget.phaseVisits != 0)
     if (int64_t phases = getPhaseBound(before, after, best, budget.phaseVisits);
         phases > best)
-      raise(LowerBoundKind::Availability, phases);
+      raise(bounds, LowerBoundKind::Availability, phases);
   int64_t streamNs = bounds.get(LowerBoundKind::Stream);
   if (budget.chainPoints != 0)
-    raise(LowerBoundKind::TwoChains,
+    raise(bounds, LowerBoundKind::TwoChains,
           addNs(streamNs, getTwoChainIdle(before, knownNs - streamNs,
                                           budget.chainPoints)));
   return bounds;
 }
 
 /// What no order can go below if ops slow each other down.
-static int64_t getContentionBound(const SchedulingProblem &problem,
-                                  int64_t knownNs, BoundBudget budget) {
-  unsigned size = problem.graph.size();
-  // Others than the first are better where more than the work of the stream
-  // counts.
-  constexpr double factors[] = {1, 0.75, 0.875, 1.25, 0.625, 0.5};
-  std::vector<PricedProblem> priced = getPricedProblems(
-      problem, ArrayRef(factors).take_front(size <= 20'000 ? 6 : 2));
-  auto getBound = [&](const PricedProblem &problem, BoundBudget budget) {
-    LowerBounds inner = computeBounds(
-        problem.problem, problem.getBoundOfProblem(knownNs), budget);
-    return std::min(problem.getBound(inner.best()), knownNs);
+int64_t LowerBoundFinder::findContentionBound(int64_t knownNs) const {
+  // The price that is the best for the work of the stream may not be the best
+  // where more than that counts.
+  constexpr double all[] = {0.5, 0.625, 0.75, 0.875, 1, 1.125, 1.25};
+  constexpr double few[] = {0.75, 1};
+  bool isLarge = problem.graph.size() > 20'000;
+  ArrayRef<double> factors = isLarge ? ArrayRef(few) : ArrayRef(all);
+  std::vector<PricedProblem> priced = getPricedProblems(problem, factors);
+  if (priced.empty())
+    return 0;
+  auto getBound = [&](size_t index) {
+    const PricedProblem &candidate = priced[index];
+    LowerBounds inner =
+        GraphBounds(candidate.problem)
+            .find(candidate.getBoundOfProblem(knownNs), fullBudget / 2);
+    return std::min(candidate.getBound(inner.best()), knownNs);
   };
-  // All of them in a hurry, then the best two.
-  constexpr size_t parts = 20;
-  std::vector<std::pair<int64_t, const PricedProblem *>> entries;
-  int64_t best = 0;
-  for (const PricedProblem &problem : priced) {
-    entries.emplace_back(getBound(problem, budget / parts), &problem);
-    best = std::max(best, entries.back().first);
+  // The best bound is about concave in the price: less as long as that makes it
+  // better, or else more.
+  size_t first = llvm::find(factors, 1) - factors.begin();
+  int64_t best = getBound(first);
+  for (bool isLess : {true, false}) {
+    int64_t before = best;
+    for (size_t index = first; best < knownNs;) {
+      if (index == (isLess ? 0 : factors.size() - 1))
+        break;
+      isLess ? --index : ++index;
+      int64_t bound = getBound(index);
+      if (bound <= best)
+        break;
+      best = bound;
+    }
+    if (best > before)
+      break;
   }
-  llvm::stable_sort(
-      entries, [](const auto &a, const auto &b) { return a.first > b.first; });
-  for (auto [boundNs, problem] : ArrayRef(entries).take_front(2))
-    if (best < knownNs)
-      best = std::max(best, getBound(*problem, budget / 2));
   return best;
+}
+
+LowerBoundFinder::LowerBoundFinder(const SchedulingProblem &problem)
+    : problem(problem), graphBounds(std::make_unique<GraphBounds>(problem)) {}
+
+LowerBoundFinder::~LowerBoundFinder() = default;
+
+LowerBounds LowerBoundFinder::find(int64_t knownNs, LowerBoundEffort effort) {
+  bool isQuick = effort == LowerBoundEffort::Quick;
+  bool hasContention = problem.machine.hasContention();
+  if (!isQuick && !hasContention)
+    return graphBounds->find(knownNs, fullBudget);
+  if (!quickBounds)
+    quickBounds = graphBounds->find(knownNs, BoundBudget());
+  LowerBounds bounds = *quickBounds;
+  if (!isQuick && bounds.best() < knownNs)
+    bounds.ns[size_t(LowerBoundKind::Contention)] =
+        findContentionBound(knownNs);
+  return bounds;
 }
 
 LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem,
                                       int64_t knownNs,
                                       LowerBoundEffort effort) {
-  BoundBudget quick, full = {20'000'000, 200'000'000, 100'000'000, 4'000'000};
-  bool isQuick = effort == LowerBoundEffort::Quick;
-  bool hasContention = problem.machine.hasContention();
-  LowerBounds bounds =
-      computeBounds(problem, knownNs, isQuick || hasContention ? quick : full);
-  if (hasContention && !isQuick && bounds.best() < knownNs)
-    bounds.ns[size_t(LowerBoundKind::Contention)] =
-        getContentionBound(problem, knownNs, full);
-  return bounds;
+  return LowerBoundFinder(problem).find(knownNs, effort);
 }
 
 std::optional<double> braid::getGap(int64_t makespanNs, int64_t lowerBoundNs) {

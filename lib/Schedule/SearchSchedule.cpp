@@ -28,7 +28,6 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <random>
 
@@ -422,10 +421,8 @@ void Searcher::improveWithContention() {
     starts.push_back(std::move(best));
   }
   if (options.usePrices)
-    for (ScheduleOrder &order : searchWithPrices(
-             problem, options,
-             getLeftSteps() / (getenv("PP") ? atoi(getenv("PP")) : 4),
-             otherSteps)) {
+    for (ScheduleOrder &order :
+         searchWithPrices(problem, options, getLeftSteps() / 8, otherSteps)) {
       Start best = {consider(order, "priced contention"), std::move(order)};
       if (exchanges)
         best = std::min(best, tryExchanged(best.second));
@@ -532,10 +529,8 @@ void Searcher::explainExcess() {
 }
 
 SearchResult Searcher::run() {
-  result.lowerBoundNs =
-      computeLowerBounds(problem, std::numeric_limits<int64_t>::max(),
-                         LowerBoundEffort::Quick)
-          .best();
+  std::optional<LowerBoundFinder> bounds(std::in_place, problem);
+  result.lowerBoundNs = bounds->find(never, LowerBoundEffort::Quick).best();
   if (options.usePasses) {
     for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
       otherSteps += flat.size();
@@ -568,9 +563,9 @@ SearchResult Searcher::run() {
     runListRules();
   if (!isDone()) {
     result.lowerBoundNs =
-        computeLowerBounds(problem, result.makespanNs, options.boundEffort)
-            .best();
+        bounds->find(result.makespanNs, options.boundEffort).best();
     result.optimal = result.makespanNs <= result.lowerBoundNs;
+    bounds.reset(); // Some MB that are needed no more.
   }
   if (!isDone() && options.useExact)
     runExact();

@@ -21,6 +21,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 
 namespace braid {
@@ -87,6 +88,29 @@ enum class LowerBoundEffort : uint8_t {
   Quick,
   /// All of them.
   Full
+};
+
+/// Finds what no allowed order of a problem can go below, for those who ask
+/// first for the quick bounds and, once they know an order, for all of them:
+/// what depends on neither is found once, and kept.
+class LowerBoundFinder {
+public:
+  /// `problem` has to outlive this and may not change.
+  explicit LowerBoundFinder(const SchedulingProblem &problem);
+  ~LowerBoundFinder();
+
+  /// See `computeLowerBounds`, which gives the same.
+  LowerBounds find(int64_t knownNs = std::numeric_limits<int64_t>::max(),
+                   LowerBoundEffort effort = LowerBoundEffort::Full);
+
+private:
+  class GraphBounds;
+
+  int64_t findContentionBound(int64_t knownNs) const;
+
+  const SchedulingProblem &problem;
+  std::unique_ptr<GraphBounds> graphBounds;
+  std::optional<LowerBounds> quickBounds;
 };
 
 /// What no allowed order of `problem` can go below: its makespan in the

@@ -356,6 +356,32 @@ TEST(LowerBoundProperties, NoOrderIsFasterWithBodies) {
   checkAllOrders(options, 100, false);
 }
 
+TEST(LowerBoundProperties, FindsTheSameAgain) {
+  constexpr int64_t never = std::numeric_limits<int64_t>::max();
+  for (uint64_t seed = 0; seed != 100; ++seed) {
+    RandomProblemOptions options;
+    options.numNodes = 10 + seed % 30;
+    options.contention = seed % 2 == 0;
+    options.launches = seed % 3 == 0;
+    options.bodies = seed % 5 == 0;
+    options.carried = seed % 7 == 0;
+    SchedulingProblem problem = makeRandomProblem(seed, options);
+    ScheduleOrder order = getProgramOrder(problem.graph);
+    int64_t knownNs = simulateOrder(problem, order).makespanNs;
+
+    LowerBoundFinder finder(problem);
+    for (int64_t known : {never, knownNs, knownNs / 2, never})
+      for (LowerBoundEffort effort :
+           {LowerBoundEffort::Quick, LowerBoundEffort::Full}) {
+        LowerBounds again = finder.find(known, effort);
+        LowerBounds once = computeLowerBounds(problem, known, effort);
+        EXPECT_EQ(again.ns, once.ns) << "seed " << seed;
+        EXPECT_EQ(again.lane, once.lane) << "seed " << seed;
+        EXPECT_EQ(again.link, once.link) << "seed " << seed;
+      }
+  }
+}
+
 // On graphs of this size the bounds refine only a few vertices.
 TEST(LowerBoundProperties, LargeGraphsAreFast) {
   std::mt19937_64 random(1);
