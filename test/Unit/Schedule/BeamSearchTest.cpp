@@ -10,8 +10,7 @@
 
 #include "CriticalPathScheduler.h"
 #include "LayeredGraphs.h"
-
-#include "braid/Schedule/SearchSchedule.h"
+#include "SearchTestUtils.h"
 
 #include "gtest/gtest.h"
 
@@ -119,13 +118,9 @@ TEST(BeamSearch, AWideBeamFindsMostOptima) {
 TEST(BeamSearch, TwoMicroBatchesEndSoonerThanByLists) {
   SchedulingProblem problem =
       makeTrainingStep({Parallelism::SequenceParallel, 8, 2, 100, 30, 1});
-  SearchOptions options;
-  options.maxSteps = 20'000'000;
-  options.useIteratedLists = options.useWindows = options.useMoves =
-      options.useBeam = false;
-  SearchResult lists = searchSchedule(problem, options);
-  options.useBeam = true;
-  SearchResult beam = searchSchedule(problem, options);
+  auto [lists, beam] =
+      compareParts(problem, makeConstructiveOptions(/*maxSteps=*/20'000'000),
+                   &SearchOptions::useBeam);
   EXPECT_EQ(beam.method, "beam search");
   EXPECT_LT(beam.makespanNs, lists.makespanNs);
 }

@@ -183,6 +183,27 @@ ScheduleGraph test::permute(const ScheduleGraph &graph,
   return result;
 }
 
+ScheduleOrder test::makeRandomOrder(const ScheduleGraph &graph, uint64_t seed) {
+  std::mt19937_64 engine(seed);
+  std::vector<unsigned> missing(graph.size()), ready;
+  for (unsigned node = 0; node != graph.size(); ++node) {
+    missing[node] = graph.predecessors(node).size();
+    if (missing[node] == 0)
+      ready.push_back(node);
+  }
+  ScheduleOrder order;
+  while (!ready.empty()) {
+    std::swap(ready[engine() % ready.size()], ready.back());
+    unsigned node = ready.back();
+    ready.pop_back();
+    order.push_back(node);
+    for (unsigned successor : graph.successors(node))
+      if (--missing[successor] == 0)
+        ready.push_back(successor);
+  }
+  return order;
+}
+
 //===----------------------------------------------------------------------===//
 // The rules, word by word
 //===----------------------------------------------------------------------===//

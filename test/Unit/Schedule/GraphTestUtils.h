@@ -60,6 +60,9 @@ ScheduleGraph makeRandomGraph(uint64_t seed, const RandomGraphOptions &options);
 ScheduleGraph permute(const ScheduleGraph &graph,
                       llvm::ArrayRef<unsigned> order);
 
+/// Some order of the graph that depends on `seed` alone.
+ScheduleOrder makeRandomOrder(const ScheduleGraph &graph, uint64_t seed);
+
 /// The rule of `reorderComputeForOverlap` word by word: sets, transitive
 /// closures and repeated scans.
 ScheduleOrder reorderNaively(const ScheduleGraph &graph);

@@ -9,8 +9,7 @@
 #include "ListRules.h"
 
 #include "LayeredGraphs.h"
-
-#include "braid/Schedule/SearchSchedule.h"
+#include "SearchTestUtils.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
@@ -141,14 +140,10 @@ TEST(ListRules, ChangesDependOnTheSeedAloneAndGiveLegalOrders) {
 TEST(ListRules, TuningFindsWhatTheTableDoesNotHave) {
   // Four micro-batches; reduce-scatter and all-gather with little between them.
   SchedulingProblem problem =
-      makeTrainingStep({Parallelism::SequenceParallel, 8, 4, 150, 0, 1});
-  SearchOptions options;
-  options.maxSteps = 8'000'000;
-  options.useIteratedLists = options.useWindows = options.useMoves = false;
-  options.useTunedLists = false;
-  SearchResult table = searchSchedule(problem, options);
-  options.useTunedLists = true;
-  SearchResult tuned = searchSchedule(problem, options);
+      makeTrainingStep({Parallelism::SequenceParallel, 8, 4, 150, 30, 1});
+  auto [table, tuned] =
+      compareParts(problem, makeConstructiveOptions(/*maxSteps=*/8'000'000),
+                   &SearchOptions::useTunedLists);
   EXPECT_EQ(tuned.method, "tuned list");
   EXPECT_LT(tuned.makespanNs, table.makespanNs);
 }

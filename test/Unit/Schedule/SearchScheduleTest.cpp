@@ -23,28 +23,6 @@ using namespace braid::test;
 
 namespace {
 
-/// Some order of the graph that depends on `seed` alone.
-ScheduleOrder makeRandomOrder(const ScheduleGraph &graph, uint64_t seed) {
-  std::mt19937_64 engine(seed);
-  std::vector<unsigned> missing(graph.size()), ready;
-  for (unsigned node = 0; node != graph.size(); ++node) {
-    missing[node] = graph.predecessors(node).size();
-    if (missing[node] == 0)
-      ready.push_back(node);
-  }
-  ScheduleOrder order;
-  while (!ready.empty()) {
-    std::swap(ready[engine() % ready.size()], ready.back());
-    unsigned node = ready.back();
-    ready.pop_back();
-    order.push_back(node);
-    for (unsigned successor : graph.successors(node))
-      if (--missing[successor] == 0)
-        ready.push_back(successor);
-  }
-  return order;
-}
-
 void expectSameAsSimulator(const SchedulingProblem &problem, uint64_t seed) {
   ScheduleEvaluator evaluator(problem);
   for (uint64_t i = 0; i != 5; ++i) {
