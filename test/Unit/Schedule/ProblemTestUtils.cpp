@@ -88,6 +88,24 @@ SchedulingProblem test::makeRandomProblem(uint64_t seed,
   return problem;
 }
 
+void test::addContention(SchedulingProblem &problem, uint64_t seed) {
+  problem.machine.multiprocessors = 132;
+  problem.machine.memoryBandwidth = seed % 2 ? 100 : 0;
+  problem.machine.launchNs = seed % 3;
+  std::mt19937_64 engine(seed);
+  for (unsigned node = 0; node != problem.graph.size(); ++node) {
+    ResourceDemand &demand = problem.demands.emplace_back();
+    const ScheduleNode &info = problem.graph[node];
+    if (info.kind == NodeKind::Start) {
+      demand.multiprocessors = engine() % 40;
+    } else if (info.kind == NodeKind::Compute) {
+      demand.arithmeticNs = info.cost;
+      demand.tiles = engine() % 3 * 66;
+    }
+    demand.memoryBytes = int64_t(engine() % 100) * info.cost;
+  }
+}
+
 void test::forEachOrder(
     const SchedulingProblem &problem,
     llvm::function_ref<void(llvm::ArrayRef<unsigned>)> visit) {

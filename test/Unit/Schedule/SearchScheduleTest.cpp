@@ -9,6 +9,7 @@
 #include "ExhaustiveSearch.h"
 #include "GraphTestUtils.h"
 #include "LayeredGraphs.h"
+#include "ProblemTestUtils.h"
 
 #include "braid/Schedule/LoopSimulator.h"
 #include "braid/Schedule/ScheduleEvaluator.h"
@@ -100,21 +101,7 @@ TEST(ScheduleEvaluator, AsksTheSimulatorWhereTimesAreNotExact) {
 /// loop that awaits its last start in the next iteration.
 SchedulingProblem makeContended(uint64_t seed, unsigned maxNodes) {
   SchedulingProblem problem = makeProblem(seed, maxNodes);
-  problem.machine.multiprocessors = 132;
-  problem.machine.memoryBandwidth = seed % 2 ? 100 : 0;
-  problem.machine.launchNs = seed % 3;
-  std::mt19937_64 engine(seed);
-  for (unsigned node = 0; node != problem.graph.size(); ++node) {
-    ResourceDemand &demand = problem.demands.emplace_back();
-    const ScheduleNode &info = problem.graph[node];
-    if (info.kind == NodeKind::Start)
-      demand.multiprocessors = engine() % 40;
-    else if (info.kind == NodeKind::Compute) {
-      demand.arithmeticNs = info.cost;
-      demand.tiles = engine() % 3 * 66;
-    }
-    demand.memoryBytes = int64_t(engine() % 100) * info.cost;
-  }
+  addContention(problem, seed);
   return problem;
 }
 
