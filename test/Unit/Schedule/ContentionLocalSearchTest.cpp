@@ -8,10 +8,14 @@
 
 #include "ContentionLocalSearch.h"
 
+#include "GraphTestUtils.h"
 #include "ProblemTestUtils.h"
 #include "braid/Schedule/ScheduleEvaluator.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
+
+#include <functional>
 
 using namespace braid;
 using namespace braid::test;
@@ -187,16 +191,25 @@ struct Improved {
 
 } // namespace
 
-static Improved improve(const SchedulingProblem &problem,
-                        const SearchOptions &options, uint64_t maxSteps) {
+/// The search that `run` makes of `problem`.
+static Improved
+runLocalSearch(const SchedulingProblem &problem,
+               llvm::function_ref<void(ContentionLocalSearch &)> run) {
   FlatProblem flat(problem);
   SearchStatistics statistics;
   ContentionLocalSearch local(flat, statistics);
-  std::mt19937_64 engine(options.seed);
-  local.assign(getProgramOrder(problem.graph));
-  local.improve(options, /*targetNs=*/0, maxSteps, engine);
+  run(local);
   return {ScheduleOrder(local.getOrder().begin(), local.getOrder().end()),
           local.getMakespanNs(), local.getSteps()};
+}
+
+static Improved improve(const SchedulingProblem &problem,
+                        const SearchOptions &options, uint64_t maxSteps) {
+  return runLocalSearch(problem, [&](ContentionLocalSearch &local) {
+    std::mt19937_64 engine(options.seed);
+    local.assign(getProgramOrder(problem.graph));
+    local.improve(options, /*targetNs=*/0, maxSteps, engine);
+  });
 }
 
 TEST(ContentionLocalSearch, EachPartMakesOrdersShorter) {
@@ -263,4 +276,115 @@ TEST(ContentionLocalSearch, TheSameEachTimeAndWithinItsSteps) {
   SearchOptions options;
   options.seed = 1;
   EXPECT_NE(improve(problem, options, 400'000).order, first.order);
+}
+
+namespace {
+
+using Starts = std::vector<std::pair<int64_t, ScheduleOrder>>;
+
+} // namespace
+
+/// Random orders with their makespans, the shortest last.
+static Starts makeStarts(const SchedulingProblem &problem, unsigned count) {
+  Starts starts;
+  for (uint64_t i = 0; i != count; ++i) {
+    ScheduleOrder order = makeRandomOrder(problem.graph, i);
+    int64_t makespanNs = simulateOrder(problem, order).makespanNs;
+    starts.emplace_back(makespanNs, std::move(order));
+  }
+  llvm::sort(starts, std::greater<>());
+  return starts;
+}
+
+static Improved improveBestOf(const SchedulingProblem &problem, Starts starts,
+                              uint64_t maxSteps, int64_t targetNs = 0,
+                              const SearchOptions &options = {}) {
+  return runLocalSearch(problem, [&](ContentionLocalSearch &local) {
+    std::mt19937_64 engine(1);
+    local.improveBestOf(starts, options, targetNs, maxSteps, engine);
+  });
+}
+
+TEST(ContentionLocalSearch, ARaceIsNeverWorseThanItsBestStart) {
+  unsigned shorter = 0;
+  for (uint64_t seed = 0; seed != 40; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = makeContended(seed, 60, 20);
+    Starts starts = makeStarts(problem, 1 + seed % 8);
+    int64_t bestNs = starts.back().first;
+    // So few steps that most starts stay as they are, and enough.
+    for (uint64_t maxSteps : {0u, 3'000u, 100'000u}) {
+      Improved result = improveBestOf(problem, starts, maxSteps);
+      ASSERT_TRUE(isAllowedOrder(problem, result.order));
+      ASSERT_EQ(result.makespanNs,
+                simulateOrder(problem, result.order).makespanNs);
+      ASSERT_LE(result.makespanNs, bestNs);
+      shorter += maxSteps == 100'000 && result.makespanNs < bestNs;
+    }
+  }
+  EXPECT_GT(shorter, 35u);
+}
+
+TEST(ContentionLocalSearch, ARaceIsTheSameEachTimeAndWithinItsSteps) {
+  SchedulingProblem problem = makeContended(3, 200, 40);
+  for (unsigned count : {1, 5, 8}) {
+    SCOPED_TRACE(count);
+    Starts starts = makeStarts(problem, count);
+    Improved first = improveBestOf(problem, starts, 1'000'000);
+    Improved second = improveBestOf(problem, starts, 1'000'000);
+    EXPECT_EQ(first.order, second.order);
+    EXPECT_EQ(first.steps, second.steps);
+    // Each of up to 15 parts ends what was begun.
+    EXPECT_LE(first.steps, 1'150'000u);
+    EXPECT_GT(first.steps, 990'000u);
+  }
+}
+
+TEST(ContentionLocalSearch, StartsThatAreTheSameMayRace) {
+  SchedulingProblem problem = makeContended(5, 100, 20);
+  for (unsigned count : {2, 3, 6}) {
+    SCOPED_TRACE(count);
+    Starts starts(count, makeStarts(problem, 1).front());
+    Improved result = improveBestOf(problem, starts, 200'000);
+    ASSERT_TRUE(isAllowedOrder(problem, result.order));
+    EXPECT_LT(result.makespanNs, starts.front().first);
+  }
+}
+
+TEST(ContentionLocalSearch, WhatBecomesTheShortestWinsTheRace) {
+  // Windows alone make no random choices.
+  SearchOptions options;
+  options.useMoves = false;
+  unsigned overtaken = 0;
+  for (uint64_t seed = 0; seed != 20; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = makeContended(seed, 60, 20);
+    Starts starts = makeStarts(problem, 2);
+    constexpr uint64_t maxSteps = 960'000;
+    std::vector<int64_t> firstPartNs;
+    for (const auto &[startNs, start] : starts)
+      firstPartNs.push_back(
+          runLocalSearch(problem, [&, &order = start](auto &local) {
+            std::mt19937_64 engine(1);
+            local.assign(order);
+            local.improve(options, /*targetNs=*/0, maxSteps / 24, engine);
+          }).makespanNs);
+    overtaken += firstPartNs[0] < firstPartNs[1];
+    Improved result =
+        improveBestOf(problem, starts, maxSteps, /*targetNs=*/0, options);
+    EXPECT_LE(result.makespanNs, firstPartNs[0]);
+    EXPECT_LE(result.makespanNs, firstPartNs[1]);
+  }
+  EXPECT_GT(overtaken, 5u);
+}
+
+TEST(ContentionLocalSearch, ARaceEndsWithTheFirstThatReachesTheTarget) {
+  SchedulingProblem problem = makeContended(3, 200, 40);
+  Starts starts = makeStarts(problem, 4);
+  std::reverse(starts.begin(), starts.end());
+  // The first is short enough as it is.
+  Improved result =
+      improveBestOf(problem, starts, 400'000, starts.front().first);
+  EXPECT_EQ(result.order, starts.front().second);
+  EXPECT_LE(result.steps, 10'000u);
 }
