@@ -79,9 +79,59 @@ TEST(PricedProblem, NoOrderIsFaster) {
     forEachOrder(problem, [&](llvm::ArrayRef<unsigned> order) {
       least = std::min(least, simulateOrder(problem, order).makespanNs);
     });
-    for (const PricedProblem &priced : getPricedProblems(problem, {1, 0.75, 0.875, 1.25, 0.5}))
+    for (const PricedProblem &priced :
+         getPricedProblems(problem, {1, 0.75, 0.875, 1.25, 0.5}))
       EXPECT_LE(priced.getBound(computeLowerBounds(priced.problem).best()),
                 least)
           << "seed " << seed;
   }
+}
+
+/// A program that repeats itself: of four compute ops in a row the one at
+/// `place` takes twice as long beside communication, the others as long as
+/// alone. Communication takes `percent` of the time of all compute.
+static SchedulingProblem makePeriodic(unsigned numOps, unsigned place,
+                                      int64_t percent) {
+  SchedulingProblem problem;
+  problem.machine.multiprocessors = 100;
+  constexpr int64_t computeNs = 1000;
+  for (unsigned op = 0; op != numOps; ++op) {
+    ScheduleNode node;
+    node.cost = computeNs;
+    problem.graph.addNode(node);
+    ResourceDemand &demand = problem.demands.emplace_back();
+    demand.arithmeticNs = op % 4 == place ? computeNs : computeNs / 2;
+  }
+  constexpr unsigned numStarts = 100;
+  for (unsigned i = 0; i != numStarts; ++i) {
+    ScheduleNode node;
+    node.kind = NodeKind::Start;
+    node.lane = 0;
+    node.cost = computeNs * percent * numOps / (100 * numStarts);
+    problem.graph.addNode(node);
+    problem.demands.emplace_back().multiprocessors = 50;
+  }
+  problem.graph.finalize();
+  return problem;
+}
+
+/// What hiding a ns of communication costs.
+static double getPrice(const SchedulingProblem &problem) {
+  std::vector<PricedProblem> priced = getPricedProblems(problem, {1});
+  double workNs = 0;
+  for (unsigned start : problem.graph.starts())
+    workNs += double(problem.graph[start].cost);
+  return priced.front().pricesNs / workNs;
+}
+
+TEST(PricedProblem, LargeProgramsAreSeenAsAWhole) {
+  // A price of p takes p off each ns of three quarters of the compute, so it
+  // pays if communication takes longer than these. Every so many ops of a large
+  // program would always have the same place.
+  for (unsigned place = 0; place != 4; ++place)
+    for (unsigned numOps : {3'200u, 12'800u, 16'000u, 28'800u}) {
+      SCOPED_TRACE(numOps);
+      EXPECT_NEAR(getPrice(makePeriodic(numOps, place, 79)), 0.5, 0.01);
+      EXPECT_NEAR(getPrice(makePeriodic(numOps, place, 71)), 0, 0.01);
+    }
 }
