@@ -11,6 +11,7 @@
 #include "GraphTestUtils.h"
 #include "LayeredGraphs.h"
 #include "ProblemTestUtils.h"
+#include "SearchTestUtils.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
@@ -303,4 +304,22 @@ TEST(ComputeExchange, OrdersStayLegalAndAsLongAsBefore) {
     ASSERT_EQ(other.exchange(order), result);
   }
   EXPECT_GT(exchanged, 50u);
+}
+
+TEST(ComputeExchange, MakesOrdersThatKnowNoContentionShorter) {
+  for (unsigned communicationPercent : {100, 150})
+    for (unsigned variationPercent : {0, 30}) {
+      SchedulingProblem step =
+          makeTrainingStep({Parallelism::SequenceParallel, 4, 2,
+                            communicationPercent, variationPercent, 1});
+      ScheduleOrder order =
+          searchSchedule(step, makeConstructiveOptions(/*maxSteps=*/1'000'000))
+              .order;
+      shareGpu(step);
+      FlatProblem flat(step);
+      ComputeExchange exchange(flat);
+      ASSERT_TRUE(exchange.isUseful());
+      EXPECT_LT(simulateOrder(step, exchange.exchange(order)).makespanNs,
+                simulateOrder(step, order).makespanNs);
+    }
 }

@@ -504,6 +504,31 @@ SchedulingProblem test::makeTrainingStep(const StepOptions &options) {
   return StepWriter(options).write();
 }
 
+void test::shareGpu(SchedulingProblem &step) {
+  // Bytes per ns, of which each takes a part.
+  constexpr int64_t bandwidth = 3'000, ofPointwise = 2'700, ofMatrices = 500,
+                    ofOperations = 800;
+  constexpr int64_t waveNs = 10'000;
+  step.machine.multiprocessors = 132;
+  step.machine.memoryBandwidth = bandwidth;
+  step.demands.assign(step.graph.size(), {});
+  for (auto [node, demand] : llvm::enumerate(step.demands)) {
+    int64_t costNs = step.graph[node].cost;
+    int64_t waves = (costNs + waveNs / 2) / waveNs;
+    if (step.graph[node].kind == NodeKind::Start) {
+      demand.multiprocessors = 24;
+      demand.memoryBytes = ofOperations * costNs;
+    } else if (waves == 0) {
+      demand.arithmeticNs = costNs / 10;
+      demand.memoryBytes = ofPointwise * costNs;
+    } else {
+      demand.arithmeticNs = costNs;
+      demand.tiles = waves * step.machine.multiprocessors;
+      demand.memoryBytes = ofMatrices * costNs;
+    }
+  }
+}
+
 SchedulingProblem test::makeLongProgram(unsigned numNodes, uint64_t seed) {
   std::mt19937_64 engine(seed);
   ProblemWriter writer;

@@ -112,6 +112,12 @@ struct StepOptions {
 };
 SchedulingProblem makeTrainingStep(const StepOptions &options);
 
+/// Puts a training step on a GPU whose ops slow each other down: its compute
+/// runs in waves of thread blocks of about 10 us or, if it is shorter, as fast
+/// as its memory; operations hold some multiprocessors and take some of the
+/// memory.
+void shareGpu(SchedulingProblem &step);
+
 /// A long random program: one node in twenty starts a collective, on one of
 /// three lanes, that is awaited where it stands; the others use recent values.
 SchedulingProblem makeLongProgram(unsigned numNodes, uint64_t seed);

@@ -10,11 +10,13 @@
 #include "GraphTestUtils.h"
 #include "LayeredGraphs.h"
 #include "ProblemTestUtils.h"
+#include "SearchTestUtils.h"
 
 #include "braid/Schedule/LoopSimulator.h"
 #include "braid/Schedule/ScheduleEvaluator.h"
 #include "braid/Schedule/SearchSchedule.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
 
 #include <limits>
@@ -35,8 +37,9 @@ void expectSameAsSimulator(const SchedulingProblem &problem, uint64_t seed) {
   }
 }
 
-/// The result is what it says it is, and no worse than any candidate.
-void expectSound(const SchedulingProblem &problem, const SearchResult &result) {
+/// The result is what it says it is, and no worse than any of `candidates`.
+void expectSound(const SchedulingProblem &problem, const SearchResult &result,
+                 llvm::ArrayRef<ScheduleCandidate> candidates) {
   std::string reason;
   ASSERT_TRUE(isAllowedOrder(problem, result.order, &reason)) << reason;
   Simulation simulation = simulateOrder(problem, result.order);
@@ -48,7 +51,7 @@ void expectSound(const SchedulingProblem &problem, const SearchResult &result) {
   ASSERT_EQ(result.excess.has_value(), result.peakBytes > limit);
   if (result.excess)
     return;
-  for (const ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
+  for (const ScheduleCandidate &candidate : candidates) {
     ASSERT_TRUE(isLegalOrder(problem.graph, candidate.order, &reason))
         << candidate.name << ": " << reason;
     Simulation other = simulateOrder(problem, candidate.order);
@@ -56,6 +59,10 @@ void expectSound(const SchedulingProblem &problem, const SearchResult &result) {
       ASSERT_LE(result.makespanNs, other.makespanNs) << candidate.name;
     }
   }
+}
+
+void expectSound(const SchedulingProblem &problem, const SearchResult &result) {
+  expectSound(problem, result, getScheduleCandidates(problem));
 }
 
 SchedulingProblem makeProblem(uint64_t seed, unsigned maxNodes) {
@@ -159,6 +166,68 @@ TEST(SearchSchedule, AsGoodAsAllOrdersWithContention) {
   }
   EXPECT_EQ(proven, 40u);
   EXPECT_GT(different, 10u);
+}
+
+TEST(SearchSchedule, WithoutPassesNoLongerThanTheProgram) {
+  SearchOptions options;
+  options.usePasses = false;
+  for (uint64_t seed = 0; seed != 60; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = seed % 2 ? makeProblem(seed, 10 + seed)
+                                         : makeContended(seed, 10 + seed);
+    if (seed % 3 == 0)
+      problem.maxMemory =
+          simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;
+    std::vector<ScheduleCandidate> candidates = getScheduleCandidates(problem);
+    ASSERT_TRUE(isProgramOrder(candidates.front().order));
+    options.maxSteps = seed % 4 < 2 ? 1 : 20'000;
+    SearchResult result = searchSchedule(problem, options);
+    ASSERT_NO_FATAL_FAILURE(expectSound(problem, result, candidates.front()));
+    // Nothing has come from a pass.
+    for (const ScheduleCandidate &pass : llvm::drop_begin(candidates))
+      EXPECT_NE(result.method, pass.name);
+  }
+}
+
+TEST(SearchSchedule, SoundWithAndWithoutPartsForContention) {
+  SearchOptions options;
+  options.maxSteps = 20'000;
+  for (bool SearchOptions::*part :
+       {&SearchOptions::useExchange, &SearchOptions::usePrices})
+    for (uint64_t seed = 0; seed != 30; ++seed) {
+      SCOPED_TRACE(seed);
+      SchedulingProblem problem = makeContended(seed, 10 + 5 * seed);
+      if (seed % 3 == 0)
+        problem.maxMemory =
+            simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;
+      auto [without, with] = compareParts(problem, options, part);
+      ASSERT_NO_FATAL_FAILURE(expectSound(problem, without));
+      ASSERT_NO_FATAL_FAILURE(expectSound(problem, with));
+    }
+}
+
+TEST(SearchSchedule, ExchangedComputeAndPricesMakeStepsShorter) {
+  auto makeStep = [](unsigned communicationPercent) {
+    SchedulingProblem step = makeTrainingStep(
+        {Parallelism::SequenceParallel, 4, 2, communicationPercent, 0, 1});
+    shareGpu(step);
+    return step;
+  };
+  // What local search finds later may be found without the exchange, too.
+  SchedulingProblem step = makeStep(60);
+  SearchOptions options;
+  options.maxSteps = 300'000;
+  auto exchange = compareParts(step, options, &SearchOptions::useExchange);
+  ASSERT_NO_FATAL_FAILURE(expectSound(step, exchange.with));
+  EXPECT_EQ(exchange.with.method, "exchanged compute");
+  EXPECT_LT(exchange.with.makespanNs, exchange.without.makespanNs);
+
+  step = makeStep(150);
+  options.maxSteps = 2'000'000;
+  auto prices = compareParts(step, options, &SearchOptions::usePrices);
+  ASSERT_NO_FATAL_FAILURE(expectSound(step, prices.with));
+  EXPECT_EQ(prices.with.method, "local search");
+  EXPECT_LT(prices.with.makespanNs, prices.without.makespanNs * 98 / 100);
 }
 
 TEST(SearchSchedule, NoLoopIsLongerThanWhatPassesGive) {
