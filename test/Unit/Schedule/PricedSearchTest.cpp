@@ -68,6 +68,43 @@ TEST(PricedSearch, OrdersAreLegal) {
   }
 }
 
+TEST(PricedSearch, NoOrdersWhereListsRunIntoDeadEnds) {
+  // The first start has to be awaited after the second, which may not be in
+  // flight beside it: only the program has an order, which starts both.
+  SchedulingProblem problem;
+  ScheduleNode first, second, compute, wait;
+  first.kind = second.kind = NodeKind::Start;
+  first.lane = second.lane = 0;
+  first.cost = 100;
+  second.cost = 10;
+  compute.cost = 200;
+  wait.kind = NodeKind::Wait;
+  for (const ScheduleNode &node : {first, second, compute, wait, wait})
+    problem.graph.addNode(node);
+  enum { First, Second, Compute, SecondWait, FirstWait };
+  problem.awaits = {{SecondWait, Second}, {FirstWait, First}};
+  for (auto [waiter, start] : problem.awaits)
+    problem.graph.addEdge(start, waiter);
+  problem.graph.addEdge(Compute, SecondWait);
+  problem.graph.addEdge(SecondWait, FirstWait);
+  problem.graph.finalize();
+  problem.machine.multiprocessors = 100;
+  problem.demands.resize(problem.graph.size());
+  problem.demands[First].multiprocessors = 50;
+  problem.maxInFlight = 1;
+  ASSERT_FALSE(isAllowedOrder(problem, getProgramOrder(problem.graph)));
+  for (const ScheduleOrder &order : search(problem, 3'000).orders)
+    EXPECT_TRUE(isAllowedOrder(problem, order));
+
+  // A pass has one that is legal, which stays the best.
+  SearchOptions options;
+  options.maxSteps = 100'000;
+  options.useExact = false;
+  SearchResult result = searchSchedule(problem, options);
+  std::string reason;
+  EXPECT_TRUE(isAllowedOrder(problem, result.order, &reason)) << reason;
+}
+
 TEST(PricedSearch, OrdersKeepTheLimitOfMemory) {
   unsigned kept = 0;
   for (uint64_t seed = 0; seed != 21; ++seed) {
