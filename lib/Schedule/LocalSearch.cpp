@@ -109,3 +109,23 @@ bool LocalSearch::moveNodes(unsigned reach, int64_t targetNs, uint64_t maxSteps,
   }
   return timed.getMakespanNs() < beforeNs;
 }
+
+void LocalSearch::improve(llvm::ArrayRef<unsigned> order,
+                          const SearchOptions &options, int64_t targetNs,
+                          uint64_t maxSteps, std::mt19937_64 &engine) {
+  auto getSpent = [&] { return windows.getSteps() + timed.getSteps(); };
+  uint64_t lastStep = getSpent() + maxSteps;
+  auto getLeft = [&] { return lastStep - std::min(lastStep, getSpent()); };
+  assign(order);
+  for (unsigned length = 12; length <= 48 && getLeft() != 0;) {
+    bool improved = false;
+    if (options.useWindows)
+      improved |= searchWindows(length, 64, targetNs, getLeft());
+    if (options.useMoves && getMakespanNs() > targetNs && getLeft() != 0)
+      improved |= moveNodes(200, targetNs, getLeft() / 2, engine);
+    if (!improved)
+      length *= 2;
+    if (getMakespanNs() <= targetNs)
+      break;
+  }
+}

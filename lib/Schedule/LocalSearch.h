@@ -26,6 +26,11 @@ public:
 
   /// Begins anew from `order`.
   void assign(llvm::ArrayRef<unsigned> order) { timed.assign(order); }
+  /// Begins anew from `order`, and takes windows and moves in turn, as far as
+  /// `options` has them, with longer and longer windows, until nothing becomes
+  /// better, the makespan is at most `targetNs` or so many steps are spent.
+  void improve(llvm::ArrayRef<unsigned> order, const SearchOptions &options,
+               int64_t targetNs, uint64_t maxSteps, std::mt19937_64 &engine);
   /// Searches every window of `length` nodes, half of each new, and again where
   /// something became better, until nothing does, the makespan is at most
   /// `targetNs` or so many steps are spent. True if the makespan has become

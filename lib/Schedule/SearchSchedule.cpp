@@ -35,10 +35,13 @@ using namespace braid;
 
 uint64_t braid::getDefaultSteps(const SchedulingProblem &problem) {
   int64_t size = problem.graph.size();
-  // Where ops slow each other down nothing is proven early, and on large graphs
-  // steps take longer.
+  // Where ops slow each other down nothing is proven early, and all of the
+  // steps are spent: the most of them for graphs of 20,000 nodes, fewer for
+  // larger ones, on which steps take longer.
   if (problem.machine.hasContention())
-    return std::max(50'000'000 + 500 * size, 300'000'000 - 2000 * size);
+    return size <= 20'000
+               ? 250'000'000 + 7'500 * size
+               : std::max(50'000'000 + 500 * size, 475'000'000 - 3'750 * size);
   return std::max<int64_t>(150'000'000, 50'000'000 + 1000 * size);
 }
 
@@ -460,32 +463,11 @@ void Searcher::runLocalSearch() {
     return;
   }
   LocalSearch local(flat, windows, result.statistics);
-  uint64_t counted = 0;
-  auto count = [&] {
-    otherSteps += local.getSteps() - counted;
-    counted = local.getSteps();
-  };
-  auto improve = [&](llvm::ArrayRef<unsigned> order, uint64_t maxSteps) {
-    uint64_t lastStep = getLeftSteps() - std::min(getLeftSteps(), maxSteps);
-    local.assign(order);
-    for (unsigned length = 12; length <= 48 && getLeftSteps() > lastStep;) {
-      bool improved = false;
-      if (options.useWindows) {
-        improved |= local.searchWindows(length, 64, result.lowerBoundNs,
-                                        getLeftSteps() - lastStep);
-        count();
-      }
-      if (options.useMoves && local.getMakespanNs() > result.lowerBoundNs &&
-          getLeftSteps() > lastStep) {
-        improved |= local.moveNodes(200, result.lowerBoundNs,
-                                    (getLeftSteps() - lastStep) / 2, engine);
-        count();
-      }
-      if (!improved)
-        length *= 2;
-      if (local.getMakespanNs() <= result.lowerBoundNs)
-        break;
-    }
+  auto improve = [&](llvm::ArrayRef<unsigned> order, uint64_t most) {
+    uint64_t before = local.getSteps();
+    local.improve(order, options, result.lowerBoundNs,
+                  std::min(getLeftSteps(), most), engine);
+    otherSteps += local.getSteps() - before;
   };
   improve(result.order, maxSteps / 4);
   consider(local.getOrder(), "local search");
@@ -548,9 +530,28 @@ SearchResult Searcher::run() {
       consider(order, "longest tail");
     else if (scheduleForMemory(flat, MemoryTieBreak::Program, order))
       consider(order, "least memory first");
+    for (const ListParameters &parameters : listRules.getTable())
+      if (!hasResult &&
+          scheduler.schedule(listRules.getRule(parameters), order))
+        consider(order, parameters.name);
   }
-  if (!hasResult)
+  // The program has too many operations in flight, and every list has run into
+  // a dead end. Without an order to begin from there is only the exact search.
+  if (!hasResult) {
     consider(getProgramOrder(problem.graph), "program order");
+    SearchResult program = result;
+    result.makespanNs = never / 4;
+    if (result.peakBytes <= flat.maxMemory && options.useExact)
+      runExact();
+    if (result.order == program.order) {
+      result = std::move(program);
+      result.optimal = false;
+      if (result.peakBytes > flat.maxMemory)
+        explainExcess();
+      result.statistics.steps = maxSteps - getLeftSteps();
+      return std::move(result);
+    }
+  }
   if (result.peakBytes > flat.maxMemory) {
     explainExcess();
     result.statistics.steps = maxSteps - getLeftSteps();

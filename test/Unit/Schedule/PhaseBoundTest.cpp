@@ -12,6 +12,7 @@
 #include "ExhaustiveSearch.h"
 #include "LayeredGraphs.h"
 #include "braid/Schedule/LowerBound.h"
+#include "braid/Schedule/SearchSchedule.h"
 
 #include "gtest/gtest.h"
 
@@ -62,4 +63,23 @@ TEST(PhaseBound, APhaseThatWaitsForItsLaneBeforeOneThatWaitsForTheStream) {
   LowerBounds bounds = computeLowerBounds(problem);
   EXPECT_LT(bounds.get(LowerBoundKind::StreamHeadTail), 410 + 820 - 200);
   EXPECT_GE(bounds.get(LowerBoundKind::Availability), 410 + 820 - 154 - 10);
+}
+
+TEST(PhaseBound, WholeOperationsFillTheGapsOfALeadingChain) {
+  // A chain whose gaps of 60 no operation of 100 fits into, much compute behind
+  // it, and four operations that bring 50 of compute each.
+  ProblemWriter writer;
+  unsigned value = writer.collective(0, 100, {}, 1);
+  for (unsigned i = 0; i != 2; ++i)
+    value = writer.collective(0, 100, writer.compute(60, value, 1), 1);
+  writer.compute(1000, writer.compute(60, value, 1), 1);
+  for (unsigned i = 0; i != 4; ++i)
+    writer.compute(50, writer.collective(0, 100, {}, 1), 1);
+  SchedulingProblem problem = writer.finish();
+  // Alone the chain ends at 480. Until then the lane brings at most half of its
+  // time, and 30 that the chain has more than that: 270 of 1380. With a whole
+  // operation in each gap it ends at 560, with 310; empty gaps lose as much.
+  EXPECT_EQ(getBound(problem), 1380 + 560 - 310);
+  // At 560 the last operation is still running: 280 is what any order can do.
+  EXPECT_EQ(searchSchedule(problem).makespanNs, 1380 + 560 - 280);
 }

@@ -214,15 +214,14 @@ TEST(SearchSchedule, ExchangedComputeAndPricesMakeStepsShorter) {
     return step;
   };
   // What local search finds later may be found without the exchange, too.
-  SchedulingProblem step = makeStep(60);
+  SchedulingProblem step = makeStep(150);
   SearchOptions options;
-  options.maxSteps = 300'000;
+  options.maxSteps = 200'000;
   auto exchange = compareParts(step, options, &SearchOptions::useExchange);
   ASSERT_NO_FATAL_FAILURE(expectSound(step, exchange.with));
   EXPECT_EQ(exchange.with.method, "exchanged compute");
   EXPECT_LT(exchange.with.makespanNs, exchange.without.makespanNs);
 
-  step = makeStep(150);
   options.maxSteps = 2'000'000;
   auto prices = compareParts(step, options, &SearchOptions::usePrices);
   ASSERT_NO_FATAL_FAILURE(expectSound(step, prices.with));
