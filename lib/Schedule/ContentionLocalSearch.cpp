@@ -340,7 +340,11 @@ void ContentionLocalSearch::improve(const SearchOptions &options,
   int64_t workNs = 0;
   for (unsigned node = 0, end = frozen.size(); node != end; ++node)
     workNs += frozen.cost[node];
-  int64_t toleranceNs = workNs / frozen.size() / 16;
+  // What moves cost at first takes some sweeps to be won back.
+  constexpr uint64_t fewStepsPerNode = 3'000;
+  int64_t toleranceNs = maxSteps < fewStepsPerNode * frozen.size()
+                            ? 0
+                            : workNs / frozen.size() / 16;
   // Windows see what takes several moves; moves reach further.
   if (options.useWindows && !isDone())
     searchWindows(20, 64, targetNs, maxSteps / 20);
@@ -360,6 +364,11 @@ void ContentionLocalSearch::improveBestOf(
   // What is the shortest to begin with is often not what can become the
   // shortest, so they run a race.
   uint64_t lastStep = getSteps() + maxSteps;
+  llvm::sort(starts);
+  // Not where the race would be over before anybody has begun to run.
+  constexpr unsigned leastStepsPerNode = 200;
+  if (maxSteps / 32 < uint64_t(leastStepsPerNode) * frozen.size())
+    starts.resize(1);
   for (uint64_t steps = maxSteps / 32; starts.size() > 1; steps *= 2) {
     for (auto &[makespanNs, order] : starts) {
       assign(order);

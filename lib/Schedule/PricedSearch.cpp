@@ -19,10 +19,15 @@ braid::searchWithPrices(const SchedulingProblem &problem,
                         const SearchOptions &options, uint64_t maxSteps,
                         uint64_t &steps) {
   // The best price for the bound, less, and half of it.
-  constexpr double factors[] = {1, 0.875, 0.5};
+  constexpr double all[] = {1, 0.875, 0.5};
+  // Fewer of them rather than none in earnest: about what the lists take.
+  constexpr uint64_t leastStepsPerNode = 80;
+  uint64_t count = maxSteps / (leastStepsPerNode * problem.graph.size() + 1);
+  llvm::ArrayRef<double> factors =
+      llvm::ArrayRef(all).take_front(std::max<uint64_t>(count, 1));
   std::vector<ScheduleOrder> orders;
   SearchOptions inner = options;
-  inner.maxSteps = std::max<uint64_t>(maxSteps / std::size(factors), 1);
+  inner.maxSteps = std::max<uint64_t>(maxSteps / factors.size(), 1);
   inner.boundEffort = LowerBoundEffort::Quick;
   // These were looked at already, and nothing finds less beside the beam.
   inner.usePasses = inner.useIteratedLists = false;

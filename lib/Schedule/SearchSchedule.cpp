@@ -39,9 +39,8 @@ uint64_t braid::getDefaultSteps(const SchedulingProblem &problem) {
   // steps are spent: the most of them for graphs of 20,000 nodes, fewer for
   // larger ones, on which steps take longer.
   if (problem.machine.hasContention())
-    return size <= 20'000
-               ? 250'000'000 + 7'500 * size
-               : std::max(50'000'000 + 500 * size, 475'000'000 - 3'750 * size);
+    return size <= 20'000 ? 250'000'000 + 7'500 * size
+                          : std::max(1'500 * size, 462'500'000 - 3'125 * size);
   return std::max<int64_t>(150'000'000, 50'000'000 + 1000 * size);
 }
 

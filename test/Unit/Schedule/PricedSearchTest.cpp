@@ -46,7 +46,9 @@ static SchedulingProblem makeContended(uint64_t seed, unsigned maxNodes) {
 
 TEST(PricedSearch, NoneWithoutContention) {
   SchedulingProblem problem = makeContended(1, 20);
-  EXPECT_EQ(search(problem, 3'000).orders.size(), numPrices);
+  EXPECT_EQ(search(problem, 10'000).orders.size(), numPrices);
+  // Each search needs its steps.
+  EXPECT_EQ(search(problem, 100).orders.size(), 1u);
   problem.machine = {};
   Found found = search(problem, 3'000);
   EXPECT_TRUE(found.orders.empty());
@@ -59,7 +61,7 @@ TEST(PricedSearch, OrdersAreLegal) {
     SchedulingProblem problem = makeContended(seed, 10 + 5 * seed);
     problem.keepOrderOfStarts = seed % 5 == 1;
     problem.maxInFlight = seed % 2 ? 1 + seed % 3 : 0;
-    Found found = search(problem, 10'000);
+    Found found = search(problem, 50'000);
     EXPECT_EQ(found.orders.size(), numPrices);
     for (const ScheduleOrder &order : found.orders) {
       std::string reason;
@@ -117,7 +119,7 @@ TEST(PricedSearch, OrdersKeepTheLimitOfMemory) {
         simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;
     // At times the program does not fit itself.
     problem.maxMemory = peak - int64_t(seed % 4);
-    Found found = search(problem, 10'000);
+    Found found = search(problem, 50'000);
     for (const ScheduleOrder &order : found.orders) {
       ASSERT_TRUE(isAllowedOrder(problem, order));
       ASSERT_LE(simulateOrder(problem, order).peakBytes, *problem.maxMemory);
@@ -149,7 +151,7 @@ TEST(PricedSearch, OrdersDependOnTheSeedAlone) {
 
 TEST(PricedSearch, StepsAreCountedAndShared) {
   SchedulingProblem problem = makeStep();
-  for (uint64_t maxSteps : {100'000u, 600'000u}) {
+  for (uint64_t maxSteps : {200'000u, 600'000u}) {
     uint64_t steps = 7;
     ASSERT_EQ(searchWithPrices(problem, {}, maxSteps, steps).size(), numPrices);
     EXPECT_LE(steps, 7 + maxSteps);
@@ -158,12 +160,12 @@ TEST(PricedSearch, StepsAreCountedAndShared) {
   }
 }
 
-TEST(PricedSearch, EvenOneStepGivesOrders) {
+TEST(PricedSearch, EvenOneStepGivesAnOrder) {
   SchedulingProblem problem = makeContended(3, 40);
   for (uint64_t maxSteps : {0u, 1u}) {
     Found found = search(problem, maxSteps);
-    EXPECT_EQ(found.orders.size(), numPrices);
-    EXPECT_LE(found.steps, numPrices);
+    EXPECT_EQ(found.orders.size(), 1u);
+    EXPECT_LE(found.steps, 1u);
     for (const ScheduleOrder &order : found.orders)
       EXPECT_TRUE(isAllowedOrder(problem, order));
   }

@@ -206,22 +206,11 @@ TEST(SearchSchedule, SoundWithAndWithoutPartsForContention) {
     }
 }
 
-TEST(SearchSchedule, ExchangedComputeAndPricesMakeStepsShorter) {
-  auto makeStep = [](unsigned communicationPercent) {
-    SchedulingProblem step = makeTrainingStep(
-        {Parallelism::SequenceParallel, 4, 2, communicationPercent, 0, 1});
-    shareGpu(step);
-    return step;
-  };
-  // What local search finds later may be found without the exchange, too.
-  SchedulingProblem step = makeStep(150);
+TEST(SearchSchedule, PricesMakeStepsShorter) {
+  SchedulingProblem step =
+      makeTrainingStep({Parallelism::SequenceParallel, 4, 2, 150, 0, 1});
+  shareGpu(step);
   SearchOptions options;
-  options.maxSteps = 200'000;
-  auto exchange = compareParts(step, options, &SearchOptions::useExchange);
-  ASSERT_NO_FATAL_FAILURE(expectSound(step, exchange.with));
-  EXPECT_EQ(exchange.with.method, "exchanged compute");
-  EXPECT_LT(exchange.with.makespanNs, exchange.without.makespanNs);
-
   options.maxSteps = 2'000'000;
   auto prices = compareParts(step, options, &SearchOptions::usePrices);
   ASSERT_NO_FATAL_FAILURE(expectSound(step, prices.with));
