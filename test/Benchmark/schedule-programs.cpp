@@ -11,7 +11,8 @@
 // comm-schedule, as ratios to the lower bound; and the seconds that the search
 // took.
 //
-//   schedule-programs [--hardware=NAME] [--world-size=N] FILE...
+//   schedule-programs [--hardware=NAME] [--world-size=N] [--without=PART,...]
+//       FILE...
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +27,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
@@ -41,6 +43,9 @@ static llvm::cl::list<std::string>
 static llvm::cl::opt<std::string> hardware("hardware", llvm::cl::init(""));
 static llvm::cl::opt<int64_t> worldSize("world-size", llvm::cl::init(0));
 static llvm::cl::opt<uint64_t> steps("steps", llvm::cl::init(0));
+static llvm::cl::list<std::string> without(
+    "without", llvm::cl::CommaSeparated,
+    llvm::cl::desc("parts: list-rules, windows, moves, exchange, prices"));
 static llvm::cl::opt<bool> keepOrder("keep-order", llvm::cl::init(false));
 
 static void printRow(StringRef name, int64_t ns, int64_t boundNs,
@@ -66,6 +71,22 @@ static void measure(StringRef file, Block &block, CostModel &model,
   begin = llvm::TimeRecord::getCurrentTime();
   SearchOptions options;
   options.maxSteps = steps;
+  for (const std::string &part : without) {
+    bool *isUsed = llvm::StringSwitch<bool *>(part)
+                       .Case("list-rules", &options.useListRules)
+                       .Case("windows", &options.useWindows)
+                       .Case("moves", &options.useMoves)
+                       .Case("exchange", &options.useExchange)
+                       .Case("prices", &options.usePrices)
+                       .Default(nullptr);
+    if (!isUsed) {
+      llvm::errs() << "--without: no part '" << part
+                   << "'; expected list-rules, windows, moves, exchange or "
+                      "prices\n";
+      exit(1);
+    }
+    *isUsed = false;
+  }
   SearchResult result = searchSchedule(problem, options);
   llvm::TimeRecord searchTime = llvm::TimeRecord::getCurrentTime(false);
   searchTime -= begin;
