@@ -29,20 +29,20 @@
 // stream and lane may be swapped, and so may beginning and end; what is lost at
 // the beginning and at the end adds up if the two times do not overlap.
 //
-// What is wanted and cannot begin before t does not begin at t if the lane is to
-// be busy all the time until then. Let s be the first of these nodes to begin,
-// at T >= t, and follow the longest chain that leads to it. Between two of its
-// own operations the lane runs others in one piece: sums of whole operations. A
-// gap of g on the chain, with the largest such sum a <= g and the least b >= g,
-// either costs the lane g - a, or is b long, so that s begins b - g later. For
-// f < 1, with d for what delays s, and w for what the lane loses,
+// What is wanted and cannot begin before t does not begin at t if the lane is
+// to be busy all the time until then. Let s be the first of these nodes to
+// begin, at T >= t, and follow the longest chain that leads to it. Between two
+// of its own operations the lane runs others in one piece: sums of whole
+// operations. A gap of g on the chain, with the largest such sum a <= g and the
+// least b >= g, either costs the lane g - a, or is b long, so that s begins b -
+// g later. For f < 1, with d for what delays s, and w for what the lane loses,
 //
 //   idle >= T - max work(D) >= (1 - f) head(s) - max(work(D) - f lane work(D))
 //             + sum over gaps of ((1 - f) d + f w),
 //
-// where each of the sum is at least min(f (g - a), (1 - f) (b - g)). That is the
-// formula from above for a later t, up to which the stream is idle so long even
-// if s begins after it.
+// where each of the sum is at least min(f (g - a), (1 - f) (b - g)). That is
+// the formula from above for a later t, up to which the stream is idle so long
+// even if s begins after it.
 //
 //===----------------------------------------------------------------------===//
 
