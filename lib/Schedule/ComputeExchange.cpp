@@ -38,8 +38,8 @@ ComputeExchange::ComputeExchange(const FlatProblem &flat)
     if (movable[node])
       movableNs += flat.cost[node];
   }
-  constexpr int64_t leastPart = 100;
-  if (movableNs <= workNs / leastPart)
+  constexpr int64_t leastPercent = 1;
+  if (movableNs <= workNs / 100 * leastPercent)
     return;
   rankByContention();
 }

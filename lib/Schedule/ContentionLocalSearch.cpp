@@ -363,8 +363,11 @@ void ContentionLocalSearch::improveBestOf(
     std::mt19937_64 &engine) {
   // What is the shortest to begin with is often not what can become the
   // shortest, so they run a race.
+  assert(!starts.empty() && "nothing to improve");
   uint64_t lastStep = getSteps() + maxSteps;
+  auto getLeft = [&] { return lastStep - std::min(lastStep, getSteps()); };
   llvm::sort(starts);
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
   // Not where the race would be over before anybody has begun to run.
   constexpr unsigned leastStepsPerNode = 200;
   if (maxSteps / 32 < uint64_t(leastStepsPerNode) * frozen.size())
@@ -372,7 +375,7 @@ void ContentionLocalSearch::improveBestOf(
   for (uint64_t steps = maxSteps / 32; starts.size() > 1; steps *= 2) {
     for (auto &[makespanNs, order] : starts) {
       assign(order);
-      improve(options, targetNs, steps, engine);
+      improve(options, targetNs, std::min(steps, getLeft()), engine);
       makespanNs = bestNs;
       order = best;
       if (bestNs <= targetNs)
@@ -382,5 +385,5 @@ void ContentionLocalSearch::improveBestOf(
     starts.resize(starts.size() > 2 ? starts.size() / 2 : 1);
   }
   assign(starts.front().second);
-  improve(options, targetNs, lastStep - std::min(lastStep, getSteps()), engine);
+  improve(options, targetNs, getLeft(), engine);
 }

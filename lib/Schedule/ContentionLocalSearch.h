@@ -40,9 +40,9 @@ public:
   void improve(const SearchOptions &options, int64_t targetNs,
                uint64_t maxSteps, std::mt19937_64 &engine);
 
-  /// Improves the best of `starts`, makespans and orders, a little, and then
-  /// the best of what that gives, as `improve` does; altogether with at most
-  /// `maxSteps`.
+  /// Improves each of `starts`, at least one pair of a makespan and an order, a
+  /// little, as `improve` does, and the best of what that gives with what is
+  /// left of `maxSteps`. Overwrites `starts`.
   void improveBestOf(std::vector<std::pair<int64_t, ScheduleOrder>> &starts,
                      const SearchOptions &options, int64_t targetNs,
                      uint64_t maxSteps, std::mt19937_64 &engine);
@@ -77,7 +77,8 @@ private:
   void beginSweep();
   bool endSweep();
   /// The machine that has come to `place` of the present order, which is no
-  /// more than some hundred places before the last that was asked for.
+  /// more than the reach of a move and the way that is played behind it before
+  /// the last that was asked for.
   const ContentionMachine &getPresent(unsigned place);
   void change(unsigned begin, llvm::ArrayRef<unsigned> nodes);
   /// How much sooner all ends on `machine`, which has come to `place` with
@@ -88,8 +89,8 @@ private:
   int64_t estimateEnd(const ContentionMachine &machine, unsigned place);
   bool searchWindow(unsigned begin, unsigned end, unsigned width,
                     uint64_t maxSteps);
-  /// The nodes from `begin` to `end` go to where they stand before the one that
-  /// is at `to` now, which is none of them.
+  /// The nodes from `begin` to `end` go, in their order, to just before the
+  /// place `to`, which lies outside of them or is the end of the order.
   struct Move {
     unsigned begin, end, to;
 

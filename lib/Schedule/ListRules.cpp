@@ -126,7 +126,6 @@ ListRule ListRules::getRule(const ListParameters &parameters) {
                     int64_t(partNs * (parts - node * parts / end));
     rule.priorities = mixed;
   }
-  rule.eagerStarts = parameters.eagerStarts;
   rule.patienceNs = parameters.patienceNs;
   rule.lanePatienceNs = parameters.lanePatienceNs;
   rule.fitsEnds = parameters.fitsEnds;

@@ -42,7 +42,6 @@ struct ListParameters {
   unsigned programParts = 0;
 
   // As in `ListRule`.
-  bool eagerStarts = false;
   int64_t patienceNs = 0;
   int64_t lanePatienceNs = 0;
   bool fitsEnds = false;

@@ -308,6 +308,7 @@ int64_t braid::getPhaseBound(const PrecedenceDag &before,
                              size_t maxVisits) {
   // By resource, the stream first.
   std::vector<int64_t> work(1, 0);
+  int64_t total = 0;
   for (unsigned vertex = 0; vertex != before.size(); ++vertex) {
     int32_t resource = before.resource[vertex];
     if (resource == PrecedenceDag::onNothing)
@@ -315,9 +316,11 @@ int64_t braid::getPhaseBound(const PrecedenceDag &before,
     if (size_t(resource + 1) >= work.size())
       work.resize(resource + 2, 0);
     work[resource + 1] = addNs(work[resource + 1], before.work[vertex]);
+    total = addNs(total, before.work[vertex]);
   }
-  // Factors are below 2^11, and sums must not overflow.
-  if (*llvm::max_element(work) >= int64_t(1) << 50)
+  // Factors are below 2^11, times may be sums over all resources, and products
+  // must not overflow.
+  if (total >= int64_t(1) << 50)
     return knownNs;
 
   // The stream and the two lanes with the most work.

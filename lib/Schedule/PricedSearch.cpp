@@ -18,7 +18,7 @@ std::vector<ScheduleOrder>
 braid::searchWithPrices(const SchedulingProblem &problem,
                         const SearchOptions &options, uint64_t maxSteps,
                         uint64_t &steps) {
-  // The best price for the bound, less, and half of it.
+  // The best price for the work of the stream, 7/8 of it, and half of it.
   constexpr double all[] = {1, 0.875, 0.5};
   // Fewer of them rather than none in earnest: about what the lists take.
   constexpr uint64_t leastStepsPerNode = 80;
@@ -29,7 +29,8 @@ braid::searchWithPrices(const SchedulingProblem &problem,
   SearchOptions inner = options;
   inner.maxSteps = std::max<uint64_t>(maxSteps / factors.size(), 1);
   inner.boundEffort = LowerBoundEffort::Quick;
-  // These were looked at already, and nothing finds less beside the beam.
+  // The passes were tried already, and forward and backward lists find next to
+  // nothing where there is a beam.
   inner.usePasses = inner.useIteratedLists = false;
   for (PricedProblem &priced : getPricedProblems(problem, factors)) {
     priced.problem.transientBytes = problem.transientBytes;

@@ -9,8 +9,8 @@
 // Where ops slow each other down, list rules and beams that add up costs see
 // wrong times. With a price for communication beside compute (PricedProblem.h)
 // there is no contention any more, and costs are right wherever communication
-// runs beside what suffers from it little enough. So all of the search works on
-// that problem, and its orders are good ones to begin local search from.
+// runs beside what suffers from it little enough. So the search works on that
+// problem, and its orders are good ones to begin local search from.
 //
 //===----------------------------------------------------------------------===//
 

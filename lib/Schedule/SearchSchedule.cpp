@@ -422,7 +422,7 @@ void Searcher::improveWithContention() {
         best = std::min(best, tryExchanged(order));
     starts.push_back(std::move(best));
   }
-  if (options.usePrices)
+  if (options.usePrices && !isDone())
     for (ScheduleOrder &order :
          searchWithPrices(problem, options, getLeftSteps() / 8, otherSteps)) {
       Start best = {consider(order, "priced contention"), std::move(order)};
@@ -540,6 +540,7 @@ SearchResult Searcher::run() {
     consider(getProgramOrder(problem.graph), "program order");
     SearchResult program = result;
     result.makespanNs = never / 4;
+    result.optimal = false;
     if (result.peakBytes <= flat.maxMemory && options.useExact)
       runExact();
     if (result.order == program.order) {

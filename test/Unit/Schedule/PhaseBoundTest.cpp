@@ -77,6 +77,21 @@ TEST(PhaseBound, NoOrderIsShorterWhereOperationsAreAlike) {
   }
 }
 
+TEST(PhaseBound, SumsOverManyLanesDoNotOverflow) {
+  // One chain over 128 lanes: each alone is short enough, all of them are not.
+  ProblemWriter writer;
+  unsigned value = writer.compute(1, {}, 1);
+  int64_t least = 1;
+  for (unsigned lane = 0; lane != 128; ++lane) {
+    constexpr int64_t costNs = 1'000'000'000'000'000;
+    value = writer.compute(1000, writer.collective(lane, costNs, value, 1), 1);
+    least += costNs + 1000;
+  }
+  SchedulingProblem problem = writer.finish();
+  EXPECT_LE(getBound(problem), least);
+  EXPECT_EQ(computeLowerBounds(problem).best(), least);
+}
+
 TEST(PhaseBound, APhaseThatWaitsForItsLaneBeforeOneThatWaitsForTheStream) {
   // Two chains of compute and collectives, on one lane that takes three times
   // as long, and much compute that needs the end of either. Neither the longest

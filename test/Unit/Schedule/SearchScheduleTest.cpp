@@ -245,6 +245,42 @@ TEST(SearchSchedule, NoLoopIsLongerThanWhatPassesGive) {
   EXPECT_GT(better, 0u);
 }
 
+TEST(SearchSchedule, ExactWhereProgramAndListsKeepNoLimitInFlight) {
+  // The program has too many operations in flight, though it takes no longer
+  // than its bound, and lists run into dead ends. There are orders that keep
+  // the limits.
+  const std::pair<unsigned, unsigned> edges[] = {
+      {0, 1}, {0, 2}, {2, 4}, {1, 5},  {2, 5},  {3, 5},  {0, 6}, {3, 6},
+      {1, 7}, {6, 8}, {3, 9}, {1, 10}, {7, 10}, {2, 11}, {4, 11}};
+  SchedulingProblem problem;
+  for (unsigned node = 0; node != 12; ++node) {
+    ScheduleNode added;
+    added.kind = NodeKind::Wait;
+    if (llvm::is_contained({0, 1, 3, 4, 6, 7}, node)) {
+      added.kind = NodeKind::Start;
+      added.lane = 0;
+      added.cost = 10;
+    }
+    problem.graph.addNode(added);
+  }
+  for (auto [from, to] : edges) {
+    problem.graph.addEdge(from, to);
+    if (problem.graph[from].kind == NodeKind::Start &&
+        problem.graph[to].kind == NodeKind::Wait)
+      problem.awaits.emplace_back(to, from);
+  }
+  problem.graph.finalize();
+  llvm::sort(problem.awaits);
+  for (auto [most, keepsOrder] :
+       {std::pair(1u, false), std::pair(2u, false), std::pair(2u, true)}) {
+    SCOPED_TRACE(most);
+    problem.maxInFlight = most;
+    problem.keepOrderOfStarts = keepsOrder;
+    SearchResult result = searchSchedule(problem);
+    EXPECT_TRUE(isAllowedOrder(problem, result.order));
+  }
+}
+
 TEST(SearchSchedule, NothingToOrder) {
   SchedulingProblem problem;
   problem.graph.finalize();

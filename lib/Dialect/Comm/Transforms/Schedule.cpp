@@ -197,6 +197,12 @@ FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
       result = std::move(most);
     result.excess.reset();
   }
+  // Then it is the program's.
+  if (maxInFlight != 0 && !isAllowedOrder(limited, result.order))
+    emitWarning(block->getParentOp()->getLoc())
+        << "no order of this block was found that keeps max-in-flight = "
+        << unsigned(maxInFlight)
+        << "; it stays as it is, with more operations of a lane in flight";
   comm::ScheduledBlock scheduled{block, result, 0,
                                  !limited.carriedAwaits.empty(), std::nullopt};
   if (limits.isTightened(block))

@@ -222,7 +222,9 @@ static FailureOr<unsigned> scheduleFunction(
       results.emplace_back(std::move(*problem), std::move(*order));
     }
     for (auto &[problem, order] : results) {
-      assert(isAllowedOrder(problem.problem, order) && "the order is allowed");
+      assert(
+          (isProgramOrder(order) || isAllowedOrder(problem.problem, order)) &&
+          "the order is allowed");
       numMoved += applyRecorded(problem.block, problem.problem.graph, order,
                                 isMover, changes);
     }

@@ -424,7 +424,8 @@ def CommSchedulePass : Pass<"comm-schedule"> {
     Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
            "The most bytes that may live at once, such as 80GiB; no limit without it">,
     Option<"maxInFlight", "max-in-flight", "unsigned", /*default=*/"0",
-           "The most operations of one lane in flight at once; 0 is no limit">,
+           "The most operations of one lane in flight at once; a block without such an "
+           "order stays as it is, with a warning; 0 is no limit">,
     Option<"lanes", "lanes", "std::string", /*default=*/"\"communicator\"",
            "communicator: each group's collectives run beside those of others; "
            "shared: all collectives run one after the other">,
