@@ -8,6 +8,7 @@
 
 #include "ComputeExchange.h"
 
+#include "SimulationSums.h"
 #include "braid/Schedule/Contention.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -77,30 +78,14 @@ void ComputeExchange::rankByContention() {
   useful = least < most;
 }
 
-void ComputeExchange::findBusyTimes(llvm::ArrayRef<unsigned> order) {
-  busy.clear();
+ScheduleOrder ComputeExchange::exchange(llvm::ArrayRef<unsigned> order) {
+  steps += uint64_t(stepsPerNode) * order.size();
+  machine.play(order);
+  std::vector<TimeInterval> busy;
   for (unsigned node : order)
     if (flat.isStart(node))
       busy.emplace_back(times[node].startNs, times[node].endNs);
-  llvm::sort(busy);
-  size_t last = 0;
-  for (size_t i = 1; i < busy.size(); ++i) {
-    if (busy[i].first <= busy[last].second)
-      busy[last].second = std::max(busy[last].second, busy[i].second);
-    else
-      busy[++last] = busy[i];
-  }
-  if (!busy.empty())
-    busy.resize(last + 1);
-}
-
-ScheduleOrder ComputeExchange::exchange(llvm::ArrayRef<unsigned> order) {
-  steps += uint64_t(stepsPerNode) * order.size();
-  machine.reset();
-  for (unsigned node : order)
-    machine.issue(node);
-  machine.drain();
-  findBusyTimes(order);
+  busy = mergeIntervals(std::move(busy));
 
   unsigned size = flat.size();
   missing.resize(size);

@@ -48,9 +48,6 @@ public:
 private:
   /// Sets `suffering`.
   void rankByContention();
-  /// When operations run, merged over the lanes, in the order that was played
-  /// last.
-  void findBusyTimes(llvm::ArrayRef<unsigned> order);
 
   const FlatProblem &flat;
   bool useful = false;
@@ -65,7 +62,6 @@ private:
   ContentionMachine machine;
 
   // Scratch.
-  std::vector<std::pair<int64_t, int64_t>> busy;
   std::vector<unsigned> missing, place;
 };
 

@@ -38,14 +38,10 @@ ContentionLocalSearch::ContentionLocalSearch(const FlatProblem &flat,
       times(flat.size()), timed(frozen), windows(frozen),
       machines(2 * (horizon + maxReach),
                ContentionMachine(ops, flat.problem.machine, times, &pairs)),
-      hasLimits(flat.hasMemoryLimit() || flat.maxInFlight != 0),
       trial(machines.front()) {}
 
 int64_t ContentionLocalSearch::play(llvm::ArrayRef<unsigned> order) {
-  trial.reset();
-  for (unsigned node : order)
-    trial.issue(node);
-  trial.drain();
+  trial.play(order);
   steps += stepsPerNode * order.size();
   for (unsigned node : order) {
     int64_t beginNs = times[node].startNs;
@@ -274,7 +270,7 @@ void ContentionLocalSearch::tryMove(const Move &move, int64_t toleranceNs) {
     std::rotate(swapped.begin(), swapped.begin() + (middle - move.first()),
                 swapped.end());
   };
-  if (hasLimits) {
+  if (frozen.hasLimits()) {
     getMoved();
     if (!timed.keepsLimits(move.first(), swapped))
       return;

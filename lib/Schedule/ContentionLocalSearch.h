@@ -125,8 +125,6 @@ private:
   std::vector<ContentionMachine> machines;
   unsigned firstKnown = 0, endKnown = 0;
 
-  bool hasLimits;
-
   // Scratch.
   ContentionMachine trial;
   std::vector<unsigned> swapped;

@@ -245,6 +245,13 @@ void ContentionMachine::drain() {
     advanceTime();
 }
 
+void ContentionMachine::play(ArrayRef<unsigned> order) {
+  reset();
+  for (unsigned op : order)
+    issue(op);
+  drain();
+}
+
 unsigned ContentionMachine::getNumInFlight() const {
   unsigned count = 0;
   for (const Lane &lane : lanes)

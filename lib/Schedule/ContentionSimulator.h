@@ -61,6 +61,8 @@ public:
   void issue(unsigned op);
   /// Lets time pass until all operations on lanes have ended.
   void drain();
+  /// Forgets all that has run, and runs `order` to its end.
+  void play(llvm::ArrayRef<unsigned> order);
   /// How far the stream has come.
   int64_t getNowNs() const { return nowNs; }
   /// True if `start` was issued and its operation has not ended.

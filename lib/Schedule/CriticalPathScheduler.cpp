@@ -69,8 +69,8 @@ std::vector<unsigned> braid::getStartsAhead(const FlatProblem &flat,
 }
 
 CriticalPathScheduler::CriticalPathScheduler(const FlatProblem &flat)
-    : flat(flat), limited(flat.hasMemoryLimit() || flat.maxInFlight != 0),
-      beginNs(flat.size()), endNs(flat.size()), startsOfLane(flat.numLanes) {}
+    : flat(flat), limited(flat.hasLimits()), beginNs(flat.size()),
+      endNs(flat.size()), startsOfLane(flat.numLanes) {}
 
 void CriticalPathScheduler::reset(const ListRule &newRule) {
   rule = newRule;

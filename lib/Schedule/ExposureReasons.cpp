@@ -152,15 +152,8 @@ void Explainer::findIdleCompute() {
       if (onLanes[i].second > simulation.makespanNs)
         onLanes.emplace_back(onLanes[i].first - simulation.makespanNs,
                              onLanes[i].second - simulation.makespanNs);
-  llvm::sort(onLanes);
   // Merged, they ascend as the compute does.
-  std::vector<TimeInterval> merged;
-  for (TimeInterval interval : onLanes) {
-    if (merged.empty() || merged.back().second < interval.first)
-      merged.push_back(interval);
-    else
-      merged.back().second = std::max(merged.back().second, interval.second);
-  }
+  std::vector<TimeInterval> merged = mergeIntervals(std::move(onLanes));
   idle.assign(order.size(), false);
   auto next = merged.begin();
   for (auto [index, times] : llvm::enumerate(simulation.times)) {

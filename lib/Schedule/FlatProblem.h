@@ -68,6 +68,8 @@ struct FlatProblem {
   /// 0 if there is no limit.
   unsigned maxInFlight = 0;
   bool hasMemoryLimit() const;
+  /// On memory or on operations in flight.
+  bool hasLimits() const { return hasMemoryLimit() || maxInFlight != 0; }
 
   /// False if ops slow each other down, if something is awaited across the back
   /// edge of a loop, or if costs or sizes are so large that sums overflow.

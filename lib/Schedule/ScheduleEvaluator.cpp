@@ -52,10 +52,7 @@ ScheduleEvaluator::evaluate(llvm::ArrayRef<unsigned> order) {
   assert(order.size() == flat.size() && "an order has all nodes");
   ++numOrders;
   if (flat.hasContentionAlone) {
-    machine->reset();
-    for (unsigned node : order)
-      machine->issue(node);
-    machine->drain();
+    machine->play(order);
     return {machine->getNowNs(), getPeak(order)};
   }
   if (!flat.problem.carriedAwaits.empty()) {

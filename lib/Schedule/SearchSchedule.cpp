@@ -557,7 +557,7 @@ SearchResult Searcher::run() {
     result.statistics.steps = maxSteps - getLeftSteps();
     return std::move(result);
   }
-  if (flat.hasMemoryLimit() || flat.maxInFlight != 0)
+  if (flat.hasLimits())
     base = result.order;
 
   if (!isDone())

@@ -16,6 +16,10 @@ namespace braid {
 /// From begin to end; not empty.
 using TimeInterval = std::pair<int64_t, int64_t>;
 
+/// `intervals`, of which some may have no length, in ascending order, with
+/// those that overlap or touch as one. O(n log n).
+std::vector<TimeInterval> mergeIntervals(std::vector<TimeInterval> intervals);
+
 /// The launch gap before an op on the stream. An op that stands for a body has
 /// the launches of the body in its cost.
 inline int64_t getLaunchGap(const SimulatedOp &op,

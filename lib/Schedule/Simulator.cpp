@@ -64,6 +64,19 @@ static int64_t holdStream(int64_t streamNs, SmallVector<unsigned> starts,
   return streamNs;
 }
 
+std::vector<TimeInterval>
+braid::mergeIntervals(std::vector<TimeInterval> intervals) {
+  llvm::sort(intervals);
+  std::vector<TimeInterval> merged;
+  for (TimeInterval interval : intervals) {
+    if (merged.empty() || merged.back().second < interval.first)
+      merged.push_back(interval);
+    else
+      merged.back().second = std::max(merged.back().second, interval.second);
+  }
+  return merged;
+}
+
 std::pair<int64_t, int64_t>
 braid::getCommunicationAndHidden(ArrayRef<TimeInterval> onStream,
                                  std::vector<TimeInterval> onLanes) {

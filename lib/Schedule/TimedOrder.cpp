@@ -278,7 +278,7 @@ int64_t TimedOrder::evaluate(unsigned begin, llvm::ArrayRef<unsigned> nodes) {
 
 bool TimedOrder::keepsLimits(unsigned begin, llvm::ArrayRef<unsigned> nodes) {
   unsigned end = begin + nodes.size();
-  if (!flat.hasMemoryLimit() && flat.maxInFlight == 0)
+  if (!flat.hasLimits())
     return true;
   steps += nodes.size();
   for (auto [index, node] : llvm::enumerate(nodes))

@@ -56,7 +56,7 @@ void WindowSearch::prepare(const ScheduleWindow &window) {
   unsigned size = window.nodes.size();
   assert(size <= 64 && "sets of nodes are words");
   unsigned end = window.begin + size;
-  limited = flat.hasMemoryLimit() || flat.maxInFlight != 0;
+  limited = flat.hasLimits();
   streamTailNs = window.streamTailNs;
   auto isInside = [&](unsigned node) {
     return window.position[node] >= window.begin && window.position[node] < end;
