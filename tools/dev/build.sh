@@ -9,7 +9,9 @@ sets=${BRAID_SETUP_SETS:-build test}
 [ "${1:-}" != install ] || [ $# -eq 2 ] || fail "build.sh install: expected the folder to install to"
 # shellcheck disable=SC2086
 "$ROOT/tools/dev/setup.sh" $sets
-"$ROOT/tools/dev/configure.sh"
+configuration=()
+[[ " $sets " != *" test "* ]] || configuration=(--tests)
+"$ROOT/tools/dev/configure.sh" "${configuration[@]}"
 
 export NINJA_STATUS='[%f/%t, %es] '
 if [ "${1:-}" = install ]; then

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # Makes the build folder ready for Ninja; nothing to do when it is already.
+#
+#   configure.sh [--tests]     with --tests, and ever after it, the tests too
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 LLVM=22
@@ -10,8 +12,13 @@ arguments=(
   "-DCMAKE_CXX_COMPILER=clang++-$LLVM"
   -DLLVM_USE_LINKER=lld
 )
-# The demo does without the packages of the tests.
-[ -e /usr/include/gtest/gtest.h ] || arguments+=(-DBRAID_INCLUDE_TESTS=OFF)
+# The demo does without the packages of the tests. Tests that are on stay on, so
+# that commands in any order configure once.
+tests=OFF
+if [ "${1:-}" = --tests ] || grep -qsx 'BRAID_INCLUDE_TESTS:BOOL=ON' "$BUILD/CMakeCache.txt"; then
+  tests=ON
+fi
+arguments+=("-DBRAID_INCLUDE_TESTS=$tests")
 if command -v ccache >/dev/null && [ -z "${CCACHE_DISABLE:-}" ]; then
   arguments+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi

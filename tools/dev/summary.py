@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Prints one line, "N passed, M failed[, K skipped]", from what lit --output wrote.
 
-Exit status 1 when a test failed, when none was run, or when there is no result.
+Exit status 1 when a test failed. When no test was run there is nothing to count:
+an error says so, and the exit status is 1.
 """
 import json
 import sys
@@ -15,13 +16,16 @@ def main(path):
         with open(path, encoding="utf-8") as file:
             codes = [test["code"] for test in json.load(file)["tests"]]
     except (OSError, ValueError, KeyError) as error:
-        print(f"no test results: {error}", file=sys.stderr)
-        codes = ["UNRESOLVED"]
-    passed = sum(code in PASSED for code in codes)
+        print(f"error: no test results: {error}", file=sys.stderr)
+        return 1
     skipped = sum(code in SKIPPED for code in codes)
+    if skipped == len(codes):
+        print(f"error: no test was run, {skipped} were skipped", file=sys.stderr)
+        return 1
+    passed = sum(code in PASSED for code in codes)
     failed = len(codes) - passed - skipped
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
-    return 1 if failed or not passed else 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,22 +1,20 @@
 #!/usr/bin/env bash
 # Sets up, builds and runs every test. The last line reads "N passed, M failed",
-# with ", K skipped" behind it where tests do not apply to this machine.
+# with ", K skipped" behind it where tests do not apply to this machine. If no
+# test ran, the last line is an error instead of a count.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 results=$BUILD/test-results.json
 rm -f "$results"
-status=0
-"$ROOT/tools/dev/build.sh" all || status=$?
-if [ $status -ne 0 ]; then
-  say "set-up or build failed: no test was run"
-  say "0 passed, 1 failed"
-  exit 1
-fi
+"$ROOT/tools/dev/build.sh" all || fail "set-up or build failed: no test was run"
+grep -qsx 'BRAID_INCLUDE_TESTS:[A-Z]*=ON' "$BUILD/CMakeCache.txt" ||
+  fail "CMAKE_ARGS switches the tests off (BRAID_INCLUDE_TESTS): no test was run"
 
 # HTML reports are tested in a browser where there is one.
 "$ROOT/tools/dev/setup.sh" browser || say "no chromium: the tests of pages in a browser are skipped"
 
 lit=$(sed -n 's/^LLVM_EXTERNAL_LIT:[A-Z]*=//p' "$BUILD/CMakeCache.txt")
+status=0
 "$lit" -sv -j "$JOBS" --output "$results" "$BUILD/test" </dev/null || status=$?
 python3 "$ROOT/tools/dev/summary.py" "$results" || status=1
 exit $status
