@@ -23,8 +23,7 @@ def draw(program, options):
     done = subprocess.run(
         ["braid-opt", os.path.join(ROOT, program), f"--comm-report=format=svg {options}", "-o", os.devnull],
         check=True, text=True, stderr=subprocess.PIPE)
-    # Standard error has the report, behind the remarks of passes.
-    return done.stderr[done.stderr.index("<svg"):]
+    return done.stderr
 
 
 def main(update):

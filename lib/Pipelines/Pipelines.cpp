@@ -53,7 +53,6 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
   passOptions.keepOrder = options.keepOrder;
   passOptions.steps = options.steps;
   passOptions.seed = options.seed;
-  passOptions.print = options.print;
   pm.addPass(comm::createCommSchedulePass(passOptions));
 }
 

@@ -72,9 +72,6 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
   Option<uint64_t> seed{*this, "seed",
                         llvm::cl::desc("Of the random choices of the search"),
                         llvm::cl::init(0)};
-  Option<bool> print{*this, "print",
-                     llvm::cl::desc("Give a remark for each block"),
-                     llvm::cl::init(false)};
 };
 
 /// The step between the two: hides communication behind computation with

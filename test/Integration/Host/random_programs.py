@@ -28,7 +28,7 @@ ROTATING = [
     "braid-overlap{hardware=ideal lanes=shared}", "comm-reorder-preserving-peak-memory",
     "braid-overlap{keep-order}", "comm-simple-overlap",
     "braid-overlap{hardware=ideal max-in-flight=2 steps=1}", "braid-overlap-inductor",
-    "func.func(comm-schedule{print=false hardware=ideal})",
+    "func.func(comm-schedule{hardware=ideal})",
     "comm-latency-hiding-schedule{overlap-limit=2 aggressive=true}", "comm-list-schedule{sink}",
 ]
 BATCH = 50

@@ -8,6 +8,7 @@
 
 #include "braid/Schedule/LatencyHidingSchedule.h"
 
+#include "Remarks.h"
 #include "SchedulingPass.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
@@ -116,9 +117,10 @@ CommLatencyHidingSchedulePass::scheduleBlock(const BlockProblem &problem) {
   options.reruns = reruns;
   options.postProcess = postProcess;
   LatencyHidingResult result = latencyHidingSchedule(problem.problem, options);
-  if (printReasons)
-    for (unsigned node : result.order)
-      problem.block.ops[node]->emitRemark()
-          << "chosen by " << result.reasons[node];
+  for (unsigned node : result.order)
+    comm::emitPassedRemark(
+        problem.block.ops[node], getArgument(), "placed-op", [&](auto &remark) {
+          remark << remark::metric("Rule", StringRef(result.reasons[node]));
+        });
   return std::move(result.order);
 }

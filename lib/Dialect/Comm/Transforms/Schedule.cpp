@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockLimits.h"
+#include "Remarks.h"
 #include "SchedulingPass.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
@@ -69,8 +70,7 @@ struct CommSchedulePass
       warnOfCallees(function, limits);
     for (const comm::ScheduledBlock &block : limits.getBlocks()) {
       numOptimal += block.result.optimal;
-      if (print)
-        printResult(block);
+      emitResult(block);
     }
   }
 
@@ -100,7 +100,7 @@ private:
   LogicalResult reportExcess(const BlockProblem &problem,
                              const SearchResult &result,
                              comm::BlockLimits &limits);
-  void printResult(const comm::ScheduledBlock &block);
+  void emitResult(const comm::ScheduledBlock &block);
 
   std::optional<int64_t> memoryLimit;
   /// Ops in all blocks that are scheduled.
@@ -207,7 +207,7 @@ FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
                                  !limited.carriedAwaits.empty(), std::nullopt};
   if (limits.isTightened(block))
     scheduled.limit = limits.getLimit(block);
-  if (print)
+  if (comm::areRemarksEnabled(getOperation()))
     scheduled.makespanBeforeNs =
         simulateLoopOrder(limited, getProgramOrder(limited.graph)).periodNs;
   limits.add(std::move(scheduled));
@@ -298,26 +298,26 @@ LogicalResult CommSchedulePass::reportExcess(const BlockProblem &problem,
   return diagnostic;
 }
 
-void CommSchedulePass::printResult(const comm::ScheduledBlock &block) {
+void CommSchedulePass::emitResult(const comm::ScheduledBlock &block) {
   const SearchResult &result = block.result;
   Operation *owner = block.block->getParentOp();
-  StringRef what = block.isSteady ? "time an iteration" : "makespan";
-  InFlightDiagnostic remark = emitRemark(owner->getLoc());
-  remark << "scheduled";
-  if (auto function = dyn_cast<func::FuncOp>(owner))
-    remark << " @" << function.getSymName();
-  remark << ": " << what << " " << result.makespanNs << " ns, was "
-         << block.makespanBeforeNs << " ns; lower bound " << result.lowerBoundNs
-         << " ns, ";
-  std::optional<double> gap = getGap(result.makespanNs, result.lowerBoundNs);
-  if (result.optimal)
-    remark << "optimal";
-  else if (gap)
-    remark << "gap " << llvm::formatv("{0:F2}", 100.0 * *gap).str() << " %";
-  else
-    remark << "gap unknown";
-  remark << "; peak memory " << result.peakBytes << " bytes";
-  if (block.limit)
-    remark << " of " << *block.limit << " that the code around it leaves";
-  remark << "; order of " << result.method;
+  StringRef name =
+      isa<func::FuncOp>(owner) ? "scheduled-function" : "scheduled-region";
+  comm::emitPassedRemark(owner, getArgument(), name, [&](auto &remark) {
+    using remark::metric;
+    remark << metric(block.isSteady ? "IterationNs" : "MakespanNs",
+                     result.makespanNs)
+           << metric(block.isSteady ? "IterationBeforeNs" : "MakespanBeforeNs",
+                     block.makespanBeforeNs)
+           << metric("LowerBoundNs", result.lowerBoundNs)
+           << metric("PeakBytes", result.peakBytes)
+           << metric("Method", StringRef(result.method))
+           << metric("Optimal", result.optimal);
+    if (std::optional<double> gap =
+            getGap(result.makespanNs, result.lowerBoundNs))
+      remark << metric("GapPercent",
+                       llvm::formatv("{0:F2}", 100.0 * *gap).str());
+    if (block.limit)
+      remark << metric("PeakLimitBytes", *block.limit);
+  });
 }

@@ -1,5 +1,5 @@
 // RUN: not braid-opt %s --comm-latency-hiding-schedule="memory-limit=lots" 2>&1 | FileCheck %s --check-prefix=SIZE
-// RUN: braid-opt %s --comm-latency-hiding-schedule="hardware=ideal print-reasons" -verify-diagnostics -o /dev/null
+// RUN: braid-opt %s --comm-latency-hiding-schedule="hardware=ideal" --remarks-filter=comm-latency-hiding-schedule -verify-diagnostics -o /dev/null
 // RUN: braid-opt %s --comm-latency-hiding-schedule="hardware=ideal memory-limit=350B post-process=false" | FileCheck %s --check-prefix=WISH
 // RUN: braid-opt %s --comm-latency-hiding-schedule="hardware=ideal memory-limit=350B post-process=false reruns=9" | FileCheck %s --check-prefix=RERUN
 
@@ -22,13 +22,13 @@ func.func @memory(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // RERUN-NEXT: comm.compute "g"
   // RERUN-NEXT: comm.all_reduce
   // RERUN-NEXT: comm.wait
-  // expected-remark@below {{chosen by only choice}}
+  // expected-remark@below {{[Passed] placed-op | Category:comm-latency-hiding-schedule | Function=memory | Rule="only choice"}}
   %t = comm.all_reduce sum %a on @world {comm.cost_ns = 100 : i64} : tensor<8xf32>
-  // expected-remark@below {{chosen by ScheduleDone}}
+  // expected-remark@below {{[Passed] placed-op | Category:comm-latency-hiding-schedule | Function=memory | Rule=ScheduleDone}}
   %r = comm.wait %t : !comm.token<tensor<8xf32>>
-  // expected-remark@below {{chosen by LessStall}}
+  // expected-remark@below {{[Passed] placed-op | Category:comm-latency-hiding-schedule | Function=memory | Rule=LessStall}}
   %f = comm.compute "f"(%a) {comm.cost_ns = 10 : i64} : (tensor<8xf32>) -> tensor<64xf32>
-  // expected-remark@below {{chosen by LessStall}}
+  // expected-remark@below {{[Passed] placed-op | Category:comm-latency-hiding-schedule | Function=memory | Rule=LessStall}}
   %g = comm.compute "g"(%f) {comm.cost_ns = 10 : i64} : (tensor<64xf32>) -> tensor<8xf32>
   return %r, %g : tensor<8xf32>, tensor<8xf32>
 }

@@ -1,10 +1,10 @@
-// braid-overlap is comm-schedule, which says nothing unless asked to.
-// RUN: braid-opt %s --comm-schedule="hardware=ideal print=false" > %t.pass
+// braid-overlap is comm-schedule, which emits no remark unless the user asks for remarks.
+// RUN: braid-opt %s --comm-schedule="hardware=ideal" > %t.pass
 // RUN: braid-opt %s --braid-overlap="hardware=ideal" > %t.pipeline 2> %t.messages
 // RUN: cmp %t.pass %t.pipeline
 // RUN: test ! -s %t.messages
 // RUN: FileCheck %s --input-file=%t.pipeline
-// RUN: braid-opt %s --braid-overlap="hardware=ideal print" 2>&1 | FileCheck %s --check-prefix=PRINT
+// RUN: braid-opt %s --braid-overlap="hardware=ideal" --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Options reach it.
 // RUN: braid-opt %s --braid-overlap="hardware=ideal keep-order" | FileCheck %s --check-prefix=KEEP
@@ -31,7 +31,7 @@ comm.group @world all
 // CHECK-NEXT: comm.all_reduce {{.*}}"second"
 // CHECK-NEXT: comm.compute "f"
 // CHECK-NEXT: comm.all_reduce {{.*}}"first"
-// PRINT: remark: scheduled @main: makespan 25 ns, was 40 ns; lower bound 25 ns, optimal
+// REMARK: remark: [Passed] scheduled-function | {{.*}}Function=main | {{.*}}LowerBoundNs=25, MakespanBeforeNs=40, MakespanNs=25, {{.*}}Optimal=true
 // KEEP-LABEL: func.func @main
 // KEEP: comm.all_reduce {{.*}}"first"
 // KEEP: comm.all_reduce {{.*}}"second"

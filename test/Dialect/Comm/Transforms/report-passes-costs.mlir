@@ -4,10 +4,10 @@
 // RUN:   --comm-report="hardware=ideal link-latency=1us link-bandwidth=1GB/s world-size=2 dynamic-size=10 output=- passes=comm-report" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=ALL
 // RUN: cd %t && braid-opt prog.mlir -o /dev/null \
-// RUN:   --comm-report="profile=profile.json hardware=ideal output=/dev/null passes=func.func(comm-schedule)" 2>&1 | FileCheck %s --check-prefix=PROFILE
-// RUN: cd %t && braid-opt prog.mlir -o /dev/null --comm-report="hardware=ideal output=/dev/null passes=comm-schedule{profile=profile.json}" 2>&1 \
+// RUN:   --comm-report="profile=profile.json hardware=ideal output=/dev/null passes=func.func(comm-schedule)" --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=PROFILE
+// RUN: cd %t && braid-opt prog.mlir -o /dev/null --comm-report="hardware=ideal output=/dev/null passes=comm-schedule{profile=profile.json}" --remarks-filter=comm-schedule 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=PROFILE
-// RUN: cd %t && braid-opt prog.mlir -o /dev/null --comm-report="hardware=ideal output=/dev/null passes=comm-schedule" 2>&1 \
+// RUN: cd %t && braid-opt prog.mlir -o /dev/null --comm-report="hardware=ideal output=/dev/null passes=comm-schedule" --remarks-filter=comm-schedule 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=PLAIN
 // RUN: cd %t && not braid-opt prog.mlir --comm-report="profile=profile.json hardware=ideal output=/dev/null passes=comm-schedule{hardware=cpu}" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=OTHER
@@ -22,9 +22,9 @@
 // ALL: all_reduce "sum" {{.*}}, [[COST]] ns (collective-model link)
 
 // The all-reduce takes 70 ns by the profile, and hides behind compute of 100 ns.
-// PROFILE: remark: scheduled @step: makespan 100 ns, was 170 ns; lower bound 100 ns, optimal
-// PLAIN: remark: scheduled @step: makespan
-// PLAIN-NOT: makespan 100 ns
+// PROFILE: remark: [Passed] scheduled-function | {{.*}}Function=step | {{.*}}LowerBoundNs=100, MakespanBeforeNs=170, MakespanNs=100, {{.*}}Optimal=true
+// PLAIN: remark: [Passed] scheduled-function | {{.*}}Function=step | {{.*}}MakespanNs=
+// PLAIN-NOT: MakespanNs=100,
 
 // OTHER: prog.mlir:3:3: error: the profile 'profile.json' was measured on 'ideal', expected the hardware that costs are asked for: 'cpu'
 

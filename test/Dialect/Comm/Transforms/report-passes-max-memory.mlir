@@ -1,15 +1,15 @@
 // The passes of a report have its max-memory, unless they set their own.
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal output=- passes=comm-schedule{print=false}" 2>&1 \
+// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal output=- passes=comm-schedule" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=FREE --implicit-check-not="MEMORY LIMIT"
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=5KB output=- passes=comm-schedule{print=false}" 2>&1 \
+// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=5KB output=- passes=comm-schedule" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=INHERITED --implicit-check-not="MEMORY LIMIT"
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=5KB output=- passes=func.func(comm-schedule{print=false})" 2>&1 \
+// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=5KB output=- passes=func.func(comm-schedule)" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=INHERITED --implicit-check-not="MEMORY LIMIT"
 // RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=5KB output=- passes=braid-overlap" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=INHERITED --implicit-check-not="MEMORY LIMIT"
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=5KB output=- passes=comm-schedule{max-memory=1GB print=false}" 2>&1 \
+// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=5KB output=- passes=comm-schedule{max-memory=1GB}" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=OWN
-// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=1GB output=- passes=comm-schedule{max-memory=5KB print=false}" 2>&1 \
+// RUN: braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=1GB output=- passes=comm-schedule{max-memory=5KB}" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TIGHTER --implicit-check-not="MEMORY LIMIT"
 // RUN: not braid-opt %s -o /dev/null --comm-report="hardware=ideal max-memory=4000B output=/dev/null passes=comm-schedule" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=EXCESS

@@ -1,5 +1,5 @@
 # RUN: %python %s %t
-"""What comm-schedule prints is what comm-report says of its output.
+"""What the remarks of comm-schedule say is what comm-report says of its output.
 
 Over all programs of the tests, on a machine without and on one with contention:
 makespan and peak memory of each function of one block, and of each body that is
@@ -19,8 +19,8 @@ TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 3)
 # Calls itself through another function: what a circle of calls takes depends on
 # where one begins to count.
 CIRCULAR = {"pong"}
-REMARK = re.compile(r"remark: scheduled(?: @([^:]*))?: (makespan|time an iteration) (\d+) ns, was \d+ ns; .*"
-                    r"; peak memory (\d+) bytes; order of")
+REMARK = re.compile(r"remark: \[Passed\] scheduled-(?:function \| .*Function=(\S+)|region) \| .*(?:Makespan|Iteration)Ns=(\d+), "
+                    r".*PeakBytes=(\d+)")
 
 
 def compare(path, hardware, directory):
@@ -30,6 +30,7 @@ def compare(path, hardware, directory):
         os.remove(report)
     run = subprocess.run(
         ["braid-opt", path, "--allow-unregistered-dialect", f"--comm-schedule=hardware={hardware} steps=20000",
+         "--remarks-filter=comm-schedule",
          f"--comm-report=hardware={hardware} format=json output={report}"],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
     assert run.returncode in (0, 1), (path, run.stderr)
@@ -40,9 +41,9 @@ def compare(path, hardware, directory):
     remarks = REMARK.findall(run.stderr)
     # Of what consists of several blocks the report knows the whole alone, and
     # of functions in several modules, one name may mean several.
-    names = [name for name, _, _, _ in remarks if name]
+    names = [name for name, _, _ in remarks if name]
     compared = 0
-    for name, _, makespan, peak in remarks:
+    for name, makespan, peak in remarks:
         found = (int(makespan), int(peak))
         if name:
             if names.count(name) > 1 or name in CIRCULAR:

@@ -23,7 +23,7 @@
 
 // What each pass makes of a program without a fault is another order.
 // RUN: braid-opt %t/fits.mlir --comm-sink-waits | FileCheck %s --check-prefix=CHANGED
-// RUN: braid-opt %t/fits.mlir --comm-schedule=print=false | FileCheck %s --check-prefix=CHANGED
+// RUN: braid-opt %t/fits.mlir --comm-schedule | FileCheck %s --check-prefix=CHANGED
 
 // CHECK: error:
 // CHECK: IR Dump After {{.*}} Failed

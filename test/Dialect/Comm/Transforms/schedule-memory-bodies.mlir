@@ -1,47 +1,47 @@
 // What lives around a body while it runs is taken off what the body may use.
 
 // RUN: split-file %s %t
-// RUN: braid-opt %t/loop.mlir --comm-schedule="hardware=ideal" --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOOP-FREE
-// RUN: braid-opt %t/loop.mlir --comm-schedule="hardware=ideal max-memory=6007B" --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOOP
+// RUN: braid-opt %t/loop.mlir --comm-schedule="hardware=ideal" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOOP-FREE
+// RUN: braid-opt %t/loop.mlir --comm-schedule="hardware=ideal max-memory=6007B" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOOP
 // RUN: not braid-opt %t/loop.mlir --comm-schedule="hardware=ideal max-memory=5KB" 2>&1 | FileCheck %s --check-prefix=LOOP-EXCESS
-// RUN: braid-opt %t/call.mlir --comm-schedule="hardware=ideal" --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CALL-FREE
-// RUN: braid-opt %t/call.mlir --comm-schedule="hardware=ideal max-memory=9KB" --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CALL
+// RUN: braid-opt %t/call.mlir --comm-schedule="hardware=ideal" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CALL-FREE
+// RUN: braid-opt %t/call.mlir --comm-schedule="hardware=ideal max-memory=9KB" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CALL
 // RUN: not braid-opt %t/call.mlir --comm-schedule="hardware=ideal max-memory=7KB" 2>&1 | FileCheck %s --check-prefix=CALL-EXCESS
-// RUN: braid-opt %t/around.mlir --comm-schedule="hardware=ideal" --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=AROUND-FREE
-// RUN: braid-opt %t/around.mlir --comm-schedule="hardware=ideal max-memory=14KB" --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=AROUND
+// RUN: braid-opt %t/around.mlir --comm-schedule="hardware=ideal" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=AROUND-FREE
+// RUN: braid-opt %t/around.mlir --comm-schedule="hardware=ideal max-memory=14KB" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=AROUND
 // RUN: not braid-opt %t/around.mlir --comm-schedule="hardware=ideal max-memory=12KB" 2>&1 | FileCheck %s --check-prefix=AROUND-EXCESS
-// RUN: braid-opt %t/arms.mlir --comm-schedule="hardware=ideal max-memory=14KB" --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ARMS
-// RUN: braid-opt %t/blocks.mlir --comm-schedule="hardware=ideal max-memory=14KB" --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: braid-opt %t/arms.mlir --comm-schedule="hardware=ideal max-memory=14KB" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ARMS
+// RUN: braid-opt %t/blocks.mlir --comm-schedule="hardware=ideal max-memory=14KB" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=BLOCKS
 // RUN: not braid-opt %t/blocks.mlir --comm-schedule="hardware=ideal max-memory=12KB" 2>&1 | FileCheck %s --check-prefix=BLOCKS-EXCESS
 
-// LOOP-FREE: remark: scheduled: makespan 300 ns, was 400 ns; {{.*}}; peak memory 4004 bytes; order of
-// LOOP-FREE: remark: scheduled @loop: {{.*}}; peak memory 10008 bytes; order of
+// LOOP-FREE: remark: [Passed] scheduled-region | {{.*}}MakespanBeforeNs=400, MakespanNs=300, {{.*}}PeakBytes=4004{{$}}
+// LOOP-FREE: remark: [Passed] scheduled-function | {{.*}}Function=loop | {{.*}}PeakBytes=10008{{$}}
 // LOOP-FREE: peak memory 10008 bytes
 
 // The value that the loop stands beside takes 4,000 bytes and comes after it.
-// LOOP: remark: scheduled: makespan 400 ns, was 400 ns; {{.*}}; peak memory 2008 bytes of 4003 that the code around it leaves; order of
-// LOOP: remark: scheduled @loop: {{.*}}; peak memory 6004 bytes; order of
+// LOOP: remark: [Passed] scheduled-region | {{.*}}MakespanBeforeNs=400, MakespanNs=400, {{.*}}PeakBytes=2008, PeakLimitBytes=4003{{$}}
+// LOOP: remark: [Passed] scheduled-function | {{.*}}Function=loop | {{.*}}PeakBytes=6004{{$}}
 // LOOP: peak memory 6004 bytes
 // LOOP-EXCESS: error: no order of this block was found that keeps max-memory = 5000 bytes: the best needs 6004 bytes, 1004 too many, at 'comm.compute'
 // LOOP-EXCESS-NOT: no order can need less
 
-// CALL-FREE: remark: scheduled @callee: makespan 300 ns, was 400 ns; {{.*}}; peak memory 6004 bytes; order of
-// CALL-FREE: remark: scheduled @caller: {{.*}}; peak memory 10004 bytes; order of
-// CALL: remark: scheduled @callee: makespan 400 ns, was 400 ns; {{.*}}; peak memory 4008 bytes of 5000 that the code around it leaves; order of
-// CALL: remark: scheduled @caller: {{.*}}; peak memory 8008 bytes; order of
+// CALL-FREE: remark: [Passed] scheduled-function | {{.*}}Function=callee | {{.*}}MakespanBeforeNs=400, MakespanNs=300, {{.*}}PeakBytes=6004{{$}}
+// CALL-FREE: remark: [Passed] scheduled-function | {{.*}}Function=caller | {{.*}}PeakBytes=10004{{$}}
+// CALL: remark: [Passed] scheduled-function | {{.*}}Function=callee | {{.*}}MakespanBeforeNs=400, MakespanNs=400, {{.*}}PeakBytes=4008, PeakLimitBytes=5000{{$}}
+// CALL: remark: [Passed] scheduled-function | {{.*}}Function=caller | {{.*}}PeakBytes=8008{{$}}
 // CALL: peak memory 4008 bytes
 // CALL: peak memory 8008 bytes
 // CALL-EXCESS: error: no order of this block was found that keeps max-memory = 7000 bytes: the best needs 8008 bytes, 1008 too many, at 'func.call'
 
 // AROUND-FREE: peak memory 14008 bytes
-// AROUND: remark: scheduled: makespan 400 ns, was 400 ns; {{.*}}; peak memory 2008 bytes of 3996 that the code around it leaves; order of
+// AROUND: remark: [Passed] scheduled-region | {{.*}}MakespanBeforeNs=400, MakespanNs=400, {{.*}}PeakBytes=2008, PeakLimitBytes=3996{{$}}
 // AROUND: peak memory 12012 bytes
 // AROUND-EXCESS: error: no order of @around was found that keeps max-memory = 12000 bytes: the best needs 12012 bytes, 12 too many
 
-// ARMS: remark: scheduled: makespan 400 ns, was 400 ns; {{.*}}; peak memory 2008 bytes of 3996 that the code around it leaves; order of
+// ARMS: remark: [Passed] scheduled-region | {{.*}}MakespanBeforeNs=400, MakespanNs=400, {{.*}}PeakBytes=2008, PeakLimitBytes=3996{{$}}
 // ARMS: peak memory 12012 bytes
 
-// BLOCKS: remark: scheduled @blocks: makespan 400 ns, was 400 ns; {{.*}}; peak memory 4008 bytes of 6000 that the code around it leaves; order of
+// BLOCKS: remark: [Passed] scheduled-function | {{.*}}Function=blocks | {{.*}}MakespanBeforeNs=400, MakespanNs=400, {{.*}}PeakBytes=4008, PeakLimitBytes=6000{{$}}
 // BLOCKS: peak memory 12008 bytes
 // BLOCKS-EXCESS: error: no order of @blocks was found that keeps max-memory = 12000 bytes: the best needs 12008 bytes, 8 too many
 

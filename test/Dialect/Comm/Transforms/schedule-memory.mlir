@@ -1,14 +1,14 @@
 // RUN: split-file %s %t
-// RUN: braid-opt %t/limit.mlir --comm-schedule="hardware=ideal" 2>&1 | FileCheck %s --check-prefix=FREE
-// RUN: braid-opt %t/limit.mlir --comm-schedule="hardware=ideal max-memory=5KB" 2>&1 | FileCheck %s --check-prefix=LIMIT
+// RUN: braid-opt %t/limit.mlir --comm-schedule="hardware=ideal" --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=FREE
+// RUN: braid-opt %t/limit.mlir --comm-schedule="hardware=ideal max-memory=5KB" --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=LIMIT
 // RUN: not braid-opt %t/limit.mlir --comm-schedule="hardware=ideal max-memory=4000B" 2>&1 | FileCheck %s --check-prefix=EXCESS
 
 // Without a limit the second gather runs beside the first kernel.
-// FREE: remark: scheduled @gather_twice: makespan 300 ns, was 400 ns; lower bound 300 ns, optimal; peak memory 6004 bytes
+// FREE: remark: [Passed] scheduled-function | {{.*}}Function=gather_twice | {{.*}}LowerBoundNs=300, MakespanBeforeNs=400, MakespanNs=300, {{.*}}Optimal=true, PeakBytes=6004{{$}}
 // FREE: comm.all_gather {{.*}}"first"
 // FREE-NEXT: comm.all_gather {{.*}}"second"
 
-// LIMIT: remark: scheduled @gather_twice: makespan 400 ns, was 400 ns; {{.*}}, optimal; peak memory 4008 bytes
+// LIMIT: remark: [Passed] scheduled-function | {{.*}}Function=gather_twice | {{.*}}MakespanBeforeNs=400, MakespanNs=400, {{.*}}Optimal=true, PeakBytes=4008{{$}}
 // LIMIT: comm.all_gather {{.*}}"first"
 // LIMIT: comm.compute "f"
 // LIMIT: comm.all_gather {{.*}}"second"

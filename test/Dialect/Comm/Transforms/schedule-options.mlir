@@ -3,9 +3,9 @@
 // RUN: not braid-opt %s --comm-schedule="lanes=all" 2>&1 | FileCheck %s --check-prefix=LANES
 // RUN: not braid-opt %s --comm-schedule="hardware=h900x8" 2>&1 | FileCheck %s --check-prefix=HARDWARE
 // RUN: not braid-opt %s --comm-schedule="steps=-3" 2>&1 | FileCheck %s --check-prefix=STEPS
-// RUN: braid-opt %s --comm-schedule="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=BESIDE
-// RUN: braid-opt %s --comm-schedule="hardware=ideal lanes=shared" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SHARED
-// RUN: braid-opt %s --comm-schedule="hardware=ideal max-in-flight=1 keep-order print=false" | FileCheck %s --check-prefix=ONE
+// RUN: braid-opt %s --comm-schedule="hardware=ideal" --remarks-filter=comm-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=BESIDE
+// RUN: braid-opt %s --comm-schedule="hardware=ideal lanes=shared" --remarks-filter=comm-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=SHARED
+// RUN: braid-opt %s --comm-schedule="hardware=ideal max-in-flight=1 keep-order" | FileCheck %s --check-prefix=ONE
 
 // MEMORY: schedule-options.mlir:{{.*}}: error: invalid size 'many' in option 'max-memory', expected a number of at least 0, with unit B, KB, MB, GB, TB, KiB, MiB, GiB, TiB or none, such as 80GiB
 // NEGATIVE: error: invalid size '-1B' in option 'max-memory', expected a number of at least 0
@@ -16,8 +16,8 @@
 comm.group @world all
 comm.group @pairs [[0, 1], [2, 3]]
 
-// BESIDE: makespan 200 ns, was 300 ns; lower bound 200 ns, optimal
-// SHARED: makespan 300 ns, was 300 ns; lower bound 300 ns, optimal
+// BESIDE: remark: [Passed] scheduled-function | {{.*}}MakespanNs=200, 
+// SHARED: remark: [Passed] scheduled-function | {{.*}}MakespanNs=300, 
 
 // ONE-LABEL: func.func @three_at_once
 // ONE-NEXT: comm.all_reduce {{.*}}"first"

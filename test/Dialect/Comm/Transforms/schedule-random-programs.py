@@ -21,8 +21,7 @@ from random_program import TENSOR, random_program
 from report_reading import list_bodies
 
 BATCH = 10
-SCHEDULED = re.compile(r"remark: scheduled(?: @(\w+))?: (?:makespan|time an iteration) (\d+) ns, was (\d+) ns; "
-                       r"lower bound (\d+) ns, .*; peak memory (\d+) bytes")
+SCHEDULED = re.compile(r"remark: \[Passed\] scheduled-(?:function \| .*Function=(\w+)|region) \| (.*)")
 EXCESS = re.compile(r"error: no order of .* keeps max-memory = \d+ bytes: the best needs \d+ bytes, \d+ too many")
 
 
@@ -49,7 +48,7 @@ def schedule(path, costs, options):
     if os.path.exists(report):
         os.remove(report)
     run = subprocess.run(
-        ["braid-opt", path, f"--comm-schedule={costs} {options}",
+        ["braid-opt", path, f"--comm-schedule={costs} {options}", "--remarks-filter=comm-schedule",
          f"--comm-report={costs} format=json output={report}", "-o", os.devnull],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if run.returncode:
@@ -63,10 +62,13 @@ def check_agreement(messages, functions, what, is_limited):
     program itself does not keep, its order may be shorter."""
     bodies = [body for f in functions.values() for body in list_bodies(f["nodes"])]
     compared = 0
-    for name, makespan, before, bound, peak in SCHEDULED.findall(messages):
-        found = (int(makespan), int(peak))
-        assert int(bound) <= int(makespan), (what, name, messages)
-        assert is_limited or int(makespan) <= int(before), (what, name, messages)
+    for name, text in SCHEDULED.findall(messages):
+        values = {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)(?=,|$)", text)}
+        unit = "Makespan" if "MakespanNs" in values else "Iteration"
+        makespan = values[unit + "Ns"]
+        found = (makespan, values["PeakBytes"])
+        assert values["LowerBoundNs"] <= makespan, (what, name, messages)
+        assert is_limited or makespan <= values[unit + "BeforeNs"], (what, name, messages)
         said = [(functions[name]["makespan_ns"], functions[name]["peak_bytes"])] if name else bodies
         assert found in said, f"{what}: {name or 'a body'} has {found}, the report says {said}"
         compared += 1

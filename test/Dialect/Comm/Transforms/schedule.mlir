@@ -1,6 +1,6 @@
-// RUN: braid-opt %s --comm-schedule=hardware=ideal --split-input-file -verify-diagnostics -o %t.mlir
+// RUN: braid-opt %s --comm-schedule=hardware=ideal --remarks-filter=comm-schedule --split-input-file -verify-diagnostics -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
-// RUN: braid-opt %s --comm-schedule="hardware=ideal print=false" --split-input-file 2>&1 | FileCheck %s --check-prefix=QUIET
+// RUN: braid-opt %s --comm-schedule=hardware=ideal --split-input-file 2>&1 | FileCheck %s --check-prefix=QUIET
 // RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-schedule{hardware=ideal}))' --split-input-file -o /dev/null
 
 // QUIET-NOT: remark:
@@ -11,7 +11,7 @@
 comm.group @world all
 
 // CHECK-LABEL: func.func @starts_come_first
-// expected-remark@below {{scheduled @starts_come_first: makespan 25 ns, was 30 ns; lower bound 25 ns, optimal; peak memory 80 bytes}}
+// expected-remark-re@below {{[Passed] scheduled-function | Category:comm-schedule | Function=starts_come_first | GapPercent=0.00, LowerBoundNs=25, MakespanBeforeNs=30, MakespanNs=25, Method={{.*}}, Optimal=true, PeakBytes=80}}
 func.func @starts_come_first(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: comm.all_reduce {{.*}}"ar1"
   // CHECK-NEXT: comm.all_reduce {{.*}}"ar2"
@@ -36,7 +36,7 @@ func.func @starts_come_first(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4x
 comm.group @world all
 
 // CHECK-LABEL: func.func @micro_batches_interleave
-// expected-remark@below {{makespan 50 ns, was 80 ns; lower bound 50 ns, optimal}}
+// expected-remark-re@below {{GapPercent=0.00, LowerBoundNs=50, MakespanBeforeNs=80, MakespanNs=50, Method={{.*}}, Optimal=true, PeakBytes=}}
 func.func @micro_batches_interleave(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK: comm.compute "a0"
   // CHECK: comm.all_reduce {{.*}}"first a"
@@ -74,7 +74,7 @@ comm.group @world all
 func.func @order_is_kept_under_a_condition(%p: i1, %a: tensor<4xf32>) {
   // CHECK: comm.all_reduce {{.*}}"short"
   // CHECK-NEXT: comm.all_reduce {{.*}}"long"
-  // expected-remark@below {{scheduled: makespan 70 ns, was 90 ns; lower bound 70 ns, optimal}}
+  // expected-remark-re@below {{GapPercent=0.00, LowerBoundNs=70, MakespanBeforeNs=90, MakespanNs=70, Method={{.*}}, Optimal=true, PeakBytes=}}
   scf.if %p {
     %t = comm.all_reduce sum %a on @world {comm.cost_ns = 10 : i64, comm.label = "short"} : tensor<4xf32>
     %r = comm.wait %t : !comm.token<tensor<4xf32>>
@@ -91,7 +91,7 @@ module attributes {comm.mpmd} {
   comm.group @world all
 
   // CHECK-LABEL: func.func @order_is_kept_where_every_rank_has_its_own_text
-  // expected-remark@below {{makespan 40 ns, was 50 ns}}
+  // expected-remark@below {{MakespanBeforeNs=50, MakespanNs=40, }}
   func.func @order_is_kept_where_every_rank_has_its_own_text(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
     // CHECK-NEXT: comm.all_reduce {{.*}}"first"
     // CHECK: comm.all_reduce {{.*}}"second"
@@ -112,7 +112,7 @@ module attributes {comm.mpmd} {
 comm.group @world all
 
 // CHECK-LABEL: func.func @order_numbers_are_kept
-// expected-remark@below {{makespan 40 ns, was 40 ns}}
+// expected-remark@below {{MakespanBeforeNs=40, MakespanNs=40, }}
 func.func @order_numbers_are_kept(%a: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: comm.all_reduce {{.*}}"first"
   // CHECK-NEXT: comm.all_reduce {{.*}}"second"
@@ -131,7 +131,7 @@ func.func @order_numbers_are_kept(%a: tensor<4xf32>) -> tensor<4xf32> {
 comm.group @world all
 
 // CHECK-LABEL: func.func @loops_come_before_what_is_around_them
-// expected-remark@below {{scheduled @loops_come_before_what_is_around_them: makespan 60 ns, was 60 ns; lower bound 60 ns, optimal}}
+// expected-remark-re@below {{[Passed] scheduled-function | Category:comm-schedule | Function=loops_come_before_what_is_around_them | GapPercent=0.00, LowerBoundNs=60, MakespanBeforeNs=60, MakespanNs=60, Method={{.*}}, Optimal=true, PeakBytes=}}
 func.func @loops_come_before_what_is_around_them(%a: tensor<4xf32>) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -141,7 +141,7 @@ func.func @loops_come_before_what_is_around_them(%a: tensor<4xf32>) -> tensor<4x
   // CHECK-NEXT: comm.compute "f"
   // CHECK-NEXT: comm.wait
   %t = comm.all_reduce sum %a on @world {comm.cost_ns = 60 : i64} : tensor<4xf32>
-  // expected-remark@below {{scheduled: makespan 10 ns, was 15 ns; lower bound 10 ns, optimal}}
+  // expected-remark-re@below {{GapPercent=0.00, LowerBoundNs=10, MakespanBeforeNs=15, MakespanNs=10, Method={{.*}}, Optimal=true, PeakBytes=}}
   %x = scf.for %i = %c0 to %c4 step %c1 iter_args(%x = %a) -> tensor<4xf32> {
     %f = comm.compute "f"(%x) {comm.cost_ns = 5 : i64} : (tensor<4xf32>) -> tensor<4xf32>
     %u = comm.all_reduce sum %x on @world {comm.cost_ns = 10 : i64} : tensor<4xf32>

@@ -316,7 +316,9 @@ def CommLatencyHidingSchedulePass : Pass<"comm-latency-hiding-schedule"> {
     that exceeds it is scheduled again with nine tenths of the last limit.
     `comm-schedule` has a hard limit, and searches further.
 
-    The order of collectives is free where `comm-schedule` has it free.
+    The order of collectives is free where `comm-schedule` has it free. With
+    `--remarks-filter=comm-latency-hiding-schedule` a remark for each op names the
+    rule that chose the op.
 
     Before:
 
@@ -352,9 +354,7 @@ def CommLatencyHidingSchedulePass : Pass<"comm-latency-hiding-schedule"> {
     Option<"postProcess", "post-process", "bool", /*default=*/"true",
            "At last, raise starts and sink waits">,
     Option<"keepOrder", "keep-order", "bool", /*default=*/"false",
-           "Keep the program's order of the starts">,
-    Option<"printReasons", "print-reasons", "bool", /*default=*/"false",
-           "Give a remark for each op with the rule that chose it">
+           "Keep the program's order of the starts">
   ] # costOptions;
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -393,10 +393,11 @@ def CommSchedulePass : Pass<"comm-schedule"> {
     callees need does not count, and a warning at the first call says so. Run it
     on the module to have it count.
 
-    For each block a remark gives its makespan, the lower bound that no order can
-    go below, and the gap between them, or `optimal` if the order is proven to be
-    as good as any. The result depends on the program, the options and the budget
-    of `steps` alone, never on time.
+    With `--remarks-filter=comm-schedule` a remark for each block gives its
+    makespan, the makespan of the program's order, the lower bound that no order
+    can go below, the gap between makespan and bound, and `Optimal=true` if the
+    order is proven to be as good as any. The result depends on the program, the
+    options and the budget of `steps` alone, never on time.
 
     Before, where every op but the collectives takes 5 ns:
 
@@ -436,9 +437,7 @@ def CommSchedulePass : Pass<"comm-schedule"> {
            "tried; 0 is a number that grows with the block, or a share of it where "
            "there are several">,
     Option<"seed", "seed", "uint64_t", /*default=*/"0",
-           "Of the random choices of the search">,
-    Option<"print", "print", "bool", /*default=*/"true",
-           "Give a remark for each block">
+           "Of the random choices of the search">
   ] # costOptions;
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
