@@ -19,11 +19,6 @@
 // RUN: not braid-opt %s --braid-overlap=world-size=-1 2>&1 | FileCheck %s --check-prefix=WORLD
 // RUN: not braid-opt %s --braid-overlap=dynamic-size=-1 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 
-// Inductor's passes, under a name of their own.
-// RUN: braid-opt %s --comm-reorder-compute-for-overlap --comm-sink-waits --comm-raise-collectives > %t.passes
-// RUN: braid-opt %s --braid-overlap-inductor > %t.inductor
-// RUN: cmp %t.passes %t.inductor
-
 comm.group @world all
 
 // The first all-reduce depends on f, so the second one goes first.
