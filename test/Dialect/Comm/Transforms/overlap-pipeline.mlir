@@ -28,8 +28,13 @@ comm.group @world all
 // CHECK-NEXT: comm.all_reduce {{.*}}"first"
 // PRINT: remark: scheduled @main: makespan 25 ns, was 40 ns; lower bound 25 ns, optimal
 // KEEP-LABEL: func.func @main
-// KEEP: comm.all_reduce {{.*}}"first"
-// KEEP: comm.all_reduce {{.*}}"second"
+// KEEP-NEXT: comm.compute "f"
+// KEEP-NEXT: comm.all_reduce {{.*}}"first"
+// KEEP-NEXT: comm.all_reduce {{.*}}"second"
+// KEEP-NEXT: comm.wait
+// KEEP-NEXT: comm.compute "h"
+// KEEP-NEXT: comm.wait
+// KEEP-NEXT: comm.compute "g"
 // ONE-LABEL: func.func @main
 // ONE: comm.all_reduce
 // ONE: comm.wait

@@ -27,6 +27,8 @@
 
 // CALL-FREE: remark: scheduled @callee: makespan 300 ns, was 400 ns; {{.*}}; peak memory 6004 bytes; order of
 // CALL-FREE: remark: scheduled @caller: {{.*}}; peak memory 10004 bytes; order of
+// CALL-FREE: peak memory 6004 bytes
+// CALL-FREE: peak memory 10004 bytes
 // CALL: remark: scheduled @callee: makespan 400 ns, was 400 ns; {{.*}}; peak memory 4008 bytes of 5000 that the code around it leaves; order of
 // CALL: remark: scheduled @caller: {{.*}}; peak memory 8008 bytes; order of
 // CALL: peak memory 4008 bytes
