@@ -163,7 +163,7 @@ class Suite:
     def find_tests(self, names):
         """The tests of the suite below `names`; sets `source`."""
         paths = [os.path.join(self.folder, name) for name in names] or [self.folder]
-        shown = subprocess.run([self.lit, "--show-suites", "--show-tests", *paths],
+        shown = subprocess.run([self.lit, "-q", "--show-suites", "--show-tests", *paths],
                                check=True, stdout=subprocess.PIPE, text=True).stdout
         name, self.source = re.search(r"^  (.*) - \d+ tests\n\s*Source Root: (.*)", shown, re.M).groups()
         return re.findall(rf"^  {re.escape(name)} :: (.*)$", shown, re.M)
@@ -192,8 +192,10 @@ class Suite:
         paths = [self.lay_out(mutant, os.path.join(folder, str(number)))
                  for number, mutant in enumerate(mutants)]
         results = os.path.join(folder, "results.json")
-        subprocess.run([self.lit, "-q", "--ignore-fail", "-j", str(self.jobs), "--output", results, *paths],
-                       check=True, stdout=subprocess.DEVNULL)
+        status = subprocess.run([self.lit, "-q", "-j", str(self.jobs), "--output", results, *paths],
+                                stdout=subprocess.DEVNULL).returncode
+        if status not in (0, 1):  # 1: a test has failed, as most of them should.
+            sys.exit(f"{self.lit}: exit status {status}")
         with open(results, encoding="utf-8") as file:
             by_path = {test["name"].split(" :: ")[1]: test["code"] for test in json.load(file)["tests"]}
         return [by_path[os.path.relpath(path, folder)] for path in paths]
