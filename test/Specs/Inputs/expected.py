@@ -247,6 +247,13 @@ def traced_in_place(ranks):
                     bt.all_reduce(F32, "max", x), bt.all_to_all(x)))
 
 
+def traced_calls(ranks):
+    x, y = ones_plus_rank(ranks), ones_plus_rank(ranks, (6, 6))
+    scattered = bt.reduce_scatter(F32, "sum", x, 0)
+    return list(zip(all_sum(x), bt.all_gather(x), bt.all_gather(x), scattered,
+                    bt.all_gather(x), bt.all_gather(y), scattered, x))
+
+
 def traced_reductions(ranks):
     x = [np.full(2, r + 1, np.float32) for r in range(ranks)]
     kinds = ["sum", "avg", "product", "min", "max"]
@@ -303,13 +310,12 @@ def new_group_sanity_check(ranks):
 
 
 def new_group_duplicate(ranks):
-    once = new_group_sanity_check(ranks)
-    return [(x, x) for x in once]
+    return [(x, 2 * x) for x in new_group_sanity_check(ranks)]
 
 
 def dispatched(ranks):
-    zeros = np.zeros((2, 2), np.float32)
-    return [(zeros,) * 8] * ranks
+    """In a world of one every collective gives its operand."""
+    return [(np.arange(4, dtype=np.float32).reshape(2, 2),) * 8] * ranks
 
 
 def all_reduce_coalesced(ranks):
@@ -348,7 +354,7 @@ for program in [
         permute_tensor, allgather_output_buffer_reuse, allgather_contiguous_input,
         allgather_into_tensor_inductor, reduce_scatter_tensor_inductor,
         all_to_all_single, all_to_all_equal, single_op, steal_buffer,
-        doesnt_mutate_shared, traced_in_place, traced_reductions, pg_var,
+        doesnt_mutate_shared, traced_calls, traced_in_place, traced_reductions, pg_var,
         rank_membership, complex_reductions, bool_broadcast, bool_reductions,
         new_group_local_sync, new_group_sanity_check, new_group_duplicate,
         dispatched, all_reduce_coalesced, work_wait, exchange]:

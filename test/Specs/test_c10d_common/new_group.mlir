@@ -29,11 +29,24 @@ func.func @pairs(%x: tensor<2xi64>) -> tensor<4xi64> {
   return %y : tensor<4xi64>
 }
 
-// Both are in flight at once.
+// Both are in flight at once, and the two ranks of a pair start them in opposite
+// orders: on one communicator the first of one rank would meet the other's first.
 func.func @duplicate(%x: tensor<2xi64>) -> (tensor<4xi64>, tensor<4xi64>) {
-  %t = comm.all_gather %x on @halves dim 0 : tensor<2xi64> -> tensor<4xi64>
-  %u = comm.all_gather %x on @again dim 0 : tensor<2xi64> -> tensor<4xi64>
-  %z = comm.wait %u : !comm.token<tensor<4xi64>>
-  %y = comm.wait %t : !comm.token<tensor<4xi64>>
+  %c0 = arith.constant 0 : index
+  %two = arith.constant dense<2> : tensor<2xi64>
+  %twice = arith.muli %x, %two : tensor<2xi64>
+  %rank = comm.rank on @halves
+  %first = arith.cmpi eq, %rank, %c0 : index
+  %tokens:2 = scf.if %first -> (!comm.token<tensor<4xi64>>, !comm.token<tensor<4xi64>>) {
+    %t = comm.all_gather %x on @halves dim 0 : tensor<2xi64> -> tensor<4xi64>
+    %u = comm.all_gather %twice on @again dim 0 : tensor<2xi64> -> tensor<4xi64>
+    scf.yield %t, %u : !comm.token<tensor<4xi64>>, !comm.token<tensor<4xi64>>
+  } else {
+    %u = comm.all_gather %twice on @again dim 0 : tensor<2xi64> -> tensor<4xi64>
+    %t = comm.all_gather %x on @halves dim 0 : tensor<2xi64> -> tensor<4xi64>
+    scf.yield %t, %u : !comm.token<tensor<4xi64>>, !comm.token<tensor<4xi64>>
+  }
+  %z = comm.wait %tokens#1 : !comm.token<tensor<4xi64>>
+  %y = comm.wait %tokens#0 : !comm.token<tensor<4xi64>>
   return %y, %z : tensor<4xi64>, tensor<4xi64>
 }

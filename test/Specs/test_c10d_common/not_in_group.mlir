@@ -8,7 +8,7 @@
 // RUN: not braid-run %s --ranks=4 --entry=all_reduce --arg=zeros 2>&1 | FileCheck %s --check-prefixes=CHECK,REDUCE
 // RUN: not braid-run %s --ranks=4 --entry=barrier 2>&1 | FileCheck %s --check-prefixes=CHECK,BARRIER
 // RUN: not braid-run %s --ranks=4 --entry=broadcast --arg=zeros 2>&1 | FileCheck %s --check-prefixes=CHECK,BROADCAST
-// RUN: braid-run %s --ranks=4 --entry=members_only --arg=zeros
+// RUN: braid-run %s --ranks=4 --entry=members_only --arg=ones+rank --print | FileCheck %s --check-prefix=MEMBERS
 
 comm.group @even [[0, 2]]
 
@@ -39,7 +39,11 @@ func.func @broadcast(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   return %y : tensor<2x2xf32>
 }
 
-// The members run them all.
+// The members run them all: twice what rank 0 has.
+// MEMBERS:      {{^}}rank 0: result0: tensor<2x2xf32> = {{\[}}[2, 2], [2, 2]]
+// MEMBERS-NEXT: {{^}}rank 1: result0: tensor<2x2xf32> = {{\[}}[2, 2], [2, 2]]
+// MEMBERS-NEXT: {{^}}rank 2: result0: tensor<2x2xf32> = {{\[}}[2, 2], [2, 2]]
+// MEMBERS-NEXT: {{^}}rank 3: result0: tensor<2x2xf32> = {{\[}}[4, 4], [4, 4]]
 func.func @members_only(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %c0 = arith.constant 0 : index
   %rank = comm.rank on @even

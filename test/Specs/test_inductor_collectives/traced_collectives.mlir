@@ -18,8 +18,11 @@
 //   test_backwards                              a message of the autograd engine
 // and of the other tests of Dynamo the frame counts.
 //
-// RUN: braid-opt %s | FileCheck %s
+// The ops of a call stay as they are under the canonicalizer and CSE:
 // RUN: braid-opt %s --canonicalize --cse | FileCheck %s
+// RUN: braid-opt %s --resolve-ranked-shaped-type-result-dims --canonicalize | FileCheck %s --check-prefix=META
+// RUN: braid-run %s --ranks=2 --entry=calls --arg=ones+rank --out=%t.calls.{result}.{rank}.npy --verify
+// RUN: %python %S/../Inputs/expected.py traced_calls 2 %t.calls
 // RUN: braid-run %s --ranks=2 --entry=in_place --arg=ones+rank --out=%t.{result}.{rank}.npy --verify
 // RUN: %python %S/../Inputs/expected.py traced_in_place 2 %t
 
@@ -81,13 +84,24 @@ func.func @all_gather_coalesced(%x: tensor<4x4xf32>, %y: tensor<6x6xf32>)
 }
 
 // test_meta: the shape of the result follows from that of the operand alone.
-// CHECK-LABEL: func.func @meta(
-// CHECK:         comm.all_reduce sum %{{.*}} on @world : tensor<2x3x4xf32>
-// CHECK:         return %{{.*}} : tensor<2x3x4xf32>
-func.func @meta(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
-  %t = comm.all_reduce sum %x on @world : tensor<2x3x4xf32>
-  %y = comm.wait %t : !comm.token<tensor<2x3x4xf32>>
-  return %y : tensor<2x3x4xf32>
+// META-LABEL: func.func @meta(
+// META-SAME:    %[[X:.*]]: tensor<?x3x?xf32>
+// META-DAG:     %[[C0:.*]] = arith.constant 0 : index
+// META-DAG:     %[[C2:.*]] = arith.constant 2 : index
+// META-DAG:     %[[C3:.*]] = arith.constant 3 : index
+// META-DAG:     %[[SIZE0:.*]] = tensor.dim %[[X]], %[[C0]]
+// META-DAG:     %[[SIZE2:.*]] = tensor.dim %[[X]], %[[C2]]
+// META:         return %[[SIZE0]], %[[C3]], %[[SIZE2]]
+func.func @meta(%x: tensor<?x3x?xf32>) -> (index, index, index) {
+  %t = comm.all_reduce sum %x on @world : tensor<?x3x?xf32>
+  %y = comm.wait %t : !comm.token<tensor<?x3x?xf32>>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %0 = tensor.dim %y, %c0 : tensor<?x3x?xf32>
+  %1 = tensor.dim %y, %c1 : tensor<?x3x?xf32>
+  %2 = tensor.dim %y, %c2 : tensor<?x3x?xf32>
+  return %0, %1, %2 : index, index, index
 }
 
 // A collective that is awaited later is no special case.
@@ -129,4 +143,20 @@ func.func @in_place(%x: tensor<4x4xf32>)
   %exchanged = comm.wait %a2a : !comm.token<tensor<4x4xf32>>
   return %gathered, %scattered, %reduced, %exchanged
       : tensor<8x4xf32>, tensor<2x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// The value of each call.
+func.func @calls(%x: tensor<4x4xf32>, %y: tensor<6x6xf32>)
+    -> (tensor<4x4xf32>, tensor<?x4xf32>, tensor<8x4xf32>, tensor<2x4xf32>,
+        tensor<8x4xf32>, tensor<12x6xf32>, tensor<2x4xf32>, tensor<4x4xf32>) {
+  %0 = call @all_reduce(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = call @all_gather_tensor(%x) : (tensor<4x4xf32>) -> tensor<?x4xf32>
+  %2 = call @all_gather_tensor_pg(%x) : (tensor<4x4xf32>) -> tensor<8x4xf32>
+  %3 = call @reduce_scatter_tensor(%x) : (tensor<4x4xf32>) -> tensor<2x4xf32>
+  %4:2 = call @all_gather_coalesced(%x, %y)
+      : (tensor<4x4xf32>, tensor<6x6xf32>) -> (tensor<8x4xf32>, tensor<12x6xf32>)
+  %5:2 = call @async(%x) : (tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<4x4xf32>)
+  return %0, %1, %2, %3, %4#0, %4#1, %5#0, %5#1
+      : tensor<4x4xf32>, tensor<?x4xf32>, tensor<8x4xf32>, tensor<2x4xf32>,
+        tensor<8x4xf32>, tensor<12x6xf32>, tensor<2x4xf32>, tensor<4x4xf32>
 }

@@ -141,12 +141,14 @@ TEST(ReorderComputeForOverlap, WaitsAreNoFiller) {
             "a1,m1,m2,a2,a3,w1,w2,w3,m3,m4,o");
 }
 
-TEST(ReorderComputeForOverlap, OpaqueNodesAreNoFiller) {
-  EXPECT_EQ(run(reorderComputeForOverlap, "a1:10, op:4, a2:10, w1(a1), w2(a2)"),
-            "a1,op,a2,w1,w2");
-  // Here the opaque node follows a2 in the program: it is ready after it alone.
-  EXPECT_EQ(run(reorderComputeForOverlap, "a1:10, w1(a1), a2:10, w2(a2), op:4"),
-            "a1,a2,w1,w2,op");
+TEST(ReorderComputeForOverlap, FillerStaysBehindOpaqueNodes) {
+  auto withBetween = [](const std::string &between) {
+    return run(reorderComputeForOverlap,
+               "a1:10, w1(a1), " + between +
+                   ":4, a2:10, w2(a2), x:3, y:5, a3:10, w3(a3)");
+  };
+  EXPECT_EQ(withBetween("op"), "a1,w1,op,a2,x,y,a3,w2,w3");
+  EXPECT_EQ(withBetween("c"), "a1,c,x,y,a2,a3,w1,w2,w3");
 }
 
 // Each line is one decision of step 2 around `gap <= cost / 2`.

@@ -1,6 +1,6 @@
-// RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-fuse-elementwise,canonicalize))' | FileCheck %s
+// RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-fuse-elementwise))' | FileCheck %s
 // Nothing is left to fuse.
-// RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-fuse-elementwise,comm-fuse-elementwise,canonicalize))' | FileCheck %s
+// RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-fuse-elementwise,comm-fuse-elementwise))' | FileCheck %s
 
 comm.group @g [[0, 1]]
 

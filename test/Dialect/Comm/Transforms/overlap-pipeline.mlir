@@ -19,11 +19,6 @@
 // RUN: not braid-opt %s --braid-overlap=world-size=-1 2>&1 | FileCheck %s --check-prefix=WORLD
 // RUN: not braid-opt %s --braid-overlap=dynamic-size=-1 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 
-// Inductor's passes, under a name of their own.
-// RUN: braid-opt %s --comm-reorder-compute-for-overlap --comm-sink-waits --comm-raise-collectives > %t.passes
-// RUN: braid-opt %s --braid-overlap-inductor > %t.inductor
-// RUN: cmp %t.passes %t.inductor
-
 comm.group @world all
 
 // The first all-reduce depends on f, so the second one goes first.
@@ -33,8 +28,13 @@ comm.group @world all
 // CHECK-NEXT: comm.all_reduce {{.*}}"first"
 // REMARK: remark: [Passed] scheduled-function | {{.*}}Function=main | {{.*}}LowerBoundNs=25, MakespanBeforeNs=40, MakespanNs=25, {{.*}}Optimal=true
 // KEEP-LABEL: func.func @main
-// KEEP: comm.all_reduce {{.*}}"first"
-// KEEP: comm.all_reduce {{.*}}"second"
+// KEEP-NEXT: comm.compute "f"
+// KEEP-NEXT: comm.all_reduce {{.*}}"first"
+// KEEP-NEXT: comm.all_reduce {{.*}}"second"
+// KEEP-NEXT: comm.wait
+// KEEP-NEXT: comm.compute "h"
+// KEEP-NEXT: comm.wait
+// KEEP-NEXT: comm.compute "g"
 // ONE-LABEL: func.func @main
 // ONE: comm.all_reduce
 // ONE: comm.wait

@@ -1,16 +1,16 @@
 // RUN: braid-opt %s --comm-report="hardware=ideal passes=comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap" \
-// RUN:   -o %t.mlir 2>&1 | FileCheck %s
+// RUN:   -o %t.mlir 2>&1 | FileCheck %s --check-prefixes=CHECK,PASSES
 // The program itself stays as it was.
 // RUN: braid-opt %s -o %t.plain.mlir
 // RUN: diff %t.plain.mlir %t.mlir
 // A pipeline may name its anchors, and stand between other passes.
 // RUN: braid-opt %s -o /dev/null 2>&1 | count 0
 // RUN: braid-opt %s --pass-pipeline='builtin.module(cse,comm-report{hardware=ideal passes=builtin.module(func.func(comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap))},cse)' \
-// RUN:   -o /dev/null 2>&1 | FileCheck %s
+// RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefixes=CHECK,ANCHORS
 // To a file instead of standard error.
 // RUN: braid-opt %s --comm-report="hardware=ideal passes=comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap output=%t.txt" \
 // RUN:   -o /dev/null 2>&1 | count 0
-// RUN: FileCheck %s < %t.txt
+// RUN: FileCheck %s --check-prefixes=CHECK,PASSES < %t.txt
 
 // The seeds' reorder program with their costs: 100 for a collective, 5 for a
 // matrix product, 1 for everything else.
@@ -18,7 +18,8 @@
 comm.group @world all
 
 // CHECK: comm-report: hardware ideal, collective model link, 8 ranks, dynamic size 64
-// CHECK-NEXT: passes:
+// PASSES-NEXT: passes: comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap{{$}}
+// ANCHORS-NEXT: passes: builtin.module(func.func(comm-sink-waits,comm-raise-collectives,comm-reorder-compute-for-overlap)){{$}}
 
 // CHECK-LABEL: ==== Timeline of @reorder before ====
 // CHECK-NEXT: {{^}}0: comm.all_reduce "ar1" tensor<4x4xf32>, 100 ns (attribute), runs on world 0 to 100

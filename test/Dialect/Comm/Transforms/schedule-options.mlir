@@ -16,8 +16,8 @@
 comm.group @world all
 comm.group @pairs [[0, 1], [2, 3]]
 
-// BESIDE: remark: [Passed] scheduled-function | {{.*}}MakespanNs=200, 
-// SHARED: remark: [Passed] scheduled-function | {{.*}}MakespanNs=300, 
+// BESIDE: remark: [Passed] scheduled-function | {{.*}}MakespanNs=200,
+// SHARED: remark: [Passed] scheduled-function | {{.*}}MakespanNs=300,
 
 // ONE-LABEL: func.func @three_at_once
 // ONE-NEXT: comm.all_reduce {{.*}}"first"

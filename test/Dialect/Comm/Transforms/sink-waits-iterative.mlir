@@ -85,6 +85,11 @@ func.func @stops_once_hidden(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>
 // CHECK-NEXT: comm.compute "g"
 // CHECK-NEXT: comm.wait
 // CHECK-NEXT: linalg.reduce
+// Without memory to spend it still moves what needs none.
+// BUDGET-LABEL: func.func @starts_stop(
+// BUDGET-NEXT: comm.all_reduce sum {{.*}}"a1"
+// BUDGET-NEXT: comm.compute "f"
+// BUDGET-NEXT: comm.wait {{.*}}"w1"
 // BUDGET-LABEL: func.func @memory_budget(
 // BUDGET-NEXT: comm.all_reduce
 // BUDGET-NEXT: comm.wait
