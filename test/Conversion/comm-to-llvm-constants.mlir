@@ -1,105 +1,57 @@
-// The constants that the calls refer to: groups (braid_rt_group) and sites
-// (braid_rt_site).
+// The constants that the calls refer to, groups (braid_rt_group) and sites
+// (braid_rt_site), and queries of a group: as LLVM IR, where a constant is one line.
 //
-// RUN: braid-opt %s --finalize-memref-to-llvm --convert-to-llvm --reconcile-unrealized-casts | FileCheck %s
+// RUN: braid-opt %s --finalize-memref-to-llvm --convert-to-llvm --reconcile-unrealized-casts | mlir-translate --mlir-to-llvmir | FileCheck %s
 
-// The text of a file name is there once.
-// CHECK: llvm.mlir.global private constant @__braid_file_prog.mlir("prog.mlir\00")
-// CHECK-NOT: "prog.mlir\00"
-
+// A group of all ranks has a name alone.
 comm.group @world all
+// CHECK:      @__braid_group_world_name = private constant [6 x i8] c"world\00"
+// CHECK-NEXT: @__braid_group_world = private constant { ptr, i32, i32, ptr, ptr } { ptr @__braid_group_world_name, i32 1, i32 0, ptr null, ptr null }
+
+// Lists: where each begins and the last ends, and the ranks of all in their order.
 comm.group @pairs [[0, 2], [3, 1], [5, 4]]
+// CHECK-NEXT: @__braid_group_pairs_name = private constant [6 x i8] c"pairs\00"
+// CHECK-NEXT: @__braid_group_pairs_offsets = private constant [4 x i32] [i32 0, i32 2, i32 4, i32 6]
+// CHECK-NEXT: @__braid_group_pairs_ranks = private constant [6 x i32] [i32 0, i32 2, i32 3, i32 1, i32 5, i32 4]
+// CHECK-NEXT: @__braid_group_pairs = private constant { ptr, i32, i32, ptr, ptr } { ptr @__braid_group_pairs_name, i32 0, i32 3, ptr @__braid_group_pairs_offsets, ptr @__braid_group_pairs_ranks }
 
-// CHECK-LABEL: llvm.func @rank() -> i64
-// CHECK-NEXT:    %[[GROUP:.*]] = llvm.mlir.addressof @__braid_group_pairs :
-// CHECK-NEXT:    %[[SITE:.*]] = llvm.mlir.addressof @__braid_site_
-// CHECK-NEXT:    %[[R:.*]] = llvm.call @braid_rt_rank(%[[GROUP]], %[[SITE]]) : (!llvm.ptr, !llvm.ptr) -> i64
-// CHECK-NEXT:    llvm.return %[[R]]
-func.func @rank() -> index {
-  %r = comm.rank on @pairs
-  return %r : index
-}
+// A start, a wait and a query have a site each: file, label, line, column.
+// CHECK-NEXT: @[[$START:__braid_site_[0-9]+]]_label = private constant [9 x i8] c"together\00"
+// CHECK-NEXT: @[[$START]] = private constant { ptr, ptr, i32, i32 } { ptr @__braid_file_prog.mlir, ptr @[[$START]]_label, i32 12, i32 8 }
+// CHECK-NEXT: @[[$WAIT:__braid_site_[0-9]+]] = private constant { ptr, ptr, i32, i32 } { ptr @__braid_file_prog.mlir, ptr null, i32 34, i32 5 }
+// CHECK-NEXT: @[[$RANK:__braid_site_[0-9]+]] = private constant { ptr, ptr, i32, i32 } { ptr @__braid_file_prog.mlir, ptr null, i32 56, i32 7 }
+// CHECK-NEXT: @[[$SIZE:__braid_site_[0-9]+]] = private constant { ptr, ptr, i32, i32 } { ptr @__braid_file_other.mlir, ptr null, i32 7, i32 8 }
+// CHECK-NEXT: @[[$NOWHERE:__braid_site_[0-9]+]] = private constant { ptr, ptr, i32, i32 } zeroinitializer
 
-// CHECK-LABEL: llvm.func @size() -> i64
-// CHECK-NEXT:    %[[GROUP:.*]] = llvm.mlir.addressof @__braid_group_world :
-// CHECK-NEXT:    %[[SITE:.*]] = llvm.mlir.addressof @__braid_site_
-// CHECK-NEXT:    %[[N:.*]] = llvm.call @braid_rt_size(%[[GROUP]], %[[SITE]]) : (!llvm.ptr, !llvm.ptr) -> i64
-// CHECK-NEXT:    llvm.return %[[N]]
-func.func @size() -> index {
-  %n = comm.size on @world
-  return %n : index
-}
-
-// A start, a wait and a query have a site each, which is what the call gets.
-// CHECK-LABEL: llvm.func @sites()
-// CHECK-NEXT:    %[[GROUP:.*]] = llvm.mlir.addressof @__braid_group_world :
-// CHECK-NEXT:    %[[START:.*]] = llvm.mlir.addressof @[[START_SITE:__braid_site_[0-9]+]] :
-// CHECK-NEXT:    %[[T:.*]] = llvm.call @braid_rt_barrier(%[[GROUP]], %[[START]])
-// CHECK-NEXT:    %[[WAIT:.*]] = llvm.mlir.addressof @[[WAIT_SITE:__braid_site_[0-9]+]] :
-// CHECK-NEXT:    llvm.call @braid_rt_wait(%[[T]], %[[WAIT]]) : (!llvm.ptr, !llvm.ptr) -> ()
+// CHECK-LABEL: define void @sites()
+// CHECK-NEXT:    %[[T:.*]] = call ptr @braid_rt_barrier(ptr @__braid_group_world, ptr @[[$START]])
+// CHECK-NEXT:    call void @braid_rt_wait(ptr %[[T]], ptr @[[$WAIT]])
+// CHECK-NEXT:    ret void
 func.func @sites() {
   %t = comm.barrier on @world {comm.label = "together"} loc("prog.mlir":12:8)
   comm.wait %t : !comm.token loc("prog.mlir":34:5)
   return
 }
 
-// A group of all ranks has a name alone.
-// CHECK:      llvm.mlir.global private constant @__braid_group_world_name("world\00")
-// CHECK:      llvm.mlir.global private constant @__braid_group_world() {{.*}} : !llvm.struct<(ptr, i32, i32, ptr, ptr)> {
-// CHECK-NEXT:   %[[NAME:.*]] = llvm.mlir.addressof @__braid_group_world_name
-// CHECK-NEXT:   %[[ALL:.*]] = llvm.mlir.constant(1 : i32)
-// CHECK-NEXT:   %[[LISTS:.*]] = llvm.mlir.constant(0 : i32)
-// CHECK-NEXT:   %[[S:.*]] = llvm.mlir.undef
-// CHECK-NEXT:   %[[S0:.*]] = llvm.insertvalue %[[NAME]], %[[S]][0]
-// CHECK-NEXT:   %[[S1:.*]] = llvm.insertvalue %[[ALL]], %[[S0]][1]
-// CHECK-NEXT:   %[[S2:.*]] = llvm.insertvalue %[[LISTS]], %[[S1]][2]
-// CHECK-NEXT:   %[[NULL:.*]] = llvm.mlir.zero : !llvm.ptr
-// CHECK-NEXT:   %[[S3:.*]] = llvm.insertvalue %[[NULL]], %[[S2]][3]
-// CHECK-NEXT:   %[[NULL:.*]] = llvm.mlir.zero : !llvm.ptr
-// CHECK-NEXT:   %[[S4:.*]] = llvm.insertvalue %[[NULL]], %[[S3]][4]
-// CHECK-NEXT:   llvm.return %[[S4]]
+// CHECK-LABEL: define i64 @rank()
+// CHECK-NEXT:    %[[R:.*]] = call i64 @braid_rt_rank(ptr @__braid_group_pairs, ptr @[[$RANK]])
+// CHECK-NEXT:    ret i64 %[[R]]
+func.func @rank() -> index {
+  %r = comm.rank on @pairs loc("prog.mlir":56:7)
+  return %r : index
+}
 
-// Lists: where each begins and the last ends, and the ranks of all in their order.
-// CHECK:      llvm.mlir.global private constant @__braid_group_pairs_name("pairs\00")
-// CHECK:      llvm.mlir.global private constant @__braid_group_pairs_offsets(dense<[0, 2, 4, 6]> : tensor<4xi32>)
-// CHECK:      llvm.mlir.global private constant @__braid_group_pairs_ranks(dense<[0, 2, 3, 1, 5, 4]> : tensor<6xi32>)
-// CHECK:      llvm.mlir.global private constant @__braid_group_pairs() {{.*}} : !llvm.struct<(ptr, i32, i32, ptr, ptr)> {
-// CHECK-NEXT:   %[[NAME:.*]] = llvm.mlir.addressof @__braid_group_pairs_name
-// CHECK-NEXT:   %[[ALL:.*]] = llvm.mlir.constant(0 : i32)
-// CHECK-NEXT:   %[[LISTS:.*]] = llvm.mlir.constant(3 : i32)
-// CHECK-NEXT:   %[[OFFSETS:.*]] = llvm.mlir.addressof @__braid_group_pairs_offsets
-// CHECK-NEXT:   %[[RANKS:.*]] = llvm.mlir.addressof @__braid_group_pairs_ranks
-// CHECK-NEXT:   %[[S:.*]] = llvm.mlir.undef
-// CHECK-NEXT:   %[[S0:.*]] = llvm.insertvalue %[[NAME]], %[[S]][0]
-// CHECK-NEXT:   %[[S1:.*]] = llvm.insertvalue %[[ALL]], %[[S0]][1]
-// CHECK-NEXT:   %[[S2:.*]] = llvm.insertvalue %[[LISTS]], %[[S1]][2]
-// CHECK-NEXT:   %[[S3:.*]] = llvm.insertvalue %[[OFFSETS]], %[[S2]][3]
-// CHECK-NEXT:   %[[S4:.*]] = llvm.insertvalue %[[RANKS]], %[[S3]][4]
-// CHECK-NEXT:   llvm.return %[[S4]]
+// CHECK-LABEL: define i64 @size()
+// CHECK-NEXT:    %[[N:.*]] = call i64 @braid_rt_size(ptr @__braid_group_pairs, ptr @[[$SIZE]])
+// CHECK-NEXT:    ret i64 %[[N]]
+func.func @size() -> index {
+  %n = comm.size on @pairs loc("other.mlir":7:8)
+  return %n : index
+}
 
-// A site: file, label, line, column.
-// CHECK:      llvm.mlir.global private constant @[[START_SITE]]_label("together\00")
-// CHECK:      llvm.mlir.global private constant @[[START_SITE]]() {{.*}} : !llvm.struct<(ptr, ptr, i32, i32)> {
-// CHECK-NEXT:   %[[FILE:.*]] = llvm.mlir.addressof @__braid_file_prog.mlir
-// CHECK-NEXT:   %[[LABEL:.*]] = llvm.mlir.addressof @[[START_SITE]]_label
-// CHECK-NEXT:   %[[LINE:.*]] = llvm.mlir.constant(12 : i32)
-// CHECK-NEXT:   %[[COLUMN:.*]] = llvm.mlir.constant(8 : i32)
-// CHECK-NEXT:   %[[S:.*]] = llvm.mlir.undef
-// CHECK-NEXT:   %[[S0:.*]] = llvm.insertvalue %[[FILE]], %[[S]][0]
-// CHECK-NEXT:   %[[S1:.*]] = llvm.insertvalue %[[LABEL]], %[[S0]][1]
-// CHECK-NEXT:   %[[S2:.*]] = llvm.insertvalue %[[LINE]], %[[S1]][2]
-// CHECK-NEXT:   %[[S3:.*]] = llvm.insertvalue %[[COLUMN]], %[[S2]][3]
-// CHECK-NEXT:   llvm.return %[[S3]]
-
-// Without a label there is none.
-// CHECK:      llvm.mlir.global private constant @[[WAIT_SITE]]() {{.*}} : !llvm.struct<(ptr, ptr, i32, i32)> {
-// CHECK-NEXT:   %[[FILE:.*]] = llvm.mlir.addressof @__braid_file_prog.mlir
-// CHECK-NEXT:   %[[LINE:.*]] = llvm.mlir.constant(34 : i32)
-// CHECK-NEXT:   %[[COLUMN:.*]] = llvm.mlir.constant(5 : i32)
-// CHECK-NEXT:   %[[S:.*]] = llvm.mlir.undef
-// CHECK-NEXT:   %[[S0:.*]] = llvm.insertvalue %[[FILE]], %[[S]][0]
-// CHECK-NEXT:   %[[NULL:.*]] = llvm.mlir.zero : !llvm.ptr
-// CHECK-NEXT:   %[[S1:.*]] = llvm.insertvalue %[[NULL]], %[[S0]][1]
-// CHECK-NEXT:   %[[S2:.*]] = llvm.insertvalue %[[LINE]], %[[S1]][2]
-// CHECK-NEXT:   %[[S3:.*]] = llvm.insertvalue %[[COLUMN]], %[[S2]][3]
-// CHECK-NEXT:   llvm.return %[[S3]]
+// CHECK-LABEL: define void @position_is_unknown(
+// CHECK-NEXT:    call void @braid_rt_wait(ptr %{{.*}}, ptr @[[$NOWHERE]])
+func.func @position_is_unknown(%t: !comm.token) {
+  comm.wait %t : !comm.token loc(unknown)
+  return
+}

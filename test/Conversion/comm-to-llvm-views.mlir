@@ -12,7 +12,7 @@ comm.group @world all
 // CHECK-DAG:     %[[EMPTY:.*]] = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-DAG:     %[[F16:.*]] = llvm.mlir.constant(5 : i32)
 // CHECK-DAG:     %[[RANK:.*]] = llvm.mlir.constant(3 : i32)
-// CHECK-DAG:     %[[SIZES:.*]] = llvm.mlir.addressof @[[STATIC_SIZES:__braid_array_[0-9]+]] :
+// CHECK-DAG:     %[[SIZES:.*]] = llvm.mlir.addressof @[[$STATIC_SIZES:__braid_array_[0-9]+]] :
 // CHECK:         %[[VIEWS:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    %[[V0:.*]] = llvm.insertvalue %[[A]], %[[EMPTY]][0]
 // CHECK-NEXT:    %[[V1:.*]] = llvm.insertvalue %[[SIZES]], %[[V0]][1]
@@ -228,4 +228,4 @@ func.func @element_types(%a0: memref<9x8xi1>,
   return
 }
 
-// CHECK: llvm.mlir.global private constant @[[STATIC_SIZES]](dense<[9, 8, 6]> : tensor<3xi64>)
+// CHECK: llvm.mlir.global private constant @[[$STATIC_SIZES]](dense<[9, 8, 6]> : tensor<3xi64>)

@@ -284,7 +284,7 @@ func.func @all_to_all_splits(%i: index, %j: index, %a: memref<10xf32>, %b: memre
 // CHECK-DAG:     %[[SITE:.*]] = llvm.mlir.addressof @__braid_site_
 // CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK-DAG:     %[[FOUR:.*]] = llvm.mlir.constant(4 : i64)
-// CHECK-DAG:     %[[MATRIX:.*]] = llvm.mlir.addressof @[[MATRIX_GLOBAL:__braid_array_[0-9]+]] :
+// CHECK-DAG:     %[[MATRIX:.*]] = llvm.mlir.addressof @[[$SPLIT_MATRIX:__braid_array_[0-9]+]] :
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
 // CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
@@ -425,7 +425,7 @@ func.func @recv_from_value(%b: memref<9xf32>, %p: index) -> !comm.token attribut
 // CHECK-DAG:     %[[SITE:.*]] = llvm.mlir.addressof @__braid_site_
 // CHECK-DAG:     %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK-DAG:     %[[THREE:.*]] = llvm.mlir.constant(3 : i64)
-// CHECK-DAG:     %[[PAIRS:.*]] = llvm.mlir.addressof @[[PAIRS_GLOBAL:__braid_array_[0-9]+]] :
+// CHECK-DAG:     %[[PAIRS:.*]] = llvm.mlir.addressof @[[$PAIRS_INDICES:__braid_array_[0-9]+]] :
 // CHECK:         %[[STACK:.*]] = llvm.intr.stacksave
 // CHECK-NEXT:    %[[SOURCES:.*]] = llvm.alloca %[[ONE]] x !llvm.struct<(ptr, ptr, i32, i32)>
 // CHECK-NEXT:    llvm.insertvalue %[[A]], %{{.*}}[0] : !llvm.struct<(ptr, ptr, i32, i32)>
@@ -452,5 +452,5 @@ func.func @barrier() -> !comm.token {
   return %t : !comm.token
 }
 
-// CHECK: llvm.mlir.global private constant @[[MATRIX_GLOBAL]](dense<[1, 2, 3, 4, 4, 1, 2, 3, 3, 4, 1, 2, 2, 3, 4, 1]> : tensor<16xi64>)
-// CHECK: llvm.mlir.global private constant @[[PAIRS_GLOBAL]](dense<[0, 2, 3, 1, 1, 0]> : tensor<6xi64>)
+// CHECK: llvm.mlir.global private constant @[[$SPLIT_MATRIX]](dense<[1, 2, 3, 4, 4, 1, 2, 3, 3, 4, 1, 2, 2, 3, 4, 1]> : tensor<16xi64>)
+// CHECK: llvm.mlir.global private constant @[[$PAIRS_INDICES]](dense<[0, 2, 3, 1, 1, 0]> : tensor<6xi64>)

@@ -3,18 +3,18 @@
 //
 // RUN: braid-opt %s --convert-linalg-to-braid-rt | FileCheck %s --implicit-check-not=braid_rt
 
-// CHECK-DAG: #[[MK:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
-// CHECK-DAG: #[[KN:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
-// CHECK-DAG: #[[MN:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
-// CHECK-DAG: #[[NK:.*]] = affine_map<(d0, d1, d2) -> (d2, d1)>
-// CHECK-DAG: #[[BATCH_MK:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
-// CHECK-DAG: #[[BATCH_KN:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
-// CHECK-DAG: #[[BATCH_MN:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
+// CHECK-DAG: #[[$MK:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-DAG: #[[$KN:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-DAG: #[[$MN:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG: #[[$NK:.*]] = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK-DAG: #[[$BATCH_MK:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
+// CHECK-DAG: #[[$BATCH_KN:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
+// CHECK-DAG: #[[$BATCH_MN:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
 
 // The library has no integers.
 // CHECK-LABEL: func.func @integers(
 // CHECK-SAME:    %[[A:.*]]: memref<4x10xi32>, %[[B:.*]]: memref<10x6xi32>, %[[C:.*]]: memref<4x6xi32>)
-// CHECK-NEXT:    linalg.generic {indexing_maps = [#[[MK]], #[[KN]], #[[MN]]], iterator_types = ["parallel", "reduction", "parallel"]} ins(%[[A]], %[[B]] : memref<4x10xi32>, memref<10x6xi32>) outs(%[[C]] : memref<4x6xi32>) {
+// CHECK-NEXT:    linalg.generic {indexing_maps = [#[[$MK]], #[[$KN]], #[[$MN]]], iterator_types = ["parallel", "reduction", "parallel"]} ins(%[[A]], %[[B]] : memref<4x10xi32>, memref<10x6xi32>) outs(%[[C]] : memref<4x6xi32>) {
 // CHECK-NEXT:    ^bb0(%[[X:.*]]: i32, %[[Y:.*]]: i32, %[[SUM:.*]]: i32):
 // CHECK-NEXT:      %[[PRODUCT:.*]] = arith.muli %[[X]], %[[Y]] : i32
 // CHECK-NEXT:      %[[NEXT:.*]] = arith.addi %[[SUM]], %[[PRODUCT]] : i32
@@ -27,7 +27,7 @@ func.func @integers(%a: memref<4x10xi32>, %b: memref<10x6xi32>, %c: memref<4x6xi
 }
 
 // CHECK-LABEL: func.func @mixed_element_types(
-// CHECK-NEXT:    linalg.generic {indexing_maps = [#[[MK]], #[[KN]], #[[MN]]], iterator_types = ["parallel", "reduction", "parallel"]}
+// CHECK-NEXT:    linalg.generic {indexing_maps = [#[[$MK]], #[[$KN]], #[[$MN]]], iterator_types = ["parallel", "reduction", "parallel"]}
 func.func @mixed_element_types(%a: memref<4x10xf16>, %b: memref<10x6xf16>, %c: memref<4x6xf32>) {
   linalg.matmul ins(%a, %b : memref<4x10xf16>, memref<10x6xf16>) outs(%c : memref<4x6xf32>)
   return
@@ -51,7 +51,7 @@ func.func @rows_apart(%a: memref<4x10xf32>, %b: memref<10x6xf32>, %c: memref<4x6
 // CHECK-SAME:    %[[C:[^:]*]]: memref<4x6xf32>)
 // CHECK-NEXT:    %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:    linalg.fill ins(%[[ZERO]] : f32) outs(%[[C]] : memref<4x6xf32>)
-// CHECK-NEXT:    linalg.generic {indexing_maps = [#[[MK]], #[[KN]], #[[MN]]], {{.*}} outs(%[[C]] : memref<4x6xf32>)
+// CHECK-NEXT:    linalg.generic {indexing_maps = [#[[$MK]], #[[$KN]], #[[$MN]]], {{.*}} outs(%[[C]] : memref<4x6xf32>)
 func.func @overwrites(%a: memref<4x10xf32, strided<[1, 4]>>, %b: memref<10x6xf32>, %c: memref<4x6xf32>) {
   linalg.matmul {braid.overwrites} ins(%a, %b : memref<4x10xf32, strided<[1, 4]>>, memref<10x6xf32>) outs(%c : memref<4x6xf32>)
   return
@@ -69,7 +69,7 @@ func.func @overwrites_complex(%a: memref<4x10xcomplex<f64>, strided<[1, 4]>>, %b
 
 // The loop over a batch stays outermost.
 // CHECK-LABEL: func.func @batch(
-// CHECK-NEXT:    linalg.generic {indexing_maps = [#[[BATCH_MK]], #[[BATCH_KN]], #[[BATCH_MN]]], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}
+// CHECK-NEXT:    linalg.generic {indexing_maps = [#[[$BATCH_MK]], #[[$BATCH_KN]], #[[$BATCH_MN]]], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}
 func.func @batch(%a: memref<3x4x10xi32>, %b: memref<3x10x6xi32>, %c: memref<3x4x6xi32>) {
   linalg.batch_matmul ins(%a, %b : memref<3x4x10xi32>, memref<3x10x6xi32>) outs(%c : memref<3x4x6xi32>)
   return
@@ -77,7 +77,7 @@ func.func @batch(%a: memref<3x4x10xi32>, %b: memref<3x10x6xi32>, %c: memref<3x4x
 
 // The loops of a generic op change places alone; its body stays.
 // CHECK-LABEL: func.func @generic(
-// CHECK-NEXT:    linalg.generic {indexing_maps = [#[[MK]], #[[NK]], #[[MN]]], iterator_types = ["parallel", "reduction", "parallel"]} ins(
+// CHECK-NEXT:    linalg.generic {indexing_maps = [#[[$MK]], #[[$NK]], #[[$MN]]], iterator_types = ["parallel", "reduction", "parallel"]} ins(
 // CHECK-NEXT:    ^bb0(%[[X:.*]]: i8, %[[Y:.*]]: i8, %[[SUM:.*]]: i8):
 // CHECK-NEXT:      %[[PRODUCT:.*]] = arith.muli %[[X]], %[[Y]] : i8
 // CHECK-NEXT:      %[[NEXT:.*]] = arith.addi %[[SUM]], %[[PRODUCT]] : i8
