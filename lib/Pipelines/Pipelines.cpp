@@ -56,8 +56,11 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
   pm.addPass(comm::createCommSchedulePass(passOptions));
 }
 
-void braid::buildInductorOverlapPipeline(OpPassManager &pm) {
-  pm.addPass(comm::createCommReorderComputeForOverlapPass());
+void braid::buildInductorOverlapPipeline(
+    OpPassManager &pm, const InductorOverlapOptions &options) {
+  comm::CommReorderComputeForOverlapPassOptions reorderOptions;
+  reorderOptions.waitsAsFiller = options.waitsAsFiller;
+  pm.addPass(comm::createCommReorderComputeForOverlapPass(reorderOptions));
   pm.addPass(comm::createCommSinkWaitsPass());
   pm.addPass(comm::createCommRaiseCollectivesPass());
 }
@@ -141,7 +144,7 @@ void braid::registerPipelines() {
       "braid-overlap",
       "Hide communication behind computation with comm-schedule",
       buildOverlapPipeline);
-  PassPipelineRegistration<>(
+  PassPipelineRegistration<InductorOverlapOptions>(
       "braid-overlap-inductor",
       "Hide communication behind computation with Inductor's passes",
       buildInductorOverlapPipeline);

@@ -11,6 +11,7 @@
 #include "braid/Schedule/Units.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/bit.h"
 
 #include <algorithm>
@@ -75,7 +76,7 @@ private:
 
 class Scheduler {
 public:
-  explicit Scheduler(const ScheduleGraph &graph);
+  Scheduler(const ScheduleGraph &graph, bool waitsAsFiller);
 
   ScheduleOrder run();
 
@@ -101,10 +102,12 @@ private:
   void admitDeferred();
 
   bool isCandidate(unsigned node) const {
-    return graph[node].kind == NodeKind::Compute;
+    return graph[node].kind == NodeKind::Compute ||
+           (waitsAsFiller && graph[node].kind == NodeKind::Wait);
   }
 
   const ScheduleGraph &graph;
+  const bool waitsAsFiller;
   ScheduleOrder order;
   std::vector<bool> scheduled;
   /// Number of predecessors that are not scheduled yet.
@@ -124,16 +127,12 @@ private:
 
 } // namespace
 
-static size_t countCompute(const ScheduleGraph &graph) {
-  size_t count = 0;
-  for (unsigned node = 0, end = graph.size(); node != end; ++node)
-    count += graph[node].kind == NodeKind::Compute;
-  return count;
-}
-
-Scheduler::Scheduler(const ScheduleGraph &graph)
-    : graph(graph), scheduled(graph.size(), false), missing(graph.size()),
-      rankOf(graph.size(), 0), candidates(countCompute(graph)),
+Scheduler::Scheduler(const ScheduleGraph &graph, bool waitsAsFiller)
+    : graph(graph), waitsAsFiller(waitsAsFiller),
+      scheduled(graph.size(), false), missing(graph.size()),
+      rankOf(graph.size(), 0),
+      candidates(llvm::count_if(llvm::seq(graph.size()),
+                                [&](unsigned n) { return isCandidate(n); })),
       excluded(graph.size(), false), visited(graph.size(), false),
       dependsOnPrevious(graph.size(), false) {
   order.reserve(graph.size());
@@ -271,5 +270,10 @@ ScheduleOrder Scheduler::run() {
 }
 
 ScheduleOrder braid::reorderComputeForOverlap(const ScheduleGraph &graph) {
-  return Scheduler(graph).run();
+  return Scheduler(graph, /*waitsAsFiller=*/false).run();
+}
+
+ScheduleOrder
+braid::reorderComputeForOverlapWaitsAsFiller(const ScheduleGraph &graph) {
+  return Scheduler(graph, /*waitsAsFiller=*/true).run();
 }

@@ -79,10 +79,21 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
 void buildOverlapPipeline(mlir::OpPassManager &pm,
                           const OverlapOptions &options = {});
 
+/// Options of `braid-overlap-inductor`.
+struct InductorOverlapOptions
+    : public mlir::PassPipelineOptions<InductorOverlapOptions> {
+  Option<bool> waitsAsFiller{
+      *this, "waits-as-filler",
+      llvm::cl::desc("Let a wait that is ready fill a gap, as PyTorch 2.4 "
+                     "does, in comm-reorder-compute-for-overlap"),
+      llvm::cl::init(false)};
+};
+
 /// Inductor's scheduling passes in their default order
 /// (`braid-overlap-inductor`): reorder compute for overlap, sink waits, raise
 /// collectives.
-void buildInductorOverlapPipeline(mlir::OpPassManager &pm);
+void buildInductorOverlapPipeline(mlir::OpPassManager &pm,
+                                  const InductorOverlapOptions &options = {});
 
 /// Options of `braid-lower-to-host`.
 struct LowerToHostOptions

@@ -5,6 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Nothing but its unit test uses this file yet. It is kept for the pass
+// `comm-bucket`, which is planned and will coalesce collectives with it.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef BRAID_SCHEDULE_BUCKETASSIGNMENT_H
 #define BRAID_SCHEDULE_BUCKETASSIGNMENT_H

@@ -26,10 +26,16 @@ namespace braid {
 ///  4. the start itself.
 /// Compute of step 2 counts for the next operation too if step 3 was empty, as
 /// both are in flight then. The rest follows in program order. Unlike the
-/// original, step 2 takes `Compute` nodes alone: a wait would only stall.
+/// original, step 2 takes `Compute` nodes alone.
 ///
 /// Takes O((n + edges) log n).
 ScheduleOrder reorderComputeForOverlap(const ScheduleGraph &graph);
+
+/// The same with the candidates of the original: step 2 takes waits, too. A
+/// wait has no cost, so every one that is ready, and that does not wait for the
+/// operation in flight, is taken as long as there is something left to hide.
+/// `Opaque` nodes, which the original does not have, are still left out.
+ScheduleOrder reorderComputeForOverlapWaitsAsFiller(const ScheduleGraph &graph);
 
 } // namespace braid
 

@@ -1,10 +1,12 @@
 // The exact orders that the seeds' reorder_compute_for_overlap gives on small
 // programs: collectives cost 100 (10 in I3), matmuls 5, everything else 1.
 //
-// Repaired: on I3 the seeds pick w1, which costs nothing, to hide a2, and so hold
-// the stream: a1, m1, m2, a2, w1, a3, .... Here waits are never picked.
+// The default differs on I3: the seeds pick w1, which costs nothing, to hide a2,
+// and so hold the stream. By default waits are never picked; with
+// waits-as-filler they are, and all orders are those of the seeds.
 //
-// RUN: braid-opt %s --comm-reorder-compute-for-overlap | FileCheck %s
+// RUN: braid-opt %s --comm-reorder-compute-for-overlap | FileCheck %s --check-prefixes=CHECK,DEFAULT
+// RUN: braid-opt %s --comm-reorder-compute-for-overlap=waits-as-filler | FileCheck %s --check-prefixes=CHECK,WAITS
 
 comm.group @world all
 
@@ -145,8 +147,10 @@ func.func @r(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // CHECK-NEXT:    %[[M1:.*]] = comm.compute "m1"(%[[X]])
 // CHECK-NEXT:    %[[M2:.*]] = comm.compute "m2"(%[[X]])
 // CHECK-NEXT:    %[[A2:.*]] = comm.all_reduce sum %[[X]] on
-// CHECK-NEXT:    %[[A3:.*]] = comm.all_reduce sum %[[X]] on
-// CHECK-NEXT:    %[[W1:.*]] = comm.wait %[[A1]] :
+// DEFAULT-NEXT:  %[[A3:.*]] = comm.all_reduce sum %[[X]] on
+// DEFAULT-NEXT:  %[[W1:.*]] = comm.wait %[[A1]] :
+// WAITS-NEXT:    %[[W1:.*]] = comm.wait %[[A1]] :
+// WAITS-NEXT:    %[[A3:.*]] = comm.all_reduce sum %[[X]] on
 // CHECK-NEXT:    %[[W2:.*]] = comm.wait %[[A2]] :
 // CHECK-NEXT:    %[[W3:.*]] = comm.wait %[[A3]] :
 // CHECK-NEXT:    %[[M3:.*]] = comm.compute "m3"(%[[X]])

@@ -38,6 +38,9 @@ constexpr Case raiseProducers = {"raiseCollectivesWithProducers",
                                  raiseCollectivesWithProducers};
 constexpr Case reorder = {"reorderComputeForOverlap", reorderComputeForOverlap,
                           reorderNaively};
+constexpr Case reorderWaits = {"reorderComputeForOverlapWaitsAsFiller",
+                               reorderComputeForOverlapWaitsAsFiller,
+                               reorderNaivelyWaitsAsFiller};
 
 class EveryAlgorithm : public testing::TestWithParam<Case> {};
 class IdempotentAlgorithm : public testing::TestWithParam<Case> {};
@@ -48,12 +51,14 @@ std::string getName(const testing::TestParamInfo<Case> &info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Property, EveryAlgorithm,
-                         testing::Values(sink, raise, raiseProducers, reorder),
+                         testing::Values(sink, raise, raiseProducers, reorder,
+                                         reorderWaits),
                          getName);
 INSTANTIATE_TEST_SUITE_P(Property, IdempotentAlgorithm,
                          testing::Values(sink, raise, raiseProducers), getName);
 INSTANTIATE_TEST_SUITE_P(Property, AlgorithmWithReference,
-                         testing::Values(sink, raise, reorder), getName);
+                         testing::Values(sink, raise, reorder, reorderWaits),
+                         getName);
 
 TEST_P(EveryAlgorithm, LegalCompleteDeterministic) {
   for (uint64_t seed = 0; seed < 60; ++seed) {

@@ -133,9 +133,8 @@ TEST(ReorderComputeForOverlap, StandardPrograms) {
             "mm1,ar,relu1,mm2,w,relu2,mm3,mm4");
 }
 
-// PyTorch picks w1, which costs nothing, as filler in the second round. Here m3
-// (10 - 8 <= 4 / 2) and m4 (10 - 8 <= 30 / 2) are skipped in both rounds, and
-// nothing else is a candidate: w1 to w3 follow a3 in program order.
+// m3 (10 - 8 <= 4 / 2) and m4 (10 - 8 <= 30 / 2) are skipped in both rounds,
+// and nothing else is a candidate: w1 to w3 follow a3 in program order.
 TEST(ReorderComputeForOverlap, WaitsAreNoFiller) {
   EXPECT_EQ(run(reorderComputeForOverlap, programI3),
             "a1,m1,m2,a2,a3,w1,w2,w3,m3,m4,o");
@@ -193,6 +192,49 @@ TEST(ReorderComputeForOverlap, LeftOversCountForTheNextIfBothAreInFlight) {
       "a1,x,y,w1,a2,z,w2,a3,w3");
 }
 
+// Orders of a port of PyTorch 2.4's `reorder_compute_for_overlap`.
+TEST(ReorderComputeForOverlapWaitsAsFiller, StandardPrograms) {
+  for (const char *program :
+       {programA, programA2, programNS, programNR, programNSR, programR})
+    EXPECT_EQ(run(reorderComputeForOverlapWaitsAsFiller, program),
+              run(reorderComputeForOverlap, program));
+  EXPECT_EQ(run(reorderComputeForOverlapWaitsAsFiller, programI3),
+            "a1,m1,m2,a2,w1,a3,w2,w3,m3,m4,o");
+}
+
+// In round 1 (a1 in flight, a2 next) nothing is ready but w1, which depends on
+// a1. In round 2 (a2 in flight, a3 next) w1 is ready and does not depend on a2:
+// its cost of 0 passes the half rule (100 - 0 > 0 / 2). w2 depends on a2. Both
+// w2 and w3 follow a3 with the rest.
+TEST(ReorderComputeForOverlapWaitsAsFiller, AReadyWaitIsTaken) {
+  const char *program = "a1, w1(a1), a2, w2(a2), a3, w3(a3)";
+  EXPECT_EQ(run(reorderComputeForOverlapWaitsAsFiller, program),
+            "a1,a2,w1,a3,w2,w3");
+  EXPECT_EQ(run(reorderComputeForOverlap, program), "a1,a2,a3,w1,w2,w3");
+}
+
+TEST(ReorderComputeForOverlapWaitsAsFiller, NoWaitIsTakenWhereNothingIsToHide) {
+  EXPECT_EQ(run(reorderComputeForOverlapWaitsAsFiller,
+                "a1, w1(a1), a2:0, w2(a2), a3, w3(a3)"),
+            "a1,a2,a3,w1,w2,w3");
+}
+
+// x is ready once w1 is taken, in the round of a3, and a candidate in the next.
+TEST(ReorderComputeForOverlapWaitsAsFiller, WhatNeedsATakenWaitFillsLater) {
+  const char *program =
+      "a1:10, w1(a1), a2:10, w2(a2), a3:10, w3(a3), x:9(w1), a4:10, w4(a4)";
+  EXPECT_EQ(run(reorderComputeForOverlapWaitsAsFiller, program),
+            "a1,a2,w1,a3,w2,x,a4,w3,w4");
+  EXPECT_EQ(run(reorderComputeForOverlap, program),
+            "a1,a2,a3,a4,w1,w2,w3,x,w4");
+}
+
+TEST(ReorderComputeForOverlapWaitsAsFiller, OpaqueNodesAreNoFiller) {
+  EXPECT_EQ(run(reorderComputeForOverlapWaitsAsFiller,
+                "a1:10, w1(a1), a2:10, w2(a2), op:4"),
+            "a1,a2,w1,w2,op");
+}
+
 TEST(ReorderComputeForOverlap, HugeCostsDoNotOverflow) {
   std::string huge = std::to_string(std::numeric_limits<int64_t>::max());
   EXPECT_EQ(run(reorderComputeForOverlap,
@@ -204,7 +246,7 @@ TEST(ReorderComputeForOverlap, HugeCostsDoNotOverflow) {
 TEST(Algorithms, ProgramsWithoutStartsDoNotChange) {
   for (Algorithm algorithm :
        {sinkWaits, raiseCollectives, raiseCollectivesWithProducers,
-        reorderComputeForOverlap}) {
+        reorderComputeForOverlap, reorderComputeForOverlapWaitsAsFiller}) {
     EXPECT_EQ(run(algorithm, "x, y(x), op, z"), "x,y,op,z");
     EXPECT_EQ(run(algorithm, ""), "");
   }

@@ -262,7 +262,8 @@ ScheduleOrder test::raiseNaively(const ScheduleGraph &graph) {
   return reversed;
 }
 
-ScheduleOrder test::reorderNaively(const ScheduleGraph &graph) {
+static ScheduleOrder reorderNaivelyWith(const ScheduleGraph &graph,
+                                        const std::set<NodeKind> &fillers) {
   unsigned n = graph.size();
   llvm::ArrayRef<unsigned> comms = graph.starts();
   if (comms.empty())
@@ -332,7 +333,7 @@ ScheduleOrder test::reorderNaively(const ScheduleGraph &graph) {
       std::vector<std::pair<unsigned, unsigned>> candidates;
       for (unsigned node = 0; node != n; ++node) {
         if (done[node] || !isReady(node) || anc[node][previous] ||
-            graph[node].kind != NodeKind::Compute)
+            fillers.count(graph[node].kind) == 0)
           continue;
         unsigned firstComm = comms.size();
         for (unsigned j = comms.size(); j-- != 0;)
@@ -362,4 +363,12 @@ ScheduleOrder test::reorderNaively(const ScheduleGraph &graph) {
       rest.insert(node);
   scheduleNodes(rest);
   return order;
+}
+
+ScheduleOrder test::reorderNaively(const ScheduleGraph &graph) {
+  return reorderNaivelyWith(graph, {NodeKind::Compute});
+}
+
+ScheduleOrder test::reorderNaivelyWaitsAsFiller(const ScheduleGraph &graph) {
+  return reorderNaivelyWith(graph, {NodeKind::Compute, NodeKind::Wait});
 }

@@ -66,6 +66,8 @@ ScheduleOrder makeRandomOrder(const ScheduleGraph &graph, uint64_t seed);
 /// The rule of `reorderComputeForOverlap` word by word: sets, transitive
 /// closures and repeated scans.
 ScheduleOrder reorderNaively(const ScheduleGraph &graph);
+/// The same for `reorderComputeForOverlapWaitsAsFiller`.
+ScheduleOrder reorderNaivelyWaitsAsFiller(const ScheduleGraph &graph);
 /// The same for `sinkWaits` and `raiseCollectives`.
 ScheduleOrder sinkNaively(const ScheduleGraph &graph);
 ScheduleOrder raiseNaively(const ScheduleGraph &graph);

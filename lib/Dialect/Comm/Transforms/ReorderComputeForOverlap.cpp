@@ -36,6 +36,8 @@ struct CommReorderComputeForOverlapPass
     Operation *root = getOperation();
     CostSettings settings = getCostSettings();
     CallEffects calls = comm::getCallEffects(root);
+    auto *algorithm = waitsAsFiller ? reorderComputeForOverlapWaitsAsFiller
+                                    : reorderComputeForOverlap;
     auto isNoStart = [](NodeKind kind) { return kind != NodeKind::Start; };
     ScheduleChanges changes;
     auto schedule = [&](func::FuncOp function) -> FailureOr<unsigned> {
@@ -46,8 +48,8 @@ struct CommReorderComputeForOverlapPass
       // What a model knows of a body is wrong once the body has changed.
       CostModel model(*options);
       auto cost = [&](Operation *op) { return model.getCost(op).ns; };
-      return comm::scheduleGraphs(function, calls, cost,
-                                  reorderComputeForOverlap, isNoStart, changes);
+      return comm::scheduleGraphs(function, calls, cost, algorithm, isNoStart,
+                                  changes);
     };
     FailureOr<unsigned> moved = comm::scheduleFunctions(
         comm::getHostFunctions(root), changes, schedule);

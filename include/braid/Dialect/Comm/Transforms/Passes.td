@@ -142,8 +142,11 @@ def CommReorderComputeForOverlapPass : Pass<"comm-reorder-compute-for-overlap"> 
     4. the start itself.
 
     The rest follows in program order. This is `reorder_compute_for_overlap` of
-    PyTorch Inductor 2.4, with one repair: in step 2 it also took waits, which
-    cost nothing and stall, here it takes only compute without side effects.
+    PyTorch Inductor 2.4, with one difference: step 2 of the original also takes
+    waits. They cost 0, so each one that is ready is taken while there is
+    anything left to hide; it hides nothing, and stalls compute if its operation
+    is still in flight. By default step 2 takes only compute without side
+    effects. With `waits-as-filler` it takes waits, too, as the original does.
 
     Costs come from `comm.cost_ns` where an op has it, and are estimated for
     `hardware` elsewhere. Nested in a function, the pass may look into no other,
@@ -171,7 +174,10 @@ def CommReorderComputeForOverlapPass : Pass<"comm-reorder-compute-for-overlap"> 
     %s = comm.wait %u : !comm.token<tensor<4xf32>>
     ```
   }];
-  let options = costOptions;
+  let options = !listconcat(costOptions, [
+    Option<"waitsAsFiller", "waits-as-filler", "bool", /*default=*/"false",
+           "Let a wait that is ready fill a gap, as PyTorch 2.4 does">
+  ]);
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"numMoved", "moved-ops", "Ops that passed a start">];
