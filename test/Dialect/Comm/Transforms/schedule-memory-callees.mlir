@@ -13,7 +13,7 @@
 // RUN:   --pass-pipeline='builtin.module(func.func(comm-schedule{hardware=ideal}))' 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: braid-opt %t/nested.mlir -o /dev/null --comm-schedule="hardware=ideal max-memory=20KB" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NONE
-// RUN: not braid-opt %t/nested.mlir -o /dev/null --comm-schedule="hardware=ideal max-memory=5KB print=false" 2>&1 \
+// RUN: not braid-opt %t/nested.mlir -o /dev/null --comm-schedule="hardware=ideal max-memory=5KB" 2>&1 \
 >>>>>>> tests
 // RUN:   | FileCheck %s --check-prefix=MODULE
 // RUN: braid-opt %t/nested.mlir -o /dev/null \
