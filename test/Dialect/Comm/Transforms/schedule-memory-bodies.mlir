@@ -25,19 +25,12 @@
 // LOOP-EXCESS: error: no order of this block was found that keeps max-memory = 5000 bytes: the best needs 6004 bytes, 1004 too many, at 'comm.compute'
 // LOOP-EXCESS-NOT: no order can need less
 
-<<<<<<< HEAD
 // CALL-FREE: remark: [Passed] scheduled-function | {{.*}}Function=callee | {{.*}}MakespanBeforeNs=400, MakespanNs=300, {{.*}}PeakBytes=6004{{$}}
 // CALL-FREE: remark: [Passed] scheduled-function | {{.*}}Function=caller | {{.*}}PeakBytes=10004{{$}}
-// CALL: remark: [Passed] scheduled-function | {{.*}}Function=callee | {{.*}}MakespanBeforeNs=400, MakespanNs=400, {{.*}}PeakBytes=4008, PeakLimitBytes=5000{{$}}
-// CALL: remark: [Passed] scheduled-function | {{.*}}Function=caller | {{.*}}PeakBytes=8008{{$}}
-=======
-// CALL-FREE: remark: scheduled @callee: makespan 300 ns, was 400 ns; {{.*}}; peak memory 6004 bytes; order of
-// CALL-FREE: remark: scheduled @caller: {{.*}}; peak memory 10004 bytes; order of
 // CALL-FREE: peak memory 6004 bytes
 // CALL-FREE: peak memory 10004 bytes
-// CALL: remark: scheduled @callee: makespan 400 ns, was 400 ns; {{.*}}; peak memory 4008 bytes of 5000 that the code around it leaves; order of
-// CALL: remark: scheduled @caller: {{.*}}; peak memory 8008 bytes; order of
->>>>>>> tests
+// CALL: remark: [Passed] scheduled-function | {{.*}}Function=callee | {{.*}}MakespanBeforeNs=400, MakespanNs=400, {{.*}}PeakBytes=4008, PeakLimitBytes=5000{{$}}
+// CALL: remark: [Passed] scheduled-function | {{.*}}Function=caller | {{.*}}PeakBytes=8008{{$}}
 // CALL: peak memory 4008 bytes
 // CALL: peak memory 8008 bytes
 // CALL-EXCESS: error: no order of this block was found that keeps max-memory = 7000 bytes: the best needs 8008 bytes, 1008 too many, at 'func.call'

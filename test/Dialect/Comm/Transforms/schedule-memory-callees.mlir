@@ -4,17 +4,10 @@
 // RUN: braid-opt %t/nested.mlir -o /dev/null --verify-diagnostics \
 // RUN:   --pass-pipeline='builtin.module(func.func(comm-schedule{hardware=ideal max-memory=5KB}))'
 // RUN: braid-opt %t/nested.mlir -o /dev/null \
-<<<<<<< HEAD
-// RUN:   --pass-pipeline='builtin.module(func.func(comm-schedule{hardware=ideal}))' 2>&1 | FileCheck %s --allow-empty --check-prefix=NONE
-// RUN: braid-opt %t/nested.mlir -o /dev/null --comm-schedule="hardware=ideal max-memory=20KB" 2>&1 \
-// RUN:   | FileCheck %s --allow-empty --check-prefix=NONE
-// RUN: not braid-opt %t/nested.mlir -o /dev/null --comm-schedule="hardware=ideal max-memory=5KB" 2>&1 \
-=======
-// RUN:   --pass-pipeline='builtin.module(func.func(comm-schedule{hardware=ideal}))' 2>&1 | FileCheck %s --check-prefix=NONE
-// RUN: braid-opt %t/nested.mlir -o /dev/null --comm-schedule="hardware=ideal max-memory=20KB" 2>&1 \
+// RUN:   --pass-pipeline='builtin.module(func.func(comm-schedule{hardware=ideal}))' --remarks-filter=comm-schedule 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: braid-opt %t/nested.mlir -o /dev/null --comm-schedule="hardware=ideal max-memory=20KB" --remarks-filter=comm-schedule 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NONE
 // RUN: not braid-opt %t/nested.mlir -o /dev/null --comm-schedule="hardware=ideal max-memory=5KB" 2>&1 \
->>>>>>> tests
 // RUN:   | FileCheck %s --check-prefix=MODULE
 // RUN: braid-opt %t/nested.mlir -o /dev/null \
 // RUN:   --comm-report="hardware=ideal max-memory=5KB output=/dev/null passes=func.func(comm-schedule)" 2>&1 \
@@ -22,9 +15,9 @@
 
 // Without a limit, or on the module, there is nothing to warn of.
 // NONE-NOT: warning:
-// NONE: remark: scheduled @calls:
+// NONE: remark: [Passed] scheduled-function | {{.*}}Function=calls |
 // NONE-NOT: warning:
-// NONE: remark: scheduled @calls_in_body:
+// NONE: remark: [Passed] scheduled-function | {{.*}}Function=calls_in_body |
 // NONE-NOT: warning:
 
 // MODULE: error: no order of this block keeps max-memory = 5000 bytes: the best needs 9008 bytes, 4008 too many, at 'func.call'
