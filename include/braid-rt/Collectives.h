@@ -152,6 +152,15 @@ BRAID_RT_API void *braid_rt_barrier(const braid_rt_group *group,
  * request must come from a start of this rank and not have ended. */
 BRAID_RT_API void braid_rt_wait(void *request, const braid_rt_site *site);
 
+/* The same for results that the host itself reads, such as conditions and
+ * sizes: returns when they stand in memory. braid_rt_wait may return before,
+ * and only has the compute stream wait. Equal where the host computes. */
+BRAID_RT_API void braid_rt_host_wait(void *request, const braid_rt_site *site);
+
+/* The compute stream of the calling rank's device, for kernels; NULL where the
+ * host computes. */
+BRAID_RT_API void *braid_rt_stream(void);
+
 /* The calling rank's index within its list of the group, -1 when it is in
  * none. */
 BRAID_RT_API int64_t braid_rt_rank(const braid_rt_group *group,

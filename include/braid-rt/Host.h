@@ -37,38 +37,51 @@ typedef enum braid_rt_status {
 /* Receives one line, without a newline, from any thread. */
 typedef void (*braid_rt_log)(void *data, const char *line);
 
+/* A setting that only one engine knows, as text. */
+typedef struct braid_rt_option {
+  const char *key;
+  const char *value;
+} braid_rt_option;
+
+/* Engines (docs/engines.md) and their options:
+ *   inproc: ranks are threads of this process. progress-threads (0: one for
+ *     four cores, at least one), link-latency (of a step of the link rehearsal,
+ *     in ns), link-bandwidth (in bytes per second; 0: unlimited).
+ *   mpi: ranks are processes that mpirun or srun has started. reductions
+ *     (ordered, fast), progress (thread, none).
+ * The strings may die after braid_rt_world_create. */
 typedef struct braid_rt_config {
-  int32_t ranks;           /* at least 1 */
-  int32_t debug;           /* braid_rt_debug */
-  int32_t progressThreads; /* 0: one for four cores, at least one */
-  int32_t blasThreads;     /* of one rank; 0: what OPENBLAS_NUM_THREADS says,
-                              else 1, or all cores with one rank */
-  int64_t timeoutNs;       /* how long a wait waits for a rank to come */
-  int64_t linkLatencyNs;   /* link rehearsal: a step's latency, 0: none */
-  double linkBandwidth;    /* link rehearsal: bytes per second, 0: unlimited */
-  int32_t trace;           /* 1: record events for braid_rt_trace */
-  int32_t reserved;        /* 0 */
-  braid_rt_log log;        /* NULL: stderr */
-  void *logData;           /* passed to log */
+  const char *engine;  /* NULL: inproc */
+  int32_t ranks;       /* inproc: at least 1; else what the launcher has
+                          started, or 0 */
+  int32_t debug;       /* braid_rt_debug */
+  int32_t blasThreads; /* of one rank; 0: what OPENBLAS_NUM_THREADS says, else
+                          a host's cores shared among its ranks */
+  int32_t trace;       /* 1: record events for braid_rt_trace */
+  int64_t timeoutNs;   /* how long a wait waits for a rank to come */
+  int64_t optionCount;
+  const braid_rt_option *options; /* optionCount of them */
+  braid_rt_log log;               /* NULL: stderr */
+  void *logData;                  /* passed to log */
 } braid_rt_config;
 
 /* A world: N ranks of one program, and each of its ranks. */
 typedef struct braid_rt_world braid_rt_world;
 typedef struct braid_rt_context braid_rt_context;
 
-/* Fills in the defaults (1 rank, a timeout of 30 s, no link, no trace) and the
- * debug level from BRAID_DEBUG. When that is neither unset, empty nor, in any
- * case, OFF, INFO or DETAIL, returns BRAID_RT_FAILED and writes `The value of
- * BRAID_DEBUG must be OFF, INFO, or DETAIL, ...` to error. In all functions
- * `error` receives at most errorSize bytes with the closing zero, and may be
- * NULL. */
+/* Fills in the defaults (inproc, 1 rank, a timeout of 30 s, no options, no
+ * trace) and the debug level from BRAID_DEBUG. When that is neither unset,
+ * empty nor, in any case, OFF, INFO or DETAIL, returns BRAID_RT_FAILED and
+ * writes `The value of BRAID_DEBUG must be OFF, INFO, or DETAIL, ...` to error.
+ * In all functions `error` receives at most errorSize bytes with the closing
+ * zero, and may be NULL. */
 BRAID_RT_API int32_t braid_rt_config_init(braid_rt_config *config, char *error,
                                           size_t errorSize);
 
 /* Reads a debug level in any case; BRAID_RT_FAILED for anything else. */
 BRAID_RT_API int32_t braid_rt_parse_debug(const char *text, int32_t *level);
 
-/* A world of config->ranks threads of this process. NULL on failure. */
+/* The world of an engine. NULL on failure. */
 BRAID_RT_API braid_rt_world *
 braid_rt_world_create(const braid_rt_config *config, char *error,
                       size_t errorSize);
@@ -76,15 +89,53 @@ braid_rt_world_create(const braid_rt_config *config, char *error,
 /* Ends it. No rank may be running. */
 BRAID_RT_API void braid_rt_world_destroy(braid_rt_world *world);
 
-/* Rank `rank` of the world, NULL when there is none; belongs to the world. */
+/* The number of ranks of the world, of all processes together. */
+BRAID_RT_API int32_t braid_rt_world_size(const braid_rt_world *world);
+
+/* The ranks that this process runs, in ascending order: *ranks points at as
+ * many as the function returns. All of them for inproc, one for mpi. */
+BRAID_RT_API int32_t braid_rt_world_local_ranks(const braid_rt_world *world,
+                                                const int32_t **ranks);
+
+/* Whether the engine has a capability: 1 or 0. `link-rehearsal`: operations
+ * take as long as on a slower link. `recovery`: the world can be used again
+ * after a failure. `host-memory`: compiled code's buffers are the host's.
+ * `processes`: ranks are processes of their own. */
+BRAID_RT_API int32_t braid_rt_world_has(const braid_rt_world *world,
+                                        const char *capability);
+
+/* Checks that all processes have loaded the same program, and makes the
+ * communicators of its groups, so that no start has to wait for that. All
+ * processes call it together before they run an entry of the program.
+ * BRAID_RT_FAILED, on every process, when the programs differ. */
+BRAID_RT_API int32_t braid_rt_world_prepare(braid_rt_world *world,
+                                            const braid_rt_program *program,
+                                            char *error, size_t errorSize);
+
+/* Receives what one process has given to braid_rt_world_exchange. `process`
+ * counts from 0; the bytes die after the call. */
+typedef void (*braid_rt_receive)(void *data, int32_t process, const void *bytes,
+                                 int64_t size);
+
+/* Gives every process the bytes of all processes: calls `receive` for each of
+ * them in order. All processes call it together, while no rank runs. */
+BRAID_RT_API int32_t braid_rt_world_exchange(braid_rt_world *world,
+                                             const void *bytes, int64_t size,
+                                             braid_rt_receive receive,
+                                             void *receiveData, char *error,
+                                             size_t errorSize);
+
+/* Rank `rank` of the world; belongs to the world. NULL when there is none, or
+ * when another process runs it. */
 BRAID_RT_API braid_rt_context *braid_rt_world_context(braid_rt_world *world,
                                                       int32_t rank);
 
-/* Runs an entry on every rank at once, each on a thread of its own that the
- * world keeps, and returns when all have ended. args[r] is the array of rank
- * r's arguments, as braid_rt_argument describes them. BRAID_RT_FAILED when a
- * rank failed: braid_rt_error says why for each. The world can be used again in
- * either case. Arguments of direction OUT with dynamic sizes are the caller's
+/* Runs an entry on every rank of this process at once, each on a thread of its
+ * own that the world keeps, and returns when all have ended. args[i] is the
+ * array of arguments of the i-th local rank, as braid_rt_argument describes
+ * them. BRAID_RT_FAILED when one of them failed: braid_rt_error says why for
+ * each. With `recovery` the world can be used again in either
+ * case. Arguments of direction OUT with dynamic sizes are the caller's
  * to free on the ranks that succeeded, and zero on those that failed. */
 BRAID_RT_API int32_t braid_rt_world_run(braid_rt_world *world,
                                         const braid_rt_entry *entry,

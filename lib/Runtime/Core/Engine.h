@@ -6,15 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The core checks operations, counts requests, keeps memory, records traces and
-// turns errors into messages; an engine finds the ranks and moves the data.
-// Nothing outside an engine's folder knows which one runs.
+// The core checks operations, counts requests, records traces and turns errors
+// into messages; an engine finds the ranks, moves the data between them and
+// gives each rank a device. Nothing outside an engine's folder knows which one
+// runs. docs/engines.md is the contract that every engine keeps.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef BRAID_RUNTIME_CORE_ENGINE_H
 #define BRAID_RUNTIME_CORE_ENGINE_H
 
+#include "Core/Device.h"
+#include "Core/Environment.h"
 #include "Core/Operation.h"
 
 #include <memory>
@@ -23,47 +26,106 @@
 
 namespace braid::rt {
 
-/// The ranks that run collectives together: one list of a group.
-class Communicator {
-public:
-  Communicator(std::string name, std::vector<int32_t> ranks)
-      : name(std::move(name)), ranks(std::move(ranks)) {}
-  virtual ~Communicator() = default;
+/// One list of a group, as the rank sees it that is member `index` of the list.
+struct CommunicatorSpec {
+  /// The name and all lists of the group, and the number of this list: members
+  /// of one communicator have equal keys.
+  std::string key;
+  std::string name;           ///< The group's name.
+  std::vector<int32_t> ranks; ///< World ranks, in the group's order.
+  int64_t index = 0;          ///< The rank's place in `ranks`.
 
   int64_t size() const { return static_cast<int64_t>(ranks.size()); }
-
-  const std::string name;           ///< The group's name.
-  const std::vector<int32_t> ranks; ///< World ranks, in the group's order.
 };
 
-/// A started operation of one rank, which no one but the rank destroys.
-class EngineRequest {
+/// A started operation of one rank. The rank destroys the request after a wait,
+/// or after failInvocation.
+class BRAID_RT_API EngineRequest {
 public:
   explicit EngineRequest(Operation operation)
       : operation(std::move(operation)) {}
-  virtual ~EngineRequest() = default;
+  virtual ~EngineRequest();
 
   const Operation operation;
   /// When the data began and ended to travel, in ns since the world was
-  /// created; valid after a wait.
+  /// created; valid after hostWait.
   int64_t beginNs = 0;
   int64_t endNs = 0;
   int64_t sequence = 0; ///< Its number in its communicator, from 1.
 };
 
-/// Where collectives happen. All functions but the constructor and reset are
-/// called by the rank's own thread; they throw Error.
-class Engine {
+/// One member of a communicator. The rank's own thread calls all functions;
+/// they throw Error.
+class BRAID_RT_API Communicator {
 public:
-  virtual ~Engine() = default;
+  explicit Communicator(CommunicatorSpec spec) : spec(std::move(spec)) {}
+  virtual ~Communicator();
 
-  /// The communicator with this key, which is made when the first rank asks.
-  /// Equal keys have equal names and ranks. It lives as long as the engine.
-  virtual Communicator &communicator(const std::string &key,
-                                     const std::string &name,
-                                     const std::vector<int32_t> &ranks) = 0;
+  /// Starts a checked operation, after what the rank's device has been asked to
+  /// do before. Returns at once; never waits for another rank.
+  virtual std::unique_ptr<EngineRequest> start(Operation operation) = 0;
 
-  /// The rank enters its program.
+  /// Has the rank's device wait until the operation has ended; the host need
+  /// not wait.
+  virtual void wait(EngineRequest &request) = 0;
+
+  /// Returns when the operation has ended and the host may read its results.
+  virtual void hostWait(EngineRequest &request) { wait(request); }
+
+  /// The number of collectives, without messages, that this member has started
+  /// since the world exists or was reset.
+  virtual int64_t sequenceNumber() const = 0;
+
+  const CommunicatorSpec spec;
+};
+
+/// What an engine can do beyond the contract. A launcher asks by name
+/// (braid_rt_world_has) and refuses what the engine lacks before it runs a
+/// program.
+struct Capabilities {
+  /// `link-rehearsal`: operations take as long as on a slower link.
+  bool linkRehearsal = false;
+  /// `recovery`: the world can be used again after a rank has failed.
+  bool recovery = false;
+  /// `host-memory`: buffers of compiled code are the host's memory.
+  bool hostMemory = false;
+  /// `processes`: ranks are processes of their own.
+  bool processes = false;
+};
+
+/// Finds the ranks of the world and connects them.
+class BRAID_RT_API Engine {
+public:
+  virtual ~Engine();
+
+  virtual const Capabilities &capabilities() const = 0;
+
+  /// The number of ranks of the world.
+  virtual int32_t worldSize() const = 0;
+
+  /// The ranks that this process runs, in ascending order.
+  virtual const std::vector<int32_t> &localRanks() const = 0;
+
+  /// The device of a local rank.
+  virtual Device &device(int32_t rank) = 0;
+
+  /// Makes the communicators of a program before it runs. All processes of the
+  /// world call the function together, with equal groups in equal order;
+  /// `specs` holds one entry for each group, with an empty list of ranks for a
+  /// rank that is in no list. The core calls it once for each local rank.
+  virtual void prepare(int32_t rank,
+                       const std::vector<CommunicatorSpec> &specs);
+
+  /// The communicator of which the local rank is member `spec.index`. It is
+  /// made when the rank first asks and lives as long as the engine.
+  virtual Communicator &communicator(int32_t rank,
+                                     const CommunicatorSpec &spec) = 0;
+
+  /// Gives every process the bytes of all processes, in the order of their
+  /// ranks. All processes call it together, while no rank runs.
+  virtual std::vector<std::string> exchange(const std::string &bytes) = 0;
+
+  /// The rank enters its program. The rank's own thread calls it.
   virtual void beginInvocation(int32_t rank) = 0;
 
   /// The rank has ended its program and awaited all its requests.
@@ -73,20 +135,7 @@ public:
   /// rank's requests refer to; all who wait for the rank get an error.
   virtual void failInvocation(int32_t rank, const std::string &message) = 0;
 
-  /// Starts a checked operation of member `member` of the communicator.
-  virtual std::unique_ptr<EngineRequest> start(int32_t rank,
-                                               Communicator &communicator,
-                                               int64_t member,
-                                               Operation operation) = 0;
-
-  /// Returns when the operation has ended.
-  virtual void wait(int32_t rank, EngineRequest &request) = 0;
-
-  /// The number of collectives that a member has started.
-  virtual int64_t sequenceNumber(const Communicator &communicator,
-                                 int64_t member) const = 0;
-
-  /// Forgets failures and counts; no rank is running.
+  /// Forgets failures and counts; no rank is running. Only with `recovery`.
   virtual void reset() = 0;
 };
 

@@ -1,0 +1,48 @@
+//===- Environment.h - Configuration, clock and log of a world --*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CORE_ENVIRONMENT_H
+#define BRAID_RUNTIME_CORE_ENVIRONMENT_H
+
+#include "braid-rt/Host.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace braid::rt {
+
+/// Nanoseconds of the monotonic clock.
+int64_t monotonicNs();
+
+/// The settings that only one engine knows, as `key`, `value`.
+using EngineOptions = std::vector<std::pair<std::string, std::string>>;
+
+/// What the world and its engine share: the configuration, the clock, the log.
+class Environment {
+public:
+  explicit Environment(const braid_rt_config &config);
+
+  /// Nanoseconds since the world was created.
+  int64_t now() const { return monotonicNs() - createdNs; }
+
+  bool logs(braid_rt_debug level) const { return config.debug >= level; }
+  void log(const std::string &line) const;
+
+  /// The strings of the configuration are copied to `engineName` and
+  /// `engineOptions`; the pointers here are null.
+  const braid_rt_config config;
+  const std::string engineName;
+  const EngineOptions engineOptions;
+  const int64_t createdNs;
+};
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_CORE_ENVIRONMENT_H

@@ -1,0 +1,41 @@
+//===- HostDevice.h - A rank that computes on the host ----------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CORE_HOSTDEVICE_H
+#define BRAID_RUNTIME_CORE_HOSTDEVICE_H
+
+#include "Core/Device.h"
+
+namespace braid::rt {
+
+/// The host as a device: the rank's thread is the compute stream, OpenBLAS
+/// multiplies matrices.
+class BRAID_RT_API HostDevice final : public Device {
+public:
+  /// `blasThreads`: the threads of the BLAS library for this process; 0 leaves
+  /// the library's own setting (OPENBLAS_NUM_THREADS).
+  explicit HostDevice(int32_t blasThreads) : blasThreads(blasThreads) {}
+
+  void beginInvocation() override;
+  MemoryPool &memory() override { return pool; }
+  void multiply(const MatrixProduct &product, const void *a, const void *b,
+                void *c) override;
+
+private:
+  const int32_t blasThreads;
+  MemoryPool pool;
+};
+
+/// The threads of the BLAS library that a process with this many local ranks
+/// uses by default: `configured` unless it is 0, nothing (0) where the user has
+/// set OPENBLAS_NUM_THREADS, else the cores shared among the ranks of the host.
+BRAID_RT_API int32_t chooseBlasThreads(int32_t configured, int32_t ranksOfHost);
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_CORE_HOSTDEVICE_H
