@@ -252,14 +252,26 @@ void *braid_rt_barrier(const braid_rt_group *group, const braid_rt_site *site) {
 }
 
 void braid_rt_wait(void *request, const braid_rt_site *site) {
-  leaveOnError([&](Context &context) { context.wait(request, site); });
+  leaveOnError(
+      [&](Context &context) { context.wait(request, site, /*onHost=*/false); });
 }
 
-/// The rank's place in a group, with the site in front of errors.
-static Membership placeIn(Context &context, const braid_rt_group *group,
-                          const braid_rt_site *site) {
+void braid_rt_host_wait(void *request, const braid_rt_site *site) {
+  leaveOnError(
+      [&](Context &context) { context.wait(request, site, /*onHost=*/true); });
+}
+
+void *braid_rt_stream(void) {
+  return leaveOnError(
+      [&](Context &context) { return context.device.computeStream(); });
+}
+
+/// The rank's communicator of a group, with the site in front of errors.
+static Communicator *findCommunicator(Context &context,
+                                      const braid_rt_group *group,
+                                      const braid_rt_site *site) {
   try {
-    return context.membership(*group);
+    return context.communicator(*group);
   } catch (const Error &error) {
     throw Error(messagePrefix(site ? *site : braid_rt_site{}, context.rank) +
                 error.what());
@@ -267,15 +279,16 @@ static Membership placeIn(Context &context, const braid_rt_group *group,
 }
 
 int64_t braid_rt_rank(const braid_rt_group *group, const braid_rt_site *site) {
-  return leaveOnError(
-      [&](Context &context) { return placeIn(context, group, site).index; });
+  return leaveOnError([&](Context &context) {
+    Communicator *communicator = findCommunicator(context, group, site);
+    return communicator ? communicator->spec.index : -1;
+  });
 }
 
 int64_t braid_rt_size(const braid_rt_group *group, const braid_rt_site *site) {
   return leaveOnError([&](Context &context) -> int64_t {
-    Membership place = placeIn(context, group, site);
-    if (place.communicator)
-      return place.communicator->size();
+    if (Communicator *communicator = findCommunicator(context, group, site))
+      return communicator->spec.size();
     // What the compiler folds `comm.size` to where the lists have one length.
     int64_t size = group->offsets[1];
     for (int32_t list = 1; list < group->listCount; ++list)

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Context.h"
-#include "Core/World.h"
 #include "braid-rt/Memory.h"
 
 #include <algorithm>
@@ -17,6 +16,19 @@
 using namespace braid::rt;
 
 static thread_local Context *currentContext = nullptr;
+
+namespace {
+struct Refusal {
+  int64_t contextNumber = 0;
+  std::string message;
+};
+} // namespace
+static thread_local Refusal lastRefusal;
+
+int64_t Context::createNumber() {
+  static std::atomic<int64_t> last{0};
+  return ++last;
+}
 
 Context *Context::current() { return currentContext; }
 
@@ -35,9 +47,10 @@ void Context::begin() {
   error.clear();
   failed = secondary = false;
   // Another program's descriptors may stand where an unloaded one's stood.
-  memberships.clear();
+  communicators.clear();
   events.clear();
   exportedEvents.clear();
+  device.beginInvocation();
   engine.beginInvocation(rank);
 }
 
@@ -51,13 +64,31 @@ call(std::jmp_buf &target, const braid_rt_entry &entry, void **args) {
   return true;
 }
 
+int32_t Context::refuse(const char *why) const {
+  lastRefusal = {number, messagePrefix({}, rank) + why};
+  return BRAID_RT_FAILED;
+}
+
+const std::string *Context::refusal() const {
+  return lastRefusal.contextNumber == number ? &lastRefusal.message : nullptr;
+}
+
+void Context::forgetRefusal() { lastRefusal = {}; }
+
 int32_t Context::invoke(const braid_rt_entry &entry, void **args) {
-  if (currentContext) {
-    recordError(messagePrefix({}, rank) +
-                    "a rank is already running on this thread",
-                false);
-    return BRAID_RT_FAILED;
-  }
+  forgetRefusal();
+  if (currentContext)
+    return refuse("a rank is already running on this thread");
+  if (running.exchange(true, std::memory_order_acquire))
+    return refuse("another thread is already running this rank");
+  int32_t status = run(entry, args);
+  running.store(false, std::memory_order_release);
+  // What was refused within is past: this invocation is the last one.
+  forgetRefusal();
+  return status;
+}
+
+int32_t Context::run(const braid_rt_entry &entry, void **args) {
   begin();
   currentContext = this;
   bool returned = call(jumpTarget, entry, args);
@@ -66,12 +97,12 @@ int32_t Context::invoke(const braid_rt_entry &entry, void **args) {
     finish(entry, args);
   else
     fail(error, secondary);
-  int64_t leaked = memory.releaseAll();
+  int64_t leaked = device.memory().releaseAll();
   if (leaked && !failed) {
     statistics.leakedBytes += leaked;
-    if (world.logs(BRAID_RT_DEBUG_INFO))
-      world.log("rank " + std::to_string(rank) + ": " + entry.name +
-                " did not free " + std::to_string(leaked) + " bytes");
+    if (environment.logs(BRAID_RT_DEBUG_INFO))
+      environment.log("rank " + std::to_string(rank) + ": " + entry.name +
+                      " did not free " + std::to_string(leaked) + " bytes");
   }
   if (failed)
     for (int64_t i = 0; i < entry.argumentCount; ++i) {
@@ -108,7 +139,7 @@ void Context::detachResults(const braid_rt_entry &entry, void **args) {
                     BRAID_RT_DYNAMIC))
       continue;
     auto *result = static_cast<braid_rt_memref *>(args[i]);
-    if (memory.detach(result->allocated)) {
+    if (device.memory().detach(result->allocated)) {
       detached.push_back(result->allocated);
       continue;
     }
@@ -129,8 +160,8 @@ void Context::recordError(const std::string &message, bool isSecondary) {
 
 void Context::fail(const std::string &message, bool isSecondary) {
   recordError(message, isSecondary);
-  if (world.logs(BRAID_RT_DEBUG_INFO))
-    world.log("failed: " + message);
+  if (environment.logs(BRAID_RT_DEBUG_INFO))
+    environment.log("failed: " + message);
   engine.failInvocation(rank, message);
   for (size_t slot = 0; slot < requests.size(); ++slot)
     if (requests[slot].request) {
@@ -158,18 +189,15 @@ static std::string communicatorKey(const braid_rt_group &group, int32_t list) {
   return key + '#' + std::to_string(list);
 }
 
-Membership Context::membership(const braid_rt_group &group) {
-  auto it = memberships.find(&group);
-  if (it != memberships.end())
-    return it->second;
-  int32_t worldSize = world.config.ranks;
+CommunicatorSpec braid::rt::findPlace(const braid_rt_group &group, int32_t rank,
+                                      int32_t worldSize) {
+  CommunicatorSpec spec;
+  spec.name = group.name;
   int32_t list = group.allRanks ? 0 : -1;
-  Membership result;
-  std::vector<int32_t> ranks;
   if (group.allRanks) {
     for (int32_t r = 0; r < worldSize; ++r)
-      ranks.push_back(r);
-    result.index = rank;
+      spec.ranks.push_back(r);
+    spec.index = rank;
   } else {
     std::vector<bool> seen(worldSize);
     for (int32_t l = 0; l < group.listCount; ++l)
@@ -186,17 +214,25 @@ Membership Context::membership(const braid_rt_group &group) {
         seen[member] = true;
         if (member == rank) {
           list = l;
-          result.index = i - group.offsets[l];
+          spec.index = i - group.offsets[l];
         }
       }
     if (list >= 0)
-      ranks.assign(group.ranks + group.offsets[list],
-                   group.ranks + group.offsets[list + 1]);
+      spec.ranks.assign(group.ranks + group.offsets[list],
+                        group.ranks + group.offsets[list + 1]);
   }
-  if (list >= 0)
-    result.communicator =
-        &engine.communicator(communicatorKey(group, list), group.name, ranks);
-  memberships.emplace(&group, result);
+  spec.key = communicatorKey(group, std::max(list, 0));
+  return spec;
+}
+
+Communicator *Context::communicator(const braid_rt_group &group) {
+  auto it = communicators.find(&group);
+  if (it != communicators.end())
+    return it->second;
+  CommunicatorSpec spec = findPlace(group, rank, engine.worldSize());
+  Communicator *result =
+      spec.ranks.empty() ? nullptr : &engine.communicator(rank, spec);
+  communicators.emplace(&group, result);
   return result;
 }
 
@@ -221,37 +257,38 @@ size_t Context::freeSlot() {
 }
 
 void *Context::start(const braid_rt_group &group, Operation operation) {
-  int64_t beginNs = world.config.trace ? world.now() : 0;
+  int64_t beginNs = environment.config.trace ? environment.now() : 0;
   braid_rt_site site = operation.site;
   size_t slot = freeSlot();
   Request &request = requests[slot];
   try {
-    Membership place = membership(group);
-    if (!place.communicator)
+    Communicator *communicator = this->communicator(group);
+    if (!communicator)
       throw Error("this rank is in no list of group @" +
                   std::string(group.name) + " and may not run its " +
                   braid_rt_kind_name(operation.kind));
-    checkOperation(operation, place.index, place.communicator->size());
+    checkOperation(operation, communicator->spec.index,
+                   communicator->spec.size());
     request.lane = group.name;
     if (operation.isPointToPoint())
       request.lane += " p2p";
     request.waitsLeft =
         std::max<int64_t>(1, static_cast<int64_t>(operation.operands.size()));
     request.completed = false;
-    request.request = engine.start(rank, *place.communicator, place.index,
-                                   std::move(operation));
+    request.communicator = communicator;
+    request.request = communicator->start(std::move(operation));
   } catch (const Error &caught) {
     freeSlots.push_back(slot);
     throw Error(messagePrefix(caught.site.value_or(site), rank) + caught.what(),
                 caught.secondary);
   }
   ++statistics.starts;
-  if (world.logs(BRAID_RT_DEBUG_DETAIL))
-    world.log(messagePrefix(site, rank) + "starts " +
-              request.operation().signature() + " on @" + request.lane +
-              ", number " + std::to_string(request.request->sequence));
-  if (world.config.trace)
-    addEvent(BRAID_RT_EVENT_START, request, beginNs, world.now());
+  if (environment.logs(BRAID_RT_DEBUG_DETAIL))
+    environment.log(messagePrefix(site, rank) + "starts " +
+                    request.operation().signature() + " on @" + request.lane +
+                    ", number " + std::to_string(request.request->sequence));
+  if (environment.config.trace)
+    addEvent(BRAID_RT_EVENT_START, request, beginNs, environment.now());
   return makeHandle(slot, request.generation);
 }
 
@@ -266,13 +303,16 @@ Context::Request &Context::find(void *handle, const braid_rt_site &site) {
   return requests[slot];
 }
 
-void Context::wait(void *handle, const braid_rt_site *site) {
+void Context::wait(void *handle, const braid_rt_site *site, bool onHost) {
   Request &request = find(handle, site ? *site : braid_rt_site{});
   ++statistics.waits;
   if (!request.completed) {
-    int64_t beginNs = world.now();
+    int64_t beginNs = environment.now();
     try {
-      engine.wait(rank, *request.request);
+      if (onHost)
+        request.communicator->hostWait(*request.request);
+      else
+        request.communicator->wait(*request.request);
     } catch (const Error &caught) {
       // The engine may answer with the failure of another request.
       throw Error(
@@ -280,20 +320,20 @@ void Context::wait(void *handle, const braid_rt_site *site) {
               caught.what(),
           caught.secondary);
     }
-    int64_t endNs = world.now();
+    int64_t endNs = environment.now();
     statistics.waitNs += endNs - beginNs;
     request.completed = true;
-    if (world.config.trace) {
+    if (environment.config.trace) {
       addEvent(BRAID_RT_EVENT_COLLECTIVE, request, request.request->beginNs,
                request.request->endNs);
       addEvent(BRAID_RT_EVENT_WAIT, request, beginNs, endNs);
     }
-    if (world.logs(BRAID_RT_DEBUG_DETAIL))
-      world.log(messagePrefix(request.operation().site, rank) + "has " +
-                request.operation().signature() + " on @" + request.lane +
-                ", number " + std::to_string(request.request->sequence) +
-                ", after " + std::to_string((endNs - beginNs) / 1000) +
-                " us of waiting");
+    if (environment.logs(BRAID_RT_DEBUG_DETAIL))
+      environment.log(messagePrefix(request.operation().site, rank) + "has " +
+                      request.operation().signature() + " on @" + request.lane +
+                      ", number " + std::to_string(request.request->sequence) +
+                      ", after " + std::to_string((endNs - beginNs) / 1000) +
+                      " us of waiting");
   }
   if (--request.waitsLeft > 0)
     return;

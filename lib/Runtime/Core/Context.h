@@ -11,9 +11,9 @@
 
 #include "Core/Engine.h"
 #include "Core/Error.h"
-#include "Core/Memory.h"
 #include "braid-rt/Host.h"
 
+#include <atomic>
 #include <csetjmp>
 #include <memory>
 #include <string>
@@ -22,35 +22,43 @@
 
 namespace braid::rt {
 
-class World;
-
-/// A rank's place in a group.
-struct Membership {
-  Communicator *communicator = nullptr; ///< nullptr: the rank is in no list.
-  int64_t index = -1;
-};
+/// A rank's place in a group: an empty list of ranks where it is in no list.
+/// Throws an Error when the group names ranks that the world does not have, or
+/// a rank twice.
+CommunicatorSpec findPlace(const braid_rt_group &group, int32_t rank,
+                           int32_t worldSize);
 
 /// One rank: what compiled code finds through the calling thread.
 class Context {
 public:
-  Context(World &world, Engine &engine, int32_t rank)
-      : world(world), engine(engine), rank(rank) {}
+  Context(const Environment &environment, Engine &engine, int32_t rank)
+      : environment(environment), engine(engine), device(engine.device(rank)),
+        rank(rank) {}
 
   /// The rank that the calling thread runs now, or nullptr.
   static Context *current();
 
-  /// Runs the entry on this rank, on the calling thread.
+  /// Runs the entry on this rank, on the calling thread. Refuses a thread that
+  /// runs a rank already, and a rank that another thread runs.
   int32_t invoke(const braid_rt_entry &entry, void **args);
 
-  /// The rank's place in a group; throws when the group names ranks that do not
-  /// exist.
-  Membership membership(const braid_rt_group &group);
+  /// Why the calling thread's last invocation was refused, if it was one of
+  /// this rank; else nullptr. Kept by the thread, as another one may be running
+  /// the rank and writing its error.
+  const std::string *refusal() const;
+
+  /// Forgets why an invocation of the calling thread was refused.
+  static void forgetRefusal();
+
+  /// The rank's communicator of a group, nullptr when the rank is in no list;
+  /// throws when the group names ranks that do not exist.
+  Communicator *communicator(const braid_rt_group &group);
 
   /// Starts an operation and returns its handle.
   void *start(const braid_rt_group &group, Operation operation);
 
-  /// Waits for the request of a handle.
-  void wait(void *handle, const braid_rt_site *site);
+  /// Waits for the request of a handle: the device, or with `onHost` the host.
+  void wait(void *handle, const braid_rt_site *site, bool onHost);
 
   /// Keeps the message for the launcher. The thread leaves compiled code next.
   void recordError(const std::string &message, bool secondary);
@@ -58,10 +66,10 @@ public:
   /// Leaves compiled code after recordError.
   [[noreturn]] void jump() { std::longjmp(jumpTarget, 1); }
 
-  World &world;
+  const Environment &environment;
   Engine &engine;
+  Device &device;
   const int32_t rank;
-  MemoryPool memory;
   std::string error;
   bool failed = false;
   bool secondary = false;
@@ -75,6 +83,7 @@ private:
   /// a wait too many is found out instead of touching freed memory.
   struct Request {
     std::unique_ptr<EngineRequest> request;
+    Communicator *communicator = nullptr;
     uint32_t generation = 1;
     int64_t waitsLeft = 0;
     bool completed = false;
@@ -89,6 +98,9 @@ private:
     std::string lane;
   };
 
+  static int64_t createNumber();
+  int32_t refuse(const char *why) const;
+  int32_t run(const braid_rt_entry &entry, void **args);
   void begin();
   void finish(const braid_rt_entry &entry, void **args);
   void detachResults(const braid_rt_entry &entry, void **args);
@@ -98,8 +110,12 @@ private:
   void addEvent(braid_rt_event_category category, const Request &request,
                 int64_t beginNs, int64_t endNs);
 
+  /// Set while a thread runs the rank; what is not const here is that thread's.
+  std::atomic<bool> running{false};
+  /// No other context of the process has it, nor had it.
+  const int64_t number = createNumber();
   std::jmp_buf jumpTarget;
-  std::unordered_map<const braid_rt_group *, Membership> memberships;
+  std::unordered_map<const braid_rt_group *, Communicator *> communicators;
   std::vector<Request> requests;
   std::vector<size_t> freeSlots;
   std::vector<TraceEvent> events;

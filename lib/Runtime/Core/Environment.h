@@ -19,13 +19,13 @@
 namespace braid::rt {
 
 /// Nanoseconds of the monotonic clock.
-int64_t monotonicNs();
+BRAID_RT_API int64_t monotonicNs();
 
 /// The settings that only one engine knows, as `key`, `value`.
 using EngineOptions = std::vector<std::pair<std::string, std::string>>;
 
 /// What the world and its engine share: the configuration, the clock, the log.
-class Environment {
+class BRAID_RT_API Environment {
 public:
   explicit Environment(const braid_rt_config &config);
 

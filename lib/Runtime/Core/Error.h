@@ -20,11 +20,13 @@ namespace braid::rt {
 
 /// Ends a rank's program. Thrown inside the runtime only; the C entry points
 /// catch it before they leave compiled code.
-class Error : public std::runtime_error {
+class BRAID_RT_API Error : public std::runtime_error {
 public:
   /// `secondary`: the rank failed only because another one did.
   explicit Error(const std::string &message, bool secondary = false)
       : std::runtime_error(message), secondary(secondary) {}
+  // Engines in other libraries throw it: the class's tables stand in this one.
+  ~Error() override;
 
   bool secondary;
   /// The site that the message is about, where it is not the caller's.
@@ -32,10 +34,10 @@ public:
 };
 
 /// `prog.mlir:12:8 (ar0)`, or "" when nothing is known.
-std::string describeSite(const braid_rt_site &site);
+BRAID_RT_API std::string describeSite(const braid_rt_site &site);
 
 /// `prog.mlir:12:8 (ar0): rank 1: `, the start of every message.
-std::string messagePrefix(const braid_rt_site &site, int32_t rank);
+BRAID_RT_API std::string messagePrefix(const braid_rt_site &site, int32_t rank);
 
 /// Copies a message into a caller's buffer as the C ABI promises.
 inline void copyError(const std::string &message, char *error, size_t size) {

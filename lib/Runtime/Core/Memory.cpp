@@ -167,7 +167,7 @@ int64_t MemoryPool::releaseAll() {
 
 void *_mlir_memref_to_llvm_aligned_alloc(size_t alignment, size_t size) {
   Context *context = Context::current();
-  void *pointer = context ? context->memory.allocate(alignment, size)
+  void *pointer = context ? context->device.memory().allocate(alignment, size)
                           : allocateBlock(alignment, size);
   if (!pointer)
     leaveOnError([&](Context &context) -> void * {

@@ -9,6 +9,8 @@
 #ifndef BRAID_RUNTIME_CORE_MEMORY_H
 #define BRAID_RUNTIME_CORE_MEMORY_H
 
+#include "braid-rt/Types.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -22,7 +24,7 @@ struct BlockHeader;
 /// that the program frees are kept for its next allocation, because fresh pages
 /// cost more than most kernels; a rank never keeps and holds more than it once
 /// held.
-class MemoryPool {
+class BRAID_RT_API MemoryPool {
 public:
   MemoryPool() = default;
   MemoryPool(const MemoryPool &) = delete;

@@ -20,10 +20,10 @@ namespace braid::rt {
 using Sizes = std::vector<int64_t>;
 
 /// The number of elements of a shape.
-int64_t elementCount(const Sizes &sizes);
+BRAID_RT_API int64_t elementCount(const Sizes &sizes);
 
 /// `tensor<4x8xf32>`.
-std::string tensorType(const Sizes &sizes, int32_t dtype);
+BRAID_RT_API std::string tensorType(const Sizes &sizes, int32_t dtype);
 
 /// One operand of a launch: where its data come from and go to. A send has no
 /// destination, a recv no source.
@@ -48,7 +48,7 @@ enum class Splits { Equal, Lists, Matrix };
 
 /// Everything a start hands over. Ranks that run one collective together bring
 /// operations that agree.
-struct Operation {
+struct BRAID_RT_API Operation {
   int32_t kind = BRAID_RT_BARRIER;
   int32_t reduction = -1;
   int64_t root = -1;
@@ -86,12 +86,12 @@ struct Operation {
 /// Checks what one rank can check alone: types, shapes, root, splits, pairs,
 /// overlap of buffers. `member` is the rank's index in a group of `groupSize`.
 /// Throws an Error with the found and the expected, without a prefix.
-void checkOperation(const Operation &operation, int64_t member,
-                    int64_t groupSize);
+BRAID_RT_API void checkOperation(const Operation &operation, int64_t member,
+                                 int64_t groupSize);
 
 /// Whether two members' operations belong together; sizes that may differ
 /// between ranks (splits) are left to the engine.
-bool agree(const Operation &a, const Operation &b);
+BRAID_RT_API bool agree(const Operation &a, const Operation &b);
 
 } // namespace braid::rt
 

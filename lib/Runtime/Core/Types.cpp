@@ -88,6 +88,8 @@ int32_t braid_rt_reduction_allowed(int32_t reduction, int32_t dtype) {
   return 0;
 }
 
+Error::~Error() = default;
+
 std::string braid::rt::describeSite(const braid_rt_site &site) {
   std::string text;
   if (site.file) {

@@ -7,35 +7,27 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/World.h"
-#include "Core/Blas.h"
+#include "Core/EngineRegistry.h"
 
 #include <algorithm>
 #include <cctype>
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 using namespace braid::rt;
-
-int64_t braid::rt::monotonicNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 //===----------------------------------------------------------------------===//
 // World
 //===----------------------------------------------------------------------===//
 
 World::World(const braid_rt_config &config)
-    : config(config), createdNs(monotonicNs()) {
-  engine = createInProcessEngine(*this);
-  for (int32_t rank = 0; rank < config.ranks; ++rank)
-    contexts.push_back(std::make_unique<Context>(*this, *engine, rank));
-  if (logs(BRAID_RT_DEBUG_INFO))
-    log("world of " + std::to_string(config.ranks) + " ranks, timeout " +
-        std::to_string(config.timeoutNs / 1000000) + " ms");
+    : environment(config), engine(createEngine(environment)) {
+  for (int32_t rank : engine->localRanks())
+    contexts.push_back(std::make_unique<Context>(environment, *engine, rank));
+  if (environment.logs(BRAID_RT_DEBUG_INFO))
+    environment.log("world of " + std::to_string(engine->worldSize()) +
+                    " ranks, engine " + environment.engineName + ", timeout " +
+                    std::to_string(config.timeoutNs / 1000000) + " ms");
 }
 
 World::~World() {
@@ -46,13 +38,6 @@ World::~World() {
   jobChanged.notify_all();
   for (Worker &worker : workers)
     worker.thread.join();
-}
-
-void World::log(const std::string &line) const {
-  if (config.log)
-    config.log(config.logData, line.c_str());
-  else
-    std::fputs(("[braid] " + line + "\n").c_str(), stderr);
 }
 
 void World::startWorkers() {
@@ -73,9 +58,9 @@ void World::work(size_t rank) {
     done = jobNumber;
     lock.unlock();
     Worker &worker = workers[rank];
-    worker.beginNs = now();
+    worker.beginNs = environment.now();
     worker.status = contexts[rank]->invoke(*jobEntry, jobArgs[rank]);
-    worker.endNs = now();
+    worker.endNs = environment.now();
     lock.lock();
     if (--running == 0)
       jobDone.notify_one();
@@ -83,7 +68,7 @@ void World::work(size_t rank) {
 }
 
 bool World::run(const braid_rt_entry &entry, void ***args) {
-  configureBlas(config);
+  Context::forgetRefusal();
   startWorkers();
   {
     std::unique_lock<std::mutex> lock(mutex);
@@ -102,12 +87,61 @@ bool World::run(const braid_rt_entry &entry, void ***args) {
     ok &= worker.status == BRAID_RT_OK;
   }
   elapsedNs = endNs - beginNs;
-  if (!ok)
+  if (!ok && engine->capabilities().recovery)
     engine->reset();
   return ok;
 }
 
-void World::reset() { engine->reset(); }
+Context *World::context(int32_t rank) const {
+  for (const std::unique_ptr<Context> &context : contexts)
+    if (context->rank == rank)
+      return context.get();
+  return nullptr;
+}
+
+/// Everything in which the programs of two processes can differ, as text.
+static std::string describeProgram(const braid_rt_program &program) {
+  std::string text = program.name ? program.name : "";
+  for (int64_t i = 0; i < program.groupCount; ++i) {
+    const braid_rt_group &group = *program.groups[i];
+    text += "\ngroup " + std::string(group.name) +
+            (group.allRanks ? " all" : " lists");
+    for (int32_t list = 0; list < group.listCount; ++list) {
+      text += " [";
+      for (int32_t k = group.offsets[list]; k < group.offsets[list + 1]; ++k)
+        text += ' ' + std::to_string(group.ranks[k]);
+      text += ']';
+    }
+  }
+  for (int64_t i = 0; i < program.entryCount; ++i) {
+    const braid_rt_entry &entry = *program.entries[i];
+    text += "\nentry " + std::string(entry.name);
+    for (int64_t k = 0; k < entry.argumentCount; ++k) {
+      const braid_rt_argument &argument = entry.arguments[k];
+      Sizes sizes(argument.sizes, argument.sizes + argument.rank);
+      text += ' ' + std::to_string(argument.direction) + ' ' +
+              std::to_string(argument.passing) + ' ' +
+              tensorType(sizes, argument.dtype);
+    }
+  }
+  return text;
+}
+
+void World::prepare(const braid_rt_program &program) {
+  std::string own = describeProgram(program);
+  std::vector<std::string> all = engine->exchange(own);
+  for (size_t process = 1; process < all.size(); ++process)
+    if (all[process] != all[0])
+      throw Error("process " + std::to_string(process) +
+                  " runs another program than process 0:\n" + all[process] +
+                  "\nprocess 0 runs:\n" + all[0]);
+  for (int32_t rank : engine->localRanks()) {
+    std::vector<CommunicatorSpec> specs;
+    for (int64_t i = 0; i < program.groupCount; ++i)
+      specs.push_back(findPlace(*program.groups[i], rank, engine->worldSize()));
+    engine->prepare(rank, specs);
+  }
+}
 
 //===----------------------------------------------------------------------===//
 // C entry points
@@ -158,19 +192,10 @@ int32_t braid_rt_config_init(braid_rt_config *config, char *error,
 
 /// What is wrong with a configuration, "" when nothing is.
 static std::string checkConfig(const braid_rt_config &config) {
-  if (config.ranks < 1 || config.ranks > 4096)
-    return "the number of ranks must be between 1 and 4096, found " +
-           std::to_string(config.ranks);
   if (config.timeoutNs <= 0)
     return "the timeout must be positive, found " +
            std::to_string(config.timeoutNs) + " ns";
-  if (config.linkLatencyNs < 0)
-    return "the link's latency cannot be negative, found " +
-           std::to_string(config.linkLatencyNs) + " ns";
-  if (!(config.linkBandwidth >= 0))
-    return "the link's bandwidth cannot be negative, found " +
-           std::to_string(config.linkBandwidth) + " bytes per second";
-  if (config.progressThreads < 0 || config.blasThreads < 0)
+  if (config.blasThreads < 0)
     return "the number of threads cannot be negative";
   return "";
 }
@@ -191,11 +216,69 @@ braid_rt_world *braid_rt_world_create(const braid_rt_config *config,
 
 void braid_rt_world_destroy(braid_rt_world *world) { delete unwrap(world); }
 
+int32_t braid_rt_world_size(const braid_rt_world *world) {
+  return unwrap(world)->engine->worldSize();
+}
+
+int32_t braid_rt_world_local_ranks(const braid_rt_world *world,
+                                   const int32_t **ranks) {
+  const std::vector<int32_t> &local = unwrap(world)->engine->localRanks();
+  *ranks = local.data();
+  return static_cast<int32_t>(local.size());
+}
+
+int32_t braid_rt_world_has(const braid_rt_world *world,
+                           const char *capability) {
+  const Capabilities &capabilities = unwrap(world)->engine->capabilities();
+  static constexpr struct {
+    const char *name;
+    bool Capabilities::*member;
+  } known[] = {{"link-rehearsal", &Capabilities::linkRehearsal},
+               {"recovery", &Capabilities::recovery},
+               {"host-memory", &Capabilities::hostMemory},
+               {"processes", &Capabilities::processes}};
+  for (const auto &entry : known)
+    if (std::strcmp(entry.name, capability) == 0)
+      return capabilities.*entry.member;
+  return 0;
+}
+
+/// Runs `body`; what it throws becomes the caller's error.
+template <typename Body>
+static int32_t returnErrors(char *error, size_t errorSize, Body body) {
+  try {
+    body();
+    return BRAID_RT_OK;
+  } catch (const std::exception &caught) {
+    copyError(caught.what(), error, errorSize);
+    return BRAID_RT_FAILED;
+  }
+}
+
+int32_t braid_rt_world_prepare(braid_rt_world *world,
+                               const braid_rt_program *program, char *error,
+                               size_t errorSize) {
+  return returnErrors(error, errorSize,
+                      [&]() { unwrap(world)->prepare(*program); });
+}
+
+int32_t braid_rt_world_exchange(braid_rt_world *world, const void *bytes,
+                                int64_t size, braid_rt_receive receive,
+                                void *receiveData, char *error,
+                                size_t errorSize) {
+  return returnErrors(error, errorSize, [&]() {
+    std::string own;
+    if (size > 0)
+      own.assign(static_cast<const char *>(bytes), static_cast<size_t>(size));
+    std::vector<std::string> all = unwrap(world)->engine->exchange(own);
+    for (size_t process = 0; process < all.size(); ++process)
+      receive(receiveData, static_cast<int32_t>(process), all[process].data(),
+              static_cast<int64_t>(all[process].size()));
+  });
+}
+
 braid_rt_context *braid_rt_world_context(braid_rt_world *world, int32_t rank) {
-  if (rank < 0 || rank >= unwrap(world)->config.ranks)
-    return nullptr;
-  return reinterpret_cast<braid_rt_context *>(
-      unwrap(world)->contexts[rank].get());
+  return reinterpret_cast<braid_rt_context *>(unwrap(world)->context(rank));
 }
 
 int32_t braid_rt_world_run(braid_rt_world *world, const braid_rt_entry *entry,
@@ -209,7 +292,6 @@ int64_t braid_rt_world_elapsed_ns(const braid_rt_world *world) {
 
 int32_t braid_rt_invoke(braid_rt_context *context, const braid_rt_entry *entry,
                         void **args) {
-  configureBlas(unwrap(context)->world.config);
   return unwrap(context)->invoke(*entry, args);
 }
 
@@ -221,20 +303,19 @@ int32_t braid_rt_current_rank(void) {
 void braid_rt_world_reset(braid_rt_world *world) { unwrap(world)->reset(); }
 
 const char *braid_rt_error(const braid_rt_context *context) {
-  return unwrap(context)->error.c_str();
+  const std::string *refusal = unwrap(context)->refusal();
+  return (refusal ? *refusal : unwrap(context)->error).c_str();
 }
 
 int32_t braid_rt_error_is_secondary(const braid_rt_context *context) {
-  return unwrap(context)->secondary;
+  return !unwrap(context)->refusal() && unwrap(context)->secondary;
 }
 
 int64_t braid_rt_sequence_number(braid_rt_context *context,
                                  const braid_rt_group *group) {
   try {
-    Membership place = unwrap(context)->membership(*group);
-    if (place.communicator)
-      return unwrap(context)->engine.sequenceNumber(*place.communicator,
-                                                    place.index);
+    if (Communicator *communicator = unwrap(context)->communicator(*group))
+      return communicator->sequenceNumber();
   } catch (const Error &) {
     // The group names ranks that this world does not have.
   }
@@ -244,7 +325,7 @@ int64_t braid_rt_sequence_number(braid_rt_context *context,
 void braid_rt_get_statistics(const braid_rt_context *context,
                              braid_rt_statistics *statistics) {
   *statistics = unwrap(context)->statistics;
-  const MemoryPool &memory = unwrap(context)->memory;
+  const MemoryPool &memory = unwrap(context)->device.memory();
   statistics->currentBytes = memory.currentBytes;
   statistics->peakBytes = memory.peakBytes;
   statistics->allocations = memory.allocations;
@@ -252,8 +333,9 @@ void braid_rt_get_statistics(const braid_rt_context *context,
 
 void braid_rt_reset_statistics(braid_rt_context *context) {
   unwrap(context)->statistics = {};
-  unwrap(context)->memory.resetPeak();
-  unwrap(context)->memory.allocations = 0;
+  MemoryPool &memory = unwrap(context)->device.memory();
+  memory.resetPeak();
+  memory.allocations = 0;
 }
 
 const braid_rt_event *braid_rt_trace(const braid_rt_context *context,

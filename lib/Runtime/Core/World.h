@@ -11,41 +11,39 @@
 
 #include "Core/Context.h"
 #include "Core/Engine.h"
+#include "Core/Environment.h"
 #include "braid-rt/Host.h"
 
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 
 namespace braid::rt {
 
-/// Nanoseconds of the monotonic clock.
-int64_t monotonicNs();
-
-/// The ranks, the engine they share and the threads that run them.
+/// The ranks that this process runs, their engine and the threads they run on.
 class World {
 public:
+  /// Throws an Error when the engine cannot be made.
   explicit World(const braid_rt_config &config);
   ~World();
 
-  /// Runs the entry on all ranks; false when one failed.
+  /// Runs the entry on all local ranks; false when one failed. `args` has one
+  /// entry for each of them.
   bool run(const braid_rt_entry &entry, void ***args);
 
-  void reset();
+  /// Compares the program with that of the other processes and makes its
+  /// communicators; throws an Error on every process when they differ.
+  void prepare(const braid_rt_program &program);
 
-  /// Nanoseconds since the world was created.
-  int64_t now() const { return monotonicNs() - createdNs; }
+  void reset() { engine->reset(); }
 
-  bool logs(braid_rt_debug level) const { return config.debug >= level; }
-  void log(const std::string &line) const;
+  /// The context of a local rank, nullptr for any other.
+  Context *context(int32_t rank) const;
 
-  const braid_rt_config config;
-  const int64_t createdNs;
+  const Environment environment;
   int64_t elapsedNs = 0;
-  std::vector<std::unique_ptr<Context>> contexts;
   std::unique_ptr<Engine> engine;
 
 private:
@@ -59,6 +57,9 @@ private:
   void startWorkers();
   void work(size_t rank);
 
+  /// One for each local rank.
+  std::vector<std::unique_ptr<Context>> contexts;
+
   std::mutex mutex;
   std::condition_variable jobChanged;
   std::condition_variable jobDone;
@@ -69,9 +70,6 @@ private:
   size_t running = 0;
   bool stopping = false;
 };
-
-/// The engine of ranks that are threads of this process.
-std::unique_ptr<Engine> createInProcessEngine(World &world);
 
 } // namespace braid::rt
 

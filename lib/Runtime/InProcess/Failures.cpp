@@ -15,33 +15,11 @@ using namespace braid::rt;
 //===----------------------------------------------------------------------===//
 
 int32_t Slot::worldRank(size_t position) const {
-  return communicator->ranks[members[position]];
+  return group->ranks[members[position]];
 }
 
-/// `all_reduce sum tensor<4xf32> (prog.mlir:12:8 (ar0))`.
-static std::string describe(const Operation &operation) {
-  std::string text = operation.signature();
-  std::string site = describeSite(operation.site);
-  return site.empty() ? text : text + " at " + site;
-}
-
-/// `rank 3` or `ranks 1, 2 and 5`.
-static std::string listRanks(const std::vector<int32_t> &ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    if (i)
-      text += i + 1 == ranks.size() ? " and " : ", ";
-    text += std::to_string(ranks[i]);
-  }
-  return text;
-}
-
-/// `collective number 3 of group @tp`.
-static std::string describeNumber(const Slot &slot) {
-  std::string what = slot.isMessage
-                         ? std::string("its side of the message")
-                         : "collective number " + std::to_string(slot.sequence);
-  return what + " of group @" + slot.communicator->name;
+static Meeting meetingOf(const Slot &slot) {
+  return {slot.group->name, slot.isMessage, slot.sequence};
 }
 
 std::string InProcessEngine::describeWaiting(int32_t rank) const {
@@ -50,7 +28,7 @@ std::string InProcessEngine::describeWaiting(int32_t rank) const {
     return "";
   for (size_t i = 0; i < slot->members.size(); ++i)
     if (slot->worldRank(i) == rank && slot->requests[i])
-      return describe(slot->requests[i]->operation);
+      return describeOperation(slot->requests[i]->operation);
   return "";
 }
 
@@ -66,8 +44,7 @@ std::string InProcessEngine::describeMissing(const Slot &slot) const {
     if (!waiting.empty())
       whereabouts += "; rank " + std::to_string(rank) + " waits for " + waiting;
   }
-  return listRanks(missing) + (missing.size() == 1 ? " has" : " have") +
-         " not started " + describeNumber(slot) + whereabouts;
+  return braid::rt::describeMissing(missing, meetingOf(slot)) + whereabouts;
 }
 
 std::string InProcessEngine::describePresent(const Slot &slot) const {
@@ -78,8 +55,7 @@ std::string InProcessEngine::describePresent(const Slot &slot) const {
       present.push_back(slot.worldRank(i));
       operation = &slot.requests[i]->operation;
     }
-  return listRanks(present) + (present.size() == 1 ? " waits" : " wait") +
-         " for " + describe(*operation);
+  return braid::rt::describeWaiting(present, describeOperation(*operation));
 }
 
 //===----------------------------------------------------------------------===//
@@ -87,15 +63,10 @@ std::string InProcessEngine::describePresent(const Slot &slot) const {
 //===----------------------------------------------------------------------===//
 
 static std::string disagreement(const Slot &slot, size_t a, size_t b) {
-  auto side = [&](size_t i) {
-    return "rank " + std::to_string(slot.worldRank(i)) + " runs " +
-           describe(slot.requests[i]->operation);
-  };
-  std::string what = slot.isMessage
-                         ? std::string("a message")
-                         : "collective number " + std::to_string(slot.sequence);
-  return "the ranks of group @" + slot.communicator->name + " disagree in " +
-         what + ": " + side(a) + ", " + side(b);
+  return describeDisagreement(meetingOf(slot), slot.worldRank(a),
+                              describeOperation(slot.requests[a]->operation),
+                              slot.worldRank(b),
+                              describeOperation(slot.requests[b]->operation));
 }
 
 static bool messageAgrees(const Operation &send, const Operation &receive) {
@@ -117,11 +88,9 @@ static std::string splitsDisagree(const Slot &slot) {
       const Operation &to = slot.requests[j]->operation;
       int64_t sent = from.sourceSplits[j], expected = to.destinationSplits[i];
       if (sent != expected)
-        return disagreement(slot, i, j) + "; rank " +
-               std::to_string(slot.worldRank(i)) + " sends " +
-               std::to_string(sent) + " rows to rank " +
-               std::to_string(slot.worldRank(j)) + ", which expects " +
-               std::to_string(expected);
+        return disagreement(slot, i, j) +
+               describeSplitDisagreement(slot.worldRank(i), sent,
+                                         slot.worldRank(j), expected);
     }
   return "";
 }
@@ -191,9 +160,7 @@ std::string InProcessEngine::whyGone(const Slot &slot, int32_t rank) const {
   const RankState &state = ranks[rank];
   if (state.failed)
     return state.failure;
-  return "rank " + std::to_string(rank) +
-         " has ended its program without starting " + describeNumber(slot) +
-         "; " + describePresent(slot);
+  return describeDeparted(rank, meetingOf(slot)) + "; " + describePresent(slot);
 }
 
 void InProcessEngine::failIfMemberIsGone(const std::shared_ptr<Slot> &slot) {
@@ -227,7 +194,7 @@ void InProcessEngine::failIfDeadlocked() {
   for (const RankState &state : ranks)
     if (state.blockedOn)
       newest = std::max(newest, state.blockedOn->invocation);
-  std::string text = "every rank waits for another one:";
+  std::vector<std::string> operations;
   std::vector<std::shared_ptr<Slot>> stuck;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     const RankState &state = ranks[rank];
@@ -238,10 +205,10 @@ void InProcessEngine::failIfDeadlocked() {
     }
     if (state.blockedOn->state.load() != Slot::Pending)
       return;
-    text += (stuck.empty() ? " rank " : ", rank ") + std::to_string(rank) +
-            " for " + describeWaiting(static_cast<int32_t>(rank));
+    operations.push_back(describeWaiting(static_cast<int32_t>(rank)));
     stuck.push_back(*state.blockedOn->pendingPosition);
   }
+  std::string text = describeDeadlock(operations);
   for (const std::shared_ptr<Slot> &slot : stuck)
     if (slot->state.load() == Slot::Pending)
       failSlot(slot, text, /*secondary=*/false);

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "InProcess/InProcessEngine.h"
+#include "Core/EngineRegistry.h"
+#include "Core/HostDevice.h"
 #include "braid-rt/Link.h"
 
 #include <algorithm>
@@ -26,10 +28,6 @@ constexpr int64_t inlineBytes = 32 * 1024;
 constexpr int64_t spinTimeNs = 20 * 1000;
 } // namespace
 
-std::unique_ptr<Engine> braid::rt::createInProcessEngine(World &world) {
-  return std::make_unique<InProcessEngine>(world);
-}
-
 static unsigned coreCount() {
   return std::max(1U, std::thread::hardware_concurrency());
 }
@@ -40,17 +38,71 @@ static void pauseCore() {
 #endif
 }
 
-InProcessEngine::InProcessEngine(World &world)
-    : world(world),
-      hasLink(world.config.linkLatencyNs > 0 || world.config.linkBandwidth > 0),
+/// A member of a communicator: hands everything on with its rank.
+namespace {
+class InProcessCommunicator final : public Communicator {
+public:
+  InProcessCommunicator(InProcessEngine &engine, int32_t rank,
+                        InProcessGroup &group, CommunicatorSpec spec)
+      : Communicator(std::move(spec)), engine(engine), rank(rank),
+        group(group) {}
+
+  std::unique_ptr<EngineRequest> start(Operation operation) override {
+    return engine.start(rank, group, spec.index, std::move(operation));
+  }
+  void wait(EngineRequest &request) override {
+    engine.wait(rank, static_cast<InProcessRequest &>(request));
+  }
+  int64_t sequenceNumber() const override {
+    return engine.sequenceNumber(group, spec.index);
+  }
+
+private:
+  InProcessEngine &engine;
+  const int32_t rank;
+  InProcessGroup &group;
+};
+} // namespace
+
+static Capabilities getCapabilities() {
+  Capabilities result;
+  result.linkRehearsal = result.recovery = result.hostMemory = true;
+  return result;
+}
+
+std::unique_ptr<Engine>
+braid::rt::createInProcessEngine(const Environment &environment) {
+  int32_t ranks = environment.config.ranks;
+  if (ranks < 1 || ranks > 4096)
+    throw Error("the number of ranks must be between 1 and 4096, found " +
+                std::to_string(ranks));
+  checkEngineOptions(environment,
+                     {"progress-threads", "link-latency", "link-bandwidth"});
+  return std::make_unique<InProcessEngine>(environment);
+}
+
+InProcessEngine::InProcessEngine(const Environment &environment)
+    : environment(environment), abilities(getCapabilities()),
+      linkLatencyNs(static_cast<int64_t>(
+          getEngineNumber(environment, "link-latency", 0, 0, 1e15))),
+      linkBandwidth(getEngineNumber(environment, "link-bandwidth", 0, 0, 1e18)),
+      hasLink(linkLatencyNs > 0 || linkBandwidth > 0),
       // With more ranks than cores the one that is waited for needs the core.
-      fullSpinNs(static_cast<unsigned>(world.config.ranks) <= coreCount()
+      fullSpinNs(static_cast<unsigned>(environment.config.ranks) <= coreCount()
                      ? spinTimeNs
                      : 0),
-      ranks(static_cast<size_t>(world.config.ranks)) {
-  if (world.config.ranks == 1)
+      ranks(static_cast<size_t>(environment.config.ranks)) {
+  auto count = static_cast<unsigned>(
+      getEngineNumber(environment, "progress-threads", 0, 0, 4096));
+  int32_t blasThreads =
+      chooseBlasThreads(environment.config.blasThreads, worldSize());
+  members.resize(ranks.size());
+  for (int32_t rank = 0; rank < worldSize(); ++rank) {
+    allRanks.push_back(rank);
+    devices.push_back(std::make_unique<HostDevice>(blasThreads));
+  }
+  if (worldSize() == 1)
     return;
-  unsigned count = static_cast<unsigned>(world.config.progressThreads);
   if (count == 0)
     count = std::max(1U, coreCount() / 4);
   for (unsigned i = 0; i < count; ++i)
@@ -67,29 +119,31 @@ InProcessEngine::~InProcessEngine() {
     thread.join();
 }
 
-Communicator &
-InProcessEngine::communicator(const std::string &key, const std::string &name,
-                              const std::vector<int32_t> &members) {
+Communicator &InProcessEngine::communicator(int32_t rank,
+                                            const CommunicatorSpec &spec) {
   Lock lock(mutex);
-  std::unique_ptr<InProcessCommunicator> &entry = communicators[key];
-  if (!entry) {
-    entry = std::make_unique<InProcessCommunicator>(name, members);
-    if (world.logs(BRAID_RT_DEBUG_INFO))
-      world.log("communicator of group @" + name + " with " +
-                std::to_string(members.size()) + " ranks, the first is " +
-                std::to_string(members.front()));
+  std::unique_ptr<Communicator> &member = members[rank][spec.key];
+  if (member)
+    return *member;
+  std::unique_ptr<InProcessGroup> &group = groups[spec.key];
+  if (!group) {
+    group = std::make_unique<InProcessGroup>(spec);
+    if (environment.logs(BRAID_RT_DEBUG_INFO))
+      environment.log("communicator of group @" + spec.name + " with " +
+                      std::to_string(spec.size()) + " ranks, the first is " +
+                      std::to_string(spec.ranks.front()));
   }
-  return *entry;
+  member = std::make_unique<InProcessCommunicator>(*this, rank, *group, spec);
+  return *member;
 }
 
-int64_t InProcessEngine::sequenceNumber(const Communicator &communicator,
+int64_t InProcessEngine::sequenceNumber(const InProcessGroup &group,
                                         int64_t member) const {
   Lock lock(mutex);
-  return static_cast<const InProcessCommunicator &>(communicator)
-      .sequence[member];
+  return group.sequence[member];
 }
 
-void InProcessCommunicator::reset() {
+void InProcessGroup::reset() {
   std::fill(sequence.begin(), sequence.end(), 0);
   std::fill(invocationSequence.begin(), invocationSequence.end(),
             std::pair<int64_t, int64_t>{0, 0});
@@ -101,7 +155,7 @@ void InProcessCommunicator::reset() {
 void InProcessEngine::reset() {
   Lock lock(mutex);
   pending.clear();
-  for (auto &entry : communicators)
+  for (auto &entry : groups)
     entry.second->reset();
   for (RankState &state : ranks) {
     state.begun = state.ended = 0;
@@ -125,37 +179,37 @@ void InProcessEngine::makePending(const std::shared_ptr<Slot> &slot) {
   slot->pendingPosition = std::prev(pending.end());
 }
 
-std::shared_ptr<Slot>
-InProcessEngine::joinCollective(InProcessCommunicator &communicator,
-                                int64_t member, int64_t invocation) {
-  std::pair<int64_t, int64_t> &number = communicator.invocationSequence[member];
+std::shared_ptr<Slot> InProcessEngine::joinCollective(InProcessGroup &group,
+                                                      int64_t member,
+                                                      int64_t invocation) {
+  std::pair<int64_t, int64_t> &number = group.invocationSequence[member];
   if (number.first != invocation)
     number = {invocation, 0};
   ++number.second;
-  ++communicator.sequence[member];
-  std::shared_ptr<Slot> &slot = communicator.slots[number];
+  ++group.sequence[member];
+  std::shared_ptr<Slot> &slot = group.slots[number];
   if (!slot) {
     slot = std::make_shared<Slot>();
-    slot->communicator = &communicator;
+    slot->group = &group;
     slot->invocation = invocation;
     slot->number = number.second;
-    slot->sequence = communicator.sequence[member];
-    for (int64_t i = 0; i < communicator.size(); ++i)
+    slot->sequence = group.sequence[member];
+    for (int64_t i = 0; i < group.size(); ++i)
       slot->members.push_back(i);
     makePending(slot);
   }
   return slot;
 }
 
-std::shared_ptr<Slot>
-InProcessEngine::joinMessage(InProcessCommunicator &communicator,
-                             int64_t member, int64_t invocation,
-                             const Operation &operation) {
+std::shared_ptr<Slot> InProcessEngine::joinMessage(InProcessGroup &group,
+                                                   int64_t member,
+                                                   int64_t invocation,
+                                                   const Operation &operation) {
   bool sends = operation.kind == BRAID_RT_SEND;
   int64_t sender = sends ? member : operation.peer;
   int64_t receiver = sends ? operation.peer : member;
-  InProcessCommunicator::Pair key = {invocation, {sender, receiver}};
-  auto &others = sends ? communicator.receives : communicator.sends;
+  InProcessGroup::Pair key = {invocation, {sender, receiver}};
+  auto &others = sends ? group.receives : group.sends;
   auto it = others.find(key);
   if (it != others.end()) {
     std::shared_ptr<Slot> slot = it->second.front();
@@ -165,18 +219,18 @@ InProcessEngine::joinMessage(InProcessCommunicator &communicator,
     return slot;
   }
   auto slot = std::make_shared<Slot>();
-  slot->communicator = &communicator;
+  slot->group = &group;
   slot->invocation = invocation;
   slot->isMessage = true;
   slot->members = {sender, receiver};
-  (sends ? communicator.sends : communicator.receives)[key].push_back(slot);
+  (sends ? group.sends : group.receives)[key].push_back(slot);
   makePending(slot);
   return slot;
 }
 
 void InProcessEngine::scheduleOnLink(Slot &slot) {
-  InProcessCommunicator &communicator = *slot.communicator;
-  int64_t now = world.now();
+  InProcessGroup &group = *slot.group;
+  int64_t now = environment.now();
   slot.beginNs = now;
   if (!hasLink)
     return;
@@ -184,36 +238,34 @@ void InProcessEngine::scheduleOnLink(Slot &slot) {
   for (const InProcessRequest *request : slot.requests)
     bytes = std::max(bytes, request->operation.linkBytes());
   auto time = static_cast<int64_t>(
-      braid_rt_link_time_ns(slot.requests[0]->operation.kind,
-                            communicator.size(), static_cast<double>(bytes),
-                            static_cast<double>(world.config.linkLatencyNs),
-                            world.config.linkBandwidth));
+      braid_rt_link_time_ns(slot.requests[0]->operation.kind, group.size(),
+                            static_cast<double>(bytes),
+                            static_cast<double>(linkLatencyNs), linkBandwidth));
   if (slot.isMessage) {
-    int64_t &sendFree = communicator.sendFreeNs[slot.members[0]];
-    int64_t &receiveFree = communicator.receiveFreeNs[slot.members[1]];
+    int64_t &sendFree = group.sendFreeNs[slot.members[0]];
+    int64_t &receiveFree = group.receiveFreeNs[slot.members[1]];
     slot.beginNs = std::max({now, sendFree, receiveFree});
     slot.deadlineNs = sendFree = receiveFree = slot.beginNs + time;
     return;
   }
-  slot.beginNs = std::max(now, communicator.laneFreeNs);
-  slot.deadlineNs = communicator.laneFreeNs = slot.beginNs + time;
+  slot.beginNs = std::max(now, group.laneFreeNs);
+  slot.deadlineNs = group.laneFreeNs = slot.beginNs + time;
 }
 
 void InProcessEngine::becomeReady(const std::shared_ptr<Slot> &slot) {
   pending.erase(slot->pendingPosition);
   if (!slot->isMessage) {
     // Every member is at this number or past it.
-    slot->communicator->slots.erase({slot->invocation, slot->number});
+    slot->group->slots.erase({slot->invocation, slot->number});
   }
   scheduleOnLink(*slot);
   slot->state.store(Slot::Ready, std::memory_order_release);
 }
 
 std::unique_ptr<EngineRequest> InProcessEngine::start(int32_t rank,
-                                                      Communicator &base,
+                                                      InProcessGroup &group,
                                                       int64_t member,
                                                       Operation operation) {
-  auto &communicator = static_cast<InProcessCommunicator &>(base);
   auto request = std::make_unique<InProcessRequest>(std::move(operation));
   std::shared_ptr<Slot> slot;
   bool complete = false;
@@ -222,9 +274,9 @@ std::unique_ptr<EngineRequest> InProcessEngine::start(int32_t rank,
     throwIfFailed(rank);
     RankState &state = ranks[rank];
     if (request->operation.isPointToPoint())
-      slot = joinMessage(communicator, member, state.begun, request->operation);
+      slot = joinMessage(group, member, state.begun, request->operation);
     else
-      slot = joinCollective(communicator, member, state.begun);
+      slot = joinCollective(group, member, state.begun);
     if (slot->state.load() == Slot::Failed) {
       state.failedSlot = slot;
       state.failedSite = request->operation.site;
@@ -303,11 +355,11 @@ void InProcessEngine::work(const std::shared_ptr<Slot> &slot) {
 
 void InProcessEngine::finish(Slot &slot) {
   Lock lock(mutex);
-  slot.endNs = std::max(world.now(), slot.deadlineNs);
+  slot.endNs = std::max(environment.now(), slot.deadlineNs);
   // The members' operations may be gone once the state is seen.
   slot.state.store(Slot::Done, std::memory_order_release);
   for (int64_t member : slot.members) {
-    RankState &state = ranks[slot.communicator->ranks[member]];
+    RankState &state = ranks[slot.group->ranks[member]];
     if (state.blockedOn == &slot)
       state.changed.notify_one();
   }
@@ -355,7 +407,7 @@ bool InProcessEngine::spin(RankState &state,
     state.spinNs = fullSpinNs;
   if (state.spinNs == fullSpinNs)
     state.waitsSinceFullSpin = 0;
-  int64_t end = fullSpinNs ? world.now() + state.spinNs : 0;
+  int64_t end = fullSpinNs ? environment.now() + state.spinNs : 0;
   while (true) {
     int current = slot->state.load(std::memory_order_acquire);
     if (current == Slot::Done) {
@@ -370,7 +422,7 @@ bool InProcessEngine::spin(RankState &state,
       work(slot);
       continue;
     }
-    if (world.now() >= end) {
+    if (environment.now() >= end) {
       state.spinNs = std::max(fullSpinNs / 16, state.spinNs / 4);
       return false;
     }
@@ -389,8 +441,7 @@ void InProcessEngine::block(int32_t rank, const std::shared_ptr<Slot> &slot,
         state.changed.wait_until(lock, deadline) == std::cv_status::timeout;
     if (timedOut && slot->state.load() == Slot::Pending)
       failSlot(slot,
-               "timed out after " +
-                   std::to_string(world.config.timeoutNs / 1000000) + " ms: " +
+               describeTimeout(environment.config.timeoutNs) +
                    describeMissing(*slot) + "; " + describePresent(*slot),
                /*secondary=*/false);
   } else if (slot->state.load() < Slot::Done) {
@@ -400,7 +451,7 @@ void InProcessEngine::block(int32_t rank, const std::shared_ptr<Slot> &slot,
 }
 
 void InProcessEngine::sleepUntil(int64_t deadlineNs) {
-  if (world.now() >= deadlineNs)
+  if (environment.now() >= deadlineNs)
     return;
 #if defined(__linux__)
   // By default the kernel may wake a thread 50 us late to save power.
@@ -411,15 +462,14 @@ void InProcessEngine::sleepUntil(int64_t deadlineNs) {
   }
 #endif
   std::this_thread::sleep_until(Clock::time_point(
-      std::chrono::nanoseconds(world.createdNs + deadlineNs)));
+      std::chrono::nanoseconds(environment.createdNs + deadlineNs)));
 }
 
-void InProcessEngine::wait(int32_t rank, EngineRequest &base) {
-  auto &request = static_cast<InProcessRequest &>(base);
+void InProcessEngine::wait(int32_t rank, InProcessRequest &request) {
   const std::shared_ptr<Slot> &slot = request.slot;
   if (!spin(ranks[rank], slot)) {
     Clock::time_point deadline =
-        Clock::now() + std::chrono::nanoseconds(world.config.timeoutNs);
+        Clock::now() + std::chrono::nanoseconds(environment.config.timeoutNs);
     Lock lock(mutex);
     while (slot->state.load() != Slot::Done) {
       throwIfFailed(rank);

@@ -19,7 +19,7 @@
 
 #include "Core/Engine.h"
 #include "Core/Error.h"
-#include "Core/World.h"
+#include "Core/Messages.h"
 #include "InProcess/Plan.h"
 
 #include <atomic>
@@ -33,7 +33,7 @@
 
 namespace braid::rt {
 
-class InProcessCommunicator;
+class InProcessGroup;
 struct Slot;
 
 /// What a member has brought to a slot.
@@ -52,7 +52,7 @@ struct Slot {
   enum State { Pending, Ready, Working, Done, Failed };
 
   std::atomic<int> state{Pending};
-  InProcessCommunicator *communicator = nullptr;
+  InProcessGroup *group = nullptr;
   int64_t invocation = 0;
   int64_t sequence = 0;
   int64_t number = 0; ///< Of a collective within its invocation.
@@ -81,15 +81,20 @@ struct Slot {
   int32_t worldRank(size_t position) const;
 };
 
-class InProcessCommunicator final : public Communicator {
+/// What the members of one communicator share.
+class InProcessGroup {
 public:
-  InProcessCommunicator(const std::string &name,
-                        const std::vector<int32_t> &ranks)
-      : Communicator(name, ranks), sequence(ranks.size(), 0),
+  explicit InProcessGroup(const CommunicatorSpec &spec)
+      : name(spec.name), ranks(spec.ranks), sequence(ranks.size(), 0),
         invocationSequence(ranks.size(), {0, 0}), sendFreeNs(ranks.size(), 0),
         receiveFreeNs(ranks.size(), 0) {}
 
+  int64_t size() const { return static_cast<int64_t>(ranks.size()); }
+
   void reset();
+
+  const std::string name;           ///< The group's name.
+  const std::vector<int32_t> ranks; ///< World ranks, in the group's order.
 
   /// Collectives started by each member, ever and in an invocation.
   std::vector<int64_t> sequence;
@@ -111,21 +116,30 @@ public:
 
 class InProcessEngine final : public Engine {
 public:
-  explicit InProcessEngine(World &world);
+  explicit InProcessEngine(const Environment &environment);
   ~InProcessEngine() override;
 
-  Communicator &communicator(const std::string &key, const std::string &name,
-                             const std::vector<int32_t> &members) override;
+  const Capabilities &capabilities() const override { return abilities; }
+  int32_t worldSize() const override {
+    return static_cast<int32_t>(ranks.size());
+  }
+  const std::vector<int32_t> &localRanks() const override { return allRanks; }
+  Device &device(int32_t rank) override { return *devices[rank]; }
+  Communicator &communicator(int32_t rank,
+                             const CommunicatorSpec &spec) override;
+  std::vector<std::string> exchange(const std::string &bytes) override {
+    return {bytes};
+  }
   void beginInvocation(int32_t rank) override;
   void endInvocation(int32_t rank) override;
   void failInvocation(int32_t rank, const std::string &message) override;
-  std::unique_ptr<EngineRequest> start(int32_t rank, Communicator &communicator,
-                                       int64_t member,
-                                       Operation operation) override;
-  void wait(int32_t rank, EngineRequest &request) override;
-  int64_t sequenceNumber(const Communicator &communicator,
-                         int64_t member) const override;
   void reset() override;
+
+  // What a member of a communicator asks for.
+  std::unique_ptr<EngineRequest> start(int32_t rank, InProcessGroup &group,
+                                       int64_t member, Operation operation);
+  void wait(int32_t rank, InProcessRequest &request);
+  int64_t sequenceNumber(const InProcessGroup &group, int64_t member) const;
 
 private:
   using Lock = std::unique_lock<std::mutex>;
@@ -152,10 +166,10 @@ private:
   };
 
   // Matching; the mutex is held.
-  std::shared_ptr<Slot> joinCollective(InProcessCommunicator &communicator,
-                                       int64_t member, int64_t invocation);
-  std::shared_ptr<Slot> joinMessage(InProcessCommunicator &communicator,
-                                    int64_t member, int64_t invocation,
+  std::shared_ptr<Slot> joinCollective(InProcessGroup &group, int64_t member,
+                                       int64_t invocation);
+  std::shared_ptr<Slot> joinMessage(InProcessGroup &group, int64_t member,
+                                    int64_t invocation,
                                     const Operation &operation);
   void makePending(const std::shared_ptr<Slot> &slot);
   void removePending(const std::shared_ptr<Slot> &slot);
@@ -188,11 +202,18 @@ private:
   void sleepUntil(int64_t deadlineNs);
   bool spin(RankState &state, const std::shared_ptr<Slot> &slot);
 
-  World &world;
+  const Environment &environment;
+  const Capabilities abilities;
+  const int64_t linkLatencyNs;
+  const double linkBandwidth; ///< Bytes per second, 0: unlimited.
   const bool hasLink;
   const int64_t fullSpinNs;
   mutable std::mutex mutex;
-  std::map<std::string, std::unique_ptr<InProcessCommunicator>> communicators;
+  std::map<std::string, std::unique_ptr<InProcessGroup>> groups;
+  /// The communicators of each rank, by key; touched under the mutex.
+  std::vector<std::map<std::string, std::unique_ptr<Communicator>>> members;
+  std::vector<int32_t> allRanks;
+  std::vector<std::unique_ptr<Device>> devices;
   std::vector<RankState> ranks;
   std::list<std::shared_ptr<Slot>> pending; ///< In the order of their making.
   std::deque<std::shared_ptr<Slot>> ready;  ///< With units to hand out.
@@ -200,6 +221,9 @@ private:
   std::vector<std::thread> progressThreads;
   bool stopping = false;
 };
+
+/// The engine of ranks that are threads of this process.
+std::unique_ptr<Engine> createInProcessEngine(const Environment &environment);
 
 } // namespace braid::rt
 

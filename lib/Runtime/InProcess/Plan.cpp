@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InProcess/Plan.h"
-#include "InProcess/Reduce.h"
+#include "Core/Reduce.h"
 
 #include <algorithm>
 #include <cstring>

@@ -6,6 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "InProcess/ReduceKernels.h"
+#include "Core/ReduceKernels.h"
 
 void braid::rt::reduceAVX2(const Reduction &r) { reduceAnyType(r); }

@@ -14,11 +14,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_INPROCESS_REDUCEKERNELS_H
-#define BRAID_RUNTIME_INPROCESS_REDUCEKERNELS_H
+#ifndef BRAID_RUNTIME_CORE_REDUCEKERNELS_H
+#define BRAID_RUNTIME_CORE_REDUCEKERNELS_H
 
-#include "InProcess/Reduce.h"
-#include "InProcess/SmallFloat.h"
+#include "Core/Reduce.h"
+#include "Core/SmallFloat.h"
 #include "braid-rt/Types.h"
 
 #include <algorithm>
@@ -299,4 +299,4 @@ static inline void reduceAnyType(const Reduction &r) {
 
 } // namespace
 
-#endif // BRAID_RUNTIME_INPROCESS_REDUCEKERNELS_H
+#endif // BRAID_RUNTIME_CORE_REDUCEKERNELS_H

@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_INPROCESS_REDUCE_H
-#define BRAID_RUNTIME_INPROCESS_REDUCE_H
+#ifndef BRAID_RUNTIME_CORE_REDUCE_H
+#define BRAID_RUNTIME_CORE_REDUCE_H
+
+#include "braid-rt/Types.h"
 
 #include <cstdint>
 
@@ -30,15 +32,15 @@ struct Reduction {
   bool streaming;
 };
 
-void reduce(const Reduction &reduction);
+BRAID_RT_API void reduce(const Reduction &reduction);
 
 /// The same, bit for bit, for processors that have AVX2; reduce chooses.
 void reduceAVX2(const Reduction &reduction);
 
 /// memcpy, past the caches when `streaming`.
-void copyBytes(char *destination, const char *source, int64_t bytes,
-               bool streaming);
+BRAID_RT_API void copyBytes(char *destination, const char *source,
+                            int64_t bytes, bool streaming);
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_INPROCESS_REDUCE_H
+#endif // BRAID_RUNTIME_CORE_REDUCE_H

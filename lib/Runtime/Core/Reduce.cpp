@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "InProcess/ReduceKernels.h"
+#include "Core/ReduceKernels.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>

@@ -1,0 +1,23 @@
+//===- Engine.cpp - Engines, devices and communicators --------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/Engine.h"
+
+using namespace braid::rt;
+
+// The destructors anchor the classes' tables in this library.
+EngineRequest::~EngineRequest() = default;
+Communicator::~Communicator() = default;
+Engine::~Engine() = default;
+Device::~Device() = default;
+
+void Engine::prepare(int32_t rank, const std::vector<CommunicatorSpec> &specs) {
+  for (const CommunicatorSpec &spec : specs)
+    if (!spec.ranks.empty())
+      communicator(rank, spec);
+}

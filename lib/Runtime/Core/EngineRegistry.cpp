@@ -1,0 +1,104 @@
+//===- EngineRegistry.cpp - Engines by name -------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/EngineRegistry.h"
+#include "Core/Error.h"
+#include "InProcess/InProcessEngine.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <dlfcn.h>
+
+using namespace braid::rt;
+
+/// The folder of this library, with a slash at the end; "" when unknown.
+static std::string libraryFolder() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<const void *>(&libraryFolder), &info) ||
+      !info.dli_fname)
+    return "";
+  std::string file = info.dli_fname;
+  size_t slash = file.rfind('/');
+  return slash == std::string::npos ? "" : file.substr(0, slash + 1);
+}
+
+/// Engines stay loaded: libraries such as MPI cannot be unloaded safely.
+static const EngineDescriptor &loadEngine(const std::string &name) {
+  bool isName =
+      !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+        return std::islower(static_cast<unsigned char>(c)) ||
+               std::isdigit(static_cast<unsigned char>(c));
+      });
+  if (!isName)
+    throw Error("'" + name + "' is no engine; engines are inproc, mpi");
+  std::string file = "libbraid_rt_" + name + ".so";
+  void *handle =
+      dlopen((libraryFolder() + file).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    throw Error("there is no engine '" + name + "' here: " + dlerror());
+  const auto *descriptor = static_cast<const EngineDescriptor *>(
+      dlsym(handle, BRAID_RT_ENGINE_SYMBOL));
+  if (!descriptor)
+    throw Error(file +
+                " is no engine: it has no symbol " BRAID_RT_ENGINE_SYMBOL);
+  if (descriptor->interfaceVersion != engineInterfaceVersion)
+    throw Error(file + " has version " +
+                std::to_string(descriptor->interfaceVersion) +
+                " of the engine interface, expected " +
+                std::to_string(engineInterfaceVersion));
+  return *descriptor;
+}
+
+std::unique_ptr<Engine>
+braid::rt::createEngine(const Environment &environment) {
+  if (environment.engineName == "inproc")
+    return createInProcessEngine(environment);
+  return loadEngine(environment.engineName).create(environment);
+}
+
+void braid::rt::checkEngineOptions(const Environment &environment,
+                                   const std::vector<std::string> &known) {
+  for (const auto &option : environment.engineOptions) {
+    if (std::find(known.begin(), known.end(), option.first) != known.end())
+      continue;
+    std::string names;
+    for (const std::string &name : known)
+      names += (names.empty() ? "" : ", ") + name;
+    throw Error("engine " + environment.engineName + " has no option '" +
+                option.first + "', expected one of " + names);
+  }
+}
+
+std::string braid::rt::getEngineOption(const Environment &environment,
+                                       const std::string &key,
+                                       const std::string &fallback) {
+  std::string value = fallback;
+  for (const auto &option : environment.engineOptions)
+    if (option.first == key)
+      value = option.second;
+  return value;
+}
+
+double braid::rt::getEngineNumber(const Environment &environment,
+                                  const std::string &key, double fallback,
+                                  double least, double most) {
+  std::string text = getEngineOption(environment, key, "");
+  if (text.empty())
+    return fallback;
+  char *end = nullptr;
+  double value = std::strtod(text.c_str(), &end);
+  // Also false for a NaN.
+  if (*end == '\0' && value >= least && value <= most)
+    return value;
+  char range[96];
+  std::snprintf(range, sizeof(range), "a number from %.15g to %.15g", least,
+                most);
+  throw Error("option '" + key + "' of engine " + environment.engineName +
+              " is '" + text + "', expected " + range);
+}

@@ -1,0 +1,112 @@
+//===- HostDevice.cpp - A rank that computes on the host ------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/HostDevice.h"
+
+#include <algorithm>
+#include <cblas.h>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+using namespace braid::rt;
+
+int32_t braid::rt::chooseBlasThreads(int32_t configured, int32_t ranksOfHost) {
+  // Who sets the library's own variable knows what they want.
+  if (configured || std::getenv("OPENBLAS_NUM_THREADS"))
+    return configured;
+  auto cores = static_cast<int32_t>(std::thread::hardware_concurrency());
+  return std::max(1, cores / std::max(1, ranksOfHost));
+}
+
+void HostDevice::beginInvocation() {
+  if (blasThreads == 0)
+    return;
+  // The setting is the process's.
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (openblas_get_num_threads() != blasThreads)
+    openblas_set_num_threads(blasThreads);
+}
+
+/// C = beta C for a product without a middle dimension.
+template <typename T> static void scaleResult(const MatrixProduct &p, T *c) {
+  for (int64_t i = 0; i < p.m; ++i)
+    for (int64_t j = 0; j < p.n; ++j)
+      c[i * p.ldc + j] = p.beta == 0.0 ? T(0) : T(c[i * p.ldc + j] * p.beta);
+}
+
+/// One product. A matrix times one column or one row times a matrix is the
+/// library's gemv, which is bound by memory where gemm would pack first.
+static void multiply(const MatrixProduct &p, const void *a, const void *b,
+                     void *c) {
+  int m = static_cast<int>(p.m), n = static_cast<int>(p.n),
+      k = static_cast<int>(p.k);
+  // The library wants leading dimensions of at least 1.
+  int lda = static_cast<int>(std::max<int64_t>(1, p.lda)),
+      ldb = static_cast<int>(std::max<int64_t>(1, p.ldb)),
+      ldc = static_cast<int>(std::max<int64_t>(1, p.ldc));
+  CBLAS_TRANSPOSE ta = p.transposeA ? CblasTrans : CblasNoTrans;
+  CBLAS_TRANSPOSE tb = p.transposeB ? CblasTrans : CblasNoTrans;
+  switch (p.dtype) {
+  case BRAID_RT_F32: {
+    const auto *x = static_cast<const float *>(a);
+    const auto *y = static_cast<const float *>(b);
+    auto *z = static_cast<float *>(c);
+    auto beta = static_cast<float>(p.beta);
+    if (k == 0)
+      return scaleResult(p, z);
+    if (n == 1)
+      return cblas_sgemv(CblasRowMajor, ta, p.transposeA ? k : m,
+                         p.transposeA ? m : k, 1.0F, x, lda, y,
+                         p.transposeB ? 1 : ldb, beta, z, ldc);
+    if (m == 1)
+      return cblas_sgemv(CblasRowMajor,
+                         p.transposeB ? CblasNoTrans : CblasTrans,
+                         p.transposeB ? n : k, p.transposeB ? k : n, 1.0F, y,
+                         ldb, x, p.transposeA ? lda : 1, beta, z, 1);
+    return cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1.0F, x, lda, y, ldb,
+                       beta, z, ldc);
+  }
+  case BRAID_RT_F64: {
+    const auto *x = static_cast<const double *>(a);
+    const auto *y = static_cast<const double *>(b);
+    auto *z = static_cast<double *>(c);
+    if (k == 0)
+      return scaleResult(p, z);
+    if (n == 1)
+      return cblas_dgemv(CblasRowMajor, ta, p.transposeA ? k : m,
+                         p.transposeA ? m : k, 1.0, x, lda, y,
+                         p.transposeB ? 1 : ldb, p.beta, z, ldc);
+    if (m == 1)
+      return cblas_dgemv(CblasRowMajor,
+                         p.transposeB ? CblasNoTrans : CblasTrans,
+                         p.transposeB ? n : k, p.transposeB ? k : n, 1.0, y,
+                         ldb, x, p.transposeA ? lda : 1, p.beta, z, 1);
+    return cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1.0, x, lda, y, ldb,
+                       p.beta, z, ldc);
+  }
+  case BRAID_RT_COMPLEX_F32: {
+    const float one[] = {1.0F, 0.0F};
+    const float beta[] = {static_cast<float>(p.beta), 0.0F};
+    return cblas_cgemm(CblasRowMajor, ta, tb, m, n, k, one, a, lda, b, ldb,
+                       beta, c, ldc);
+  }
+  default: {
+    const double one[] = {1.0, 0.0};
+    const double beta[] = {p.beta, 0.0};
+    return cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, one, a, lda, b, ldb,
+                       beta, c, ldc);
+  }
+  }
+}
+
+void HostDevice::multiply(const MatrixProduct &product, const void *a,
+                          const void *b, void *c) {
+  ::multiply(product, a, b, c);
+}

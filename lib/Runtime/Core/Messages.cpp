@@ -1,0 +1,91 @@
+//===- Messages.cpp - Texts about operations and ranks --------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/Messages.h"
+#include "Core/Error.h"
+
+using namespace braid::rt;
+
+std::string braid::rt::describeOperation(const Operation &operation) {
+  std::string text = operation.signature();
+  std::string site = describeSite(operation.site);
+  return site.empty() ? text : text + " at " + site;
+}
+
+std::string braid::rt::listRanks(const std::vector<int32_t> &ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (i)
+      text += i + 1 == ranks.size() ? " and " : ", ";
+    text += std::to_string(ranks[i]);
+  }
+  return text;
+}
+
+/// `collective number 3`, or `otherwise` for a message.
+static std::string describeNumber(const Meeting &meeting,
+                                  const char *otherwise) {
+  return meeting.isMessage
+             ? std::string(otherwise)
+             : "collective number " + std::to_string(meeting.sequence);
+}
+
+/// `collective number 3 of group @tp`.
+static std::string describeMeeting(const Meeting &meeting) {
+  return describeNumber(meeting, "its side of the message") + " of group @" +
+         meeting.group;
+}
+
+std::string braid::rt::describeWaiting(const std::vector<int32_t> &ranks,
+                                       const std::string &operation) {
+  return listRanks(ranks) + (ranks.size() == 1 ? " waits" : " wait") + " for " +
+         operation;
+}
+
+std::string braid::rt::describeMissing(const std::vector<int32_t> &ranks,
+                                       const Meeting &meeting) {
+  return listRanks(ranks) + (ranks.size() == 1 ? " has" : " have") +
+         " not started " + describeMeeting(meeting);
+}
+
+std::string braid::rt::describeDeparted(int32_t rank, const Meeting &meeting) {
+  return "rank " + std::to_string(rank) +
+         " has ended its program without starting " + describeMeeting(meeting);
+}
+
+std::string
+braid::rt::describeDisagreement(const Meeting &meeting, int32_t firstRank,
+                                const std::string &firstOperation,
+                                int32_t secondRank,
+                                const std::string &secondOperation) {
+  return "the ranks of group @" + meeting.group + " disagree in " +
+         describeNumber(meeting, "a message") + ": rank " +
+         std::to_string(firstRank) + " runs " + firstOperation + ", rank " +
+         std::to_string(secondRank) + " runs " + secondOperation;
+}
+
+std::string braid::rt::describeSplitDisagreement(int32_t sender, int64_t sent,
+                                                 int32_t receiver,
+                                                 int64_t expected) {
+  return "; rank " + std::to_string(sender) + " sends " + std::to_string(sent) +
+         " rows to rank " + std::to_string(receiver) + ", which expects " +
+         std::to_string(expected);
+}
+
+std::string braid::rt::describeTimeout(int64_t timeoutNs) {
+  return "timed out after " + std::to_string(timeoutNs / 1000000) + " ms: ";
+}
+
+std::string
+braid::rt::describeDeadlock(const std::vector<std::string> &operations) {
+  std::string text = "every rank waits for another one:";
+  for (size_t rank = 0; rank < operations.size(); ++rank)
+    text += (rank ? ", rank " : " rank ") + std::to_string(rank) + " for " +
+            operations[rank];
+  return text;
+}
