@@ -38,8 +38,7 @@ public:
 
   void OnTestEnd(const testing::TestInfo &test) override {
     ++(test.result()->Skipped() ? skipped : run);
-    std::string name =
-        std::string(test.test_suite_name()) + "." + test.name();
+    std::string name = std::string(test.test_suite_name()) + "." + test.name();
     std::string own = failures.str();
     failures.str("");
     if (!world) {

@@ -148,7 +148,7 @@ static void callBody(void **args) {
 static std::string keyOf(const braid_rt_group &group) {
   std::ostringstream key;
   key << group.name;
-  for (int32_t list = 0; !group.all && list < group.listCount; ++list) {
+  for (int32_t list = 0; list < group.listCount; ++list) {
     key << '/';
     for (int32_t i = group.offsets[list]; i < group.offsets[list + 1]; ++i)
       key << group.ranks[i] << ' ';
@@ -194,8 +194,8 @@ bool World::runUnannounced(const Body &body) {
   for (void *&arg : args)
     argsOfRank.push_back(&arg);
   const braid_rt_entry entry = {"body", callBody, 0, nullptr, nullptr};
-  bool ok = braid_rt_world_run(world.get(), &entry, argsOfRank.data()) ==
-            BRAID_RT_OK;
+  bool ok =
+      braid_rt_world_run(world.get(), &entry, argsOfRank.data()) == BRAID_RT_OK;
   EXPECT_EQ(ok, errors().empty()) << errors();
   if (!ok && isShared && !has("recovery")) {
     // No later test can use this world. The others get time to say the same.

@@ -164,13 +164,18 @@ TEST(PointToPoint, PeersAreCountedWithinTheGroup) {
   Group group("pp", {{2, 0}});
   int64_t value = 42, result = 0;
   World &world = sharedWorld(3);
-  ASSERT_TRUE(world.run([&](int32_t rank) {
-    braid_rt_view view = scalar(rank == 2 ? value : result);
-    if (rank == 2)
-      braid_rt_wait(braid_rt_send(group.get(), 1, &view, 1, nullptr), nullptr);
-    if (rank == 0)
-      braid_rt_wait(braid_rt_recv(group.get(), 1, &view, 0, nullptr), nullptr);
-  }, {group.get()})) << world.errors();
+  ASSERT_TRUE(world.run(
+      [&](int32_t rank) {
+        braid_rt_view view = scalar(rank == 2 ? value : result);
+        if (rank == 2)
+          braid_rt_wait(braid_rt_send(group.get(), 1, &view, 1, nullptr),
+                        nullptr);
+        if (rank == 0)
+          braid_rt_wait(braid_rt_recv(group.get(), 1, &view, 0, nullptr),
+                        nullptr);
+      },
+      {group.get()}))
+      << world.errors();
   if (world.isLocal(0))
     EXPECT_EQ(result, 42);
 }
