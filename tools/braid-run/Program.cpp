@@ -63,8 +63,10 @@ void Program::load(const std::string &object) {
 Program::Program(const std::string &file, const std::string &passes,
                  const Processes &processes)
     : file(file) {
-  if (endsWith(file, ".so"))
-    return loadCompiled(processes);
+  if (endsWith(file, ".so")) {
+    loadCompiled(processes);
+    return;
+  }
   TemporaryFile object("");
   processes.together([&]() {
     if (processes.isFirst())
