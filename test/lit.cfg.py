@@ -44,3 +44,10 @@ if lit.util.which("chromium", config.environment["PATH"]):
     config.available_features.add("chromium")
 if lit.util.which("mlir-opt", config.environment["PATH"]):
     config.available_features.add("mlir-opt")
+# Ranks as processes: more of them than cores, and as root in a container.
+engine = os.path.join(config.braid_binary_dir, "lib", "libbraid_rt_mpi.so")
+if lit.util.which("mpirun", config.environment["PATH"]) and os.path.exists(engine):
+    config.available_features.add("mpi")
+    for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+                 "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_mpi_yield_when_idle"]:
+        config.environment[name] = "1"

@@ -89,6 +89,10 @@ braid_rt_world_create(const braid_rt_config *config, char *error,
 /* Ends it. No rank may be running. */
 BRAID_RT_API void braid_rt_world_destroy(braid_rt_world *world);
 
+/* What the host's monotonic clock showed when the world was created. Times of
+ * events count from there; processes of one host share the clock. */
+BRAID_RT_API int64_t braid_rt_world_created_ns(const braid_rt_world *world);
+
 /* The number of ranks of the world, of all processes together. */
 BRAID_RT_API int32_t braid_rt_world_size(const braid_rt_world *world);
 
@@ -157,6 +161,13 @@ BRAID_RT_API int32_t braid_rt_invoke(braid_rt_context *context,
 /* The rank that the calling thread runs, -1 when it runs none. May be called
  * from a signal handler. */
 BRAID_RT_API int32_t braid_rt_current_rank(void);
+
+/* Whether the rank waits for an operation now: 1, and `all_reduce sum
+ * tensor<4xf32> at prog.mlir:3:8` in text, or 0. At most `size` bytes with the
+ * closing zero are written; text may be NULL. May be called from a signal
+ * handler, on any thread. */
+BRAID_RT_API int32_t braid_rt_waiting(braid_rt_context *context, char *text,
+                                      size_t size);
 
 /* Forgets failures and invocation counts, so that the world can be used again.
  * No rank may be running. */

@@ -6,15 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Runner.h"
+#include "Program.h"
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 using namespace braid::run;
 
@@ -33,28 +36,48 @@ static std::string findCompiler() {
   return "braid-compile";
 }
 
-void braid::run::removeCompiled(const std::string &file) {
-  unlink(file.c_str());
-  rmdir(file.substr(0, file.rfind('/')).c_str());
+/// What stopCompiler needs; the name is complete before the compiler runs.
+static std::atomic<pid_t> compiler{0};
+static std::string output;
+
+void braid::run::removeTemporaryFile(const char *file) {
+  char folder[PATH_MAX] = "";
+  const char *slash = std::strrchr(file, '/');
+  auto length = static_cast<size_t>(slash - file);
+  unlink(file);
+  if (length < sizeof(folder)) {
+    std::memcpy(folder, file, length);
+    rmdir(folder);
+  }
 }
 
-std::string
-braid::run::compileProgram(const std::string &file,
-                           const std::optional<std::string> &passes) {
-  if (access(file.c_str(), R_OK) != 0)
-    throw RunError("cannot open " + file + ": " + std::strerror(errno));
+void braid::run::stopCompiler() {
+  pid_t child = compiler.load();
+  if (child <= 0)
+    return;
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  removeTemporaryFile(output.c_str());
+}
+
+std::string braid::run::makeTemporaryFile() {
   const char *folder = std::getenv("TMPDIR");
   std::string pattern =
       std::string(folder && *folder ? folder : "/tmp") + "/braid-run-XXXXXX";
   if (!mkdtemp(pattern.data()))
     throw RunError("cannot make a temporary folder " + pattern + ": " +
                    std::strerror(errno));
-  std::string object = pattern + "/program.so";
-  std::vector<std::string> words = {findCompiler(), file, "--target=host",
-                                    "--emit=so"};
-  if (passes)
-    words.push_back("--passes=" + *passes);
-  words.insert(words.end(), {"-o", object});
+  return pattern + "/program.so";
+}
+
+std::string braid::run::compileProgram(const std::string &file,
+                                       const std::string &passes) {
+  if (access(file.c_str(), R_OK) != 0)
+    throw RunError("cannot open " + file + ": " + std::strerror(errno));
+  output = makeTemporaryFile();
+  std::vector<std::string> words = {
+      findCompiler(),       file, "--target=host", "--emit=so",
+      "--passes=" + passes, "-o", output};
   std::vector<char *> argv;
   for (std::string &word : words)
     argv.push_back(word.data());
@@ -63,12 +86,15 @@ braid::run::compileProgram(const std::string &file,
   int status = 0;
   int code =
       posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ);
-  if (code == 0)
+  if (code == 0) {
+    compiler = child;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
+    compiler = 0;
+  }
   bool compiled = code == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   if (!compiled)
-    removeCompiled(object);
+    removeTemporaryFile(output.c_str());
   if (code != 0)
     throw RunError("cannot start braid-compile, which was looked for next to "
                    "braid-run and on the PATH: " +
@@ -78,5 +104,5 @@ braid::run::compileProgram(const std::string &file,
                    std::to_string(WTERMSIG(status)) + " on " + file);
   if (!compiled)
     throw RunError("braid-compile could not compile " + file);
-  return object;
+  return output;
 }

@@ -17,11 +17,17 @@ using namespace braid::run;
 
 const char *const braid::run::helpText =
     R"(usage: braid-run PROGRAM [options]
+       mpirun -n N braid-run PROGRAM [options]
+       srun -n N braid-run PROGRAM [options]
 
 Runs a program on ranks. PROGRAM is an MLIR file, which braid-compile compiles
-first, or a shared object that it has written (the name ends in .so).
+first, or a shared object that it has written (the name ends in .so). Under
+mpirun or srun each process is one rank; else ranks are threads of this process.
 
-  --ranks=N             number of ranks, as threads of this process (1)
+  --ranks=N             number of ranks (1; under mpirun or srun: what these
+                        have started)
+  --engine=NAME         what connects the ranks: inproc (threads of this
+                        process) or mpi; default: as the environment says
   --entry=NAME          the function to run ("main", or the only one)
   --arg=VALUE           one for each argument of the entry, or one for all:
                           ones, zeros, ones+rank, iota, a number,
@@ -40,14 +46,20 @@ first, or a shared object that it has written (the name ends in .so).
   --trace=FILE.json     write a trace for chrome://tracing or ui.perfetto.dev
   --link=latency=20us,bandwidth=10GB/s
                         let every collective take as long as on such a link
+                        (engine inproc)
+  --reductions=KIND     engine mpi: ordered (the bits of inproc, the default) or
+                        fast (the MPI library's own reductions)
+  --bind                say which cores each rank may use and how to bind it;
+                        without PROGRAM nothing is run
   --timeout=30s         how long a wait waits for a rank that does not come
-  --passes=LIST         handed to braid-compile
+  --passes=LIST         handed to braid-compile; default: braid-overlap, for
+                        this number of ranks
   --target=host         what to run on
   --help                this text
 
 The environment variable BRAID_DEBUG (OFF, INFO or DETAIL) makes the runtime say
-what it does. Exit status: 0 success, 1 the program failed or its results
-differ, 2 bad usage.
+what it does. Exit status, of every process: 0 success, 1 the program failed or
+its results differ, 2 bad usage.
 )";
 
 /// A number with the rest of the text after it.
@@ -120,6 +132,7 @@ static int64_t parseCount(const std::string &text, const std::string &option,
 
 /// `latency=20us,bandwidth=10GB/s`, in any order, either may be left out.
 static void parseLink(const std::string &text, Options &options) {
+  options.link = true;
   size_t begin = 0;
   while (begin <= text.size()) {
     size_t end = std::min(text.find(',', begin), text.size());
@@ -143,6 +156,8 @@ static void setOption(Options &options, const std::string &name,
                       const std::string &value) {
   if (name == "--ranks")
     options.ranks = static_cast<int32_t>(parseCount(value, name, 4096));
+  else if (name == "--engine")
+    options.engine = value;
   else if (name == "--entry")
     options.entry = value;
   else if (name == "--arg")
@@ -157,7 +172,12 @@ static void setOption(Options &options, const std::string &name,
     parseLink(value, options);
   else if (name == "--passes")
     options.passes = value;
-  else if (name == "--timeout") {
+  else if (name == "--reductions") {
+    if (value != "ordered" && value != "fast")
+      throw UsageError("--reductions: found '" + value +
+                       "', expected ordered or fast");
+    options.reductions = value;
+  } else if (name == "--timeout") {
     options.timeoutNs = parseDuration(value, name);
     if (options.timeoutNs == 0)
       throw UsageError("--timeout: a timeout must be above 0");
@@ -191,6 +211,8 @@ Options braid::run::parseOptions(int argc, char **argv) {
     }
     if (name == "--print" && !hasValue) {
       options.print = true;
+    } else if (name == "--bind" && !hasValue) {
+      options.bind = true;
     } else if (name == "--verify") {
       options.verify = true;
       options.reference = hasValue ? word.substr(equals + 1) : "";
@@ -202,8 +224,9 @@ Options braid::run::parseOptions(int argc, char **argv) {
       // The value may be the next word, but the option has to exist.
       bool takesValue = false;
       for (const char *known :
-           {"--ranks", "--entry", "--arg", "--out", "--repeat", "--trace",
-            "--link", "--passes", "--timeout", "--target"})
+           {"--ranks", "--engine", "--entry", "--arg", "--out", "--repeat",
+            "--trace", "--link", "--reductions", "--passes", "--timeout",
+            "--target"})
         takesValue |= name == known;
       if (!takesValue)
         throw UsageError("unknown option '" + name + "'");
@@ -212,8 +235,11 @@ Options braid::run::parseOptions(int argc, char **argv) {
       setOption(options, name, words[++i]);
     }
   }
-  if (options.program.empty())
+  if (options.program.empty()) {
+    if (options.bind)
+      return options;
     throw UsageError("no program given");
+  }
   bool isCompiled = options.program.size() > 3 &&
                     options.program.substr(options.program.size() - 3) == ".so";
   if (isCompiled && options.verify && options.reference.empty())

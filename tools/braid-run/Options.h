@@ -9,31 +9,21 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_OPTIONS_H
 #define BRAID_TOOLS_BRAID_RUN_OPTIONS_H
 
+#include "Failure.h"
+
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace braid::run {
 
-/// The command line, or what it asks of the program, makes no sense: exit
-/// status 2.
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// The program could not be compiled, loaded or run, or its results differ:
-/// exit status 1.
-struct RunError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 /// The command line.
 struct Options {
   std::string program;
-  int32_t ranks = 1;
-  std::string entry; ///< Empty: the program's main or only entry.
+  std::string engine; ///< Empty: what the environment asks for.
+  int32_t ranks = 0;  ///< 0: not given.
+  std::string entry;  ///< Empty: the program's main or only entry.
   std::vector<std::string> args;
   std::string out; ///< Pattern, empty: write no results.
   bool print = false;
@@ -41,9 +31,12 @@ struct Options {
   std::string reference; ///< For verify: a compiled program, or empty.
   int64_t repeat = 1;
   std::string trace; ///< File, empty: none.
+  bool link = false;
   int64_t linkLatencyNs = 0;
   double linkBandwidth = 0; ///< Bytes per second, 0: unlimited.
-  int64_t timeoutNs = 0;    ///< 0: the runtime's default.
+  std::string reductions;   ///< `ordered` or `fast`; empty: the engine's.
+  bool bind = false;
+  int64_t timeoutNs = 0; ///< 0: the runtime's default.
   std::optional<std::string> passes;
   bool help = false;
 };

@@ -7,44 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Runner.h"
+#include "Bytes.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <optional>
 
 using namespace braid::run;
-
-//===----------------------------------------------------------------------===//
-// Program
-//===----------------------------------------------------------------------===//
-
-static bool endsWith(const std::string &text, const std::string &end) {
-  return text.size() >= end.size() &&
-         text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-Program::Program(const std::string &file,
-                 const std::optional<std::string> &passes)
-    : file(file) {
-  bool isCompiled = endsWith(file, ".so");
-  std::string object = isCompiled ? file : compileProgram(file, passes);
-  char error[1024] = "";
-  library.reset(braid_rt_load(object.c_str(), error, sizeof(error)),
-                braid_rt_unload);
-  if (!isCompiled)
-    removeCompiled(object);
-  if (!library)
-    throw RunError(error);
-}
-
-const braid_rt_entry &Program::entry(const std::string &name) const {
-  char error[1024];
-  const braid_rt_entry *entry = braid_rt_find_entry(
-      braid_rt_library_program(library.get()),
-      name.empty() ? nullptr : name.c_str(), error, sizeof(error));
-  if (!entry)
-    throw UsageError(file + ": " + error + "; --entry=NAME chooses one");
-  return *entry;
-}
 
 //===----------------------------------------------------------------------===//
 // Arguments in the form of the ABI
@@ -153,22 +123,137 @@ std::vector<Tensor> CallFrame::results() const {
 // Runner
 //===----------------------------------------------------------------------===//
 
-Runner::Runner(const Options &options)
-    : ranks(options.ranks), world(nullptr, braid_rt_world_destroy) {
+/// The options of the engine as the configuration wants them.
+static std::vector<std::pair<std::string, std::string>>
+engineOptions(const Options &options, const std::string &engine) {
+  std::vector<std::pair<std::string, std::string>> result;
+  // The engine mpi cannot slow its links down; the world says so later.
+  if (options.link && engine != "mpi") {
+    char number[32];
+    result.emplace_back("link-latency", std::to_string(options.linkLatencyNs));
+    std::snprintf(number, sizeof(number), "%.17g", options.linkBandwidth);
+    result.emplace_back("link-bandwidth", number);
+  }
+  if (!options.reductions.empty())
+    result.emplace_back("reductions", options.reductions);
+  return result;
+}
+
+static World makeWorld(const Options &options, const std::string &engine,
+                       const braid_rt_config &defaults) {
+  braid_rt_config config = defaults;
+  config.engine = engine.c_str();
+  // What mpirun or srun has started is known by the engine.
+  config.ranks = engine == "inproc" ? std::max(options.ranks, 1) : 0;
+  config.trace = !options.trace.empty();
+  auto pairs = engineOptions(options, engine);
+  std::vector<braid_rt_option> list;
+  for (const auto &[key, value] : pairs)
+    list.push_back({key.c_str(), value.c_str()});
+  config.optionCount = static_cast<int64_t>(list.size());
+  config.options = list.data();
+  char error[4096] = "";
+  World world(braid_rt_world_create(&config, error, sizeof(error)),
+              braid_rt_world_destroy);
+  if (!world)
+    throw RunError(error);
+  return world;
+}
+
+static braid_rt_config makeConfig(const Options &options) {
   braid_rt_config config;
   char error[512] = "";
   if (braid_rt_config_init(&config, error, sizeof(error)) != BRAID_RT_OK)
-    throw UsageError(error);
-  config.ranks = options.ranks;
+    throw Failure(2, error, /*everywhere=*/true);
   if (options.timeoutNs)
     config.timeoutNs = options.timeoutNs;
-  config.linkLatencyNs = options.linkLatencyNs;
-  config.linkBandwidth = options.linkBandwidth;
-  config.trace = !options.trace.empty();
-  world.reset(braid_rt_world_create(&config, error, sizeof(error)));
-  if (!world)
-    throw RunError(error);
+  return config;
 }
+
+Runner::Runner(const Options &options, const std::string &engine)
+    : config(makeConfig(options)), world(makeWorld(options, engine, config)),
+      processes(world.get(), config.timeoutNs) {
+  auto refuse = [](const std::string &text) {
+    throw Failure(2, text, /*everywhere=*/true);
+  };
+  if (options.link && !braid_rt_world_has(world.get(), "link-rehearsal"))
+    refuse("--link: engine " + engine +
+           " cannot let collectives take as long as on another link; "
+           "--engine=inproc can");
+  if (options.ranks && options.ranks != processes.worldSize())
+    refuse("--ranks: found " + std::to_string(options.ranks) + ", but engine " +
+           engine + " has " + std::to_string(processes.worldSize()) +
+           (processes.worldSize() == 1 ? " rank" : " ranks") + "; `mpirun -n " +
+           std::to_string(options.ranks) + " braid-run ...` starts as many");
+}
+
+std::vector<braid_rt_context *> Runner::contexts() const {
+  std::vector<braid_rt_context *> result;
+  for (int32_t rank : processes.localRanks())
+    result.push_back(braid_rt_world_context(world.get(), rank));
+  return result;
+}
+
+void Runner::prepare(const braid_rt_program &program) {
+  // Where ranks are threads, groups that no rank uses may name any rank.
+  if (!braid_rt_world_has(world.get(), "processes"))
+    return;
+  processes.together([&]() {
+    char error[4096] = "";
+    if (braid_rt_world_prepare(world.get(), &program, error, sizeof(error)) !=
+        BRAID_RT_OK)
+      throw RunError(error);
+  });
+}
+
+namespace {
+/// What one or more ranks have to say of a run.
+struct Outcome {
+  std::string own;    ///< Errors of ranks that have failed by themselves.
+  std::string others; ///< Errors of ranks that name another one.
+  Measurement measured;
+
+  void add(const std::string &text, bool isSecondary) {
+    if (!text.empty())
+      (isSecondary ? others : own) += text + '\n';
+  }
+  void add(const Outcome &outcome) {
+    own += outcome.own;
+    others += outcome.others;
+    measured.elapsedNs =
+        std::max(measured.elapsedNs, outcome.measured.elapsedNs);
+    measured.peakBytes =
+        std::max(measured.peakBytes, outcome.measured.peakBytes);
+    measured.waitNs = std::max(measured.waitNs, outcome.measured.waitNs);
+  }
+  std::string pack() const {
+    ByteWriter writer;
+    writer.text(own);
+    writer.text(others);
+    for (int64_t value :
+         {measured.elapsedNs, measured.peakBytes, measured.waitNs})
+      writer.number(value);
+    return writer.bytes;
+  }
+  static Outcome unpack(const std::string &bytes) {
+    ByteReader reader(bytes);
+    Outcome outcome;
+    outcome.own = reader.text();
+    outcome.others = reader.text();
+    outcome.measured.elapsedNs = reader.number();
+    outcome.measured.peakBytes = reader.number();
+    outcome.measured.waitNs = reader.number();
+    return outcome;
+  }
+  /// Causes only, where there are any.
+  std::optional<Failure> failure(bool everywhere) const {
+    const std::string &text = own.empty() ? others : own;
+    if (text.empty())
+      return std::nullopt;
+    return Failure(1, text.substr(0, text.size() - 1), everywhere);
+  }
+};
+} // namespace
 
 Results Runner::run(const braid_rt_entry &entry,
                     const std::vector<std::vector<Tensor>> &inputs) {
@@ -178,32 +263,29 @@ Results Runner::run(const braid_rt_entry &entry,
   std::vector<void **> args;
   for (CallFrame &frame : frames)
     args.push_back(frame.args());
-  if (braid_rt_world_run(world.get(), &entry, args.data()) == BRAID_RT_OK) {
-    Results results;
-    for (const CallFrame &frame : frames)
-      results.push_back(frame.results());
-    return results;
-  }
-  std::string own, others;
-  for (int32_t rank = 0; rank < ranks; ++rank) {
-    const braid_rt_context *context = braid_rt_world_context(world.get(), rank);
-    std::string text = braid_rt_error(context);
-    if (!text.empty())
-      (braid_rt_error_is_secondary(context) ? others : own) += text + '\n';
-  }
-  std::string text = own.empty() ? others : own;
-  text.pop_back();
-  throw RunError(text);
-}
-
-void Runner::takeStatistics(int64_t &peakBytes, int64_t &waitNs) {
-  peakBytes = waitNs = 0;
-  for (int32_t rank = 0; rank < ranks; ++rank) {
-    braid_rt_context *context = braid_rt_world_context(world.get(), rank);
+  Outcome own;
+  if (braid_rt_world_run(world.get(), &entry, args.data()) != BRAID_RT_OK)
+    for (braid_rt_context *context : contexts())
+      own.add(braid_rt_error(context), braid_rt_error_is_secondary(context));
+  own.measured.elapsedNs = braid_rt_world_elapsed_ns(world.get());
+  for (braid_rt_context *context : contexts()) {
     braid_rt_statistics statistics;
     braid_rt_get_statistics(context, &statistics);
     braid_rt_reset_statistics(context);
-    peakBytes = std::max(peakBytes, statistics.peakBytes);
-    waitNs = std::max(waitNs, statistics.waitNs);
+    own.measured.peakBytes =
+        std::max(own.measured.peakBytes, statistics.peakBytes);
+    own.measured.waitNs = std::max(own.measured.waitNs, statistics.waitNs);
   }
+  std::optional<Failure> ownFailure = own.failure(/*everywhere=*/false);
+  Outcome all;
+  for (const std::string &bytes :
+       processes.exchange(own.pack(), ownFailure ? &*ownFailure : nullptr))
+    all.add(Outcome::unpack(bytes));
+  if (std::optional<Failure> failure = all.failure(/*everywhere=*/true))
+    throw Failure(*failure);
+  measured = all.measured;
+  Results results;
+  for (const CallFrame &frame : frames)
+    results.push_back(frame.results());
+  return results;
 }

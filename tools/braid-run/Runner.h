@@ -10,6 +10,7 @@
 #define BRAID_TOOLS_BRAID_RUN_RUNNER_H
 
 #include "Options.h"
+#include "Processes.h"
 #include "Tensor.h"
 
 #include <memory>
@@ -18,55 +19,51 @@
 
 namespace braid::run {
 
-/// Results by rank and number.
+/// Results of this process's ranks, by local rank and number.
 using Results = std::vector<std::vector<Tensor>>;
 
-/// A loaded program; removes a temporary file as soon as it is loaded.
-class Program {
-public:
-  /// Loads a compiled program, or compiles `file` first; `passes` is handed to
-  /// braid-compile.
-  Program(const std::string &file, const std::optional<std::string> &passes);
+using World = std::unique_ptr<braid_rt_world, void (*)(braid_rt_world *)>;
 
-  const braid_rt_entry &entry(const std::string &name) const;
-
-private:
-  std::shared_ptr<braid_rt_library> library;
-  std::string file;
+/// Of one run: the greatest of all ranks.
+struct Measurement {
+  int64_t elapsedNs = 0;
+  int64_t peakBytes = 0; ///< Most that compiled code held at once.
+  int64_t waitNs = 0;    ///< What the rank spent in waits.
 };
 
-/// The ranks.
+/// The ranks. All processes of the world call the same functions in the same
+/// order.
 class Runner {
 public:
-  explicit Runner(const Options &options);
+  /// Throws a Failure that says which option the engine does not take.
+  Runner(const Options &options, const std::string &engine);
 
-  /// Runs the entry once on all ranks with these inputs, which stay as they
-  /// are. Throws RunError with the message of every rank that failed by itself.
+  /// Makes the communicators of a program, where that takes all processes.
+  void prepare(const braid_rt_program &program);
+
+  /// Runs the entry once on all ranks; the inputs, one list for each local
+  /// rank, stay as they are. Throws on all processes, with the message of every
+  /// rank that failed by itself.
   Results run(const braid_rt_entry &entry,
               const std::vector<std::vector<Tensor>> &inputs);
 
-  int64_t elapsedNs() const { return braid_rt_world_elapsed_ns(world.get()); }
+  /// What the last run took.
+  Measurement lastRun() const { return measured; }
 
-  /// The most memory that compiled code held at once on any rank, and the
-  /// longest that a rank waited, since the last call.
-  void takeStatistics(int64_t &peakBytes, int64_t &waitNs);
-
-  /// Writes what the last run recorded as a Chrome trace.
+  /// Writes what the last run recorded on all ranks as a Chrome trace.
   void writeTrace(const std::string &file) const;
 
+  const Processes &getProcesses() const { return processes; }
+
+  /// Those of this process's ranks.
+  std::vector<braid_rt_context *> contexts() const;
+
 private:
-  int32_t ranks;
-  std::unique_ptr<braid_rt_world, void (*)(braid_rt_world *)> world;
+  braid_rt_config config;
+  World world;
+  Processes processes;
+  Measurement measured;
 };
-
-/// Compiles an MLIR file with braid-compile, which stands next to this program
-/// or on the PATH, and returns the name of a temporary shared object in a
-/// folder of its own.
-std::string compileProgram(const std::string &file,
-                           const std::optional<std::string> &passes);
-
-/// Removes what compileProgram has written.
-void removeCompiled(const std::string &file);
 
 } // namespace braid::run
 

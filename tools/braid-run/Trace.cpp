@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Bytes.h"
+#include "Clock.h"
 #include "Runner.h"
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <vector>
 
 using namespace braid::run;
 
@@ -49,64 +52,136 @@ static std::string nameRow(const char *what, int32_t process, int row,
          ", \"args\": {\"name\": " + quoted(name) + "}}";
 }
 
-void Runner::writeTrace(const std::string &file) const {
-  std::vector<std::string> lines;
-  int64_t originNs = INT64_MAX;
-  for (int32_t rank = 0; rank < ranks; ++rank) {
+namespace {
+/// A braid_rt_event that can travel.
+struct Event {
+  int32_t rank;
+  int32_t category;
+  std::string name, signature, lane, where;
+  int64_t beginNs, endNs; ///< By the monotonic clock.
+  int64_t sequence, bytes;
+};
+} // namespace
+
+static std::string siteText(const braid_rt_site &site) {
+  return site.file ? std::string(site.file) + ":" + std::to_string(site.line) +
+                         ":" + std::to_string(site.column)
+                   : "";
+}
+
+static void writeEvent(ByteWriter &writer, int64_t rank,
+                       const braid_rt_event &event, int64_t createdNs) {
+  writer.number(rank);
+  writer.number(event.category);
+  writer.text(event.name);
+  writer.text(event.signature);
+  writer.text(event.lane);
+  writer.text(siteText(event.site));
+  writer.number(createdNs + event.beginNs);
+  writer.number(createdNs + event.endNs);
+  writer.number(event.sequence);
+  writer.number(event.bytes);
+}
+
+static Event readEvent(ByteReader &reader, const ClockOffset &offset) {
+  Event event;
+  event.rank = static_cast<int32_t>(reader.number());
+  event.category = static_cast<int32_t>(reader.number());
+  event.name = reader.text();
+  event.signature = reader.text();
+  event.lane = reader.text();
+  event.where = reader.text();
+  event.beginNs = reader.number() + offset.ns;
+  event.endNs = reader.number() + offset.ns;
+  event.sequence = reader.number();
+  event.bytes = reader.number();
+  return event;
+}
+
+/// The events of this process's ranks.
+static std::string ownEvents(const Processes &processes, braid_rt_world *world,
+                             const std::vector<braid_rt_context *> &contexts) {
+  ByteWriter writer, events;
+  int64_t total = 0, createdNs = braid_rt_world_created_ns(world);
+  for (size_t i = 0; i < contexts.size(); ++i) {
     int64_t count = 0;
-    const braid_rt_event *events =
-        braid_rt_trace(braid_rt_world_context(world.get(), rank), &count);
-    for (int64_t i = 0; i < count; ++i)
-      originNs = std::min(originNs, events[i].beginNs);
+    const braid_rt_event *first = braid_rt_trace(contexts[i], &count);
+    for (int64_t k = 0; k < count; ++k)
+      writeEvent(events, processes.localRanks()[i], first[k], createdNs);
+    total += count;
   }
-  for (int32_t rank = 0; rank < ranks; ++rank) {
-    int64_t count = 0;
-    const braid_rt_event *events =
-        braid_rt_trace(braid_rt_world_context(world.get(), rank), &count);
-    lines.push_back(
-        nameRow("process_name", rank, 0, "rank " + std::to_string(rank)));
-    lines.push_back(nameRow("thread_name", rank, 0, "program"));
-    std::map<std::string, int> laneRows;
-    for (int64_t i = 0; i < count; ++i) {
-      const braid_rt_event &event = events[i];
-      int row = 0;
-      std::string name = event.name;
-      const char *category = "collective";
-      if (event.category == BRAID_RT_EVENT_COLLECTIVE) {
-        auto [it, isNew] =
-            laneRows.emplace(event.lane, static_cast<int>(laneRows.size()) + 1);
-        row = it->second;
-        if (isNew)
-          lines.push_back(nameRow("thread_name", rank, row,
-                                  std::string("lane @") + event.lane));
-      } else {
-        bool isStart = event.category == BRAID_RT_EVENT_START;
-        category = isStart ? "start" : "wait";
-        name = std::string(category) + " " + name;
-      }
-      std::string where = event.site.file
-                              ? std::string(event.site.file) + ":" +
-                                    std::to_string(event.site.line) + ":" +
-                                    std::to_string(event.site.column)
-                              : "";
-      lines.push_back("{\"name\": " + quoted(name) + ", \"cat\": \"" +
-                      category + "\", \"ph\": \"X\", \"ts\": " +
-                      microseconds(event.beginNs - originNs) + ", \"dur\": " +
-                      microseconds(event.endNs - event.beginNs) +
-                      ", \"pid\": " + std::to_string(rank) +
-                      ", \"tid\": " + std::to_string(row) +
-                      ", \"args\": {\"operation\": " + quoted(event.signature) +
-                      ", \"bytes\": " + std::to_string(event.bytes) +
-                      ", \"sequence\": " + std::to_string(event.sequence) +
-                      ", \"site\": " + quoted(where) + "}}");
+  writer.number(total);
+  writer.bytes += events.bytes;
+  return writer.bytes;
+}
+
+/// The lines of one rank's events; `originNs` is the time zero.
+static void addRank(std::vector<std::string> &lines, int32_t rank,
+                    const std::vector<Event> &events, int64_t originNs) {
+  lines.push_back(
+      nameRow("process_name", rank, 0, "rank " + std::to_string(rank)));
+  lines.push_back(nameRow("thread_name", rank, 0, "program"));
+  std::map<std::string, int> laneRows;
+  for (const Event &event : events) {
+    int row = 0;
+    std::string name = event.name;
+    const char *category = "collective";
+    if (event.category == BRAID_RT_EVENT_COLLECTIVE) {
+      auto [it, isNew] =
+          laneRows.emplace(event.lane, static_cast<int>(laneRows.size()) + 1);
+      row = it->second;
+      if (isNew)
+        lines.push_back(
+            nameRow("thread_name", rank, row, "lane @" + event.lane));
+    } else {
+      bool isStart = event.category == BRAID_RT_EVENT_START;
+      category = isStart ? "start" : "wait";
+      name = std::string(category) + " " + name;
     }
+    lines.push_back(
+        "{\"name\": " + quoted(name) + ", \"cat\": \"" + category +
+        "\", \"ph\": \"X\", \"ts\": " + microseconds(event.beginNs - originNs) +
+        ", \"dur\": " + microseconds(event.endNs - event.beginNs) +
+        ", \"pid\": " + std::to_string(rank) +
+        ", \"tid\": " + std::to_string(row) +
+        ", \"args\": {\"operation\": " + quoted(event.signature) +
+        ", \"bytes\": " + std::to_string(event.bytes) +
+        ", \"sequence\": " + std::to_string(event.sequence) +
+        ", \"site\": " + quoted(event.where) + "}}");
   }
-  std::ofstream stream(file, std::ios::trunc);
-  stream << "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
-  for (size_t i = 0; i < lines.size(); ++i)
-    stream << lines[i] << (i + 1 < lines.size() ? ",\n" : "\n");
-  stream << "]}\n";
-  stream.close();
-  if (!stream)
-    throw RunError("cannot write " + file + ": " + std::strerror(errno));
+}
+
+void Runner::writeTrace(const std::string &file) const {
+  std::vector<ClockOffset> offsets = measureOffsets(processes);
+  std::vector<std::string> all =
+      processes.exchange(ownEvents(processes, world.get(), contexts()));
+  processes.together([&]() {
+    if (!processes.isFirst())
+      return;
+    std::vector<std::vector<Event>> events(processes.worldSize());
+    int64_t originNs = INT64_MAX, errorNs = 0;
+    for (size_t process = 0; process < all.size(); ++process) {
+      ByteReader reader(all[process]);
+      errorNs = std::max(errorNs, offsets[process].errorNs);
+      for (int64_t count = reader.number(); count > 0; --count) {
+        Event event = readEvent(reader, offsets[process]);
+        originNs = std::min(originNs, event.beginNs);
+        events.at(event.rank).push_back(std::move(event));
+      }
+    }
+    std::vector<std::string> lines;
+    for (int32_t rank = 0; rank < processes.worldSize(); ++rank)
+      addRank(lines, rank, events[rank], originNs);
+    std::ofstream stream(file, std::ios::trunc);
+    stream << "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
+    for (size_t i = 0; i < lines.size(); ++i)
+      stream << lines[i] << (i + 1 < lines.size() ? ",\n" : "\n");
+    stream << "]}\n";
+    stream.close();
+    if (!stream)
+      throw RunError("cannot write " + file + ": " + std::strerror(errno));
+    if (errorNs)
+      std::printf("trace: the clocks of the hosts agree to within %s us\n",
+                  microseconds(errorNs).c_str());
+  });
 }

@@ -7,17 +7,27 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arguments.h"
+#include "Binding.h"
+#include "Launcher.h"
 #include "Npy.h"
 #include "Options.h"
+#include "Program.h"
 #include "Runner.h"
+#include "Signals.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <unistd.h>
+#include <optional>
 
 using namespace braid::run;
+
+/// Prints what all processes have to say, in the order of their ranks.
+static void printInOrder(const Processes &processes, const std::string &text) {
+  for (const std::string &piece : processes.exchange(text))
+    if (processes.isFirst())
+      std::fputs(piece.c_str(), stdout);
+}
 
 /// The names of an entry's results.
 static std::vector<std::string> resultNames(const braid_rt_entry &entry) {
@@ -29,13 +39,13 @@ static std::vector<std::string> resultNames(const braid_rt_entry &entry) {
 }
 
 /// Files for several ranks or results must have different names.
-static void checkOutPattern(const Options &options,
-                            const braid_rt_entry &entry) {
+static void checkOutPattern(const Options &options, const braid_rt_entry &entry,
+                            int32_t ranks) {
   if (options.out.empty())
     return;
   size_t results = resultNames(entry).size();
   for (auto [mark, count] :
-       {std::pair<const char *, size_t>{"{rank}", options.ranks},
+       {std::pair<const char *, size_t>{"{rank}", ranks},
         std::pair<const char *, size_t>{"{result}", results}})
     if (count > 1 && options.out.find(mark) == std::string::npos)
       throw UsageError("--out: there are " + std::to_string(count) +
@@ -75,24 +85,24 @@ static std::string compare(const Tensor &found, const Tensor &expected) {
          std::to_string(found.count()) + " elements differ)";
 }
 
-/// Throws a RunError that names the first difference of each rank.
-static void checkResults(const braid_rt_entry &entry, const Results &found,
-                         const Results &expected) {
+/// Throws a RunError that names the first difference of each local rank.
+static void checkResults(const braid_rt_entry &entry,
+                         const std::vector<int32_t> &ranks,
+                         const Results &found, const Results &expected) {
   std::vector<std::string> names = resultNames(entry);
   std::string text;
-  for (size_t rank = 0; rank < found.size(); ++rank) {
-    if (found[rank].size() != expected[rank].size())
+  for (size_t r = 0; r < found.size(); ++r) {
+    if (found[r].size() != expected[r].size())
       throw RunError(std::string(entry.name) + " has " +
-                     std::to_string(found[rank].size()) +
-                     " results, as written " +
-                     std::to_string(expected[rank].size()));
+                     std::to_string(found[r].size()) + " results, as written " +
+                     std::to_string(expected[r].size()));
     for (size_t i = 0; i < names.size(); ++i) {
-      std::string difference = compare(found[rank][i], expected[rank][i]);
+      std::string difference = compare(found[r][i], expected[r][i]);
       if (difference.empty())
         continue;
       text += (text.empty() ? "" : "\n") + std::string(entry.name) + ": rank " +
-              std::to_string(rank) + ": result " + std::to_string(i) + " (" +
-              names[i] + ") " + difference;
+              std::to_string(ranks[r]) + ": result " + std::to_string(i) +
+              " (" + names[i] + ") " + difference;
       break;
     }
   }
@@ -127,20 +137,25 @@ static double medianMs(std::vector<int64_t> values) {
 }
 
 static void writeResults(const Options &options, const braid_rt_entry &entry,
-                         const Results &results) {
+                         const Processes &processes, const Results &results) {
   std::vector<std::string> names = resultNames(entry);
-  for (size_t rank = 0; rank < results.size(); ++rank)
-    for (size_t i = 0; i < results[rank].size(); ++i) {
-      const Tensor &tensor = results[rank][i];
-      if (options.print)
-        std::printf("rank %zu: %s: %s = %s\n", rank, names[i].c_str(),
-                    tensor.typeName().c_str(), tensor.text().c_str());
-      if (!options.out.empty())
-        writeNpy(expandPattern(expandPattern(options.out, "rank",
-                                             static_cast<int64_t>(rank)),
-                               "result", static_cast<int64_t>(i)),
-                 tensor);
-    }
+  std::string text;
+  processes.together([&]() {
+    for (size_t r = 0; r < results.size(); ++r)
+      for (size_t i = 0; i < results[r].size(); ++i) {
+        const Tensor &tensor = results[r][i];
+        int32_t rank = processes.localRanks()[r];
+        if (options.print)
+          text += "rank " + std::to_string(rank) + ": " + names[i] + ": " +
+                  tensor.typeName() + " = " + tensor.text() + "\n";
+        if (!options.out.empty())
+          writeNpy(expandPattern(expandPattern(options.out, "rank", rank),
+                                 "result", static_cast<int64_t>(i)),
+                   tensor);
+      }
+  });
+  if (options.print)
+    printInOrder(processes, text);
 }
 
 /// What one program's runs took.
@@ -149,12 +164,10 @@ struct Timing {
   int64_t peakBytes = 0;
   int64_t waitNs = 0;
 
-  void add(Runner &runner) {
-    elapsedNs.push_back(runner.elapsedNs());
-    int64_t peak = 0, wait = 0;
-    runner.takeStatistics(peak, wait);
-    peakBytes = std::max(peakBytes, peak);
-    waitNs += wait;
+  void add(const Measurement &run) {
+    elapsedNs.push_back(run.elapsedNs);
+    peakBytes = std::max(peakBytes, run.peakBytes);
+    waitNs += run.waitNs;
   }
 
   void print(const char *what) const {
@@ -167,107 +180,187 @@ struct Timing {
   }
 };
 
-static void runProgram(const Options &options) {
-  Runner runner(options);
-  Program program(options.program, options.passes);
-  const braid_rt_entry &entry = program.entry(options.entry);
-  checkOutPattern(options, entry);
-  std::vector<std::vector<Tensor>> inputs;
-  for (int32_t rank = 0; rank < options.ranks; ++rank)
-    inputs.push_back(makeInputs(entry, options.args, rank));
+/// The program and, for --verify, the one to compare with.
+struct Programs {
+  Programs(const Options &options, Runner &runner);
 
+  Program program;
   std::optional<Program> reference;
+  const braid_rt_entry *entry = nullptr;
   const braid_rt_entry *referenceEntry = nullptr;
-  if (options.verify) {
-    if (options.reference.empty())
-      reference.emplace(options.program, "none");
-    else
-      reference.emplace(options.reference, std::nullopt);
-    referenceEntry = &reference->entry(entry.name);
-    checkSameArguments(entry, *referenceEntry);
-  }
+};
+
+/// What to hand to braid-compile: the default passes know the number of ranks.
+static std::string passesFor(const Options &options, int32_t ranks) {
+  if (options.passes && *options.passes != "default")
+    return *options.passes;
+  return "braid-overlap{world-size=" + std::to_string(ranks) + "}";
+}
+
+Programs::Programs(const Options &options, Runner &runner)
+    : program(options.program,
+              passesFor(options, runner.getProcesses().worldSize()),
+              runner.getProcesses()) {
+  const Processes &processes = runner.getProcesses();
+  processes.together([&]() {
+    entry = &program.entry(options.entry);
+    checkOutPattern(options, *entry, processes.worldSize());
+  });
+  runner.prepare(program.table());
+  if (!options.verify)
+    return;
+  bool isGiven = !options.reference.empty();
+  reference.emplace(isGiven ? options.reference : options.program, "none",
+                    processes);
+  processes.together([&]() {
+    referenceEntry = &reference->entry(entry->name);
+    checkSameArguments(*entry, *referenceEntry);
+  });
+  runner.prepare(reference->table());
+}
+
+static void printTiming(bool isVerified, const Timing &timing,
+                        const Timing &referenceTiming) {
+  if (isVerified)
+    referenceTiming.print("as written");
+  timing.print(isVerified ? "reordered" : "time");
+  if (isVerified)
+    std::printf("speedup: %.2f\n", medianMs(referenceTiming.elapsedNs) /
+                                       medianMs(timing.elapsedNs));
+}
+
+static void runProgram(const Options &options, Runner &runner) {
+  const Processes &processes = runner.getProcesses();
+  Programs programs(options, runner);
+  const braid_rt_entry &entry = *programs.entry;
+  std::vector<std::vector<Tensor>> inputs;
+  processes.together([&]() {
+    for (int32_t rank : processes.localRanks())
+      inputs.push_back(makeInputs(entry, options.args, rank));
+  });
 
   Timing timing, referenceTiming;
   Results results;
   for (int64_t round = 0; round < options.repeat; ++round) {
     Results expected;
-    if (reference) {
+    if (programs.reference) {
       try {
-        expected = runner.run(*referenceEntry, inputs);
-      } catch (const RunError &error) {
-        throw RunError("the program as written failed: " +
-                       std::string(error.what()));
+        expected = runner.run(*programs.referenceEntry, inputs);
+      } catch (const Failure &error) {
+        throw Failure(error.status,
+                      "the program as written failed: " +
+                          std::string(error.what()),
+                      error.everywhere);
       }
-      referenceTiming.add(runner);
+      referenceTiming.add(runner.lastRun());
     }
     results = runner.run(entry, inputs);
-    timing.add(runner);
-    if (reference)
-      checkResults(entry, results, expected);
+    timing.add(runner.lastRun());
+    if (programs.reference)
+      processes.together([&]() {
+        checkResults(entry, processes.localRanks(), results, expected);
+      });
   }
 
-  writeResults(options, entry, results);
+  writeResults(options, entry, processes, results);
   if (!options.trace.empty())
     runner.writeTrace(options.trace);
-  if (reference) {
+  if (!processes.isFirst())
+    return;
+  if (programs.reference)
     std::printf("verify: the results of all %d ranks are the same, bit for "
                 "bit, as those of the program as written\n",
-                options.ranks);
-  }
+                processes.worldSize());
   // A single run is mostly warming up: no figures.
-  if (options.repeat == 1)
-    return;
-  if (reference)
-    referenceTiming.print("as written");
-  timing.print(reference ? "reordered" : "time");
-  if (reference)
-    std::printf("speedup: %.2f\n", medianMs(referenceTiming.elapsedNs) /
-                                       medianMs(timing.elapsedNs));
+  if (options.repeat > 1)
+    printTiming(programs.reference.has_value(), timing, referenceTiming);
 }
 
-/// Says what a compiled program has done, with functions that a signal handler
-/// may call, and ends braid-run as a program that failed.
-static void reportCrash(int signal) {
-  const char *what = signal == SIGFPE
-                         ? ": the program divided an integer by zero (SIGFPE)\n"
-                         : ": the program touched memory that is not its own "
-                           "(SIGSEGV)\n";
-  char text[160] = "braid-run: error: ";
-  size_t length = std::strlen(text);
-  int32_t rank = braid_rt_current_rank();
-  if (rank >= 0) {
-    length += static_cast<size_t>(
-        std::snprintf(text + length, 32, "rank %d", static_cast<int>(rank)));
-    std::memcpy(text + length, what, std::strlen(what));
-    length += std::strlen(what);
-    // There is nothing to do about a message that cannot be written.
-    [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, length);
-    _exit(1);
+/// Prints the message unless another process does, and returns the status.
+static int report(const Failure &failure, bool isFirst) {
+  // An engine that cannot go on may end the process without flushing.
+  std::fflush(stdout);
+  if (isFirst || !failure.everywhere)
+    printError(failure.status, failure.what());
+  return failure.status;
+}
+
+void braid::run::printError(int status, const std::string &text) {
+  std::fprintf(stderr, "braid-run: error: %s\n%s", text.c_str(),
+               status == 2 ? "(braid-run --help lists the options)\n" : "");
+}
+
+/// The engine that the options or else the environment ask for. Throws a
+/// Failure when the options do not go together.
+static std::string chooseEngine(const Options &options,
+                                const Launcher &launcher) {
+  std::string engine = options.engine;
+  if (engine.empty())
+    engine = launcher ? "mpi" : "inproc";
+  if (!options.reductions.empty() && engine != "mpi")
+    throw UsageError("--reductions: engine " + engine +
+                     " has one kind of reductions, ordered; --engine=mpi has a "
+                     "choice");
+  if (engine == "mpi" && options.ranks && launcher.size &&
+      options.ranks != launcher.size)
+    throw UsageError(
+        "--ranks: found " + std::to_string(options.ranks) + ", but " +
+        launcher.name + " has started " + std::to_string(launcher.size) + " (" +
+        launcher.variables +
+        "); leave the option out, or choose --engine=inproc for threads of "
+        "each process");
+  return engine;
+}
+
+static int runWorld(const Options &options, const std::string &engine,
+                    const Launcher &launcher) {
+  Runner runner(options, engine);
+  const Processes &processes = runner.getProcesses();
+  SignalScope signals(runner.contexts(), processes.localRanks());
+  // The message comes before the world ends: after a failure an engine may have
+  // to end the process.
+  try {
+    if (options.bind)
+      printInOrder(processes, describeBinding(launcher) + "\n");
+    runProgram(options, runner);
+    std::fflush(stdout);
+    return 0;
+  } catch (const Failure &failure) {
+    return report(failure, processes.isFirst());
+  } catch (const std::exception &error) {
+    return report(RunError(error.what()), processes.isFirst());
   }
-  // Not a rank's doing: a crash of our own is to be seen as one.
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
 }
 
 int main(int argc, char **argv) {
-  std::signal(SIGFPE, reportCrash);
-  std::signal(SIGSEGV, reportCrash);
+  installSignalHandlers();
+  // Until there is a world, the environment says who prints what all processes
+  // have found.
+  Launcher launcher;
   try {
+    launcher = detectLauncher();
+    if (launcher)
+      endWithLauncher();
     Options options = parseOptions(argc, argv);
     if (options.help) {
-      std::fputs(helpText, stdout);
+      if (launcher.rank == 0)
+        std::fputs(helpText, stdout);
       return 0;
     }
-    runProgram(options);
-    return 0;
+    if (options.engine == "inproc")
+      launcher = {};
+    std::string engine = chooseEngine(options, launcher);
+    if (options.program.empty()) {
+      std::puts(describeBinding(launcher).c_str());
+      return 0;
+    }
+    return runWorld(options, engine, launcher);
   } catch (const UsageError &error) {
-    std::fprintf(stderr,
-                 "braid-run: error: %s\n(braid-run --help lists the "
-                 "options)\n",
-                 error.what());
-    return 2;
+    return report(Failure(2, error.what(), /*everywhere=*/true),
+                  launcher.rank == 0);
+  } catch (const Failure &failure) {
+    return report(failure, launcher.rank == 0);
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "braid-run: error: %s\n", error.what());
-    return 1;
+    return report(RunError(error.what()), launcher.rank == 0);
   }
 }

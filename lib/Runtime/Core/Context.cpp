@@ -7,11 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Context.h"
+#include "Core/Messages.h"
+#include "Core/TextSink.h"
 #include "braid-rt/Memory.h"
 
 #include <algorithm>
 #include <cinttypes>
 #include <cstdlib>
+#include <thread>
 
 using namespace braid::rt;
 
@@ -303,12 +306,43 @@ Context::Request &Context::find(void *handle, const braid_rt_site &site) {
   return requests[slot];
 }
 
+class Context::WaitScope {
+public:
+  WaitScope(Context &context, const Operation &operation) : context(context) {
+    context.waitingFor.store(&operation, std::memory_order_release);
+  }
+  ~WaitScope() {
+    // A signal handler on another thread may be reading the operation.
+    while (!context.waitingFor.exchange(nullptr, std::memory_order_acq_rel))
+      std::this_thread::yield();
+  }
+  WaitScope(const WaitScope &) = delete;
+  WaitScope &operator=(const WaitScope &) = delete;
+
+private:
+  Context &context;
+};
+
+bool Context::describeWait(char *text, size_t size) {
+  const Operation *operation =
+      waitingFor.exchange(nullptr, std::memory_order_acq_rel);
+  if (!operation)
+    return false;
+  if (text && size) {
+    BufferSink sink(text, size);
+    printOperation(sink, *operation);
+  }
+  waitingFor.store(operation, std::memory_order_release);
+  return true;
+}
+
 void Context::wait(void *handle, const braid_rt_site *site, bool onHost) {
   Request &request = find(handle, site ? *site : braid_rt_site{});
   ++statistics.waits;
   if (!request.completed) {
     int64_t beginNs = environment.now();
     try {
+      WaitScope scope(*this, request.operation());
       if (onHost)
         request.communicator->hostWait(*request.request);
       else

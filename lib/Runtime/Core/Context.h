@@ -75,6 +75,10 @@ public:
   bool secondary = false;
   braid_rt_statistics statistics = {};
 
+  /// Writes what the rank waits for now, and returns whether it waits. A signal
+  /// handler may call it on any thread.
+  bool describeWait(char *text, size_t size);
+
   /// The events of the last invocation as the C ABI shows them.
   const braid_rt_event *trace(int64_t *count);
 
@@ -98,6 +102,9 @@ private:
     std::string lane;
   };
 
+  /// Keeps `waitingFor` up to date during a wait.
+  class WaitScope;
+
   static int64_t createNumber();
   int32_t refuse(const char *why) const;
   int32_t run(const braid_rt_entry &entry, void **args);
@@ -120,6 +127,9 @@ private:
   std::vector<size_t> freeSlots;
   std::vector<TraceEvent> events;
   std::vector<braid_rt_event> exportedEvents;
+  /// The operation that the rank's thread waits for. Who takes it out keeps
+  /// the operation alive until it is put back.
+  std::atomic<const Operation *> waitingFor{nullptr};
 };
 
 /// Ends the process with a message: a runtime function was called by a thread

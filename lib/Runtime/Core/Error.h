@@ -18,6 +18,8 @@
 
 namespace braid::rt {
 
+class TextSink;
+
 /// Ends a rank's program. Thrown inside the runtime only; the C entry points
 /// catch it before they leave compiled code.
 class BRAID_RT_API Error : public std::runtime_error {
@@ -35,6 +37,9 @@ public:
 
 /// `prog.mlir:12:8 (ar0)`, or "" when nothing is known.
 BRAID_RT_API std::string describeSite(const braid_rt_site &site);
+
+/// The same for a signal handler: allocates nothing.
+void printSite(TextSink &text, const braid_rt_site &site);
 
 /// `prog.mlir:12:8 (ar0): rank 1: `, the start of every message.
 BRAID_RT_API std::string messagePrefix(const braid_rt_site &site, int32_t rank);

@@ -8,13 +8,22 @@
 
 #include "Core/Messages.h"
 #include "Core/Error.h"
+#include "Core/TextSink.h"
 
 using namespace braid::rt;
 
+void braid::rt::printOperation(TextSink &text, const Operation &operation) {
+  operation.printSignature(text);
+  if (operation.site.file || operation.site.label) {
+    text << " at ";
+    printSite(text, operation.site);
+  }
+}
+
 std::string braid::rt::describeOperation(const Operation &operation) {
-  std::string text = operation.signature();
-  std::string site = describeSite(operation.site);
-  return site.empty() ? text : text + " at " + site;
+  StringSink sink;
+  printOperation(sink, operation);
+  return sink.text;
 }
 
 std::string braid::rt::listRanks(const std::vector<int32_t> &ranks) {

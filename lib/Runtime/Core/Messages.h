@@ -34,6 +34,9 @@ struct Meeting {
 /// `all_reduce sum tensor<4xf32> at prog.mlir:12:8 (ar0)`.
 BRAID_RT_API std::string describeOperation(const Operation &operation);
 
+/// The same for a signal handler: allocates nothing.
+void printOperation(TextSink &text, const Operation &operation);
+
 /// `rank 3` or `ranks 1, 2 and 5`.
 BRAID_RT_API std::string listRanks(const std::vector<int32_t> &ranks);
 

@@ -8,6 +8,7 @@
 
 #include "Core/Operation.h"
 #include "Core/Error.h"
+#include "Core/TextSink.h"
 
 #include <algorithm>
 #include <numeric>
@@ -19,31 +20,36 @@ int64_t braid::rt::elementCount(const Sizes &sizes) {
                          std::multiplies<>());
 }
 
-std::string braid::rt::tensorType(const Sizes &sizes, int32_t dtype) {
-  std::string text = "tensor<";
+static void printType(TextSink &text, const Sizes &sizes, int32_t dtype) {
+  text << "tensor<";
   for (int64_t size : sizes)
-    text += std::to_string(size) + 'x';
+    text << size << "x";
   const char *name = braid_rt_dtype_name(dtype);
-  return text + (name ? name : "?") + '>';
+  text << (name ? name : "?") << ">";
 }
 
-static std::string listText(const std::vector<int64_t> &values) {
-  std::string text = "[";
-  for (size_t i = 0; i < values.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(values[i]);
-  return text + ']';
+std::string braid::rt::tensorType(const Sizes &sizes, int32_t dtype) {
+  StringSink type;
+  printType(type, sizes, dtype);
+  return type.text;
+}
+
+static void printList(TextSink &text, const int64_t *values, size_t count) {
+  text << "[";
+  for (size_t i = 0; i < count; ++i)
+    text << (i ? ", " : "") << values[i];
+  text << "]";
 }
 
 /// A flat list as rows of `width`: `[[0, 1], [1, 0]]`.
-static std::string rowsText(const std::vector<int64_t> &values, size_t width) {
-  std::string text = "[";
+static void printRows(TextSink &text, const std::vector<int64_t> &values,
+                      size_t width) {
+  text << "[";
   for (size_t i = 0; width && i < values.size(); i += width) {
-    auto begin = values.begin() + static_cast<std::ptrdiff_t>(i);
-    auto end =
-        begin + static_cast<std::ptrdiff_t>(std::min(width, values.size() - i));
-    text += (i ? ", " : "") + listText({begin, end});
+    text << (i ? ", " : "");
+    printList(text, values.data() + i, std::min(width, values.size() - i));
   }
-  return text + ']';
+  text << "]";
 }
 
 static size_t squareRoot(size_t square) {
@@ -53,45 +59,65 @@ static size_t squareRoot(size_t square) {
   return root;
 }
 
-static std::string typesText(const Operation &operation, bool destinations) {
-  std::string text;
-  for (const Operand &operand : operation.operands)
-    text += (text.empty() ? "" : ", ") +
-            tensorType(destinations ? operand.destinationSizes
-                                    : operand.sourceSizes,
-                       operand.dtype);
-  return operation.operands.size() == 1 ? text : '(' + text + ')';
+static void printTypes(TextSink &text, const Operation &operation,
+                       bool destinations) {
+  bool isList = operation.operands.size() != 1;
+  const char *separator = isList ? "(" : "";
+  for (const Operand &operand : operation.operands) {
+    text << separator;
+    printType(text,
+              destinations ? operand.destinationSizes : operand.sourceSizes,
+              operand.dtype);
+    separator = ", ";
+  }
+  if (isList)
+    text << (operation.operands.empty() ? "()" : ")");
 }
 
-std::string Operation::signature() const {
-  std::string text = braid_rt_kind_name(kind);
+void Operation::printSignature(TextSink &text) const {
+  text << braid_rt_kind_name(kind);
   if (reduction >= 0)
-    text += std::string(" ") + braid_rt_reduction_name(reduction);
+    text << " " << braid_rt_reduction_name(reduction);
   if (root >= 0)
-    text += " root " + std::to_string(root);
+    text << " root " << root;
   if (dim >= 0)
-    text += " dim " + std::to_string(dim);
+    text << " dim " << dim;
   if (kind == BRAID_RT_SEND)
-    text += " to " + std::to_string(peer);
+    text << " to " << peer;
   if (kind == BRAID_RT_RECV)
-    text += " from " + std::to_string(peer);
-  if (splits == Splits::Lists)
-    text += " splits " + listText(sourceSplits) + " into " +
-            listText(destinationSplits);
-  if (splits == Splits::Matrix)
-    text += " splits " + rowsText(matrix, squareRoot(matrix.size()));
-  if (kind == BRAID_RT_PERMUTE)
-    text += " pairs " + rowsText(pairs, 2);
+    text << " from " << peer;
+  if (splits == Splits::Lists) {
+    text << " splits ";
+    printList(text, sourceSplits.data(), sourceSplits.size());
+    text << " into ";
+    printList(text, destinationSplits.data(), destinationSplits.size());
+  }
+  if (splits == Splits::Matrix) {
+    text << " splits ";
+    printRows(text, matrix, squareRoot(matrix.size()));
+  }
+  if (kind == BRAID_RT_PERMUTE) {
+    text << " pairs ";
+    printRows(text, pairs, 2);
+  }
   if (kind == BRAID_RT_BARRIER)
-    return text;
-  text += ' ' + typesText(*this, /*destinations=*/kind == BRAID_RT_RECV);
+    return;
+  text << " ";
+  printTypes(text, *this, /*destinations=*/kind == BRAID_RT_RECV);
   bool shapeChanges = kind == BRAID_RT_ALL_GATHER ||
                       kind == BRAID_RT_REDUCE_SCATTER ||
                       kind == BRAID_RT_GATHER || kind == BRAID_RT_SCATTER ||
                       splits != Splits::Equal;
-  if (shapeChanges)
-    text += " -> " + typesText(*this, /*destinations=*/true);
-  return text;
+  if (!shapeChanges)
+    return;
+  text << " -> ";
+  printTypes(text, *this, /*destinations=*/true);
+}
+
+std::string Operation::signature() const {
+  StringSink sink;
+  printSignature(sink);
+  return sink.text;
 }
 
 int64_t Operation::linkBytes() const {

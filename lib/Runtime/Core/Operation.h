@@ -17,6 +17,8 @@
 
 namespace braid::rt {
 
+class TextSink;
+
 using Sizes = std::vector<int64_t>;
 
 /// The number of elements of a shape.
@@ -71,6 +73,9 @@ struct BRAID_RT_API Operation {
   /// `all_gather dim 0 tensor<4xf32> -> tensor<8xf32>`: everything in which
   /// ranks can disagree.
   std::string signature() const;
+
+  /// The same for a signal handler: allocates nothing.
+  void printSignature(TextSink &text) const;
 
   /// The bytes that the link model counts (braid_rt_link_bytes).
   int64_t linkBytes() const;

@@ -8,6 +8,7 @@
 
 #include "braid-rt/Types.h"
 #include "Core/Error.h"
+#include "Core/TextSink.h"
 
 using namespace braid::rt;
 
@@ -90,19 +91,23 @@ int32_t braid_rt_reduction_allowed(int32_t reduction, int32_t dtype) {
 
 Error::~Error() = default;
 
-std::string braid::rt::describeSite(const braid_rt_site &site) {
-  std::string text;
+void braid::rt::printSite(TextSink &text, const braid_rt_site &site) {
   if (site.file) {
-    text = site.file;
+    text << site.file;
     if (site.line > 0) {
-      text += ':' + std::to_string(site.line);
+      text << ":" << int64_t(site.line);
       if (site.column > 0)
-        text += ':' + std::to_string(site.column);
+        text << ":" << int64_t(site.column);
     }
   }
   if (site.label)
-    text += std::string(text.empty() ? "(" : " (") + site.label + ")";
-  return text;
+    text << (site.file ? " (" : "(") << site.label << ")";
+}
+
+std::string braid::rt::describeSite(const braid_rt_site &site) {
+  StringSink sink;
+  printSite(sink, site);
+  return sink.text;
 }
 
 std::string braid::rt::messagePrefix(const braid_rt_site &site, int32_t rank) {

@@ -216,6 +216,10 @@ braid_rt_world *braid_rt_world_create(const braid_rt_config *config,
 
 void braid_rt_world_destroy(braid_rt_world *world) { delete unwrap(world); }
 
+int64_t braid_rt_world_created_ns(const braid_rt_world *world) {
+  return unwrap(world)->environment.createdNs;
+}
+
 int32_t braid_rt_world_size(const braid_rt_world *world) {
   return unwrap(world)->engine->worldSize();
 }
@@ -293,6 +297,10 @@ int64_t braid_rt_world_elapsed_ns(const braid_rt_world *world) {
 int32_t braid_rt_invoke(braid_rt_context *context, const braid_rt_entry *entry,
                         void **args) {
   return unwrap(context)->invoke(*entry, args);
+}
+
+int32_t braid_rt_waiting(braid_rt_context *context, char *text, size_t size) {
+  return unwrap(context)->describeWait(text, size);
 }
 
 int32_t braid_rt_current_rank(void) {

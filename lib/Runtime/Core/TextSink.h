@@ -1,0 +1,78 @@
+//===- TextSink.h - Where texts about operations go -------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One text serves messages, which are strings, and signal handlers, which may
+// not allocate.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CORE_TEXTSINK_H
+#define BRAID_RUNTIME_CORE_TEXTSINK_H
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace braid::rt {
+
+/// Receives a text piece by piece.
+class TextSink {
+public:
+  virtual void append(const char *text, size_t size) = 0;
+
+  TextSink &operator<<(const char *text) {
+    append(text, std::strlen(text));
+    return *this;
+  }
+  TextSink &operator<<(int64_t value) {
+    char digits[24];
+    auto result = std::to_chars(digits, digits + sizeof(digits), value);
+    append(digits, static_cast<size_t>(result.ptr - digits));
+    return *this;
+  }
+
+protected:
+  ~TextSink() = default;
+};
+
+/// Keeps the text as a string.
+class StringSink final : public TextSink {
+public:
+  void append(const char *data, size_t size) override {
+    text.append(data, size);
+  }
+
+  std::string text;
+};
+
+/// Keeps what fits into a buffer of at least one byte, always with a closing
+/// zero. Functions of a signal handler may use it.
+class BufferSink final : public TextSink {
+public:
+  BufferSink(char *buffer, size_t size) : next(buffer), left(size - 1) {
+    *next = '\0';
+  }
+
+  void append(const char *data, size_t size) override {
+    size = std::min(size, left);
+    std::memcpy(next, data, size);
+    next += size;
+    left -= size;
+    *next = '\0';
+  }
+
+private:
+  char *next;
+  size_t left;
+};
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_CORE_TEXTSINK_H

@@ -1,0 +1,24 @@
+//===- Binding.h - Advice on the cores of a rank ----------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_BRAID_RUN_BINDING_H
+#define BRAID_TOOLS_BRAID_RUN_BINDING_H
+
+#include "Launcher.h"
+
+#include <string>
+
+namespace braid::run {
+
+/// One line: which cores this process may use, how many BLAS threads a rank
+/// runs, and how to bind the ranks where that is not as it should be.
+std::string describeBinding(const Launcher &launcher);
+
+} // namespace braid::run
+
+#endif // BRAID_TOOLS_BRAID_RUN_BINDING_H

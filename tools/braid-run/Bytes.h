@@ -1,0 +1,68 @@
+//===- Bytes.h - What processes send to one another -------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_BRAID_RUN_BYTES_H
+#define BRAID_TOOLS_BRAID_RUN_BYTES_H
+
+#include "Failure.h"
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace braid::run {
+
+/// Puts numbers and texts one after the other. Processes of one world have one
+/// byte order, as they run one compiled program.
+class ByteWriter {
+public:
+  void number(int64_t value) {
+    char data[sizeof(value)];
+    std::memcpy(data, &value, sizeof(value));
+    bytes.append(data, sizeof(value));
+  }
+  void text(const std::string &value) {
+    number(static_cast<int64_t>(value.size()));
+    bytes += value;
+  }
+
+  std::string bytes;
+};
+
+/// Takes out what a ByteWriter has put in, in the same order.
+class ByteReader {
+public:
+  explicit ByteReader(const std::string &bytes) : bytes(bytes) {}
+
+  int64_t number() {
+    int64_t value = 0;
+    std::memcpy(&value, take(sizeof(value)), sizeof(value));
+    return value;
+  }
+  std::string text() {
+    auto size = static_cast<size_t>(number());
+    const char *data = take(size);
+    return {data, size};
+  }
+
+private:
+  const char *take(size_t size) {
+    if (size > bytes.size() - next)
+      throw RunError("another process has sent too few bytes; do all "
+                     "processes run the same braid-run?");
+    next += size;
+    return bytes.data() + next - size;
+  }
+
+  const std::string &bytes;
+  size_t next = 0;
+};
+
+} // namespace braid::run
+
+#endif // BRAID_TOOLS_BRAID_RUN_BYTES_H

@@ -1,0 +1,152 @@
+//===- Launcher.cpp - What mpirun or srun says of this process --*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Launcher.h"
+#include "Failure.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+using namespace braid::run;
+
+namespace {
+/// The variables of one launcher; of several names the first that is set
+/// counts.
+struct Source {
+  const char *name;
+  const char *rank;
+  std::vector<const char *> size;
+  std::vector<const char *> localRank;
+  std::vector<const char *> localSize;
+};
+
+/// A variable's name and value.
+struct Number {
+  const char *name = nullptr;
+  int32_t value = 0;
+
+  explicit operator bool() const { return name; }
+  std::string text() const {
+    return std::string(name) + "=" + std::to_string(value);
+  }
+};
+} // namespace
+
+/// In the order in which they count: the launcher that ran last comes first,
+/// since srun may have started the shell in which mpirun runs.
+static const Source sources[] = {
+    {"Open MPI",
+     "OMPI_COMM_WORLD_RANK",
+     {"OMPI_COMM_WORLD_SIZE"},
+     {"OMPI_COMM_WORLD_LOCAL_RANK"},
+     {"OMPI_COMM_WORLD_LOCAL_SIZE"}},
+    // MPICH, Intel MPI, Cray, and srun --mpi=pmi2.
+    {"PMI",
+     "PMI_RANK",
+     {"PMI_SIZE"},
+     {"MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"},
+     {"MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"}},
+    // srun --mpi=pmix; the size of the step, not that of the job.
+    {"PMIx",
+     "PMIX_RANK",
+     {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"},
+     {"SLURM_LOCALID"},
+     {}}};
+
+static Number readNumber(const char *name) {
+  const char *text = std::getenv(name);
+  if (!text || !*text)
+    return {};
+  Number number{name, 0};
+  const char *end = text + std::strlen(text);
+  auto [next, code] = std::from_chars(text, end, number.value);
+  if (code != std::errc() || next != end || number.value < 0)
+    throw UsageError(std::string("the environment has ") + name + "='" + text +
+                     "', expected a whole number; --engine=inproc ignores it");
+  return number;
+}
+
+static Number readFirst(const std::vector<const char *> &names) {
+  for (const char *name : names)
+    if (Number number = readNumber(name))
+      return number;
+  return {};
+}
+
+/// The tasks of node `node` in Slurm's `2(x3),1`; 0 when it is not there.
+static int32_t slurmTasksOfNode(const char *text, int32_t node) {
+  const char *end = text + std::strlen(text);
+  while (text < end) {
+    int32_t tasks = 0, times = 1;
+    auto read = std::from_chars(text, end, tasks);
+    if (read.ec != std::errc())
+      return 0;
+    if (end - read.ptr > 2 && std::strncmp(read.ptr, "(x", 2) == 0) {
+      read = std::from_chars(read.ptr + 2, end, times);
+      if (read.ec != std::errc() || read.ptr == end || *read.ptr++ != ')')
+        return 0;
+    }
+    if (node < times)
+      return tasks;
+    node -= times;
+    if (read.ptr < end && *read.ptr != ',')
+      return 0;
+    text = read.ptr + 1;
+  }
+  return 0;
+}
+
+/// The ranks of this node and the number of nodes, as srun says them.
+static void readSlurmStep(Launcher &launcher) {
+  if (Number nodes = readFirst({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}))
+    launcher.nodes = nodes.value;
+  const char *tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE");
+  Number node = readNumber("SLURM_NODEID");
+  if (!launcher.localSize && tasks && node)
+    launcher.localSize = slurmTasksOfNode(tasks, node.value);
+}
+
+static void check(const Number &rank, const Number &size) {
+  if (size && rank.value >= size.value)
+    throw UsageError("the environment has " + rank.text() + " and " +
+                     size.text() +
+                     ", expected a rank below the number of ranks; "
+                     "--engine=inproc ignores them");
+}
+
+Launcher braid::run::detectLauncher() {
+  for (const Source &source : sources) {
+    Number rank = readNumber(source.rank);
+    if (!rank)
+      continue;
+    Launcher launcher;
+    Number size = readFirst(source.size);
+    Number localRank = readFirst(source.localRank);
+    Number localSize = readFirst(source.localSize);
+    check(rank, size);
+    if (localRank)
+      check(localRank, localSize);
+    launcher.name = source.name;
+    launcher.rank = rank.value;
+    launcher.size = size.value;
+    launcher.localRank = localRank ? localRank.value : -1;
+    launcher.localSize = localSize.value;
+    launcher.variables = rank.name;
+    if (size)
+      launcher.variables += std::string(" and ") + size.name;
+    // Open MPI's mpirun may use less than the nodes of the job.
+    if (launcher.name != "Open MPI")
+      readSlurmStep(launcher);
+    if (launcher.localSize && launcher.localSize == launcher.size)
+      launcher.nodes = 1;
+    return launcher;
+  }
+  return {};
+}

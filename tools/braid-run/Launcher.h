@@ -1,0 +1,39 @@
+//===- Launcher.h - What mpirun or srun says of this process ----*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_BRAID_RUN_LAUNCHER_H
+#define BRAID_TOOLS_BRAID_RUN_LAUNCHER_H
+
+#include <cstdint>
+#include <string>
+
+namespace braid::run {
+
+/// What the environment says of the launcher that has started this process as
+/// one rank of several.
+struct Launcher {
+  std::string name; ///< `Open MPI`, `PMI` or `PMIx`; empty: none.
+  int32_t rank = 0;
+  int32_t size = 0;       ///< Ranks of all nodes; 0: unknown.
+  int32_t localRank = -1; ///< Among the ranks of this node; -1: unknown.
+  int32_t localSize = 0;  ///< Ranks of this node; 0: unknown.
+  int32_t nodes = 0;      ///< 0: unknown.
+  /// The variables that rank and size come from, `A and B`.
+  std::string variables;
+
+  explicit operator bool() const { return !name.empty(); }
+};
+
+/// Reads the environment. The shell of a Slurm job (sbatch, salloc) has
+/// variables of Slurm but is no launched rank. Throws UsageError when the
+/// variables contradict each other.
+Launcher detectLauncher();
+
+} // namespace braid::run
+
+#endif // BRAID_TOOLS_BRAID_RUN_LAUNCHER_H

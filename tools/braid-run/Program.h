@@ -1,0 +1,62 @@
+//===- Program.h - The programs of a world ----------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_BRAID_RUN_PROGRAM_H
+#define BRAID_TOOLS_BRAID_RUN_PROGRAM_H
+
+#include "Processes.h"
+#include "braid-rt/braid-rt.h"
+
+#include <memory>
+#include <string>
+
+namespace braid::run {
+
+/// A program that every process of the world has loaded.
+class Program {
+public:
+  /// Loads a compiled program, or has the first process compile `file` with
+  /// `passes` and send it to the others, so that these need no file. Removes
+  /// temporary files as soon as they are loaded. Throws on all processes when
+  /// one of them cannot load it.
+  Program(const std::string &file, const std::string &passes,
+          const Processes &processes);
+
+  const braid_rt_program &table() const {
+    return *braid_rt_library_program(library.get());
+  }
+  const braid_rt_entry &entry(const std::string &name) const;
+
+private:
+  void load(const std::string &object);
+  void loadCompiled(const Processes &processes);
+  void receive(const std::string &object, const Processes &processes,
+               bool isNeeded);
+
+  std::shared_ptr<braid_rt_library> library;
+  std::string file;
+};
+
+/// Compiles an MLIR file with braid-compile, which stands next to this program
+/// or on the PATH, and returns the name of a temporary shared object in a
+/// folder of its own.
+std::string compileProgram(const std::string &file, const std::string &passes);
+
+/// The name of a file in a new temporary folder that only this user may read.
+std::string makeTemporaryFile();
+
+/// Removes a temporary file and its folder; a signal handler may call it.
+void removeTemporaryFile(const char *file);
+
+/// Ends a running compiler and removes what it has written; for signal
+/// handlers.
+void stopCompiler();
+
+} // namespace braid::run
+
+#endif // BRAID_TOOLS_BRAID_RUN_PROGRAM_H

@@ -1,0 +1,117 @@
+//===- Signals.cpp - Signals that end braid-run -----------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Signals.h"
+#include "Program.h"
+
+#include <atomic>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+using namespace braid::run;
+
+namespace {
+/// A line put together without allocating.
+class Line {
+public:
+  Line &operator<<(const char *piece) {
+    size_t size = std::min(std::strlen(piece), sizeof(text) - 1 - length);
+    std::memcpy(text + length, piece, size);
+    length += size;
+    return *this;
+  }
+  Line &operator<<(int number) {
+    char digits[16] = "";
+    std::to_chars(digits, digits + sizeof(digits) - 1, number);
+    return *this << digits;
+  }
+  void write() {
+    text[length++] = '\n';
+    // There is nothing to do about a message that cannot be written.
+    [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, text, length);
+  }
+
+private:
+  char text[1200];
+  size_t length = 0;
+};
+} // namespace
+
+/// The ranks of the current SignalScope, and how many.
+static std::atomic<const SignalScope::Rank *> ranks{nullptr};
+static std::atomic<size_t> rankCount{0};
+
+/// Says what a compiled program has done.
+static void reportCrash(int signal) {
+  int32_t rank = braid_rt_current_rank();
+  if (rank >= 0) {
+    Line line;
+    line << "braid-run: error: rank " << rank
+         << (signal == SIGFPE
+                 ? ": the program divided an integer by zero (SIGFPE)"
+                 : ": the program touched memory that is not its own "
+                   "(SIGSEGV)");
+    line.write();
+    _exit(1);
+  }
+  // Not a rank's doing: a crash of our own is to be seen as one.
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// Says what the ranks of this process wait for, and ends it.
+static void reportEnd(int signal) {
+  const SignalScope::Rank *first = ranks;
+  for (size_t i = 0; first && i < rankCount; ++i) {
+    char operation[1024];
+    if (!braid_rt_waiting(first[i].context, operation, sizeof(operation)))
+      continue;
+    Line line;
+    line << "braid-run: error: rank " << first[i].number << ": ended by signal "
+         << signal << " while waiting for " << operation;
+    line.write();
+  }
+  stopCompiler();
+  _exit(1);
+}
+
+void braid::run::installSignalHandlers() {
+  struct sigaction action = {};
+  // One of them at a time.
+  sigaddset(&action.sa_mask, SIGTERM);
+  sigaddset(&action.sa_mask, SIGINT);
+  action.sa_handler = reportCrash;
+  sigaction(SIGFPE, &action, nullptr);
+  sigaction(SIGSEGV, &action, nullptr);
+  action.sa_handler = reportEnd;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+SignalScope::SignalScope(const std::vector<braid_rt_context *> &contexts,
+                         const std::vector<int32_t> &numbers) {
+  for (size_t i = 0; i < contexts.size(); ++i)
+    list.push_back({contexts[i], numbers[i]});
+  rankCount = list.size();
+  ranks = list.data();
+  installSignalHandlers();
+}
+
+SignalScope::~SignalScope() { ranks = nullptr; }
+
+void braid::run::endWithLauncher() {
+  pid_t parent = getppid();
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // It may have ended before the call.
+  if (getppid() != parent)
+    _exit(1);
+}
