@@ -15,5 +15,6 @@ if(BRAID_SANITIZE)
   # These come after the flags of the build type.
   add_compile_options(${sanitizers_${BRAID_SANITIZE}} -fno-sanitize-recover=all
     -fno-omit-frame-pointer -O1 -gline-tables-only -UNDEBUG)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/SanitizeLLVM.h>")
   add_link_options(${sanitizers_${BRAID_SANITIZE}})
 endif()

@@ -331,6 +331,7 @@ def parse_arguments():
     parser.add_argument("--programs", type=int, default=1500, help="how many programs to make (default: %(default)s)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first program (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of all random choices (default: %(default)s)")
+    parser.add_argument("--pipelines", type=int, nargs="+", default=range(len(PIPELINES)), metavar="NUMBER", help="only these, counted from 0")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time (default: %(default)s)")
     parser.add_argument("--batch", type=int, default=50, help="programs for one process (default: %(default)s)")
     parser.add_argument("--time-limit", type=int, default=60, help="seconds for one program (default: %(default)s)")
@@ -364,7 +365,7 @@ def main():
         return findings
 
     end = options.first + options.programs
-    tasks = [(pipeline, first, min(first + options.batch, end)) for first in range(options.first, end, options.batch) for pipeline in range(len(PIPELINES))]
+    tasks = [(pipeline, first, min(first + options.batch, end)) for first in range(options.first, end, options.batch) for pipeline in options.pipelines]
     groups, allowed = {}, collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as executor:
         for findings in executor.map(run_batch, tasks):
@@ -382,7 +383,7 @@ def main():
         print(f"finding {number}: {kind}\n  {len(findings)} times, first in program {finding.index}; report: {path.with_suffix('.txt')}\n  {command}\n{program}")
     for reason, times in sorted(allowed.items()):
         print(f"allowed, {times} times: {reason}")
-    print(f"{options.programs} programs of {len(valid) + len(wrong)} in the corpus, {len(PIPELINES)} pipelines, seed {options.seed}: {len(groups)} findings")
+    print(f"{options.programs} programs of {len(valid) + len(wrong)} in the corpus, {len(options.pipelines)} pipelines, seed {options.seed}: {len(groups)} findings")
     return 1 if groups else 0
 
 
