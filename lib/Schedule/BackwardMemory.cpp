@@ -10,7 +10,6 @@
 
 #include "braid/Schedule/Units.h"
 
-#include <algorithm>
 #include <numeric>
 
 using namespace braid;
@@ -45,9 +44,7 @@ std::pair<int64_t, int64_t> BackwardMemory::getEffect(unsigned node) const {
     if (missing[index] == 1)
       after = addNs(after, buffer.bytes);
   }
-  // What dies may be more than what lives, as sums stop at the largest integer.
-  int64_t left = std::max<int64_t>(0, most - after);
-  return {left - live, addNs(most, transientBytes[node])};
+  return {subtractNs(most, after) - live, addNs(most, transientBytes[node])};
 }
 
 void BackwardMemory::place(unsigned node) {

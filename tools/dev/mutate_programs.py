@@ -292,7 +292,7 @@ def get_frames(report):
 
 def is_own(frame):
     """True for a frame of Braid's own code but main, which every stack has."""
-    return ("braid::" in frame or str(ROOT) in frame) and not re.match(r"main\b", frame)
+    return not re.match(r"main\b", frame) and ("braid::" in frame or bool(re.search(rf"{re.escape(str(ROOT))}\S*:\d", frame)))
 
 
 def get_kind(report):

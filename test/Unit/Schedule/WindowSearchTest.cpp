@@ -27,6 +27,7 @@ TEST(WindowSearch, LeastPeakOfAsManyNodesAsAWordHasBits) {
     chain += "," + name;
   }
   NamedProblem named = parseProblem(program, "100 x0 x62, 10! big");
+  named.problem.maxMemory = 100;
   FlatProblem flat(named.problem);
   ASSERT_EQ(flat.size(), 64u);
   std::vector<unsigned> position;
