@@ -18,6 +18,19 @@ using namespace braid::rt;
 
 static thread_local Context *currentContext = nullptr;
 
+namespace {
+struct Refusal {
+  int64_t contextNumber = 0;
+  std::string message;
+};
+} // namespace
+static thread_local Refusal lastRefusal;
+
+int64_t Context::createNumber() {
+  static std::atomic<int64_t> last{0};
+  return ++last;
+}
+
 Context *Context::current() { return currentContext; }
 
 void braid::rt::failOutsideOfRank() {
@@ -51,13 +64,31 @@ call(std::jmp_buf &target, const braid_rt_entry &entry, void **args) {
   return true;
 }
 
+int32_t Context::refuse(const char *why) const {
+  lastRefusal = {number, messagePrefix({}, rank) + why};
+  return BRAID_RT_FAILED;
+}
+
+const std::string *Context::refusal() const {
+  return lastRefusal.contextNumber == number ? &lastRefusal.message : nullptr;
+}
+
+void Context::forgetRefusal() { lastRefusal = {}; }
+
 int32_t Context::invoke(const braid_rt_entry &entry, void **args) {
-  if (currentContext) {
-    recordError(messagePrefix({}, rank) +
-                    "a rank is already running on this thread",
-                false);
-    return BRAID_RT_FAILED;
-  }
+  forgetRefusal();
+  if (currentContext)
+    return refuse("a rank is already running on this thread");
+  if (running.exchange(true, std::memory_order_acquire))
+    return refuse("another thread is already running this rank");
+  int32_t status = run(entry, args);
+  running.store(false, std::memory_order_release);
+  // What was refused within is past: this invocation is the last one.
+  forgetRefusal();
+  return status;
+}
+
+int32_t Context::run(const braid_rt_entry &entry, void **args) {
   begin();
   currentContext = this;
   bool returned = call(jumpTarget, entry, args);

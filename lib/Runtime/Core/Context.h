@@ -14,6 +14,7 @@
 #include "Core/Memory.h"
 #include "braid-rt/Host.h"
 
+#include <atomic>
 #include <csetjmp>
 #include <memory>
 #include <string>
@@ -39,8 +40,17 @@ public:
   /// The rank that the calling thread runs now, or nullptr.
   static Context *current();
 
-  /// Runs the entry on this rank, on the calling thread.
+  /// Runs the entry on this rank, on the calling thread. Refuses a thread that
+  /// runs a rank already, and a rank that another thread runs.
   int32_t invoke(const braid_rt_entry &entry, void **args);
+
+  /// Why the calling thread's last invocation was refused, if it was one of
+  /// this rank; else nullptr. Kept by the thread, as another one may be running
+  /// the rank and writing its error.
+  const std::string *refusal() const;
+
+  /// Forgets why an invocation of the calling thread was refused.
+  static void forgetRefusal();
 
   /// The rank's place in a group; throws when the group names ranks that do not
   /// exist.
@@ -89,6 +99,9 @@ private:
     std::string lane;
   };
 
+  static int64_t createNumber();
+  int32_t refuse(const char *why) const;
+  int32_t run(const braid_rt_entry &entry, void **args);
   void begin();
   void finish(const braid_rt_entry &entry, void **args);
   void detachResults(const braid_rt_entry &entry, void **args);
@@ -98,6 +111,10 @@ private:
   void addEvent(braid_rt_event_category category, const Request &request,
                 int64_t beginNs, int64_t endNs);
 
+  /// Set while a thread runs the rank; what is not const here is that thread's.
+  std::atomic<bool> running{false};
+  /// No other context of the process has it, nor had it.
+  const int64_t number = createNumber();
   std::jmp_buf jumpTarget;
   std::unordered_map<const braid_rt_group *, Membership> memberships;
   std::vector<Request> requests;

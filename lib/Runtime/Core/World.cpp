@@ -83,6 +83,7 @@ void World::work(size_t rank) {
 }
 
 bool World::run(const braid_rt_entry &entry, void ***args) {
+  Context::forgetRefusal();
   configureBlas(config);
   startWorkers();
   {
@@ -221,11 +222,12 @@ int32_t braid_rt_current_rank(void) {
 void braid_rt_world_reset(braid_rt_world *world) { unwrap(world)->reset(); }
 
 const char *braid_rt_error(const braid_rt_context *context) {
-  return unwrap(context)->error.c_str();
+  const std::string *refusal = unwrap(context)->refusal();
+  return (refusal ? *refusal : unwrap(context)->error).c_str();
 }
 
 int32_t braid_rt_error_is_secondary(const braid_rt_context *context) {
-  return unwrap(context)->secondary;
+  return !unwrap(context)->refusal() && unwrap(context)->secondary;
 }
 
 int64_t braid_rt_sequence_number(braid_rt_context *context,

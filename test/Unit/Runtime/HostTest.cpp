@@ -11,8 +11,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 
 using namespace braid::test;
 using testing::AllOf;
@@ -209,6 +211,76 @@ TEST(Invoke, ARankCannotRunInsideARank) {
     }
   }));
   EXPECT_EQ(status, BRAID_RT_FAILED);
+}
+
+TEST(Invoke, ARefusedRankIsNotTouched) {
+  static World *shared;
+  World world(2);
+  shared = &world;
+  static char message[128];
+  EXPECT_TRUE(world.run([](int32_t rank) {
+    if (rank == 0) {
+      static const braid_rt_entry inner = {"inner", [](void **) {}, 0, nullptr,
+                                           nullptr};
+      for (int32_t other : {0, 1})
+        braid_rt_invoke(shared->context(other), &inner, nullptr);
+      std::snprintf(message, sizeof(message), "%s",
+                    braid_rt_error(shared->context(1)));
+    }
+  }));
+  EXPECT_STREQ(message, "rank 1: a rank is already running on this thread");
+  EXPECT_EQ(world.error(0), "");
+  EXPECT_EQ(world.error(1), "");
+}
+
+TEST(Invoke, ARankRunsOnOneThreadAtATime) {
+  static World *shared;
+  World world(1);
+  shared = &world;
+  static int32_t status;
+  static std::string message;
+  static const braid_rt_entry inner = {"inner", [](void **) {}, 0, nullptr,
+                                       nullptr};
+  static const braid_rt_entry outer = {
+      "outer",
+      [](void **) {
+        std::thread([] {
+          status = braid_rt_invoke(shared->context(0), &inner, nullptr);
+          message = braid_rt_error(shared->context(0));
+        }).join();
+      },
+      0, nullptr, nullptr};
+  EXPECT_EQ(braid_rt_invoke(world.context(0), &outer, nullptr), BRAID_RT_OK);
+  EXPECT_EQ(status, BRAID_RT_FAILED);
+  EXPECT_EQ(message, "rank 0: another thread is already running this rank");
+  EXPECT_EQ(world.error(0), "");
+  // The rank can be run again.
+  EXPECT_EQ(braid_rt_invoke(world.context(0), &inner, nullptr), BRAID_RT_OK);
+}
+
+TEST(Invoke, ARefusalIsForgottenByTheNextRun) {
+  static std::atomic<bool> begun, mayEnd;
+  begun = mayEnd = false;
+  static const braid_rt_entry entry = {"main",
+                                       [](void **) {
+                                         begun = true;
+                                         while (!mayEnd)
+                                           std::this_thread::yield();
+                                       },
+                                       0, nullptr, nullptr};
+  World world(1);
+  std::thread other(
+      [&] { braid_rt_invoke(world.context(0), &entry, nullptr); });
+  while (!begun)
+    std::this_thread::yield();
+  EXPECT_EQ(braid_rt_invoke(world.context(0), &entry, nullptr),
+            BRAID_RT_FAILED);
+  mayEnd = true;
+  other.join();
+  EXPECT_EQ(world.error(0),
+            "rank 0: another thread is already running this rank");
+  EXPECT_TRUE(world.run([](int32_t) {}));
+  EXPECT_EQ(world.error(0), "");
 }
 
 TEST(Program, WhatIsNoProgramIsRefused) {

@@ -9,6 +9,7 @@
 #include "CommVerifiers.h"
 
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 using namespace braid::comm;
@@ -87,7 +88,8 @@ LogicalResult GroupOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult PermuteOp::verify() {
-  llvm::SmallDenseSet<int64_t> sources, targets;
+  // Users write any integer; a DenseSet keeps the largest ones for itself.
+  llvm::SmallSet<int64_t, 8> sources, targets;
   for (auto pair : getPairs().getAsRange<DenseI64ArrayAttr>()) {
     if (pair.size() != 2)
       return emitOpError() << "has a pair of " << pair.size()

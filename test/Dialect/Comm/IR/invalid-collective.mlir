@@ -475,6 +475,33 @@ func.func @target_twice(%x: tensor<4xf32>) {
 // -----
 
 comm.group @tp [[0, 1]]
+func.func @source_is_largest_integer(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'comm.permute' op has member 9223372036854775807, expected an index within group 'tp', from 0 to 1}}
+  %0 = comm.permute %x on @tp pairs [[9223372036854775807, 1]] : tensor<4xf32>
+  return
+}
+
+// -----
+
+comm.group @tp [[0, 1]]
+func.func @target_is_largest_integer(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'comm.permute' op has member 9223372036854775807, expected an index within group 'tp', from 0 to 1}}
+  %0 = comm.permute %x on @tp pairs [[1, 9223372036854775807]] : tensor<4xf32>
+  return
+}
+
+// -----
+
+comm.group @world all
+func.func @largest_source_twice(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'comm.permute' op has member 9223372036854775806 as the source of two pairs, expected one}}
+  %0 = comm.permute %x on @world pairs [[9223372036854775807, 0], [9223372036854775806, 1], [9223372036854775806, 2]] : tensor<4xf32>
+  return
+}
+
+// -----
+
+comm.group @tp [[0, 1]]
 func.func @pairs_of_other_kind(%x: tensor<4xf32>) {
   // expected-error@+1 {{attribute 'pairs' failed to satisfy constraint: list of lists of integers}}
   %0 = "comm.permute"(%x) <{group = @tp, pairs = [array<i32: 0, 1>], operandSegmentSizes = array<i32: 1, 0>}>
