@@ -248,8 +248,12 @@ void MPIEngine::prepare(int32_t, const std::vector<CommunicatorSpec> &specs) {
     MPI_Comm comm = MPI_COMM_NULL;
     checkMPI(MPI_Comm_split(world, color, static_cast<int>(spec.index), &comm),
              "MPI_Comm_split");
-    // The same list can be that of two groups in the table.
-    if (comm != MPI_COMM_NULL)
+    if (comm == MPI_COMM_NULL)
+      continue;
+    // A table may hold a group twice.
+    if (communicators.at(spec.key)->isMade())
+      MPI_Comm_free(&comm);
+    else
       communicators.at(spec.key)->make(comm);
   }
 }
@@ -274,7 +278,7 @@ Communicator &MPIEngine::communicator(int32_t, const CommunicatorSpec &spec) {
 }
 
 void MPIEngine::logCommunicator(const CommunicatorSpec &spec) const {
-  if (environment.logs(BRAID_RT_DEBUG_INFO) && spec.index == 0)
+  if (environment.logs(BRAID_RT_DEBUG_INFO))
     environment.log("communicator of group @" + spec.name + " with " +
                     std::to_string(spec.size()) + " ranks, the first is " +
                     std::to_string(spec.ranks.front()));
