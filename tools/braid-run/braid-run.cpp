@@ -51,7 +51,7 @@ static void checkOutPattern(const Options &options, const braid_rt_entry &entry,
         std::pair<const char *, size_t>{"{result}", results}})
     if (count > 1 && options.out.find(mark) == std::string::npos)
       throw UsageError("--out: there are " + std::to_string(count) +
-                       (mark[3] == 'a' ? " ranks" : " results") + ", but '" +
+                       (mark[2] == 'a' ? " ranks" : " results") + ", but '" +
                        options.out + "' has no " + mark);
 }
 
