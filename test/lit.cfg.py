@@ -44,14 +44,10 @@ if lit.util.which("chromium", config.environment["PATH"]):
     config.available_features.add("chromium")
 if lit.util.which("mlir-opt", config.environment["PATH"]):
     config.available_features.add("mlir-opt")
-
-# Several processes on this machine, also where it has fewer cores and for root.
+# Ranks as processes: more of them than cores, and as root in a container.
 engine = os.path.join(config.braid_binary_dir, "lib", "libbraid_rt_mpi.so")
-mpirun = lit.util.which("mpirun", config.environment["PATH"])
-if mpirun and os.path.exists(engine):
+if lit.util.which("mpirun", config.environment["PATH"]) and os.path.exists(engine):
     config.available_features.add("mpi")
-    config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
-    config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
-    config.environment["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
-    config.environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
-    config.substitutions.append(("%mpirun", "mpirun -q"))
+    for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+                 "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_mpi_yield_when_idle"]:
+        config.environment[name] = "1"

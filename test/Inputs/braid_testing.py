@@ -11,14 +11,20 @@ Three parts: element types (with those that NumPy lacks, as raw bits), a model o
 the collectives on lists of arrays, one for each member of a group, and the
 commands: `compile_program`, `run_program`, `check_failure`.
 
+BRAID_TEST_LAUNCHER says how programs get their ranks: unset, as threads of
+`braid-run --ranks=N`; `mpirun`, as processes of `mpirun -n N braid-run`, and with
+`mpirun:K` every K-th program of a script alone.
+
 The model says what results are, bit for bit: members are combined in the order
 of the group; f16, bf16 and 8-bit floats are combined in f32 and rounded once.
 """
 
+import itertools
 import os
 import subprocess
 import sys
 
+import mpi_testing as mt
 import numpy as np
 
 # ===-----------------------------------------------------------------------===#
@@ -287,7 +293,8 @@ def permute(inputs, pairs):
 
 def command(words, status=0):
     """Runs a command; an unexpected exit status ends the test with its output."""
-    done = subprocess.run([str(w) for w in words], capture_output=True, text=True)
+    done = subprocess.run([str(w) for w in words], capture_output=True, text=True,
+                          env={**os.environ, **mt.ENVIRONMENT})
     if done.returncode != status:
         sys.exit(f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
                  f"exit status {done.returncode}, expected {status}")
@@ -306,6 +313,19 @@ def compile_program(text, directory, name="program", passes=None, options=()):
     return program
 
 
+_launches = itertools.count()
+
+
+def braid_run(program, ranks):
+    """The first words of the command that runs a program on `ranks` ranks."""
+    launcher, _, share = os.environ.get("BRAID_TEST_LAUNCHER", "").partition(":")
+    if launcher not in ("", "mpirun"):
+        sys.exit(f"BRAID_TEST_LAUNCHER is '{launcher}', expected mpirun")
+    if launcher and next(_launches) % int(share or 1) == 0:
+        return mt.mpirun_words(ranks, ["braid-run", program, "--engine=mpi"])
+    return ["braid-run", program, f"--ranks={ranks}"]
+
+
 def run_program(program, ranks, directory, arguments, results, entry=None,
                 options=()):
     """Runs a program and gives its results, by rank and by number.
@@ -314,7 +334,7 @@ def run_program(program, ranks, directory, arguments, results, entry=None,
     list of element types.
     """
     os.makedirs(directory, exist_ok=True)
-    words = ["braid-run", program, f"--ranks={ranks}", *options]
+    words = [*braid_run(program, ranks), *options]
     if entry:
         words.append(f"--entry={entry}")
     for number, (element, arrays) in enumerate(arguments):

@@ -5,8 +5,9 @@
 # generator is left undefined, and run.
 """Arithmetic on every element type; see the top of the file."""
 
-import subprocess
 import sys
+
+import braid_testing as bt
 
 TYPES = ["f16", "bf16", "f32", "f64", "i1", "i8", "i16", "i32", "i64", "complex<f32>", "complex<f64>"]
 
@@ -39,10 +40,10 @@ def main():
     with open(program, "w") as file:
         for index, element in enumerate(TYPES):
             file.write(get_function(f"f{index}", element))
-    subprocess.run(["braid-compile", program, "-o", library], check=True)
+    bt.command(["braid-compile", program, "-o", library])
     for index, element in enumerate(TYPES):
-        command = ["braid-run", library, f"--entry=f{index}", "--arg=ones", "--print"]
-        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        output = bt.command([*bt.braid_run(library, 1), f"--entry=f{index}", "--arg=ones",
+                             "--print"]).stdout
         # 2 * (1 + 1 * 1 + 1 * 1), and modulo 2 for i1.
         expected = {"i1": "false"}.get(element, "(6, 0)" if element.startswith("complex") else "6")
         wanted = "[" + ", ".join(["[" + ", ".join([expected] * 2) + "]"] * 4) + "]"

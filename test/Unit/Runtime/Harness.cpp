@@ -9,27 +9,127 @@
 #include "Harness.h"
 #include "Reference.h"
 
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <map>
+#include <sstream>
 #include <stdexcept>
+#include <thread>
 
 using namespace braid::test;
 
 const braid_rt_group braid::test::worldGroup = {"world", 1, 0, nullptr,
                                                 nullptr};
 
+static std::string variable(const char *name, const char *fallback) {
+  const char *value = std::getenv(name);
+  return value && *value ? value : fallback;
+}
+
+const std::string &braid::test::engineName() {
+  static const std::string name = variable("BRAID_TEST_ENGINE", "inproc");
+  return name;
+}
+
+bool braid::test::isInProcess() { return engineName() == "inproc"; }
+
+OwnWorlds braid::test::ownWorlds() {
+  static const std::string value = variable("BRAID_TEST_OWN_WORLDS", "");
+  if (value == "list")
+    return OwnWorlds::List;
+  if (value == "only")
+    return OwnWorlds::Only;
+  if (!value.empty())
+    throw std::runtime_error("BRAID_TEST_OWN_WORLDS must be list or only");
+  return OwnWorlds::Usual;
+}
+
+/// `Suite.Name` of the running test.
+static std::string currentTest() {
+  const testing::TestInfo *info =
+      testing::UnitTest::GetInstance()->current_test_info();
+  return info ? std::string(info->test_suite_name()) + "." + info->name()
+              : "outside of the tests";
+}
+
+static std::string needsRanks(int32_t ranks) {
+  return "needs " + std::to_string(ranks) + " ranks";
+}
+
+std::string braid::test::whyNoSharedWorld(int32_t ranks) {
+  if (ownWorlds() != OwnWorlds::Usual)
+    return "shares its world";
+  if (!isInProcess() && sharedWorld(0).size() != ranks)
+    return needsRanks(ranks);
+  return "";
+}
+
+std::string braid::test::whyNoOwnWorld(int32_t ranks) {
+  if (ownWorlds() == OwnWorlds::List) {
+    std::printf("own world: %d %s\n", ranks, currentTest().c_str());
+    return "listed";
+  }
+  if (!isInProcess() && ownWorlds() == OwnWorlds::Usual)
+    return "needs a world of its own";
+  return "";
+}
+
+/// The options in BRAID_TEST_OPTIONS, which live as long as the process.
+static const std::vector<braid_rt_option> &engineOptions() {
+  static std::vector<std::pair<std::string, std::string>> texts;
+  static std::vector<braid_rt_option> options;
+  if (!texts.empty())
+    return options;
+  std::istringstream list(variable("BRAID_TEST_OPTIONS", ""));
+  for (std::string item; std::getline(list, item, ',');) {
+    size_t equals = item.find('=');
+    if (equals == std::string::npos)
+      throw std::runtime_error("BRAID_TEST_OPTIONS: no '=' in " + item);
+    texts.emplace_back(item.substr(0, equals), item.substr(equals + 1));
+  }
+  for (const auto &[key, value] : texts)
+    options.push_back({key.c_str(), value.c_str()});
+  return options;
+}
+
 World::World(int32_t ranks,
              const std::function<void(braid_rt_config &)> &adjust)
-    : ranks(ranks), world(nullptr, braid_rt_world_destroy) {
+    : world(nullptr, braid_rt_world_destroy) {
   braid_rt_config config;
-  char error[256];
+  char error[1024];
   if (braid_rt_config_init(&config, error, sizeof(error)) != BRAID_RT_OK)
     throw std::runtime_error(error);
+  config.engine = engineName().c_str();
   config.ranks = ranks;
+  config.options = engineOptions().data();
+  config.optionCount = static_cast<int64_t>(engineOptions().size());
   if (adjust)
     adjust(config);
   world.reset(braid_rt_world_create(&config, error, sizeof(error)));
   if (!world)
     throw std::runtime_error(error);
+  const int32_t *ranksHere;
+  int32_t count = braid_rt_world_local_ranks(world.get(), &ranksHere);
+  locals.assign(ranksHere, ranksHere + count);
+}
+
+World::~World() {
+  // After a failure the end of the world may end the process: the outcome of
+  // the test is told before.
+  if (isInProcess() || isShared)
+    return;
+  std::ostringstream line;
+  for (int32_t rank : locals)
+    line << "rank " << rank << ": "
+         << (testing::Test::HasFailure() ? "FAILED " : "PASSED ")
+         << currentTest() << "\n";
+  std::fputs(line.str().c_str(), stdout);
+  std::fflush(stdout);
 }
 
 namespace {
@@ -44,9 +144,48 @@ static void callBody(void **args) {
   (*call.body)(call.rank);
 }
 
-bool World::run(const Body &body) {
+/// What tells groups apart.
+static std::string keyOf(const braid_rt_group &group) {
+  std::ostringstream key;
+  key << group.name;
+  for (int32_t list = 0; list < group.listCount; ++list) {
+    key << '/';
+    for (int32_t i = group.offsets[list]; i < group.offsets[list + 1]; ++i)
+      key << group.ranks[i] << ' ';
+  }
+  return key.str();
+}
+
+void World::announce(const Groups &groups) {
+  Groups added;
+  for (const braid_rt_group *group : groups)
+    if (announced.insert(keyOf(*group)).second)
+      added.push_back(group);
+  if (announced.insert(keyOf(worldGroup)).second)
+    added.push_back(&worldGroup);
+  if (added.empty())
+    return;
+  braid_rt_program program = {BRAID_RT_ABI_VERSION,
+                              0,
+                              "conformance",
+                              static_cast<int64_t>(added.size()),
+                              added.data(),
+                              0,
+                              nullptr};
+  char error[1024];
+  if (braid_rt_world_prepare(world.get(), &program, error, sizeof(error)) !=
+      BRAID_RT_OK)
+    throw std::runtime_error(error);
+}
+
+bool World::run(const Body &body, const Groups &groups) {
+  announce(groups);
+  return runUnannounced(body);
+}
+
+bool World::runUnannounced(const Body &body) {
   std::vector<Call> calls;
-  for (int32_t rank = 0; rank < ranks; ++rank)
+  for (int32_t rank : locals)
     calls.push_back({&body, rank});
   std::vector<void *> args;
   for (Call &call : calls)
@@ -55,8 +194,17 @@ bool World::run(const Body &body) {
   for (void *&arg : args)
     argsOfRank.push_back(&arg);
   const braid_rt_entry entry = {"body", callBody, 0, nullptr, nullptr};
-  return braid_rt_world_run(world.get(), &entry, argsOfRank.data()) ==
-         BRAID_RT_OK;
+  bool ok =
+      braid_rt_world_run(world.get(), &entry, argsOfRank.data()) == BRAID_RT_OK;
+  EXPECT_EQ(ok, errors().empty()) << errors();
+  if (!ok && isShared && !has("recovery")) {
+    // No later test can use this world. The others get time to say the same.
+    std::fprintf(stderr, "%s ended the world: %s\n", currentTest().c_str(),
+                 errors().c_str());
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    std::_Exit(1);
+  }
+  return ok;
 }
 
 std::string World::error(int32_t rank) const {
@@ -67,11 +215,63 @@ bool World::isSecondary(int32_t rank) const {
   return braid_rt_error_is_secondary(context(rank)) != 0;
 }
 
-World &braid::test::sharedWorld(int32_t ranks) {
+std::string World::errors() const {
+  std::string result;
+  for (int32_t rank : locals) {
+    std::string message = error(rank);
+    if (!message.empty())
+      result += (result.empty() ? "" : "\n") + message;
+  }
+  return result;
+}
+
+bool World::isLocal(int32_t rank) const {
+  return std::find(locals.begin(), locals.end(), rank) != locals.end();
+}
+
+std::vector<std::string> World::exchange(const std::string &bytes) {
+  std::vector<std::string> received;
+  auto receive = [](void *data, int32_t, const void *bytes, int64_t size) {
+    static_cast<std::vector<std::string> *>(data)->emplace_back(
+        static_cast<const char *>(bytes), static_cast<size_t>(size));
+  };
+  char error[1024];
+  if (braid_rt_world_exchange(world.get(), bytes.data(),
+                              static_cast<int64_t>(bytes.size()), receive,
+                              &received, error, sizeof(error)) != BRAID_RT_OK)
+    throw std::runtime_error(error);
+  return received;
+}
+
+std::vector<int64_t> World::collect(const std::vector<int64_t> &values) {
+  std::string own;
+  for (int32_t rank : locals) {
+    const int64_t entry[] = {rank, values[rank]};
+    own.append(reinterpret_cast<const char *>(entry), sizeof(entry));
+  }
+  std::vector<int64_t> result(size(), -1);
+  for (const std::string &bytes : exchange(own))
+    for (size_t i = 0; i < bytes.size(); i += 2 * sizeof(int64_t)) {
+      int64_t entry[2];
+      std::memcpy(entry, bytes.data() + i, sizeof(entry));
+      result[entry[0]] = entry[1];
+    }
+  return result;
+}
+
+static std::map<int32_t, std::unique_ptr<World>> &sharedWorlds() {
   static std::map<int32_t, std::unique_ptr<World>> worlds;
-  std::unique_ptr<World> &world = worlds[ranks];
-  if (!world)
-    world = std::make_unique<World>(ranks);
+  return worlds;
+}
+
+void braid::test::endSharedWorlds() { sharedWorlds().clear(); }
+
+World &braid::test::sharedWorld(int32_t ranks) {
+  std::unique_ptr<World> &world = sharedWorlds()[isInProcess() ? ranks : 0];
+  if (!world) {
+    world = std::make_unique<World>(isInProcess() ? ranks : 0);
+    world->isShared = true;
+  }
   return *world;
 }
 

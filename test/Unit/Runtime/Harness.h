@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// BRAID_TEST_ENGINE names the engine (inproc), BRAID_TEST_OPTIONS its options
+// (`reductions=fast,progress=none`). With an engine whose ranks are processes
+// every process runs all tests in lockstep and checks its own ranks: a test
+// computes what it expects from sources that each process makes for all ranks,
+// and nothing that a body writes is read for a rank of another process.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef BRAID_TEST_UNIT_RUNTIME_HARNESS_H
 #define BRAID_TEST_UNIT_RUNTIME_HARNESS_H
@@ -14,6 +22,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,32 +32,107 @@ namespace braid::test {
 /// that may fail holds nothing with a destructor.
 using Body = std::function<void(int32_t rank)>;
 
-/// A world of ranks with a short timeout.
+/// The groups that a body uses beside the world.
+using Groups = std::vector<const braid_rt_group *>;
+
+/// The value of BRAID_TEST_ENGINE.
+const std::string &engineName();
+
+/// Whether the ranks are threads of this process.
+bool isInProcess();
+
+/// How a run of the tests treats those that need a world of their own.
+enum class OwnWorlds {
+  Usual, ///< In process they run; between processes they are skipped.
+  List,  ///< No test runs; those tests are printed, each with its ranks.
+  Only   ///< Only those tests run. Between processes it must be one test.
+};
+
+/// The value of BRAID_TEST_OWN_WORLDS: unset, `list` or `only`.
+OwnWorlds ownWorlds();
+
+/// Ranks of the engine that BRAID_TEST_ENGINE names.
 class World {
 public:
+  /// A world of its own; between processes the only one of the process, which
+  /// reports the test's outcome when it ends.
   explicit World(int32_t ranks,
                  const std::function<void(braid_rt_config &)> &adjust = {});
+  ~World();
+  World(const World &) = delete;
+  World &operator=(const World &) = delete;
 
-  /// Runs the body on every rank; true when all succeed.
-  bool run(const Body &body);
+  /// Announces the groups and runs the body on every rank of this process; true
+  /// when all of them succeed.
+  bool run(const Body &body, const Groups &groups = {});
 
-  /// The message of a rank's last run.
+  /// The same without an announcement.
+  bool runUnannounced(const Body &body);
+
+  /// The message of a local rank's last run.
   std::string error(int32_t rank) const;
   bool isSecondary(int32_t rank) const;
+
+  /// The messages of all local ranks.
+  std::string errors() const;
+
+  /// The ranks of this process.
+  const std::vector<int32_t> &localRanks() const { return locals; }
+  bool isLocal(int32_t rank) const;
+
+  /// What every process gives, in the order of the processes.
+  std::vector<std::string> exchange(const std::string &bytes);
+
+  /// The value of every rank, each from the process of that rank.
+  std::vector<int64_t> collect(const std::vector<int64_t> &values);
 
   braid_rt_context *context(int32_t rank) const {
     return braid_rt_world_context(world.get(), rank);
   }
+  bool has(const char *capability) const {
+    return braid_rt_world_has(world.get(), capability) != 0;
+  }
   braid_rt_world *get() const { return world.get(); }
-  int32_t size() const { return ranks; }
+  int32_t size() const { return braid_rt_world_size(world.get()); }
 
 private:
-  int32_t ranks;
+  friend World &sharedWorld(int32_t ranks);
+
+  void announce(const Groups &groups);
+
+  std::vector<int32_t> locals;
+  std::set<std::string> announced;
+  bool isShared = false;
   std::unique_ptr<braid_rt_world, void (*)(braid_rt_world *)> world;
 };
 
-/// A world of that many ranks which all tests of the process share.
+/// A world of that many ranks which all tests of the process share; with 0
+/// ranks, between processes, the one that the launcher has started.
 World &sharedWorld(int32_t ranks);
+
+/// Ends them, when no test will follow.
+void endSharedWorlds();
+
+/// Why a test cannot have such a world here; empty when it can.
+std::string whyNoSharedWorld(int32_t ranks);
+std::string whyNoOwnWorld(int32_t ranks);
+
+/// Skips the test where the shared world has another number of ranks.
+#define BRAID_NEEDS_SHARED_WORLD(ranks)                                        \
+  do {                                                                         \
+    const std::string why = braid::test::whyNoSharedWorld(ranks);              \
+    if (!why.empty())                                                          \
+      GTEST_SKIP() << why;                                                     \
+  } while (false)
+
+/// Skips the test, which fails or configures its world, where this run has no
+/// world for it alone.
+#define BRAID_NEEDS_OWN_WORLD(ranks)                                           \
+  do {                                                                         \
+    const std::string why = braid::test::whyNoOwnWorld(ranks);                 \
+    if (!why.empty())                                                          \
+      GTEST_SKIP() << why;                                                     \
+  } while (false)
 
 /// `comm.group @world all`.
 extern const braid_rt_group worldGroup;

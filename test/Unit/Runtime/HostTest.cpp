@@ -13,12 +13,10 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <mutex>
 #include <thread>
 
 using namespace braid::test;
 using testing::AllOf;
-using testing::Contains;
 using testing::HasSubstr;
 
 /// Sets a variable of the environment as long as it lives.
@@ -63,32 +61,6 @@ TEST(DebugLevel, AnythingElseIsAnError) {
   }
 }
 
-TEST(DebugLevel, DetailTellsOfEveryStartAndWait) {
-  struct Log {
-    std::mutex mutex;
-    std::vector<std::string> lines;
-  } log;
-  World world(2, [&](braid_rt_config &config) {
-    config.debug = BRAID_RT_DEBUG_DETAIL;
-    config.logData = &log;
-    config.log = [](void *data, const char *line) {
-      Log &log = *static_cast<Log *>(data);
-      std::lock_guard<std::mutex> lock(log.mutex);
-      log.lines.emplace_back(line);
-    };
-  });
-  ASSERT_TRUE(world.run([](int32_t) {
-    braid_rt_site site = siteAt(3, "sync");
-    braid_rt_wait(braid_rt_barrier(&worldGroup, &site), &site);
-  }));
-  EXPECT_THAT(log.lines,
-              AllOf(Contains(HasSubstr("world of 2 ranks")),
-                    Contains(HasSubstr("communicator of group @world")),
-                    Contains(HasSubstr("prog.mlir:3:3 (sync): rank 1: starts "
-                                       "barrier on @world, number 1")),
-                    Contains(HasSubstr("rank 0: has barrier on @world"))));
-}
-
 TEST(Config, BadValuesAreRefused) {
   auto errorOf = [](auto adjust) {
     braid_rt_config config;
@@ -102,10 +74,22 @@ TEST(Config, BadValuesAreRefused) {
               HasSubstr("between 1 and 4096, found 0"));
   EXPECT_THAT(errorOf([](braid_rt_config &c) { c.timeoutNs = 0; }),
               HasSubstr("timeout must be positive"));
-  EXPECT_THAT(errorOf([](braid_rt_config &c) { c.linkLatencyNs = -5; }),
-              HasSubstr("latency cannot be negative"));
-  EXPECT_THAT(errorOf([](braid_rt_config &c) { c.linkBandwidth = -1; }),
-              HasSubstr("bandwidth cannot be negative"));
+  static const braid_rt_option latency = {"link-latency", "-5"},
+                               bandwidth = {"link-bandwidth", "-1"},
+                               unknown = {"speed", "9"};
+  auto errorOfOption = [&](const braid_rt_option &option) {
+    return errorOf([&](braid_rt_config &c) {
+      c.options = &option;
+      c.optionCount = 1;
+    });
+  };
+  EXPECT_THAT(errorOfOption(latency),
+              AllOf(HasSubstr("link-latency"), HasSubstr("-5")));
+  EXPECT_THAT(errorOfOption(bandwidth),
+              AllOf(HasSubstr("link-bandwidth"), HasSubstr("-1")));
+  EXPECT_THAT(errorOfOption(unknown), HasSubstr("speed"));
+  EXPECT_THAT(errorOf([](braid_rt_config &c) { c.engine = "none"; }),
+              HasSubstr("libbraid_rt_none.so"));
 }
 
 TEST(Config, ErrorBufferIsNeverOverrun) {
@@ -117,56 +101,6 @@ TEST(Config, ErrorBufferIsNeverOverrun) {
   EXPECT_STREQ(error, "the ");
   EXPECT_EQ(error[5], 'x');
   EXPECT_EQ(braid_rt_world_create(&config, nullptr, 0), nullptr);
-}
-
-TEST(SequenceNumbers, AreEqualOnAllMembersAndCountCollectives) {
-  // The case of c10d's tests.
-  Group group("sub", {{0, 1, 2}});
-  World world(4);
-  auto barrier = [](const braid_rt_group *group) {
-    braid_rt_wait(braid_rt_barrier(group, nullptr), nullptr);
-  };
-  for (int32_t rank = 0; rank < 4; ++rank)
-    EXPECT_EQ(braid_rt_sequence_number(world.context(rank), &worldGroup), 0);
-  ASSERT_TRUE(world.run([&](int32_t rank) {
-    for (int i = 0; i < 3; ++i)
-      barrier(&worldGroup);
-    if (rank < 3)
-      barrier(group.get());
-  }));
-  for (int32_t rank = 0; rank < 4; ++rank)
-    EXPECT_EQ(braid_rt_sequence_number(world.context(rank), &worldGroup), 3);
-  for (int32_t rank = 0; rank < 3; ++rank)
-    EXPECT_EQ(braid_rt_sequence_number(world.context(rank), group.get()), 1);
-  EXPECT_EQ(braid_rt_sequence_number(world.context(3), group.get()), -1);
-  // Rank 1 is one collective ahead of ranks 0 and 2, until they follow.
-  int64_t numbers[3];
-  ASSERT_TRUE(world.run([&](int32_t rank) {
-    if (rank == 3)
-      return;
-    void *request =
-        rank == 1 ? braid_rt_barrier(group.get(), nullptr) : nullptr;
-    numbers[rank] = braid_rt_sequence_number(world.context(rank), group.get());
-    if (rank != 1)
-      request = braid_rt_barrier(group.get(), nullptr);
-    braid_rt_wait(request, nullptr);
-  }));
-  EXPECT_EQ(numbers[0], numbers[2]);
-  EXPECT_EQ(numbers[0] + 1, numbers[1]);
-  for (int32_t rank = 0; rank < 3; ++rank)
-    EXPECT_EQ(braid_rt_sequence_number(world.context(rank), group.get()), 2);
-}
-
-TEST(SequenceNumbers, MessagesDoNotCount) {
-  World world(2);
-  int64_t value = 1;
-  ASSERT_TRUE(world.run([&](int32_t rank) {
-    braid_rt_view view = {&value, nullptr, BRAID_RT_I64, 0};
-    braid_rt_wait(rank ? braid_rt_recv(&worldGroup, 1, &view, 0, nullptr)
-                       : braid_rt_send(&worldGroup, 1, &view, 1, nullptr),
-                  nullptr);
-  }));
-  EXPECT_EQ(braid_rt_sequence_number(world.context(0), &worldGroup), 0);
 }
 
 TEST(Invoke, RanksMayRunOnThreadsOfTheCaller) {

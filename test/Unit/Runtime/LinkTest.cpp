@@ -39,8 +39,10 @@ TEST(LinkModel, TimeIsStepsTimesLatencyPlusBytesOverBandwidth) {
 namespace {
 struct Rehearsal {
   World world{2, [](braid_rt_config &config) {
-                config.linkLatencyNs = 2 * 1000 * 1000;
-                config.linkBandwidth = 1e9;
+                static const braid_rt_option link[] = {
+                    {"link-latency", "2000000"}, {"link-bandwidth", "1e9"}};
+                config.options = link;
+                config.optionCount = 2;
                 config.trace = 1;
               }};
   Buffer buffers[2] = {Buffer(BRAID_RT_I8, {1000000}),
@@ -112,29 +114,4 @@ TEST(Link, ComputeHidesTheCollective) {
   braid_rt_statistics statistics;
   braid_rt_get_statistics(r.world.context(0), &statistics);
   EXPECT_LT(statistics.waitNs, 4 * 1000 * 1000);
-}
-
-TEST(Trace, RecordsStartsWaitsAndCollectivesWithTheirSites) {
-  World world(2, [](braid_rt_config &config) { config.trace = 1; });
-  ASSERT_TRUE(world.run([](int32_t) {
-    braid_rt_site site = siteAt(7, "sync");
-    braid_rt_wait(braid_rt_barrier(&worldGroup, &site), &site);
-  }));
-  for (int32_t rank : {0, 1}) {
-    int64_t count = 0;
-    const braid_rt_event *events = braid_rt_trace(world.context(rank), &count);
-    ASSERT_EQ(count, 3);
-    EXPECT_EQ(events[0].category, BRAID_RT_EVENT_START);
-    EXPECT_EQ(events[1].category, BRAID_RT_EVENT_COLLECTIVE);
-    EXPECT_EQ(events[2].category, BRAID_RT_EVENT_WAIT);
-    for (int i = 0; i < 3; ++i) {
-      EXPECT_STREQ(events[i].name, "sync");
-      EXPECT_STREQ(events[i].signature, "barrier");
-      EXPECT_STREQ(events[i].lane, "world");
-      EXPECT_EQ(events[i].site.line, 7);
-      EXPECT_EQ(events[i].sequence, 1);
-      EXPECT_LE(events[i].beginNs, events[i].endNs);
-    }
-    EXPECT_LE(events[0].beginNs, events[1].beginNs);
-  }
 }

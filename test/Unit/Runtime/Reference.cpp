@@ -68,6 +68,15 @@ static double decodeCode(const Format &format, uint32_t code) {
 static uint32_t encodeCode(int32_t dtype, double value) {
   const Format &format = *smallFormat(dtype);
   uint32_t sign = std::signbit(value) ? 1U << (format.width - 1) : 0;
+  if (!std::isfinite(value)) {
+    // The first code that decodes to it; NaN where there is no infinity.
+    for (uint32_t code = 0; code < 1U << (format.width - 1); ++code)
+      if (std::isinf(value) && std::isinf(decodeCode(format, code)))
+        return sign | code;
+    for (uint32_t code = 0; code < 1U << (format.width - 1); ++code)
+      if (std::isnan(decodeCode(format, code)))
+        return sign | code;
+  }
   static std::map<int32_t, std::map<double, uint32_t>> tables;
   std::map<double, uint32_t> &table = tables[dtype];
   if (table.empty())

@@ -22,7 +22,7 @@ cases = [
         [("--link: engine mpi cannot", 1), (usage, 1)],
     ),
     ([program, "--arg=twos"], 2, [("--arg: found 'twos'", 1), (usage, 1)]),
-    ([program, "--arg=ones", "--out=o.npy"], 2, [("there are 3 ranks", 1)]),
+    ([program, "--arg=ones", "--out=o.npy"], 2, [("are 3 ranks, but", 1)]),
     ([program, "--entry=nothing"], 2, [("no entry 'nothing'", 1)]),
     (
         [os.path.join(folder, "broken.mlir")],

@@ -131,7 +131,7 @@ static const braid_rt_entry divideEntry = {"divide", runDivide, 1,
 static void runCrash(void **args) {
   (void)args;
   if (braid_rt_rank(&world, &site) == 1) {
-    struct timespec time = {0, 200 * 1000 * 1000};
+    struct timespec time = {0, 600 * 1000 * 1000};
     nanosleep(&time, 0);
     *(volatile int *)args = *(volatile int *)8;
   }

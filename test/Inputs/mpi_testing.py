@@ -1,0 +1,65 @@
+# ===- mpi_testing.py - Starting the ranks of the engine mpi ---------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""What tests of the engine mpi share: commands with mpirun, and their ends."""
+
+import os
+import signal
+import subprocess
+
+#: More ranks than cores that do not take each other's core while they wait, and
+#: as root, as in a container. lit.cfg.py sets the same.
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+
+#: Options of mpirun by what carries the data.
+TRANSPORTS = {
+    "shared memory": [],
+    "tcp": ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self"],
+}
+
+
+def mpirun_words(ranks, words, transport="shared memory", variables=()):
+    """The command that starts `words` on `ranks` processes."""
+    exports = [word for name in dict(variables) for word in ("-x", name)]
+    return ["mpirun", "-n", str(ranks), *TRANSPORTS[transport], *exports,
+            *[str(word) for word in words]]
+
+
+def start(command, variables=(), **options):
+    """Starts mpirun in a process group of its own."""
+    environment = {**os.environ, **ENVIRONMENT, **dict(variables)}
+    return subprocess.Popen(command, env=environment, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            start_new_session=True, **options)
+
+
+def finish(process, timeout):
+    """The output of a started command: (status, stdout, stderr). The status is
+    None when it had to be ended after the timeout."""
+    try:
+        out, error = process.communicate(timeout=timeout)
+        return process.returncode, out, error
+    except subprocess.TimeoutExpired:
+        # mpirun forwards the signal that asks for an end, and kills after it.
+        process.send_signal(signal.SIGTERM)
+        try:
+            out, error = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, error = process.communicate()
+        return None, out, error
+
+
+def run(ranks, words, transport="shared memory", variables=(), timeout=250):
+    """Runs `words` on `ranks` processes."""
+    command = mpirun_words(ranks, words, transport, variables)
+    return finish(start(command, variables), timeout)

@@ -1,0 +1,81 @@
+# REQUIRES: mpi
+# RUN: rm -rf %t && mkdir -p %t
+# RUN: %python %s %braid_bin_root/test/Unit/Runtime/BraidRuntimeConformanceTests %t
+"""The conformance tests of the runtime with the engine mpi, on 1 to 4 ranks, over
+shared memory and over TCP.
+
+Every test that the engine inproc runs on at most four ranks in a shared world runs
+with mpi too, on the one number of ranks that it needs: one that does not is an
+error. failures.py runs the tests that need a world of their own.
+"""
+
+import json
+import os
+import re
+import sys
+
+import mpi_testing as mt
+
+PROGRAM, DIRECTORY = sys.argv[1:]
+
+
+def outcomes(file):
+    """The tests of a report that ran, and those that were skipped."""
+    with open(file) as stream:
+        report = json.load(stream)
+    run, skipped = set(), set()
+    for suite in report["testsuites"]:
+        for test in suite["testsuite"]:
+            name = f"{suite['name']}.{test['name']}"
+            (skipped if test["result"] == "SKIPPED" else run).add(name)
+    return run, skipped
+
+
+def check(command, done, report, wanted_engine):
+    """The tests that a command ran; all must have passed."""
+    status, out, error = done
+    line = re.search(r"conformance: engine (\w+), (\d+) tests run, (\d+) skipped", out)
+    if status != 0 or not line or line[1] != wanted_engine:
+        sys.exit(f"{command}: exit status {status}\n{out[-4000:]}\n{error[-4000:]}")
+    run, skipped = outcomes(report)
+    if (len(run), len(skipped)) != (int(line[2]), int(line[3])):
+        sys.exit(f"{command}: {line[0]}, but the report has {len(run)} and {len(skipped)}")
+    print(f"{command}: {len(run)} tests run, {len(skipped)} skipped", flush=True)
+    return run
+
+
+def run(engine, ranks, transport="shared memory"):
+    report = os.path.join(DIRECTORY, f"{engine}-{ranks}-{transport.replace(' ', '-')}.json")
+    words = [PROGRAM, f"--gtest_output=json:{report}", "--gtest_brief=1"]
+    variables = {"BRAID_TEST_ENGINE": engine}
+    if engine == "inproc":
+        done = mt.finish(mt.start(words, variables), 250)
+    else:
+        done = mt.run(ranks, words, transport, variables)
+    return check(f"{engine} on {ranks} ranks, {transport}", done, report, engine)
+
+
+def own_worlds():
+    """The tests that need a world of their own."""
+    status, out, error = mt.finish(
+        mt.start([PROGRAM], {"BRAID_TEST_ENGINE": "inproc", "BRAID_TEST_OWN_WORLDS": "list"}), 100)
+    if status != 0:
+        sys.exit(f"{PROGRAM} did not list the tests: {out}{error}")
+    return set(re.findall(r"^own world: \d+ (\S+)$", out, re.M))
+
+
+def main():
+    wanted = run("inproc", "all") - own_worlds()
+    for transport in mt.TRANSPORTS:
+        covered = set()
+        for ranks in (1, 2, 3, 4):
+            covered |= run("mpi", ranks, transport)
+        missing = sorted(name for name in wanted - covered
+                         if not re.search(r"(On|/)8$", name))
+        if missing:
+            sys.exit(f"{transport}: {len(missing)} tests ran on no number of ranks:\n"
+                     + "\n".join(missing))
+        print(f"{transport}: {len(covered)} tests in all")
+
+
+main()
