@@ -288,11 +288,6 @@ static int report(const Failure &failure, bool isFirst) {
   return failure.status;
 }
 
-void braid::run::printError(int status, const std::string &text) {
-  std::fprintf(stderr, "braid-run: error: %s\n%s", text.c_str(),
-               status == 2 ? "(braid-run --help lists the options)\n" : "");
-}
-
 /// The engine that the options or else the environment ask for. Throws a
 /// Failure when the options do not go together.
 static std::string chooseEngine(const Options &options,
