@@ -5,6 +5,7 @@
 # JOBS=n       processes at a time (default: one a core, as memory allows)
 # PREFIX=dir   where `make install` puts Braid (default: /usr/local)
 # CMAKE_ARGS=  more arguments for CMake
+# PROGRAMS=n SEED=n   the mutated programs of `make sanitize`
 # NO_SETUP=1   install nothing; say what is missing
 
 ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
@@ -14,11 +15,12 @@ export BRAID_BUILD_DIR := $(abspath $(BUILD))
 export BRAID_JOBS := $(JOBS)
 export BRAID_CMAKE_ARGS := $(CMAKE_ARGS)
 export BRAID_NO_SETUP := $(NO_SETUP)
+export PROGRAMS SEED
 DEV := $(ROOT)/tools/dev
 
 # One target at a time: each script uses all cores itself.
 .NOTPARALLEL:
-.PHONY: all demo test bench docs lint format install clean help
+.PHONY: all demo test sanitize bench docs lint format install clean help
 
 all:
 	@$(DEV)/build.sh all
@@ -28,6 +30,9 @@ demo:
 
 test:
 	@$(DEV)/test.sh
+
+sanitize:
+	@$(DEV)/sanitize.sh
 
 bench:
 	@$(DEV)/bench.sh
@@ -50,6 +55,7 @@ clean:
 help:
 	@echo "make demo            set up, build, and run the seeds' program on 2 ranks, before and after"
 	@echo "make test            set up, build, and run every test"
+	@echo "make sanitize        run tests and mutated programs under sanitizers, with assertions"
 	@echo "make                 set up and build everything"
 	@echo "make install PREFIX=dir"
 	@echo "make bench           print the benchmark figures (docs/benchmarks.md)"

@@ -152,9 +152,9 @@ BRAID_RT_API int64_t braid_rt_world_elapsed_ns(const braid_rt_world *world);
 /* Runs an entry on one rank, on the calling thread; for launchers that own the
  * threads. Calls of different ranks match one another by their count: the k-th
  * invocation of one rank talks to the k-th of the others. An error inside
- * returns here. After a failure braid_rt_world_reset is needed. BRAID_RT_FAILED,
- * too, when this thread runs a rank already or another thread runs this rank:
- * then nothing has been run, and no reset is needed. */
+ * returns here. After a failure braid_rt_world_reset is needed.
+ * BRAID_RT_FAILED, too, when this thread runs a rank already or another thread
+ * runs this rank: then nothing has been run, and no reset is needed. */
 BRAID_RT_API int32_t braid_rt_invoke(braid_rt_context *context,
                                      const braid_rt_entry *entry, void **args);
 
@@ -174,8 +174,8 @@ BRAID_RT_API int32_t braid_rt_waiting(braid_rt_context *context, char *text,
 BRAID_RT_API void braid_rt_world_reset(braid_rt_world *world);
 
 /* Why the rank's last invocation failed; "" when it did not. Lives until the
- * next invocation. To the thread whose own last invocation was refused as a rank
- * was running: why it was. */
+ * next invocation. To the thread whose own last invocation was refused as a
+ * rank was running: why it was. */
 BRAID_RT_API const char *braid_rt_error(const braid_rt_context *context);
 
 /* 1 when the rank's last invocation failed only because another rank did (its

@@ -44,7 +44,7 @@ std::pair<int64_t, int64_t> BackwardMemory::getEffect(unsigned node) const {
     if (missing[index] == 1)
       after = addNs(after, buffer.bytes);
   }
-  return {most - after - live, addNs(most, transientBytes[node])};
+  return {subtractNs(most, after) - live, addNs(most, transientBytes[node])};
 }
 
 void BackwardMemory::place(unsigned node) {

@@ -161,7 +161,7 @@ void braid::sumUpMemory(ArrayRef<SimulatedOp> ops, int64_t liveBytes,
       result.peakBytes = mostBytes;
       result.peakOp = index;
     }
-    liveBytes -= op.freedBytes;
+    liveBytes = subtractNs(liveBytes, op.freedBytes);
     if (op.freedBytes != 0 || op.transientBytes != 0)
       result.memory.push_back(
           {onLane ? times.issuedNs : times.endNs, liveBytes, unsigned(index)});

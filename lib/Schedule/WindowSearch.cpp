@@ -495,7 +495,10 @@ WindowSearch::Result WindowSearch::searchPeak(const ScheduleWindow &window,
   result.complete = true;
   for (unsigned count = 0, end = nodes.size(); count != end; ++count) {
     std::vector<State> found;
+    // By the smaller of a set and its complement: the map keeps the two largest
+    // words for itself, which are sets of 64 and of 63 nodes.
     llvm::DenseMap<uint64_t, unsigned> stateOfSet;
+    auto getKey = [&](uint64_t mask) { return count < 32 ? mask : ~mask; };
     for (auto [parent, state] : llvm::enumerate(layers.back())) {
       for (unsigned index = 0; index != end; ++index) {
         const Node &node = nodes[index];
@@ -510,7 +513,8 @@ WindowSearch::Result WindowSearch::searchPeak(const ScheduleWindow &window,
           continue;
         State reached{state.mask | bit(index), live, peak, unsigned(parent),
                       uint8_t(index)};
-        auto [it, isNew] = stateOfSet.try_emplace(reached.mask, found.size());
+        auto [it, isNew] =
+            stateOfSet.try_emplace(getKey(reached.mask), found.size());
         if (isNew)
           found.push_back(reached);
         else if (peak < found[it->second].peak)

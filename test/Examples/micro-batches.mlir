@@ -6,12 +6,18 @@
 
 comm.group @tp [[0, 1, 2, 3]]
 
-// The first all-reduce is not awaited before compute of the other micro-batch.
+// Each all-reduce but the last runs beside compute of the other micro-batch.
 // CHECK-LABEL: func.func @step
-// CHECK:       comm.all_reduce
-// CHECK-NOT:   comm.wait
-// CHECK:       comm.compute
-// CHECK:       comm.all_reduce
+// CHECK-NEXT:  comm.compute "attention 0"
+// CHECK-NEXT:  comm.all_reduce {{.*}}"sum attention 0"
+// CHECK-NEXT:  comm.compute "attention 1"
+// CHECK-NEXT:  comm.all_reduce {{.*}}"sum attention 1"
+// CHECK-NEXT:  comm.wait
+// CHECK-NEXT:  comm.compute "mlp 0"
+// CHECK-NEXT:  comm.all_reduce {{.*}}"sum mlp 0"
+// CHECK-NEXT:  comm.wait
+// CHECK-NEXT:  comm.compute "mlp 1"
+// CHECK-NEXT:  comm.all_reduce {{.*}}"sum mlp 1"
 func.func @step(%x0: tensor<2048x4096xf16>, %x1: tensor<2048x4096xf16>)
     -> (tensor<2048x4096xf16>, tensor<2048x4096xf16>) {
   %p0 = comm.compute "attention 0"(%x0) {comm.cost_ns = 300000 : i64} : (tensor<2048x4096xf16>) -> tensor<2048x4096xf16>

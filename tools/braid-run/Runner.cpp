@@ -172,7 +172,10 @@ static braid_rt_config makeConfig(const Options &options) {
 
 Runner::Runner(const Options &options, const std::string &engine)
     : config(makeConfig(options)), world(makeWorld(options, engine, config)),
-      processes(world.get(), config.timeoutNs) {
+      processes(world.get(), config.timeoutNs) {}
+
+void Runner::checkOptions(const Options &options,
+                          const std::string &engine) const {
   auto refuse = [](const std::string &text) {
     throw Failure(2, text, /*everywhere=*/true);
   };
@@ -180,10 +183,11 @@ Runner::Runner(const Options &options, const std::string &engine)
     refuse("--link: engine " + engine +
            " cannot let collectives take as long as on another link; "
            "--engine=inproc can");
-  if (options.ranks && options.ranks != processes.worldSize())
+  int32_t ranks = processes.worldSize();
+  if (options.ranks && options.ranks != ranks)
     refuse("--ranks: found " + std::to_string(options.ranks) + ", but engine " +
-           engine + " has " + std::to_string(processes.worldSize()) +
-           (processes.worldSize() == 1 ? " rank" : " ranks") + "; `mpirun -n " +
+           engine + " has " + std::to_string(ranks) +
+           (ranks == 1 ? " rank" : " ranks") + "; `mpirun -n " +
            std::to_string(options.ranks) + " braid-run ...` starts as many");
 }
 

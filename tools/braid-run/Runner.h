@@ -35,8 +35,11 @@ struct Measurement {
 /// order.
 class Runner {
 public:
-  /// Throws a Failure that says which option the engine does not take.
+  /// Throws a Failure when there is no such engine.
   Runner(const Options &options, const std::string &engine);
+
+  /// Throws, on all processes, when the engine cannot do what an option asks.
+  void checkOptions(const Options &options, const std::string &engine) const;
 
   /// Makes the communicators of a program, where that takes all processes.
   void prepare(const braid_rt_program &program);

@@ -48,6 +48,7 @@ private:
 /// The ranks of the current SignalScope, and how many.
 static std::atomic<const SignalScope::Rank *> ranks{nullptr};
 static std::atomic<size_t> rankCount{0};
+static std::atomic<int> exitStatus{1};
 
 /// Says what a compiled program has done.
 static void reportCrash(int signal) {
@@ -80,8 +81,10 @@ static void reportEnd(int signal) {
     line.write();
   }
   stopCompiler();
-  _exit(1);
+  _exit(exitStatus);
 }
+
+void braid::run::setSignalStatus(int status) { exitStatus = status; }
 
 void braid::run::installSignalHandlers() {
   struct sigaction action = {};

@@ -20,6 +20,10 @@ namespace braid::run {
 /// two, what it waits for.
 void installSignalHandlers();
 
+/// The status with which SIGTERM and SIGINT end braid-run, once it has printed
+/// why it fails.
+void setSignalStatus(int status);
+
 /// The ranks that such a message is about, until the scope ends. Installs the
 /// handlers again, as an engine's library may have put its own.
 class SignalScope {

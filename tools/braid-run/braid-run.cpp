@@ -16,9 +16,11 @@
 #include "Signals.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <thread>
 
 using namespace braid::run;
 
@@ -278,6 +280,7 @@ static void runProgram(const Options &options, Runner &runner) {
 
 /// Prints the message unless another process does, and returns the status.
 static int report(const Failure &failure, bool isFirst) {
+  setSignalStatus(failure.status);
   // An engine that cannot go on may end the process without flushing.
   std::fflush(stdout);
   if (isFirst || !failure.everywhere)
@@ -312,6 +315,16 @@ static std::string chooseEngine(const Options &options,
   return engine;
 }
 
+/// The same before there is a world. A launcher ends all processes as soon as
+/// one has failed: the one that prints has to come first.
+static int reportEarly(const Failure &failure, const Launcher &launcher) {
+  bool isFirst = launcher.rank == 0;
+  int status = report(failure, isFirst);
+  if (failure.everywhere && !isFirst)
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  return status;
+}
+
 static int runWorld(const Options &options, const std::string &engine,
                     const Launcher &launcher) {
   Runner runner(options, engine);
@@ -320,6 +333,7 @@ static int runWorld(const Options &options, const std::string &engine,
   // The message comes before the world ends: after a failure an engine may have
   // to end the process.
   try {
+    runner.checkOptions(options, engine);
     if (options.bind)
       printInOrder(processes, describeBinding(launcher) + "\n");
     runProgram(options, runner);
@@ -356,11 +370,11 @@ int main(int argc, char **argv) {
     }
     return runWorld(options, engine, launcher);
   } catch (const UsageError &error) {
-    return report(Failure(2, error.what(), /*everywhere=*/true),
-                  launcher.rank == 0);
+    // All processes have the same command line.
+    return reportEarly(Failure(2, error.what(), /*everywhere=*/true), launcher);
   } catch (const Failure &failure) {
-    return report(failure, launcher.rank == 0);
+    return reportEarly(failure, launcher);
   } catch (const std::exception &error) {
-    return report(RunError(error.what()), launcher.rank == 0);
+    return reportEarly(RunError(error.what()), launcher);
   }
 }

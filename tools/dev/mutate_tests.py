@@ -188,7 +188,9 @@ class Suite:
         with open(os.path.join(folder, "lit.site.cfg.py"), "w", encoding="utf-8") as file:
             file.write(f"lit_config.load_config(config, {self.config()!r})\n"
                        f"config.test_source_root = {folder!r}\n"
-                       f"config.test_exec_root = {os.path.join(folder, 'out')!r}\n")
+                       f"config.test_exec_root = {os.path.join(folder, 'out')!r}\n"
+                       # The timers of tests that end in an error of the shell outlive them.
+                       "lit_config.maxIndividualTestTime = 0\n")
         paths = [self.lay_out(mutant, os.path.join(folder, str(number)))
                  for number, mutant in enumerate(mutants)]
         results = os.path.join(folder, "results.json")

@@ -17,6 +17,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -44,6 +45,12 @@ inline int64_t addNs(int64_t a, int64_t b) {
   int64_t sum;
   return llvm::AddOverflow(a, b, sum) ? std::numeric_limits<int64_t>::max()
                                       : sum;
+}
+
+/// a - b, and 0 where b is more, as of sums that have stopped at the largest
+/// value. Both are at least 0.
+inline int64_t subtractNs(int64_t a, int64_t b) {
+  return std::max<int64_t>(0, a - b);
 }
 
 /// `part` of `ns`, from 0 to 1, rounded down. The longest times are no numbers

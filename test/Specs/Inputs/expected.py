@@ -338,7 +338,7 @@ def work_wait(ranks):
 
 def exchange(ranks):
     x = ones_plus_rank(ranks)
-    return [x[(r + 1) % ranks] for r in range(ranks)]
+    return [x[(r - 1) % ranks] for r in range(ranks)]
 
 
 EXPECTED = {

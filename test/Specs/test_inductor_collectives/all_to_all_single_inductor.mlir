@@ -2,7 +2,7 @@
 // the splits are data, (i + 1) * (rank + 1) rows for member i, and so is the
 // number of rows. Rank r has size * (r + 1) * (size + 1) / 2 rows of r + 1.
 //
-// RUN: braid-opt %s | FileCheck %s
+// RUN: braid-opt %s --comm-bufferize | FileCheck %s
 // RUN: %python %S/../Inputs/expected.py --inputs all_to_all_single 2 %t
 // RUN: braid-run %s --ranks=2 --arg=%t.in0.{rank}.npy --arg=%t.in1.{rank}.npy --arg=%t.in2.{rank}.npy --out=%t.{rank}.npy --verify
 // RUN: %python %S/../Inputs/expected.py all_to_all_single 2 %t
@@ -12,10 +12,16 @@
 
 comm.group @world [[0, 1]]
 
-// As in the seed the call has values for splits: [u, u], [u, u].
+// As in the seed the call that runs has values for splits: [u, u], [u, u]. The
+// sum of the last two gives the rows of its result.
 // CHECK-LABEL: func.func @main(
-// CHECK-COUNT-4: arith.index_cast
-// CHECK:         comm.all_to_all %{{.*}} on @world splits [%{{.*}}, %{{.*}}] into [%{{.*}}, %{{.*}}] : tensor<?x5xf32>
+// CHECK:         %[[I0:.*]] = arith.index_cast
+// CHECK-NEXT:    %[[I1:.*]] = arith.index_cast
+// CHECK-NEXT:    %[[O0:.*]] = arith.index_cast
+// CHECK-NEXT:    %[[O1:.*]] = arith.index_cast
+// CHECK:         %[[ROWS:.*]] = arith.addi %[[O0]], %[[O1]]
+// CHECK-NEXT:    %[[OUT:.*]] = memref.alloc(%[[ROWS]])
+// CHECK-NEXT:    %{{.*}} = comm.all_to_all %{{.*}} into %[[OUT]] on @world splits [%[[I0]], %[[I1]]] into [%[[O0]], %[[O1]]]
 func.func @main(%inp: tensor<?x5xf32>, %inputSplits: tensor<2xi64>,
                 %outputSplits: tensor<2xi64>) -> tensor<?x5xf32> {
   %c0 = arith.constant 0 : index

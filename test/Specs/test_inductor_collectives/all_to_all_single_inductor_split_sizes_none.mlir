@@ -2,7 +2,7 @@
 // test_inductor_collectives.py: without splits the parts are equal, s // 2 rows
 // each, whatever s is.
 //
-// RUN: braid-opt %s | FileCheck %s
+// RUN: braid-opt %s --comm-bufferize | FileCheck %s
 // RUN: %python %S/../Inputs/expected.py --inputs all_to_all_equal 2 %t
 // RUN: braid-run %s --ranks=2 --arg=%t.in.{rank}.npy --out=%t.{rank}.npy --verify
 // RUN: %python %S/../Inputs/expected.py all_to_all_equal 2 %t
@@ -12,8 +12,13 @@
 
 comm.group @world all
 
+// The call that runs has no splits, and a result of the shape of its operand.
 // CHECK-LABEL: func.func @main(
-// CHECK:         comm.all_to_all %{{.*}} on @world : tensor<?x?xf32>
+// CHECK-SAME:    %[[X:.*]]: memref<?x?xf32>
+// CHECK:         %[[ROWS:.*]] = memref.dim %[[X]], %{{.*}}
+// CHECK:         %[[COLUMNS:.*]] = memref.dim %[[X]], %{{.*}}
+// CHECK:         %[[OUT:.*]] = memref.alloc(%[[ROWS]], %[[COLUMNS]])
+// CHECK:         comm.all_to_all %[[X]] into %[[OUT]] on @world : memref<?x?xf32>
 func.func @main(%inp: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %token = comm.all_to_all %inp on @world : tensor<?x?xf32>
   %a2a = comm.wait %token : !comm.token<tensor<?x?xf32>>

@@ -20,8 +20,11 @@
 comm.group @world all
 
 // CHECK-LABEL: func.func @main(
-// CHECK:         %[[TOKEN:.*]] = comm.all_reduce sum
-// CHECK:         linalg.generic
+// CHECK:         %[[SQUARE:.*]] = linalg.generic
+// CHECK:           arith.mulf
+// CHECK:         %[[TOKEN:.*]] = comm.all_reduce sum %[[SQUARE]]
+// CHECK-NEXT:    tensor.empty
+// CHECK-NEXT:    linalg.generic
 // CHECK:           math.exp
 // CHECK:         %[[Y:.*]] = comm.wait %[[TOKEN]]
 // CHECK:         linalg.generic

@@ -1,7 +1,7 @@
 // test_dynamo_rewrite_dist_allreduce_reduce_op of the seeds'
 // test_inductor_collectives.py: SUM, AVG, PRODUCT, MIN and MAX arrive as such.
 //
-// RUN: braid-opt %s | FileCheck %s
+// RUN: braid-opt %s --comm-bufferize | FileCheck %s
 // RUN: braid-opt %s --mlir-print-op-generic | FileCheck %s --check-prefix=GENERIC
 // RUN: braid-run %s --ranks=2 --arg=ones+rank --out=%t.{result}.{rank}.npy --verify
 // RUN: %python %S/../Inputs/expected.py traced_reductions 2 %t
@@ -9,13 +9,17 @@
 comm.group @world all
 
 // CHECK-LABEL: func.func @main(
-// CHECK:         comm.all_reduce sum %
-// CHECK:         comm.all_reduce avg %
-// CHECK:         comm.all_reduce product %
-// CHECK:         comm.all_reduce min %
-// CHECK:         comm.all_reduce max %
+// CHECK:         comm.all_reduce sum %{{.*}} into %
+// CHECK:         comm.all_reduce avg %{{.*}} into %
+// CHECK:         comm.all_reduce product %{{.*}} into %
+// CHECK:         comm.all_reduce min %{{.*}} into %
+// CHECK:         comm.all_reduce max %{{.*}} into %
 //
-// GENERIC-COUNT-5: "comm.all_reduce"({{.*}}reduction =
+// GENERIC:      "comm.all_reduce"({{.*}}reduction = 0 : i32
+// GENERIC-NEXT: "comm.all_reduce"({{.*}}reduction = 4 : i32
+// GENERIC-NEXT: "comm.all_reduce"({{.*}}reduction = 1 : i32
+// GENERIC-NEXT: "comm.all_reduce"({{.*}}reduction = 2 : i32
+// GENERIC-NEXT: "comm.all_reduce"({{.*}}reduction = 3 : i32
 func.func @main(%x: tensor<2xf32>)
     -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
   %t0 = comm.all_reduce sum %x on @world : tensor<2xf32>

@@ -13,12 +13,14 @@
 
 #include "braid/Schedule/LatencyHidingSchedule.h"
 
+#include "BackwardMemory.h"
 #include "GraphTestUtils.h"
 #include "ProblemTestUtils.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include "gtest/gtest.h"
 
+#include <limits>
 #include <random>
 
 using namespace braid;
@@ -383,4 +385,19 @@ TEST(LatencyHidingSchedule, LimitsHoldUnlessForced) {
         << "seed " << seed;
   }
   EXPECT_GT(numUnforced, 100u);
+}
+
+TEST(BackwardMemory, SumsStopAtTheLargestInteger) {
+  constexpr int64_t largest = std::numeric_limits<int64_t>::max();
+  NamedProblem named("a, b(a), c(b), d(c)");
+  named.addBuffer(largest, {"a", "c"});
+  named.addBuffer(largest, {"b", "d"});
+  BackwardMemory memory(named.problem);
+  memory.place(3);
+  memory.place(2);
+  EXPECT_EQ(memory.getLive(), largest);
+  memory.place(1);
+  memory.place(0);
+  EXPECT_EQ(memory.getLive(), 0);
+  EXPECT_EQ(memory.getPeak(), largest);
 }

@@ -156,6 +156,17 @@ TEST(Simulator, LongTimesSaturate) {
   EXPECT_EQ(result.computeNs, longest);
 }
 
+TEST(Simulator, LargeBuffersSaturate) {
+  SimulatedOp allocation = compute(1), release = compute(1), small = compute(1);
+  allocation.allocatedBytes = std::numeric_limits<int64_t>::max();
+  release.freedBytes = allocation.allocatedBytes;
+  small.allocatedBytes = 10;
+  Simulation result =
+      simulate({allocation, allocation, release, release, small});
+  EXPECT_EQ(result.peakBytes, allocation.allocatedBytes);
+  EXPECT_EQ(result.memory.back().bytes, 10);
+}
+
 /// `ops` in the order `order`, references renumbered.
 static std::vector<SimulatedOp> reorder(const std::vector<SimulatedOp> &ops,
                                         const std::vector<unsigned> &order) {

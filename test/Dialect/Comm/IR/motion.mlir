@@ -391,7 +391,8 @@ func.func @opaque_compute_on_buffers_in_loop(%a: memref<4xf32>, %n: index) {
 // CHECK-NEXT: }
 // CHECK-NEXT: comm.compute "store"
 // CHECK: memref.store
-// CHECK: }
+// CHECK-NEXT: comm.yield
+// CHECK-NEXT: }
 // CHECK-NEXT: return %[[Y]], %[[Y]]
 func.func @region_compute(%x: tensor<4xf32>, %m: memref<f32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %a = comm.compute "exp"(%e = %x : tensor<4xf32>) -> tensor<4xf32> {

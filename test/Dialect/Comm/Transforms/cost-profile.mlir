@@ -19,7 +19,10 @@
 // WITHOUT: linalg.matmul tensor<1024x1024xbf16>, 2147484 ns (roofline)
 
 // JSON: "cost_source": "profile signature"
-// JSON: "signature": "linalg.matmul(1024x1024xbf16, 1024x1024xbf16) -> (1024x1024xbf16)"
+// JSON-NEXT: "op": "linalg.matmul"
+// JSON-NEXT: "type": "tensor<1024x1024xbf16>"
+// JSON-NEXT: "cost_ns": 3000
+// JSON-NEXT: "signature": "linalg.matmul(1024x1024xbf16, 1024x1024xbf16) -> (1024x1024xbf16)"
 
 // CHECK-LABEL: Timeline of @collectives ====
 // CHECK: comm.all_reduce tensor<512xf32>, 900 ns (profile signature)

@@ -56,6 +56,8 @@ func.func @step(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 // CHECK:      >@near_the_limit</text>
 // CHECK:      <title>a�b�: comm.compute
 // CHECK:      <line class="limit" {{.*}}><title>limit 80.00 GiB</title></line>
+// CHECK:      <tspan class="strong">after</tspan> 100 ns
+// CHECK:      <line class="limit" {{.*}}><title>limit 80.00 GiB</title></line>
 func.func @near_the_limit(%x: tensor<15000000000xf32>) -> tensor<15000000000xf32> {
   %k = comm.compute "k"(%x) {comm.cost_ns = 100 : i64, comm.label = "a\01b\FF"} : (tensor<15000000000xf32>) -> tensor<15000000000xf32>
   return %k : tensor<15000000000xf32>

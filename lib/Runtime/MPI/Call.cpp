@@ -1,0 +1,99 @@
+//===- Call.cpp - Calls of the MPI library ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MPI/Call.h"
+#include "Core/Error.h"
+
+#include <algorithm>
+
+using namespace braid::rt;
+
+void braid::rt::checkMPI(int code, const char *call) {
+  if (code == MPI_SUCCESS)
+    return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw Error(std::string(call) + " of the MPI library failed: " + text);
+}
+
+MPI_Datatype braid::rt::nativeType(int32_t dtype) {
+  switch (dtype) {
+  case BRAID_RT_I1:
+    return MPI_UINT8_T;
+  case BRAID_RT_I8:
+    return MPI_INT8_T;
+  case BRAID_RT_I16:
+    return MPI_INT16_T;
+  case BRAID_RT_I32:
+    return MPI_INT32_T;
+  case BRAID_RT_I64:
+    return MPI_INT64_T;
+  case BRAID_RT_F32:
+    return MPI_FLOAT;
+  case BRAID_RT_F64:
+    return MPI_DOUBLE;
+  // A sum of complex numbers is a sum of pairs.
+  case BRAID_RT_COMPLEX_F32:
+    return MPI_C_FLOAT_COMPLEX;
+  case BRAID_RT_COMPLEX_F64:
+    return MPI_C_DOUBLE_COMPLEX;
+  default:
+    return MPI_DATATYPE_NULL;
+  }
+}
+
+MPI_Op braid::rt::nativeOperator(int32_t dtype, int32_t reduction) {
+  if (nativeType(dtype) == MPI_DATATYPE_NULL)
+    return MPI_OP_NULL;
+  bool isFloat = dtype == BRAID_RT_F32 || dtype == BRAID_RT_F64;
+  bool isInteger = dtype <= BRAID_RT_I64;
+  switch (reduction) {
+  case BRAID_RT_SUM:
+    return MPI_SUM;
+  case BRAID_RT_PRODUCT:
+    return MPI_PROD;
+  case BRAID_RT_MIN:
+    return isInteger ? MPI_MIN : MPI_OP_NULL;
+  case BRAID_RT_MAX:
+    return isInteger ? MPI_MAX : MPI_OP_NULL;
+  case BRAID_RT_BAND:
+    return MPI_BAND;
+  case BRAID_RT_BOR:
+    return MPI_BOR;
+  case BRAID_RT_BXOR:
+    return MPI_BXOR;
+  case BRAID_RT_AVG:
+  case BRAID_RT_PREMUL_SUM:
+    return isFloat ? MPI_SUM : MPI_OP_NULL;
+  default:
+    return MPI_OP_NULL;
+  }
+}
+
+void braid::rt::sendTo(MPI_Comm comm, int64_t member, const char *source,
+                       int64_t bytes, Requests &requests, Tag tag) {
+  for (int64_t begin = 0; begin < bytes; begin += mostMessageBytes) {
+    int64_t count = std::min(mostMessageBytes, bytes - begin);
+    checkMPI(MPI_Isend(source + begin, static_cast<int>(count), MPI_BYTE,
+                       static_cast<int>(member), tag, comm,
+                       addRequest(requests)),
+             "MPI_Isend");
+  }
+}
+
+void braid::rt::receiveFrom(MPI_Comm comm, int64_t member, char *destination,
+                            int64_t bytes, Requests &requests, Tag tag) {
+  for (int64_t begin = 0; begin < bytes; begin += mostMessageBytes) {
+    int64_t count = std::min(mostMessageBytes, bytes - begin);
+    checkMPI(MPI_Irecv(destination + begin, static_cast<int>(count), MPI_BYTE,
+                       static_cast<int>(member), tag, comm,
+                       addRequest(requests)),
+             "MPI_Irecv");
+  }
+}

@@ -1,0 +1,65 @@
+//===- Call.h - Calls of the MPI library ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_MPI_CALL_H
+#define BRAID_RUNTIME_MPI_CALL_H
+
+#include <cstdint>
+#include <mpi.h>
+#include <vector>
+
+namespace braid::rt {
+
+/// Throws an Error with the library's text unless `code` is MPI_SUCCESS.
+/// `call` is the name of the function that returned it.
+void checkMPI(int code, const char *call);
+
+/// The native type of an element type that MPI reduces as the runtime's
+/// contract says, MPI_DATATYPE_NULL where there is none.
+MPI_Datatype nativeType(int32_t dtype);
+
+/// The native operator of a reduction of an element type, MPI_OP_NULL where MPI
+/// has none that keeps the contract: min and max of floats do not say what a
+/// NaN gives, and 16- and 8-bit floats are unknown to MPI. premul_sum and avg
+/// are sums of scaled or later divided operands.
+MPI_Op nativeOperator(int32_t dtype, int32_t reduction);
+
+/// No message is longer: counts are ints. Longer data go as several messages.
+constexpr int64_t mostMessageBytes = int64_t(1) << 30;
+
+/// What one call may move in all, where displacements are ints.
+constexpr int64_t mostCallBytes = (int64_t(1) << 31) - 1;
+
+/// Tags on the data communicators.
+enum Tag {
+  HelloOfSender,
+  HelloOfReceiver,
+  TextOfSender,
+  TextOfReceiver,
+  MessageData,   ///< Of send and recv.
+  CollectiveData ///< Of collectives that consist of messages.
+};
+
+using Requests = std::vector<MPI_Request>;
+
+/// Adds the messages that carry `bytes` to or from a member. Messages between
+/// two members match in the order of these calls.
+void sendTo(MPI_Comm comm, int64_t member, const char *source, int64_t bytes,
+            Requests &requests, Tag tag = CollectiveData);
+void receiveFrom(MPI_Comm comm, int64_t member, char *destination,
+                 int64_t bytes, Requests &requests, Tag tag = CollectiveData);
+
+/// A handle for the caller to fill in.
+inline MPI_Request *addRequest(Requests &requests) {
+  requests.push_back(MPI_REQUEST_NULL);
+  return &requests.back();
+}
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_MPI_CALL_H

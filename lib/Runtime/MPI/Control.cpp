@@ -1,0 +1,204 @@
+//===- Control.cpp - Messages about operations, not data ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MPI/Control.h"
+#include "Core/Messages.h"
+#include "MPI/MPIEngine.h"
+
+#include <algorithm>
+
+using namespace braid::rt;
+
+Writer &Writer::put(const Status &status) {
+  put(status.begun).put(status.ended).put(status.meetings);
+  put(status.waitCount).put(status.running).put(status.isBlocked);
+  put(status.queue).put(status.otherQueue).put(status.number);
+  put(static_cast<int64_t>(status.members.size()));
+  for (int32_t member : status.members)
+    put(member);
+  return put(status.operation).put(status.started);
+}
+
+Status Reader::getStatus() {
+  Status status;
+  status.begun = get<int64_t>();
+  status.ended = get<int64_t>();
+  status.meetings = get<int64_t>();
+  status.waitCount = get<int64_t>();
+  status.running = get<bool>();
+  status.isBlocked = get<bool>();
+  status.queue = get<uint64_t>();
+  status.otherQueue = get<uint64_t>();
+  status.number = get<int64_t>();
+  for (auto left = get<int64_t>(); left > 0; --left)
+    status.members.push_back(get<int32_t>());
+  status.operation = getText();
+  status.started = getCounters();
+  return status;
+}
+
+std::map<uint64_t, int64_t> MPIEngine::startedCounters() {
+  std::map<uint64_t, int64_t> counters;
+  for (auto &entry : communicators)
+    if (entry.second->spec.size() > 1)
+      entry.second->forEachQueue(
+          [&](Queue &queue) { counters[queue.id] = queue.started; });
+  return counters;
+}
+
+Status MPIEngine::ownStatus() {
+  Status status;
+  status.begun = begun;
+  status.ended = ended;
+  status.meetings = meetings;
+  status.waitCount = waitCount;
+  status.running = running;
+  if (blockedOn && blockedOn->state.load() == Transfer::Checking) {
+    status.isBlocked = true;
+    status.queue = blockedOn->queue.id;
+    status.otherQueue = blockedOn->queue.otherId;
+    status.number = blockedOn->number;
+    status.members = blockedOn->members();
+    status.operation = describeOperation(blockedOn->operation);
+  }
+  status.started = startedCounters();
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Sending and receiving
+//===----------------------------------------------------------------------===//
+
+void MPIEngine::send(int32_t to, ControlKind kind, const std::string &body) {
+  sent.push_back({body, MPI_REQUEST_NULL});
+  SentMessage &message = sent.back();
+  checkMPI(MPI_Isend(message.body.data(),
+                     static_cast<int>(message.body.size()), MPI_BYTE, to, kind,
+                     control, &message.request),
+           "MPI_Isend");
+}
+
+void MPIEngine::sendToAll(ControlKind kind, const std::string &body) {
+  for (int32_t to = 0; to < size; ++to)
+    if (to != rank)
+      send(to, kind, body);
+}
+
+void MPIEngine::releaseSent() {
+  for (auto it = sent.begin(); it != sent.end();) {
+    int done = 0;
+    checkMPI(MPI_Test(&it->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    it = done ? sent.erase(it) : std::next(it);
+  }
+}
+
+void MPIEngine::serveControl() {
+  releaseSent();
+  while (true) {
+    int arrived = 0;
+    MPI_Status status;
+    MPI_Message message;
+    checkMPI(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, control, &arrived,
+                         &message, &status),
+             "MPI_Improbe");
+    if (!arrived)
+      return;
+    int bytes = 0;
+    checkMPI(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+    std::string body(static_cast<size_t>(bytes), '\0');
+    checkMPI(MPI_Mrecv(body.data(), bytes, MPI_BYTE, &message,
+                       MPI_STATUS_IGNORE),
+             "MPI_Mrecv");
+    receive(status.MPI_SOURCE, status.MPI_TAG, body);
+  }
+}
+
+void MPIEngine::receive(int32_t from, int kind, const std::string &body) {
+  Reader reader(body);
+  switch (kind) {
+  case StatusQuestion:
+    return send(from, StatusAnswer,
+                Writer().put(reader.get<int64_t>()).put(ownStatus()).bytes);
+  case StatusAnswer:
+    if (reader.get<int64_t>() == inquiry.number)
+      inquiry.answers[from] = reader.getStatus();
+    return;
+  case GivenUp:
+    return receiveGivenUp(body);
+  case Failed:
+    return hearOfFailure(from, body);
+  case FailureHeard:
+    acknowledged[from] = reader.getCounters();
+    return;
+  case LastOperations:
+    gone[from].last = reader.getCounters();
+    return failWhatNeeds(from);
+  case GroupAsked:
+    return receiveAsked(body);
+  default:
+    return makeAnnounced(reader.getText());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Groups that no program has announced
+//===----------------------------------------------------------------------===//
+
+// Making a communicator blocks until all its members come, which must not
+// happen in two orders on two ranks. So rank 0 collects who is ready, and tells
+// the members: its messages arrive in one order everywhere.
+
+void MPIEngine::requestCommunicator(MPICommunicator &communicator) {
+  if (communicator.requested)
+    return;
+  communicator.requested = true;
+  const CommunicatorSpec &spec = communicator.spec;
+  Writer writer;
+  writer.put(rank).put(spec.key).put(spec.size());
+  for (int32_t member : spec.ranks)
+    writer.put(member);
+  if (rank == 0)
+    receiveAsked(writer.bytes);
+  else
+    send(0, GroupAsked, writer.bytes);
+}
+
+void MPIEngine::receiveAsked(const std::string &body) {
+  Reader reader(body);
+  auto from = reader.get<int32_t>();
+  std::string key = reader.getText();
+  std::vector<int32_t> members;
+  for (auto left = reader.get<int64_t>(); left > 0; --left)
+    members.push_back(reader.get<int32_t>());
+  std::vector<int32_t> &ready = asking[key];
+  ready.push_back(from);
+  if (ready.size() < members.size())
+    return;
+  asking.erase(key);
+  for (int32_t member : members)
+    if (member != 0)
+      send(member, GroupReady, Writer().put(key).bytes);
+  if (std::count(members.begin(), members.end(), 0))
+    makeAnnounced(key);
+}
+
+void MPIEngine::makeAnnounced(const std::string &key) {
+  MPICommunicator &communicator = *communicators.at(key);
+  MPI_Group all = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
+  checkMPI(MPI_Comm_group(world, &all), "MPI_Comm_group");
+  const std::vector<int32_t> &ranks = communicator.spec.ranks;
+  checkMPI(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(),
+                          &members),
+           "MPI_Group_incl");
+  MPI_Comm comm = MPI_COMM_NULL;
+  checkMPI(MPI_Comm_create_group(world, members, 0, &comm),
+           "MPI_Comm_create_group");
+  MPI_Group_free(&members);
+  MPI_Group_free(&all);
+  communicator.make(comm);
+}

@@ -1,0 +1,388 @@
+//===- Failures.cpp - How failures reach the ranks of other processes ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// A rank whose wait lasts asks all others what they do, and finds out who has
+// ended its program, or that all wait for each other. It gives its operation up
+// and tells the other members why.
+//
+// A rank that fails tells all others. From then on they start nothing with it
+// any more, and answer with what they have started. So it knows which of its
+// operations all members have started: it completes these, and tells which was
+// the last. What comes after fails on the others.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/Error.h"
+#include "Core/Messages.h"
+#include "MPI/MPIEngine.h"
+#include "MPI/Pause.h"
+
+#include <algorithm>
+
+using namespace braid::rt;
+
+namespace {
+/// The longest time between two rounds of questions.
+constexpr int64_t longestPauseNs = int64_t(2000) * 1000 * 1000;
+/// Between the two rounds that find a deadlock.
+constexpr int64_t confirmNs = 5 * 1000 * 1000;
+/// How long others have, after a failure, to leave the world as well.
+constexpr int64_t leaveNs = int64_t(2000) * 1000 * 1000;
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Asking
+//===----------------------------------------------------------------------===//
+
+void MPIEngine::ask() {
+  ++inquiry.number;
+  inquiry.sentNs = environment.now();
+  inquiry.answers.clear();
+  sendToAll(StatusQuestion, Writer().put(inquiry.number).bytes);
+}
+
+bool MPIEngine::allAnswered() const {
+  return inquiry.answers.size() + 1 == static_cast<size_t>(size);
+}
+
+bool MPIEngine::hasStarted(const Transfer &transfer, int32_t other) const {
+  if (other == rank)
+    return true;
+  auto answer = inquiry.answers.find(other);
+  if (answer == inquiry.answers.end())
+    return false;
+  auto counter = answer->second.started.find(transfer.queue.otherId);
+  return counter != answer->second.started.end() &&
+         counter->second >= transfer.number;
+}
+
+static Meeting meetingOf(const Transfer &transfer) {
+  return {transfer.communicator.spec.name, transfer.queue.isMessages(),
+          transfer.number};
+}
+
+std::string MPIEngine::describePresent(const Transfer &transfer) {
+  std::vector<int32_t> present;
+  for (int32_t member : transfer.members())
+    if (hasStarted(transfer, member))
+      present.push_back(member);
+  return describeWaiting(present, describeOperation(transfer.operation));
+}
+
+std::optional<std::string>
+MPIEngine::findDeparted(const Transfer &transfer) {
+  for (int32_t member : transfer.members()) {
+    auto answer = inquiry.answers.find(member);
+    if (answer == inquiry.answers.end() || hasStarted(transfer, member) ||
+        answer->second.ended < transfer.invocation || gone.count(member))
+      continue;
+    return describeDeparted(member, meetingOf(transfer)) + "; " +
+           describePresent(transfer);
+  }
+  return std::nullopt;
+}
+
+std::string MPIEngine::describeTimedOut(const Transfer &transfer) {
+  std::vector<int32_t> missing;
+  std::string whereabouts;
+  for (int32_t member : transfer.members()) {
+    if (hasStarted(transfer, member))
+      continue;
+    missing.push_back(member);
+    auto answer = inquiry.answers.find(member);
+    if (answer == inquiry.answers.end())
+      whereabouts += "; rank " + std::to_string(member) + " does not answer";
+    else if (answer->second.isBlocked)
+      whereabouts += "; " + describeWaiting({member}, answer->second.operation);
+  }
+  std::string text = describeTimeout(environment.config.timeoutNs);
+  if (!missing.empty())
+    text += describeMissing(missing, meetingOf(transfer)) + whereabouts + "; ";
+  return text + describePresent(transfer);
+}
+
+/// A text that tells one round's state from another's, and the ranks' own
+/// texts; nothing when some rank may still come.
+std::optional<std::string> MPIEngine::findDeadlock() {
+  if (!allAnswered())
+    return std::nullopt;
+  std::map<int32_t, Status> all = inquiry.answers;
+  all[rank] = ownStatus();
+  std::string state;
+  for (const auto &entry : all) {
+    const Status &status = entry.second;
+    if (!status.isBlocked || gone.count(entry.first))
+      return std::nullopt;
+    bool someoneIsMissing = false;
+    for (int32_t member : status.members) {
+      if (member == entry.first)
+        continue;
+      const auto &started = all[member].started;
+      auto counter = started.find(status.otherQueue);
+      someoneIsMissing |=
+          counter == started.end() || counter->second < status.number;
+    }
+    if (!someoneIsMissing)
+      return std::nullopt;
+    state += std::to_string(status.waitCount) + ' ' +
+             std::to_string(status.queue) + ' ' +
+             std::to_string(status.number) + '\n';
+  }
+  return state;
+}
+
+void MPIEngine::investigate(Transfer &transfer, int64_t waitedNs) {
+  int64_t now = environment.now();
+  int64_t lateNs = waitedNs - environment.config.timeoutNs;
+  if (inquiry.sentNs == 0) {
+    if (lateNs >= 0 || now >= nextInquiryNs)
+      ask();
+    return;
+  }
+  if (!allAnswered() && now - inquiry.sentNs < longestAnswerNs)
+    return;
+  bool isLate = lateNs >= 0 && inquiry.sentNs >= now - lateNs;
+  inquiry.sentNs = 0;
+  if (std::optional<std::string> text = findDeparted(transfer))
+    return giveUp(transfer, *text);
+  std::optional<std::string> deadlock = findDeadlock();
+  if (deadlock && deadlock == lastDeadlock)
+    return giveUpAll(transfer);
+  lastDeadlock = deadlock;
+  if (isLate)
+    return giveUp(transfer, describeTimedOut(transfer));
+  nextInquiryNs = now + (deadlock ? confirmNs : inquiryPauseNs);
+  inquiryPauseNs = std::min(2 * inquiryPauseNs, longestPauseNs);
+}
+
+//===----------------------------------------------------------------------===//
+// Giving an operation up
+//===----------------------------------------------------------------------===//
+
+void MPIEngine::giveUp(const Transfer &transfer, const std::string &text) {
+  failTransfer(transfer, text, /*secondary=*/false);
+  std::string body = Writer()
+                         .put(transfer.queue.otherId)
+                         .put(transfer.number)
+                         .put(text)
+                         .bytes;
+  for (int32_t member : transfer.members())
+    if (member != rank)
+      send(member, GivenUp, body);
+}
+
+void MPIEngine::giveUpAll(const Transfer &transfer) {
+  std::vector<std::string> operations(static_cast<size_t>(size));
+  operations[rank] = describeOperation(transfer.operation);
+  for (const auto &entry : inquiry.answers)
+    operations[entry.first] = entry.second.operation;
+  std::string text = describeDeadlock(operations);
+  failTransfer(transfer, text, /*secondary=*/false);
+  for (const auto &entry : inquiry.answers)
+    send(entry.first, GivenUp,
+         Writer()
+             .put(entry.second.queue)
+             .put(entry.second.number)
+             .put(text)
+             .bytes);
+}
+
+void MPIEngine::receiveGivenUp(const std::string &body) {
+  Reader reader(body);
+  auto queueId = reader.get<uint64_t>();
+  auto number = reader.get<int64_t>();
+  std::string text = reader.getText();
+  givenUp.emplace(std::make_pair(queueId, number), text);
+  for (const auto &entry : busy)
+    if (entry.first->id == queueId)
+      for (const std::shared_ptr<Transfer> &transfer : entry.first->open)
+        if (transfer->number == number &&
+            transfer->state.load() == Transfer::Checking)
+          failTransfer(*transfer, text, /*secondary=*/false);
+}
+
+void MPIEngine::refuseStart(const Transfer &transfer) {
+  throwIfFailed();
+  auto it = givenUp.find({transfer.queue.id, transfer.number});
+  if (it != givenUp.end())
+    failTransfer(transfer, it->second, /*secondary=*/false);
+  for (const auto &entry : gone)
+    if (transfer.involves(entry.first))
+      failTransfer(transfer, entry.second.text, /*secondary=*/true);
+  throwIfFailed();
+}
+
+//===----------------------------------------------------------------------===//
+// Another rank has failed
+//===----------------------------------------------------------------------===//
+
+void MPIEngine::hearOfFailure(int32_t from, const std::string &body) {
+  gone[from].text = Reader(body).getText();
+  send(from, FailureHeard, Writer().put(startedCounters()).bytes);
+}
+
+void MPIEngine::failWhatNeeds(int32_t from) {
+  const Gone &other = gone[from];
+  for (const auto &entry : busy) {
+    auto it = other.last->find(entry.first->id);
+    int64_t last = it == other.last->end() ? 0 : it->second;
+    for (const std::shared_ptr<Transfer> &transfer : entry.first->open) {
+      if (!transfer->isUnderWay() || transfer->number <= last ||
+          !transfer->involves(from))
+        continue;
+      failTransfer(*transfer, other.text, /*secondary=*/true);
+      // Its data have been on their way: only a broken call ends so.
+      if (transfer->state.load() == Transfer::Moving)
+        transfer->state.store(Transfer::Broken);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// This rank fails
+//===----------------------------------------------------------------------===//
+
+void MPIEngine::failInvocation(int32_t, const std::string &message) {
+  if (size == 1) {
+    Lock lock(mutex);
+    hasFailed = true;
+    ended = begun;
+    running = false;
+    return;
+  }
+  Pause pause(*this);
+  // The first cause is handed on, not the chain of those who heard of it.
+  std::string text = failure && failure->secondary
+                         ? failure->text
+                         : "rank " + std::to_string(rank) + " failed: " +
+                               message;
+  hasFailed = true;
+  if (!failure)
+    failure = Failure{text, false, {}};
+  try {
+    if (!isDead)
+      sendToAll(Failed, Writer().put(text).bytes);
+    int64_t beginNs = environment.now();
+    auto waited = [&]() { return environment.now() - beginNs; };
+    while (!isDead && acknowledged.size() + 1 < static_cast<size_t>(size) &&
+           waited() < longestAnswerNs) {
+      progress();
+      pause.sleep(false, waited());
+    }
+    if (!isDead)
+      sendLastOperations();
+    int64_t longestNs = longestAnswerNs + environment.config.timeoutNs;
+    while (!isDead && (isDraining() || !sent.empty()) &&
+           waited() < longestNs) {
+      progress();
+      pause.sleep(isDraining(), waited());
+    }
+    if (isDraining())
+      isDead = true;
+  } catch (const Error &error) {
+    isDead = true;
+    environment.log("rank " + std::to_string(rank) + ": " + error.what());
+  }
+  abandonRest();
+  ended = begun;
+  running = false;
+}
+
+/// The number of the last operation of a queue that all members have started,
+/// as far as they have answered.
+int64_t MPIEngine::lastOperation(MPICommunicator &communicator,
+                                 const Queue &queue) const {
+  int64_t last = queue.started;
+  for (int32_t member : communicator.spec.ranks) {
+    bool counts = !queue.isMessages() ||
+                  communicator.spec.ranks[queue.peer] == member;
+    if (member == rank || !counts)
+      continue;
+    auto heard = acknowledged.find(member);
+    if (heard == acknowledged.end()) {
+      last = 0;
+      continue;
+    }
+    auto counter = heard->second.find(queue.otherId);
+    last = std::min(last,
+                    counter == heard->second.end() ? 0 : counter->second);
+  }
+  for (const std::shared_ptr<Transfer> &transfer : queue.open) {
+    int state = transfer->state.load();
+    // What moves has been started by all, whoever does not answer.
+    if (state == Transfer::Moving || state == Transfer::Done)
+      last = std::max(last, transfer->number);
+    if (state == Transfer::Broken)
+      return std::min(last, transfer->number - 1);
+  }
+  return last;
+}
+
+void MPIEngine::sendLastOperations() {
+  std::map<uint64_t, int64_t> ofOthers;
+  for (auto &entry : communicators)
+    if (entry.second->spec.size() > 1)
+      entry.second->forEachQueue([&](Queue &queue) {
+        queue.last = lastOperation(*entry.second, queue);
+        ofOthers[queue.otherId] = queue.last;
+      });
+  sendToAll(LastOperations, Writer().put(ofOthers).bytes);
+}
+
+bool MPIEngine::isDraining() const {
+  for (const auto &entry : busy)
+    for (const std::shared_ptr<Transfer> &transfer : entry.first->open)
+      if (transfer->isUnderWay() && transfer->number <= entry.first->last)
+        return true;
+  return false;
+}
+
+/// Checks that never end refer to the transfers: these are never released.
+void MPIEngine::abandonRest() {
+  static auto *abandoned = new std::vector<std::shared_ptr<Transfer>>();
+  for (const auto &entry : busy) {
+    for (const std::shared_ptr<Transfer> &transfer : entry.first->open) {
+      // A call that has broken may still refer to the rank's memory.
+      isDead |= transfer->state.load() == Transfer::Broken;
+      abandoned->push_back(transfer);
+    }
+    entry.first->open.clear();
+  }
+  busy.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Leaving the world
+//===----------------------------------------------------------------------===//
+
+bool MPIEngine::leave() {
+  if (size == 1)
+    return !isDead;
+  Pause pause(*this);
+  int64_t beginNs = environment.now(), failedNs = 0;
+  Requests requests;
+  if (!isDead)
+    checkMPI(MPI_Ibarrier(leaving, addRequest(requests)), "MPI_Ibarrier");
+  while (true) {
+    int64_t now = environment.now();
+    if (failedNs == 0 && (isDead || hasFailed || failure || !gone.empty()))
+      failedNs = now;
+    int done = 0;
+    if (!isDead) {
+      progress();
+      checkMPI(MPI_Test(&requests.front(), &done, MPI_STATUS_IGNORE),
+               "MPI_Test");
+    }
+    if (done && sent.empty())
+      return true;
+    if (failedNs && now - failedNs > leaveNs)
+      return false;
+    pause.sleep(false, now - beginNs);
+  }
+}

@@ -1,0 +1,195 @@
+//===- Gathers.cpp - all_gather, gather, broadcast, scatter ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/Reduce.h"
+#include "MPI/Strided.h"
+#include "MPI/Transfer.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace braid::rt;
+
+/// Staging of a piece of data that are not contiguous.
+static constexpr int64_t pieceBytes = int64_t(4) << 20;
+
+/// The same part from everyone to everyone, by messages: where the whole is too
+/// large for the ints of a collective.
+static Step exchangeParts(const Transfer &transfer, const Operand &operand,
+                          int64_t bytes) {
+  int64_t size = transfer.groupSize(), self = transfer.member();
+  return {FirstLane,
+          [=](MPI_Comm comm, Requests &requests) {
+            for (int64_t m = 0; m < size; ++m) {
+              if (m == self)
+                continue;
+              receiveFrom(comm, m, operand.destination + m * bytes, bytes,
+                          requests);
+              sendTo(comm, m, operand.source, bytes, requests);
+            }
+            copyBytes(operand.destination + self * bytes, operand.source, bytes,
+                      false);
+          },
+          nullptr};
+}
+
+static void planAllGather(Transfer &transfer, const Operand &operand) {
+  int64_t size = transfer.groupSize(), self = transfer.member();
+  Strided strided(operand.sourceSizes, transfer.operation.dim, size,
+                  operand.elementBytes());
+  int64_t bytes = strided.partBytes();
+  if (bytes == 0)
+    return;
+  if (strided.isContiguous()) {
+    if (size * bytes > mostCallBytes)
+      return transfer.add({exchangeParts(transfer, operand, bytes)});
+    bool inPlace = operand.source == operand.destination + self * bytes;
+    return transfer.add(
+        {{FirstLane,
+          [=](MPI_Comm comm, Requests &requests) {
+            int count = static_cast<int>(bytes);
+            checkMPI(MPI_Iallgather(inPlace ? MPI_IN_PLACE : operand.source,
+                                    count, MPI_BYTE, operand.destination, count,
+                                    MPI_BYTE, comm, addRequest(requests)),
+                     "MPI_Iallgather");
+          },
+          nullptr}});
+  }
+  int64_t length = std::min(bytes, std::max<int64_t>(1, pieceBytes / size));
+  Staging &staging = transfer.staging();
+  auto makePiece = [=, &staging](int64_t index) {
+    int64_t begin = index * length, end = std::min(bytes, begin + length);
+    Staging::Buffer received = staging.borrow(size * (end - begin));
+    Piece piece;
+    piece.steps.push_back(
+        {FirstLane,
+         [=](MPI_Comm comm, Requests &requests) {
+           int count = static_cast<int>(end - begin);
+           checkMPI(MPI_Iallgather(operand.source + begin, count, MPI_BYTE,
+                                   received.get(), count, MPI_BYTE, comm,
+                                   addRequest(requests)),
+                    "MPI_Iallgather");
+         },
+         [=]() {
+           for (int64_t m = 0; m < size; ++m)
+             strided.unpack(received.get() + m * (end - begin), m, begin, end,
+                            operand.destination);
+         }});
+    return piece;
+  };
+  transfer.add(Part{(bytes + length - 1) / length, size * length, makePiece});
+}
+
+static void planGatherToRoot(Transfer &transfer, const Operand &operand) {
+  int64_t size = transfer.groupSize(), self = transfer.member();
+  int64_t root = transfer.operation.root;
+  int64_t bytes = operand.sourceBytes();
+  if (bytes == 0)
+    return;
+  bool inPlace = operand.source == operand.destination + self * bytes;
+  auto issue = [=](MPI_Comm comm, Requests &requests) {
+    if (size * bytes <= mostCallBytes) {
+      int count = static_cast<int>(bytes);
+      bool own = self == root && inPlace;
+      checkMPI(MPI_Igather(own ? MPI_IN_PLACE : operand.source, count, MPI_BYTE,
+                           operand.destination, count, MPI_BYTE,
+                           static_cast<int>(root), comm, addRequest(requests)),
+               "MPI_Igather");
+      return;
+    }
+    if (self != root)
+      return sendTo(comm, root, operand.source, bytes, requests);
+    for (int64_t m = 0; m < size; ++m)
+      if (m != self)
+        receiveFrom(comm, m, operand.destination + m * bytes, bytes, requests);
+    copyBytes(operand.destination + self * bytes, operand.source, bytes, false);
+  };
+  // The source may be a part of the destination: it is sent before that
+  // becomes zero.
+  auto finish = [=]() {
+    if (self != root)
+      std::memset(operand.destination, 0,
+                  static_cast<size_t>(operand.destinationBytes()));
+  };
+  transfer.add({{FirstLane, issue, finish}});
+}
+
+void braid::rt::planGather(Transfer &transfer) {
+  for (const Operand &operand : transfer.operation.operands) {
+    if (transfer.operation.kind == BRAID_RT_ALL_GATHER)
+      planAllGather(transfer, operand);
+    else
+      planGatherToRoot(transfer, operand);
+  }
+}
+
+static void planBroadcast(Transfer &transfer, const Operand &operand) {
+  int64_t bytes = operand.sourceBytes();
+  int64_t root = transfer.operation.root;
+  bool isRoot = transfer.member() == root;
+  auto makePiece = [=](int64_t index) {
+    int64_t begin = index * mostMessageBytes;
+    int64_t count = std::min(mostMessageBytes, bytes - begin);
+    Piece piece;
+    piece.steps.push_back(
+        {FirstLane,
+         [=](MPI_Comm comm, Requests &requests) {
+           // The root's buffer is only read.
+           char *buffer = isRoot ? const_cast<char *>(operand.source)
+                                 : operand.destination;
+           checkMPI(MPI_Ibcast(buffer + begin, static_cast<int>(count),
+                               MPI_BYTE, static_cast<int>(root), comm,
+                               addRequest(requests)),
+                    "MPI_Ibcast");
+           if (isRoot)
+             copyBytes(operand.destination + begin, operand.source + begin,
+                       count, false);
+         },
+         nullptr});
+    return piece;
+  };
+  transfer.add(
+      Part{(bytes + mostMessageBytes - 1) / mostMessageBytes, 0, makePiece});
+}
+
+static void planScatter(Transfer &transfer, const Operand &operand) {
+  int64_t size = transfer.groupSize(), self = transfer.member();
+  int64_t root = transfer.operation.root;
+  int64_t bytes = operand.destinationBytes();
+  if (bytes == 0)
+    return;
+  bool inPlace = operand.destination == operand.source + self * bytes;
+  auto issue = [=](MPI_Comm comm, Requests &requests) {
+    if (size * bytes <= mostCallBytes) {
+      int count = static_cast<int>(bytes);
+      bool own = self == root && inPlace;
+      void *target = own ? MPI_IN_PLACE : operand.destination;
+      checkMPI(MPI_Iscatter(operand.source, count, MPI_BYTE, target, count,
+                            MPI_BYTE, static_cast<int>(root), comm,
+                            addRequest(requests)),
+               "MPI_Iscatter");
+      return;
+    }
+    if (self != root)
+      return receiveFrom(comm, root, operand.destination, bytes, requests);
+    for (int64_t m = 0; m < size; ++m)
+      if (m != self)
+        sendTo(comm, m, operand.source + m * bytes, bytes, requests);
+    copyBytes(operand.destination, operand.source + self * bytes, bytes, false);
+  };
+  transfer.add({{FirstLane, issue, nullptr}});
+}
+
+void braid::rt::planFromRoot(Transfer &transfer) {
+  for (const Operand &operand : transfer.operation.operands) {
+    if (transfer.operation.kind == BRAID_RT_BROADCAST)
+      planBroadcast(transfer, operand);
+    else
+      planScatter(transfer, operand);
+  }
+}

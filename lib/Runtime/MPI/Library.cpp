@@ -1,0 +1,51 @@
+//===- Library.cpp - The MPI library of this process ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MPI/Library.h"
+#include "Core/Error.h"
+#include "MPI/Call.h"
+
+#include <atomic>
+#include <cstdlib>
+
+using namespace braid::rt;
+
+static std::atomic<int> liveWorlds{0};
+
+/// Finalizing waits for all processes. A process that ends in the midst of
+/// something leaves it to the launcher to end the others.
+static void finalizeLibrary() {
+  int isFinalized = 0;
+  MPI_Finalized(&isFinalized);
+  if (!isFinalized && liveWorlds.load() == 0)
+    MPI_Finalize();
+}
+
+MPILibrary::MPILibrary() {
+  int isInitialized = 0, granted = MPI_THREAD_SINGLE;
+  MPI_Initialized(&isInitialized);
+  if (isInitialized) {
+    MPI_Query_thread(&granted);
+  } else {
+    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &granted) !=
+        MPI_SUCCESS)
+      throw Error("the MPI library could not be initialized");
+    std::atexit(finalizeLibrary);
+  }
+  if (granted < MPI_THREAD_MULTIPLE)
+    throw Error(
+        std::string("engine mpi: the MPI library does not let several threads "
+                    "call it (MPI_THREAD_MULTIPLE); ") +
+        (isInitialized
+             ? "the program has initialized it so: call MPI_Init_thread with "
+               "MPI_THREAD_MULTIPLE"
+             : "use one that was built with this support"));
+  ++liveWorlds;
+}
+
+MPILibrary::~MPILibrary() { --liveWorlds; }

@@ -1,0 +1,154 @@
+//===- MPICommunicator.cpp - A member of a communicator over MPI ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MPI/MPICommunicator.h"
+#include "Core/Error.h"
+#include "MPI/MPIEngine.h"
+
+#include <new>
+
+using namespace braid::rt;
+
+/// FNV-1a: equal on all processes, whatever their libraries.
+static uint64_t hashText(const std::string &text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (char c : text)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+MPICommunicator::MPICommunicator(MPIEngine &engine, CommunicatorSpec spec)
+    : Communicator(std::move(spec)), engine(engine),
+      id(hashText(this->spec.key)) {
+  collectives.id = collectives.otherId = id;
+}
+
+int64_t MPICommunicator::sequenceNumber() const {
+  return collectives.started;
+}
+
+void MPICommunicator::make(MPI_Comm comm) {
+  check = comm;
+  for (MPI_Comm &lane : data)
+    checkMPI(MPI_Comm_dup(comm, &lane), "MPI_Comm_dup");
+  for (MPI_Comm each : {check, data[FirstLane], data[SecondLane]})
+    checkMPI(MPI_Comm_set_errhandler(each, MPI_ERRORS_RETURN),
+             "MPI_Comm_set_errhandler");
+  made = true;
+  engine.logCommunicator(spec);
+  forEachQueue([&](Queue &queue) {
+    for (const std::shared_ptr<Transfer> &transfer : queue.open)
+      transfer->postCheck();
+  });
+}
+
+void MPICommunicator::free() {
+  if (!made)
+    return;
+  for (MPI_Comm *each : {&data[SecondLane], &data[FirstLane], &check})
+    MPI_Comm_free(each);
+  made = false;
+}
+
+Queue &MPICommunicator::queueOf(const Operation &operation) {
+  if (!operation.isPointToPoint())
+    return collectives;
+  bool sends = operation.kind == BRAID_RT_SEND;
+  auto inserted = messages.try_emplace({operation.peer, sends});
+  Queue &queue = inserted.first->second;
+  if (inserted.second) {
+    queue.peer = operation.peer;
+    queue.sends = sends;
+    int64_t from = sends ? spec.index : operation.peer;
+    int64_t to = sends ? operation.peer : spec.index;
+    std::string pair = spec.key + '\n' + std::to_string(from) + " to " +
+                       std::to_string(to);
+    uint64_t sender = hashText(pair + " sent");
+    uint64_t receiver = hashText(pair + " received");
+    queue.id = sends ? sender : receiver;
+    queue.otherId = sends ? receiver : sender;
+  }
+  return queue;
+}
+
+Queue *MPICommunicator::findQueue(uint64_t wanted) {
+  Queue *found = nullptr;
+  forEachQueue([&](Queue &queue) {
+    if (queue.id == wanted)
+      found = &queue;
+  });
+  return found;
+}
+
+std::unique_ptr<EngineRequest> MPICommunicator::start(Operation operation) {
+  auto request = std::make_unique<MPIRequest>(std::move(operation));
+  const Operation &started = request->operation;
+  if (spec.size() == 1) {
+    request->sequence = ++collectives.started;
+    request->beginNs = engine.environment.now();
+    runAlone(started);
+    request->endNs = engine.environment.now();
+    return request;
+  }
+  MPIEngine::Lock lock(engine.mutex);
+  Queue &queue = queueOf(started);
+  auto transfer = std::make_shared<Transfer>(*this, queue, started);
+  transfer->number = queue.started + 1;
+  transfer->invocation = engine.begun;
+  engine.refuseStart(*transfer);
+  ++queue.started;
+  queue.open.push_back(transfer);
+  request->transfer = transfer;
+  request->sequence = queue.isMessages() ? 0 : transfer->number;
+  if (made)
+    transfer->postCheck();
+  else
+    engine.requestCommunicator(*this);
+  engine.addBusy(queue, *this, *transfer);
+  return request;
+}
+
+void MPICommunicator::wait(EngineRequest &base) {
+  auto &request = static_cast<MPIRequest &>(base);
+  if (!request.transfer)
+    return;
+  engine.wait(*request.transfer);
+  request.beginNs = request.transfer->beginNs;
+  request.endNs = request.transfer->endNs;
+}
+
+void MPICommunicator::advance(Queue &queue) {
+  Gate gate;
+  for (const std::shared_ptr<Transfer> &transfer : queue.open) {
+    if (transfer->state.load() == Transfer::Broken)
+      break;
+    if (!transfer->isUnderWay())
+      continue;
+    std::string problem;
+    bool refused = false;
+    try {
+      transfer->advance(gate);
+    } catch (const Error &error) {
+      problem = error.what();
+      refused = transfer->state.load() == Transfer::Refused;
+    } catch (const std::bad_alloc &) {
+      problem = "out of memory for " + transfer->operation.signature();
+    }
+    if (!problem.empty()) {
+      if (!refused)
+        transfer->state.store(Transfer::Broken);
+      engine.failTransfer(*transfer, problem, /*secondary=*/false);
+    }
+    if (gate.isClosed())
+      break;
+  }
+  while (!queue.open.empty() &&
+         (queue.open.front()->state.load() == Transfer::Done ||
+          queue.open.front()->state.load() == Transfer::Refused))
+    queue.open.pop_front();
+}

@@ -1,0 +1,67 @@
+//===- MPICommunicator.h - A member of a communicator over MPI ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_MPI_MPICOMMUNICATOR_H
+#define BRAID_RUNTIME_MPI_MPICOMMUNICATOR_H
+
+#include "MPI/Transfer.h"
+
+#include <map>
+
+namespace braid::rt {
+
+class MPIEngine;
+
+/// What is not said to be the rank's own thread's is guarded by the engine's
+/// mutex.
+class MPICommunicator final : public Communicator {
+public:
+  MPICommunicator(MPIEngine &engine, CommunicatorSpec spec);
+
+  std::unique_ptr<EngineRequest> start(Operation operation) override;
+  void wait(EngineRequest &request) override;
+  int64_t sequenceNumber() const override;
+
+  bool isMade() const { return made; }
+  MPI_Comm checkLane() const { return check; }
+  MPI_Comm lane(Lane lane) const { return data[lane]; }
+
+  /// Takes a communicator of the members, duplicates it for the lanes, and
+  /// starts the checks that have waited for that.
+  void make(MPI_Comm comm);
+  /// Only where nothing is under way.
+  void free();
+
+  /// Advances the queue; throws nothing.
+  void advance(Queue &queue);
+
+  /// All queues: of collectives, and of messages by peer and direction.
+  template <typename Fn> void forEachQueue(Fn fn) {
+    fn(collectives);
+    for (auto &entry : messages)
+      fn(entry.second);
+  }
+  Queue *findQueue(uint64_t id);
+
+  MPIEngine &engine;
+  const uint64_t id; ///< Equal on all members.
+  bool requested = false; ///< The members' meeting has been asked for.
+
+private:
+  Queue &queueOf(const Operation &operation);
+
+  bool made = false;
+  MPI_Comm check = MPI_COMM_NULL;
+  MPI_Comm data[laneCount] = {MPI_COMM_NULL, MPI_COMM_NULL};
+  Queue collectives;
+  std::map<std::pair<int64_t, bool>, Queue> messages;
+};
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_MPI_MPICOMMUNICATOR_H

@@ -1,0 +1,298 @@
+//===- MPIEngine.cpp - Ranks as processes that MPI has started ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MPI/MPIEngine.h"
+#include "Core/EngineRegistry.h"
+#include "Core/Error.h"
+#include "Core/Messages.h"
+#include "MPI/Pause.h"
+
+#include <algorithm>
+#include <climits>
+
+using namespace braid::rt;
+
+static std::unique_ptr<Engine> create(const Environment &environment) {
+  return std::make_unique<MPIEngine>(environment);
+}
+
+extern "C" BRAID_RT_API const EngineDescriptor braid_rt_engine;
+extern "C" const EngineDescriptor braid_rt_engine = {engineInterfaceVersion,
+                                                     create};
+
+/// Whether the option has the first of two values, rather than the second; the
+/// first is the default.
+static bool isFirst(const Environment &environment, const char *key,
+                    const std::string &first, const std::string &second) {
+  std::string value = getEngineOption(environment, key, first);
+  if (value != first && value != second)
+    throw Error(std::string("option '") + key + "' of engine mpi is '" + value +
+                "', expected " + first + " or " + second);
+  return value == first;
+}
+
+static bool choosesFast(const Environment &environment) {
+  checkEngineOptions(environment, {"reductions", "progress"});
+  return !isFirst(environment, "reductions", "ordered", "fast");
+}
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+/// Waits for the other processes, as far as the timeout goes: what follows
+/// blocks.
+static void meet(const Environment &environment) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  checkMPI(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+  int64_t beginNs = environment.now();
+  while (true) {
+    int done = 0;
+    checkMPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done)
+      return;
+    int64_t waitedNs = environment.now() - beginNs;
+    if (waitedNs > environment.config.timeoutNs)
+      throw Error(describeTimeout(environment.config.timeoutNs) +
+                  "not all processes that MPI has started make a world");
+    std::this_thread::sleep_for(std::chrono::nanoseconds(
+        std::min<int64_t>(waitedNs / 8, 1000 * 1000)));
+  }
+}
+
+MPIEngine::MPIEngine(const Environment &environment)
+    : environment(environment), isFast(choosesFast(environment)) {
+  bool wantsThread = isFirst(environment, "progress", "thread", "none");
+  checkMPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  checkMPI(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+  if (environment.config.ranks != 0 && environment.config.ranks != size)
+    throw Error("MPI has started " + std::to_string(size) +
+                (size == 1 ? " process" : " processes") + ", expected " +
+                std::to_string(environment.config.ranks) +
+                ": start the program with mpirun -n " +
+                std::to_string(environment.config.ranks));
+  local = {rank};
+  meet(environment);
+  MPI_Comm host = MPI_COMM_NULL;
+  checkMPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank,
+                               MPI_INFO_NULL, &host),
+           "MPI_Comm_split_type");
+  int ranksOfHost = 1;
+  checkMPI(MPI_Comm_size(host, &ranksOfHost), "MPI_Comm_size");
+  MPI_Comm_free(&host);
+  auto cores =
+      static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  sharesCores = ranksOfHost > cores;
+  hasSpareCores = 2 * ranksOfHost <= cores;
+  this->host = std::make_unique<HostDevice>(
+      chooseBlasThreads(environment.config.blasThreads, ranksOfHost));
+  for (MPI_Comm *comm : {&world, &control, &leaving}) {
+    checkMPI(MPI_Comm_dup(MPI_COMM_WORLD, comm), "MPI_Comm_dup");
+    checkMPI(MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN),
+             "MPI_Comm_set_errhandler");
+  }
+  if (wantsThread && size > 1)
+    thread = std::thread([this]() { progressThread(); });
+}
+
+MPIEngine::~MPIEngine() {
+  bool allLeft = false;
+  try {
+    allLeft = leave();
+  } catch (const Error &error) {
+    environment.log("rank " + std::to_string(rank) + ": " + error.what());
+  }
+  {
+    Lock lock(mutex);
+    stopping = true;
+  }
+  wake.notify_all();
+  if (thread.joinable())
+    thread.join();
+  // The others wait for this rank, and do not hear of it any more.
+  if (!allLeft)
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  // After a failure checks are under way that never end.
+  if (hasFailed || failure || !gone.empty())
+    return;
+  for (auto &entry : communicators)
+    entry.second->free();
+  for (MPI_Comm *comm : {&leaving, &control, &world})
+    MPI_Comm_free(comm);
+}
+
+const Capabilities &MPIEngine::capabilities() const {
+  static const Capabilities capabilities = [] {
+    Capabilities result;
+    result.hostMemory = true;
+    result.processes = true;
+    return result;
+  }();
+  return capabilities;
+}
+
+Device &MPIEngine::device(int32_t) { return *host; }
+
+//===----------------------------------------------------------------------===//
+// What all processes call together
+//===----------------------------------------------------------------------===//
+
+/// Who has not come to this call: nobody while somebody still runs a program.
+std::vector<int32_t> MPIEngine::findAbsent(Pause &pause) {
+  ask();
+  while (!allAnswered() && environment.now() - inquiry.sentNs < longestAnswerNs) {
+    progress();
+    pause.sleep(false, environment.now() - inquiry.sentNs);
+  }
+  std::vector<int32_t> absent;
+  for (int32_t other = 0; other < size; ++other) {
+    if (other == rank)
+      continue;
+    auto answer = inquiry.answers.find(other);
+    if (answer == inquiry.answers.end() || answer->second.meetings < meetings)
+      absent.push_back(other);
+    if (answer != inquiry.answers.end() && answer->second.running)
+      return {};
+  }
+  return absent;
+}
+
+void MPIEngine::complete(Requests &requests, Pause &pause, const char *what) {
+  int64_t beginNs = environment.now(), sinceNs = beginNs;
+  while (true) {
+    if (isDead)
+      throw Error(std::string("the world cannot ") + what +
+                  " after it has failed");
+    int done = 0;
+    checkMPI(MPI_Testall(static_cast<int>(requests.size()), requests.data(),
+                         &done, MPI_STATUSES_IGNORE),
+             "MPI_Testall");
+    if (done)
+      break;
+    progress();
+    int64_t now = environment.now();
+    if (now - sinceNs > environment.config.timeoutNs) {
+      std::vector<int32_t> absent = findAbsent(pause);
+      if (!absent.empty()) {
+        if (!failure)
+          failure = Failure{std::string("could not ") + what, false, {}};
+        throw Error(describeTimeout(environment.config.timeoutNs) +
+                    listRanks(absent) +
+                    (absent.size() == 1 ? " does" : " do") + " not come to " +
+                    what);
+      }
+      sinceNs = environment.now();
+    }
+    pause.sleep(false, now - beginNs);
+  }
+  requests.clear();
+}
+
+std::vector<std::string> MPIEngine::exchange(const std::string &bytes) {
+  if (size == 1)
+    return {bytes};
+  Pause pause(*this);
+  ++meetings;
+  constexpr const char *what = "exchange data between processes";
+  auto own = static_cast<int64_t>(bytes.size());
+  std::vector<int64_t> sizes(static_cast<size_t>(size));
+  Requests requests;
+  checkMPI(MPI_Iallgather(&own, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T,
+                          world, addRequest(requests)),
+           "MPI_Iallgather");
+  complete(requests, pause, what);
+  std::vector<std::string> all(static_cast<size_t>(size));
+  all[rank] = bytes;
+  for (int32_t from = 0; from < size; ++from) {
+    all[from].resize(static_cast<size_t>(sizes[from]));
+    for (int64_t begin = 0; begin < sizes[from]; begin += mostMessageBytes)
+      checkMPI(MPI_Ibcast(all[from].data() + begin,
+                          static_cast<int>(std::min(mostMessageBytes,
+                                                    sizes[from] - begin)),
+                          MPI_BYTE, from, world, addRequest(requests)),
+               "MPI_Ibcast");
+  }
+  complete(requests, pause, what);
+  return all;
+}
+
+void MPIEngine::prepare(int32_t, const std::vector<CommunicatorSpec> &specs) {
+  if (size == 1)
+    return;
+  // All processes know the same groups; a list may have been made before.
+  std::vector<int32_t> needed, agreed(specs.size());
+  for (const CommunicatorSpec &spec : specs)
+    needed.push_back(spec.size() > 1 && !findOrAdd(spec).isMade());
+  Pause pause(*this);
+  ++meetings;
+  constexpr const char *what = "make the communicators of a program";
+  Requests requests;
+  checkMPI(MPI_Iallreduce(needed.data(), agreed.data(),
+                          static_cast<int>(specs.size()), MPI_INT32_T, MPI_MAX,
+                          world, addRequest(requests)),
+           "MPI_Iallreduce");
+  complete(requests, pause, what);
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (!agreed[i])
+      continue;
+    const CommunicatorSpec &spec = specs[i];
+    // The lists of a group share no rank: the first one tells them apart.
+    int color = needed[i] ? *std::min_element(spec.ranks.begin(),
+                                              spec.ranks.end())
+                          : MPI_UNDEFINED;
+    MPI_Comm comm = MPI_COMM_NULL;
+    checkMPI(MPI_Comm_split(world, color, static_cast<int>(spec.index), &comm),
+             "MPI_Comm_split");
+    // The same list can be that of two groups in the table.
+    if (comm != MPI_COMM_NULL)
+      communicators.at(spec.key)->make(comm);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The rank's own calls
+//===----------------------------------------------------------------------===//
+
+MPICommunicator &MPIEngine::findOrAdd(const CommunicatorSpec &spec) {
+  Lock lock(mutex);
+  std::unique_ptr<MPICommunicator> &entry = communicators[spec.key];
+  if (!entry) {
+    entry = std::make_unique<MPICommunicator>(*this, spec);
+    if (spec.size() == 1)
+      logCommunicator(spec);
+  }
+  return *entry;
+}
+
+Communicator &MPIEngine::communicator(int32_t, const CommunicatorSpec &spec) {
+  return findOrAdd(spec);
+}
+
+void MPIEngine::logCommunicator(const CommunicatorSpec &spec) const {
+  if (environment.logs(BRAID_RT_DEBUG_INFO) && spec.index == 0)
+    environment.log("communicator of group @" + spec.name + " with " +
+                    std::to_string(spec.size()) + " ranks, the first is " +
+                    std::to_string(spec.ranks.front()));
+}
+
+void MPIEngine::beginInvocation(int32_t) {
+  Lock lock(mutex);
+  ++begun;
+  running = true;
+  if (hasFailed)
+    failure = Failure{"the ranks of engine mpi cannot go on after a failure",
+                      false,
+                      {}};
+}
+
+void MPIEngine::endInvocation(int32_t) {
+  Lock lock(mutex);
+  throwIfFailed();
+  ended = begun;
+  running = false;
+}

@@ -1,0 +1,204 @@
+//===- MPIEngine.h - Ranks as processes that MPI has started ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// One process runs one rank. All calls of the MPI library and all state are
+// guarded by one mutex. Whoever holds it can advance everything: the rank while
+// it waits, else the progress thread.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_MPI_MPIENGINE_H
+#define BRAID_RUNTIME_MPI_MPIENGINE_H
+
+#include "Core/Engine.h"
+#include "Core/HostDevice.h"
+#include "MPI/Control.h"
+#include "MPI/Library.h"
+#include "MPI/MPICommunicator.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <list>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace braid::rt {
+
+class Pause;
+
+class MPIEngine final : public Engine {
+public:
+  using Lock = std::unique_lock<std::mutex>;
+
+  explicit MPIEngine(const Environment &environment);
+  ~MPIEngine() override;
+
+  const Capabilities &capabilities() const override;
+  int32_t worldSize() const override { return size; }
+  const std::vector<int32_t> &localRanks() const override { return local; }
+  Device &device(int32_t rank) override;
+  void prepare(int32_t rank,
+               const std::vector<CommunicatorSpec> &specs) override;
+  Communicator &communicator(int32_t rank,
+                             const CommunicatorSpec &spec) override;
+  std::vector<std::string> exchange(const std::string &bytes) override;
+  void beginInvocation(int32_t rank) override;
+  void endInvocation(int32_t rank) override;
+  void failInvocation(int32_t rank, const std::string &message) override;
+  void reset() override {}
+
+  //===--------------------------------------------------------------------===//
+  // For communicators and transfers; the mutex is held
+  //===--------------------------------------------------------------------===//
+
+  /// Throws an Error when the rank has failed, or when the operation never can
+  /// take place: another member has failed, or has given it up.
+  void refuseStart(const Transfer &transfer);
+  void addBusy(Queue &queue, MPICommunicator &communicator,
+               const Transfer &transfer);
+  /// Has the members of a group that no program has announced meet.
+  void requestCommunicator(MPICommunicator &communicator);
+  void logCommunicator(const CommunicatorSpec &spec) const;
+  /// The rank's first error stays.
+  void failTransfer(const Transfer &transfer, const std::string &text,
+                    bool secondary);
+  /// Returns when the transfer is done; takes the mutex.
+  void wait(Transfer &transfer);
+
+  const Environment &environment;
+  const MPILibrary library;
+  const bool isFast; ///< reductions=fast
+  mutable std::mutex mutex;
+  Staging staging;
+  int64_t begun = 0; ///< Invocations that the rank has begun.
+
+private:
+  friend class Pause;
+
+  /// Why the rank's invocation has failed or has to.
+  struct Failure {
+    std::string text;
+    bool secondary;
+    braid_rt_site site;
+  };
+  /// What is known of another rank that has failed.
+  struct Gone {
+    std::string text;
+    /// The last operation of each queue (of this rank's) that the other one
+    /// takes part in, once it knows.
+    std::optional<std::map<uint64_t, int64_t>> last;
+  };
+  /// A round of questions to all other ranks.
+  struct Inquiry {
+    int64_t number = 0;
+    int64_t sentNs = 0;
+    std::map<int32_t, Status> answers;
+  };
+
+  /// How long answers of other ranks are waited for.
+  static constexpr int64_t longestAnswerNs = int64_t(1000) * 1000 * 1000;
+
+  // MPIEngine.cpp.
+  MPICommunicator &findOrAdd(const CommunicatorSpec &spec);
+  void complete(Requests &requests, Pause &pause, const char *what);
+  std::vector<int32_t> findAbsent(Pause &pause);
+
+  // Progress.cpp; the mutex is held.
+  void progress();
+  void progressThread();
+  int64_t idleNs() const;
+  void throwIfFailed() const;
+
+  // Control.cpp; the mutex is held.
+  void send(int32_t rank, ControlKind kind, const std::string &body);
+  void sendToAll(ControlKind kind, const std::string &body);
+  void serveControl();
+  void receive(int32_t from, int kind, const std::string &body);
+  void releaseSent();
+  Status ownStatus();
+  std::map<uint64_t, int64_t> startedCounters();
+  void receiveAsked(const std::string &body);
+  void makeAnnounced(const std::string &key);
+
+  // Failures.cpp; the mutex is held.
+  void investigate(Transfer &transfer, int64_t waitedNs);
+  void ask();
+  bool allAnswered() const;
+  std::optional<std::string> findDeparted(const Transfer &transfer);
+  std::optional<std::string> findDeadlock();
+  std::string describeTimedOut(const Transfer &transfer);
+  std::string describePresent(const Transfer &transfer);
+  bool hasStarted(const Transfer &transfer, int32_t rank) const;
+  void giveUp(const Transfer &transfer, const std::string &text);
+  void giveUpAll(const Transfer &transfer);
+  void hearOfFailure(int32_t rank, const std::string &body);
+  void failWhatNeeds(int32_t rank);
+  void receiveGivenUp(const std::string &body);
+  int64_t lastOperation(MPICommunicator &communicator,
+                        const Queue &queue) const;
+  void sendLastOperations();
+  bool isDraining() const;
+  void abandonRest();
+  /// Whether all ranks have left.
+  bool leave();
+
+  int32_t rank = 0, size = 1;
+  std::vector<int32_t> local;
+  bool sharesCores = false;   ///< The host has fewer cores than ranks.
+  bool hasSpareCores = false; ///< At least two cores for each rank.
+  std::unique_ptr<HostDevice> host;
+  /// For blocking calls of all, for the control messages, for leaving.
+  MPI_Comm world = MPI_COMM_NULL;
+  MPI_Comm control = MPI_COMM_NULL;
+  MPI_Comm leaving = MPI_COMM_NULL;
+
+  std::map<std::string, std::unique_ptr<MPICommunicator>> communicators;
+  /// Queues with open transfers.
+  std::vector<std::pair<Queue *, MPICommunicator *>> busy;
+
+  int64_t ended = 0;     ///< Invocations that the rank has ended.
+  int64_t meetings = 0;  ///< Calls of prepare and exchange.
+  int64_t waitCount = 0; ///< Waits that had to wait.
+  bool running = false;
+  Transfer *blockedOn = nullptr;
+  std::optional<Failure> failure;
+  bool hasFailed = false; ///< failInvocation has been called.
+  std::map<int32_t, Gone> gone;
+  /// The counters of the ranks that have heard of this rank's failure.
+  std::map<int32_t, std::map<uint64_t, int64_t>> acknowledged;
+  /// Operations that some member has given up: by queue and number.
+  std::map<std::pair<uint64_t, int64_t>, std::string> givenUp;
+  Inquiry inquiry;
+  std::optional<std::string> lastDeadlock; ///< Seen in the last round.
+  int64_t nextInquiryNs = 0;
+  int64_t inquiryPauseNs = 0;
+
+  struct SentMessage {
+    std::string body;
+    MPI_Request request;
+  };
+  std::list<SentMessage> sent;
+  int64_t lastControlNs = 0;
+  /// On rank 0: the members that have asked for a group, by its key.
+  std::map<std::string, std::vector<int32_t>> asking;
+
+  /// Nothing may call the library any more: it could touch released memory.
+  bool isDead = false;
+  bool stopping = false;
+  bool threadSleeps = false;
+  std::atomic<int> waiting{0}; ///< Threads that make progress themselves.
+  std::condition_variable wake;
+  std::thread thread;
+};
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_MPI_MPIENGINE_H

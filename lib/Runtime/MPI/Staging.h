@@ -1,0 +1,38 @@
+//===- Staging.h - Buffers that operations borrow ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_MPI_STAGING_H
+#define BRAID_RUNTIME_MPI_STAGING_H
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+namespace braid::rt {
+
+/// Memory for data between the network and the operands. Large buffers are kept
+/// for the next operation, since fresh pages cost more than a copy. Guarded by
+/// the engine's mutex; a buffer may outlive the engine.
+class Staging {
+public:
+  using Buffer = std::shared_ptr<char>;
+
+  /// Throws std::bad_alloc.
+  Buffer borrow(int64_t bytes);
+
+private:
+  struct Store {
+    std::multimap<int64_t, std::unique_ptr<char[]>> kept;
+    int64_t keptBytes = 0;
+  };
+  std::shared_ptr<Store> store = std::make_shared<Store>();
+};
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_MPI_STAGING_H

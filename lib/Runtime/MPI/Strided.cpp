@@ -1,0 +1,48 @@
+//===- Strided.cpp - Parts of a tensor along one dimension ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MPI/Strided.h"
+#include "Core/Reduce.h"
+
+#include <algorithm>
+
+using namespace braid::rt;
+
+Strided::Strided(const Sizes &part, int64_t dim, int64_t parts,
+                 int64_t elementBytes)
+    : parts(parts),
+      rows(elementCount(Sizes(part.begin(), part.begin() + dim))),
+      rowBytes(elementCount(Sizes(part.begin() + dim, part.end())) *
+               elementBytes) {}
+
+template <typename Copy>
+void Strided::forEachStretch(int64_t part, int64_t begin, int64_t end,
+                             Copy copy) const {
+  for (int64_t position = begin; position < end;) {
+    int64_t row = position / rowBytes, within = position % rowBytes;
+    int64_t bytes = std::min(end - position, rowBytes - within);
+    copy(position - begin, (row * parts + part) * rowBytes + within, bytes);
+    position += bytes;
+  }
+}
+
+void Strided::pack(const char *whole, int64_t part, int64_t begin, int64_t end,
+                   char *packed) const {
+  forEachStretch(part, begin, end,
+                 [&](int64_t here, int64_t there, int64_t bytes) {
+                   copyBytes(packed + here, whole + there, bytes, false);
+                 });
+}
+
+void Strided::unpack(const char *packed, int64_t part, int64_t begin,
+                     int64_t end, char *whole) const {
+  forEachStretch(part, begin, end,
+                 [&](int64_t here, int64_t there, int64_t bytes) {
+                   copyBytes(whole + there, packed + here, bytes, false);
+                 });
+}

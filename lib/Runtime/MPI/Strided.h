@@ -1,0 +1,47 @@
+//===- Strided.h - Parts of a tensor along one dimension ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_MPI_STRIDED_H
+#define BRAID_RUNTIME_MPI_STRIDED_H
+
+#include "Core/Operation.h"
+
+#include <cstdint>
+
+namespace braid::rt {
+
+/// A tensor that is cut into equal parts along one dimension: `rows` rows, each
+/// with `rowBytes` of every part.
+struct Strided {
+  /// The whole has `parts` parts, `part` are the sizes of one.
+  Strided(const Sizes &part, int64_t dim, int64_t parts, int64_t elementBytes);
+
+  int64_t parts;
+  int64_t rows;
+  int64_t rowBytes;
+
+  int64_t partBytes() const { return rows * rowBytes; }
+  /// A part is one stretch of memory.
+  bool isContiguous() const { return rows <= 1; }
+
+  /// Copies bytes [begin, end) of a part, counted as if it stood alone, from or
+  /// to the whole.
+  void pack(const char *whole, int64_t part, int64_t begin, int64_t end,
+            char *packed) const;
+  void unpack(const char *packed, int64_t part, int64_t begin, int64_t end,
+              char *whole) const;
+
+private:
+  template <typename Copy>
+  void forEachStretch(int64_t part, int64_t begin, int64_t end,
+                      Copy copy) const;
+};
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_MPI_STRIDED_H

@@ -1,0 +1,190 @@
+//===- Transfer.h - A started operation and its data ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// A transfer first checks that all members have started the same operation: a
+// small collective on a communicator of its own, or two small messages. Only
+// then its data move. So no member's memory is touched by an operation that
+// another one has not started, or has started otherwise.
+//
+// The data move in phases; a phase is a list of pieces; a piece is a list of
+// steps, one after another; a step is some non-blocking calls that run together.
+// Several pieces are in flight at a time. MPI requires that all members issue
+// the collectives of a communicator in one order, whatever the timing. So there
+// are two lanes, communicators of their own, and on each lane steps are issued
+// strictly in the order of transfers, phases, pieces and steps: `Gate` says
+// which lanes are free for the next in that order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_MPI_TRANSFER_H
+#define BRAID_RUNTIME_MPI_TRANSFER_H
+
+#include "Core/Engine.h"
+#include "MPI/Call.h"
+#include "MPI/Staging.h"
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace braid::rt {
+
+class MPICommunicator;
+struct Queue;
+
+enum Lane { FirstLane, SecondLane, laneCount };
+
+/// The lanes on which everything that comes before has been issued.
+struct Gate {
+  bool isOpen[laneCount] = {true, true};
+  void close() { isOpen[FirstLane] = isOpen[SecondLane] = false; }
+  bool isClosed() const { return !isOpen[FirstLane] && !isOpen[SecondLane]; }
+};
+
+/// Non-blocking calls that run together, and what follows when they are
+/// complete.
+struct Step {
+  Lane lane;
+  std::function<void(MPI_Comm comm, Requests &requests)> issue;
+  std::function<void()> finish; ///< May be empty.
+};
+
+/// Steps that follow one another.
+struct Piece {
+  std::vector<Step> steps;
+  size_t next = 0;
+  bool inFlight = false;
+  Requests requests; ///< Of the step in flight.
+  int64_t bytes = 0; ///< Staging that it holds, at most.
+
+  bool isDone() const { return next == steps.size(); }
+};
+
+/// The pieces of one operand, made when their turn comes.
+struct Part {
+  int64_t pieceCount;
+  int64_t bytesOfPiece;
+  std::function<Piece(int64_t)> makePiece;
+};
+
+class Transfer {
+public:
+  enum State {
+    Checking, ///< Some member may not have started the operation.
+    Moving,   ///< All have; data are on their way.
+    Done,
+    Refused, ///< The members disagree, and all of them know.
+    Broken   ///< A call or an allocation has failed here.
+  };
+
+  Transfer(MPICommunicator &communicator, Queue &queue,
+           const Operation &operation);
+
+  std::atomic<int> state{Checking};
+  MPICommunicator &communicator;
+  Queue &queue;
+  /// The request's. Valid until the transfer is Done or abandoned.
+  const Operation &operation;
+  int64_t number = 0;     ///< In the queue, from 1.
+  int64_t invocation = 0; ///< In which the rank has started it.
+  int64_t beginNs = 0;
+  int64_t endNs = 0;
+  int64_t lastStepNs = 0; ///< When a step was last issued or done.
+
+  /// Starts the check; once the communicator is made.
+  void postCheck();
+
+  /// Advances what can advance; issues on open lanes only, and closes those
+  /// that the next transfer has to leave alone. Throws Error.
+  void advance(Gate &gate);
+
+  /// Whether the member with this world rank takes part.
+  bool involves(int32_t rank) const;
+  bool isUnderWay() const { return state.load() <= Moving; }
+  /// The members' world ranks, this rank's too.
+  std::vector<int32_t> members() const;
+  /// What `agree` compares, and the invocation, as one number.
+  uint64_t signatureHash() const;
+
+  /// Adds a part to the phase that is being planned.
+  void add(Part part) { parts.push_back(std::move(part)); }
+  /// Adds a part of one piece.
+  void add(std::vector<Step> steps, int64_t stagingBytes = 0);
+  /// What plans the next phase when all parts are done.
+  void setNextPhase(std::function<void()> plan) { nextPhase = std::move(plan); }
+
+  Staging &staging() const;
+  int64_t groupSize() const;
+  int64_t member() const;
+
+private:
+  bool advanceCheck();
+  bool advancePieces(Gate &gate);
+  void advancePiece(Piece &piece, Gate &gate);
+  bool agrees() const;
+  void finish();
+  /// What the check compares: of this rank, and of all or of the other one.
+  uint64_t own[2] = {0, 0};
+  uint64_t others[2] = {0, 0};
+  Requests checkRequests;
+
+  std::vector<Part> parts;
+  size_t nextPart = 0;
+  int64_t nextPiece = 0;
+  std::deque<Piece> pieces; ///< Made and not done, or behind one not done.
+  int64_t stagedBytes = 0;
+  std::function<void()> nextPhase;
+};
+
+/// Transfers that are checked and issued in their order: the collectives of a
+/// communicator, or the messages of one direction between two members.
+struct Queue {
+  uint64_t id = 0;      ///< Of this member's counter; equal for collectives.
+  uint64_t otherId = 0; ///< Of the other members' counters.
+  int64_t peer = -1;    ///< The other member of messages.
+  bool sends = false;   ///< This member sends the messages.
+  int64_t started = 0;  ///< The number of the last one started.
+  int64_t last = 0;     ///< After a failure, of the last one to complete.
+  std::deque<std::shared_ptr<Transfer>> open;
+
+  bool isMessages() const { return peer >= 0; }
+};
+
+struct MPIRequest final : EngineRequest {
+  explicit MPIRequest(Operation operation)
+      : EngineRequest(std::move(operation)) {}
+  std::shared_ptr<Transfer> transfer; ///< None in a group of one.
+};
+
+/// Plans the first phase of the data of a transfer; each in the file of its
+/// family. Throws Error.
+void planReduction(Transfer &transfer);
+void planGather(Transfer &transfer);
+void planFromRoot(Transfer &transfer);
+void planAllToAll(Transfer &transfer);
+void planPermute(Transfer &transfer);
+void planMessage(Transfer &transfer);
+/// Exchanges the texts of members that disagree; then throws an Error that
+/// names two of them. `explain` may add to the text.
+void planDisagreement(Transfer &transfer,
+                      const std::function<std::string()> &explain,
+                      int64_t first, int64_t second);
+/// The same for a check that has failed: the first member that differs from
+/// member 0 is named.
+void planDisagreement(Transfer &transfer);
+
+/// Does the operation in a group of one.
+void runAlone(const Operation &operation);
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_MPI_TRANSFER_H

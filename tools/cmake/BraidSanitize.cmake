@@ -1,0 +1,20 @@
+# BRAID_SANITIZE=address compiles everything with the sanitizers for addresses and
+# for undefined behaviour, BRAID_SANITIZE=thread with the one for races; both with
+# assertions. Include this before any target is added.
+set(BRAID_SANITIZE "" CACHE STRING "Compile with sanitizers: address, thread, or empty")
+set_property(CACHE BRAID_SANITIZE PROPERTY STRINGS "" address thread)
+
+# LLVM is not instrumented and has no RTTI: its objects and function pointers
+# cannot be checked for their types.
+set(sanitizers_address -fsanitize=address,undefined -fno-sanitize=vptr,function)
+set(sanitizers_thread -fsanitize=thread)
+if(BRAID_SANITIZE)
+  if(NOT DEFINED sanitizers_${BRAID_SANITIZE})
+    message(FATAL_ERROR "BRAID_SANITIZE is '${BRAID_SANITIZE}', expected address or thread")
+  endif()
+  # These come after the flags of the build type.
+  add_compile_options(${sanitizers_${BRAID_SANITIZE}} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer -O1 -gline-tables-only -UNDEBUG)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/SanitizeLLVM.h>")
+  add_link_options(${sanitizers_${BRAID_SANITIZE}})
+endif()

@@ -1,0 +1,24 @@
+//===- SanitizeLLVM.h - Included first where assertions are on --*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// llvm::Statistic has more members where NDEBUG is not defined. The installed
+// MLIR was built with NDEBUG and constructs the statistics of our passes, so
+// that their layout must be the one that it knows, in spite of assertions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_CMAKE_SANITIZELLVM_H
+#define BRAID_TOOLS_CMAKE_SANITIZELLVM_H
+
+#if __has_include("llvm/ADT/Statistic.h")
+#define NDEBUG
+#include "llvm/ADT/Statistic.h"
+#undef NDEBUG
+#endif
+
+#endif // BRAID_TOOLS_CMAKE_SANITIZELLVM_H

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# Builds with sanitizers and assertions in folders below the build folder, and runs
+#  - with those for addresses and undefined behaviour: every lit test that needs no
+#    other tool of Braid than braid-opt, the unit tests of the scheduling library
+#    and of the cost models, and mutated programs through pipelines of every pass;
+#  - with the one for races: the unit tests of the runtime.
+# The last line reads "N passed, M failed", with the parts that failed behind it.
+#
+# PROGRAMS=n   how many mutated programs (default: 1500)
+# SEED=n       of their random choices (default: 1)
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+LLVM=22
+address=$BUILD/sanitize-address
+thread=$BUILD/sanitize-thread
+symbolizer=/usr/lib/llvm-$LLVM/bin/llvm-symbolizer
+
+# LLVM is not instrumented: its containers carry no marks, and it shares templates
+# with ours. A crash ends with a signal, which `not` takes for no failure that a
+# test expects. One allocation may fail, as tests ask for more than there is.
+export ASAN_OPTIONS="abort_on_error=1:handle_abort=1:allow_user_segv_handler=0:hard_rss_limit_mb=6000"
+ASAN_OPTIONS+=":detect_container_overflow=0:detect_odr_violation=0:external_symbolizer_path=$symbolizer"
+export UBSAN_OPTIONS="abort_on_error=1:print_stacktrace=1:external_symbolizer_path=$symbolizer"
+export TSAN_OPTIONS="allocator_may_return_null=1:external_symbolizer_path=$symbolizer"
+export OPENBLAS_NUM_THREADS=1
+
+passed=0 failed=0 failures=()
+# add NAME PASSED FAILED: counts what a part says of itself.
+add() {
+  passed=$((passed + $2)) failed=$((failed + $3))
+  [ "$3" -eq 0 ] || failures+=("$1")
+  say "$1: $2 passed, $3 failed, after $SECONDS s"
+}
+finish() {
+  local text="$passed passed, $failed failed"
+  [ $failed -eq 0 ] || text+=" ($(printf '%s, ' "${failures[@]}" | sed 's/, $//'))"
+  say "$text"
+  [ $failed -eq 0 ] && [ $passed -gt 0 ]
+  exit
+}
+# build NAME FOLDER TARGET...
+build() {
+  step "building $3 with the sanitizer for $1"
+  BRAID_BUILD_DIR=$2 BRAID_SETUP_SETS="build test sanitize" \
+    BRAID_CMAKE_ARGS="${BRAID_CMAKE_ARGS:-} -DBRAID_SANITIZE=$1" "$ROOT/tools/dev/build.sh" "${@:3}" && return
+  add "build ($1)" 0 1
+  return 1
+}
+# Runs one GoogleTest program; a report of a sanitizer is a failure as well.
+unitTests() {
+  local log status=0 count
+  log=$1.log
+  step "${1##*/}"
+  "$1" --gtest_brief=1 >"$log" 2>&1 || status=$?
+  grep -v '^\[=*\]\|^\[  PASSED  \]\|^Running main' "$log" || true
+  count=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\.$/\1/p' "$log")
+  if [ $status -eq 0 ] && [ "${count:-0}" -gt 0 ]; then
+    add "${1##*/}" "$count" 0
+  else
+    add "${1##*/}" "${count:-0}" "$(failedOf "$log")"
+  fi
+}
+# At least one: a process that dies names no test.
+failedOf() {
+  local count
+  count=$(sed -n 's/^ *\([0-9]*\) FAILED TESTS*$/\1/p' "$1" | tail -n 1)
+  echo "${count:-1}"
+}
+
+SECONDS=0
+if build address "$address" braid-opt BraidScheduleTests BraidCostModelTests; then
+  # What needs another tool, or a program in Python, is no test of braid-opt alone.
+  cd "$ROOT"
+  mapfile -t tests < <(git ls-files -- 'test/*.mlir' 'test/*.test' | xargs grep -l 'RUN:.*braid-opt')
+  all=${#tests[@]}
+  mapfile -t tests < <(printf '%s\n' "${tests[@]}" |
+    xargs grep -LE 'RUN:.*(braid-(run|compile|lsp-server)|mlir-opt|libBraid|%(python|cxx|cc|cmake|braid_))')
+  step "${#tests[@]} lit tests with braid-opt (of $all; the others need other tools)"
+  results=$address/test-results.json
+  rm -f "$results"
+  lit=$(sed -n 's/^LLVM_EXTERNAL_LIT:[A-Z]*=//p' "$address/CMakeCache.txt")
+  [ ${#tests[@]} -eq 0 ] ||
+    "$lit" -sv -j "$JOBS" --output "$results" "${tests[@]/#/$address/}" </dev/null || true
+  read -r litPassed _ litFailed _ < <(python3 "$ROOT/tools/dev/summary.py" "$results" || true)
+  # Without a result there is nothing to read.
+  add "lit tests" "${litPassed:-0}" "${litFailed:-1}"
+
+  unitTests "$address/test/Unit/Schedule/BraidScheduleTests"
+  unitTests "$address/test/Unit/Schedule/BraidCostModelTests"
+
+  programs=${PROGRAMS:-1500}
+  step "$programs mutated programs"
+  log=$address/mutations.log status=0
+  "$ROOT/tools/dev/mutate_programs.py" --tool "$address/bin/braid-opt" --programs "$programs" \
+    --seed "${SEED:-1}" --jobs "$JOBS" --output "$address/mutations" </dev/null 2>&1 | tee "$log" || status=1
+  findings=$(sed -n 's/^.*: \([0-9]*\) findings$/\1/p' "$log")
+  if [ $status -eq 0 ]; then
+    add "mutated programs" "$programs" 0
+  else
+    add "mutated programs" 0 "${findings:-1}"
+  fi
+fi
+if build thread "$thread" BraidRuntimeTests; then
+  unitTests "$thread/test/Unit/Runtime/BraidRuntimeTests"
+fi
+finish
