@@ -1,4 +1,4 @@
-//===- Call.cpp - Calls of the MPI library ---===//
+//===- Call.cpp - Calls of the MPI library ----------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Call.h - Calls of the MPI library ---===//
+//===- Call.h - Calls of the MPI library ------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

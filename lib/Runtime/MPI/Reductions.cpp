@@ -1,4 +1,4 @@
-//===- Reductions.cpp - all_reduce, reduce, reduce_scatter ---===//
+//===- Reductions.cpp - all_reduce, reduce, reduce_scatter ------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,8 +8,9 @@
 
 //
 // Ordered: every member gets its share of all operands, combines them in the
-// order of the ranks with the kernels that all engines use, and hands the result
-// on. Fast: MPI combines, in any order, where it knows type and operator.
+// order of the ranks with the kernels that all engines use, and hands the
+// result on. Fast: MPI combines, in any order, where it knows type and
+// operator.
 //
 //===----------------------------------------------------------------------===//
 
@@ -109,8 +110,8 @@ static Shares cut(const Work &work, int64_t count) {
   Shares shares;
   for (int64_t m = 0; m < work.size; ++m) {
     int64_t begin = count * m / work.size, end = count * (m + 1) / work.size;
-    shares.counts.push_back(static_cast<int>((end - begin) *
-                                             work.elementBytes()));
+    shares.counts.push_back(
+        static_cast<int>((end - begin) * work.elementBytes()));
     shares.displacements.push_back(
         static_cast<int>(begin * work.elementBytes()));
   }
@@ -182,12 +183,11 @@ static void planOrdered(Transfer &transfer, const WorkRef &work) {
   int64_t count = bytes / work->elementBytes();
   int64_t length = pieceBytes / work->elementBytes();
   Staging &staging = transfer.staging();
-  transfer.add(Part{(count + length - 1) / length, pieceBytes,
-                    [=, &staging](int64_t index) {
-                      int64_t begin = index * length;
-                      return makePiece(staging, work, begin,
-                                       std::min(length, count - begin));
-                    }});
+  transfer.add(Part{
+      (count + length - 1) / length, pieceBytes, [=, &staging](int64_t index) {
+        int64_t begin = index * length;
+        return makePiece(staging, work, begin, std::min(length, count - begin));
+      }});
 }
 
 //===----------------------------------------------------------------------===//
@@ -222,7 +222,8 @@ static void planScatterOrdered(Transfer &transfer, const WorkRef &work) {
     Staging::Buffer packed =
         direct ? nullptr : packParts(staging, *work, parts, begin, end);
     Staging::Buffer all = staging.borrow(work->size * count);
-    auto sent = std::make_shared<Shares>(), received = std::make_shared<Shares>();
+    auto sent = std::make_shared<Shares>(),
+         received = std::make_shared<Shares>();
     for (int64_t m = 0; m < work->size; ++m) {
       sent->counts.push_back(static_cast<int>(count));
       sent->displacements.push_back(
@@ -233,12 +234,12 @@ static void planScatterOrdered(Transfer &transfer, const WorkRef &work) {
     piece.steps.push_back(
         {FirstLane,
          [=](MPI_Comm comm, Requests &requests) {
-           checkMPI(MPI_Ialltoallv(
-                        direct ? work->operand.source : packed.get(),
-                        sent->counts.data(), sent->displacements.data(),
-                        MPI_BYTE, all.get(), sent->counts.data(),
-                        received->displacements.data(), MPI_BYTE, comm,
-                        addRequest(requests)),
+           checkMPI(MPI_Ialltoallv(direct ? work->operand.source : packed.get(),
+                                   sent->counts.data(),
+                                   sent->displacements.data(), MPI_BYTE,
+                                   all.get(), sent->counts.data(),
+                                   received->displacements.data(), MPI_BYTE,
+                                   comm, addRequest(requests)),
                     "MPI_Ialltoallv");
          },
          [=]() {
@@ -247,8 +248,8 @@ static void planScatterOrdered(Transfer &transfer, const WorkRef &work) {
          }});
     return piece;
   };
-  transfer.add(Part{(bytes + length - 1) / length, 2 * work->size * length,
-                    makePiece});
+  transfer.add(
+      Part{(bytes + length - 1) / length, 2 * work->size * length, makePiece});
 }
 
 //===----------------------------------------------------------------------===//
@@ -335,8 +336,8 @@ static void planScatterFast(Transfer &transfer, const WorkRef &work) {
                 operand.elementBytes());
   int64_t bytes = parts.partBytes(), elementBytes = operand.elementBytes();
   bool scaled = work->reduction == BRAID_RT_PREMUL_SUM;
-  bool direct = parts.isContiguous() && !scaled &&
-                work->size * bytes <= mostCallBytes;
+  bool direct =
+      parts.isContiguous() && !scaled && work->size * bytes <= mostCallBytes;
   int64_t length =
       direct ? bytes
              : std::max<int64_t>(1, pieceBytes / work->size / elementBytes) *
@@ -348,8 +349,8 @@ static void planScatterFast(Transfer &transfer, const WorkRef &work) {
         direct ? nullptr : packParts(staging, *work, parts, begin, end);
     int64_t count = (end - begin) / elementBytes;
     // The result may be a slice of the source, which the call still reads.
-    bool aliased = direct && operand.destination ==
-                                 operand.source + work->self * bytes;
+    bool aliased =
+        direct && operand.destination == operand.source + work->self * bytes;
     Staging::Buffer room = aliased ? staging.borrow(end - begin) : nullptr;
     char *destination = work->operand.destination + begin;
     Piece piece;
@@ -423,7 +424,6 @@ void braid::rt::planReduction(Transfer &transfer) {
                             "MPI_Iallgather");
                  },
                  nullptr}});
-  transfer.setNextPhase([&transfer, scales]() {
-    planOperands(transfer, scales, false);
-  });
+  transfer.setNextPhase(
+      [&transfer, scales]() { planOperands(transfer, scales, false); });
 }
