@@ -364,8 +364,8 @@ void Explainer::explain(ExposureReason &reason) {
     return;
   }
   const SimulatedTimes &times = simulation.times[start];
-  if (laneBefore[reason.start] &&
-      2 * (times.startNs - times.issuedNs) >= reason.exposedNs) {
+  int64_t laneNs = times.startNs - times.issuedNs;
+  if (laneBefore[reason.start] && laneNs >= reason.exposedNs - laneNs) {
     reason.kind = ExposureKind::LaneBusy;
     reason.node = laneBefore[reason.start];
     return;

@@ -240,7 +240,8 @@ Timeline TimelineBuilder::build() {
             simulation.lowerBoundNs,
             simulation.peakBytes};
   for (auto &[cost, body] : bodies) {
-    totals.computeNs = addNs(totals.computeNs - cost, body.computeNs);
+    totals.computeNs =
+        addNs(subtractNs(totals.computeNs, cost), body.computeNs);
     totals.communicationNs =
         addNs(totals.communicationNs, body.communicationNs);
     totals.exposedNs = addNs(totals.exposedNs, body.exposedNs);

@@ -100,7 +100,8 @@ if build address "$address" braid-opt BraidScheduleTests BraidCostModelTests; th
     add "mutated programs" 0 "${findings:-1}"
   fi
 fi
-if build thread "$thread" BraidRuntimeTests; then
+if build thread "$thread" BraidRuntimeTests BraidRuntimeConformanceTests; then
   unitTests "$thread/test/Unit/Runtime/BraidRuntimeTests"
+  unitTests "$thread/test/Unit/Runtime/BraidRuntimeConformanceTests"
 fi
 finish

@@ -105,6 +105,12 @@ TEST(ExposureReasons, LaneBusy) {
               ElementsAre("a2: its lane was busy with a1"));
 }
 
+TEST(ExposureReasons, LaneBusyForTheLongestTime) {
+  EXPECT_THAT(explain("a1:9223372036854775807, a2:9223372036854775807, w2(a2), "
+                      "w1(a1)"),
+              ElementsAre("a2: its lane was busy with a1"));
+}
+
 TEST(ExposureReasons, OpaqueOpsStandInBetween) {
   EXPECT_THAT(explain("a1:30, w1(a1), op1:1, mm1:20"),
               ElementsAre("a1: what could hide it cannot pass op1"));

@@ -26,6 +26,23 @@ func.func @endless(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %r, %l : tensor<4xf32>, tensor<4xf32>
 }
 
+// What bodies count replaces what they cost: no compute is left, and not less.
+// TEXT: Timeline of @endless_bodies
+// TEXT: {{^}}compute 0 ns, communication 9223372036854775807 ns, exposed 9223372036854775807 ns
+func.func @endless_bodies(%x: tensor<4xf32>) {
+  scf.execute_region {
+    %t = comm.all_reduce sum %x on @world {comm.cost_ns = 9223372036854775807 : i64} : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    scf.yield
+  }
+  scf.execute_region {
+    %t = comm.all_reduce sum %x on @world {comm.cost_ns = 9223372036854775807 : i64} : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    scf.yield
+  }
+  return
+}
+
 // A billion trips are counted and not drawn: the first is.
 // TEXT:  Timeline of @many_trips
 // TEXT:  hidden 70.0 % of the time with communication
