@@ -1,4 +1,4 @@
-//===- Alone.cpp - Operations in a group of one ---===//
+//===- Alone.cpp - Operations in a group of one -----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,8 +21,9 @@ void braid::rt::runAlone(const Operation &operation) {
     char *destination = operand.destination;
     if (operation.isReduction()) {
       const unsigned char *scale = operation.scale;
-      reduce({operand.dtype, operation.reduction, bytes / operand.elementBytes(),
-              1, &operand.source, &scale, 1, &destination, false});
+      reduce({operand.dtype, operation.reduction,
+              bytes / operand.elementBytes(), 1, &operand.source, &scale, 1,
+              &destination, false});
     } else if (operation.kind == BRAID_RT_PERMUTE && operation.pairs.empty()) {
       std::memset(destination, 0, static_cast<size_t>(bytes));
     } else {

@@ -1,4 +1,4 @@
-//===- Control.cpp - Messages about operations, not data ---===//
+//===- Control.cpp - Messages about operations, not data --------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -77,9 +77,8 @@ Status MPIEngine::ownStatus() {
 void MPIEngine::send(int32_t to, ControlKind kind, const std::string &body) {
   sent.push_back({body, MPI_REQUEST_NULL});
   SentMessage &message = sent.back();
-  checkMPI(MPI_Isend(message.body.data(),
-                     static_cast<int>(message.body.size()), MPI_BYTE, to, kind,
-                     control, &message.request),
+  checkMPI(MPI_Isend(message.body.data(), static_cast<int>(message.body.size()),
+                     MPI_BYTE, to, kind, control, &message.request),
            "MPI_Isend");
 }
 
@@ -111,9 +110,9 @@ void MPIEngine::serveControl() {
     int bytes = 0;
     checkMPI(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
     std::string body(static_cast<size_t>(bytes), '\0');
-    checkMPI(MPI_Mrecv(body.data(), bytes, MPI_BYTE, &message,
-                       MPI_STATUS_IGNORE),
-             "MPI_Mrecv");
+    checkMPI(
+        MPI_Mrecv(body.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE),
+        "MPI_Mrecv");
     receive(status.MPI_SOURCE, status.MPI_TAG, body);
   }
 }

@@ -1,4 +1,4 @@
-//===- Control.h - Messages about operations, not data ---===//
+//===- Control.h - Messages about operations, not data ----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

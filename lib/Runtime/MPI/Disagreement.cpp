@@ -1,4 +1,4 @@
-//===- Disagreement.cpp - Members that start different operations ---===//
+//===- Disagreement.cpp - Members that start different operations ---------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

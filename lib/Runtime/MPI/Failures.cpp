@@ -1,4 +1,4 @@
-//===- Failures.cpp - How failures reach the ranks of other processes ---===//
+//===- Failures.cpp - How failures reach the ranks of other processes -----===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -75,8 +75,7 @@ std::string MPIEngine::describePresent(const Transfer &transfer) {
   return describeWaiting(present, describeOperation(transfer.operation));
 }
 
-std::optional<std::string>
-MPIEngine::findDeparted(const Transfer &transfer) {
+std::optional<std::string> MPIEngine::findDeparted(const Transfer &transfer) {
   for (int32_t member : transfer.members()) {
     auto answer = inquiry.answers.find(member);
     if (answer == inquiry.answers.end() || hasStarted(transfer, member) ||
@@ -167,11 +166,8 @@ void MPIEngine::investigate(Transfer &transfer, int64_t waitedNs) {
 
 void MPIEngine::giveUp(const Transfer &transfer, const std::string &text) {
   failTransfer(transfer, text, /*secondary=*/false);
-  std::string body = Writer()
-                         .put(transfer.queue.otherId)
-                         .put(transfer.number)
-                         .put(text)
-                         .bytes;
+  std::string body =
+      Writer().put(transfer.queue.otherId).put(transfer.number).put(text).bytes;
   for (int32_t member : transfer.members())
     if (member != rank)
       send(member, GivenUp, body);
@@ -258,10 +254,10 @@ void MPIEngine::failInvocation(int32_t, const std::string &message) {
   }
   Pause pause(*this);
   // The first cause is handed on, not the chain of those who heard of it.
-  std::string text = failure && failure->secondary
-                         ? failure->text
-                         : "rank " + std::to_string(rank) + " failed: " +
-                               message;
+  std::string text =
+      failure && failure->secondary
+          ? failure->text
+          : "rank " + std::to_string(rank) + " failed: " + message;
   hasFailed = true;
   if (!failure)
     failure = Failure{text, false, {}};
@@ -278,8 +274,7 @@ void MPIEngine::failInvocation(int32_t, const std::string &message) {
     if (!isDead)
       sendLastOperations();
     int64_t longestNs = longestAnswerNs + environment.config.timeoutNs;
-    while (!isDead && (isDraining() || !sent.empty()) &&
-           waited() < longestNs) {
+    while (!isDead && (isDraining() || !sent.empty()) && waited() < longestNs) {
       progress();
       pause.sleep(isDraining(), waited());
     }
@@ -300,8 +295,8 @@ int64_t MPIEngine::lastOperation(MPICommunicator &communicator,
                                  const Queue &queue) const {
   int64_t last = queue.started;
   for (int32_t member : communicator.spec.ranks) {
-    bool counts = !queue.isMessages() ||
-                  communicator.spec.ranks[queue.peer] == member;
+    bool counts =
+        !queue.isMessages() || communicator.spec.ranks[queue.peer] == member;
     if (member == rank || !counts)
       continue;
     auto heard = acknowledged.find(member);
@@ -310,8 +305,7 @@ int64_t MPIEngine::lastOperation(MPICommunicator &communicator,
       continue;
     }
     auto counter = heard->second.find(queue.otherId);
-    last = std::min(last,
-                    counter == heard->second.end() ? 0 : counter->second);
+    last = std::min(last, counter == heard->second.end() ? 0 : counter->second);
   }
   for (const std::shared_ptr<Transfer> &transfer : queue.open) {
     int state = transfer->state.load();

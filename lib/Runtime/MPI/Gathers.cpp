@@ -1,4 +1,4 @@
-//===- Gathers.cpp - all_gather, gather, broadcast, scatter ---===//
+//===- Gathers.cpp - all_gather, gather, broadcast, scatter -----*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

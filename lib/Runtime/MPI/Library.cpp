@@ -1,4 +1,4 @@
-//===- Library.cpp - The MPI library of this process ---===//
+//===- Library.cpp - The MPI library of this process ------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- MPICommunicator.cpp - A member of a communicator over MPI ---===//
+//===- MPICommunicator.cpp - A member of a communicator over MPI *- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -28,9 +28,7 @@ MPICommunicator::MPICommunicator(MPIEngine &engine, CommunicatorSpec spec)
   collectives.id = collectives.otherId = id;
 }
 
-int64_t MPICommunicator::sequenceNumber() const {
-  return collectives.started;
-}
+int64_t MPICommunicator::sequenceNumber() const { return collectives.started; }
 
 void MPICommunicator::make(MPI_Comm comm) {
   check = comm;
@@ -66,8 +64,8 @@ Queue &MPICommunicator::queueOf(const Operation &operation) {
     queue.sends = sends;
     int64_t from = sends ? spec.index : operation.peer;
     int64_t to = sends ? operation.peer : spec.index;
-    std::string pair = spec.key + '\n' + std::to_string(from) + " to " +
-                       std::to_string(to);
+    std::string pair =
+        spec.key + '\n' + std::to_string(from) + " to " + std::to_string(to);
     uint64_t sender = hashText(pair + " sent");
     uint64_t receiver = hashText(pair + " received");
     queue.id = sends ? sender : receiver;

@@ -1,4 +1,4 @@
-//===- MPICommunicator.h - A member of a communicator over MPI ---===//
+//===- MPICommunicator.h - A member of a communicator over MPI --*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -49,7 +49,7 @@ public:
   Queue *findQueue(uint64_t id);
 
   MPIEngine &engine;
-  const uint64_t id; ///< Equal on all members.
+  const uint64_t id;      ///< Equal on all members.
   bool requested = false; ///< The members' meeting has been asked for.
 
 private:

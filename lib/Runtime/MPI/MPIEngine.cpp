@@ -1,4 +1,4 @@
-//===- MPIEngine.cpp - Ranks as processes that MPI has started ---===//
+//===- MPIEngine.cpp - Ranks as processes that MPI has started --*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -60,8 +60,8 @@ static void meet(const Environment &environment) {
     if (waitedNs > environment.config.timeoutNs)
       throw Error(describeTimeout(environment.config.timeoutNs) +
                   "not all processes that MPI has started make a world");
-    std::this_thread::sleep_for(std::chrono::nanoseconds(
-        std::min<int64_t>(waitedNs / 8, 1000 * 1000)));
+    std::this_thread::sleep_for(
+        std::chrono::nanoseconds(std::min<int64_t>(waitedNs / 8, 1000 * 1000)));
   }
 }
 
@@ -145,7 +145,8 @@ Device &MPIEngine::device(int32_t) { return *host; }
 /// Who has not come to this call: nobody while somebody still runs a program.
 std::vector<int32_t> MPIEngine::findAbsent(Pause &pause) {
   ask();
-  while (!allAnswered() && environment.now() - inquiry.sentNs < longestAnswerNs) {
+  while (!allAnswered() &&
+         environment.now() - inquiry.sentNs < longestAnswerNs) {
     progress();
     pause.sleep(false, environment.now() - inquiry.sentNs);
   }
@@ -182,9 +183,8 @@ void MPIEngine::complete(Requests &requests, Pause &pause, const char *what) {
         if (!failure)
           failure = Failure{std::string("could not ") + what, false, {}};
         throw Error(describeTimeout(environment.config.timeoutNs) +
-                    listRanks(absent) +
-                    (absent.size() == 1 ? " does" : " do") + " not come to " +
-                    what);
+                    listRanks(absent) + (absent.size() == 1 ? " does" : " do") +
+                    " not come to " + what);
       }
       sinceNs = environment.now();
     }
@@ -212,8 +212,8 @@ std::vector<std::string> MPIEngine::exchange(const std::string &bytes) {
     all[from].resize(static_cast<size_t>(sizes[from]));
     for (int64_t begin = 0; begin < sizes[from]; begin += mostMessageBytes)
       checkMPI(MPI_Ibcast(all[from].data() + begin,
-                          static_cast<int>(std::min(mostMessageBytes,
-                                                    sizes[from] - begin)),
+                          static_cast<int>(
+                              std::min(mostMessageBytes, sizes[from] - begin)),
                           MPI_BYTE, from, world, addRequest(requests)),
                "MPI_Ibcast");
   }
@@ -242,9 +242,9 @@ void MPIEngine::prepare(int32_t, const std::vector<CommunicatorSpec> &specs) {
       continue;
     const CommunicatorSpec &spec = specs[i];
     // The lists of a group share no rank: the first one tells them apart.
-    int color = needed[i] ? *std::min_element(spec.ranks.begin(),
-                                              spec.ranks.end())
-                          : MPI_UNDEFINED;
+    int color = needed[i]
+                    ? *std::min_element(spec.ranks.begin(), spec.ranks.end())
+                    : MPI_UNDEFINED;
     MPI_Comm comm = MPI_COMM_NULL;
     checkMPI(MPI_Comm_split(world, color, static_cast<int>(spec.index), &comm),
              "MPI_Comm_split");
@@ -289,9 +289,8 @@ void MPIEngine::beginInvocation(int32_t) {
   ++begun;
   running = true;
   if (hasFailed)
-    failure = Failure{"the ranks of engine mpi cannot go on after a failure",
-                      false,
-                      {}};
+    failure = Failure{
+        "the ranks of engine mpi cannot go on after a failure", false, {}};
 }
 
 void MPIEngine::endInvocation(int32_t) {

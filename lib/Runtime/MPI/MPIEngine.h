@@ -1,4 +1,4 @@
-//===- MPIEngine.h - Ranks as processes that MPI has started ---===//
+//===- MPIEngine.h - Ranks as processes that MPI has started ----*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

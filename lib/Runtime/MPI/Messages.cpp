@@ -1,4 +1,4 @@
-//===- Messages.cpp - all_to_all, permute, send and recv ---===//
+//===- Messages.cpp - all_to_all, permute, send and recv --------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Error.h"
 #include "Core/Messages.h"
+#include "Core/Error.h"
 #include "Core/Reduce.h"
 #include "MPI/MPICommunicator.h"
 #include "MPI/Transfer.h"
@@ -52,10 +52,9 @@ static void planParts(Transfer &transfer, const Operand &operand) {
   const Operation &operation = transfer.operation;
   int64_t size = transfer.groupSize(), self = transfer.member();
   Staging::Buffer copy = stageInPlace(transfer, operand);
-  int64_t rowBytes =
-      elementCount(Sizes(operand.sourceSizes.begin() + 1,
-                         operand.sourceSizes.end())) *
-      operand.elementBytes();
+  int64_t rowBytes = elementCount(Sizes(operand.sourceSizes.begin() + 1,
+                                        operand.sourceSizes.end())) *
+                     operand.elementBytes();
   auto issue = [=, &operation](MPI_Comm comm, Requests &requests) {
     const char *source = copy ? copy.get() : operand.source;
     char *destination = operand.destination;
@@ -150,8 +149,9 @@ void braid::rt::planPermute(Transfer &transfer) {
   }
   for (const Operand &operand : operation.operands) {
     int64_t bytes = operand.sourceBytes();
-    Staging::Buffer copy =
-        target >= 0 && target != self ? stageInPlace(transfer, operand) : nullptr;
+    Staging::Buffer copy = target >= 0 && target != self
+                               ? stageInPlace(transfer, operand)
+                               : nullptr;
     auto issue = [=](MPI_Comm comm, Requests &requests) {
       if (target >= 0 && target != self)
         sendTo(comm, target, copy ? copy.get() : operand.source, bytes,

@@ -1,4 +1,4 @@
-//===- Pause.h - How a thread waits for others ---===//
+//===- Pause.h - How a thread waits for others ------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Progress.cpp - Who advances the operations, and when ---===//
+//===- Progress.cpp - Who advances the operations, and when -----*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Staging.cpp - Buffers that operations borrow ---===//
+//===- Staging.cpp - Buffers that operations borrow -------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,8 @@ static constexpr int64_t leastKeptBytes = 64 * 1024;
 
 Staging::Buffer Staging::borrow(int64_t bytes) {
   if (bytes < leastKeptBytes)
-    return {new char[static_cast<size_t>(bytes)], std::default_delete<char[]>()};
+    return {new char[static_cast<size_t>(bytes)],
+            std::default_delete<char[]>()};
   std::unique_ptr<char[]> memory;
   int64_t capacity = bytes;
   auto it = store->kept.lower_bound(bytes);

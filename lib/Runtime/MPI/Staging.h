@@ -1,4 +1,4 @@
-//===- Staging.h - Buffers that operations borrow ---===//
+//===- Staging.h - Buffers that operations borrow ---------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Strided.cpp - Parts of a tensor along one dimension ---===//
+//===- Strided.cpp - Parts of a tensor along one dimension ------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,8 +15,7 @@ using namespace braid::rt;
 
 Strided::Strided(const Sizes &part, int64_t dim, int64_t parts,
                  int64_t elementBytes)
-    : parts(parts),
-      rows(elementCount(Sizes(part.begin(), part.begin() + dim))),
+    : parts(parts), rows(elementCount(Sizes(part.begin(), part.begin() + dim))),
       rowBytes(elementCount(Sizes(part.begin() + dim, part.end())) *
                elementBytes) {}
 

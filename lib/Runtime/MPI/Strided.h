@@ -1,4 +1,4 @@
-//===- Strided.h - Parts of a tensor along one dimension ---===//
+//===- Strided.h - Parts of a tensor along one dimension --------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

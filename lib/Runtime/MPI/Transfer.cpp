@@ -1,4 +1,4 @@
-//===- Transfer.cpp - A started operation and its data ---===//
+//===- Transfer.cpp - A started operation and its data ----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -209,9 +209,9 @@ bool Transfer::advancePieces(Gate &gate) {
     if (nextPart == parts.size())
       return pieces.empty();
     const Part &part = parts[nextPart];
-    bool fits = pieces.empty() || (pieces.size() < windowPieces &&
-                                   stagedBytes + part.bytesOfPiece <=
-                                       windowBytes);
+    bool fits =
+        pieces.empty() || (pieces.size() < windowPieces &&
+                           stagedBytes + part.bytesOfPiece <= windowBytes);
     if (nextPiece < part.pieceCount && !fits) {
       gate.close();
       return false;

@@ -1,4 +1,4 @@
-//===- Transfer.h - A started operation and its data ---===//
+//===- Transfer.h - A started operation and its data ------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,12 +13,12 @@
 // another one has not started, or has started otherwise.
 //
 // The data move in phases; a phase is a list of pieces; a piece is a list of
-// steps, one after another; a step is some non-blocking calls that run together.
-// Several pieces are in flight at a time. MPI requires that all members issue
-// the collectives of a communicator in one order, whatever the timing. So there
-// are two lanes, communicators of their own, and on each lane steps are issued
-// strictly in the order of transfers, phases, pieces and steps: `Gate` says
-// which lanes are free for the next in that order.
+// steps, one after another; a step is some non-blocking calls that run
+// together. Several pieces are in flight at a time. MPI requires that all
+// members issue the collectives of a communicator in one order, whatever the
+// timing. So there are two lanes, communicators of their own, and on each lane
+// steps are issued strictly in the order of transfers, phases, pieces and
+// steps: `Gate` says which lanes are free for the next in that order.
 //
 //===----------------------------------------------------------------------===//
 

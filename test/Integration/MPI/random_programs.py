@@ -24,8 +24,8 @@ RANKS = 3
 
 def check(seed, directory):
     text, model = random_program(seed, "main")
-    text = "comm.group @world all\n" + text.replace("func.func private @main",
-                                                     "func.func @main")
+    text = "comm.group @world all\n" + text.replace("func.func private @main(",
+                                                     "func.func @main(")
     passes = PIPELINES[seed % len(PIPELINES)]
     program = bt.compile_program(text, directory, passes=passes, options=["-O0"])
     written = bt.compile_program(text, directory, name="written", passes="none",

@@ -1,0 +1,254 @@
+# REQUIRES: mpi
+# RUN: rm -rf %t
+# RUN: %python %s %t
+"""Ranks that die, stop, stay away, run another program or have no memory: the message
+says so, the exit status is not 0, and no process is left after the timeout and 2 s.
+
+BRAID_MPI_FAULT_ROUNDS says how often each fault is tried (2), on 2 and 3 ranks, over
+shared memory and TCP in turns.
+"""
+
+import os
+import random
+import signal
+import sys
+import threading
+import time
+
+import braid_testing as bt
+import mpi_testing as mt
+
+TIMEOUT = 1  # s: what a rank waits for another one
+GRACE = 2    # s: until all processes are gone
+
+PROGRAM = """
+comm.group @world all
+
+// Rank 1 counts for minutes before it comes to the barrier.
+func.func @late() -> i64 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rank = comm.rank on @world
+  %late = arith.cmpi eq, %rank, %c1 : index
+  %slow = arith.constant 300000000000 : index
+  %bound = arith.select %late, %slow, %c0 : index
+  %x = memref.alloc() : memref<i64>
+  %one = arith.constant 1 : i64
+  memref.store %one, %x[] : memref<i64>
+  scf.for %i = %c0 to %bound step %c1 {
+    %old = memref.load %x[] : memref<i64>
+    %three = arith.constant 3 : i64
+    %mixed = arith.xori %old, %three : i64
+    %new = arith.muli %mixed, %three : i64
+    memref.store %new, %x[] : memref<i64>
+  }
+  %t = comm.barrier on @world
+  comm.wait %t : !comm.token
+  %last = memref.load %x[] : memref<i64>
+  memref.dealloc %x : memref<i64>
+  return %last : i64
+}
+
+// All ranks reduce large tensors, for minutes.
+func.func @reduces() -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %many = arith.constant 1000000 : index
+  %one = arith.constant 1.0 : f32
+  %empty = tensor.empty() : tensor<1000000xf32>
+  %ones = linalg.fill ins(%one : f32) outs(%empty : tensor<1000000xf32>) -> tensor<1000000xf32>
+  %last = scf.for %i = %c0 to %many step %c1 iter_args(%x = %ones) -> (tensor<1000000xf32>) {
+    %t = comm.all_reduce max %x on @world {comm.label = "forever"} : tensor<1000000xf32>
+    %y = comm.wait %t : !comm.token<tensor<1000000xf32>>
+    scf.yield %y : tensor<1000000xf32>
+  }
+  %r = tensor.extract %last[%c0] : tensor<1000000xf32>
+  return %r : f32
+}
+
+// Rank 1 asks for more memory than there is.
+func.func @memory() -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1000 = arith.constant 1000 : index
+  %huge = arith.constant 1152921504606846976 : index
+  %rank = comm.rank on @world
+  %first = arith.cmpi eq, %rank, %c1 : index
+  %size = arith.select %first, %huge, %c1000 : index
+  %one = arith.constant 1.0 : f32
+  %x = memref.alloc(%size) : memref<?xf32>
+  memref.store %one, %x[%c0] : memref<?xf32>
+  %t = comm.barrier on @world
+  comm.wait %t : !comm.token
+  %r = memref.load %x[%c0] : memref<?xf32>
+  memref.dealloc %x : memref<?xf32>
+  return %r : f32
+}
+"""
+
+# The same entries, with one group more.
+OTHER = PROGRAM.replace("comm.group @world all", "comm.group @world all\ncomm.group @other [[0, 1]]")
+
+
+class Job:
+    """A program under mpirun, and its processes."""
+
+    def __init__(self, command, debug="INFO"):
+        self.command = command
+        self.process = mt.start(command, {"BRAID_DEBUG": debug})
+        self.output = []
+        self.readers = [threading.Thread(target=self._read, args=(stream,))
+                        for stream in (self.process.stdout, self.process.stderr)]
+        for reader in self.readers:
+            reader.start()
+        self.ranks = {}
+
+    def _read(self, stream):
+        for line in stream:
+            self.output.append(line)
+
+    def text(self):
+        return "".join(self.output)
+
+    def await_text(self, text):
+        end = time.monotonic() + 30
+        while text not in self.text():
+            if time.monotonic() > end or self.process.poll() is not None:
+                self.end(f"'{text}' did not appear")
+            time.sleep(0.01)
+
+    def find_ranks(self):
+        """The process of each rank: mpirun's children."""
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/stat") as file:
+                    parent = int(file.read().rpartition(")")[2].split()[1])
+                if parent != self.process.pid:
+                    continue
+                with open(f"/proc/{pid}/environ") as file:
+                    variables = dict(item.partition("=")[::2] for item in file.read().split("\0"))
+            except (FileNotFoundError, ProcessLookupError, PermissionError):
+                continue
+            if "OMPI_COMM_WORLD_RANK" in variables:
+                self.ranks[int(variables["OMPI_COMM_WORLD_RANK"])] = int(pid)
+
+    def alive(self):
+        """The ranks' processes that still run; a zombie does not."""
+        left = []
+        for rank, pid in self.ranks.items():
+            try:
+                with open(f"/proc/{pid}/stat") as file:
+                    if file.read().rpartition(")")[2].split()[0] not in "ZX":
+                        left.append(rank)
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+        return left
+
+    def end(self, why):
+        """Ends all processes, and the test with the reason."""
+        for rank in self.alive():
+            os.kill(self.ranks[rank], signal.SIGKILL)
+        os.killpg(self.process.pid, signal.SIGKILL)
+        sys.exit(f"{' '.join(self.command)}: {why}\n{self.text()[-6000:]}")
+
+    def check_end(self, seconds, *texts):
+        """All processes are gone after `seconds` from now, with these texts."""
+        begin = time.monotonic()
+        while self.process.poll() is None or self.alive():
+            if time.monotonic() - begin > seconds:
+                self.end(f"after {seconds} s mpirun has status {self.process.poll()}, and "
+                         f"ranks {self.alive()} still run")
+            time.sleep(0.02)
+        taken = time.monotonic() - begin
+        for reader in self.readers:
+            reader.join()
+        if self.process.returncode == 0:
+            self.end("exit status 0")
+        for text in texts:
+            if text not in self.text():
+                self.end(f"the output lacks '{text}'")
+        return taken
+
+
+def launch(ranks, transport, program, entry, timeout="60s"):
+    words = ["braid-run", program, "--engine=mpi", f"--entry={entry}", f"--timeout={timeout}"]
+    # Every start is told where nothing else says that one waits; not where the
+    # loop of collectives would change by it.
+    return Job(mt.mpirun_words(ranks, words, transport),
+               "DETAIL" if entry == "late" else "INFO")
+
+
+def killed(program, ranks, transport, victim, entry, awaited):
+    """SIGKILL of a rank while `entry` runs, after `awaited` was printed."""
+    job = launch(ranks, transport, program, entry)
+    job.await_text(awaited)
+    job.find_ranks()
+    if sorted(job.ranks) != list(range(ranks)):
+        job.end(f"found the processes of ranks {sorted(job.ranks)}")
+    time.sleep(random.uniform(0.1, 0.4))
+    os.kill(job.ranks[victim], signal.SIGKILL)
+    return job.check_end(GRACE, "signal 9")
+
+
+def killed_in_compute(program, _, ranks, transport):
+    return killed(program, ranks, transport, 1, "late", "rank 0: starts barrier")
+
+
+def killed_in_a_wait(program, _, ranks, transport):
+    return killed(program, ranks, transport, 0, "late", "rank 0: starts barrier")
+
+
+def killed_in_a_collective(program, _, ranks, transport):
+    return killed(program, ranks, transport, random.randrange(ranks), "reduces",
+                  "communicator of group @world")
+
+
+def late_rank(program, _, ranks, transport):
+    job = launch(ranks, transport, program, "late", f"{TIMEOUT}s")
+    job.await_text("rank 0: starts barrier")
+    job.find_ranks()
+    return job.check_end(
+        TIMEOUT + GRACE, f"timed out after {1000 * TIMEOUT} ms",
+        "rank 1 has not started collective number 1 of group @world")
+
+
+def stopped_rank(program, _, ranks, transport):
+    """A process that the system does not run cannot even answer."""
+    job = launch(ranks, transport, program, "reduces", f"{TIMEOUT}s")
+    job.await_text("communicator of group @world")
+    job.find_ranks()
+    time.sleep(random.uniform(0.1, 0.4))
+    os.kill(job.ranks[1], signal.SIGSTOP)
+    return job.check_end(TIMEOUT + GRACE, f"timed out after {1000 * TIMEOUT} ms", "rank 1")
+
+
+def other_program(program, other, ranks, transport):
+    words = ["braid-run", program, "--engine=mpi", "--entry=memory"]
+    command = mt.mpirun_words(ranks - 1, words, transport)
+    command += [":", "-n", "1", "braid-run", other, *words[2:]]
+    return Job(command).check_end(15, "runs another program than process 0", "@other")
+
+
+def out_of_memory(program, _, ranks, transport):
+    job = launch(ranks, transport, program, "memory")
+    return job.check_end(15, "rank 1: cannot allocate 4611686018427387904 bytes")
+
+
+FAULTS = [killed_in_compute, killed_in_a_wait, killed_in_a_collective, late_rank,
+          stopped_rank, other_program, out_of_memory]
+
+
+def main():
+    directory = sys.argv[1]
+    program = bt.compile_program(PROGRAM, directory, passes="none")
+    other = bt.compile_program(OTHER, directory, name="other", passes="none")
+    rounds = int(os.environ.get("BRAID_MPI_FAULT_ROUNDS", "2"))
+    random.seed(rounds)
+    for fault in FAULTS:
+        times = [fault(program, other, 2 + number % 2, list(mt.TRANSPORTS)[number // 2 % 2])
+                 for number in range(rounds)]
+        print(f"{fault.__name__}: {rounds} times, all gone after {max(times):.2f} s at most",
+              flush=True)
+
+
+main()
