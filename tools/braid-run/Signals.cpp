@@ -111,9 +111,24 @@ SignalScope::SignalScope(const std::vector<braid_rt_context *> &contexts,
 
 SignalScope::~SignalScope() { ranks = nullptr; }
 
+/// The process that has started this one.
+static std::atomic<pid_t> parent{0};
+
+/// The signal also comes when only the parent's thread has ended that started
+/// this process.
+static void reportLauncherGone(int) {
+  if (getppid() != parent)
+    reportEnd(SIGTERM);
+}
+
 void braid::run::endWithLauncher() {
-  pid_t parent = getppid();
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  parent = getppid();
+  struct sigaction action = {};
+  action.sa_handler = reportLauncherGone;
+  action.sa_flags = SA_RESTART;
+  int signal = SIGRTMIN + 5;
+  sigaction(signal, &action, nullptr);
+  prctl(PR_SET_PDEATHSIG, signal);
   // It may have ended before the call.
   if (getppid() != parent)
     _exit(1);

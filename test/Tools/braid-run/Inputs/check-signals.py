@@ -76,4 +76,39 @@ try:
     check(False, "the compiler still runs")
 except ProcessLookupError:
     pass
+
+# A launcher that is killed leaves no rank behind; one whose thread has ended, which
+# had started the rank, does.
+script = """
+import os, signal, subprocess, sys, threading, time
+ranks = []
+words = ["braid-run", sys.argv[1], "--entry=forever", "--ranks=3", "--engine=inproc"]
+thread = threading.Thread(target=lambda: ranks.append(subprocess.Popen(words)))
+thread.start()
+thread.join()
+time.sleep(0.5)
+print(ranks[0].pid, ranks[0].poll(), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+result = subprocess.run(
+    [sys.executable, "-c", script, f"{folder}/p.so"],
+    env=dict(os.environ, OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="1"),
+    stdout=subprocess.PIPE,
+    text=True,
+    check=False,
+)
+number, status = result.stdout.split()
+check(status == "None", "ended with the launcher's thread:", status)
+
+
+def is_gone():
+    # Nobody may have collected the status of a process that has ended.
+    try:
+        with open(f"/proc/{number}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+check(wait_until(is_gone), "the rank of a killed launcher still runs")
 sys.exit(failed)
