@@ -92,7 +92,8 @@ void runPlain(const Measurement &m, Kind kind, int count) {
 /// The same through the runtime.
 void runBraid(const Measurement &m, Kind kind, int64_t count) {
   int64_t whole[] = {count}, part[] = {count / m.size};
-  bool gathers = kind == Kind::AllGather, scatters = kind == Kind::ReduceScatter;
+  bool gathers = kind == Kind::AllGather,
+       scatters = kind == Kind::ReduceScatter;
   braid_rt_view from = {const_cast<float *>(m.source.data()),
                         gathers ? part : whole, BRAID_RT_F32, 1};
   braid_rt_view to = {const_cast<float *>(m.destination.data()),
@@ -155,7 +156,9 @@ void measure(Measurement &m) {
       if (m.rank != 0)
         continue;
       double a = median(plain), b = median(braid);
-      auto rate = [&](double us) { return static_cast<double>(bytes) / us / 1e3; };
+      auto rate = [&](double us) {
+        return static_cast<double>(bytes) / us / 1e3;
+      };
       std::printf("%-15s %10lld %9.2f us %9.3f", entry.name,
                   static_cast<long long>(bytes), a, rate(a));
       if (beside)
@@ -180,11 +183,10 @@ int measureBeside(Measurement &m) {
   if (!braid)
     return std::fprintf(stderr, "%s\n", error), 1;
   const braid_rt_group *groups[] = {&world};
-  braid_rt_entry entry = {"measure",
-                          [](void **args) {
-                            measure(*static_cast<Measurement *>(args[0]));
-                          },
-                          0, nullptr, nullptr};
+  braid_rt_entry entry = {
+      "measure",
+      [](void **args) { measure(*static_cast<Measurement *>(args[0])); }, 0,
+      nullptr, nullptr};
   const braid_rt_entry *entries[] = {&entry};
   braid_rt_program program = {
       BRAID_RT_ABI_VERSION, 0, "mpi-collectives", 1, groups, 1, entries};
