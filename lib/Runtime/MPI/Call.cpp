@@ -22,7 +22,9 @@ void braid::rt::checkMPI(int code, const char *call) {
   throw Error(std::string(call) + " of the MPI library failed: " + text);
 }
 
-MPI_Datatype braid::rt::nativeType(int32_t dtype) {
+MPI_Datatype braid::rt::nativeType(int32_t dtype, int32_t reduction) {
+  // Only unsigned numbers are promised to wrap around.
+  bool wraps = reduction == BRAID_RT_SUM || reduction == BRAID_RT_PRODUCT;
   switch (dtype) {
   case BRAID_RT_I1:
     return MPI_UINT8_T;
@@ -31,14 +33,13 @@ MPI_Datatype braid::rt::nativeType(int32_t dtype) {
   case BRAID_RT_I16:
     return MPI_INT16_T;
   case BRAID_RT_I32:
-    return MPI_INT32_T;
+    return wraps ? MPI_UINT32_T : MPI_INT32_T;
   case BRAID_RT_I64:
-    return MPI_INT64_T;
+    return wraps ? MPI_UINT64_T : MPI_INT64_T;
   case BRAID_RT_F32:
     return MPI_FLOAT;
   case BRAID_RT_F64:
     return MPI_DOUBLE;
-  // A sum of complex numbers is a sum of pairs.
   case BRAID_RT_COMPLEX_F32:
     return MPI_C_FLOAT_COMPLEX;
   case BRAID_RT_COMPLEX_F64:
@@ -49,15 +50,17 @@ MPI_Datatype braid::rt::nativeType(int32_t dtype) {
 }
 
 MPI_Op braid::rt::nativeOperator(int32_t dtype, int32_t reduction) {
-  if (nativeType(dtype) == MPI_DATATYPE_NULL)
+  if (nativeType(dtype, reduction) == MPI_DATATYPE_NULL)
     return MPI_OP_NULL;
   bool isFloat = dtype == BRAID_RT_F32 || dtype == BRAID_RT_F64;
   bool isInteger = dtype <= BRAID_RT_I64;
+  // Open MPI 4.1 saturates sums of 8 and 16 bits where it has vectors.
+  bool isNarrow = dtype <= BRAID_RT_I16;
   switch (reduction) {
   case BRAID_RT_SUM:
-    return MPI_SUM;
+    return isNarrow ? MPI_OP_NULL : MPI_SUM;
   case BRAID_RT_PRODUCT:
-    return MPI_PROD;
+    return isNarrow ? MPI_OP_NULL : MPI_PROD;
   case BRAID_RT_MIN:
     return isInteger ? MPI_MIN : MPI_OP_NULL;
   case BRAID_RT_MAX:

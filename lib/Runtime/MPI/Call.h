@@ -19,14 +19,15 @@ namespace braid::rt {
 /// `call` is the name of the function that returned it.
 void checkMPI(int code, const char *call);
 
-/// The native type of an element type that MPI reduces as the runtime's
-/// contract says, MPI_DATATYPE_NULL where there is none.
-MPI_Datatype nativeType(int32_t dtype);
+/// The native type of an element type in a reduction, MPI_DATATYPE_NULL where
+/// there is none.
+MPI_Datatype nativeType(int32_t dtype, int32_t reduction);
 
 /// The native operator of a reduction of an element type, MPI_OP_NULL where MPI
 /// has none that keeps the contract: min and max of floats do not say what a
-/// NaN gives, and 16- and 8-bit floats are unknown to MPI. premul_sum and avg
-/// are sums of scaled or later divided operands.
+/// NaN gives, sums of small integers may not wrap around, and 16- and 8-bit
+/// floats are unknown to MPI. premul_sum and avg are sums of scaled or later
+/// divided operands.
 MPI_Op nativeOperator(int32_t dtype, int32_t reduction);
 
 /// No message is longer: counts are ints. Longer data go as several messages.

@@ -30,8 +30,9 @@ namespace {
 constexpr int64_t pieceBytes = int64_t(4) << 20;
 /// Up to this size everyone gets all operands whole: one round, not two.
 constexpr int64_t smallBytes = 16 * 1024;
-/// Elements of one native reduction.
-constexpr int64_t nativeCount = int64_t(1) << 28;
+/// Larger operands are reduced in pieces in fast mode, too: MPI libraries are
+/// no faster then, and Open MPI 4.1 is several times slower.
+constexpr int64_t nativeBytes = int64_t(1) << 20;
 
 /// One operand's reduction, shared by its steps.
 struct Work {
@@ -283,100 +284,69 @@ static void scaleOwn(const Work &work, const char *source, char *destination,
 
 static void planFast(Transfer &transfer, const WorkRef &work) {
   int64_t bytes = work->operand.sourceBytes();
-  int64_t length = nativeCount * work->elementBytes();
-  Staging &staging = transfer.staging();
+  int64_t count = bytes / work->elementBytes();
   bool scaled = work->reduction == BRAID_RT_PREMUL_SUM;
-  auto makePiece = [=, &staging](int64_t index) {
-    int64_t begin = index * length, end = std::min(bytes, begin + length);
-    int64_t count = (end - begin) / work->elementBytes();
-    const char *source = work->operand.source + begin;
-    char *destination = work->operand.destination + begin;
-    // A reduce has no room for a scaled operand but on the root.
-    Staging::Buffer room =
-        scaled && !work->getsResult() ? staging.borrow(end - begin) : nullptr;
-    Piece piece;
-    piece.steps.push_back(
-        {FirstLane,
-         [=](MPI_Comm comm, Requests &requests) {
-           const char *from = source;
-           if (scaled) {
-             char *target = room ? room.get() : destination;
-             scaleOwn(*work, source, target, count);
-             from = target;
-           }
-           bool inPlace = work->getsResult() && from == destination;
-           const void *sent = inPlace ? MPI_IN_PLACE : from;
-           MPI_Datatype type = nativeType(work->operand.dtype);
-           MPI_Op op = nativeOperator(work->operand.dtype, work->reduction);
-           int number = static_cast<int>(count);
-           if (work->isAllReduce())
-             checkMPI(MPI_Iallreduce(sent, destination, number, type, op, comm,
-                                     addRequest(requests)),
-                      "MPI_Iallreduce");
-           else
-             checkMPI(MPI_Ireduce(sent, destination, number, type, op,
-                                  static_cast<int>(work->root), comm,
-                                  addRequest(requests)),
-                      "MPI_Ireduce");
-         },
-         [=]() {
-           if (work->getsResult())
-             divideIfAverage(*work, destination, count);
-           else
-             copyOwn(*work, begin, end);
-         }});
-    return piece;
+  // A reduce has no room for a scaled operand but on the root.
+  Staging::Buffer room = scaled && !work->getsResult()
+                             ? transfer.staging().borrow(bytes)
+                             : nullptr;
+  auto issue = [=](MPI_Comm comm, Requests &requests) {
+    const char *from = work->operand.source;
+    char *destination = work->operand.destination;
+    if (scaled) {
+      char *target = room ? room.get() : destination;
+      scaleOwn(*work, from, target, count);
+      from = target;
+    }
+    bool inPlace = work->getsResult() && from == destination;
+    const void *sent = inPlace ? MPI_IN_PLACE : from;
+    MPI_Datatype type = nativeType(work->operand.dtype, work->reduction);
+    MPI_Op op = nativeOperator(work->operand.dtype, work->reduction);
+    if (work->isAllReduce())
+      checkMPI(MPI_Iallreduce(sent, destination, static_cast<int>(count), type,
+                              op, comm, addRequest(requests)),
+               "MPI_Iallreduce");
+    else
+      checkMPI(MPI_Ireduce(sent, destination, static_cast<int>(count), type, op,
+                           static_cast<int>(work->root), comm,
+                           addRequest(requests)),
+               "MPI_Ireduce");
   };
-  transfer.add(Part{(bytes + length - 1) / length, 0, makePiece});
+  auto finish = [=]() {
+    if (work->getsResult())
+      divideIfAverage(*work, work->operand.destination, count);
+    else
+      copyOwn(*work, 0, bytes);
+  };
+  transfer.add({{FirstLane, issue, finish}}, room ? bytes : 0);
 }
 
 static void planScatterFast(Transfer &transfer, const WorkRef &work) {
   const Operand &operand = work->operand;
   Strided parts(operand.destinationSizes, transfer.operation.dim, work->size,
                 operand.elementBytes());
-  int64_t bytes = parts.partBytes(), elementBytes = operand.elementBytes();
+  int64_t bytes = parts.partBytes(), count = bytes / operand.elementBytes();
   bool scaled = work->reduction == BRAID_RT_PREMUL_SUM;
-  bool direct =
-      parts.isContiguous() && !scaled && work->size * bytes <= mostCallBytes;
-  int64_t length =
-      direct ? bytes
-             : std::max<int64_t>(1, pieceBytes / work->size / elementBytes) *
-                   elementBytes;
-  Staging &staging = transfer.staging();
-  auto makePiece = [=, &staging](int64_t index) {
-    int64_t begin = index * length, end = std::min(bytes, begin + length);
-    Staging::Buffer packed =
-        direct ? nullptr : packParts(staging, *work, parts, begin, end);
-    int64_t count = (end - begin) / elementBytes;
-    // The result may be a slice of the source, which the call still reads.
-    bool aliased =
-        direct && operand.destination == operand.source + work->self * bytes;
-    Staging::Buffer room = aliased ? staging.borrow(end - begin) : nullptr;
-    char *destination = work->operand.destination + begin;
-    Piece piece;
-    piece.steps.push_back(
-        {FirstLane,
-         [=](MPI_Comm comm, Requests &requests) {
-           if (scaled)
-             scaleOwn(*work, packed.get(), packed.get(), work->size * count);
-           checkMPI(MPI_Ireduce_scatter_block(
-                        direct ? work->operand.source : packed.get(),
-                        room ? room.get() : destination,
-                        static_cast<int>(count),
-                        nativeType(work->operand.dtype),
-                        nativeOperator(work->operand.dtype, work->reduction),
-                        comm, addRequest(requests)),
-                    "MPI_Ireduce_scatter_block");
-         },
-         [=]() {
-           if (room)
-             copyBytes(destination, room.get(), end - begin, false);
-           divideIfAverage(*work, destination, count);
-         }});
-    return piece;
+  // The result may be a slice of the source, which the call still reads.
+  bool isSlice = operand.destination == operand.source + work->self * bytes;
+  bool direct = parts.isContiguous() && !scaled && !isSlice;
+  Staging::Buffer packed =
+      direct ? nullptr : packParts(transfer.staging(), *work, parts, 0, bytes);
+  auto issue = [=](MPI_Comm comm, Requests &requests) {
+    if (scaled)
+      scaleOwn(*work, packed.get(), packed.get(), work->size * count);
+    checkMPI(MPI_Ireduce_scatter_block(
+                 direct ? work->operand.source : packed.get(),
+                 work->operand.destination, static_cast<int>(count),
+                 nativeType(work->operand.dtype, work->reduction),
+                 nativeOperator(work->operand.dtype, work->reduction), comm,
+                 addRequest(requests)),
+             "MPI_Ireduce_scatter_block");
   };
-  transfer.add(Part{(bytes + length - 1) / length,
-                    direct ? 0 : work->size * length, makePiece});
+  auto finish = [=]() {
+    divideIfAverage(*work, work->operand.destination, count);
+  };
+  transfer.add({{FirstLane, issue, finish}}, direct ? 0 : work->size * bytes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -384,6 +354,12 @@ static void planScatterFast(Transfer &transfer, const WorkRef &work) {
 //===----------------------------------------------------------------------===//
 
 using Scales = std::vector<std::array<unsigned char, 16>>;
+
+/// Whether MPI does the reduction of an operand.
+static bool isNative(const Operand &operand, int32_t reduction, bool fast) {
+  return fast && operand.sourceBytes() <= nativeBytes &&
+         nativeOperator(operand.dtype, reduction) != MPI_OP_NULL;
+}
 
 static void planOperands(Transfer &transfer,
                          const std::shared_ptr<Scales> &scales, bool fast) {
@@ -394,8 +370,7 @@ static void planOperands(Transfer &transfer,
     auto work = std::make_shared<const Work>(
         Work{operand, operation.kind, operation.reduction, operation.root,
              transfer.groupSize(), transfer.member(), scales});
-    bool native = fast && nativeOperator(operand.dtype, operation.reduction) !=
-                              MPI_OP_NULL;
+    bool native = isNative(operand, operation.reduction, fast);
     if (operation.kind == BRAID_RT_REDUCE_SCATTER)
       (native ? planScatterFast : planScatterOrdered)(transfer, work);
     else
@@ -411,9 +386,12 @@ void braid::rt::planReduction(Transfer &transfer) {
   auto scales = std::make_shared<Scales>(1);
   std::copy(std::begin(operation.scale), std::end(operation.scale),
             scales->front().begin());
-  // All operands have one element type.
-  int32_t dtype = operation.operands.front().dtype;
-  if (fast && nativeOperator(dtype, BRAID_RT_PREMUL_SUM) != MPI_OP_NULL)
+  bool allNative =
+      std::all_of(operation.operands.begin(), operation.operands.end(),
+                  [&](const Operand &operand) {
+                    return isNative(operand, operation.reduction, fast);
+                  });
+  if (allNative)
     return planOperands(transfer, scales, true);
   scales->resize(static_cast<size_t>(transfer.groupSize()));
   transfer.add({{FirstLane,
