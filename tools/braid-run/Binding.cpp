@@ -20,6 +20,12 @@ static std::string countText(int64_t count, const std::string &what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+/// `rank 1 of 4`; a size of 0 is unknown.
+static std::string placeText(int32_t rank, int32_t size) {
+  return "rank " + std::to_string(rank) +
+         (size ? " of " + std::to_string(size) : "");
+}
+
 /// The number of cores that this process may use.
 static int64_t allowedCores(int64_t cores) {
   cpu_set_t set;
@@ -72,19 +78,13 @@ std::string braid::run::describeBinding(const Launcher &launcher) {
   int64_t blasThreads = variable ? std::atoll(variable) : 0;
   std::string text = "binding: ";
   if (launcher) {
-    text += "rank " + std::to_string(launcher.rank);
-    if (launcher.size)
-      text += " of " + std::to_string(launcher.size);
-    text += " (" + launcher.name + ", " + launcher.variables + ")";
-    if (launcher.localRank >= 0)
-      text += ", " + std::to_string(launcher.localRank);
-    if (launcher.localRank >= 0 && launcher.localSize)
-      text += " of " + std::to_string(launcher.localSize);
-    if (launcher.localRank >= 0)
-      text += " on this node";
+    text += placeText(launcher.rank, launcher.size);
     if (launcher.nodes)
-      text += " of " + std::to_string(launcher.nodes);
-    text += ",";
+      text += " on " + countText(launcher.nodes, "node");
+    text += " (" + launcher.name + ", " + launcher.variables + "),";
+    if (launcher.localRank >= 0)
+      text += " " + placeText(launcher.localRank, launcher.localSize) +
+              " on this node,";
   } else {
     text += "no launcher, all ranks";
   }

@@ -172,7 +172,8 @@ static braid_rt_config makeConfig(const Options &options) {
 
 Runner::Runner(const Options &options, const std::string &engine)
     : config(makeConfig(options)), world(makeWorld(options, engine, config)),
-      processes(world.get(), config.timeoutNs) {}
+      // Long enough for a rank that comes late to say why it failed, too.
+      processes(world.get(), std::max<int64_t>(config.timeoutNs, 2000000000)) {}
 
 void Runner::checkOptions(const Options &options,
                           const std::string &engine) const {

@@ -51,7 +51,7 @@ static void checkOutPattern(const Options &options, const braid_rt_entry &entry,
         std::pair<const char *, size_t>{"{result}", results}})
     if (count > 1 && options.out.find(mark) == std::string::npos)
       throw UsageError("--out: there are " + std::to_string(count) +
-                       (mark[3] == 'a' ? " ranks" : " results") + ", but '" +
+                       (mark[2] == 'a' ? " ranks" : " results") + ", but '" +
                        options.out + "' has no " + mark);
 }
 
@@ -286,11 +286,6 @@ static int report(const Failure &failure, bool isFirst) {
   if (isFirst || !failure.everywhere)
     printError(failure.status, failure.what());
   return failure.status;
-}
-
-void braid::run::printError(int status, const std::string &text) {
-  std::fprintf(stderr, "braid-run: error: %s\n%s", text.c_str(),
-               status == 2 ? "(braid-run --help lists the options)\n" : "");
 }
 
 /// The engine that the options or else the environment ask for. Throws a

@@ -18,11 +18,11 @@
 // RUN: not env BRAID_DEBUG=1 braid-run %t.so --ranks=2 2>&1 | FileCheck %s --check-prefix=ERROR
 // RUN: not env BRAID_DEBUG=-1 braid-run %t.so --ranks=2 2>&1 | FileCheck %s --check-prefix=ERROR
 //
-// INFO: {{^}}[braid] world of 2 ranks, timeout 30000 ms{{$}}
+// INFO: {{^}}[braid] world of 2 ranks, engine inproc, timeout 30000 ms{{$}}
 // INFO-NEXT: {{^}}[braid] communicator of group @world with 2 ranks, the first is 0{{$}}
 // INFO-NOT: {{.}}
 //
-// DETAIL: {{^}}[braid] world of 2 ranks, timeout 30000 ms{{$}}
+// DETAIL: {{^}}[braid] world of 2 ranks, engine inproc, timeout 30000 ms{{$}}
 // DETAIL-DAG: {{^}}[braid] communicator of group @world with 2 ranks, the first is 0{{$}}
 // DETAIL-DAG: rank 0: starts all_reduce sum tensor<2xf32> on @world, number 1
 // DETAIL-DAG: rank 1: starts all_reduce sum tensor<2xf32> on @world, number 1

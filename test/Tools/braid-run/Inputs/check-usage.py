@@ -22,6 +22,12 @@ cases = [
     ([program, "--link=latency=-1us"], "number that is not negative"),
     ([program, "--link=bandwidth=10GB"], "has the unit 'GB', expected one of"),
     ([program, "--link=bandwidth=0GB/s"], "a bandwidth above 0"),
+    ([program, "--reductions=slow"], "found 'slow', expected ordered or fast"),
+    (
+        [program, "--reductions=fast"],
+        "--reductions: engine inproc has one kind of reductions, ordered",
+    ),
+    ([program, "--bind=1"], "unknown option '--bind'"),
     ([program, "--timeout=0s"], "a timeout must be above 0"),
     ([program, "--timeout=soon"], "does not start with a number"),
     ([program, "--target=cuda"], "found 'cuda', this build can run 'host'"),
@@ -55,15 +61,47 @@ for words, text in cases:
         print(words, result.returncode, result.stderr)
         failed = True
 
-environment = dict(os.environ, BRAID_DEBUG="LOUD")
+launched = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4"}
+for variables, words, text in [
+    ({"BRAID_DEBUG": "LOUD"}, ["--arg=ones"], "must be OFF, INFO, or DETAIL"),
+    (
+        launched,
+        ["--ranks=2"],
+        "--ranks: found 2, but Open MPI has started 4 (OMPI_COMM_WORLD_RANK and "
+        "OMPI_COMM_WORLD_SIZE)",
+    ),
+    (
+        dict(launched, OMPI_COMM_WORLD_RANK="4"),
+        [],
+        "OMPI_COMM_WORLD_RANK=4 and OMPI_COMM_WORLD_SIZE=4, expected a rank below",
+    ),
+    (
+        dict(launched, OMPI_COMM_WORLD_SIZE="four"),
+        [],
+        "OMPI_COMM_WORLD_SIZE='four', expected a whole number",
+    ),
+    ({"PMI_RANK": "-1", "PMI_SIZE": "2"}, [], "PMI_RANK='-1', expected a whole"),
+]:
+    result = subprocess.run(
+        ["braid-run", program, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=dict(os.environ, **variables),
+    )
+    if result.returncode != 2 or text not in result.stderr:
+        print(variables, words, result.returncode, result.stderr)
+        failed = True
+
+# Of several processes one says what is wrong with the command line of all.
 result = subprocess.run(
-    ["braid-run", program, "--arg=ones"],
+    ["braid-run", program, "--nonsense"],
     capture_output=True,
     text=True,
     check=False,
-    env=environment,
+    env=dict(os.environ, OMPI_COMM_WORLD_RANK="1", OMPI_COMM_WORLD_SIZE="4"),
 )
-if result.returncode != 2 or "must be OFF, INFO, or DETAIL" not in result.stderr:
+if result.returncode != 2 or result.stderr:
     print(result.returncode, result.stderr)
     failed = True
 sys.exit(failed)

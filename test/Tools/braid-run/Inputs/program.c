@@ -127,11 +127,42 @@ static const braid_rt_argument divideArguments[] = {
 static const braid_rt_entry divideEntry = {"divide", runDivide, 1,
                                            divideArguments, 0};
 
+/* Rank 1 touches memory that it does not have, the others wait for it. */
+static void runCrash(void **args) {
+  (void)args;
+  if (braid_rt_rank(&world, &site) == 1) {
+    struct timespec time = {0, 600 * 1000 * 1000};
+    nanosleep(&time, 0);
+    *(volatile int *)args = *(volatile int *)8;
+  }
+  float memory[4] = {0};
+  braid_rt_view view = {memory, four, BRAID_RT_F32, 1};
+  braid_rt_wait(
+      braid_rt_all_reduce(&world, 1, &view, &view, BRAID_RT_SUM, 0, &site),
+      &site);
+}
+static const braid_rt_entry crashEntry = {"crash", runCrash, 0, 0, 0};
+
+/* Rank 1 computes for ever, the others wait for it. */
+static void runForever(void **args) {
+  (void)args;
+  while (braid_rt_rank(&world, &site) == 1) {
+    struct timespec time = {1, 0};
+    nanosleep(&time, 0);
+  }
+  float memory[4] = {0};
+  braid_rt_view view = {memory, four, BRAID_RT_F32, 1};
+  braid_rt_wait(
+      braid_rt_all_reduce(&world, 1, &view, &view, BRAID_RT_SUM, 0, &site),
+      &site);
+}
+static const braid_rt_entry foreverEntry = {"forever", runForever, 0, 0, 0};
+
 static const braid_rt_entry *const entries[] = {
-    &lateEntry, &divideEntry, &mainEntry, &dynamicEntry, &disagreeEntry,
-    &i1Entry,   &i8Entry,     &i16Entry,  &i32Entry,     &i64Entry,
-    &f16Entry,  &bf16Entry,   &f32Entry,  &f64Entry,     &c64Entry,
-    &c128Entry, &e4m3Entry,   &e5m2Entry};
+    &crashEntry,   &foreverEntry,  &lateEntry, &divideEntry, &mainEntry,
+    &dynamicEntry, &disagreeEntry, &i1Entry,   &i8Entry,     &i16Entry,
+    &i32Entry,     &i64Entry,      &f16Entry,  &bf16Entry,   &f32Entry,
+    &f64Entry,     &c64Entry,      &c128Entry, &e4m3Entry,   &e5m2Entry};
 static const braid_rt_group *const groups[] = {&world};
 
 #ifndef ABI

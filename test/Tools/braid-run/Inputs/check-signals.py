@@ -1,0 +1,79 @@
+"""Sends signals to braid-run: while ranks wait, and while the compiler runs."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+folder = sys.argv[1]
+failed = False
+
+
+def check(good, *what):
+    global failed
+    if not good:
+        print(*what)
+        failed = True
+
+
+def wait_until(condition):
+    for _ in range(1000):
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+# Ranks 0 and 2 wait for rank 1.
+for number in (signal.SIGTERM, signal.SIGINT):
+    log = os.path.join(folder, "log")
+    with open(log, "w", encoding="utf-8") as file:
+        process = subprocess.Popen(
+            ["braid-run", f"{folder}/p.so", "--entry=forever", "--ranks=3"],
+            stderr=file,
+            env=dict(os.environ, BRAID_DEBUG="DETAIL"),
+        )
+
+    def lines(what):
+        with open(log, encoding="utf-8") as file:
+            return [line for line in file.read().split("\n") if what in line]
+
+    check(wait_until(lambda: len(lines("starts all_reduce")) == 2), "no start")
+    time.sleep(0.2)
+    process.send_signal(number)
+    check(process.wait(timeout=30) == 1, "status", process.returncode)
+    expected = [
+        f"braid-run: error: rank {rank}: ended by signal {number.value} while "
+        "waiting for all_reduce sum tensor<4xf32> at prog.mlir:12:8 (ar0)"
+        for rank in (0, 2)
+    ]
+    check(lines("ended by signal") == expected, lines("ended by signal"))
+
+# A compiler that takes long: it stands next to a copy of braid-run.
+shutil.copy(shutil.which("braid-run"), folder)
+compiler = os.path.join(folder, "braid-compile")
+started = os.path.join(folder, "compiler.pid")
+with open(compiler, "w", encoding="utf-8") as file:
+    file.write(f"#!/bin/sh\necho $$ > {started}.new\n")
+    file.write(f"mv {started}.new {started}\nexec sleep 100\n")
+os.chmod(compiler, 0o755)
+temporary = os.path.join(folder, "tmp")
+process = subprocess.Popen(
+    [os.path.join(folder, "braid-run"), __file__],
+    env=dict(os.environ, TMPDIR=temporary),
+)
+check(wait_until(lambda: os.path.exists(started)), "no compiler")
+check(len(os.listdir(temporary)) == 1, os.listdir(temporary))
+process.send_signal(signal.SIGTERM)
+check(process.wait(timeout=30) == 1, "status", process.returncode)
+check(os.listdir(temporary) == [], os.listdir(temporary))
+with open(started, encoding="utf-8") as file:
+    number = int(file.read())
+try:
+    os.kill(number, 0)
+    check(False, "the compiler still runs")
+except ProcessLookupError:
+    pass
+sys.exit(failed)
