@@ -1,5 +1,5 @@
 # REQUIRES: mpi
-# RUN: rm -rf %t && mkdir -p %t
+# RUN: rm -rf %t
 # RUN: %python %s %braid_bin_root/test/Unit/Runtime/BraidRuntimeConformanceTests %t
 """The conformance tests of the runtime with the engine mpi, on 1 to 4 ranks, over
 shared memory and over TCP.
@@ -65,6 +65,7 @@ def own_worlds():
 
 
 def main():
+    os.makedirs(DIRECTORY, exist_ok=True)
     wanted = run("inproc", "all") - own_worlds()
     for transport in mt.TRANSPORTS:
         covered = set()

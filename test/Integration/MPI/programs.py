@@ -8,7 +8,8 @@ A share of the programs keeps this short. All of them:
 
   BRAID_MPI_SHARE=1 python3 programs.py braid/test DIRECTORY [SCRIPT ...]
 
-with test/Inputs on the PYTHONPATH and the tools on the PATH.
+with test/Inputs on the PYTHONPATH and the tools on the PATH; random programs then
+run, too, as many as BRAID_RANDOM_PROGRAMS says.
 """
 
 import os
@@ -17,32 +18,34 @@ import time
 
 import braid_testing as bt
 
-#: By script: every how many of its programs runs under mpirun, and variables.
+#: By script: every how many of its programs runs under mpirun, and the arguments of
+#: the script. random_programs.py beside this file has its share of random ones.
 SCRIPTS = {
-    "collectives_buffers.py": (8, {}),
-    "collectives_groups.py": (8, {}),
-    "collectives_shapes.py": (16, {}),
-    "collectives_types.py": (2, {}),
-    "element_types.py": (7, {}),
-    "random_programs.py": (4, {"BRAID_RANDOM_PROGRAMS": "10", "BRAID_RANDOM_SEED": "100"}),
-    "tokens_control_flow.py": (24, {}),
+    "collectives_buffers.py": (8, []),
+    "collectives_groups.py": (8, []),
+    "collectives_shapes.py": (16, []),
+    "collectives_types.py": (4, ["bf16", "complex<f32>"]),
+    "element_types.py": (7, []),
+    "tokens_control_flow.py": (24, []),
 }
 
 
 def main():
     source, directory, *names = sys.argv[1:]
-    for name in names or SCRIPTS:
-        share, variables = SCRIPTS[name]
-        share = os.environ.get("BRAID_MPI_SHARE", share)
-        # What is set outside counts, so that all random programs can be asked for.
-        os.environ.update({key: os.environ.get(key, value)
-                           for key, value in variables.items()})
-        os.environ["BRAID_TEST_LAUNCHER"] = f"mpirun:{share}"
+    share = os.environ.get("BRAID_MPI_SHARE")
+    scripts = SCRIPTS
+    if share:
+        scripts = {name: (int(share), arguments) for name, (_, arguments) in SCRIPTS.items()}
+        scripts["collectives_types.py"] = (int(share), list(bt.ELEMENT_TYPES))
+        scripts["random_programs.py"] = (int(share), [])
+    for name in names or scripts:
+        one_in, arguments = scripts[name]
+        os.environ["BRAID_TEST_LAUNCHER"] = f"mpirun:{one_in}"
         begin = time.monotonic()
         bt.command([sys.executable, os.path.join(source, "Integration", "Host", name),
-                    os.path.join(directory, name)])
-        print(f"{name}: one in {share} under mpirun, {time.monotonic() - begin:.1f} s",
-              flush=True)
+                    os.path.join(directory, name), *arguments])
+        print(f"{name}: one program in {one_in} under mpirun, "
+              f"{time.monotonic() - begin:.1f} s", flush=True)
 
 
 main()

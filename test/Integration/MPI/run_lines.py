@@ -1,5 +1,5 @@
 # REQUIRES: mpi
-# RUN: rm -rf %t && mkdir -p %t
+# RUN: rm -rf %t
 # RUN: %python %s %t %braid_src_root/test/Integration/Host/disagreement.mlir
 # RUN: %python %s %t %braid_src_root/test/Integration/Host/kernels_on_slices.mlir
 # RUN: %python %s %t %braid_src_root/test/Integration/Host/loops_of_blocks.mlir
@@ -40,6 +40,7 @@ def under_mpirun(command):
 
 def main():
     directory, *files = sys.argv[1:]
+    os.makedirs(directory, exist_ok=True)
     environment = {**os.environ, **mt.ENVIRONMENT}
     for file in files:
         total = 0

@@ -363,3 +363,22 @@ TEST(Missing, ErrorComesFromTheRequestThatFailedNotFromTheOneAwaited) {
                       HasSubstr("all_reduce max"),
                       HasSubstr("all_reduce sum")));
 }
+
+TEST(Prepare, ProgramsThatDifferAreRefusedOnEveryProcess) {
+  BRAID_NEEDS_OWN_WORLD(2);
+  World world(2);
+  if (!world.has("processes"))
+    GTEST_SKIP() << "one process has one program";
+  const char *const names[] = {"here", "elsewhere"};
+  braid_rt_entry entry = {names[world.localRanks()[0]], nullptr, 0, nullptr,
+                          nullptr};
+  const braid_rt_entry *entries[] = {&entry};
+  braid_rt_program program = {
+      BRAID_RT_ABI_VERSION, 0, "p", 0, nullptr, 1, entries};
+  char error[512] = "";
+  EXPECT_EQ(braid_rt_world_prepare(world.get(), &program, error, sizeof(error)),
+            BRAID_RT_FAILED);
+  EXPECT_THAT(std::string(error),
+              AllOf(HasSubstr("process 1 runs another program than process 0"),
+                    HasSubstr("elsewhere"), HasSubstr("entry here")));
+}
