@@ -9,7 +9,7 @@
 #include "Tensor.h"
 #include "Options.h"
 // The conversions of small floats; they need nothing of the library.
-#include "Core/SmallFloat.h"
+#include "Reduce/SmallFloat.h"
 
 #include <charconv>
 #include <cstring>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InProcess/Plan.h"
-#include "Core/Reduce.h"
+#include "Reduce/Reduce.h"
 
 #include <algorithm>
 #include <cstring>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Reduce.h"
 #include "MPI/Transfer.h"
+#include "Reduce/Reduce.h"
 
 #include <cstring>
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Reduce.h"
 #include "MPI/Strided.h"
 #include "MPI/Transfer.h"
+#include "Reduce/Reduce.h"
 
 #include <algorithm>
 #include <cstring>

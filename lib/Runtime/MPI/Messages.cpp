@@ -8,9 +8,9 @@
 
 #include "Core/Messages.h"
 #include "Core/Error.h"
-#include "Core/Reduce.h"
 #include "MPI/MPICommunicator.h"
 #include "MPI/Transfer.h"
+#include "Reduce/Reduce.h"
 
 #include <algorithm>
 #include <cstring>

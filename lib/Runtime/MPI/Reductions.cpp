@@ -14,11 +14,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Reduce.h"
 #include "MPI/MPICommunicator.h"
 #include "MPI/MPIEngine.h"
 #include "MPI/Strided.h"
 #include "MPI/Transfer.h"
+#include "Reduce/Reduce.h"
 
 #include <algorithm>
 #include <array>

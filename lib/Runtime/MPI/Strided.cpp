@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MPI/Strided.h"
-#include "Core/Reduce.h"
+#include "Reduce/Reduce.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/ReduceKernels.h"
+#include "Reduce/ReduceKernels.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_REDUCE_H
-#define BRAID_RUNTIME_CORE_REDUCE_H
+#ifndef BRAID_RUNTIME_REDUCE_REDUCE_H
+#define BRAID_RUNTIME_REDUCE_REDUCE_H
 
 #include "braid-rt/Types.h"
 
@@ -43,4 +43,4 @@ BRAID_RT_API void copyBytes(char *destination, const char *source,
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_REDUCE_H
+#endif // BRAID_RUNTIME_REDUCE_REDUCE_H

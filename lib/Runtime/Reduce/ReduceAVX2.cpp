@@ -6,6 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/ReduceKernels.h"
+#include "Reduce/ReduceKernels.h"
 
 void braid::rt::reduceAVX2(const Reduction &r) { reduceAnyType(r); }

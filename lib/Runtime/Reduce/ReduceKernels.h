@@ -14,11 +14,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_REDUCEKERNELS_H
-#define BRAID_RUNTIME_CORE_REDUCEKERNELS_H
+#ifndef BRAID_RUNTIME_REDUCE_REDUCEKERNELS_H
+#define BRAID_RUNTIME_REDUCE_REDUCEKERNELS_H
 
-#include "Core/Reduce.h"
-#include "Core/SmallFloat.h"
+#include "Reduce/Reduce.h"
+#include "Reduce/SmallFloat.h"
 #include "braid-rt/Types.h"
 
 #include <algorithm>
@@ -299,4 +299,4 @@ static inline void reduceAnyType(const Reduction &r) {
 
 } // namespace
 
-#endif // BRAID_RUNTIME_CORE_REDUCEKERNELS_H
+#endif // BRAID_RUNTIME_REDUCE_REDUCEKERNELS_H

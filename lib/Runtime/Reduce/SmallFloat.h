@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_SMALLFLOAT_H
-#define BRAID_RUNTIME_CORE_SMALLFLOAT_H
+#ifndef BRAID_RUNTIME_REDUCE_SMALLFLOAT_H
+#define BRAID_RUNTIME_REDUCE_SMALLFLOAT_H
 
 #include <cstdint>
 #include <cstring>
@@ -126,4 +126,4 @@ using Float8E5M2 = Float8<2, 15, true>;
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_SMALLFLOAT_H
+#endif // BRAID_RUNTIME_REDUCE_SMALLFLOAT_H
