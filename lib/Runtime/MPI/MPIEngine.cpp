@@ -21,9 +21,12 @@ static std::unique_ptr<Engine> create(const Environment &environment) {
   return std::make_unique<MPIEngine>(environment);
 }
 
+// The name is BRAID_RT_ENGINE_SYMBOL.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" BRAID_RT_API const EngineDescriptor braid_rt_engine;
 extern "C" const EngineDescriptor braid_rt_engine = {engineInterfaceVersion,
                                                      create};
+// NOLINTEND(readability-identifier-naming)
 
 /// Whether the option has the first of two values, rather than the second; the
 /// first is the default.

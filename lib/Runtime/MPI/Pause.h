@@ -15,7 +15,20 @@
 #include <chrono>
 #include <thread>
 
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+
 namespace braid::rt {
+
+/// By default the kernel may wake a thread 50 us late to save power.
+inline bool makeSleepPrecise() {
+#if defined(__linux__)
+  return prctl(PR_SET_TIMERSLACK, 1000UL) == 0;
+#else
+  return false;
+#endif
+}
 
 /// Holds the engine's mutex for a thread that makes progress itself, and leaves
 /// it to others in between. The progress thread rests meanwhile.
@@ -29,21 +42,34 @@ public:
   Pause &operator=(const Pause &) = delete;
 
   /// Data move only while somebody looks; other ranks that have not come yet
-  /// take their time, and maybe this core.
+  /// take their time, and maybe this core. Sleeps, and does not yield: some
+  /// kernels let a thread that yields often starve beside one that computes.
   void sleep(bool dataMove, int64_t waitedNs) {
     lock.unlock();
     constexpr int64_t spinNs = 50 * 1000, patientNs = 1000 * 1000;
     if (!dataMove && waitedNs > spinNs)
-      std::this_thread::sleep_for(
-          std::chrono::nanoseconds(std::min(waitedNs / 8, patientNs)));
-    else if (engine.sharesCores || waitedNs > spinNs)
-      std::this_thread::yield();
+      sleepFor(std::min(waitedNs / 8, patientNs));
+    else if (engine.sharesCores || waitedNs - sleptNs > 2 * spinNs)
+      sleepFor(shortestNs);
+    else
+      return lock.lock();
+    sleptNs = waitedNs;
     lock.lock();
   }
 
+  /// About as short as a sleep can be.
+  static constexpr int64_t shortestNs = 1000;
+
 private:
+  static void sleepFor(int64_t ns) {
+    static thread_local bool isPrecise = makeSleepPrecise();
+    (void)isPrecise;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
+  }
+
   MPIEngine &engine;
   MPIEngine::Lock lock;
+  int64_t sleptNs = 0; ///< When this last slept, in the caller's time.
 };
 
 } // namespace braid::rt

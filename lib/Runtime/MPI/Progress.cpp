@@ -13,10 +13,6 @@
 
 #include <algorithm>
 
-#if defined(__linux__)
-#include <sys/prctl.h>
-#endif
-
 using namespace braid::rt;
 
 namespace {
@@ -30,6 +26,8 @@ constexpr int64_t restingNs = 10 * 1000 * 1000;
 /// between looks at data when every core has a rank to run.
 constexpr int64_t checkingNs = 50 * 1000;
 constexpr int64_t movingNs = 20 * 1000;
+/// All ranks have come: a host that is too busy is no reason to give up soon.
+constexpr int64_t leastDataTimeoutNs = int64_t(10) * 1000 * 1000 * 1000;
 } // namespace
 
 void MPIEngine::progress() {
@@ -72,28 +70,18 @@ int64_t MPIEngine::idleNs() const {
   for (const auto &entry : busy)
     if (!entry.first->open.empty() &&
         entry.first->open.front()->state.load() == Transfer::Moving)
-      return hasSpareCores ? 0 : movingNs;
+      return hasSpareCores ? Pause::shortestNs : movingNs;
   return checkingNs;
 }
 
 void MPIEngine::progressThread() {
-#if defined(__linux__)
-  // By default the kernel may wake a thread 50 us late to save power.
-  prctl(PR_SET_TIMERSLACK, 1000UL);
-#endif
+  makeSleepPrecise();
   Lock lock(mutex);
   while (!stopping) {
     if (waiting.load() == 0)
       progress();
-    int64_t ns = idleNs();
-    if (ns == 0) {
-      lock.unlock();
-      std::this_thread::yield();
-      lock.lock();
-      continue;
-    }
     threadSleeps = true;
-    wake.wait_for(lock, std::chrono::nanoseconds(ns));
+    wake.wait_for(lock, std::chrono::nanoseconds(idleNs()));
     threadSleeps = false;
   }
 }
@@ -114,6 +102,8 @@ void MPIEngine::wait(Transfer &transfer) {
     return;
   Pause pause(*this);
   int64_t beginNs = environment.now();
+  const int64_t dataTimeoutNs =
+      std::max(environment.config.timeoutNs, leastDataTimeoutNs);
   inquiryPauseNs = (20 + size) * int64_t(1000 * 1000);
   nextInquiryNs = beginNs + inquiryPauseNs;
   inquiry.sentNs = 0;
@@ -130,11 +120,10 @@ void MPIEngine::wait(Transfer &transfer) {
       int64_t now = environment.now();
       if (state == Transfer::Checking)
         investigate(transfer, now - beginNs);
-      else if (now - transfer.lastStepNs > environment.config.timeoutNs)
+      else if (now - transfer.lastStepNs > dataTimeoutNs)
         failTransfer(transfer,
-                     describeTimeout(environment.config.timeoutNs) +
-                         "the data of " + transfer.operation.signature() +
-                         " do not arrive",
+                     describeTimeout(dataTimeoutNs) + "the data of " +
+                         transfer.operation.signature() + " do not arrive",
                      /*secondary=*/false);
       pause.sleep(state == Transfer::Moving, now - beginNs);
     }
