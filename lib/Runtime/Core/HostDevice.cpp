@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+#include <unistd.h>
 
 using namespace braid::rt;
 
@@ -20,8 +21,10 @@ int32_t braid::rt::chooseBlasThreads(int32_t configured, int32_t ranksOfHost) {
   // Who sets the library's own variable knows what they want.
   if (configured || std::getenv("OPENBLAS_NUM_THREADS"))
     return configured;
-  auto cores = static_cast<int32_t>(std::thread::hardware_concurrency());
-  return std::max(1, cores / std::max(1, ranksOfHost));
+  // A rank that its launcher has bound to cores has those to itself.
+  auto own = static_cast<int32_t>(std::thread::hardware_concurrency());
+  auto ofHost = static_cast<int32_t>(sysconf(_SC_NPROCESSORS_ONLN));
+  return std::max(1, std::min(own, ofHost / std::max(1, ranksOfHost)));
 }
 
 void HostDevice::beginInvocation() {
