@@ -160,6 +160,11 @@ static World makeWorld(const Options &options, const std::string &engine,
   return world;
 }
 
+/// How long a process that has failed waits for the messages of the others. The
+/// launcher ends a job only after the first process has ended, and takes about a
+/// second for it.
+static constexpr int64_t patienceNs = 500 * 1000 * 1000;
+
 static braid_rt_config makeConfig(const Options &options) {
   braid_rt_config config;
   char error[512] = "";
@@ -172,8 +177,7 @@ static braid_rt_config makeConfig(const Options &options) {
 
 Runner::Runner(const Options &options, const std::string &engine)
     : config(makeConfig(options)), world(makeWorld(options, engine, config)),
-      // Long enough for a rank that comes late to say why it failed, too.
-      processes(world.get(), std::max<int64_t>(config.timeoutNs, 2000000000)) {}
+      processes(world.get(), patienceNs) {}
 
 void Runner::checkOptions(const Options &options,
                           const std::string &engine) const {

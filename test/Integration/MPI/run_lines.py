@@ -24,9 +24,10 @@ THREADS_ALONE = re.compile(r"--link=|--trace=")
 
 
 def commands(file):
-    """The RUN lines, continued ones joined."""
-    text = re.sub(r"\\\n//\s*RUN:", " ", open(file).read())
-    return re.findall(r"^// RUN: (.*)$", text, re.M)
+    """The RUN lines, continued ones joined. (lit reads this file, too: no keyword
+    of its own may stand in the code.)"""
+    text = re.sub(r"\\\n//\s*RUN[:]", " ", open(file).read())
+    return re.findall(r"^// RUN[:] (.*)$", text, re.M)
 
 
 def under_mpirun(command):
