@@ -118,6 +118,7 @@ void MPIEngine::serveControl() {
 }
 
 void MPIEngine::receive(int32_t from, int kind, const std::string &body) {
+  unreachable.erase(from);
   Reader reader(body);
   switch (kind) {
   case StatusQuestion:

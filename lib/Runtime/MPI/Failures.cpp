@@ -33,7 +33,11 @@ constexpr int64_t longestPauseNs = int64_t(2000) * 1000 * 1000;
 /// Between the two rounds that find a deadlock.
 constexpr int64_t confirmNs = 5 * 1000 * 1000;
 /// How long others have, after a failure, to leave the world as well.
-constexpr int64_t leaveNs = int64_t(2000) * 1000 * 1000;
+constexpr int64_t leaveNs = int64_t(1000) * 1000 * 1000;
+/// What data get at least when all ranks answer: a busy host is no failure.
+constexpr int64_t leastDataTimeoutNs = int64_t(10000) * 1000 * 1000;
+/// How long a failing rank sends what it can when some rank does not answer.
+constexpr int64_t flushNs = int64_t(100) * 1000 * 1000;
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -49,6 +53,12 @@ void MPIEngine::ask() {
 
 bool MPIEngine::allAnswered() const {
   return inquiry.answers.size() + 1 == static_cast<size_t>(size);
+}
+
+void MPIEngine::noteUnreachable() {
+  for (int32_t other = 0; other < size; ++other)
+    if (other != rank && !inquiry.answers.count(other))
+      unreachable.insert(other);
 }
 
 bool MPIEngine::hasStarted(const Transfer &transfer, int32_t other) const {
@@ -147,6 +157,8 @@ void MPIEngine::investigate(Transfer &transfer, int64_t waitedNs) {
   if (!allAnswered() && now - inquiry.sentNs < longestAnswerNs)
     return;
   bool isLate = lateNs >= 0 && inquiry.sentNs >= now - lateNs;
+  if (isLate)
+    noteUnreachable();
   inquiry.sentNs = 0;
   if (std::optional<std::string> text = findDeparted(transfer))
     return giveUp(transfer, *text);
@@ -158,6 +170,40 @@ void MPIEngine::investigate(Transfer &transfer, int64_t waitedNs) {
     return giveUp(transfer, describeTimedOut(transfer));
   nextInquiryNs = now + (deadlock ? confirmNs : inquiryPauseNs);
   inquiryPauseNs = std::min(2 * inquiryPauseNs, longestPauseNs);
+}
+
+/// All members have started the operation, and nothing has moved for a while.
+void MPIEngine::investigateData(Transfer &transfer, int64_t quietNs) {
+  int64_t now = environment.now(), timeoutNs = environment.config.timeoutNs;
+  if (quietNs < timeoutNs)
+    return;
+  if (inquiry.sentNs < now - quietNs) {
+    if (now >= nextInquiryNs)
+      ask();
+    return;
+  }
+  if (!allAnswered() && now - inquiry.sentNs < longestAnswerNs)
+    return;
+  inquiry.sentNs = 0;
+  nextInquiryNs = now + longestAnswerNs;
+  noteUnreachable();
+  std::vector<int32_t> present;
+  std::string silent;
+  for (int32_t member : transfer.members()) {
+    if (unreachable.count(member))
+      silent += "rank " + std::to_string(member) + " does not answer; ";
+    else
+      present.push_back(member);
+  }
+  int64_t longestNs = std::max(timeoutNs, leastDataTimeoutNs);
+  if (silent.empty() && quietNs < longestNs)
+    return;
+  failTransfer(
+      transfer,
+      describeTimeout(silent.empty() ? longestNs : timeoutNs) + silent +
+          "the data do not arrive; " +
+          describeWaiting(present, describeOperation(transfer.operation)),
+      /*secondary=*/false);
 }
 
 //===----------------------------------------------------------------------===//
@@ -244,6 +290,14 @@ void MPIEngine::failWhatNeeds(int32_t from) {
 // This rank fails
 //===----------------------------------------------------------------------===//
 
+bool MPIEngine::allHaveHeard() const {
+  for (int32_t other = 0; other < size; ++other)
+    if (other != rank && !acknowledged.count(other) &&
+        !unreachable.count(other))
+      return false;
+  return true;
+}
+
 void MPIEngine::failInvocation(int32_t, const std::string &message) {
   if (size == 1) {
     Lock lock(mutex);
@@ -266,14 +320,15 @@ void MPIEngine::failInvocation(int32_t, const std::string &message) {
       sendToAll(Failed, Writer().put(text).bytes);
     int64_t beginNs = environment.now();
     auto waited = [&]() { return environment.now() - beginNs; };
-    while (!isDead && acknowledged.size() + 1 < static_cast<size_t>(size) &&
-           waited() < longestAnswerNs) {
+    while (!isDead && !allHaveHeard() && waited() < longestAnswerNs) {
       progress();
       pause.sleep(false, waited());
     }
     if (!isDead)
       sendLastOperations();
-    int64_t longestNs = longestAnswerNs + environment.config.timeoutNs;
+    int64_t longestNs = unreachable.empty()
+                            ? longestAnswerNs + environment.config.timeoutNs
+                            : waited() + flushNs;
     while (!isDead && (isDraining() || !sent.empty()) && waited() < longestNs) {
       progress();
       pause.sleep(isDraining(), waited());

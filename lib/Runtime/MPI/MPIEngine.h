@@ -28,6 +28,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 
 namespace braid::rt {
@@ -104,7 +105,7 @@ private:
   };
 
   /// How long answers of other ranks are waited for.
-  static constexpr int64_t longestAnswerNs = int64_t(1000) * 1000 * 1000;
+  static constexpr int64_t longestAnswerNs = int64_t(500) * 1000 * 1000;
 
   // MPIEngine.cpp.
   MPICommunicator &findOrAdd(const CommunicatorSpec &spec);
@@ -130,7 +131,10 @@ private:
 
   // Failures.cpp; the mutex is held.
   void investigate(Transfer &transfer, int64_t waitedNs);
+  void investigateData(Transfer &transfer, int64_t quietNs);
   void ask();
+  void noteUnreachable();
+  bool allHaveHeard() const;
   bool allAnswered() const;
   std::optional<std::string> findDeparted(const Transfer &transfer);
   std::optional<std::string> findDeadlock();
@@ -177,6 +181,8 @@ private:
   /// Operations that some member has given up: by queue and number.
   std::map<std::pair<uint64_t, int64_t>, std::string> givenUp;
   Inquiry inquiry;
+  /// Ranks that have not answered in time, nor sent anything since.
+  std::set<int32_t> unreachable;
   std::optional<std::string> lastDeadlock; ///< Seen in the last round.
   int64_t nextInquiryNs = 0;
   int64_t inquiryPauseNs = 0;

@@ -26,8 +26,6 @@ constexpr int64_t restingNs = 10 * 1000 * 1000;
 /// between looks at data when every core has a rank to run.
 constexpr int64_t checkingNs = 50 * 1000;
 constexpr int64_t movingNs = 20 * 1000;
-/// All ranks have come: a host that is too busy is no reason to give up soon.
-constexpr int64_t leastDataTimeoutNs = int64_t(10) * 1000 * 1000 * 1000;
 } // namespace
 
 void MPIEngine::progress() {
@@ -102,8 +100,6 @@ void MPIEngine::wait(Transfer &transfer) {
     return;
   Pause pause(*this);
   int64_t beginNs = environment.now();
-  const int64_t dataTimeoutNs =
-      std::max(environment.config.timeoutNs, leastDataTimeoutNs);
   inquiryPauseNs = (20 + size) * int64_t(1000 * 1000);
   nextInquiryNs = beginNs + inquiryPauseNs;
   inquiry.sentNs = 0;
@@ -120,11 +116,8 @@ void MPIEngine::wait(Transfer &transfer) {
       int64_t now = environment.now();
       if (state == Transfer::Checking)
         investigate(transfer, now - beginNs);
-      else if (now - transfer.lastStepNs > dataTimeoutNs)
-        failTransfer(transfer,
-                     describeTimeout(dataTimeoutNs) + "the data of " +
-                         transfer.operation.signature() + " do not arrive",
-                     /*secondary=*/false);
+      else
+        investigateData(transfer, now - transfer.lastStepNs);
       pause.sleep(state == Transfer::Moving, now - beginNs);
     }
   } catch (...) {
