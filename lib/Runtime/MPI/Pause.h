@@ -42,8 +42,8 @@ public:
   Pause &operator=(const Pause &) = delete;
 
   /// Data move only while somebody looks; other ranks that have not come yet
-  /// take their time, and maybe this core. Sleeps, and does not yield: some
-  /// kernels let a thread that yields often starve beside one that computes.
+  /// take their time, and maybe this core. Sleeps, and does not yield: waits of
+  /// seconds have been seen with yields on a busy machine.
   void sleep(bool dataMove, int64_t waitedNs) {
     lock.unlock();
     constexpr int64_t spinNs = 50 * 1000, patientNs = 1000 * 1000;
