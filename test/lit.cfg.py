@@ -49,5 +49,9 @@ engine = os.path.join(config.braid_binary_dir, "lib", "libbraid_rt_mpi.so")
 if lit.util.which("mpirun", config.environment["PATH"]) and os.path.exists(engine):
     config.available_features.add("mpi")
     for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
-                 "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_mpi_yield_when_idle"]:
+                 "OMPI_MCA_rmaps_base_oversubscribe"]:
         config.environment[name] = "1"
+    # Ranks that yield in a loop have been seen to wait for seconds.
+    config.environment["OMPI_MCA_mpi_yield_when_idle"] = "0"
+    # One test of several processes at a time.
+    lit_config.parallelism_groups["mpi"] = 1

@@ -11,13 +11,12 @@ import os
 import signal
 import subprocess
 
-#: More ranks than cores that do not take each other's core while they wait, and
-#: as root, as in a container. lit.cfg.py sets the same.
+#: More ranks than cores, and as root, as in a container. lit.cfg.py sets the same.
 ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "0",
 }
 
 #: Options of mpirun by what carries the data.
