@@ -163,7 +163,7 @@ static World makeWorld(const Options &options, const std::string &engine,
 /// How long a process that has failed waits for the messages of the others. The
 /// launcher ends a job only after the first process has ended, and takes about
 /// a second for it.
-static constexpr int64_t patienceNs = 500 * 1000 * 1000;
+static constexpr int64_t patienceNs = 300 * 1000 * 1000;
 
 static braid_rt_config makeConfig(const Options &options) {
   braid_rt_config config;
