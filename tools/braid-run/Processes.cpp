@@ -1,5 +1,4 @@
-//===- Processes.cpp - What the processes of a world do together -*- C++
-//-*-===//
+//===- Processes.cpp - What the processes of a world do together ----------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

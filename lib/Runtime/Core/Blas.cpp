@@ -1,5 +1,4 @@
-//===- Blas.cpp - Matrix multiplication --------------------------*- C++
-//-*-===//
+//===- Blas.cpp - Matrix multiplication -------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
