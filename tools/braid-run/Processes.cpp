@@ -8,6 +8,7 @@
 
 #include "Processes.h"
 #include "Bytes.h"
+#include "Signals.h"
 
 #include <algorithm>
 #include <chrono>
@@ -31,11 +32,15 @@ namespace {
 /// process may compute for ever, or be gone.
 class Watchdog {
 public:
-  Watchdog(const Failure &failure, int64_t patienceNs)
-      : thread([this, failure, patienceNs]() {
+  Watchdog(const Failure &reason, int64_t patienceNs)
+      : failure(reason), thread([this, patienceNs]() {
+          setPendingFailure(failure.what());
           std::unique_lock<std::mutex> lock(mutex);
-          if (changed.wait_for(lock, std::chrono::nanoseconds(patienceNs),
-                               [this]() { return isDone; }))
+          bool isInTime =
+              changed.wait_for(lock, std::chrono::nanoseconds(patienceNs),
+                               [this]() { return isDone; });
+          setPendingFailure(nullptr);
+          if (isInTime)
             return;
           printError(failure.status, failure.what());
           _exit(failure.status);
@@ -52,6 +57,7 @@ public:
   Watchdog &operator=(const Watchdog &) = delete;
 
 private:
+  const Failure failure;
   std::mutex mutex;
   std::condition_variable changed;
   bool isDone = false;

@@ -49,6 +49,7 @@ private:
 static std::atomic<const SignalScope::Rank *> ranks{nullptr};
 static std::atomic<size_t> rankCount{0};
 static std::atomic<int> exitStatus{1};
+static std::atomic<const char *> pendingFailure{nullptr};
 
 /// Says what a compiled program has done.
 static void reportCrash(int signal) {
@@ -68,9 +69,18 @@ static void reportCrash(int signal) {
   std::raise(signal);
 }
 
-/// Says what the ranks of this process wait for, and ends it.
+/// Says why the process has failed, or else what its ranks wait for, and ends
+/// it.
 static void reportEnd(int signal) {
   const SignalScope::Rank *first = ranks;
+  if (const char *failure = pendingFailure.exchange(nullptr)) {
+    first = nullptr;
+    for (const char *piece : {"braid-run: error: ", failure, "\n"}) {
+      // There is nothing to do about a message that cannot be written.
+      [[maybe_unused]] ssize_t written =
+          ::write(STDERR_FILENO, piece, std::strlen(piece));
+    }
+  }
   for (size_t i = 0; first && i < rankCount; ++i) {
     char operation[1024];
     if (!braid_rt_waiting(first[i].context, operation, sizeof(operation)))
@@ -85,6 +95,8 @@ static void reportEnd(int signal) {
 }
 
 void braid::run::setSignalStatus(int status) { exitStatus = status; }
+
+void braid::run::setPendingFailure(const char *text) { pendingFailure = text; }
 
 void braid::run::installSignalHandlers() {
   struct sigaction action = {};

@@ -24,6 +24,11 @@ void installSignalHandlers();
 /// why it fails.
 void setSignalStatus(int status);
 
+/// The message of a failure that is not printed yet: SIGTERM and SIGINT print
+/// it instead of what the ranks wait for. nullptr: there is none. The text has
+/// to live until the next call.
+void setPendingFailure(const char *text);
+
 /// The ranks that such a message is about, until the scope ends. Installs the
 /// handlers again, as an engine's library may have put its own.
 class SignalScope {
