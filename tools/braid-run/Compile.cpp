@@ -70,6 +70,27 @@ std::string braid::run::makeTemporaryFile() {
   return pattern + "/program.so";
 }
 
+/// Starts the compiler; returns 0 or an error number. A signal that would stop
+/// the compiler comes before it exists or when `compiler` holds its number.
+static int startCompiler(std::vector<char *> &argv, pid_t &child) {
+  sigset_t ends, before;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &ends, &before);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attributes, &before);
+  int code =
+      posix_spawnp(&child, argv[0], nullptr, &attributes, argv.data(), environ);
+  if (code == 0)
+    compiler = child;
+  posix_spawnattr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return code;
+}
+
 std::string braid::run::compileProgram(const std::string &file,
                                        const std::string &passes) {
   if (access(file.c_str(), R_OK) != 0)
@@ -84,10 +105,8 @@ std::string braid::run::compileProgram(const std::string &file,
   argv.push_back(nullptr);
   pid_t child = 0;
   int status = 0;
-  int code =
-      posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ);
+  int code = startCompiler(argv, child);
   if (code == 0) {
-    compiler = child;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     compiler = 0;
