@@ -38,8 +38,8 @@ static void pauseCore() {
 #endif
 }
 
-/// A member of a communicator: hands everything on with its rank.
 namespace {
+/// A member of a communicator: hands everything on with its rank.
 class InProcessCommunicator final : public Communicator {
 public:
   InProcessCommunicator(InProcessEngine &engine, int32_t rank,

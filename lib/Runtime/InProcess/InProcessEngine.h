@@ -172,7 +172,6 @@ private:
                                     int64_t invocation,
                                     const Operation &operation);
   void makePending(const std::shared_ptr<Slot> &slot);
-  void removePending(const std::shared_ptr<Slot> &slot);
   std::string checkAgreement(const Slot &slot) const;
   void failIfMemberIsGone(const std::shared_ptr<Slot> &slot);
   void becomeReady(const std::shared_ptr<Slot> &slot);

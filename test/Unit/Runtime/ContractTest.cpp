@@ -170,13 +170,19 @@ static braid_rt_view partOf(Buffer &buffer, int64_t part, int64_t parts,
           buffer.dtype, static_cast<int32_t>(buffer.sizes.size())};
 }
 
+/// Writes each rank's part to its place in the rank's whole.
+static void placeOwnParts(const std::vector<Buffer> &parts,
+                          std::vector<Buffer> &whole) {
+  for (size_t rank = 0; rank < parts.size(); ++rank)
+    std::memcpy(whole[rank].data.data() + rank * parts[rank].bytes(),
+                parts[rank].data.data(), parts[rank].bytes());
+}
+
 TEST_P(ContractTest, AllGatherTakesItsOwnSliceOfTheResult) {
   for (int64_t rows : {1, 5000}) {
     std::vector<Buffer> parts = makeBuffers(BRAID_RT_F32, {rows, 3}, 6);
     std::vector<Buffer> whole = makeBuffers(BRAID_RT_F32, {rows * ranks, 3});
-    for (int32_t rank = 0; rank < ranks; ++rank)
-      std::memcpy(whole[rank].data.data() + rank * parts[rank].bytes(),
-                  parts[rank].data.data(), parts[rank].bytes());
+    placeOwnParts(parts, whole);
     ASSERT_TRUE(world->run([&](int32_t rank) {
       int64_t sizes[2];
       braid_rt_view from = partOf(whole[rank], rank, ranks, sizes);
@@ -194,9 +200,7 @@ TEST_P(ContractTest, GatherTakesItsOwnSliceOfTheResult) {
     int64_t root = ranks - 1;
     std::vector<Buffer> parts = makeBuffers(BRAID_RT_F32, {rows, 3}, 7);
     std::vector<Buffer> whole = makeBuffers(BRAID_RT_F32, {rows * ranks, 3});
-    for (int32_t rank = 0; rank < ranks; ++rank)
-      std::memcpy(whole[rank].data.data() + rank * parts[rank].bytes(),
-                  parts[rank].data.data(), parts[rank].bytes());
+    placeOwnParts(parts, whole);
     ASSERT_TRUE(world->run([&](int32_t rank) {
       int64_t sizes[2];
       braid_rt_view from = partOf(whole[rank], rank, ranks, sizes);

@@ -127,6 +127,15 @@ static const braid_rt_argument divideArguments[] = {
 static const braid_rt_entry divideEntry = {"divide", runDivide, 1,
                                            divideArguments, 0};
 
+/* Starts and awaits an all-reduce. */
+static void waitForAll(void) {
+  float memory[4] = {0};
+  braid_rt_view view = {memory, four, BRAID_RT_F32, 1};
+  braid_rt_wait(
+      braid_rt_all_reduce(&world, 1, &view, &view, BRAID_RT_SUM, 0, &site),
+      &site);
+}
+
 /* Rank 1 touches memory that it does not have, the others wait for it. */
 static void runCrash(void **args) {
   (void)args;
@@ -135,11 +144,7 @@ static void runCrash(void **args) {
     nanosleep(&time, 0);
     *(volatile int *)args = *(volatile int *)8;
   }
-  float memory[4] = {0};
-  braid_rt_view view = {memory, four, BRAID_RT_F32, 1};
-  braid_rt_wait(
-      braid_rt_all_reduce(&world, 1, &view, &view, BRAID_RT_SUM, 0, &site),
-      &site);
+  waitForAll();
 }
 static const braid_rt_entry crashEntry = {"crash", runCrash, 0, 0, 0};
 
@@ -150,11 +155,7 @@ static void runForever(void **args) {
     struct timespec time = {1, 0};
     nanosleep(&time, 0);
   }
-  float memory[4] = {0};
-  braid_rt_view view = {memory, four, BRAID_RT_F32, 1};
-  braid_rt_wait(
-      braid_rt_all_reduce(&world, 1, &view, &view, BRAID_RT_SUM, 0, &site),
-      &site);
+  waitForAll();
 }
 static const braid_rt_entry foreverEntry = {"forever", runForever, 0, 0, 0};
 
