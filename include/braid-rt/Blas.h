@@ -38,6 +38,37 @@ BRAID_RT_API void braid_rt_batch_matmul(
     int64_t strideA, const void *b, int64_t ldb, int64_t strideB, double beta,
     void *c, int64_t ldc, int64_t strideC, const braid_rt_site *site);
 
+/* What a product does to each element of its result, in the type of the
+ * accumulation, before the result is rounded. The numbers are part of the ABI.
+ */
+typedef enum braid_rt_epilogue {
+  BRAID_RT_EPILOGUE_NONE = 0,
+  BRAID_RT_EPILOGUE_RELU = 1,
+  BRAID_RT_EPILOGUE_GELU = 2 /* with tanh */
+} braid_rt_epilogue;
+
+/* What a device's library adds to a product. LLVM: { i32, i32, i32, i32, ptr }.
+ */
+typedef struct braid_rt_product_options {
+  int32_t resultDtype;     /* of C and the bias */
+  int32_t epilogue;        /* braid_rt_epilogue */
+  int32_t multiprocessors; /* how many the product may count on; 0: all */
+  int32_t reserved;        /* 0 */
+  const void *bias; /* n elements, added to each row before the epilogue; NULL:
+                       none */
+} braid_rt_product_options;
+
+/* `batch` products with options. dtype, that of A and B: f16, bf16, f32, f64,
+ * f8E4M3FN, complex f32 or complex f64, as far as the device's library has it;
+ * sums of 16-bit and 8-bit floats are f32. The host's library has no options
+ * but its own defaults (result of type dtype, nothing else). */
+BRAID_RT_API void braid_rt_fused_matmul(
+    int32_t dtype, int32_t transposeA, int32_t transposeB, int64_t batch,
+    int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
+    int64_t strideA, const void *b, int64_t ldb, int64_t strideB, double beta,
+    void *c, int64_t ldc, int64_t strideC,
+    const braid_rt_product_options *options, const braid_rt_site *site);
+
 #ifdef __cplusplus
 }
 #endif

@@ -104,7 +104,8 @@ BRAID_RT_API int32_t braid_rt_world_local_ranks(const braid_rt_world *world,
 /* Whether the engine has a capability: 1 or 0. `link-rehearsal`: operations
  * take as long as on a slower link. `recovery`: the world can be used again
  * after a failure. `host-memory`: compiled code's buffers are the host's.
- * `processes`: ranks are processes of their own. */
+ * `processes`: ranks are processes of their own. `transports`: lanes choose how
+ * they move data (braid_rt_transport). `graphs`: the option cuda-graph. */
 BRAID_RT_API int32_t braid_rt_world_has(const braid_rt_world *world,
                                         const char *capability);
 
@@ -133,6 +134,30 @@ BRAID_RT_API int32_t braid_rt_world_exchange(braid_rt_world *world,
  * when another process runs it. */
 BRAID_RT_API braid_rt_context *braid_rt_world_context(braid_rt_world *world,
                                                       int32_t rank);
+
+/* Memory of the rank's device for arguments, aligned to at least 256 bytes;
+ * host memory where the host is the device. All ranks allocate the same sizes
+ * in the same order, so that an engine may place them symmetrically. NULL when
+ * there is none, with what was needed and what is left in `error`. The rank
+ * must not be running. */
+BRAID_RT_API void *braid_rt_device_alloc(braid_rt_context *context,
+                                         int64_t bytes, char *error,
+                                         size_t errorSize);
+
+/* Releases it; nothing for NULL. */
+BRAID_RT_API void braid_rt_device_free(braid_rt_context *context,
+                                       void *pointer);
+
+/* Copies between the host's memory and the rank's device; on return the copy is
+ * done. The rank must not be running. */
+BRAID_RT_API int32_t braid_rt_copy_to_device(braid_rt_context *context,
+                                             void *device, const void *host,
+                                             int64_t bytes, char *error,
+                                             size_t errorSize);
+BRAID_RT_API int32_t braid_rt_copy_from_device(braid_rt_context *context,
+                                               void *host, const void *device,
+                                               int64_t bytes, char *error,
+                                               size_t errorSize);
 
 /* Runs an entry on every rank of this process at once, each on a thread of its
  * own that the world keeps, and returns when all have ended. args[i] is the
@@ -197,7 +222,12 @@ typedef struct braid_rt_statistics {
   int64_t leakedBytes;  /* released at the end of an invocation */
   int64_t starts;       /* number of starts, coalesced launches once */
   int64_t waits;        /* number of waits */
-  int64_t waitNs;       /* time that the rank spent in waits */
+  int64_t waitNs;       /* time that the rank's thread spent in waits */
+  int64_t hostNs;       /* time that the rank's thread spent in the program, to
+                           its return; without the device's remaining work */
+  int64_t deviceNs;     /* time of the last invocation on the device's clock; 0
+                           where the host is the device */
+  int64_t hostReads;    /* number of braid_rt_read */
 } braid_rt_statistics;
 
 BRAID_RT_API void braid_rt_get_statistics(const braid_rt_context *context,

@@ -43,7 +43,8 @@ typedef enum braid_rt_passing {
  * - BRAID_RT_MEMREF: an MLIR memref descriptor of `rank` (see braid_rt_memref
  * in Memory.h). For IN and INOUT, and for OUT with static sizes, the caller has
  *   filled it in: contiguous, row-major, offset 0, 64-byte aligned memory of
- *   the caller's. For OUT with a dynamic size (BRAID_RT_DYNAMIC) the caller
+ *   the caller's, which the rank's device reads: braid_rt_device_alloc gives it
+ *   for any engine. For OUT with a dynamic size (BRAID_RT_DYNAMIC) the caller
  *   passes a descriptor of zeros, and the entry fills in all of it, contiguous
  *   and row-major, `allocated` being memory that it got from
  *   _mlir_memref_to_llvm_(aligned_)alloc on this rank and does not free: the
@@ -72,15 +73,61 @@ typedef struct braid_rt_entry {
   const braid_rt_site *site;          /* where it is defined; may be NULL */
 } braid_rt_entry;
 
-/* The program: constant data. LLVM: { i32, i32, ptr, i64, ptr, i64, ptr }. */
+/* Where a program's kernels run. The numbers are part of the ABI. */
+typedef enum braid_rt_target {
+  BRAID_RT_TARGET_HOST = 0,
+  BRAID_RT_TARGET_CUDA = 1
+} braid_rt_target;
+
+/* Code for a device: constant data. LLVM: { ptr, i64, ptr }. */
+typedef struct braid_rt_image {
+  const void *data; /* for CUDA: a fat binary, a cubin, or PTX with a closing
+                       zero */
+  int64_t size;
+  const char *chip; /* what it was compiled for, `sm_90` */
+} braid_rt_image;
+
+/* A kernel of an image: constant data. LLVM: { ptr, ptr }. */
+typedef struct braid_rt_kernel {
+  const braid_rt_image *image; /* one of the program's images */
+  const char *name;
+} braid_rt_kernel;
+
+/* Data that kernels read: constant data, copied to each device once.
+ * LLVM: { ptr, i64 }. */
+typedef struct braid_rt_constant {
+  const void *data;
+  int64_t size; /* in bytes */
+} braid_rt_constant;
+
+/* What a program for a device brings besides its code for the host.
+ * LLVM: { i64, ptr, i64, ptr, i64, i64 }. */
+typedef struct braid_rt_device_program {
+  int64_t imageCount;
+  const braid_rt_image *const *images; /* imageCount pointers */
+  int64_t constantCount;
+  const braid_rt_constant *const *constants; /* constantCount pointers */
+  int64_t arenaBytes;    /* device memory that an invocation needs besides its
+                            arguments: the greatest braid_rt_arena */
+  int64_t hostReadCount; /* sites that read device memory on the host: with any
+                            the program cannot run as a graph */
+} braid_rt_device_program;
+
+/* The program: constant data.
+ * LLVM: { i32, i32, ptr, i64, ptr, i64, ptr, ptr, ptr }. */
 typedef struct braid_rt_program {
   int32_t abiVersion; /* BRAID_RT_ABI_VERSION */
-  int32_t flags;      /* 0 */
+  int32_t target;     /* braid_rt_target */
   const char *name;   /* the module's name or its file's; may be NULL */
   int64_t groupCount;
-  const braid_rt_group *const *groups; /* groupCount pointers; all groups */
+  const braid_rt_group *const *groups; /* groupCount pointers; all groups, once
+                                          for each lane */
   int64_t entryCount;
   const braid_rt_entry *const *entries; /* entryCount pointers */
+  const char *schedule; /* a hash of the program's text after scheduling: equal
+                           on ranks that start the same collectives in the same
+                           order; NULL where ranks may run different texts */
+  const braid_rt_device_program *device; /* NULL for the target host */
 } braid_rt_program;
 
 #ifdef __cplusplus

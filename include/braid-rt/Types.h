@@ -33,7 +33,7 @@
 
 /* The version of everything in these headers. A program table with another one
  * is refused. */
-#define BRAID_RT_ABI_VERSION 1
+#define BRAID_RT_ABI_VERSION 2
 
 /* A size that is only known when the program runs, in braid_rt_argument. */
 #define BRAID_RT_DYNAMIC ((int64_t)-1)
@@ -110,18 +110,38 @@ typedef struct braid_rt_site {
   int32_t column;    /* from 1; 0 when unknown */
 } braid_rt_site;
 
+/* How the collectives of a lane move their data, on engines that have a choice
+ * (`transports`). The numbers are part of the ABI. */
+typedef enum braid_rt_transport {
+  BRAID_RT_TRANSPORT_DEFAULT = 0,   /* what the engine chooses */
+  BRAID_RT_TRANSPORT_SYMMETRIC = 1, /* kernels on symmetric memory */
+  BRAID_RT_TRANSPORT_COPY = 2       /* copy engines */
+} braid_rt_transport;
+
+/* A lane: a queue of its own for some of a group's collectives, constant data.
+ * Lanes of equal names in one group are one lane.
+ * LLVM: { ptr, i32, i32 }. */
+typedef struct braid_rt_lane {
+  const char *name;  /* `latency` */
+  int32_t ctas;      /* thread blocks of one collective at most; 0: the engine's
+                        choice */
+  int32_t transport; /* braid_rt_transport */
+} braid_rt_lane;
+
 /* A group of ranks: constant data. Ranks find each other by the content (name
  * and lists), never by the address, so every rank may have a copy of its own.
  * A partition into lists, each of which is one communicator; list i is
  * ranks[offsets[i]] ... ranks[offsets[i + 1] - 1], in the order in which the
  * group counts its members.
- * LLVM: { ptr, i32, i32, ptr, ptr }. */
+ * Collectives of one group in different lanes are not ordered.
+ * LLVM: { ptr, i32, i32, ptr, ptr, ptr }. */
 typedef struct braid_rt_group {
-  const char *name;       /* the symbol's name, without the @ */
-  int32_t allRanks;       /* 1: `comm.group @g all`; the rest is then 0 */
-  int32_t listCount;      /* number of lists */
-  const int32_t *offsets; /* listCount + 1 entries, offsets[0] == 0 */
-  const int32_t *ranks;   /* offsets[listCount] ranks of the world */
+  const char *name;          /* the symbol's name, without the @ */
+  int32_t allRanks;          /* 1: `comm.group @g all`; the rest is then 0 */
+  int32_t listCount;         /* number of lists */
+  const int32_t *offsets;    /* listCount + 1 entries, offsets[0] == 0 */
+  const int32_t *ranks;      /* offsets[listCount] ranks of the world */
+  const braid_rt_lane *lane; /* NULL: the lane of collectives that name none */
 } braid_rt_group;
 
 /* A tensor in memory: contiguous, row-major; data points at the first element.

@@ -11,6 +11,7 @@
 
 #include "braid-rt/Blas.h"
 #include "braid-rt/Collectives.h"
+#include "braid-rt/Device.h"
 #include "braid-rt/Host.h"
 #include "braid-rt/Link.h"
 #include "braid-rt/Memory.h"

@@ -245,18 +245,21 @@ void TableEmitter::emitProgram() {
   LLVM::GlobalOp name;
   if (std::optional<StringRef> symbol = module.getSymName())
     name = createString(builder, module, loc, "__braid_program_name", *symbol);
-  auto type = getStruct({i32, i32, pointer, i64, pointer, i64, pointer});
+  auto type = getStruct(
+      {i32, i32, pointer, i64, pointer, i64, pointer, pointer, pointer});
   LLVM::GlobalOp program = createConstant(
       builder, module, loc, type, BRAID_RT_PROGRAM_SYMBOL,
       [&](OpBuilder &builder) {
         return createStruct(
             builder, loc, type,
             {getInteger(builder, loc, i32, BRAID_RT_ABI_VERSION),
-             getInteger(builder, loc, i32, 0), getAddress(builder, loc, name),
+             getInteger(builder, loc, i32, BRAID_RT_TARGET_HOST),
+             getAddress(builder, loc, name),
              getInteger(builder, loc, i64, groups.size()),
              getAddress(builder, loc, groupList),
              getInteger(builder, loc, i64, entries.size()),
-             getAddress(builder, loc, entryList)});
+             getAddress(builder, loc, entryList), /*schedule=*/Value(),
+             /*device=*/Value()});
       });
   program.setLinkage(LLVM::Linkage::External);
 }

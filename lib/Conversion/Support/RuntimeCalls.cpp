@@ -180,7 +180,7 @@ void braid::createGroup(OpBuilder &builder, ModuleOp module, Location loc,
   auto pointer = LLVM::LLVMPointerType::get(context);
   Type i32 = builder.getI32Type();
   auto type = LLVM::LLVMStructType::getLiteral(
-      context, {pointer, i32, i32, pointer, pointer});
+      context, {pointer, i32, i32, pointer, pointer, pointer});
   std::string global = getGroupGlobalName(name);
   auto nameText = createString(builder, module, loc, global + "_name", name);
   LLVM::GlobalOp offsetsGlobal, ranksGlobal;
@@ -205,7 +205,8 @@ void braid::createGroup(OpBuilder &builder, ModuleOp module, Location loc,
                         {getAddress(nameText),
                          createI32(builder, loc, lists.empty()),
                          createI32(builder, loc, lists.size()),
-                         getAddress(offsetsGlobal), getAddress(ranksGlobal)});
+                         getAddress(offsetsGlobal), getAddress(ranksGlobal),
+                         /*lane=*/Value()});
   });
 }
 

@@ -9,22 +9,13 @@
 #include "braid-rt/Blas.h"
 #include "Core/Context.h"
 
-#include <climits>
-
 using namespace braid::rt;
 
 void braid::rt::checkProduct(const MatrixProduct &p) {
-  if (p.dtype != BRAID_RT_F32 && p.dtype != BRAID_RT_F64 &&
-      p.dtype != BRAID_RT_COMPLEX_F32 && p.dtype != BRAID_RT_COMPLEX_F64) {
-    const char *name = braid_rt_dtype_name(p.dtype);
-    throw Error(std::string("matmul of ") +
-                (name ? name : std::to_string(p.dtype)) +
-                ", expected f32, f64, complex<f32> or complex<f64>");
-  }
-  for (int64_t value : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc})
-    if (value < 0 || value > INT_MAX)
+  for (int64_t value : {p.batch, p.m, p.n, p.k, p.lda, p.ldb, p.ldc})
+    if (value < 0)
       throw Error("matmul: a size or leading dimension is " +
-                  std::to_string(value) + ", expected 0 to 2147483647");
+                  std::to_string(value) + ", expected at least 0");
   struct {
     const char *name;
     int64_t leading, row;
@@ -38,30 +29,49 @@ void braid::rt::checkProduct(const MatrixProduct &p) {
                   ", less than its row of " + std::to_string(operand.row));
 }
 
+void braid_rt_fused_matmul(int32_t dtype, int32_t transposeA,
+                           int32_t transposeB, int64_t batch, int64_t m,
+                           int64_t n, int64_t k, const void *a, int64_t lda,
+                           int64_t strideA, const void *b, int64_t ldb,
+                           int64_t strideB, double beta, void *c, int64_t ldc,
+                           int64_t strideC,
+                           const braid_rt_product_options *options,
+                           const braid_rt_site *site) {
+  leaveOnError([&](Context &context) {
+    MatrixProduct product = {dtype,
+                             transposeA != 0,
+                             transposeB != 0,
+                             batch,
+                             m,
+                             n,
+                             k,
+                             lda,
+                             ldb,
+                             beta,
+                             ldc,
+                             strideA,
+                             strideB,
+                             strideC,
+                             *options};
+    context.atSite(site, [&]() {
+      checkProduct(product);
+      if (batch != 0 && m != 0 && n != 0)
+        context.device.multiply(product, a, b, c);
+    });
+  });
+}
+
 void braid_rt_batch_matmul(int32_t dtype, int32_t transposeA,
                            int32_t transposeB, int64_t batch, int64_t m,
                            int64_t n, int64_t k, const void *a, int64_t lda,
                            int64_t strideA, const void *b, int64_t ldb,
                            int64_t strideB, double beta, void *c, int64_t ldc,
                            int64_t strideC, const braid_rt_site *site) {
-  leaveOnError([&](Context &context) {
-    MatrixProduct product = {
-        dtype, transposeA != 0, transposeB != 0, m, n, k, lda, ldb, beta, ldc};
-    try {
-      checkProduct(product);
-    } catch (const Error &error) {
-      throw Error(messagePrefix(site ? *site : braid_rt_site{}, context.rank) +
-                  error.what());
-    }
-    if (m == 0 || n == 0)
-      return;
-    int64_t size = braid_rt_dtype_size(dtype);
-    for (int64_t i = 0; i < batch; ++i)
-      context.device.multiply(product,
-                              static_cast<const char *>(a) + i * strideA * size,
-                              static_cast<const char *>(b) + i * strideB * size,
-                              static_cast<char *>(c) + i * strideC * size);
-  });
+  braid_rt_product_options options = {dtype, BRAID_RT_EPILOGUE_NONE, 0, 0,
+                                      nullptr};
+  braid_rt_fused_matmul(dtype, transposeA, transposeB, batch, m, n, k, a, lda,
+                        strideA, b, ldb, strideB, beta, c, ldc, strideC,
+                        &options, site);
 }
 
 void braid_rt_matmul(int32_t dtype, int32_t transposeA, int32_t transposeB,

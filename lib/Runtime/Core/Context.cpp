@@ -46,15 +46,15 @@ void braid::rt::failOutsideOfRank() {
 // Invocation
 //===----------------------------------------------------------------------===//
 
-void Context::begin() {
+bool Context::begin(const braid_rt_entry &entry, void **args) {
   error.clear();
   failed = secondary = false;
   // Another program's descriptors may stand where an unloaded one's stood.
   communicators.clear();
   events.clear();
   exportedEvents.clear();
-  device.beginInvocation();
   engine.beginInvocation(rank);
+  return device.beginInvocation(entry, args);
 }
 
 /// Calls the entry; false when it was left by an error. Kept apart so that no
@@ -92,14 +92,24 @@ int32_t Context::invoke(const braid_rt_entry &entry, void **args) {
 }
 
 int32_t Context::run(const braid_rt_entry &entry, void **args) {
-  begin();
-  currentContext = this;
-  bool returned = call(jumpTarget, entry, args);
-  currentContext = nullptr;
-  if (returned)
-    finish(entry, args);
-  else
-    fail(error, secondary);
+  int64_t beginNs = environment.now();
+  bool returned = true;
+  try {
+    if (!begin(entry, args)) {
+      currentContext = this;
+      returned = call(jumpTarget, entry, args);
+      currentContext = nullptr;
+    }
+    statistics.hostNs += environment.now() - beginNs;
+    if (returned)
+      finish(entry, args);
+    else
+      fail(error, secondary);
+  } catch (const Error &caught) {
+    fail(messagePrefix(caught.site.value_or(braid_rt_site{}), rank) +
+             caught.what(),
+         caught.secondary);
+  }
   int64_t leaked = device.memory().releaseAll();
   if (leaked && !failed) {
     statistics.leakedBytes += leaked;
@@ -126,6 +136,8 @@ void Context::finish(const braid_rt_entry &entry, void **args) {
                     "the program ended without waiting for " +
                     request.operation().signature() + " on @" + request.lane);
     detachResults(entry, args);
+    device.endInvocation();
+    statistics.deviceNs = device.deviceNs();
     engine.endInvocation(rank);
   } catch (const Error &caught) {
     fail(caught.what(), caught.secondary);
@@ -166,6 +178,7 @@ void Context::fail(const std::string &message, bool isSecondary) {
   if (environment.logs(BRAID_RT_DEBUG_INFO))
     environment.log("failed: " + message);
   engine.failInvocation(rank, message);
+  device.failInvocation();
   for (size_t slot = 0; slot < requests.size(); ++slot)
     if (requests[slot].request) {
       requests[slot].request.reset();
@@ -180,7 +193,8 @@ void Context::fail(const std::string &message, bool isSecondary) {
 
 /// The content of a group's list: what makes two ranks' communicators one.
 static std::string communicatorKey(const braid_rt_group &group, int32_t list) {
-  std::string key = std::string(group.name) + '\n';
+  std::string key = std::string(group.name) + '\n' +
+                    (group.lane ? group.lane->name : "") + '\n';
   if (group.allRanks)
     return key + "all";
   for (int32_t i = 0; i < group.offsets[group.listCount]; ++i) {
@@ -196,6 +210,8 @@ CommunicatorSpec braid::rt::findPlace(const braid_rt_group &group, int32_t rank,
                                       int32_t worldSize) {
   CommunicatorSpec spec;
   spec.name = group.name;
+  if (group.lane)
+    spec.lane = {group.lane->name, group.lane->ctas, group.lane->transport};
   int32_t list = group.allRanks ? 0 : -1;
   if (group.allRanks) {
     for (int32_t r = 0; r < worldSize; ++r)
@@ -273,6 +289,8 @@ void *Context::start(const braid_rt_group &group, Operation operation) {
     checkOperation(operation, communicator->spec.index,
                    communicator->spec.size());
     request.lane = group.name;
+    if (group.lane)
+      request.lane += std::string(" ") + group.lane->name;
     if (operation.isPointToPoint())
       request.lane += " p2p";
     request.waitsLeft =

@@ -63,6 +63,20 @@ public:
   /// Keeps the message for the launcher. The thread leaves compiled code next.
   void recordError(const std::string &message, bool secondary);
 
+  /// Runs `body` for the op at `site`, which may be null: errors name both.
+  template <typename Body>
+  void atSite(const braid_rt_site *site, Body body) const {
+    try {
+      body();
+    } catch (const Error &error) {
+      throw Error(
+          messagePrefix(error.site.value_or(site ? *site : braid_rt_site{}),
+                        rank) +
+              error.what(),
+          error.secondary);
+    }
+  }
+
   /// Leaves compiled code after recordError.
   [[noreturn]] void jump() { std::longjmp(jumpTarget, 1); }
 
@@ -108,7 +122,7 @@ private:
   static int64_t createNumber();
   int32_t refuse(const char *why) const;
   int32_t run(const braid_rt_entry &entry, void **args);
-  void begin();
+  bool begin(const braid_rt_entry &entry, void **args);
   void finish(const braid_rt_entry &entry, void **args);
   void detachResults(const braid_rt_entry &entry, void **args);
   void fail(const std::string &message, bool isSecondary);

@@ -10,6 +10,8 @@
 #define BRAID_RUNTIME_CORE_DEVICE_H
 
 #include "Core/Memory.h"
+#include "braid-rt/Blas.h"
+#include "braid-rt/Program.h"
 #include "braid-rt/Types.h"
 
 #include <cstddef>
@@ -18,41 +20,89 @@
 namespace braid::rt {
 
 /// C = A B + beta C for row-major matrices, A of m x k, B of k x n, C of m x n,
-/// each before the transposition.
+/// each before the transposition; `batch` such products.
 struct MatrixProduct {
   int32_t dtype;
   bool transposeA, transposeB;
+  int64_t batch;
   int64_t m, n, k;
   int64_t lda, ldb; ///< Leading dimensions, in elements.
   double beta;
   int64_t ldc;
+  int64_t strideA, strideB, strideC; ///< Between matrices, in elements.
+  braid_rt_product_options options;
+};
+
+/// The blocks and threads of a launch.
+struct LaunchSize {
+  int64_t grid[3], block[3];
+  int64_t sharedBytes;
 };
 
 /// The memory and the compute stream of one rank. The rank's own thread calls
-/// all functions.
+/// all functions but those for the launcher, which are called while the rank
+/// does not run. All throw Error.
+///
+/// The functions that a device of its own adds have defaults for the host,
+/// where kernels are functions of the program.
 class BRAID_RT_API Device {
 public:
   virtual ~Device();
 
-  /// The rank enters its program on the calling thread.
-  virtual void beginInvocation() = 0;
+  //===--- For the launcher -----------------------------------------------===//
 
-  /// What compiled code allocates. In the order of the compute stream.
+  /// Loads what a program brings for devices and makes room for its arena.
+  /// Throws where the device cannot run the program.
+  virtual void prepare(const braid_rt_program &program);
+
+  /// Memory for arguments, aligned to at least 256 bytes.
+  virtual void *allocate(int64_t bytes);
+  virtual void free(void *pointer);
+
+  /// Copies; done on return.
+  virtual void copyToDevice(void *device, const void *host, int64_t bytes);
+  virtual void copyFromDevice(void *host, const void *device, int64_t bytes);
+
+  //===--- For invocations ------------------------------------------------===//
+
+  /// The rank enters a program on the calling thread. Returns true when the
+  /// device has run the whole invocation by itself (a graph that it has
+  /// recorded): the entry is not called then.
+  virtual bool beginInvocation(const braid_rt_entry &entry, void **args) = 0;
+
+  /// The entry has returned and all its requests have been awaited. Returns
+  /// when the device has done the work of the invocation.
+  virtual void endInvocation() {}
+
+  /// The invocation has failed; the device forgets what it has recorded.
+  virtual void failInvocation() {}
+
+  /// Time of the last invocation on the device's clock, in ns; 0 where the host
+  /// is the device.
+  virtual int64_t deviceNs() const { return 0; }
+
+  /// What compiled code allocates on the host.
   virtual MemoryPool &memory() = 0;
 
   /// The stream that kernels are launched on; nullptr where the host computes.
   virtual void *computeStream() { return nullptr; }
 
-  /// Returns when the compute stream has done all it was asked for.
-  virtual void synchronize() {}
-
   /// Multiplies matrices, after checkProduct.
   virtual void multiply(const MatrixProduct &product, const void *a,
                         const void *b, void *c) = 0;
+
+  // What braid-rt/Device.h describes.
+  virtual void *arena(int64_t bytes);
+  virtual void *constant(const braid_rt_constant &constant);
+  virtual void launch(const braid_rt_kernel &kernel, const LaunchSize &size,
+                      void **arguments, int64_t argumentCount);
+  virtual void copy(void *destination, const void *source, int64_t bytes);
+  virtual void read(void *host, const void *device, int64_t bytes);
+  virtual void write(void *device, const void *host, int64_t bytes);
 };
 
-/// Throws an Error that names what is wrong with the types and sizes.
-void checkProduct(const MatrixProduct &product);
+/// Throws an Error that names what is wrong with the sizes.
+BRAID_RT_API void checkProduct(const MatrixProduct &product);
 
 } // namespace braid::rt
 

@@ -14,7 +14,6 @@ using namespace braid::rt;
 EngineRequest::~EngineRequest() = default;
 Communicator::~Communicator() = default;
 Engine::~Engine() = default;
-Device::~Device() = default;
 
 void Engine::prepare(int32_t rank, const std::vector<CommunicatorSpec> &specs) {
   for (const CommunicatorSpec &spec : specs)

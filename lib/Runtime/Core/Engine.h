@@ -26,14 +26,23 @@
 
 namespace braid::rt {
 
-/// One list of a group, as the rank sees it that is member `index` of the list.
+/// The queue of a communicator's collectives; unnamed for those that name none.
+struct LaneSpec {
+  std::string name;
+  int32_t ctas = 0; ///< Thread blocks of a collective at most; 0: any number.
+  int32_t transport = BRAID_RT_TRANSPORT_DEFAULT;
+};
+
+/// One list of a group and one of its lanes, as the rank sees it that is member
+/// `index` of the list.
 struct CommunicatorSpec {
-  /// The name and all lists of the group, and the number of this list: members
-  /// of one communicator have equal keys.
+  /// The name and all lists of the group, the lane's name, and the number of
+  /// this list: members of one communicator have equal keys.
   std::string key;
   std::string name;           ///< The group's name.
   std::vector<int32_t> ranks; ///< World ranks, in the group's order.
   int64_t index = 0;          ///< The rank's place in `ranks`.
+  LaneSpec lane;
 
   int64_t size() const { return static_cast<int64_t>(ranks.size()); }
 };
@@ -91,6 +100,12 @@ struct Capabilities {
   bool hostMemory = false;
   /// `processes`: ranks are processes of their own.
   bool processes = false;
+  /// `transports`: lanes choose how they move data.
+  bool transports = false;
+  /// `graphs`: the engine has the option `cuda-graph`.
+  bool graphs = false;
+  /// What programs the devices run, a braid_rt_target.
+  int32_t target = BRAID_RT_TARGET_HOST;
 };
 
 /// Finds the ranks of the world and connects them.

@@ -9,7 +9,7 @@
 #ifndef BRAID_RUNTIME_CORE_ERROR_H
 #define BRAID_RUNTIME_CORE_ERROR_H
 
-#include "braid-rt/Types.h"
+#include "braid-rt/Host.h"
 
 #include <cstdio>
 #include <optional>
@@ -48,6 +48,19 @@ BRAID_RT_API std::string messagePrefix(const braid_rt_site &site, int32_t rank);
 inline void copyError(const std::string &message, char *error, size_t size) {
   if (error && size)
     std::snprintf(error, size, "%s", message.c_str());
+}
+
+/// Runs `body` and returns a braid_rt_status; what it throws becomes the
+/// caller's error.
+template <typename Body>
+int32_t returnErrors(char *error, size_t size, Body body) {
+  try {
+    body();
+    return BRAID_RT_OK;
+  } catch (const std::exception &caught) {
+    copyError(caught.what(), error, size);
+    return BRAID_RT_FAILED;
+  }
 }
 
 } // namespace braid::rt

@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/HostDevice.h"
+#include "Core/Error.h"
 
 #include <algorithm>
 #include <cblas.h>
+#include <climits>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
@@ -27,14 +29,15 @@ int32_t braid::rt::chooseBlasThreads(int32_t configured, int32_t ranksOfHost) {
   return std::max(1, std::min(own, ofHost / std::max(1, ranksOfHost)));
 }
 
-void HostDevice::beginInvocation() {
+bool HostDevice::beginInvocation(const braid_rt_entry &, void **) {
   if (blasThreads == 0)
-    return;
+    return false;
   // The setting is the process's.
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);
   if (openblas_get_num_threads() != blasThreads)
     openblas_set_num_threads(blasThreads);
+  return false;
 }
 
 /// C = beta C for a product without a middle dimension.
@@ -109,7 +112,32 @@ static void multiply(const MatrixProduct &p, const void *a, const void *b,
   }
 }
 
+/// Throws an Error unless the library has products of these types.
+static void checkLibrary(const MatrixProduct &p) {
+  if (p.dtype != BRAID_RT_F32 && p.dtype != BRAID_RT_F64 &&
+      p.dtype != BRAID_RT_COMPLEX_F32 && p.dtype != BRAID_RT_COMPLEX_F64) {
+    const char *name = braid_rt_dtype_name(p.dtype);
+    throw Error(std::string("matmul of ") +
+                (name ? name : std::to_string(p.dtype)) +
+                ", expected f32, f64, complex<f32> or complex<f64>");
+  }
+  if (p.options.resultDtype != p.dtype ||
+      p.options.epilogue != BRAID_RT_EPILOGUE_NONE || p.options.bias)
+    throw Error("matmul with a bias, an epilogue or a result of another type, "
+                "which the host's library does not have");
+  for (int64_t value : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc})
+    if (value > INT_MAX)
+      throw Error("matmul: a size or leading dimension is " +
+                  std::to_string(value) + ", expected 0 to 2147483647");
+}
+
 void HostDevice::multiply(const MatrixProduct &product, const void *a,
                           const void *b, void *c) {
-  ::multiply(product, a, b, c);
+  checkLibrary(product);
+  int64_t size = braid_rt_dtype_size(product.dtype);
+  for (int64_t i = 0; i < product.batch; ++i)
+    ::multiply(product,
+               static_cast<const char *>(a) + i * product.strideA * size,
+               static_cast<const char *>(b) + i * product.strideB * size,
+               static_cast<char *>(c) + i * product.strideC * size);
 }

@@ -21,7 +21,7 @@ public:
   /// the library's own setting (OPENBLAS_NUM_THREADS).
   explicit HostDevice(int32_t blasThreads) : blasThreads(blasThreads) {}
 
-  void beginInvocation() override;
+  bool beginInvocation(const braid_rt_entry &entry, void **args) override;
   MemoryPool &memory() override { return pool; }
   void multiply(const MatrixProduct &product, const void *a, const void *b,
                 void *c) override;

@@ -102,10 +102,16 @@ Context *World::context(int32_t rank) const {
 /// Everything in which the programs of two processes can differ, as text.
 static std::string describeProgram(const braid_rt_program &program) {
   std::string text = program.name ? program.name : "";
+  if (program.schedule)
+    text += "\nschedule " + std::string(program.schedule);
   for (int64_t i = 0; i < program.groupCount; ++i) {
     const braid_rt_group &group = *program.groups[i];
     text += "\ngroup " + std::string(group.name) +
             (group.allRanks ? " all" : " lists");
+    if (group.lane)
+      text += " lane " + std::string(group.lane->name) + " ctas " +
+              std::to_string(group.lane->ctas) + " transport " +
+              std::to_string(group.lane->transport);
     for (int32_t list = 0; list < group.listCount; ++list) {
       text += " [";
       for (int32_t k = group.offsets[list]; k < group.offsets[list + 1]; ++k)
@@ -127,7 +133,22 @@ static std::string describeProgram(const braid_rt_program &program) {
   return text;
 }
 
+/// Throws an Error where the engine's devices cannot run the program.
+static void checkTarget(const braid_rt_program &program, const Engine &engine,
+                        const std::string &engineName) {
+  static constexpr const char *names[] = {"host", "cuda"};
+  int32_t expected = engine.capabilities().target;
+  if (program.target == expected)
+    return;
+  bool known = program.target >= 0 && program.target <= BRAID_RT_TARGET_CUDA;
+  throw Error("the program was compiled for the target " +
+              (known ? names[program.target] : std::to_string(program.target)) +
+              ", but engine " + engineName + " runs programs for the target " +
+              names[expected]);
+}
+
 void World::prepare(const braid_rt_program &program) {
+  checkTarget(program, *engine, environment.engineName);
   std::string own = describeProgram(program);
   std::vector<std::string> all = engine->exchange(own);
   for (size_t process = 1; process < all.size(); ++process)
@@ -141,6 +162,8 @@ void World::prepare(const braid_rt_program &program) {
       specs.push_back(findPlace(*program.groups[i], rank, engine->worldSize()));
     engine->prepare(rank, specs);
   }
+  for (int32_t rank : engine->localRanks())
+    engine->device(rank).prepare(program);
 }
 
 //===----------------------------------------------------------------------===//
@@ -240,23 +263,13 @@ int32_t braid_rt_world_has(const braid_rt_world *world,
   } known[] = {{"link-rehearsal", &Capabilities::linkRehearsal},
                {"recovery", &Capabilities::recovery},
                {"host-memory", &Capabilities::hostMemory},
-               {"processes", &Capabilities::processes}};
+               {"processes", &Capabilities::processes},
+               {"transports", &Capabilities::transports},
+               {"graphs", &Capabilities::graphs}};
   for (const auto &entry : known)
     if (std::strcmp(entry.name, capability) == 0)
       return capabilities.*entry.member;
   return 0;
-}
-
-/// Runs `body`; what it throws becomes the caller's error.
-template <typename Body>
-static int32_t returnErrors(char *error, size_t errorSize, Body body) {
-  try {
-    body();
-    return BRAID_RT_OK;
-  } catch (const std::exception &caught) {
-    copyError(caught.what(), error, errorSize);
-    return BRAID_RT_FAILED;
-  }
 }
 
 int32_t braid_rt_world_prepare(braid_rt_world *world,

@@ -1,0 +1,65 @@
+//===- Device.cpp - Where a rank computes ---------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/Device.h"
+#include "Core/Error.h"
+
+#include <cstring>
+
+using namespace braid::rt;
+
+Device::~Device() = default;
+
+void Device::prepare(const braid_rt_program &) {}
+
+void *Device::allocate(int64_t bytes) {
+  void *pointer = allocateBlock(256, static_cast<size_t>(bytes));
+  if (!pointer)
+    throw Error("cannot allocate " + std::to_string(bytes) + " bytes");
+  return pointer;
+}
+
+void Device::free(void *pointer) { freeBlock(pointer); }
+
+void Device::copyToDevice(void *device, const void *host, int64_t bytes) {
+  std::memcpy(device, host, static_cast<size_t>(bytes));
+}
+
+void Device::copyFromDevice(void *host, const void *device, int64_t bytes) {
+  std::memcpy(host, device, static_cast<size_t>(bytes));
+}
+
+/// Programs for the host call none of what follows; the target of a program is
+/// checked before it runs.
+[[noreturn]] static void failOnHost(const char *what) {
+  throw Error(std::string(what) + ", but the program runs on the host");
+}
+
+void *Device::arena(int64_t) { failOnHost("the program asks for an arena"); }
+
+void *Device::constant(const braid_rt_constant &) {
+  failOnHost("the program asks for a constant on a device");
+}
+
+void Device::launch(const braid_rt_kernel &kernel, const LaunchSize &, void **,
+                    int64_t) {
+  failOnHost(
+      ("the program launches kernel " + std::string(kernel.name)).c_str());
+}
+
+void Device::copy(void *, const void *, int64_t) {
+  failOnHost("the program copies memory of a device");
+}
+
+void Device::read(void *, const void *, int64_t) {
+  failOnHost("the program reads memory of a device");
+}
+
+void Device::write(void *, const void *, int64_t) {
+  failOnHost("the program writes memory of a device");
+}

@@ -1,0 +1,114 @@
+//===- DeviceCalls.cpp - Kernels and device memory ------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/Context.h"
+#include "braid-rt/Device.h"
+
+using namespace braid::rt;
+
+//===----------------------------------------------------------------------===//
+// For compiled code
+//===----------------------------------------------------------------------===//
+
+void *braid_rt_arena(int64_t bytes, const braid_rt_site *site) {
+  return leaveOnError([&](Context &context) {
+    void *memory = nullptr;
+    context.atSite(site, [&]() { memory = context.device.arena(bytes); });
+    return memory;
+  });
+}
+
+void *braid_rt_device_constant(const braid_rt_constant *constant,
+                               const braid_rt_site *site) {
+  return leaveOnError([&](Context &context) {
+    void *memory = nullptr;
+    context.atSite(site,
+                   [&]() { memory = context.device.constant(*constant); });
+    return memory;
+  });
+}
+
+void braid_rt_launch(const braid_rt_kernel *kernel, const int64_t *grid,
+                     const int64_t *block, int64_t sharedBytes,
+                     void **arguments, int64_t argumentCount,
+                     const braid_rt_site *site) {
+  leaveOnError([&](Context &context) {
+    LaunchSize size = {{grid[0], grid[1], grid[2]},
+                       {block[0], block[1], block[2]},
+                       sharedBytes};
+    if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+      return;
+    context.atSite(site, [&]() {
+      context.device.launch(*kernel, size, arguments, argumentCount);
+    });
+  });
+}
+
+void braid_rt_copy(void *destination, const void *source, int64_t bytes,
+                   const braid_rt_site *site) {
+  leaveOnError([&](Context &context) {
+    if (bytes == 0 || destination == source)
+      return;
+    context.atSite(site,
+                   [&]() { context.device.copy(destination, source, bytes); });
+  });
+}
+
+void braid_rt_read(void *host, const void *device, int64_t bytes,
+                   const braid_rt_site *site) {
+  leaveOnError([&](Context &context) {
+    ++context.statistics.hostReads;
+    context.atSite(site, [&]() { context.device.read(host, device, bytes); });
+  });
+}
+
+void braid_rt_write(void *device, const void *host, int64_t bytes,
+                    const braid_rt_site *site) {
+  leaveOnError([&](Context &context) {
+    context.atSite(site, [&]() { context.device.write(device, host, bytes); });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// For launchers
+//===----------------------------------------------------------------------===//
+
+static Device &deviceOf(braid_rt_context *context) {
+  return reinterpret_cast<Context *>(context)->device;
+}
+
+void *braid_rt_device_alloc(braid_rt_context *context, int64_t bytes,
+                            char *error, size_t errorSize) {
+  try {
+    return deviceOf(context).allocate(bytes);
+  } catch (const std::exception &caught) {
+    copyError(caught.what(), error, errorSize);
+    return nullptr;
+  }
+}
+
+void braid_rt_device_free(braid_rt_context *context, void *pointer) {
+  if (pointer)
+    deviceOf(context).free(pointer);
+}
+
+int32_t braid_rt_copy_to_device(braid_rt_context *context, void *device,
+                                const void *host, int64_t bytes, char *error,
+                                size_t errorSize) {
+  return returnErrors(error, errorSize, [&]() {
+    deviceOf(context).copyToDevice(device, host, bytes);
+  });
+}
+
+int32_t braid_rt_copy_from_device(braid_rt_context *context, void *host,
+                                  const void *device, int64_t bytes,
+                                  char *error, size_t errorSize) {
+  return returnErrors(error, errorSize, [&]() {
+    deviceOf(context).copyFromDevice(host, device, bytes);
+  });
+}
