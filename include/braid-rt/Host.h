@@ -49,6 +49,13 @@ typedef struct braid_rt_option {
  *     in ns), link-bandwidth (in bytes per second; 0: unlimited).
  *   mpi: ranks are processes that mpirun or srun has started. reductions
  *     (ordered, fast), progress (thread, none).
+ *   cuda: ranks are GPUs, of threads of this process or of processes that a
+ *     launcher has started. device (number of the GPU of this process's rank),
+ *     cuda-graph (0, 1: replay recorded invocations), matmul-tuning (0, 1: time
+ *     the library's algorithms before the first run), flight-recorder (prefix
+ *     of the files that a failure leaves), lane
+ *     (`NAME:ctas=8,transport=copy`, once for each lane that is to differ from
+ *     the program).
  * The strings may die after braid_rt_world_create. */
 typedef struct braid_rt_config {
   const char *engine;  /* NULL: inproc */
@@ -170,6 +177,21 @@ BRAID_RT_API int32_t braid_rt_world_run(braid_rt_world *world,
                                         const braid_rt_entry *entry,
                                         void ***args);
 
+/* What invocations leave out, so that a launcher can measure the rest alone.
+ * Their results mean nothing. */
+typedef enum braid_rt_skip {
+  BRAID_RT_SKIP_NOTHING = 0,
+  BRAID_RT_SKIP_COMMUNICATION = 1, /* starts give requests that have ended */
+  BRAID_RT_SKIP_COMPUTE = 2 /* kernels, matrix products, copies and writes on
+                               the device; not without a device of its own */
+} braid_rt_skip;
+
+/* Sets what the next invocations of this process's ranks leave out. All
+ * processes call it alike, while no rank runs. BRAID_RT_FAILED when kernels
+ * are functions of the program, which cannot be left out. */
+BRAID_RT_API int32_t braid_rt_world_skip(braid_rt_world *world, int32_t skip,
+                                         char *error, size_t errorSize);
+
 /* Nanoseconds from the common start of the last braid_rt_world_run to the end
  * of its last rank. */
 BRAID_RT_API int64_t braid_rt_world_elapsed_ns(const braid_rt_world *world);
@@ -235,27 +257,45 @@ BRAID_RT_API void braid_rt_get_statistics(const braid_rt_context *context,
 BRAID_RT_API void braid_rt_reset_statistics(braid_rt_context *context);
 
 typedef enum braid_rt_event_category {
-  BRAID_RT_EVENT_START = 0,     /* the call that starts */
-  BRAID_RT_EVENT_WAIT = 1,      /* the call that waits */
-  BRAID_RT_EVENT_COLLECTIVE = 2 /* all ranks have started ... it has ended */
+  BRAID_RT_EVENT_START = 0,      /* the call that starts */
+  BRAID_RT_EVENT_WAIT = 1,       /* the call that waits */
+  BRAID_RT_EVENT_COLLECTIVE = 2, /* all ranks have started ... it has ended */
+  BRAID_RT_EVENT_KERNEL = 3, /* a kernel or matrix product of the program on its
+                                device; none where the host is the device */
+  BRAID_RT_EVENT_COPY = 4,   /* the device copies, sets, reads or writes memory
+                                for the program */
+  BRAID_RT_EVENT_INVOCATION = 5 /* the rank's invocation, from its call to the
+                                   end of its work */
 } braid_rt_event_category;
 
-/* One recorded event of a rank; strings live until the next invocation. */
+/* One recorded event of a rank; strings live until the next invocation. What a
+ * category does not have is 0, empty or, for kind and dtype, -1. */
 typedef struct braid_rt_event {
   int32_t category;      /* braid_rt_event_category */
   int32_t kind;          /* braid_rt_kind */
-  const char *name;      /* the label, else the kind's name */
+  const char *name;      /* the label, else the kind's name; the kernel's; the
+                            entry's */
   const char *signature; /* `all_reduce sum tensor<4xf32>` */
-  const char *lane;      /* the group's name; `NAME p2p` for messages */
+  const char *lane;      /* the group's name and that of the lane (`world
+                            latency`), then `p2p` for messages; of kernels and
+                            copies their stream (`compute`) */
   int64_t beginNs;       /* since the world was created */
   int64_t endNs;
   int64_t sequence; /* of the collective within its group, from 1 */
-  int64_t bytes;    /* of the rank's operands */
+  int64_t bytes;    /* of the rank's operands; of a copy */
   braid_rt_site site;
+  int32_t dtype;               /* of the first operand */
+  int32_t reduction;           /* braid_rt_reduction, or -1 */
+  int64_t sourceElements;      /* of all operands */
+  int64_t destinationElements; /* of all results */
+  int32_t groupSize;           /* of the list that communicates */
+  const int32_t *ranks;        /* its groupSize ranks of the world */
 } braid_rt_event;
 
-/* The events of the rank's last invocation, in the order in which they ended;
- * *count is 0 unless the configuration asked for a trace. */
+/* The events of the rank's last invocation; *count is 0 unless the
+ * configuration asked for a trace. Where the host is the device, they stand in
+ * the order in which they ended; else starts and waits do, and what ran on the
+ * device follows. */
 BRAID_RT_API const braid_rt_event *
 braid_rt_trace(const braid_rt_context *context, int64_t *count);
 

@@ -55,7 +55,8 @@ void braid_rt_fused_matmul(int32_t dtype, int32_t transposeA,
                              *options};
     context.atSite(site, [&]() {
       checkProduct(product);
-      if (batch != 0 && m != 0 && n != 0)
+      if (batch != 0 && m != 0 && n != 0 &&
+          !context.skips(BRAID_RT_SKIP_COMPUTE))
         context.device.multiply(product, a, b, c);
     });
   });

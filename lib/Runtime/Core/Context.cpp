@@ -53,6 +53,7 @@ bool Context::begin(const braid_rt_entry &entry, void **args) {
   communicators.clear();
   events.clear();
   exportedEvents.clear();
+  tracedRequests.clear();
   engine.beginInvocation(rank);
   return device.beginInvocation(entry, args);
 }
@@ -101,9 +102,11 @@ int32_t Context::run(const braid_rt_entry &entry, void **args) {
       currentContext = nullptr;
     }
     statistics.hostNs += environment.now() - beginNs;
-    if (returned)
+    if (returned) {
       finish(entry, args);
-    else
+      if (environment.config.trace)
+        addInvocation(entry, beginNs);
+    } else
       fail(error, secondary);
   } catch (const Error &caught) {
     fail(messagePrefix(caught.site.value_or(braid_rt_site{}), rank) +
@@ -138,6 +141,8 @@ void Context::finish(const braid_rt_entry &entry, void **args) {
     detachResults(entry, args);
     device.endInvocation();
     statistics.deviceNs = device.deviceNs();
+    if (tracesDevice())
+      addDeviceEvents();
     engine.endInvocation(rank);
   } catch (const Error &caught) {
     fail(caught.what(), caught.secondary);
@@ -185,6 +190,14 @@ void Context::fail(const std::string &message, bool isSecondary) {
       ++requests[slot].generation;
       freeSlots.push_back(slot);
     }
+  tracedRequests.clear();
+}
+
+void Context::setSkip(int32_t value) {
+  if (skip == value)
+    return;
+  skip = value;
+  device.forgetGraphs();
 }
 
 //===----------------------------------------------------------------------===//
@@ -295,9 +308,12 @@ void *Context::start(const braid_rt_group &group, Operation operation) {
       request.lane += " p2p";
     request.waitsLeft =
         std::max<int64_t>(1, static_cast<int64_t>(operation.operands.size()));
-    request.completed = false;
     request.communicator = communicator;
-    request.request = communicator->start(std::move(operation));
+    request.completed = skips(BRAID_RT_SKIP_COMMUNICATION);
+    request.request =
+        request.completed
+            ? std::make_unique<EngineRequest>(std::move(operation))
+            : communicator->start(std::move(operation));
   } catch (const Error &caught) {
     freeSlots.push_back(slot);
     throw Error(messagePrefix(caught.site.value_or(site), rank) + caught.what(),
@@ -309,7 +325,8 @@ void *Context::start(const braid_rt_group &group, Operation operation) {
                     request.operation().signature() + " on @" + request.lane +
                     ", number " + std::to_string(request.request->sequence));
   if (environment.config.trace)
-    addEvent(BRAID_RT_EVENT_START, request, beginNs, environment.now());
+    addEvent(BRAID_RT_EVENT_START, *request.request, *request.communicator,
+             request.lane, beginNs, environment.now());
   return makeHandle(slot, request.generation);
 }
 
@@ -376,9 +393,15 @@ void Context::wait(void *handle, const braid_rt_site *site, bool onHost) {
     statistics.waitNs += endNs - beginNs;
     request.completed = true;
     if (environment.config.trace) {
-      addEvent(BRAID_RT_EVENT_COLLECTIVE, request, request.request->beginNs,
-               request.request->endNs);
-      addEvent(BRAID_RT_EVENT_WAIT, request, beginNs, endNs);
+      auto add = [&](braid_rt_event_category category, int64_t beginNs,
+                     int64_t endNs) {
+        addEvent(category, *request.request, *request.communicator,
+                 request.lane, beginNs, endNs);
+      };
+      if (!tracesDevice())
+        add(BRAID_RT_EVENT_COLLECTIVE, request.request->beginNs,
+            request.request->endNs);
+      add(BRAID_RT_EVENT_WAIT, beginNs, endNs);
     }
     if (environment.logs(BRAID_RT_DEBUG_DETAIL))
       environment.log(messagePrefix(request.operation().site, rank) + "has " +
@@ -390,6 +413,9 @@ void Context::wait(void *handle, const braid_rt_site *site, bool onHost) {
   if (--request.waitsLeft > 0)
     return;
   size_t slot = static_cast<size_t>(&request - requests.data());
+  if (tracesDevice() && !skips(BRAID_RT_SKIP_COMMUNICATION))
+    tracedRequests.push_back(
+        {std::move(request.request), request.communicator, request.lane});
   request.request.reset();
   ++request.generation;
   freeSlots.push_back(slot);
@@ -399,12 +425,20 @@ void Context::wait(void *handle, const braid_rt_site *site, bool onHost) {
 // Trace
 //===----------------------------------------------------------------------===//
 
-void Context::addEvent(braid_rt_event_category category, const Request &request,
-                       int64_t beginNs, int64_t endNs) {
+bool Context::tracesDevice() const {
+  return environment.config.trace && !engine.capabilities().hostMemory;
+}
+
+void Context::addEvent(braid_rt_event_category category,
+                       const EngineRequest &request,
+                       const Communicator &communicator,
+                       const std::string &lane, int64_t beginNs,
+                       int64_t endNs) {
   TraceEvent event;
-  const Operation &operation = request.operation();
+  const Operation &operation = request.operation;
   event.signature = operation.signature();
-  event.lane = request.lane;
+  event.lane = lane;
+  event.ranks = communicator.spec.ranks;
   event.event = {category,
                  operation.kind,
                  operation.site.label ? operation.site.label
@@ -413,9 +447,58 @@ void Context::addEvent(braid_rt_event_category category, const Request &request,
                  nullptr,
                  beginNs,
                  endNs,
-                 request.request->sequence,
+                 request.sequence,
                  operation.linkBytes(),
                  operation.site};
+  event.event.dtype =
+      operation.operands.empty() ? -1 : operation.operands[0].dtype;
+  event.event.reduction = operation.reduction;
+  for (const Operand &operand : operation.operands) {
+    event.event.sourceElements += elementCount(operand.sourceSizes);
+    event.event.destinationElements += elementCount(operand.destinationSizes);
+  }
+  events.push_back(std::move(event));
+}
+
+/// An event without an operation.
+static braid_rt_event plainEvent(braid_rt_event_category category,
+                                 int64_t beginNs, int64_t endNs) {
+  braid_rt_event event = {};
+  event.category = category;
+  event.kind = event.dtype = event.reduction = -1;
+  event.beginNs = beginNs;
+  event.endNs = endNs;
+  return event;
+}
+
+void Context::addDeviceEvents() {
+  for (TracedRequest &traced : tracedRequests) {
+    EngineRequest &request = *traced.request;
+    traced.communicator->measure(request);
+    addEvent(BRAID_RT_EVENT_COLLECTIVE, request, *traced.communicator,
+             traced.lane, request.beginNs, request.endNs);
+  }
+  tracedRequests.clear();
+  for (DeviceEvent &done : device.takeEvents()) {
+    TraceEvent event;
+    event.event =
+        plainEvent(static_cast<braid_rt_event_category>(done.category),
+                   done.beginNs, done.endNs);
+    event.event.bytes = done.bytes;
+    event.event.site = done.site;
+    event.name = std::move(done.name);
+    event.lane = "compute";
+    events.push_back(std::move(event));
+  }
+}
+
+void Context::addInvocation(const braid_rt_entry &entry, int64_t beginNs) {
+  TraceEvent event;
+  event.event =
+      plainEvent(BRAID_RT_EVENT_INVOCATION, beginNs, environment.now());
+  event.name = entry.name;
+  if (entry.site)
+    event.event.site = *entry.site;
   events.push_back(std::move(event));
 }
 
@@ -423,8 +506,13 @@ const braid_rt_event *Context::trace(int64_t *count) {
   exportedEvents.clear();
   for (const TraceEvent &event : events) {
     exportedEvents.push_back(event.event);
-    exportedEvents.back().signature = event.signature.c_str();
-    exportedEvents.back().lane = event.lane.c_str();
+    braid_rt_event &exported = exportedEvents.back();
+    if (!event.name.empty())
+      exported.name = event.name.c_str();
+    exported.signature = event.signature.c_str();
+    exported.lane = event.lane.c_str();
+    exported.groupSize = static_cast<int32_t>(event.ranks.size());
+    exported.ranks = event.ranks.data();
   }
   *count = static_cast<int64_t>(exportedEvents.size());
   return exportedEvents.data();

@@ -89,6 +89,10 @@ public:
   bool secondary = false;
   braid_rt_statistics statistics = {};
 
+  /// Sets what invocations leave out, a braid_rt_skip. The rank is not running.
+  void setSkip(int32_t value);
+  bool skips(braid_rt_skip what) const { return skip == what; }
+
   /// Writes what the rank waits for now, and returns whether it waits. A signal
   /// handler may call it on any thread.
   bool describeWait(char *text, size_t size);
@@ -112,7 +116,17 @@ private:
 
   struct TraceEvent {
     braid_rt_event event;
+    std::string name; ///< Empty: what `event` points at lives longer.
     std::string signature;
+    std::string lane;
+    std::vector<int32_t> ranks;
+  };
+
+  /// An awaited operation of a device, in a trace: it ends when the device has
+  /// done it.
+  struct TracedRequest {
+    std::unique_ptr<EngineRequest> request;
+    Communicator *communicator;
     std::string lane;
   };
 
@@ -128,8 +142,12 @@ private:
   void fail(const std::string &message, bool isSecondary);
   Request &find(void *handle, const braid_rt_site &site);
   size_t freeSlot();
-  void addEvent(braid_rt_event_category category, const Request &request,
+  bool tracesDevice() const;
+  void addEvent(braid_rt_event_category category, const EngineRequest &request,
+                const Communicator &communicator, const std::string &lane,
                 int64_t beginNs, int64_t endNs);
+  void addDeviceEvents();
+  void addInvocation(const braid_rt_entry &entry, int64_t beginNs);
 
   /// Set while a thread runs the rank; what is not const here is that thread's.
   std::atomic<bool> running{false};
@@ -140,6 +158,8 @@ private:
   std::vector<Request> requests;
   std::vector<size_t> freeSlots;
   std::vector<TraceEvent> events;
+  std::vector<TracedRequest> tracedRequests;
+  int32_t skip = BRAID_RT_SKIP_NOTHING;
   std::vector<braid_rt_event> exportedEvents;
   /// The operation that the rank's thread waits for. Who takes it out keeps
   /// the operation alive until it is put back.

@@ -16,6 +16,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace braid::rt {
 
@@ -37,6 +39,16 @@ struct MatrixProduct {
 struct LaunchSize {
   int64_t grid[3], block[3];
   int64_t sharedBytes;
+};
+
+/// Work of a compute stream in a trace.
+struct DeviceEvent {
+  int32_t category;    ///< BRAID_RT_EVENT_KERNEL or _COPY.
+  std::string name;    ///< The kernel's, or `matmul 64x32x16 bf16`.
+  int64_t beginNs = 0; ///< Since the world was created.
+  int64_t endNs = 0;
+  int64_t bytes = 0;       ///< Of a copy.
+  braid_rt_site site = {}; ///< Of the op, where it is known.
 };
 
 /// The memory and the compute stream of one rank. The rank's own thread calls
@@ -76,6 +88,15 @@ public:
 
   /// The invocation has failed; the device forgets what it has recorded.
   virtual void failInvocation() {}
+
+  /// The same invocation will do other work from now on: the device forgets the
+  /// graphs that it has recorded. No rank runs.
+  virtual void forgetGraphs() {}
+
+  /// What the compute stream did in the last invocation, in the order in which
+  /// it ended, without what engines do there; called after endInvocation where
+  /// the configuration asks for a trace.
+  virtual std::vector<DeviceEvent> takeEvents() { return {}; }
 
   /// Time of the last invocation on the device's clock, in ns; 0 where the host
   /// is the device.

@@ -41,7 +41,8 @@ void braid_rt_launch(const braid_rt_kernel *kernel, const int64_t *grid,
     LaunchSize size = {{grid[0], grid[1], grid[2]},
                        {block[0], block[1], block[2]},
                        sharedBytes};
-    if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+    if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0 ||
+        context.skips(BRAID_RT_SKIP_COMPUTE))
       return;
     context.atSite(site, [&]() {
       context.device.launch(*kernel, size, arguments, argumentCount);
@@ -52,7 +53,8 @@ void braid_rt_launch(const braid_rt_kernel *kernel, const int64_t *grid,
 void braid_rt_copy(void *destination, const void *source, int64_t bytes,
                    const braid_rt_site *site) {
   leaveOnError([&](Context &context) {
-    if (bytes == 0 || destination == source)
+    if (bytes == 0 || destination == source ||
+        context.skips(BRAID_RT_SKIP_COMPUTE))
       return;
     context.atSite(site,
                    [&]() { context.device.copy(destination, source, bytes); });
@@ -70,6 +72,8 @@ void braid_rt_read(void *host, const void *device, int64_t bytes,
 void braid_rt_write(void *device, const void *host, int64_t bytes,
                     const braid_rt_site *site) {
   leaveOnError([&](Context &context) {
+    if (context.skips(BRAID_RT_SKIP_COMPUTE))
+      return;
     context.atSite(site, [&]() { context.device.write(device, host, bytes); });
   });
 }

@@ -48,7 +48,8 @@ struct CommunicatorSpec {
 };
 
 /// A started operation of one rank. The rank destroys the request after a wait,
-/// or after failInvocation.
+/// or after failInvocation; with a trace, where the host does not wait, after
+/// Communicator::measure.
 class BRAID_RT_API EngineRequest {
 public:
   explicit EngineRequest(Operation operation)
@@ -57,7 +58,7 @@ public:
 
   const Operation operation;
   /// When the data began and ended to travel, in ns since the world was
-  /// created; valid after hostWait.
+  /// created; valid after hostWait or measure.
   int64_t beginNs = 0;
   int64_t endNs = 0;
   int64_t sequence = 0; ///< Its number in its communicator, from 1.
@@ -80,6 +81,11 @@ public:
 
   /// Returns when the operation has ended and the host may read its results.
   virtual void hostWait(EngineRequest &request) { wait(request); }
+
+  /// Fills in when the data of an awaited request travelled. The core calls it
+  /// after Device::endInvocation for engines without `host-memory`, where the
+  /// configuration asks for a trace.
+  virtual void measure(EngineRequest &) {}
 
   /// The number of collectives, without messages, that this member has started
   /// since the world exists or was reset.

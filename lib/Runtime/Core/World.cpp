@@ -92,6 +92,17 @@ bool World::run(const braid_rt_entry &entry, void ***args) {
   return ok;
 }
 
+void World::skip(int32_t what) {
+  if (what < BRAID_RT_SKIP_NOTHING || what > BRAID_RT_SKIP_COMPUTE)
+    throw Error(std::to_string(what) + " is no part that can be left out");
+  if (what == BRAID_RT_SKIP_COMPUTE && engine->capabilities().hostMemory)
+    throw Error("compute cannot be left out on engine " +
+                environment.engineName +
+                ", where kernels are functions of the program");
+  for (const std::unique_ptr<Context> &context : contexts)
+    context->setSkip(what);
+}
+
 Context *World::context(int32_t rank) const {
   for (const std::unique_ptr<Context> &context : contexts)
     if (context->rank == rank)
@@ -301,6 +312,11 @@ braid_rt_context *braid_rt_world_context(braid_rt_world *world, int32_t rank) {
 int32_t braid_rt_world_run(braid_rt_world *world, const braid_rt_entry *entry,
                            void ***args) {
   return unwrap(world)->run(*entry, args) ? BRAID_RT_OK : BRAID_RT_FAILED;
+}
+
+int32_t braid_rt_world_skip(braid_rt_world *world, int32_t skip, char *error,
+                            size_t errorSize) {
+  return returnErrors(error, errorSize, [&]() { unwrap(world)->skip(skip); });
 }
 
 int64_t braid_rt_world_elapsed_ns(const braid_rt_world *world) {

@@ -37,6 +37,10 @@ public:
   /// communicators; throws an Error on every process when they differ.
   void prepare(const braid_rt_program &program);
 
+  /// Sets what the next invocations leave out, a braid_rt_skip; throws an Error
+  /// where they cannot.
+  void skip(int32_t what);
+
   void reset() { engine->reset(); }
 
   /// The context of a local rank, nullptr for any other.

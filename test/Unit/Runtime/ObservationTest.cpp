@@ -115,6 +115,18 @@ TEST(Log, DetailTellsOfEveryStartAndWait) {
   }
 }
 
+/// The events of a category in a rank's trace.
+static std::vector<braid_rt_event> eventsOf(const World &world, int32_t rank,
+                                            int32_t category) {
+  int64_t count = 0;
+  const braid_rt_event *events = braid_rt_trace(world.context(rank), &count);
+  std::vector<braid_rt_event> result;
+  for (int64_t i = 0; i < count; ++i)
+    if (events[i].category == category)
+      result.push_back(events[i]);
+  return result;
+}
+
 TEST(Trace, RecordsStartsWaitsAndCollectivesWithTheirSites) {
   BRAID_NEEDS_OWN_WORLD(2);
   World world(2, [](braid_rt_config &config) { config.trace = 1; });
@@ -123,20 +135,128 @@ TEST(Trace, RecordsStartsWaitsAndCollectivesWithTheirSites) {
     braid_rt_wait(braid_rt_barrier(&worldGroup, &site), &site);
   }));
   for (int32_t rank : world.localRanks()) {
-    int64_t count = 0;
-    const braid_rt_event *events = braid_rt_trace(world.context(rank), &count);
-    ASSERT_EQ(count, 3);
-    EXPECT_EQ(events[0].category, BRAID_RT_EVENT_START);
-    EXPECT_EQ(events[1].category, BRAID_RT_EVENT_COLLECTIVE);
-    EXPECT_EQ(events[2].category, BRAID_RT_EVENT_WAIT);
-    for (int i = 0; i < 3; ++i) {
-      EXPECT_STREQ(events[i].name, "sync");
-      EXPECT_STREQ(events[i].signature, "barrier");
-      EXPECT_STREQ(events[i].lane, "world");
-      EXPECT_EQ(events[i].site.line, 7);
-      EXPECT_EQ(events[i].sequence, 1);
-      EXPECT_LE(events[i].beginNs, events[i].endNs);
+    int64_t startNs = 0;
+    for (int32_t category : {BRAID_RT_EVENT_START, BRAID_RT_EVENT_COLLECTIVE,
+                             BRAID_RT_EVENT_WAIT}) {
+      std::vector<braid_rt_event> events = eventsOf(world, rank, category);
+      ASSERT_EQ(events.size(), 1U);
+      EXPECT_STREQ(events[0].name, "sync");
+      EXPECT_STREQ(events[0].signature, "barrier");
+      EXPECT_STREQ(events[0].lane, "world");
+      EXPECT_EQ(events[0].site.line, 7);
+      EXPECT_EQ(events[0].sequence, 1);
+      EXPECT_EQ(events[0].groupSize, 2);
+      EXPECT_EQ(events[0].dtype, -1);
+      EXPECT_LE(events[0].beginNs, events[0].endNs);
+      if (category == BRAID_RT_EVENT_START)
+        startNs = events[0].beginNs;
+      else
+        EXPECT_LE(startNs, events[0].endNs);
     }
-    EXPECT_LE(events[0].beginNs, events[1].beginNs);
   }
+}
+
+TEST(Trace, SaysWhatACollectiveMovesAndAmongWhom) {
+  BRAID_NEEDS_OWN_WORLD(3);
+  World world(3, [](braid_rt_config &config) { config.trace = 1; });
+  Group group("pair", {{2, 0}, {1}});
+  ASSERT_TRUE(world.run(
+      [&](int32_t rank) {
+        if (rank == 1)
+          return;
+        int64_t sizes[] = {2, 3}, gathered[] = {4, 3};
+        float part[6] = {}, whole[12] = {};
+        braid_rt_view source = {part, sizes, BRAID_RT_F32, 2};
+        braid_rt_view destination = {whole, gathered, BRAID_RT_F32, 2};
+        braid_rt_wait(braid_rt_all_gather(group.get(), 1, &source, &destination,
+                                          0, nullptr),
+                      nullptr);
+      },
+      {group.get()}));
+  for (int32_t rank : world.localRanks()) {
+    std::vector<braid_rt_event> events =
+        eventsOf(world, rank, BRAID_RT_EVENT_COLLECTIVE);
+    ASSERT_EQ(events.size(), rank == 1 ? 0U : 1U);
+    if (rank == 1)
+      continue;
+    EXPECT_EQ(events[0].kind, BRAID_RT_ALL_GATHER);
+    EXPECT_EQ(events[0].dtype, BRAID_RT_F32);
+    EXPECT_EQ(events[0].reduction, -1);
+    EXPECT_EQ(events[0].sourceElements, 6);
+    EXPECT_EQ(events[0].destinationElements, 12);
+    EXPECT_EQ(events[0].bytes, 48);
+    ASSERT_EQ(events[0].groupSize, 2);
+    EXPECT_EQ(events[0].ranks[0], 2);
+    EXPECT_EQ(events[0].ranks[1], 0);
+  }
+}
+
+TEST(Trace, HoldsTheWholeInvocation) {
+  BRAID_NEEDS_OWN_WORLD(2);
+  World world(2, [](braid_rt_config &config) { config.trace = 1; });
+  ASSERT_TRUE(world.run([](int32_t) { barrier(&worldGroup); }));
+  for (int32_t rank : world.localRanks()) {
+    std::vector<braid_rt_event> whole =
+        eventsOf(world, rank, BRAID_RT_EVENT_INVOCATION);
+    std::vector<braid_rt_event> waits =
+        eventsOf(world, rank, BRAID_RT_EVENT_WAIT);
+    ASSERT_EQ(whole.size(), 1U);
+    ASSERT_EQ(waits.size(), 1U);
+    EXPECT_LE(whole[0].beginNs, waits[0].beginNs);
+    EXPECT_GE(whole[0].endNs, waits[0].endNs);
+    EXPECT_EQ(whole[0].kind, -1);
+  }
+}
+
+/// What a sum of 1 over the ranks leaves in a result that was 7.
+static std::vector<int64_t> sumOfOnes(World &world) {
+  std::vector<int64_t> results(world.size(), 0);
+  EXPECT_TRUE(world.run([&](int32_t rank) {
+    int64_t one = 1, sum = 7;
+    braid_rt_view source = {&one, nullptr, BRAID_RT_I64, 0};
+    braid_rt_view destination = {&sum, nullptr, BRAID_RT_I64, 0};
+    braid_rt_wait(braid_rt_all_reduce(&worldGroup, 1, &source, &destination,
+                                      BRAID_RT_SUM, nullptr, nullptr),
+                  nullptr);
+    results[rank] = sum;
+  })) << world.errors();
+  return results;
+}
+
+TEST(Skip, CommunicationIsLeftOutUntilItIsNot) {
+  BRAID_NEEDS_SHARED_WORLD(2);
+  World &world = sharedWorld(2);
+  if (!world.has("host-memory"))
+    GTEST_SKIP() << "the operands are memory of the host";
+  char error[256] = "";
+  ASSERT_EQ(braid_rt_world_skip(world.get(), BRAID_RT_SKIP_COMMUNICATION, error,
+                                sizeof(error)),
+            BRAID_RT_OK)
+      << error;
+  std::vector<int64_t> skipped = sumOfOnes(world);
+  ASSERT_EQ(braid_rt_world_skip(world.get(), BRAID_RT_SKIP_NOTHING, error,
+                                sizeof(error)),
+            BRAID_RT_OK);
+  std::vector<int64_t> whole = sumOfOnes(world);
+  for (int32_t rank : world.localRanks()) {
+    EXPECT_EQ(skipped[rank], 7);
+    EXPECT_EQ(whole[rank], 2);
+  }
+}
+
+TEST(Skip, ComputeOnTheHostCannotBeLeftOut) {
+  BRAID_NEEDS_SHARED_WORLD(2);
+  World &world = sharedWorld(2);
+  if (!world.has("host-memory"))
+    GTEST_SKIP() << "kernels are launched";
+  char error[256] = "";
+  EXPECT_EQ(braid_rt_world_skip(world.get(), BRAID_RT_SKIP_COMPUTE, error,
+                                sizeof(error)),
+            BRAID_RT_FAILED);
+  EXPECT_THAT(
+      std::string(error),
+      AllOf(HasSubstr("compute cannot be left out on engine " + engineName()),
+            HasSubstr("functions of the program")));
+  EXPECT_EQ(braid_rt_world_skip(world.get(), 9, error, sizeof(error)),
+            BRAID_RT_FAILED);
 }
