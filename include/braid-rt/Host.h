@@ -142,6 +142,10 @@ BRAID_RT_API int32_t braid_rt_world_exchange(braid_rt_world *world,
 BRAID_RT_API braid_rt_context *braid_rt_world_context(braid_rt_world *world,
                                                       int32_t rank);
 
+/* What the rank's device runs, as compilers name it (`sm_90`); "" where the
+ * host is the device. Lives as long as the world. */
+BRAID_RT_API const char *braid_rt_device_chip(const braid_rt_context *context);
+
 /* Memory of the rank's device for arguments, aligned to at least 256 bytes;
  * host memory where the host is the device. All ranks allocate the same sizes
  * in the same order, so that an engine may place them symmetrically. NULL when

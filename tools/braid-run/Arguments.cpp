@@ -9,6 +9,7 @@
 #include "Arguments.h"
 #include "Npy.h"
 #include "Options.h"
+#include "Parallel.h"
 
 #include <algorithm>
 #include <charconv>
@@ -44,8 +45,8 @@ static double randomValue(uint64_t bits, int32_t dtype) {
   return static_cast<double>(bits >> 11) * 0x1.0p-52 - 1.0;
 }
 
-static void fillRandom(Tensor &tensor, uint64_t seed, size_t argument,
-                       int32_t rank) {
+static void fillRandom(Tensor &tensor, uint64_t seed, double scale,
+                       size_t argument, int32_t rank) {
   uint64_t state = mix(mix(mix(seed) + argument) + static_cast<uint64_t>(rank));
   bool complex = tensor.dtype == BRAID_RT_COMPLEX_F32 ||
                  tensor.dtype == BRAID_RT_COMPLEX_F64;
@@ -56,10 +57,12 @@ static void fillRandom(Tensor &tensor, uint64_t seed, size_t argument,
         tensor.dtype == BRAID_RT_COMPLEX_F32 ? BRAID_RT_F32 : BRAID_RT_F64;
     parts.sizes.push_back(2);
   }
-  int64_t count = parts.count();
-  for (int64_t i = 0; i < count; ++i)
-    parts.setElement(
-        i, randomValue(mix(state + static_cast<uint64_t>(i)), parts.dtype));
+  forEachPiece(parts.count(), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      parts.setElement(i, scale *
+                              randomValue(mix(state + static_cast<uint64_t>(i)),
+                                          parts.dtype));
+  });
 }
 
 template <typename T>
@@ -82,10 +85,14 @@ static void fill(Tensor &tensor, const std::string &value, size_t argument,
     return;
   }
   if (value.rfind("random:", 0) == 0) {
-    if (!parseWhole(value.substr(7), seed))
+    size_t star = std::min(value.find('*'), value.size());
+    if (!parseWhole(value.substr(7, star - 7), seed))
       throw UsageError("--arg: the seed in '" + value +
                        "' is not a whole number");
-    return fillRandom(tensor, seed, argument, rank);
+    number = 1;
+    if (star < value.size() && !parseWhole(value.substr(star + 1), number))
+      throw UsageError("--arg: the factor in '" + value + "' is no number");
+    return fillRandom(tensor, seed, number, argument, rank);
   }
   if (value == "ones")
     number = 1;

@@ -92,13 +92,17 @@ static int startCompiler(std::vector<char *> &argv, pid_t &child) {
 }
 
 std::string braid::run::compileProgram(const std::string &file,
-                                       const std::string &passes) {
+                                       const CompileRequest &request) {
   if (access(file.c_str(), R_OK) != 0)
     throw RunError("cannot open " + file + ": " + std::strerror(errno));
   output = makeTemporaryFile();
   std::vector<std::string> words = {
-      findCompiler(),       file, "--target=host", "--emit=so",
-      "--passes=" + passes, "-o", output};
+      findCompiler(), file,
+      "--target=" + (request.target.empty() ? "host" : request.target),
+      "--emit=so", "--passes=" + request.passes};
+  if (!request.chip.empty())
+    words.push_back("--chip=" + request.chip);
+  words.insert(words.end(), {"-o", output});
   std::vector<char *> argv;
   for (std::string &word : words)
     argv.push_back(word.data());
@@ -115,9 +119,17 @@ std::string braid::run::compileProgram(const std::string &file,
   if (!compiled)
     removeTemporaryFile(output.c_str());
   if (code != 0)
-    throw RunError("cannot start braid-compile, which was looked for next to "
-                   "braid-run and on the PATH: " +
-                   std::string(std::strerror(code)));
+    throw RunError(
+        "cannot start braid-compile, which was looked for next to braid-run "
+        "and on the PATH: " +
+        std::string(std::strerror(code)) +
+        "; where there is none, as in a bundle, run a program that was "
+        "compiled elsewhere: braid-compile " +
+        file + " -o PROGRAM.so" +
+        (request.target.empty() || request.target == "host"
+             ? ""
+             : " --target=" + request.target +
+                   (request.chip.empty() ? "" : " --chip=" + request.chip)));
   if (WIFSIGNALED(status))
     throw RunError("braid-compile was ended by signal " +
                    std::to_string(WTERMSIG(status)) + " on " + file);

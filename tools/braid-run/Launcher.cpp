@@ -1,4 +1,4 @@
-//===- Launcher.cpp - What mpirun or srun says of this process --*- C++ -*-===//
+//===- Launcher.cpp - What a launcher says of this process ------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,6 +22,7 @@ namespace {
 struct Source {
   const char *name;
   const char *rank;
+  bool needsSize; ///< Without the size, the rank is another program's.
   std::vector<const char *> size;
   std::vector<const char *> localRank;
   std::vector<const char *> localSize;
@@ -42,28 +43,51 @@ struct Number {
 /// In the order in which they count: the launcher that ran last comes first,
 /// since srun may have started the shell in which mpirun runs.
 static const Source sources[] = {
+    // mpirun and srun start its agents, never the other way round.
+    {"torchrun",
+     "RANK",
+     /*needsSize=*/true,
+     {"WORLD_SIZE"},
+     {"LOCAL_RANK"},
+     {"LOCAL_WORLD_SIZE"}},
     {"Open MPI",
      "OMPI_COMM_WORLD_RANK",
+     /*needsSize=*/false,
      {"OMPI_COMM_WORLD_SIZE"},
      {"OMPI_COMM_WORLD_LOCAL_RANK"},
      {"OMPI_COMM_WORLD_LOCAL_SIZE"}},
     // MPICH, Intel MPI, Cray, and srun --mpi=pmi2.
     {"PMI",
      "PMI_RANK",
+     /*needsSize=*/false,
      {"PMI_SIZE"},
      {"MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"},
      {"MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"}},
     // srun --mpi=pmix; the size of the step, not that of the job.
     {"PMIx",
      "PMIX_RANK",
+     /*needsSize=*/false,
      {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"},
+     {"SLURM_LOCALID"},
+     {}},
+    // srun without an interface for MPI. The shell of a job has SLURM_PROCID,
+    // too, but is no step.
+    {"Slurm",
+     "SLURM_PROCID",
+     /*needsSize=*/true,
+     {"SLURM_STEP_NUM_TASKS"},
      {"SLURM_LOCALID"},
      {}}};
 
-static Number readNumber(const char *name) {
+static bool isSet(const char *name) {
   const char *text = std::getenv(name);
-  if (!text || !*text)
+  return text && *text;
+}
+
+static Number readNumber(const char *name) {
+  if (!isSet(name))
     return {};
+  const char *text = std::getenv(name);
   Number number{name, 0};
   const char *end = text + std::strlen(text);
   auto [next, code] = std::from_chars(text, end, number.value);
@@ -123,6 +147,9 @@ static void check(const Number &rank, const Number &size) {
 
 Launcher braid::run::detectLauncher() {
   for (const Source &source : sources) {
+    // Another program may have a variable RANK that is no number.
+    if (source.needsSize && !isSet(source.size[0]))
+      continue;
     Number rank = readNumber(source.rank);
     if (!rank)
       continue;
@@ -141,8 +168,8 @@ Launcher braid::run::detectLauncher() {
     launcher.variables = rank.name;
     if (size)
       launcher.variables += std::string(" and ") + size.name;
-    // Open MPI's mpirun may use less than the nodes of the job.
-    if (launcher.name != "Open MPI")
+    // mpirun and torchrun may use less than the nodes of the job.
+    if (launcher.name != "Open MPI" && launcher.name != "torchrun")
       readSlurmStep(launcher);
     if (launcher.localSize && launcher.localSize == launcher.size)
       launcher.nodes = 1;

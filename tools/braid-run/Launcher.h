@@ -1,4 +1,4 @@
-//===- Launcher.h - What mpirun or srun says of this process ----*- C++ -*-===//
+//===- Launcher.h - What a launcher says of this process --------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,8 @@ namespace braid::run {
 /// What the environment says of the launcher that has started this process as
 /// one rank of several.
 struct Launcher {
-  std::string name; ///< `Open MPI`, `PMI` or `PMIx`; empty: none.
+  /// `torchrun`, `Open MPI`, `PMI`, `PMIx` or `Slurm`; empty: none.
+  std::string name;
   int32_t rank = 0;
   int32_t size = 0;       ///< Ranks of all nodes; 0: unknown.
   int32_t localRank = -1; ///< Among the ranks of this node; -1: unknown.
@@ -27,6 +28,9 @@ struct Launcher {
   std::string variables;
 
   explicit operator bool() const { return !name.empty(); }
+
+  /// Whether an MPI library finds the other ranks.
+  bool startsMPI() const { return name != "torchrun" && name != "Slurm"; }
 };
 
 /// Reads the environment. The shell of a Slurm job (sbatch, salloc) has

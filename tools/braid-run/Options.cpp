@@ -15,53 +15,6 @@
 
 using namespace braid::run;
 
-const char *const braid::run::helpText =
-    R"(usage: braid-run PROGRAM [options]
-       mpirun -n N braid-run PROGRAM [options]
-       srun -n N braid-run PROGRAM [options]
-
-Runs a program on ranks. PROGRAM is an MLIR file, which braid-compile compiles
-first, or a shared object that it has written (the name ends in .so). Under
-mpirun or srun each process is one rank; else ranks are threads of this process.
-
-  --ranks=N             number of ranks (1; under mpirun or srun: what these
-                        have started)
-  --engine=NAME         what connects the ranks: inproc (threads of this
-                        process) or mpi; default: as the environment says
-  --entry=NAME          the function to run ("main", or the only one)
-  --arg=VALUE           one for each argument of the entry, or one for all:
-                          ones, zeros, ones+rank, iota, a number,
-                          random:SEED   the same at every run, different ranks
-                                        get different values
-                          FILE.npy      {rank} in the name is the rank
-                        VALUE@4x8 gives the sizes of an argument with dynamic
-                        ones (a file has its own)
-  --out=FILE.npy        write results; {rank} and {result} (from 0) in the name
-                        are replaced, and needed where there are several
-  --print               print the results of every rank
-  --verify              run the program as written, too, and compare the results
-                        bit by bit
-  --verify=REF.so       compare with this program instead
-  --repeat=N            run N times and report the median time (1)
-  --trace=FILE.json     write a trace for chrome://tracing or ui.perfetto.dev
-  --link=latency=20us,bandwidth=10GB/s
-                        let every collective take as long as on such a link
-                        (engine inproc)
-  --reductions=KIND     engine mpi: ordered (the bits of inproc, the default) or
-                        fast (the MPI library's own reductions)
-  --bind                say which cores each rank may use and how to bind it;
-                        without PROGRAM nothing is run
-  --timeout=30s         how long a wait waits for a rank that does not come
-  --passes=LIST         handed to braid-compile; default: braid-overlap, for
-                        this number of ranks
-  --target=host         what to run on
-  --help                this text
-
-The environment variable BRAID_DEBUG (OFF, INFO or DETAIL) makes the runtime say
-what it does. Exit status, of every process: 0 success, 1 the program failed or
-its results differ, 2 bad usage.
-)";
-
 /// A number with the rest of the text after it.
 static double parseNumber(const std::string &text, std::string &rest,
                           const std::string &option) {
@@ -119,14 +72,14 @@ double braid::run::parseBandwidth(const std::string &text,
 }
 
 static int64_t parseCount(const std::string &text, const std::string &option,
-                          int64_t largest) {
+                          int64_t least, int64_t largest) {
   int64_t value = 0;
   const char *end = text.data() + text.size();
   auto [next, code] = std::from_chars(text.data(), end, value);
-  if (code != std::errc() || next != end || value < 1 || value > largest)
+  if (code != std::errc() || next != end || value < least || value > largest)
     throw UsageError(option + ": found '" + text +
-                     "', expected a number from 1 to " +
-                     std::to_string(largest));
+                     "', expected a number from " + std::to_string(least) +
+                     " to " + std::to_string(largest));
   return value;
 }
 
@@ -152,42 +105,181 @@ static void parseLink(const std::string &text, Options &options) {
   }
 }
 
-static void setOption(Options &options, const std::string &name,
-                      const std::string &value) {
-  if (name == "--ranks")
-    options.ranks = static_cast<int32_t>(parseCount(value, name, 4096));
-  else if (name == "--engine")
-    options.engine = value;
-  else if (name == "--entry")
-    options.entry = value;
-  else if (name == "--arg")
-    options.args.push_back(value);
-  else if (name == "--out")
-    options.out = value;
-  else if (name == "--repeat")
-    options.repeat = parseCount(value, name, 1000000);
-  else if (name == "--trace")
-    options.trace = value;
-  else if (name == "--link")
-    parseLink(value, options);
-  else if (name == "--passes")
-    options.passes = value;
-  else if (name == "--reductions") {
-    if (value != "ordered" && value != "fast")
-      throw UsageError("--reductions: found '" + value +
-                       "', expected ordered or fast");
-    options.reductions = value;
-  } else if (name == "--timeout") {
-    options.timeoutNs = parseDuration(value, name);
-    if (options.timeoutNs == 0)
-      throw UsageError("--timeout: a timeout must be above 0");
-  } else if (name == "--target") {
-    if (value != "host")
-      throw UsageError("--target: found '" + value +
-                       "', this build can run 'host'");
-  } else {
-    throw UsageError("unknown option '" + name + "'");
+/// `exact`, `auto` or a number that is not negative.
+static Tolerance parseTolerance(const std::string &text) {
+  if (text == "auto")
+    return {Tolerance::Auto, 0};
+  if (text == "exact")
+    return {Tolerance::Exact, 0};
+  double value = 0;
+  const char *end = text.data() + text.size();
+  auto [next, code] = std::from_chars(text.data(), end, value);
+  if (code != std::errc() || next != end || !std::isfinite(value) || value < 0)
+    throw UsageError("--tolerance: found '" + text +
+                     "', expected exact, auto or a number that is not "
+                     "negative");
+  return {Tolerance::Given, value};
+}
+
+/// `latency:ctas=8,transport=copy`; the engine knows which lanes there are.
+static std::string checkLane(const std::string &text) {
+  size_t colon = text.find(':');
+  bool isWhole = colon != std::string::npos && colon > 0;
+  for (size_t begin = colon + 1; isWhole && begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    std::string part = text.substr(begin, end - begin);
+    if (part.rfind("ctas=", 0) == 0)
+      parseCount(part.substr(5), "--lane: ctas", 1, 64);
+    else
+      isWhole = part == "transport=default" || part == "transport=symmetric" ||
+                part == "transport=copy";
+    begin = end + 1;
   }
+  if (!isWhole)
+    throw UsageError("--lane: found '" + text +
+                     "', expected NAME:ctas=NUMBER,transport=KIND with "
+                     "default, symmetric or copy");
+  return text;
+}
+
+static std::pair<std::string, std::string>
+parseEngineOption(const std::string &text) {
+  size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw UsageError("--engine-option: found '" + text +
+                     "', expected KEY=VALUE");
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+static std::string checkOneOf(const std::string &option,
+                              const std::string &value,
+                              const std::string &first,
+                              const std::string &second) {
+  if (value != first && value != second)
+    throw UsageError(option + ": found '" + value + "', expected " + first +
+                     " or " + second);
+  return value;
+}
+
+namespace {
+/// What an option does with its value.
+struct ValueOption {
+  const char *name;
+  void (*set)(Options &options, const std::string &name,
+              const std::string &value);
+};
+/// An option without a value.
+struct Flag {
+  const char *name;
+  void (*set)(Options &options);
+};
+} // namespace
+
+static int64_t parseTimeout(const std::string &text, const std::string &name) {
+  int64_t ns = parseDuration(text, name);
+  if (ns == 0)
+    throw UsageError("--timeout: a timeout must be above 0");
+  return ns;
+}
+
+using Text = const std::string &;
+
+static const ValueOption valueOptions[] = {
+    {"--ranks",
+     [](Options &o, Text name, Text value) {
+       o.ranks = static_cast<int32_t>(parseCount(value, name, 1, 4096));
+     }},
+    {"--target",
+     [](Options &o, Text name, Text value) {
+       o.target = checkOneOf(name, value, "host", "cuda");
+     }},
+    {"--engine", [](Options &o, Text, Text value) { o.engine = value; }},
+    {"--entry", [](Options &o, Text, Text value) { o.entry = value; }},
+    {"--arg", [](Options &o, Text, Text value) { o.args.push_back(value); }},
+    {"--out", [](Options &o, Text, Text value) { o.out = value; }},
+    {"--expect", [](Options &o, Text, Text value) { o.expect = value; }},
+    {"--tolerance",
+     [](Options &o, Text, Text value) { o.tolerance = parseTolerance(value); }},
+    {"--beside",
+     [](Options &o, Text, Text value) { o.beside.push_back(value); }},
+    {"--repeat",
+     [](Options &o, Text name, Text value) {
+       o.repeat = parseCount(value, name, 1, 1000000);
+     }},
+    {"--warmup",
+     [](Options &o, Text name, Text value) {
+       o.warmup = parseCount(value, name, 0, 1000000);
+     }},
+    {"--figures", [](Options &o, Text, Text value) { o.figures = value; }},
+    {"--trace", [](Options &o, Text, Text value) { o.trace = value; }},
+    {"--link", [](Options &o, Text, Text value) { parseLink(value, o); }},
+    {"--passes", [](Options &o, Text, Text value) { o.passes = value; }},
+    {"--chip", [](Options &o, Text, Text value) { o.chip = value; }},
+    {"--reductions",
+     [](Options &o, Text name, Text value) {
+       o.reductions = checkOneOf(name, value, "ordered", "fast");
+     }},
+    {"--timeout", [](Options &o, Text name,
+                     Text value) { o.timeoutNs = parseTimeout(value, name); }},
+    {"--device",
+     [](Options &o, Text name, Text value) {
+       o.engineOptions.emplace_back(
+           "device", std::to_string(parseCount(value, name, 0, 4095)));
+     }},
+    {"--lane",
+     [](Options &o, Text, Text value) {
+       o.engineOptions.emplace_back("lane", checkLane(value));
+     }},
+    {"--flight-recorder",
+     [](Options &o, Text, Text value) {
+       o.engineOptions.emplace_back("flight-recorder", value);
+     }},
+    {"--engine-option", [](Options &o, Text, Text value) {
+       o.engineOptions.push_back(parseEngineOption(value));
+     }}};
+
+static const Flag flags[] = {
+    {"--print", [](Options &o) { o.print = true; }},
+    {"--bind", [](Options &o) { o.bind = true; }},
+    {"--verify", [](Options &o) { o.verify = true; }},
+    {"--bound", [](Options &o) { o.bound = true; }},
+    {"--overlap", [](Options &o) { o.overlap = true; }},
+    {"--cuda-graph",
+     [](Options &o) { o.engineOptions.emplace_back("cuda-graph", "1"); }},
+    {"--matmul-tuning",
+     [](Options &o) { o.engineOptions.emplace_back("matmul-tuning", "1"); }}};
+
+bool braid::run::isCompiled(const std::string &file) {
+  return file.size() > 3 && file.compare(file.size() - 3, 3, ".so") == 0;
+}
+
+/// Checks what the options say together.
+static void checkTogether(const Options &options) {
+  bool compiled = isCompiled(options.program);
+  if (compiled && options.verify && options.reference.empty())
+    throw UsageError("--verify: " + options.program +
+                     " is already compiled; give the program to compare with "
+                     "as --verify=REFERENCE.so");
+  if (compiled && options.passes)
+    throw UsageError("--passes: " + options.program + " is already compiled");
+  if (compiled && !options.chip.empty())
+    throw UsageError("--chip: " + options.program + " is already compiled");
+  if (options.verify && !options.expect.empty())
+    throw UsageError("--expect: --verify compares with a program already");
+  if (options.tolerance.kind != Tolerance::Auto && !options.verify &&
+      options.expect.empty())
+    throw UsageError("--tolerance: nothing is compared; --verify or "
+                     "--expect=FILE.npy says with what");
+  for (const std::string &file : options.beside)
+    if (!isCompiled(file))
+      throw UsageError("--beside: found '" + file +
+                       "', expected a compiled program (.so)");
+}
+
+template <typename Table>
+static auto findOption(const Table &table, const std::string &name) {
+  return std::find_if(std::begin(table), std::end(table),
+                      [&](const auto &known) { return name == known.name; });
 }
 
 Options braid::run::parseOptions(int argc, char **argv) {
@@ -195,7 +287,7 @@ Options braid::run::parseOptions(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string &word = words[i];
-    if (word.rfind("-", 0) != 0 || word == "-") {
+    if (word.rfind('-', 0) != 0 || word == "-") {
       if (!options.program.empty())
         throw UsageError("two programs: '" + options.program + "' and '" +
                          word + "'");
@@ -209,44 +301,30 @@ Options braid::run::parseOptions(int argc, char **argv) {
       options.help = true;
       return options;
     }
-    if (name == "--print" && !hasValue) {
-      options.print = true;
-    } else if (name == "--bind" && !hasValue) {
-      options.bind = true;
-    } else if (name == "--verify") {
+    if (name == "--verify" && hasValue) {
       options.verify = true;
-      options.reference = hasValue ? word.substr(equals + 1) : "";
-      if (hasValue && options.reference.empty())
+      options.reference = word.substr(equals + 1);
+      if (options.reference.empty())
         throw UsageError("--verify=: the name of a program is missing");
-    } else if (hasValue) {
-      setOption(options, name, word.substr(equals + 1));
-    } else {
-      // The value may be the next word, but the option has to exist.
-      bool takesValue = false;
-      for (const char *known :
-           {"--ranks", "--engine", "--entry", "--arg", "--out", "--repeat",
-            "--trace", "--link", "--reductions", "--passes", "--timeout",
-            "--target"})
-        takesValue |= name == known;
-      if (!takesValue)
-        throw UsageError("unknown option '" + name + "'");
-      if (i + 1 == words.size())
-        throw UsageError(name + " needs a value");
-      setOption(options, name, words[++i]);
+      continue;
     }
+    const auto *flag = findOption(flags, name);
+    if (flag != std::end(flags) && !hasValue) {
+      flag->set(options);
+      continue;
+    }
+    const auto *option = findOption(valueOptions, name);
+    if (option == std::end(valueOptions))
+      throw UsageError("unknown option '" + name + "'");
+    if (!hasValue && i + 1 == words.size())
+      throw UsageError(name + " needs a value");
+    option->set(options, name, hasValue ? word.substr(equals + 1) : words[++i]);
   }
   if (options.program.empty()) {
     if (options.bind)
       return options;
     throw UsageError("no program given");
   }
-  bool isCompiled = options.program.size() > 3 &&
-                    options.program.substr(options.program.size() - 3) == ".so";
-  if (isCompiled && options.verify && options.reference.empty())
-    throw UsageError("--verify: " + options.program +
-                     " is already compiled; give the program to compare with "
-                     "as --verify=REFERENCE.so");
-  if (isCompiled && options.passes)
-    throw UsageError("--passes: " + options.program + " is already compiled");
+  checkTogether(options);
   return options;
 }

@@ -14,14 +14,22 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace braid::run {
 
+/// How results are compared.
+struct Tolerance {
+  enum Kind { Auto, Exact, Given } kind = Auto;
+  double largest = 0; ///< Of Given: relative to the largest element.
+};
+
 /// The command line.
 struct Options {
   std::string program;
-  std::string engine; ///< Empty: what the environment asks for.
+  std::string target; ///< `host`, `cuda`; empty: what the program says.
+  std::string engine; ///< Empty: what target and environment ask for.
   int32_t ranks = 0;  ///< 0: not given.
   std::string entry;  ///< Empty: the program's main or only entry.
   std::vector<std::string> args;
@@ -29,17 +37,32 @@ struct Options {
   bool print = false;
   bool verify = false;
   std::string reference; ///< For verify: a compiled program, or empty.
+  std::string expect;    ///< Pattern of files to compare with, or empty.
+  Tolerance tolerance;
+  std::vector<std::string> beside; ///< Compiled programs to run in turn.
   int64_t repeat = 1;
-  std::string trace; ///< File, empty: none.
+  std::optional<int64_t> warmup;
+  bool bound = false;
+  bool overlap = false;
+  std::string figures; ///< File, empty: none.
+  std::string trace;   ///< File or pattern, empty: none.
   bool link = false;
   int64_t linkLatencyNs = 0;
   double linkBandwidth = 0; ///< Bytes per second, 0: unlimited.
   std::string reductions;   ///< `ordered` or `fast`; empty: the engine's.
   bool bind = false;
-  int64_t timeoutNs = 0; ///< 0: the runtime's default.
+  int64_t timeoutNs = 0; ///< 0: the default of the engine.
   std::optional<std::string> passes;
+  std::string chip; ///< Empty: that of the device.
+  /// Options of the engine, in the order of the command line.
+  std::vector<std::pair<std::string, std::string>> engineOptions;
   bool help = false;
+
+  bool records() const { return overlap || !trace.empty(); }
 };
+
+/// Whether a file name is that of a compiled program.
+bool isCompiled(const std::string &file);
 
 /// Reads the command line; throws UsageError.
 Options parseOptions(int argc, char **argv);

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -94,6 +95,12 @@ std::vector<std::string> Processes::exchange(const std::string &bytes,
 
 std::string Processes::receiveFromFirst(const std::string &bytes) const {
   return exchange(isFirst() ? bytes : "").front();
+}
+
+void Processes::printInOrder(const std::string &text) const {
+  for (const std::string &piece : exchange(text))
+    if (isFirst())
+      std::fputs(piece.c_str(), stdout);
 }
 
 void Processes::together(const std::function<void()> &body) const {

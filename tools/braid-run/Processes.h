@@ -47,6 +47,9 @@ public:
   /// What the first process gives.
   std::string receiveFromFirst(const std::string &bytes) const;
 
+  /// Prints what all processes have to say, in the order of their ranks.
+  void printInOrder(const std::string &text) const;
+
   /// Runs the body on every process, then throws on all of them if it has
   /// thrown on one: the different messages, one a line.
   void together(const std::function<void()> &body) const;

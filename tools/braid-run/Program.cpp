@@ -8,6 +8,7 @@
 
 #include "Program.h"
 #include "Bytes.h"
+#include "Options.h"
 
 #include <cerrno>
 #include <cstring>
@@ -16,11 +17,6 @@
 #include <optional>
 
 using namespace braid::run;
-
-static bool endsWith(const std::string &text, const std::string &end) {
-  return text.size() >= end.size() &&
-         text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
 
 /// FNV-1a in 64 bits: tells files that differ by accident, not by intent.
 static uint64_t hashBytes(const std::string &bytes) {
@@ -60,17 +56,26 @@ void Program::load(const std::string &object) {
     throw RunError(error);
 }
 
-Program::Program(const std::string &file, const std::string &passes,
+std::optional<int32_t> braid::run::targetOf(const std::string &file) {
+  char error[1024];
+  std::unique_ptr<braid_rt_library, void (*)(braid_rt_library *)> library(
+      braid_rt_load(file.c_str(), error, sizeof(error)), braid_rt_unload);
+  if (!library)
+    return std::nullopt;
+  return braid_rt_library_program(library.get())->target;
+}
+
+Program::Program(const std::string &file, const CompileRequest &compile,
                  const Processes &processes)
     : file(file) {
-  if (endsWith(file, ".so")) {
+  if (isCompiled(file)) {
     loadCompiled(processes);
     return;
   }
   TemporaryFile object("");
   processes.together([&]() {
     if (processes.isFirst())
-      object.name = compileProgram(file, passes);
+      object.name = compileProgram(file, compile);
   });
   receive(object.name, processes, /*isNeeded=*/!processes.isFirst());
 }

@@ -13,18 +13,26 @@
 #include "braid-rt/braid-rt.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace braid::run {
 
+/// How to compile a program.
+struct CompileRequest {
+  std::string passes;
+  std::string target; ///< Empty: host.
+  std::string chip;   ///< Of the target cuda.
+};
+
 /// A program that every process of the world has loaded.
 class Program {
 public:
-  /// Loads a compiled program, or has the first process compile `file` with
-  /// `passes` and send it to the others, so that these need no file. Removes
-  /// temporary files as soon as they are loaded. Throws on all processes when
-  /// one of them cannot load it.
-  Program(const std::string &file, const std::string &passes,
+  /// Loads a compiled program, or has the first process compile `file` as
+  /// `compile` says and send it to the others, so that these need no file.
+  /// Removes temporary files as soon as they are loaded. Throws on all
+  /// processes when one of them cannot load it.
+  Program(const std::string &file, const CompileRequest &compile,
           const Processes &processes);
 
   const braid_rt_program &table() const {
@@ -45,7 +53,12 @@ private:
 /// Compiles an MLIR file with braid-compile, which stands next to this program
 /// or on the PATH, and returns the name of a temporary shared object in a
 /// folder of its own.
-std::string compileProgram(const std::string &file, const std::string &passes);
+std::string compileProgram(const std::string &file,
+                           const CompileRequest &request);
+
+/// What a compiled program was compiled for, a braid_rt_target; nothing where
+/// the file cannot be loaded.
+std::optional<int32_t> targetOf(const std::string &file);
 
 /// The name of a file in a new temporary folder that only this user may read.
 std::string makeTemporaryFile();

@@ -104,6 +104,32 @@ std::string Tensor::element(int64_t index) const {
   }
 }
 
+double Tensor::number(int64_t index) const {
+  switch (dtype) {
+  case BRAID_RT_I1:
+  case BRAID_RT_I8:
+    return load<int8_t>(data, index);
+  case BRAID_RT_I16:
+    return load<int16_t>(data, index);
+  case BRAID_RT_I32:
+    return load<int32_t>(data, index);
+  case BRAID_RT_I64:
+    return static_cast<double>(load<int64_t>(data, index));
+  case BRAID_RT_F16:
+    return rt::f16ToFloat(load<uint16_t>(data, index));
+  case BRAID_RT_BF16:
+    return rt::bf16ToFloat(load<uint16_t>(data, index));
+  case BRAID_RT_F32:
+    return load<float>(data, index);
+  case BRAID_RT_F64:
+    return load<double>(data, index);
+  case BRAID_RT_F8E4M3FN:
+    return rt::Float8E4M3FN::toFloat(load<uint8_t>(data, index));
+  default:
+    return rt::Float8E5M2::toFloat(load<uint8_t>(data, index));
+  }
+}
+
 void Tensor::setElement(int64_t index, double value) {
   auto narrow = static_cast<float>(value);
   auto integer = static_cast<int64_t>(value);

@@ -40,6 +40,9 @@ public:
   /// neighbours.
   std::string element(int64_t index) const;
 
+  /// Element `index` of integers, truth values and real floats as a number.
+  double number(int64_t index) const;
+
   /// Sets element `index` to a number: rounded to nearest for floats, modulo
   /// the width for integers, not zero for i1.
   void setElement(int64_t index, double value);

@@ -1,187 +1,286 @@
-//===- Trace.cpp - Chrome traces of a run -----------------------*- C++ -*-===//
+//===- Trace.cpp - Traces of a run for viewers and tools --------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Fields and names are those of Kineto, as in the traces of comm-report
+// (lib/Schedule/ReportTrace.cpp): Holistic Trace Analysis takes whatever has a
+// `stream` for work of the GPU, and what begins with "nccl" for communication.
+//
+//===----------------------------------------------------------------------===//
 
-#include "Bytes.h"
-#include "Clock.h"
-#include "Runner.h"
+#include "Trace.h"
+#include "Arguments.h"
+#include "Figures.h"
+#include "Json.h"
 
-#include <algorithm>
+#include <cctype>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <vector>
 
 using namespace braid::run;
 
-static std::string quoted(const std::string &text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof(code), "\\u%04x", c);
-      result += code;
-    } else {
-      result += c;
+/// The number of the stream that PyTorch's traces show compute on. Lanes
+/// follow.
+static constexpr int64_t computeStream = 7;
+/// The row of the rank's thread: its invocation, starts and waits.
+static constexpr int64_t programRow = 0;
+
+/// `all_reduce` as NCCL writes it in names: `AllReduce`.
+static std::string toCamelCase(const std::string &name) {
+  std::string result;
+  bool isFirst = true;
+  for (char c : name) {
+    if (c == '_') {
+      isFirst = true;
+      continue;
     }
+    result +=
+        isFirst ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
+                : c;
+    isFirst = false;
   }
-  return result + '"';
+  return result;
 }
 
-static std::string microseconds(int64_t ns) {
-  char text[40];
-  std::snprintf(text, sizeof(text), "%.3f", static_cast<double>(ns) / 1e3);
-  return text;
+/// What PyTorch's process groups call a collective.
+static std::string collectiveName(int32_t kind) {
+  switch (kind) {
+  case BRAID_RT_ALL_REDUCE:
+    return "allreduce";
+  case BRAID_RT_ALL_GATHER:
+    return "_allgather_base";
+  case BRAID_RT_REDUCE_SCATTER:
+    return "_reduce_scatter_base";
+  case BRAID_RT_ALL_TO_ALL:
+    return "all_to_allv";
+  default:
+    return braid_rt_kind_name(kind);
+  }
 }
 
-/// A row's name in the viewer.
-static std::string nameRow(const char *what, int32_t process, int row,
-                           const std::string &name) {
-  return "{\"name\": \"" + std::string(what) +
-         "\", \"ph\": \"M\", \"pid\": " + std::to_string(process) +
-         ", \"tid\": " + std::to_string(row) +
-         ", \"args\": {\"name\": " + quoted(name) + "}}";
+/// What PyTorch calls an element type.
+static std::string dtypeName(int32_t dtype) {
+  static constexpr const char *names[BRAID_RT_DTYPE_COUNT] = {
+      "Bool",          "Char",          "Short",      "Int",    "Long",
+      "Half",          "BFloat16",      "Float",      "Double", "ComplexFloat",
+      "ComplexDouble", "Float8_e4m3fn", "Float8_e5m2"};
+  return dtype >= 0 && dtype < BRAID_RT_DTYPE_COUNT ? names[dtype] : "";
+}
+
+/// The label, where there is one.
+static std::string labelOf(const Event &event) {
+  return event.kind >= 0 && event.name != braid_rt_kind_name(event.kind)
+             ? event.name
+             : "";
+}
+
+/// `ncclDevKernel_AllReduce_Sum_f32(label)`.
+static std::string operationName(const Event &event) {
+  std::string name =
+      "ncclDevKernel_" + toCamelCase(braid_rt_kind_name(event.kind));
+  if (event.reduction >= 0)
+    name += "_" + toCamelCase(braid_rt_reduction_name(event.reduction)) + "_" +
+            braid_rt_dtype_name(event.dtype);
+  std::string label = labelOf(event);
+  return label.empty() ? name : name + "(" + label + ")";
+}
+
+static std::string rankList(const std::vector<int32_t> &ranks) {
+  std::string text = "[";
+  for (int32_t rank : ranks)
+    text += (text.size() > 1 ? ", " : "") + std::to_string(rank);
+  return text + "]";
 }
 
 namespace {
-/// A braid_rt_event that can travel.
-struct Event {
-  int32_t rank;
-  int32_t category;
-  std::string name, signature, lane, where;
-  int64_t beginNs, endNs; ///< By the monotonic clock.
-  int64_t sequence, bytes;
+/// The events of one rank as lines of JSON.
+class RankPrinter {
+public:
+  /// `isMain`: tools add up this rank's streams.
+  RankPrinter(int32_t rank, bool isMain, int64_t originNs,
+              std::vector<std::string> &lines)
+      : rank(rank), isMain(isMain), originNs(originNs), lines(lines) {}
+
+  void print(const std::vector<Event> &events);
+
+private:
+  void metadata(int64_t row, const std::string &name, const std::string &key,
+                const std::string &value);
+  void slice(const std::string &category, const std::string &name, int64_t row,
+             int64_t beginNs, int64_t endNs, JsonObject args);
+  void printEvent(const Event &event);
+  int64_t rowOf(const Event &event);
+  /// The arguments of an event on a stream.
+  JsonObject work(int64_t row);
+
+  const int32_t rank;
+  const bool isMain;
+  const int64_t originNs;
+  std::vector<std::string> &lines;
+  std::map<std::string, int64_t> rows;
+  int64_t correlation = 0;
 };
 } // namespace
 
-static std::string siteText(const braid_rt_site &site) {
-  return site.file ? std::string(site.file) + ":" + std::to_string(site.line) +
-                         ":" + std::to_string(site.column)
-                   : "";
+void RankPrinter::metadata(int64_t row, const std::string &name,
+                           const std::string &key, const std::string &value) {
+  lines.push_back(JsonObject()
+                      .text("name", name)
+                      .text("ph", "M")
+                      .number("pid", rank)
+                      .number("tid", row)
+                      .raw("args", JsonObject().raw(key, value).str())
+                      .str());
 }
 
-static void writeEvent(ByteWriter &writer, int64_t rank,
-                       const braid_rt_event &event, int64_t createdNs) {
-  writer.number(rank);
-  writer.number(event.category);
-  writer.text(event.name);
-  writer.text(event.signature);
-  writer.text(event.lane);
-  writer.text(siteText(event.site));
-  writer.number(createdNs + event.beginNs);
-  writer.number(createdNs + event.endNs);
-  writer.number(event.sequence);
-  writer.number(event.bytes);
+void RankPrinter::slice(const std::string &category, const std::string &name,
+                        int64_t row, int64_t beginNs, int64_t endNs,
+                        JsonObject args) {
+  lines.push_back(JsonObject()
+                      .text("name", name)
+                      .text("cat", category)
+                      .text("ph", "X")
+                      .raw("ts", microseconds(beginNs - originNs))
+                      .raw("dur", microseconds(endNs - beginNs))
+                      .number("pid", rank)
+                      .number("tid", row)
+                      .raw("args", args.str())
+                      .str());
 }
 
-static Event readEvent(ByteReader &reader, const ClockOffset &offset) {
-  Event event;
-  event.rank = static_cast<int32_t>(reader.number());
-  event.category = static_cast<int32_t>(reader.number());
-  event.name = reader.text();
-  event.signature = reader.text();
-  event.lane = reader.text();
-  event.where = reader.text();
-  event.beginNs = reader.number() + offset.ns;
-  event.endNs = reader.number() + offset.ns;
-  event.sequence = reader.number();
-  event.bytes = reader.number();
-  return event;
+JsonObject RankPrinter::work(int64_t row) {
+  JsonObject args;
+  if (isMain)
+    args.number("device", rank).number("stream", row);
+  return args.number("correlation", ++correlation);
 }
 
-/// The events of this process's ranks.
-static std::string ownEvents(const Processes &processes, braid_rt_world *world,
-                             const std::vector<braid_rt_context *> &contexts) {
-  ByteWriter writer, events;
-  int64_t total = 0, createdNs = braid_rt_world_created_ns(world);
-  for (size_t i = 0; i < contexts.size(); ++i) {
-    int64_t count = 0;
-    const braid_rt_event *first = braid_rt_trace(contexts[i], &count);
-    for (int64_t k = 0; k < count; ++k)
-      writeEvent(events, processes.localRanks()[i], first[k], createdNs);
-    total += count;
+int64_t RankPrinter::rowOf(const Event &event) {
+  if (event.category != BRAID_RT_EVENT_COLLECTIVE)
+    return event.category == BRAID_RT_EVENT_KERNEL ||
+                   event.category == BRAID_RT_EVENT_COPY
+               ? computeStream
+               : programRow;
+  auto [it, isNew] = rows.emplace(
+      event.lane, computeStream + 1 + static_cast<int64_t>(rows.size()));
+  if (isNew)
+    metadata(it->second, "thread_name", "name", quoted("lane @" + event.lane));
+  return it->second;
+}
+
+void RankPrinter::printEvent(const Event &event) {
+  int64_t row = rowOf(event);
+  auto print = [&](const char *category, const std::string &name,
+                   JsonObject args) {
+    if (!event.where.empty())
+      args.text("site", event.where);
+    slice(category, name, row, event.beginNs, event.endNs, args);
+  };
+  switch (event.category) {
+  case BRAID_RT_EVENT_COLLECTIVE:
+    return print(
+        "kernel", operationName(event),
+        work(row)
+            .text("Collective name", collectiveName(event.kind))
+            .text("dtype", dtypeName(event.dtype))
+            .number("In msg nelems", event.sourceElements)
+            .number("Out msg nelems", event.destinationElements)
+            .number("Group size", static_cast<long long>(event.ranks.size()))
+            .text("Process Group Name",
+                  event.lane.substr(0, event.lane.find(' ')))
+            .text("Process Group Ranks", rankList(event.ranks))
+            .number("Rank", rank)
+            .number("Seq", event.sequence)
+            .text("operation", event.signature)
+            .number("bytes", event.bytes)
+            .text("label", labelOf(event)));
+  case BRAID_RT_EVENT_KERNEL:
+    return print("kernel", event.name, work(row));
+  case BRAID_RT_EVENT_COPY:
+    return print("gpu_memcpy", event.name,
+                 work(row).number("bytes", event.bytes));
+  case BRAID_RT_EVENT_INVOCATION:
+    return print("user_annotation", event.name, JsonObject());
+  case BRAID_RT_EVENT_START:
+    return print("start", "start " + event.name,
+                 JsonObject()
+                     .text("operation", event.signature)
+                     .number("sequence", event.sequence));
+  default:
+    return print("wait", "wait " + event.name,
+                 JsonObject()
+                     .text("operation", event.signature)
+                     .number("sequence", event.sequence));
   }
-  writer.number(total);
-  writer.bytes += events.bytes;
-  return writer.bytes;
 }
 
-/// The lines of one rank's events; `originNs` is the time zero.
-static void addRank(std::vector<std::string> &lines, int32_t rank,
-                    const std::vector<Event> &events, int64_t originNs) {
-  lines.push_back(
-      nameRow("process_name", rank, 0, "rank " + std::to_string(rank)));
-  lines.push_back(nameRow("thread_name", rank, 0, "program"));
-  std::map<std::string, int> laneRows;
+void RankPrinter::print(const std::vector<Event> &events) {
+  metadata(0, "process_name", "name", quoted("rank " + std::to_string(rank)));
+  metadata(0, "process_sort_index", "sort_index", std::to_string(rank));
+  metadata(programRow, "thread_name", "name", quoted("program"));
+  metadata(computeStream, "thread_name", "name", quoted("compute stream"));
+  bool hasKernels = false;
   for (const Event &event : events) {
-    int row = 0;
-    std::string name = event.name;
-    const char *category = "collective";
-    if (event.category == BRAID_RT_EVENT_COLLECTIVE) {
-      auto [it, isNew] =
-          laneRows.emplace(event.lane, static_cast<int>(laneRows.size()) + 1);
-      row = it->second;
-      if (isNew)
-        lines.push_back(
-            nameRow("thread_name", rank, row, "lane @" + event.lane));
-    } else {
-      bool isStart = event.category == BRAID_RT_EVENT_START;
-      category = isStart ? "start" : "wait";
-      name = std::string(category) + " " + name;
-    }
-    lines.push_back(
-        "{\"name\": " + quoted(name) + ", \"cat\": \"" + category +
-        "\", \"ph\": \"X\", \"ts\": " + microseconds(event.beginNs - originNs) +
-        ", \"dur\": " + microseconds(event.endNs - event.beginNs) +
-        ", \"pid\": " + std::to_string(rank) +
-        ", \"tid\": " + std::to_string(row) +
-        ", \"args\": {\"operation\": " + quoted(event.signature) +
-        ", \"bytes\": " + std::to_string(event.bytes) +
-        ", \"sequence\": " + std::to_string(event.sequence) +
-        ", \"site\": " + quoted(event.where) + "}}");
+    hasKernels |= event.category == BRAID_RT_EVENT_KERNEL;
+    printEvent(event);
   }
+  // Where the host computes, so that tools find compute.
+  if (!hasKernels)
+    for (const auto &[beginNs, endNs] : computeTimes(events))
+      slice("kernel", "compute", computeStream, beginNs, endNs,
+            work(computeStream));
 }
 
-void Runner::writeTrace(const std::string &file) const {
-  std::vector<ClockOffset> offsets = measureOffsets(processes);
-  std::vector<std::string> all =
-      processes.exchange(ownEvents(processes, world.get(), contexts()));
+/// Writes the given ranks; tools add up the streams of the first one.
+static void writeFile(const std::string &file, const Recording &recording,
+                      const std::vector<int32_t> &ranks) {
+  std::vector<std::string> lines;
+  for (int32_t rank : ranks)
+    RankPrinter(rank, rank == ranks[0], recording.beginNs(), lines)
+        .print(recording.ranks[rank]);
+  std::ofstream stream(file, std::ios::trunc);
+  stream << "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": "
+         << ranks[0] << "}],\n \"distributedInfo\": "
+         << JsonObject()
+                .text("backend", "nccl")
+                .number("rank", ranks[0])
+                .number("world_size",
+                        static_cast<long long>(recording.ranks.size()))
+                .str()
+         << ",\n \"displayTimeUnit\": \"ms\", \"baseTimeNanoseconds\": 0,\n"
+            " \"traceEvents\": [\n";
+  for (size_t i = 0; i < lines.size(); ++i)
+    stream << lines[i] << (i + 1 < lines.size() ? ",\n" : "\n");
+  stream << "]}\n";
+  stream.close();
+  if (!stream)
+    throw RunError("cannot write " + file + ": " + std::strerror(errno));
+}
+
+void braid::run::writeTrace(const std::string &pattern,
+                            const Recording &recording,
+                            const Processes &processes) {
+  bool isEach = pattern.find("{rank}") != std::string::npos;
   processes.together([&]() {
+    if (isEach) {
+      for (int32_t rank : processes.localRanks())
+        writeFile(expandPattern(pattern, "rank", rank), recording, {rank});
+      return;
+    }
     if (!processes.isFirst())
       return;
-    std::vector<std::vector<Event>> events(processes.worldSize());
-    int64_t originNs = INT64_MAX, errorNs = 0;
-    for (size_t process = 0; process < all.size(); ++process) {
-      ByteReader reader(all[process]);
-      errorNs = std::max(errorNs, offsets[process].errorNs);
-      for (int64_t count = reader.number(); count > 0; --count) {
-        Event event = readEvent(reader, offsets[process]);
-        originNs = std::min(originNs, event.beginNs);
-        events.at(event.rank).push_back(std::move(event));
-      }
-    }
-    std::vector<std::string> lines;
+    std::vector<int32_t> all;
     for (int32_t rank = 0; rank < processes.worldSize(); ++rank)
-      addRank(lines, rank, events[rank], originNs);
-    std::ofstream stream(file, std::ios::trunc);
-    stream << "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
-    for (size_t i = 0; i < lines.size(); ++i)
-      stream << lines[i] << (i + 1 < lines.size() ? ",\n" : "\n");
-    stream << "]}\n";
-    stream.close();
-    if (!stream)
-      throw RunError("cannot write " + file + ": " + std::strerror(errno));
-    if (errorNs)
-      std::printf("trace: the clocks of the hosts agree to within %s us\n",
-                  microseconds(errorNs).c_str());
+      all.push_back(rank);
+    writeFile(pattern, recording, all);
   });
+  if (processes.isFirst() && recording.clockErrorNs)
+    std::printf("trace: the clocks of the hosts agree to within %s us\n",
+                microseconds(recording.clockErrorNs).c_str());
 }

@@ -63,6 +63,9 @@ public:
 
   //===--- For the launcher -----------------------------------------------===//
 
+  /// What the device runs, as compilers name it, `sm_90`; empty for the host.
+  virtual const char *chip() const { return ""; }
+
   /// Loads what a program brings for devices and makes room for its arena.
   /// Throws where the device cannot run the program.
   virtual void prepare(const braid_rt_program &program);

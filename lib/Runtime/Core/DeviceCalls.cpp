@@ -86,6 +86,10 @@ static Device &deviceOf(braid_rt_context *context) {
   return reinterpret_cast<Context *>(context)->device;
 }
 
+const char *braid_rt_device_chip(const braid_rt_context *context) {
+  return reinterpret_cast<const Context *>(context)->device.chip();
+}
+
 void *braid_rt_device_alloc(braid_rt_context *context, int64_t bytes,
                             char *error, size_t errorSize) {
   try {

@@ -30,7 +30,7 @@ cases = [
     ([program, "--bind=1"], "unknown option '--bind'"),
     ([program, "--timeout=0s"], "a timeout must be above 0"),
     ([program, "--timeout=soon"], "does not start with a number"),
-    ([program, "--target=cuda"], "found 'cuda', this build can run 'host'"),
+    ([program, "--target=rocm"], "--target: found 'rocm', expected host or cuda"),
     ([program, "--verify"], "is already compiled; give the program"),
     ([program, "--verify="], "the name of a program is missing"),
     ([program, "--passes=none"], "is already compiled"),

@@ -1,0 +1,47 @@
+//===- Events.h - What the ranks have recorded ------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_BRAID_RUN_EVENTS_H
+#define BRAID_TOOLS_BRAID_RUN_EVENTS_H
+
+#include "Processes.h"
+#include "braid-rt/braid-rt.h"
+
+#include <string>
+#include <vector>
+
+namespace braid::run {
+
+/// A braid_rt_event that can travel.
+struct Event {
+  int32_t category = BRAID_RT_EVENT_KERNEL;
+  int32_t kind = -1;
+  std::string name, signature, lane;
+  std::string where;              ///< `prog.mlir:12:8`, empty: unknown.
+  int64_t beginNs = 0, endNs = 0; ///< By the clock of the first process.
+  int64_t sequence = 0, bytes = 0;
+  int32_t dtype = -1, reduction = -1;
+  int64_t sourceElements = 0, destinationElements = 0;
+  std::vector<int32_t> ranks;
+};
+
+/// What all ranks have recorded in their last invocation.
+struct Recording {
+  std::vector<std::vector<Event>> ranks; ///< One list for each rank.
+  int64_t clockErrorNs = 0; ///< Of times of one rank against another's.
+
+  /// The first time of all.
+  int64_t beginNs() const;
+};
+
+/// Gathers it; all processes call it together and get the same.
+Recording gatherEvents(const Processes &processes, braid_rt_world *world);
+
+} // namespace braid::run
+
+#endif // BRAID_TOOLS_BRAID_RUN_EVENTS_H

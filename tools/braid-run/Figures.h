@@ -1,0 +1,74 @@
+//===- Figures.h - Figures of what was recorded -----------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_BRAID_RUN_FIGURES_H
+#define BRAID_TOOLS_BRAID_RUN_FIGURES_H
+
+#include "Events.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace braid::run {
+
+/// Times in which something happens: [begin, end), in any order.
+using Intervals = std::vector<std::pair<int64_t, int64_t>>;
+
+/// In order, without overlaps and empty ones.
+Intervals merged(Intervals intervals);
+
+/// What is in both; both are merged.
+Intervals common(const Intervals &a, const Intervals &b);
+
+/// What is in `a` alone; both are merged.
+Intervals without(const Intervals &a, const Intervals &b);
+
+int64_t length(const Intervals &intervals);
+
+/// When a rank computes: when its device runs kernels of the program, or, where
+/// the host is the device, when the program neither starts nor waits.
+Intervals computeTimes(const std::vector<Event> &events);
+
+/// When collectives and messages of a rank are in flight.
+Intervals communicationTimes(const std::vector<Event> &events);
+
+/// The figures of one rank, as Holistic Trace Analysis defines them.
+struct Overlap {
+  int64_t computeNs = 0;
+  int64_t communicationNs = 0;
+  int64_t exposedNs = 0; ///< Communication without computation beside it.
+
+  /// |comm and compute| / |comm|; 1 without communication.
+  double hiddenFraction() const;
+};
+Overlap measureOverlap(const std::vector<Event> &events);
+
+/// What the collectives of one kind have moved on one rank.
+struct Traffic {
+  int64_t count = 0;
+  int64_t bytes = 0;
+  int64_t ns = 0;      ///< Sum of their times in flight.
+  double busBytes = 0; ///< As nccl-tests count them.
+
+  double busBandwidth() const {
+    return ns ? busBytes / static_cast<double>(ns) : 0;
+  } ///< GB/s.
+};
+
+/// The bytes of a collective times this is what each rank's link has to carry:
+/// the factors of nccl-tests.
+double busFactor(int32_t kind, int64_t groupSize);
+
+/// By kind of collective, those of the rank that was slowest at each.
+std::map<int32_t, Traffic> measureTraffic(const Recording &recording);
+
+} // namespace braid::run
+
+#endif // BRAID_TOOLS_BRAID_RUN_FIGURES_H

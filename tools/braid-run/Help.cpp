@@ -1,0 +1,87 @@
+//===- Help.cpp - What braid-run --help prints ------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+
+const char *const braid::run::helpText =
+    R"(usage: braid-run PROGRAM [options]
+       mpirun -n N braid-run PROGRAM [options]
+       srun -n N braid-run PROGRAM [options]
+       torchrun --nproc-per-node=N --no-python braid-run PROGRAM [options]
+
+Runs a program on ranks. PROGRAM is an MLIR file, which braid-compile compiles
+first, or a shared object that it has written (the name ends in .so). Under a
+launcher each process is one rank; else ranks are threads of this process.
+
+  --ranks=N             number of ranks (1; under a launcher: what it has
+                        started)
+  --target=NAME         what to run on: host or cuda; default: what a shared
+                        object was compiled for, else host
+  --engine=NAME         what connects the ranks: inproc (threads of this
+                        process), mpi or cuda; default: as the target and the
+                        environment say
+  --entry=NAME          the function to run ("main", or the only one)
+  --arg=VALUE           one for each argument of the entry, or one for all:
+                          ones, zeros, ones+rank, iota, a number,
+                          random:SEED   the same at every run, different ranks
+                                        get different values; random:SEED*0.1
+                                        multiplies them
+                          FILE.npy      {rank} in the name is the rank
+                        VALUE@4x8 gives the sizes of an argument with dynamic
+                        ones (a file has its own)
+  --out=FILE.npy        write results; {rank} and {result} (from 0) in the name
+                        are replaced, and needed where there are several
+  --print               print the results of every rank
+  --verify              run the program as written, too, and compare the results
+  --verify=REF.so       compare with this program instead
+  --expect=FILE.npy     compare with results of another run; {rank} and {result}
+                        as for --out
+  --tolerance=KIND      how: exact (bit by bit), auto (with --expect as element
+                        type and length of sums allow, else exact) or the
+                        largest error, relative to the largest element
+  --beside=OTHER.so     run this program in turn, too, any number of times; with
+                        --verify or --expect its results are compared as well
+  --repeat=N            run N times and report the median time (1)
+  --warmup=N            run N times before (0; 3 for the target cuda)
+  --bound               measure compute and communication alone, too
+  --figures=FILE.json   write the figures of all runs
+  --overlap             say how much of the communication compute hides
+  --trace=FILE.json     write a trace for ui.perfetto.dev; with {rank} in the
+                        name one for each rank, as trace tools want them
+  --link=latency=20us,bandwidth=10GB/s
+                        let every collective take as long as on such a link
+                        (engine inproc)
+  --reductions=KIND     engine mpi: ordered (the bits of inproc, the default) or
+                        fast (the MPI library's own reductions)
+  --bind                say which cores each rank may use and how to bind it;
+                        without PROGRAM nothing is run
+  --timeout=TIME        how long a wait waits for a rank that does not come
+                        (30s; engine cuda: 600s)
+  --passes=LIST         handed to braid-compile; default: braid-overlap, for
+                        this number of ranks
+  --chip=NAME           handed to braid-compile for the target cuda; default:
+                        that of the GPU
+  --help                this text
+
+Engine cuda:
+  --device=N            number of this rank's GPU; default: its place among the
+                        ranks of this host
+  --cuda-graph          record a step once and replay it
+  --matmul-tuning       time the algorithms of the matrix library first
+  --lane=NAME:ctas=8,transport=copy
+                        how the collectives of a lane move their data; any
+                        number of times
+  --flight-recorder=PREFIX
+                        where a failure leaves the last operations of each rank
+  --engine-option=KEY=VALUE
+                        an option of any engine
+
+The environment variable BRAID_DEBUG (OFF, INFO or DETAIL) makes the runtime say
+what it does. Exit status, of every process: 0 success, 1 the program failed or
+its results differ, 2 bad usage.
+)";

@@ -1,0 +1,308 @@
+//===- Session.cpp - What braid-run does with a world -----------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+#include "Arguments.h"
+#include "Json.h"
+#include "Npy.h"
+#include "Report.h"
+#include "Trace.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+using namespace braid::run;
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+/// Files for several ranks or results must have different names.
+static void checkPattern(const std::string &option, const std::string &pattern,
+                         const braid_rt_entry &entry, int32_t ranks) {
+  if (pattern.empty())
+    return;
+  size_t results = resultNames(entry).size();
+  for (auto [mark, count] :
+       {std::pair<const char *, size_t>{"{rank}", ranks},
+        std::pair<const char *, size_t>{"{result}", results}})
+    if (count > 1 && pattern.find(mark) == std::string::npos)
+      throw UsageError(option + ": there are " + std::to_string(count) +
+                       (mark[2] == 'a' ? " ranks" : " results") + ", but '" +
+                       pattern + "' has no " + mark);
+}
+
+/// What to hand to braid-compile: the default passes know the number of ranks.
+static std::string passesFor(const Options &options, int32_t ranks) {
+  if (options.passes && *options.passes != "default")
+    return *options.passes;
+  return "braid-overlap{world-size=" + std::to_string(ranks) + "}";
+}
+
+/// `seed` of `build/seed.so`.
+static std::string nameOf(const std::string &file) {
+  size_t slash = file.rfind('/');
+  std::string name = slash == std::string::npos ? file : file.substr(slash + 1);
+  return name.substr(0, name.rfind('.'));
+}
+
+/// A program that reads what it has computed does something else, or never
+/// ends, when nothing is computed.
+static void checkBound(const Program &program) {
+  const braid_rt_device_program *device = program.table().device;
+  if (device && device->hostReadCount > 0)
+    throw UsageError(
+        "--bound: the program reads results of kernels at " +
+        std::to_string(device->hostReadCount) +
+        " places (conditions, sizes), and cannot run without kernels");
+}
+
+Session::Session(const Options &options, Runner &runner)
+    : options(options), runner(runner), processes(runner.getProcesses()) {}
+
+void Session::addSubject(const std::string &file,
+                         const CompileRequest &compile) {
+  subjects.emplace_back(nameOf(file), file, compile, processes);
+  Subject &subject = subjects.back();
+  bool isMain = subjects.size() == 1;
+  processes.together([&]() {
+    subject.entry = &subject.program.entry(options.entry);
+    if (isMain)
+      for (auto [option, pattern] : {std::pair{"--out", &options.out},
+                                     std::pair{"--expect", &options.expect}})
+        checkPattern(option, *pattern, *subject.entry, processes.worldSize());
+    if (options.bound)
+      checkBound(subject.program);
+  });
+  runner.prepare(subject.program.table());
+}
+
+void Session::load() {
+  CompileRequest compile{passesFor(options, processes.worldSize()),
+                         options.target, options.chip};
+  if (compile.target == "cuda" && compile.chip.empty())
+    compile.chip = runner.chip();
+  // Programs stay where they are: calls refer to them.
+  subjects.reserve(1 + options.beside.size());
+  addSubject(options.program, compile);
+  for (const std::string &file : options.beside)
+    addSubject(file, compile);
+  Subject &main = subjects.front();
+  if (options.verify) {
+    compile.passes = "none";
+    bool isGiven = !options.reference.empty();
+    const std::string &file = isGiven ? options.reference : options.program;
+    reference.emplace("as written", file, compile, processes);
+    processes.together([&]() {
+      reference->entry = &reference->program.entry(main.entry->name);
+      if (!haveSameArguments(*main.entry, *reference->entry))
+        throw UsageError("--verify: " + std::string(main.entry->name) +
+                         " of the two programs has different arguments or "
+                         "results");
+    });
+    runner.prepare(reference->program.table());
+  }
+
+  std::vector<std::vector<std::vector<Tensor>>> inputs;
+  for (Subject &subject : subjects) {
+    // The same arguments are the same tensors.
+    subject.isCompared = haveSameArguments(*main.entry, *subject.entry);
+    if (!subject.isCompared || inputs.empty()) {
+      inputs.emplace_back();
+      processes.together([&]() {
+        for (int32_t rank : processes.localRanks())
+          inputs.back().push_back(
+              makeInputs(*subject.entry, options.args, rank));
+      });
+    }
+    subject.call.emplace(runner.makeCall(
+        *subject.entry, subject.isCompared ? inputs.front() : inputs.back()));
+  }
+  if (reference)
+    reference->call.emplace(runner.makeCall(*reference->entry, inputs.front()));
+  if (!options.expect.empty())
+    expected = readExpected(options.expect, *main.entry, processes);
+  if (options.verify || expected)
+    verifier.emplace(*main.entry, options.tolerance,
+                     /*isSameProgram=*/options.verify,
+                     expected ? "expected" : "as written", processes);
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+int64_t Session::warmup() const {
+  if (options.warmup)
+    return *options.warmup;
+  return runner.isHostMemory() || options.repeat == 1 ? 0 : 3;
+}
+
+void Session::runSubject(Subject &subject, bool isTimed, bool isLast) {
+  runner.run(*subject.call);
+  if (isTimed)
+    subject.timing.runs.push_back(runner.lastRun());
+  if (isLast && options.records())
+    subject.recording = runner.recording();
+}
+
+void Session::runRound(int64_t round) {
+  bool isTimed = round >= warmup();
+  bool isLast = round + 1 == warmup() + options.repeat;
+  if (reference) {
+    try {
+      runSubject(*reference, isTimed, isLast);
+    } catch (const Failure &error) {
+      throw Failure(error.status,
+                    "the program as written failed: " +
+                        std::string(error.what()),
+                    error.everywhere);
+    }
+  }
+  for (Subject &subject : subjects)
+    runSubject(subject, isTimed, isLast);
+  // Reading the results of a device takes longer than most steps.
+  if (verifier && (runner.isHostMemory() || round == 0 || isLast))
+    checkResults();
+}
+
+void Session::checkResults() {
+  Results wanted;
+  processes.together(
+      [&]() { wanted = reference ? reference->call->results() : *expected; });
+  for (Subject &subject : subjects) {
+    if (!subject.isCompared)
+      continue;
+    Results found;
+    processes.together([&]() { found = subject.call->results(); });
+    verifier->check(subjects.size() > 1 ? subject.name + ": " : "", found,
+                    wanted);
+  }
+}
+
+void Session::measureAlone(Subject &subject, braid_rt_skip skip,
+                           std::optional<double> &resultMs) {
+  runner.skip(skip);
+  Timing timing;
+  for (int64_t i = 0; i < warmup() + options.repeat; ++i) {
+    runner.run(*subject.call);
+    if (i >= warmup())
+      timing.runs.push_back(runner.lastRun());
+  }
+  resultMs = timing.stepMs();
+  runner.skip(BRAID_RT_SKIP_NOTHING);
+}
+
+void Session::measureBounds() {
+  std::vector<Subject *> all;
+  if (reference)
+    all.push_back(&*reference);
+  for (Subject &subject : subjects)
+    all.push_back(&subject);
+  for (Subject *subject : all) {
+    measureAlone(*subject, BRAID_RT_SKIP_COMMUNICATION,
+                 subject->computeAloneMs);
+    if (!runner.isHostMemory())
+      measureAlone(*subject, BRAID_RT_SKIP_COMPUTE,
+                   subject->communicationAloneMs);
+  }
+}
+
+void Session::run() {
+  load();
+  for (int64_t round = 0; round < warmup() + options.repeat; ++round)
+    runRound(round);
+  writeResults();
+  if (options.bound)
+    measureBounds();
+  if (!options.trace.empty())
+    writeTrace(options.trace, *subjects.front().recording, processes);
+  report();
+}
+
+//===----------------------------------------------------------------------===//
+// Reporting
+//===----------------------------------------------------------------------===//
+
+void Session::writeResults() {
+  if (!options.print && options.out.empty())
+    return;
+  Subject &main = subjects.front();
+  std::vector<std::string> names = resultNames(*main.entry);
+  std::string text;
+  processes.together([&]() {
+    Results results = main.call->results();
+    for (size_t r = 0; r < results.size(); ++r)
+      for (size_t i = 0; i < results[r].size(); ++i) {
+        const Tensor &tensor = results[r][i];
+        int32_t rank = processes.localRanks()[r];
+        if (options.print)
+          text += "rank " + std::to_string(rank) + ": " + names[i] + ": " +
+                  tensor.typeName() + " = " + tensor.text() + "\n";
+        if (!options.out.empty())
+          writeNpy(expandPattern(expandPattern(options.out, "rank", rank),
+                                 "result", static_cast<int64_t>(i)),
+                   tensor);
+      }
+  });
+  if (options.print)
+    processes.printInOrder(text);
+}
+
+static void writeFigures(const std::string &file, const std::string &text) {
+  std::ofstream stream(file, std::ios::trunc);
+  stream << text << "\n";
+  stream.close();
+  if (!stream)
+    throw RunError("cannot write " + file + ": " + std::strerror(errno));
+}
+
+void Session::report() {
+  std::string text, programs;
+  auto add = [&](const std::string &what, const std::string &role,
+                 const Subject &subject) {
+    text += describeSubject(what, subject);
+    programs += (programs.empty() ? "" : ",\n  ") + subjectJson(role, subject);
+  };
+  const Subject &main = subjects.front();
+  if (verifier)
+    text +=
+        (options.verify ? "verify" : "expect") +
+        std::string(": the results of all ") +
+        std::to_string(processes.worldSize()) + " ranks " +
+        verifier->describe() + " " +
+        (options.verify ? "those of the program as written" : options.expect) +
+        "\n";
+  if (reference)
+    add("as written", "reference", *reference);
+  add(reference ? "reordered" : "time", "program", main);
+  if (reference && options.repeat > 1) {
+    char speedup[64];
+    std::snprintf(speedup, sizeof(speedup), "speedup: %.2f\n",
+                  reference->timing.stepMs() / main.timing.stepMs());
+    text += speedup;
+  }
+  for (size_t i = 1; i < subjects.size(); ++i)
+    add("beside, " + subjects[i].name, "beside", subjects[i]);
+  processes.together([&]() {
+    if (options.figures.empty() || !processes.isFirst())
+      return;
+    JsonObject object;
+    object.number("ranks", processes.worldSize())
+        .number("repeat", options.repeat)
+        .number("warmup", warmup());
+    if (verifier)
+      object.real("largest_error", verifier->largestError());
+    writeFigures(options.figures,
+                 object.raw("programs", "[\n  " + programs + "]").str());
+  });
+  if (processes.isFirst())
+    std::fputs(text.c_str(), stdout);
+}

@@ -1,0 +1,83 @@
+//===- Session.h - What braid-run does with a world -------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_BRAID_RUN_SESSION_H
+#define BRAID_TOOLS_BRAID_RUN_SESSION_H
+
+#include "Figures.h"
+#include "Program.h"
+#include "Runner.h"
+#include "Verify.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace braid::run {
+
+/// What the runs of one program took.
+struct Timing {
+  std::vector<Measurement> runs;
+
+  /// The median of one figure, in ms.
+  double median(int64_t Measurement::*figure) const;
+  double stepMs() const;
+  int64_t peakBytes() const;
+  int64_t waitNs() const;
+  bool hasDevice() const;
+};
+
+/// One of the programs that run in turn.
+struct Subject {
+  Subject(std::string name, const std::string &file,
+          const CompileRequest &compile, const Processes &processes)
+      : name(std::move(name)), program(file, compile, processes) {}
+
+  std::string name; ///< Its file, without folder and ending.
+  Program program;
+  const braid_rt_entry *entry = nullptr;
+  std::optional<Call> call;
+  bool isCompared = false;
+  Timing timing;
+  std::optional<double> computeAloneMs, communicationAloneMs;
+  std::optional<Recording> recording; ///< Of the last run.
+};
+
+/// Loads the programs, runs them in turn, compares, and reports. All processes
+/// of the world make one, with the same options.
+class Session {
+public:
+  Session(const Options &options, Runner &runner);
+
+  void run();
+
+private:
+  void load();
+  void addSubject(const std::string &file, const CompileRequest &compile);
+  void runSubject(Subject &subject, bool isTimed, bool isLast);
+  void runRound(int64_t round);
+  void checkResults();
+  void measureBounds();
+  void measureAlone(Subject &subject, braid_rt_skip skip,
+                    std::optional<double> &resultMs);
+  void writeResults();
+  void report();
+  int64_t warmup() const;
+
+  const Options &options;
+  Runner &runner;
+  const Processes &processes;
+  std::optional<Subject> reference;
+  std::vector<Subject> subjects; ///< The program, then those beside it.
+  std::optional<Results> expected;
+  std::optional<Verifier> verifier;
+};
+
+} // namespace braid::run
+
+#endif // BRAID_TOOLS_BRAID_RUN_SESSION_H
