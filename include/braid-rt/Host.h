@@ -51,11 +51,10 @@ typedef struct braid_rt_option {
  *     (ordered, fast), progress (thread, none).
  *   cuda: ranks are GPUs, of threads of this process or of processes that a
  *     launcher has started. device (number of the GPU of this process's rank),
- *     cuda-graph (0, 1: replay recorded invocations), matmul-tuning (0, 1: time
- *     the library's algorithms before the first run), flight-recorder (prefix
- *     of the files that a failure leaves), lane
- *     (`NAME:ctas=8,transport=copy`, once for each lane that is to differ from
- *     the program).
+ *     cuda-graph (0, 1: replay recorded invocations), matmul-tuning (measure,
+ *     heuristic: how the library's algorithms are chosen), matmul-precision
+ *     (f32, tf32), flight-recorder (prefix of the files that a failure leaves),
+ *     lane.NAME (`ctas:8,transport:copy`, instead of what the program says).
  * The strings may die after braid_rt_world_create. */
 typedef struct braid_rt_config {
   const char *engine;  /* NULL: inproc */

@@ -72,7 +72,8 @@ Engine cuda:
   --device=N            number of this rank's GPU; default: its place among the
                         ranks of this host
   --cuda-graph          record a step once and replay it
-  --matmul-tuning       time the algorithms of the matrix library first
+  --matmul-tuning=KIND  how to choose the algorithms of the matrix library:
+                        measure (before the first run, the default) or heuristic
   --lane=NAME:ctas=8,transport=copy
                         how the collectives of a lane move their data; any
                         number of times

@@ -121,10 +121,12 @@ static Tolerance parseTolerance(const std::string &text) {
   return {Tolerance::Given, value};
 }
 
-/// `latency:ctas=8,transport=copy`; the engine knows which lanes there are.
-static std::string checkLane(const std::string &text) {
+/// `latency:ctas=8,transport=copy` as the engine wants it: option
+/// `lane.latency` with the value `ctas:8,transport:copy`.
+static std::pair<std::string, std::string> parseLane(const std::string &text) {
   size_t colon = text.find(':');
   bool isWhole = colon != std::string::npos && colon > 0;
+  std::string value;
   for (size_t begin = colon + 1; isWhole && begin <= text.size();) {
     size_t end = std::min(text.find(',', begin), text.size());
     std::string part = text.substr(begin, end - begin);
@@ -133,13 +135,16 @@ static std::string checkLane(const std::string &text) {
     else
       isWhole = part == "transport=default" || part == "transport=symmetric" ||
                 part == "transport=copy";
+    if (isWhole)
+      part[part.find('=')] = ':';
+    value += (value.empty() ? "" : ",") + part;
     begin = end + 1;
   }
   if (!isWhole)
     throw UsageError("--lane: found '" + text +
                      "', expected NAME:ctas=NUMBER,transport=KIND with "
                      "default, symmetric or copy");
-  return text;
+  return {"lane." + text.substr(0, colon), value};
 }
 
 static std::pair<std::string, std::string>
@@ -226,9 +231,12 @@ static const ValueOption valueOptions[] = {
        o.engineOptions.emplace_back(
            "device", std::to_string(parseCount(value, name, 0, 4095)));
      }},
-    {"--lane",
-     [](Options &o, Text, Text value) {
-       o.engineOptions.emplace_back("lane", checkLane(value));
+    {"--lane", [](Options &o, Text,
+                  Text value) { o.engineOptions.push_back(parseLane(value)); }},
+    {"--matmul-tuning",
+     [](Options &o, Text name, Text value) {
+       o.engineOptions.emplace_back(
+           "matmul-tuning", checkOneOf(name, value, "measure", "heuristic"));
      }},
     {"--flight-recorder",
      [](Options &o, Text, Text value) {
@@ -245,9 +253,7 @@ static const Flag flags[] = {
     {"--bound", [](Options &o) { o.bound = true; }},
     {"--overlap", [](Options &o) { o.overlap = true; }},
     {"--cuda-graph",
-     [](Options &o) { o.engineOptions.emplace_back("cuda-graph", "1"); }},
-    {"--matmul-tuning",
-     [](Options &o) { o.engineOptions.emplace_back("matmul-tuning", "1"); }}};
+     [](Options &o) { o.engineOptions.emplace_back("cuda-graph", "1"); }}};
 
 bool braid::run::isCompiled(const std::string &file) {
   return file.size() > 3 && file.compare(file.size() - 3, 3, ".so") == 0;

@@ -25,6 +25,18 @@ install(DIRECTORY "${BRAID_INCLUDE_DIR}/" "${BRAID_GENERATED_INCLUDE_DIR}/"
   PATTERN CMakeFiles EXCLUDE)
 install(FILES LICENSE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
+# What a bundle has of it (tools/dev/bundle.sh): the launcher, a runtime without
+# OpenBLAS, and the engine for GPUs.
+set(bundled braid-run braid_rt_bundle)
+if(TARGET braid_rt_cuda)
+  list(APPEND bundled braid_rt_cuda)
+endif()
+set_target_properties(braid_rt_bundle PROPERTIES INSTALL_RPATH "$ORIGIN")
+add_custom_target(braid-bundle DEPENDS ${bundled})
+install(TARGETS ${bundled}
+  RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT bundle EXCLUDE_FROM_ALL
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT bundle EXCLUDE_FROM_ALL)
+
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/Braid")
 install(EXPORT BraidTargets DESTINATION "${package}")
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/BraidConfig.cmake.in"

@@ -31,6 +31,9 @@ private:
   MemoryPool pool;
 };
 
+/// Sets the threads of the BLAS library for this process.
+void setBlasThreads(int32_t threads);
+
 /// The threads of the BLAS library that a process with this many local ranks
 /// uses by default: `configured` unless it is 0, nothing (0) where the user has
 /// set OPENBLAS_NUM_THREADS, else the cores shared among the ranks of the host.

@@ -1,0 +1,126 @@
+//===- HostProducts.cpp - Matrix products of the host by OpenBLAS ---------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/Error.h"
+#include "Core/HostDevice.h"
+
+#include <algorithm>
+#include <cblas.h>
+#include <climits>
+#include <mutex>
+
+using namespace braid::rt;
+
+void braid::rt::setBlasThreads(int32_t threads) {
+  // The setting is the process's.
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (openblas_get_num_threads() != threads)
+    openblas_set_num_threads(threads);
+}
+
+template <typename T> static void scaleResult(const MatrixProduct &p, T *c) {
+  for (int64_t i = 0; i < p.m; ++i)
+    for (int64_t j = 0; j < p.n; ++j)
+      c[i * p.ldc + j] = p.beta == 0.0 ? T(0) : T(c[i * p.ldc + j] * p.beta);
+}
+
+/// One product. A matrix times one column or one row times a matrix is the
+/// library's gemv, which is bound by memory where gemm would pack first.
+static void multiply(const MatrixProduct &p, const void *a, const void *b,
+                     void *c) {
+  int m = static_cast<int>(p.m), n = static_cast<int>(p.n),
+      k = static_cast<int>(p.k);
+  // The library wants leading dimensions of at least 1.
+  int lda = static_cast<int>(std::max<int64_t>(1, p.lda)),
+      ldb = static_cast<int>(std::max<int64_t>(1, p.ldb)),
+      ldc = static_cast<int>(std::max<int64_t>(1, p.ldc));
+  CBLAS_TRANSPOSE ta = p.transposeA ? CblasTrans : CblasNoTrans;
+  CBLAS_TRANSPOSE tb = p.transposeB ? CblasTrans : CblasNoTrans;
+  switch (p.dtype) {
+  case BRAID_RT_F32: {
+    const auto *x = static_cast<const float *>(a);
+    const auto *y = static_cast<const float *>(b);
+    auto *z = static_cast<float *>(c);
+    auto beta = static_cast<float>(p.beta);
+    if (k == 0)
+      return scaleResult(p, z);
+    if (n == 1)
+      return cblas_sgemv(CblasRowMajor, ta, p.transposeA ? k : m,
+                         p.transposeA ? m : k, 1.0F, x, lda, y,
+                         p.transposeB ? 1 : ldb, beta, z, ldc);
+    if (m == 1)
+      return cblas_sgemv(CblasRowMajor,
+                         p.transposeB ? CblasNoTrans : CblasTrans,
+                         p.transposeB ? n : k, p.transposeB ? k : n, 1.0F, y,
+                         ldb, x, p.transposeA ? lda : 1, beta, z, 1);
+    return cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1.0F, x, lda, y, ldb,
+                       beta, z, ldc);
+  }
+  case BRAID_RT_F64: {
+    const auto *x = static_cast<const double *>(a);
+    const auto *y = static_cast<const double *>(b);
+    auto *z = static_cast<double *>(c);
+    if (k == 0)
+      return scaleResult(p, z);
+    if (n == 1)
+      return cblas_dgemv(CblasRowMajor, ta, p.transposeA ? k : m,
+                         p.transposeA ? m : k, 1.0, x, lda, y,
+                         p.transposeB ? 1 : ldb, p.beta, z, ldc);
+    if (m == 1)
+      return cblas_dgemv(CblasRowMajor,
+                         p.transposeB ? CblasNoTrans : CblasTrans,
+                         p.transposeB ? n : k, p.transposeB ? k : n, 1.0, y,
+                         ldb, x, p.transposeA ? lda : 1, p.beta, z, 1);
+    return cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1.0, x, lda, y, ldb,
+                       p.beta, z, ldc);
+  }
+  case BRAID_RT_COMPLEX_F32: {
+    const float one[] = {1.0F, 0.0F};
+    const float beta[] = {static_cast<float>(p.beta), 0.0F};
+    return cblas_cgemm(CblasRowMajor, ta, tb, m, n, k, one, a, lda, b, ldb,
+                       beta, c, ldc);
+  }
+  default: {
+    const double one[] = {1.0, 0.0};
+    const double beta[] = {p.beta, 0.0};
+    return cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, one, a, lda, b, ldb,
+                       beta, c, ldc);
+  }
+  }
+}
+
+/// Throws an Error unless the library has products of these types.
+static void checkLibrary(const MatrixProduct &p) {
+  if (p.dtype != BRAID_RT_F32 && p.dtype != BRAID_RT_F64 &&
+      p.dtype != BRAID_RT_COMPLEX_F32 && p.dtype != BRAID_RT_COMPLEX_F64) {
+    const char *name = braid_rt_dtype_name(p.dtype);
+    throw Error(std::string("matmul of ") +
+                (name ? name : std::to_string(p.dtype)) +
+                ", expected f32, f64, complex<f32> or complex<f64>");
+  }
+  if (p.options.resultDtype != p.dtype ||
+      p.options.epilogue != BRAID_RT_EPILOGUE_NONE || p.options.bias)
+    throw Error("matmul with a bias, an epilogue or a result of another type, "
+                "which the host's library does not have");
+  for (int64_t value : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc})
+    if (value > INT_MAX)
+      throw Error("matmul: a size or leading dimension is " +
+                  std::to_string(value) + ", expected 0 to 2147483647");
+}
+
+void HostDevice::multiply(const MatrixProduct &product, const void *a,
+                          const void *b, void *c) {
+  checkLibrary(product);
+  int64_t size = braid_rt_dtype_size(product.dtype);
+  for (int64_t i = 0; i < product.batch; ++i)
+    ::multiply(product,
+               static_cast<const char *>(a) + i * product.strideA * size,
+               static_cast<const char *>(b) + i * product.strideB * size,
+               static_cast<char *>(c) + i * product.strideC * size);
+}

@@ -1,0 +1,26 @@
+//===- NoHostProducts.cpp - A runtime without OpenBLAS --------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In the place of HostProducts.cpp in bundles for machines whose devices
+// multiply matrices.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/Error.h"
+#include "Core/HostDevice.h"
+
+using namespace braid::rt;
+
+void braid::rt::setBlasThreads(int32_t) {}
+
+void HostDevice::multiply(const MatrixProduct &, const void *, const void *,
+                          void *) {
+  throw Error("matmul: this runtime comes without OpenBLAS, which multiplies "
+              "matrices on the host; install Braid, or run the program on a "
+              "device");
+}
