@@ -32,7 +32,7 @@ if(TARGET braid_rt_cuda)
   list(APPEND bundled braid_rt_cuda)
 endif()
 set_target_properties(braid_rt_bundle PROPERTIES INSTALL_RPATH "$ORIGIN")
-add_custom_target(braid-bundle DEPENDS ${bundled})
+add_custom_target(braid-bundle ALL DEPENDS ${bundled})
 install(TARGETS ${bundled}
   RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT bundle EXCLUDE_FROM_ALL
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT bundle EXCLUDE_FROM_ALL)

@@ -3,6 +3,8 @@
 # compiled programs on machines with a driver, NCCL and cuBLASLt, but no LLVM.
 #
 #   bundle.sh OUTPUT PROGRAM...    programs: shared objects of braid-compile
+#
+# BRAID_NO_BUILD=1 takes what the build folder has.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 [ $# -ge 1 ] || fail "bundle.sh: expected where to write the bundle, and compiled programs"
@@ -18,7 +20,7 @@ done
 folder=${output%.tar.gz}
 [ ! -e "$output" ] && [ ! -e "$folder" ] || fail "$output is there already"
 
-BRAID_SETUP_SETS=build "$ROOT/tools/dev/build.sh" braid-bundle
+[ -n "${BRAID_NO_BUILD:-}" ] || BRAID_SETUP_SETS=build "$ROOT/tools/dev/build.sh" braid-bundle
 mkdir -p "$folder/programs"
 cmake --install "$BUILD" --component bundle --strip --prefix "$folder" >"$BUILD/bundle.log" || {
   tail -n 15 "$BUILD/bundle.log" >&2

@@ -13,7 +13,7 @@ tp    half as many layers of a tensor-parallel MLP on two micro-batches, an
 and what measures a part of a machine, --size in bytes of the whole tensor:
 
 all_reduce, all_gather, reduce_scatter, all_to_all   one after the other
-matmul                                               one product of size^3
+matmul                                               products of size^3 in turn
 ops                                                  products and relus in turn
 """
 
@@ -188,12 +188,13 @@ def repeated(operation):
     its sizes, else of the argument."""
 
     def program(w, size, layers):
-        # Rows of 64 KiB, or one element.
-        columns = min(size, 65536) // BYTES[w.dtype]
-        rows = size // (columns * BYTES[w.dtype])
+        # A few rows for each rank, or one element.
+        elements = size // BYTES[w.dtype]
+        columns = min(max(elements // w.ranks, 1), 32768)
+        rows = elements // columns
         if operation == "all_gather":
             rows //= w.ranks
-        x = first = w.argument(max(rows, 1), max(columns, 1))
+        x = first = w.argument(rows, columns)
         results = []
         for _ in range(layers):
             y = getattr(w, operation)(x)
@@ -205,7 +206,10 @@ def repeated(operation):
 
 
 def matmul(w, size, layers):
-    return [w.matmul(w.argument(size, size), w.argument(size, size))]
+    x, weight = w.argument(size, size), w.argument(size, size)
+    for _ in range(layers):
+        x = w.matmul(x, weight)
+    return [x]
 
 
 def ops(w, size, layers):
@@ -267,6 +271,13 @@ class Float64:
 
     def all_gather(self, a):
         return [self.numpy.concatenate(a)] * self.ranks
+
+
+def bus_factor(name, ranks):
+    """What nccl-tests multiply a collective's bytes by; 0 for other programs."""
+    share = (ranks - 1) / ranks
+    shares = {"all_reduce": 2, "all_gather": 1, "reduce_scatter": 1, "all_to_all": 1}
+    return shares.get(name, 0) * share
 
 
 def compute(numpy, name, inputs, size, layers=8):

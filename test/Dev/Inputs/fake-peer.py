@@ -1,0 +1,5 @@
+"""A peer that takes too long."""
+
+import time
+
+time.sleep(60)
