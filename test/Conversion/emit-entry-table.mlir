@@ -193,7 +193,7 @@ module @training attributes {braid_rt.constants = 5 : i64} {
 //--- bare.mlir
 
 // Nothing but the table.
-// BARE:     @braid_program = constant { i32, i32, ptr, i64, ptr, i64, ptr } { i32 1, i32 0, ptr null, i64 0, ptr null, i64 0, ptr null }
+// BARE:     @braid_program = constant { i32, i32, ptr, i64, ptr, i64, ptr, ptr, ptr } { i32 2, i32 0, ptr null, i64 0, ptr null, i64 0, ptr null, ptr null, ptr null }
 // BARE-NOT: @__braid
 module {
 }
