@@ -101,19 +101,15 @@ Launch braid::rt::cuda::findLaunch(const Variables &variables) {
   for (const Launcher &launcher : launchers) {
     if (!isSet(variables(launcher.rank)))
       continue;
-    // A batch script of Slurm's is a task without tasks.
-    if (!isSet(variables(launcher.size)) &&
-        std::strcmp(launcher.name, "Slurm") == 0)
+    // A batch script has these variables, too, but is no task of srun's.
+    if (std::strcmp(launcher.name, "Slurm") == 0 &&
+        !isSet(variables("SLURM_STEP_NODELIST")))
       continue;
     launch.launcher = launcher.name;
     launch.size = readNumber(variables, launcher.size, 1, 1 << 20);
     launch.rank = readNumber(variables, launcher.rank, 0, launch.size - 1);
-    bool tellsPlace = isSet(variables(launcher.localRank));
-    if (!tellsPlace && launch.size > 1)
-      throw Error(std::string("the variable ") + launcher.localRank +
-                  " is not set: the option 'device' of engine cuda says which "
-                  "GPU this process uses");
-    if (tellsPlace)
+    launch.localRank = launch.size == 1 ? 0 : -1;
+    if (isSet(variables(launcher.localRank)))
       launch.localRank =
           readNumber(variables, launcher.localRank, 0, launch.size - 1);
     launch.localSize = 0;

@@ -24,8 +24,9 @@ struct Launch {
   std::string launcher; ///< `torchrun`; empty without one.
   int32_t rank = 0;
   int32_t size = 1;
-  int32_t localRank = 0; ///< Its place among the processes of its host.
-  int32_t localSize = 1; ///< 0 where the launcher does not tell.
+  /// Its place among the processes of its host; -1 where nobody tells.
+  int32_t localRank = 0;
+  int32_t localSize = 1; ///< 0 where nobody tells.
   std::string address;   ///< Where rank 0 serves the store.
   int32_t port = 0;
   std::string job; ///< Tells this job's processes from another one's.

@@ -36,7 +36,7 @@ static const EngineDescriptor &loadEngine(const std::string &name) {
                std::isdigit(static_cast<unsigned char>(c));
       });
   if (!isName)
-    throw Error("'" + name + "' is no engine; engines are inproc, mpi");
+    throw Error("'" + name + "' is no engine; engines are inproc, mpi, cuda");
   std::string file = "libbraid_rt_" + name + ".so";
   void *handle =
       dlopen((libraryFolder() + file).c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -224,9 +224,10 @@ std::vector<std::string> MPIEngine::exchange(const std::string &bytes) {
   return all;
 }
 
-void MPIEngine::prepare(int32_t, const std::vector<CommunicatorSpec> &specs) {
+void MPIEngine::prepare(const std::vector<RankSpecs> &specsOfRanks) {
   if (size == 1)
     return;
+  const RankSpecs &specs = specsOfRanks[0];
   // All processes know the same groups; a list may have been made before.
   std::vector<int32_t> needed, agreed(specs.size());
   for (const CommunicatorSpec &spec : specs)
