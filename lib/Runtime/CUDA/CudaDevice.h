@@ -63,12 +63,17 @@ public:
   void write(void *device, const void *host, int64_t bytes) override;
 
 private:
+  void record(cuda::Event event) const;
+
   cuda::Gpu gpuState;
   MemoryPool hostMemory;
   std::unique_ptr<cuda::DeviceMemory> deviceMemory;
   std::unique_ptr<cuda::Modules> modules;
   std::unique_ptr<cuda::Products> products;
   std::unique_ptr<cuda::Graphs> graphs;
+  cuda::DevicePointer arenaBase = 0;
+  int64_t arenaBytes = 0;
+  cuda::Event begun = nullptr, ended = nullptr; ///< Of the last invocation.
   int64_t lastNs = 0;
 };
 

@@ -13,6 +13,7 @@
 #include "Core/Environment.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,11 +34,13 @@ public:
   /// rank's thread calls it again and again while it waits for its device.
   virtual void checkFailure() {}
 
-  /// Replaces each time by the greatest one of all ranks, so that all choose
-  /// the same algorithm; false where ranks cannot be asked, which makes them
-  /// take the library's first one. The rank's thread calls it in the course of
-  /// an invocation, at the first use of a product.
-  virtual bool agreeOnTimes(std::vector<float> &times);
+  /// Which of the algorithms of a product to use, by its place in the library's
+  /// list: the place that the first rank to ask has got from `measure`, so that
+  /// all ranks choose alike; by default 0, the library's own choice. `product`
+  /// describes product and device. The rank's thread calls it at the first use
+  /// of a product; a rank that never has the product never calls it.
+  virtual int32_t chooseAlgorithm(const std::string &product,
+                                  const std::function<int32_t()> &measure);
 };
 
 /// The engine's options that devices have.
@@ -75,6 +78,10 @@ public:
   /// The same for all that the compute stream was asked for.
   void synchronize(const char *what) const;
 
+  /// Waits until the compute stream is idle or has failed, but no longer than a
+  /// few seconds: for a rank that has failed. False where it is still busy.
+  bool settle() const;
+
   /// While the compute stream records a graph: throws an Error that says that
   /// `what` (`all_reduce`) broke the recording, where it did. Call it after
   /// what may.
@@ -93,11 +100,15 @@ public:
   /// Whether the compute stream is recording a graph. No event may be queried
   /// then that the recording contains.
   bool capturing = false;
+  std::string model;           ///< `NVIDIA H200`
   std::string name;            ///< `device 0 (NVIDIA H200)`
   int32_t multiprocessors = 0; ///< How many it has.
   int32_t capability = 0;      ///< 90 for compute capability 9.0.
 
 private:
+  int attribute(DeviceAttribute which) const;
+  void openStream();
+  void close();
   void checkActiveCapture(const char *what) const;
 
   Event reached = nullptr; ///< For synchronize.

@@ -102,3 +102,13 @@ double braid::rt::getEngineNumber(const Environment &environment,
   throw Error("option '" + key + "' of engine " + environment.engineName +
               " is '" + text + "', expected " + range);
 }
+
+bool braid::rt::isFirstChoice(const Environment &environment,
+                              const std::string &key, const std::string &first,
+                              const std::string &second) {
+  std::string value = getEngineOption(environment, key, first);
+  if (value != first && value != second)
+    throw Error("option '" + key + "' of engine " + environment.engineName +
+                " is '" + value + "', expected " + first + " or " + second);
+  return value == first;
+}
