@@ -15,8 +15,9 @@ EngineRequest::~EngineRequest() = default;
 Communicator::~Communicator() = default;
 Engine::~Engine() = default;
 
-void Engine::prepare(int32_t rank, const std::vector<CommunicatorSpec> &specs) {
-  for (const CommunicatorSpec &spec : specs)
-    if (!spec.ranks.empty())
-      communicator(rank, spec);
+void Engine::prepare(const std::vector<RankSpecs> &specs) {
+  for (const RankSpecs &ofRank : specs)
+    for (const CommunicatorSpec &spec : ofRank)
+      if (!spec.ranks.empty())
+        communicator(ofRank.rank, spec);
 }

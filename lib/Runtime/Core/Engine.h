@@ -114,6 +114,18 @@ struct Capabilities {
   int32_t target = BRAID_RT_TARGET_HOST;
 };
 
+/// One local rank's places in the groups of a program: an entry for each group,
+/// with an empty list of ranks where the rank is in none of its lists.
+struct RankSpecs {
+  int32_t rank;
+  std::vector<CommunicatorSpec> specs;
+
+  auto begin() const { return specs.begin(); }
+  auto end() const { return specs.end(); }
+  size_t size() const { return specs.size(); }
+  const CommunicatorSpec &operator[](size_t i) const { return specs[i]; }
+};
+
 /// Finds the ranks of the world and connects them.
 class BRAID_RT_API Engine {
 public:
@@ -131,11 +143,8 @@ public:
   virtual Device &device(int32_t rank) = 0;
 
   /// Makes the communicators of a program before it runs. All processes of the
-  /// world call the function together, with equal groups in equal order;
-  /// `specs` holds one entry for each group, with an empty list of ranks for a
-  /// rank that is in no list. The core calls it once for each local rank.
-  virtual void prepare(int32_t rank,
-                       const std::vector<CommunicatorSpec> &specs);
+  /// world call the function together, with equal groups in equal order.
+  virtual void prepare(const std::vector<RankSpecs> &specs);
 
   /// The communicator of which the local rank is member `spec.index`. It is
   /// made when the rank first asks and lives as long as the engine.

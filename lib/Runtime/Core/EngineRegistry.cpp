@@ -36,7 +36,7 @@ static const EngineDescriptor &loadEngine(const std::string &name) {
                std::isdigit(static_cast<unsigned char>(c));
       });
   if (!isName)
-    throw Error("'" + name + "' is no engine; engines are inproc, mpi");
+    throw Error("'" + name + "' is no engine; engines are inproc, mpi, cuda");
   std::string file = "libbraid_rt_" + name + ".so";
   void *handle =
       dlopen((libraryFolder() + file).c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -101,4 +101,14 @@ double braid::rt::getEngineNumber(const Environment &environment,
                 most);
   throw Error("option '" + key + "' of engine " + environment.engineName +
               " is '" + text + "', expected " + range);
+}
+
+bool braid::rt::isFirstChoice(const Environment &environment,
+                              const std::string &key, const std::string &first,
+                              const std::string &second) {
+  std::string value = getEngineOption(environment, key, first);
+  if (value != first && value != second)
+    throw Error("option '" + key + "' of engine " + environment.engineName +
+                " is '" + value + "', expected " + first + " or " + second);
+  return value == first;
 }

@@ -52,6 +52,13 @@ BRAID_RT_API double getEngineNumber(const Environment &environment,
                                     const std::string &key, double fallback,
                                     double least, double most);
 
+/// Whether an option has the first of two values, rather than the second; the
+/// first is the default. Throws an Error that names option, found and expected.
+BRAID_RT_API bool isFirstChoice(const Environment &environment,
+                                const std::string &key,
+                                const std::string &first,
+                                const std::string &second);
+
 } // namespace braid::rt
 
 #endif // BRAID_RUNTIME_CORE_ENGINEREGISTRY_H

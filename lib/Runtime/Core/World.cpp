@@ -167,12 +167,14 @@ void World::prepare(const braid_rt_program &program) {
       throw Error("process " + std::to_string(process) +
                   " runs another program than process 0:\n" + all[process] +
                   "\nprocess 0 runs:\n" + all[0]);
+  std::vector<RankSpecs> specs;
   for (int32_t rank : engine->localRanks()) {
-    std::vector<CommunicatorSpec> specs;
+    specs.push_back({rank, {}});
     for (int64_t i = 0; i < program.groupCount; ++i)
-      specs.push_back(findPlace(*program.groups[i], rank, engine->worldSize()));
-    engine->prepare(rank, specs);
+      specs.back().specs.push_back(
+          findPlace(*program.groups[i], rank, engine->worldSize()));
   }
+  engine->prepare(specs);
   for (int32_t rank : engine->localRanks())
     engine->device(rank).prepare(program);
 }

@@ -14,31 +14,30 @@
 
 using namespace braid::rt;
 
-Writer &Writer::put(const Status &status) {
-  put(status.begun).put(status.ended).put(status.meetings);
-  put(status.waitCount).put(status.running).put(status.isBlocked);
-  put(status.queue).put(status.otherQueue).put(status.number);
-  put(static_cast<int64_t>(status.members.size()));
-  for (int32_t member : status.members)
-    put(member);
-  return put(status.operation).put(status.started);
+std::string braid::rt::encode(const Status &status) {
+  Writer writer;
+  writer.put(status.begun).put(status.ended).put(status.meetings);
+  writer.put(status.waitCount).put(status.running).put(status.isBlocked);
+  writer.put(status.queue).put(status.otherQueue).put(status.number);
+  writer.put(status.members).put(status.operation).put(status.started);
+  return writer.bytes;
 }
 
-Status Reader::getStatus() {
+Status braid::rt::decodeStatus(const std::string &bytes) {
+  Reader reader(bytes);
   Status status;
-  status.begun = get<int64_t>();
-  status.ended = get<int64_t>();
-  status.meetings = get<int64_t>();
-  status.waitCount = get<int64_t>();
-  status.running = get<bool>();
-  status.isBlocked = get<bool>();
-  status.queue = get<uint64_t>();
-  status.otherQueue = get<uint64_t>();
-  status.number = get<int64_t>();
-  for (auto left = get<int64_t>(); left > 0; --left)
-    status.members.push_back(get<int32_t>());
-  status.operation = getText();
-  status.started = getCounters();
+  status.begun = reader.get<int64_t>();
+  status.ended = reader.get<int64_t>();
+  status.meetings = reader.get<int64_t>();
+  status.waitCount = reader.get<int64_t>();
+  status.running = reader.get<bool>();
+  status.isBlocked = reader.get<bool>();
+  status.queue = reader.get<uint64_t>();
+  status.otherQueue = reader.get<uint64_t>();
+  status.number = reader.get<int64_t>();
+  status.members = reader.getList<int32_t>();
+  status.operation = reader.getText();
+  status.started = reader.getCounters();
   return status;
 }
 
@@ -122,11 +121,12 @@ void MPIEngine::receive(int32_t from, int kind, const std::string &body) {
   Reader reader(body);
   switch (kind) {
   case StatusQuestion:
-    return send(from, StatusAnswer,
-                Writer().put(reader.get<int64_t>()).put(ownStatus()).bytes);
+    return send(
+        from, StatusAnswer,
+        Writer().put(reader.get<int64_t>()).put(encode(ownStatus())).bytes);
   case StatusAnswer:
     if (reader.get<int64_t>() == inquiry.number)
-      inquiry.answers[from] = reader.getStatus();
+      inquiry.answers[from] = decodeStatus(reader.getText());
     return;
   case GivenUp:
     return receiveGivenUp(body);
@@ -159,9 +159,7 @@ void MPIEngine::requestCommunicator(MPICommunicator &communicator) {
   communicator.requested = true;
   const CommunicatorSpec &spec = communicator.spec;
   Writer writer;
-  writer.put(rank).put(spec.key).put(spec.size());
-  for (int32_t member : spec.ranks)
-    writer.put(member);
+  writer.put(rank).put(spec.key).put(spec.ranks);
   if (rank == 0)
     receiveAsked(writer.bytes);
   else
@@ -172,9 +170,7 @@ void MPIEngine::receiveAsked(const std::string &body) {
   Reader reader(body);
   auto from = reader.get<int32_t>();
   std::string key = reader.getText();
-  std::vector<int32_t> members;
-  for (auto left = reader.get<int64_t>(); left > 0; --left)
-    members.push_back(reader.get<int32_t>());
+  std::vector<int32_t> members = reader.getList<int32_t>();
   std::vector<int32_t> &ready = asking[key];
   ready.push_back(from);
   if (ready.size() < members.size())

@@ -9,8 +9,9 @@
 #ifndef BRAID_RUNTIME_MPI_CONTROL_H
 #define BRAID_RUNTIME_MPI_CONTROL_H
 
+#include "Core/Bytes.h"
+
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -46,58 +47,9 @@ struct Status {
   std::map<uint64_t, int64_t> started;
 };
 
-/// Puts values behind one another.
-class Writer {
-public:
-  template <typename T> Writer &put(T value) {
-    bytes.append(reinterpret_cast<const char *>(&value), sizeof(value));
-    return *this;
-  }
-  Writer &put(const std::string &text) {
-    put<int64_t>(static_cast<int64_t>(text.size()));
-    bytes += text;
-    return *this;
-  }
-  Writer &put(const std::map<uint64_t, int64_t> &counters) {
-    put<int64_t>(static_cast<int64_t>(counters.size()));
-    for (const auto &entry : counters)
-      put(entry.first).put(entry.second);
-    return *this;
-  }
-  Writer &put(const Status &status);
-
-  std::string bytes;
-};
-
-/// Takes them out again, in the same order.
-class Reader {
-public:
-  explicit Reader(const std::string &bytes) : bytes(bytes) {}
-  template <typename T> T get() {
-    T value;
-    std::memcpy(&value, bytes.data() + position, sizeof(value));
-    position += sizeof(value);
-    return value;
-  }
-  std::string getText() {
-    auto length = static_cast<size_t>(get<int64_t>());
-    position += length;
-    return bytes.substr(position - length, length);
-  }
-  std::map<uint64_t, int64_t> getCounters() {
-    std::map<uint64_t, int64_t> counters;
-    for (auto left = get<int64_t>(); left > 0; --left) {
-      auto queue = get<uint64_t>();
-      counters[queue] = get<int64_t>();
-    }
-    return counters;
-  }
-  Status getStatus();
-
-private:
-  const std::string &bytes;
-  size_t position = 0;
-};
+/// A status as bytes for another process, and back.
+std::string encode(const Status &status);
+Status decodeStatus(const std::string &bytes);
 
 } // namespace braid::rt
 

@@ -7,20 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "MPI/MPICommunicator.h"
+#include "Core/Bytes.h"
 #include "Core/Error.h"
 #include "MPI/MPIEngine.h"
 
 #include <new>
 
 using namespace braid::rt;
-
-/// FNV-1a: equal on all processes, whatever their libraries.
-static uint64_t hashText(const std::string &text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (char c : text)
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
 
 MPICommunicator::MPICommunicator(MPIEngine &engine, CommunicatorSpec spec)
     : Communicator(std::move(spec)), engine(engine),

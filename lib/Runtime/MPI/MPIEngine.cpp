@@ -28,20 +28,9 @@ extern "C" const EngineDescriptor braid_rt_engine = {engineInterfaceVersion,
                                                      create};
 // NOLINTEND(readability-identifier-naming)
 
-/// Whether the option has the first of two values, rather than the second; the
-/// first is the default.
-static bool isFirst(const Environment &environment, const char *key,
-                    const std::string &first, const std::string &second) {
-  std::string value = getEngineOption(environment, key, first);
-  if (value != first && value != second)
-    throw Error(std::string("option '") + key + "' of engine mpi is '" + value +
-                "', expected " + first + " or " + second);
-  return value == first;
-}
-
 static bool choosesFast(const Environment &environment) {
   checkEngineOptions(environment, {"reductions", "progress"});
-  return !isFirst(environment, "reductions", "ordered", "fast");
+  return !isFirstChoice(environment, "reductions", "ordered", "fast");
 }
 
 //===----------------------------------------------------------------------===//
@@ -70,7 +59,7 @@ static void meet(const Environment &environment) {
 
 MPIEngine::MPIEngine(const Environment &environment)
     : environment(environment), isFast(choosesFast(environment)) {
-  bool wantsThread = isFirst(environment, "progress", "thread", "none");
+  bool wantsThread = isFirstChoice(environment, "progress", "thread", "none");
   checkMPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   checkMPI(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
   if (environment.config.ranks != 0 && environment.config.ranks != size)
@@ -224,9 +213,10 @@ std::vector<std::string> MPIEngine::exchange(const std::string &bytes) {
   return all;
 }
 
-void MPIEngine::prepare(int32_t, const std::vector<CommunicatorSpec> &specs) {
+void MPIEngine::prepare(const std::vector<RankSpecs> &specsOfRanks) {
   if (size == 1)
     return;
+  const RankSpecs &specs = specsOfRanks[0];
   // All processes know the same groups; a list may have been made before.
   std::vector<int32_t> needed, agreed(specs.size());
   for (const CommunicatorSpec &spec : specs)

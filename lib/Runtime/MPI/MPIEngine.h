@@ -46,8 +46,7 @@ public:
   int32_t worldSize() const override { return size; }
   const std::vector<int32_t> &localRanks() const override { return local; }
   Device &device(int32_t rank) override;
-  void prepare(int32_t rank,
-               const std::vector<CommunicatorSpec> &specs) override;
+  void prepare(const std::vector<RankSpecs> &specs) override;
   Communicator &communicator(int32_t rank,
                              const CommunicatorSpec &spec) override;
   std::vector<std::string> exchange(const std::string &bytes) override;

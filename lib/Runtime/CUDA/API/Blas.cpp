@@ -1,0 +1,42 @@
+//===- Blas.cpp - The functions of cuBLASLt -------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/API/Blas.h"
+#include "Core/Error.h"
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+static const LibrarySpec &blasSpec() {
+  static const LibrarySpec spec = {
+      "cuBLASLt",
+      "BRAID_CUBLASLT_LIBRARY",
+      {"libcublasLt.so.13", "libcublasLt.so"},
+      "install cuBLAS 13 (package libcublas-13-0, or `pip install "
+      "nvidia-cublas`) and have the loader find it (LD_LIBRARY_PATH)"};
+  return spec;
+}
+
+Blas::Blas() : library(blasSpec()) {
+#define BRAID_CUBLASLT_BIND(member, symbol, parameters)                        \
+  library.bind(member, #symbol);
+  BRAID_CUBLASLT_FUNCTIONS(BRAID_CUBLASLT_BIND)
+#undef BRAID_CUBLASLT_BIND
+  library.bind(getStatusName, "cublasLtGetStatusName");
+  library.bind(getStatusString, "cublasLtGetStatusString");
+  library.bind(getVersion, "cublasLtGetVersion");
+  library.checkComplete();
+  if (size_t version = getVersion(); version < 130000)
+    throw Error("cuBLASLt in " + path() + " has version " +
+                std::to_string(version) + ", expected at least 130000 (13.0)");
+}
+
+void Blas::fail(BlasStatus status, const char *function) const {
+  throw Error(std::string(function) + " failed: " + getStatusName(status) +
+              " (" + getStatusString(status) + ")");
+}

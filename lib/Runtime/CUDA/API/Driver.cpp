@@ -1,0 +1,55 @@
+//===- Driver.cpp - The CUDA driver's functions ---------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/API/Driver.h"
+#include "Core/Error.h"
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+static const LibrarySpec &driverSpec() {
+  static const LibrarySpec spec = {
+      "the CUDA driver",
+      "BRAID_CUDA_LIBRARY",
+      {"libcuda.so.1"},
+      "install an NVIDIA driver for CUDA 13 (580 or later)"};
+  return spec;
+}
+
+Driver::Driver() : library(driverSpec()) {
+#define BRAID_CUDA_BIND(member, name, symbol, parameters)                      \
+  library.bind(member, symbol);
+  BRAID_CUDA_DRIVER_FUNCTIONS(BRAID_CUDA_BIND)
+#undef BRAID_CUDA_BIND
+  library.checkComplete();
+  Result result = init(0);
+  if (result == ERROR_NO_DEVICE || (result == SUCCESS && deviceCount() == 0))
+    throw Error("the CUDA driver in " + path() +
+                " finds no GPU: run `nvidia-smi -L`, and look whether "
+                "CUDA_VISIBLE_DEVICES hides the GPUs of this machine");
+  check(result, "cuInit");
+}
+
+std::string Driver::describe(Result result) const {
+  const char *name = nullptr, *text = nullptr;
+  if (getErrorName(result, &name) != SUCCESS || !name)
+    return "error " + std::to_string(result);
+  if (getErrorString(result, &text) != SUCCESS || !text)
+    return name;
+  return std::string(name) + " (" + text + ")";
+}
+
+void Driver::fail(Result result, const char *function) const {
+  throw Error(std::string(function) + " failed: " + describe(result));
+}
+
+int Driver::deviceCount() const {
+  int count = 0;
+  check(deviceGetCount(&count), "cuDeviceGetCount");
+  return count;
+}

@@ -1,0 +1,266 @@
+//===- Driver.h - The CUDA driver's functions -------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// What the engine `cuda` uses of libcuda.so.1, CUDA 13. The runtime includes no
+// header of CUDA's, so that it is built everywhere; a unit test compares these
+// declarations with cuda.h where there is one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_API_DRIVER_H
+#define BRAID_RUNTIME_CUDA_API_DRIVER_H
+
+#include "CUDA/API/Library.h"
+
+#include <cstddef>
+#include <cstdint>
+
+// The tags are those of cuda.h.
+struct CUctx_st;
+struct CUevent_st;
+struct CUfunc_st;
+struct CUgraph_st;
+struct CUgraphExec_st;
+struct CUgraphNode_st;
+struct CUmod_st;
+struct CUstream_st;
+
+namespace braid::rt::cuda {
+
+using ContextHandle = CUctx_st *;
+using Event = CUevent_st *;
+using Function = CUfunc_st *;
+using Graph = CUgraph_st *;
+using GraphExec = CUgraphExec_st *;
+using GraphNode = CUgraphNode_st *;
+using Module = CUmod_st *;
+using Stream = CUstream_st *;
+using DeviceHandle = int;
+using DevicePointer = unsigned long long;
+
+struct Uuid {
+  char bytes[16];
+};
+
+/// What all functions return. Only the values that the runtime tells apart.
+enum Result : unsigned {
+  SUCCESS = 0,
+  ERROR_INVALID_VALUE = 1,
+  ERROR_OUT_OF_MEMORY = 2,
+  ERROR_NOT_INITIALIZED = 3,
+  ERROR_STUB_LIBRARY = 34,
+  ERROR_NO_DEVICE = 100,
+  ERROR_INVALID_DEVICE = 101,
+  ERROR_INVALID_IMAGE = 200,
+  ERROR_INVALID_CONTEXT = 201,
+  ERROR_NO_BINARY_FOR_GPU = 209,
+  ERROR_INVALID_PTX = 218,
+  ERROR_UNSUPPORTED_PTX_VERSION = 222,
+  ERROR_INVALID_HANDLE = 400,
+  ERROR_NOT_FOUND = 500,
+  ERROR_NOT_READY = 600,
+  ERROR_ILLEGAL_ADDRESS = 700,
+  ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
+  ERROR_LAUNCH_FAILED = 719,
+  ERROR_SYSTEM_DRIVER_MISMATCH = 803,
+  ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
+  ERROR_STREAM_CAPTURE_INVALIDATED = 901,
+  ERROR_STREAM_CAPTURE_UNMATCHED = 903,
+  ERROR_STREAM_CAPTURE_UNJOINED = 904,
+  ERROR_STREAM_CAPTURE_ISOLATION = 905,
+  ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
+  ERROR_CAPTURED_EVENT = 907
+};
+
+enum DeviceAttribute : unsigned {
+  DEVICE_MULTIPROCESSOR_COUNT = 16,
+  DEVICE_PCI_BUS_ID = 33,
+  DEVICE_PCI_DEVICE_ID = 34,
+  DEVICE_PCI_DOMAIN_ID = 50,
+  DEVICE_COMPUTE_CAPABILITY_MAJOR = 75,
+  DEVICE_COMPUTE_CAPABILITY_MINOR = 76,
+  DEVICE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
+};
+
+enum FunctionAttribute : unsigned {
+  FUNCTION_SHARED_SIZE_BYTES = 1,
+  FUNCTION_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
+};
+
+enum StreamFlags : unsigned { STREAM_NON_BLOCKING = 1 };
+enum EventFlags : unsigned { EVENT_TIMING = 0, EVENT_NO_TIMING = 2 };
+enum HostAllocFlags : unsigned { HOST_PORTABLE = 1 };
+
+enum CaptureMode : unsigned {
+  CAPTURE_GLOBAL = 0,
+  CAPTURE_THREAD_LOCAL = 1,
+  CAPTURE_RELAXED = 2
+};
+enum CaptureStatus : unsigned {
+  CAPTURE_NONE = 0,
+  CAPTURE_ACTIVE = 1,
+  CAPTURE_INVALIDATED = 2
+};
+enum GraphInstantiateFlags : unsigned { GRAPH_USE_NODE_PRIORITY = 8 };
+
+enum JitOption : unsigned {
+  JIT_ERROR_LOG_BUFFER = 5,
+  JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
+};
+
+/// FUNCTION(member, name in cuda.h, symbol, parameters).
+#define BRAID_CUDA_DRIVER_FUNCTIONS(FUNCTION)                                  \
+  FUNCTION(init, cuInit, "cuInit", (unsigned))                                 \
+  FUNCTION(driverGetVersion, cuDriverGetVersion, "cuDriverGetVersion",         \
+           (int *))                                                            \
+  FUNCTION(getErrorName, cuGetErrorName, "cuGetErrorName",                     \
+           (Result, const char **))                                            \
+  FUNCTION(getErrorString, cuGetErrorString, "cuGetErrorString",               \
+           (Result, const char **))                                            \
+  /* Devices and contexts */                                                   \
+  FUNCTION(deviceGetCount, cuDeviceGetCount, "cuDeviceGetCount", (int *))      \
+  FUNCTION(deviceGet, cuDeviceGet, "cuDeviceGet", (DeviceHandle *, int))       \
+  FUNCTION(deviceGetName, cuDeviceGetName, "cuDeviceGetName",                  \
+           (char *, int, DeviceHandle))                                        \
+  FUNCTION(deviceGetUuid, cuDeviceGetUuid, "cuDeviceGetUuid_v2",               \
+           (Uuid *, DeviceHandle))                                             \
+  FUNCTION(deviceGetAttribute, cuDeviceGetAttribute, "cuDeviceGetAttribute",   \
+           (int *, DeviceAttribute, DeviceHandle))                             \
+  FUNCTION(devicePrimaryCtxRetain, cuDevicePrimaryCtxRetain,                   \
+           "cuDevicePrimaryCtxRetain", (ContextHandle *, DeviceHandle))        \
+  FUNCTION(devicePrimaryCtxRelease, cuDevicePrimaryCtxRelease,                 \
+           "cuDevicePrimaryCtxRelease_v2", (DeviceHandle))                     \
+  FUNCTION(ctxSetCurrent, cuCtxSetCurrent, "cuCtxSetCurrent", (ContextHandle)) \
+  FUNCTION(ctxGetCurrent, cuCtxGetCurrent, "cuCtxGetCurrent",                  \
+           (ContextHandle *))                                                  \
+  FUNCTION(ctxSynchronize, cuCtxSynchronize, "cuCtxSynchronize", ())           \
+  FUNCTION(ctxGetStreamPriorityRange, cuCtxGetStreamPriorityRange,             \
+           "cuCtxGetStreamPriorityRange", (int *, int *))                      \
+  /* Streams and events */                                                     \
+  FUNCTION(streamCreateWithPriority, cuStreamCreateWithPriority,               \
+           "cuStreamCreateWithPriority", (Stream *, unsigned, int))            \
+  FUNCTION(streamDestroy, cuStreamDestroy, "cuStreamDestroy_v2", (Stream))     \
+  FUNCTION(streamSynchronize, cuStreamSynchronize, "cuStreamSynchronize",      \
+           (Stream))                                                           \
+  FUNCTION(streamQuery, cuStreamQuery, "cuStreamQuery", (Stream))              \
+  FUNCTION(streamWaitEvent, cuStreamWaitEvent, "cuStreamWaitEvent",            \
+           (Stream, Event, unsigned))                                          \
+  FUNCTION(eventCreate, cuEventCreate, "cuEventCreate", (Event *, unsigned))   \
+  FUNCTION(eventDestroy, cuEventDestroy, "cuEventDestroy_v2", (Event))         \
+  FUNCTION(eventRecord, cuEventRecord, "cuEventRecord", (Event, Stream))       \
+  FUNCTION(eventQuery, cuEventQuery, "cuEventQuery", (Event))                  \
+  FUNCTION(eventSynchronize, cuEventSynchronize, "cuEventSynchronize",         \
+           (Event))                                                            \
+  FUNCTION(eventElapsedTime, cuEventElapsedTime, "cuEventElapsedTime_v2",      \
+           (float *, Event, Event))                                            \
+  /* Capture and graphs */                                                     \
+  FUNCTION(streamBeginCapture, cuStreamBeginCapture,                           \
+           "cuStreamBeginCapture_v2", (Stream, CaptureMode))                   \
+  FUNCTION(streamEndCapture, cuStreamEndCapture, "cuStreamEndCapture",         \
+           (Stream, Graph *))                                                  \
+  FUNCTION(streamIsCapturing, cuStreamIsCapturing, "cuStreamIsCapturing",      \
+           (Stream, CaptureStatus *))                                          \
+  FUNCTION(threadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, \
+           "cuThreadExchangeStreamCaptureMode", (CaptureMode *))               \
+  FUNCTION(graphGetNodes, cuGraphGetNodes, "cuGraphGetNodes",                  \
+           (Graph, GraphNode *, size_t *))                                     \
+  FUNCTION(graphDestroy, cuGraphDestroy, "cuGraphDestroy", (Graph))            \
+  FUNCTION(graphInstantiate, cuGraphInstantiate,                               \
+           "cuGraphInstantiateWithFlags",                                      \
+           (GraphExec *, Graph, unsigned long long))                           \
+  FUNCTION(graphLaunch, cuGraphLaunch, "cuGraphLaunch", (GraphExec, Stream))   \
+  FUNCTION(graphExecDestroy, cuGraphExecDestroy, "cuGraphExecDestroy",         \
+           (GraphExec))                                                        \
+  /* Memory */                                                                 \
+  FUNCTION(memGetInfo, cuMemGetInfo, "cuMemGetInfo_v2", (size_t *, size_t *))  \
+  FUNCTION(memAlloc, cuMemAlloc, "cuMemAlloc_v2", (DevicePointer *, size_t))   \
+  FUNCTION(memFree, cuMemFree, "cuMemFree_v2", (DevicePointer))                \
+  FUNCTION(memAllocAsync, cuMemAllocAsync, "cuMemAllocAsync",                  \
+           (DevicePointer *, size_t, Stream))                                  \
+  FUNCTION(memFreeAsync, cuMemFreeAsync, "cuMemFreeAsync",                     \
+           (DevicePointer, Stream))                                            \
+  FUNCTION(memHostAlloc, cuMemHostAlloc, "cuMemHostAlloc",                     \
+           (void **, size_t, unsigned))                                        \
+  FUNCTION(memFreeHost, cuMemFreeHost, "cuMemFreeHost", (void *))              \
+  FUNCTION(memcpyAsync, cuMemcpyAsync, "cuMemcpyAsync",                        \
+           (DevicePointer, DevicePointer, size_t, Stream))                     \
+  FUNCTION(memcpyHtoDAsync, cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2",         \
+           (DevicePointer, const void *, size_t, Stream))                      \
+  FUNCTION(memcpyDtoHAsync, cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2",         \
+           (void *, DevicePointer, size_t, Stream))                            \
+  FUNCTION(memcpyDtoDAsync, cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2",         \
+           (DevicePointer, DevicePointer, size_t, Stream))                     \
+  FUNCTION(memsetD8Async, cuMemsetD8Async, "cuMemsetD8Async",                  \
+           (DevicePointer, unsigned char, size_t, Stream))                     \
+  FUNCTION(memsetD16Async, cuMemsetD16Async, "cuMemsetD16Async",               \
+           (DevicePointer, unsigned short, size_t, Stream))                    \
+  FUNCTION(memsetD32Async, cuMemsetD32Async, "cuMemsetD32Async",               \
+           (DevicePointer, unsigned, size_t, Stream))                          \
+  FUNCTION(memsetD2D8Async, cuMemsetD2D8Async, "cuMemsetD2D8Async",            \
+           (DevicePointer, size_t, unsigned char, size_t, size_t, Stream))     \
+  /* Modules and kernels */                                                    \
+  FUNCTION(moduleLoadDataEx, cuModuleLoadDataEx, "cuModuleLoadDataEx",         \
+           (Module *, const void *, unsigned, JitOption *, void **))           \
+  FUNCTION(moduleUnload, cuModuleUnload, "cuModuleUnload", (Module))           \
+  FUNCTION(moduleGetFunction, cuModuleGetFunction, "cuModuleGetFunction",      \
+           (Function *, Module, const char *))                                 \
+  FUNCTION(moduleGetFunctionCount, cuModuleGetFunctionCount,                   \
+           "cuModuleGetFunctionCount", (unsigned *, Module))                   \
+  FUNCTION(moduleEnumerateFunctions, cuModuleEnumerateFunctions,               \
+           "cuModuleEnumerateFunctions", (Function *, unsigned, Module))       \
+  FUNCTION(funcGetName, cuFuncGetName, "cuFuncGetName",                        \
+           (const char **, Function))                                          \
+  FUNCTION(funcGetParamInfo, cuFuncGetParamInfo, "cuFuncGetParamInfo",         \
+           (Function, size_t, size_t *, size_t *))                             \
+  FUNCTION(funcLoad, cuFuncLoad, "cuFuncLoad", (Function))                     \
+  FUNCTION(funcGetAttribute, cuFuncGetAttribute, "cuFuncGetAttribute",         \
+           (int *, FunctionAttribute, Function))                               \
+  FUNCTION(funcSetAttribute, cuFuncSetAttribute, "cuFuncSetAttribute",         \
+           (Function, FunctionAttribute, int))                                 \
+  FUNCTION(launchKernel, cuLaunchKernel, "cuLaunchKernel",                     \
+           (Function, unsigned, unsigned, unsigned, unsigned, unsigned,        \
+            unsigned, unsigned, Stream, void **, void **))
+
+/// The functions, by their names without `cu`.
+class Driver {
+public:
+  /// Loads the library and initialises it. Throws an Error that names what is
+  /// missing: the library, functions, a GPU.
+  Driver();
+  Driver(const Driver &) = delete;
+  Driver &operator=(const Driver &) = delete;
+
+#define BRAID_CUDA_MEMBER(member, name, symbol, parameters)                    \
+  Result(*member) parameters = nullptr;
+  BRAID_CUDA_DRIVER_FUNCTIONS(BRAID_CUDA_MEMBER)
+#undef BRAID_CUDA_MEMBER
+
+  /// Throws an Error unless `result` is SUCCESS: `cuMemAlloc failed:
+  /// CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.
+  void check(Result result, const char *function) const {
+    if (result != SUCCESS)
+      fail(result, function);
+  }
+  [[noreturn]] void fail(Result result, const char *function) const;
+
+  /// `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.
+  std::string describe(Result result) const;
+
+  /// The number of GPUs that the process sees.
+  int deviceCount() const;
+
+  const std::string &path() const { return library.path(); }
+
+private:
+  Library library;
+};
+
+} // namespace braid::rt::cuda
+
+#endif // BRAID_RUNTIME_CUDA_API_DRIVER_H

@@ -1,0 +1,55 @@
+//===- NCCL.cpp - What Braid uses of the library NCCL ---------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/API/NCCL.h"
+#include "Core/Error.h"
+
+using namespace braid::rt;
+using namespace braid::rt::nccl;
+
+static const cuda::LibrarySpec &librarySpec() {
+  static const cuda::LibrarySpec spec = {
+      "NCCL",
+      "BRAID_NCCL_LIBRARY",
+      {"libnccl.so.2"},
+      "install NCCL 2.28 or later for CUDA 13 (libnccl2, or the Python package "
+      "nvidia-nccl-cu13)"};
+  return spec;
+}
+
+NCCL::NCCL() : library(librarySpec()) {
+#define BRAID_NCCL_BIND(member, name, result, parameters)                      \
+  library.bind(member, #name);
+  BRAID_NCCL_FUNCTIONS(BRAID_NCCL_BIND)
+#undef BRAID_NCCL_BIND
+  // An older library lacks functions, too: its version says more.
+  if (getVersion && getVersion(&version) == Success && version < leastVersion)
+    throw Error("NCCL in " + path() + " has version " +
+                describeVersion(version) + ", expected " +
+                describeVersion(leastVersion) + " or later; " +
+                librarySpec().advice);
+  library.checkComplete();
+}
+
+std::string NCCL::describe(Result result, Comm comm) const {
+  std::string text = getErrorString(result);
+  const char *last = getLastError(comm);
+  if (last && *last)
+    text += std::string(" (") + last + ")";
+  return text;
+}
+
+void NCCL::fail(Result result, const char *function, Comm comm) const {
+  throw Error(std::string(function) + " failed: " + describe(result, comm));
+}
+
+std::string braid::rt::nccl::describeVersion(int version) {
+  return std::to_string(version / 10000) + "." +
+         std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}

@@ -1,0 +1,185 @@
+//===- NCCL.h - What Braid uses of the library NCCL -------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Declarations of NCCL 2.28, and a table of its functions that is filled in
+// when a world asks for the engine `cuda`: Braid builds without NCCL. A unit
+// test compares them with the library's header where CMake finds it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_API_NCCL_H
+#define BRAID_RUNTIME_CUDA_API_NCCL_H
+
+#include "CUDA/API/Library.h"
+
+#include <climits>
+#include <cstddef>
+#include <string>
+
+struct ncclComm;
+struct ncclWindow_vidmem;
+struct CUstream_st;
+
+namespace braid::rt::nccl {
+
+using Comm = ncclComm *;
+using Window = ncclWindow_vidmem *;
+using Stream = CUstream_st *;
+
+struct UniqueId {
+  char internal[128];
+};
+
+enum Result : int {
+  Success = 0,
+  UnhandledCudaError = 1,
+  SystemError = 2,
+  InternalError = 3,
+  InvalidArgument = 4,
+  InvalidUsage = 5,
+  RemoteError = 6,
+  InProgress = 7
+};
+
+enum ReductionOp : int { Sum = 0, Prod = 1, Max = 2, Min = 3, Avg = 4 };
+
+enum DataType : int {
+  Int8 = 0,
+  Uint8 = 1,
+  Int32 = 2,
+  Uint32 = 3,
+  Int64 = 4,
+  Uint64 = 5,
+  Float16 = 6,
+  Float32 = 7,
+  Float64 = 8,
+  Bfloat16 = 9,
+  Float8e4m3 = 10,
+  Float8e5m2 = 11
+};
+
+enum ScalarResidence : int { ScalarDevice = 0, ScalarHostImmediate = 1 };
+
+/// Flags of a window.
+constexpr int windowCollSymmetric = 0x01;
+/// Values of Config::ctaPolicy.
+constexpr int ctaPolicyZero = 0x02;
+
+constexpr int undefinedInt = INT_MIN;
+
+/// The version whose declarations these are, and the least that will do.
+constexpr int declaredVersion = 22809;
+constexpr int leastVersion = 22800;
+
+/// How a communicator behaves: ncclConfig_v22800.
+struct Config {
+  size_t size = sizeof(Config);
+  unsigned int magic = 0xcafebeef;
+  unsigned int version = declaredVersion;
+  int blocking = undefinedInt;
+  int cgaClusterSize = undefinedInt;
+  int minCTAs = undefinedInt;
+  int maxCTAs = undefinedInt;
+  const char *netName = nullptr;
+  int splitShare = undefinedInt;
+  int trafficClass = undefinedInt;
+  const char *commName = nullptr;
+  int collnetEnable = undefinedInt;
+  int ctaPolicy = undefinedInt;
+  int shrinkShare = undefinedInt;
+  int nvlsCTAs = undefinedInt;
+  int nChannelsPerNetPeer = undefinedInt;
+  int nvlinkCentricSched = undefinedInt;
+};
+
+/// FUNCTION(member, name in nccl.h, result, parameters).
+#define BRAID_NCCL_FUNCTIONS(FUNCTION)                                         \
+  FUNCTION(getVersion, ncclGetVersion, Result, (int *))                        \
+  FUNCTION(getErrorString, ncclGetErrorString, const char *, (Result))         \
+  FUNCTION(getLastError, ncclGetLastError, const char *, (Comm))               \
+  FUNCTION(getUniqueId, ncclGetUniqueId, Result, (UniqueId *))                 \
+  FUNCTION(memAlloc, ncclMemAlloc, Result, (void **, size_t))                  \
+  FUNCTION(memFree, ncclMemFree, Result, (void *))                             \
+  FUNCTION(commInitRankConfig, ncclCommInitRankConfig, Result,                 \
+           (Comm *, int, UniqueId, int, Config *))                             \
+  FUNCTION(commDestroy, ncclCommDestroy, Result, (Comm))                       \
+  FUNCTION(commFinalize, ncclCommFinalize, Result, (Comm))                     \
+  FUNCTION(commAbort, ncclCommAbort, Result, (Comm))                           \
+  FUNCTION(commGetAsyncError, ncclCommGetAsyncError, Result, (Comm, Result *)) \
+  FUNCTION(commWindowRegister, ncclCommWindowRegister, Result,                 \
+           (Comm, void *, size_t, Window *, int))                              \
+  FUNCTION(commWindowDeregister, ncclCommWindowDeregister, Result,             \
+           (Comm, Window))                                                     \
+  FUNCTION(redOpCreatePreMulSum, ncclRedOpCreatePreMulSum, Result,             \
+           (ReductionOp *, void *, DataType, ScalarResidence, Comm))           \
+  FUNCTION(redOpDestroy, ncclRedOpDestroy, Result, (ReductionOp, Comm))        \
+  FUNCTION(reduce, ncclReduce, Result,                                         \
+           (const void *, void *, size_t, DataType, ReductionOp, int, Comm,    \
+            Stream))                                                           \
+  FUNCTION(broadcast, ncclBroadcast, Result,                                   \
+           (const void *, void *, size_t, DataType, int, Comm, Stream))        \
+  FUNCTION(                                                                    \
+      allReduce, ncclAllReduce, Result,                                        \
+      (const void *, void *, size_t, DataType, ReductionOp, Comm, Stream))     \
+  FUNCTION(                                                                    \
+      reduceScatter, ncclReduceScatter, Result,                                \
+      (const void *, void *, size_t, DataType, ReductionOp, Comm, Stream))     \
+  FUNCTION(allGather, ncclAllGather, Result,                                   \
+           (const void *, void *, size_t, DataType, Comm, Stream))             \
+  FUNCTION(allToAll, ncclAlltoAll, Result,                                     \
+           (const void *, void *, size_t, DataType, Comm, Stream))             \
+  FUNCTION(gather, ncclGather, Result,                                         \
+           (const void *, void *, size_t, DataType, int, Comm, Stream))        \
+  FUNCTION(scatter, ncclScatter, Result,                                       \
+           (const void *, void *, size_t, DataType, int, Comm, Stream))        \
+  FUNCTION(send, ncclSend, Result,                                             \
+           (const void *, size_t, DataType, int, Comm, Stream))                \
+  FUNCTION(recv, ncclRecv, Result,                                             \
+           (void *, size_t, DataType, int, Comm, Stream))                      \
+  FUNCTION(groupStart, ncclGroupStart, Result, ())                             \
+  FUNCTION(groupEnd, ncclGroupEnd, Result, ())
+
+/// The functions, by their names without `nccl`.
+class NCCL {
+public:
+  /// Loads the library. Throws an Error that names what is missing (the
+  /// library, functions) or that the library is too old.
+  NCCL();
+  NCCL(const NCCL &) = delete;
+  NCCL &operator=(const NCCL &) = delete;
+
+#define BRAID_NCCL_MEMBER(member, name, result, parameters)                    \
+  result(*member) parameters = nullptr;
+  BRAID_NCCL_FUNCTIONS(BRAID_NCCL_MEMBER)
+#undef BRAID_NCCL_MEMBER
+
+  /// Throws an Error unless `result` is Success or InProgress: `ncclAllReduce
+  /// failed: unhandled cuda error (...)`.
+  void check(Result result, const char *function, Comm comm = nullptr) const {
+    if (result != Success && result != InProgress)
+      fail(result, function, comm);
+  }
+  [[noreturn]] void fail(Result result, const char *function, Comm comm) const;
+
+  /// `unhandled cuda error (...)`, with what the library says of the last one.
+  std::string describe(Result result, Comm comm) const;
+
+  const std::string &path() const { return library.path(); }
+
+  int version = 0; ///< 22809 for 2.28.9.
+
+private:
+  cuda::Library library;
+};
+
+/// `2.28.9` for 22809.
+std::string describeVersion(int version);
+
+} // namespace braid::rt::nccl
+
+#endif // BRAID_RUNTIME_CUDA_API_NCCL_H

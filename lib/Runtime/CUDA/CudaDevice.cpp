@@ -1,0 +1,180 @@
+//===- CudaDevice.cpp - A rank's GPU as a device --------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/CudaDevice.h"
+#include "CUDA/Graphs.h"
+#include "CUDA/Memory.h"
+#include "CUDA/Modules.h"
+#include "CUDA/Products.h"
+#include "Core/Error.h"
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+static DevicePointer address(const void *pointer) {
+  return reinterpret_cast<DevicePointer>(pointer);
+}
+
+static void *toPointer(DevicePointer address) {
+  return reinterpret_cast<void *>(address);
+}
+
+CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
+                       const DeviceOptions &options, DeviceHooks &hooks)
+    : gpuState(driver, ordinal, options, hooks),
+      deviceMemory(std::make_unique<DeviceMemory>(gpuState)),
+      modules(std::make_unique<Modules>(gpuState, *deviceMemory)),
+      products(std::make_unique<Products>(blas, gpuState, *deviceMemory)),
+      graphs(std::make_unique<Graphs>(gpuState)) {
+  for (Event *event : {&begun, &ended})
+    driver.check(driver.eventCreate(event, EVENT_TIMING), "cuEventCreate");
+}
+
+CudaDevice::~CudaDevice() {
+  const Driver &driver = gpuState.driver;
+  driver.ctxSetCurrent(gpuState.context);
+  graphs.reset();
+  products.reset();
+  modules.reset();
+  try {
+    deviceMemory->free(arenaBase);
+  } catch (const Error &) {
+    // The process may have lost the device.
+  }
+  for (Event event : {begun, ended})
+    driver.eventDestroy(event);
+  deviceMemory.reset();
+}
+
+//===----------------------------------------------------------------------===//
+// For the launcher
+//===----------------------------------------------------------------------===//
+
+void CudaDevice::prepare(const braid_rt_program &program) {
+  if (!program.device)
+    throw Error("the program brings nothing for a device");
+  gpuState.makeCurrent();
+  // Recordings refer to kernels and to the arena.
+  graphs->forget();
+  if (gpuState.options.graphs)
+    Graphs::checkProgram(program);
+  const braid_rt_device_program &device = *program.device;
+  bool grows = device.arenaBytes > arenaBytes;
+  deviceMemory->checkAvailable(
+      Modules::constantBytes(device) + (grows ? device.arenaBytes : 0) +
+          (products->isPrepared() ? 0 : Products::workspaceBytes),
+      "the program", grows ? arenaBytes : 0);
+  deviceMemory->prepare();
+  modules->load(program);
+  products->prepare();
+  if (grows) {
+    deviceMemory->free(arenaBase);
+    arenaBase = 0;
+    arenaBytes = 0;
+    arenaBase =
+        deviceMemory->allocate(device.arenaBytes, "the buffers of the program");
+    arenaBytes = device.arenaBytes;
+  }
+}
+
+void *CudaDevice::allocate(int64_t bytes) {
+  gpuState.makeCurrent();
+  return toPointer(deviceMemory->allocate(bytes, "an argument"));
+}
+
+void CudaDevice::free(void *pointer) {
+  gpuState.makeCurrent();
+  deviceMemory->free(address(pointer));
+}
+
+void CudaDevice::copyToDevice(void *device, const void *host, int64_t bytes) {
+  gpuState.makeCurrent();
+  deviceMemory->toDevice(address(device), host, bytes);
+}
+
+void CudaDevice::copyFromDevice(void *host, const void *device, int64_t bytes) {
+  gpuState.makeCurrent();
+  deviceMemory->toHost(host, address(device), bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Invocations
+//===----------------------------------------------------------------------===//
+
+void CudaDevice::record(Event event) const {
+  gpuState.driver.check(gpuState.driver.eventRecord(event, gpuState.stream),
+                        "cuEventRecord");
+}
+
+bool CudaDevice::beginInvocation(const braid_rt_entry &entry, void **args) {
+  gpuState.makeCurrent();
+  Graphs::Mode mode =
+      gpuState.options.graphs ? graphs->begin(entry, args) : Graphs::Mode::Run;
+  if (mode == Graphs::Mode::Record)
+    return false;
+  record(begun);
+  if (mode == Graphs::Mode::Run)
+    return false;
+  graphs->launch();
+  return true;
+}
+
+void CudaDevice::endInvocation() {
+  if (gpuState.capturing) {
+    graphs->finish();
+    record(begun);
+    graphs->launch();
+  }
+  record(ended);
+  gpuState.waitOnHost(ended, "the program");
+  float milliseconds = 0;
+  gpuState.driver.check(
+      gpuState.driver.eventElapsedTime(&milliseconds, begun, ended),
+      "cuEventElapsedTime");
+  lastNs = static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
+}
+
+void CudaDevice::failInvocation() {
+  graphs->forget();
+  gpuState.settle();
+  lastNs = 0;
+}
+
+void *CudaDevice::arena(int64_t bytes) {
+  if (bytes > arenaBytes)
+    throw Error("the program asks for an arena of " + describeBytes(bytes) +
+                ", but " + describeBytes(arenaBytes) +
+                " have been prepared for it");
+  return toPointer(arenaBase);
+}
+
+void *CudaDevice::constant(const braid_rt_constant &constant) {
+  return toPointer(modules->constant(constant));
+}
+
+void CudaDevice::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
+                        void **arguments, int64_t argumentCount) {
+  modules->launch(kernel, size, arguments, argumentCount);
+}
+
+void CudaDevice::multiply(const MatrixProduct &product, const void *a,
+                          const void *b, void *c) {
+  products->multiply(product, a, b, c);
+}
+
+void CudaDevice::copy(void *destination, const void *source, int64_t bytes) {
+  deviceMemory->copy(address(destination), address(source), bytes);
+}
+
+void CudaDevice::read(void *host, const void *device, int64_t bytes) {
+  deviceMemory->read(host, address(device), bytes);
+}
+
+void CudaDevice::write(void *device, const void *host, int64_t bytes) {
+  deviceMemory->write(address(device), host, bytes);
+}

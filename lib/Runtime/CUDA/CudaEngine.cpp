@@ -1,0 +1,406 @@
+//===- CudaEngine.cpp - Ranks on GPUs, connected by NCCL ------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/CudaEngine.h"
+#include "Core/Bytes.h"
+#include "Core/EngineRegistry.h"
+#include "Core/Error.h"
+#include "Core/Messages.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+static std::unique_ptr<Engine> create(const Environment &environment) {
+  return std::make_unique<CudaEngine>(environment);
+}
+
+// The name is BRAID_RT_ENGINE_SYMBOL.
+// NOLINTBEGIN(readability-identifier-naming)
+extern "C" BRAID_RT_API const EngineDescriptor braid_rt_engine;
+extern "C" const EngineDescriptor braid_rt_engine = {engineInterfaceVersion,
+                                                     create};
+// NOLINTEND(readability-identifier-naming)
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+/// Checks the options before anything is loaded.
+static LaneOptions readLaneOptions(const Environment &environment) {
+  LaneOptions lanes(environment);
+  std::vector<std::string> known = DeviceOptions::names();
+  for (const char *name : {"device", "flight-recorder", "blocking"})
+    known.emplace_back(name);
+  for (const std::string &key : lanes.keys())
+    known.push_back(key);
+  checkEngineOptions(environment, known);
+  return lanes;
+}
+
+CudaEngine::CudaEngine(const Environment &environment)
+    : environment(environment), laneOptions(readLaneOptions(environment)),
+      launch(findLaunch([](const char *name) { return std::getenv(name); })),
+      recorderPrefix(getEngineOption(environment, "flight-recorder", "")),
+      blocking(isFirstChoice(environment, "blocking", "1", "0")) {
+  int32_t asked = environment.config.ranks;
+  if (launch.hasLauncher()) {
+    size = launch.size;
+    own = launch.rank;
+    locals = {own};
+    if (asked != 0 && asked != size)
+      throw Error(launch.launcher + " has started " + std::to_string(size) +
+                  (size == 1 ? " process" : " processes") + ", expected " +
+                  std::to_string(asked));
+  } else {
+    size = std::max(asked, 1);
+    for (int32_t rank = 0; rank < size; ++rank)
+      locals.push_back(rank);
+  }
+  abilities.processes = launch.hasLauncher();
+  abilities.transports = abilities.graphs = true;
+  abilities.target = BRAID_RT_TARGET_CUDA;
+  startWorld();
+}
+
+void CudaEngine::startWorld() {
+  if (size > 1) {
+    // Several communicators of a GPU must not wait for each other's kernels in
+    // different orders.
+    setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", /*overwrite=*/0);
+    ncclLibrary = std::make_unique<nccl::NCCL>();
+  }
+  chooseDevices();
+  store = launch.hasLauncher() && size > 1
+              ? createTcpStore(launch, environment.config.timeoutNs, *this)
+              : createLocalStore();
+  watchdog = std::make_unique<Watchdog>(*this);
+}
+
+int32_t CudaEngine::deviceOf(int32_t rank) const {
+  int count = driver.deviceCount();
+  auto devices = [](int32_t number) {
+    return std::to_string(number) + (number == 1 ? " device" : " devices");
+  };
+  bool isGiven = !getEngineOption(environment, "device", "").empty();
+  auto given =
+      static_cast<int32_t>(getEngineNumber(environment, "device", 0, 0, 4096));
+  if (!launch.hasLauncher()) {
+    if (isGiven && size > 1)
+      throw Error("option 'device' of engine cuda is for worlds of processes "
+                  "and of one rank: ranks that are threads use devices 0 to " +
+                  std::to_string(size - 1));
+    if (!isGiven && size > count)
+      throw Error(std::to_string(size) +
+                  (size == 1 ? " rank needs " : " ranks need ") +
+                  devices(size) + ", found " + std::to_string(count));
+    return isGiven ? given : rank;
+  }
+  if (isGiven)
+    return given;
+  if (launch.localRank < 0)
+    throw Error(launch.launcher + " does not tell which process of its host "
+                                  "this one is: the option 'device' of engine "
+                                  "cuda says which GPU it uses");
+  // A launcher may show each process its own GPU alone.
+  if (count == 1 && launch.localSize != 1)
+    return 0;
+  if (launch.localRank >= count)
+    throw Error("rank " + std::to_string(rank) + " is number " +
+                std::to_string(launch.localRank) + " of its host, where " +
+                devices(launch.localRank + 1) + " are needed, found " +
+                std::to_string(count));
+  return launch.localRank;
+}
+
+void CudaEngine::chooseDevices() {
+  DeviceOptions options = DeviceOptions::read(environment);
+  // The watchdog's message says more than the device's.
+  options.timeoutNs += int64_t(5) * 1000 * 1000 * 1000;
+  for (int32_t rank : locals) {
+    localRanksState.push_back(std::make_unique<CudaRank>(*this, rank));
+    localRanksState.back()->open(deviceOf(rank), options);
+  }
+}
+
+CudaEngine::~CudaEngine() {
+  watchdog.reset();
+  if (hasFailed())
+    stopRanks();
+  // The others learn that this process ends as it should.
+  store.reset();
+  // Ranks that are threads leave their communicators together.
+  bool groups = ncclLibrary && !hasFailed() && locals.size() > 1;
+  if (groups)
+    nccl().groupStart();
+  for (const auto &rank : localRanksState)
+    rank->releaseCommunicators();
+  if (groups)
+    nccl().groupEnd();
+}
+
+CudaRank &CudaEngine::find(int32_t rank) const {
+  for (const auto &local : localRanksState)
+    if (local->rank == rank)
+      return *local;
+  throw Error("rank " + std::to_string(rank) + " does not run here");
+}
+
+//===----------------------------------------------------------------------===//
+// What the core calls
+//===----------------------------------------------------------------------===//
+
+Communicator &CudaEngine::communicator(int32_t rank,
+                                       const CommunicatorSpec &spec) {
+  return find(rank).communicator(spec);
+}
+
+std::vector<std::string> CudaEngine::exchange(const std::string &bytes) {
+  return store->exchange(bytes);
+}
+
+void CudaEngine::beginInvocation(int32_t rank) { find(rank).beginInvocation(); }
+
+void CudaEngine::endInvocation(int32_t rank) {
+  find(rank).endInvocation();
+  watchdog->wake();
+}
+
+void CudaEngine::failInvocation(int32_t rank, const std::string &message) {
+  Failure failure;
+  failure.text = message;
+  failure.cause = rank;
+  fail(failure);
+  find(rank).failInvocation();
+}
+
+//===----------------------------------------------------------------------===//
+// Failures
+//===----------------------------------------------------------------------===//
+
+Failure CudaEngine::failure() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return firstFailure;
+}
+
+void CudaEngine::applyFailure(const Failure &failure) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (failed)
+      return;
+    firstFailure = failure;
+    failed.store(true, std::memory_order_release);
+  }
+  changed.notify_all();
+  store->interrupt(failure.textFor(-1));
+  watchdog->wake();
+}
+
+void CudaEngine::fail(const Failure &failure) {
+  if (hasFailed())
+    return;
+  applyFailure(failure);
+  post(Failed, failure.encode());
+}
+
+void CudaEngine::failDisagreement(const Rendezvous &rendezvous,
+                                  int64_t sequence) {
+  Statuses statuses;
+  for (const auto &rank : localRanksState)
+    statuses[rank->rank] = rank->status();
+  for (const auto &entry : statuses)
+    for (const OpenOperation &open : entry.second.open)
+      if (open.meeting == rendezvous.id && open.sequence == sequence)
+        for (int32_t other : open.members)
+          if (std::optional<Failure> failure =
+                  compareMembers(statuses, open, entry.first, other))
+            return fail(*failure);
+}
+
+void CudaEngine::stopRanks() {
+  std::lock_guard<std::mutex> lock(stopMutex);
+  if (stopped)
+    return;
+  stopped = true;
+  for (const auto &rank : localRanksState)
+    rank->noteFailure();
+  writeFlights();
+  if (!ncclLibrary) {
+    for (const auto &rank : localRanksState)
+      rank->abortCommunicators();
+    return;
+  }
+  // One rank's abort may wait for that of another one.
+  std::vector<std::thread> threads;
+  for (const auto &rank : localRanksState)
+    threads.emplace_back([&rank]() { rank->abortCommunicators(); });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void CudaEngine::writeFlights() {
+  Failure why = failure();
+  for (const auto &rank : localRanksState) {
+    std::lock_guard<std::mutex> lock(rank->mutex);
+    if (environment.logs(BRAID_RT_DEBUG_INFO))
+      environment.log("the last operations of rank " +
+                      std::to_string(rank->rank) + ":" +
+                      rank->recorder.describeLast(8));
+    if (recorderPrefix.empty())
+      continue;
+    std::string path = recorderPrefix + std::to_string(rank->rank) + ".json";
+    std::FILE *file = std::fopen(path.c_str(), "w");
+    std::string text =
+        rank->recorder.toJson(rank->rank, size, why.textFor(rank->rank));
+    bool written =
+        file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    if (file)
+      written &= std::fclose(file) == 0;
+    if (!written)
+      environment.log("cannot write the last operations of rank " +
+                      std::to_string(rank->rank) + " to " + path);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Other processes
+//===----------------------------------------------------------------------===//
+
+void CudaEngine::post(PostKind kind, const std::string &body) {
+  if (launch.hasLauncher() && store)
+    store->post(Writer().put<int32_t>(kind).put(body).bytes);
+}
+
+void CudaEngine::lost(int32_t process) {
+  Failure failure;
+  failure.text = "its process has ended, or its connection to the others";
+  failure.cause = process;
+  applyFailure(failure);
+}
+
+void CudaEngine::received(int32_t process, const std::string &bytes) {
+  Reader reader(bytes);
+  auto kind = reader.get<int32_t>();
+  std::string body = reader.getText();
+  Reader content(body);
+  switch (kind) {
+  case Failed:
+    return applyFailure(Failure::decode(body));
+  case StatusQuestion: {
+    auto number = content.get<int64_t>();
+    CudaRank &rank = find(own);
+    rank.look(environment.now());
+    return post(StatusAnswer,
+                Writer().put(number).put(encode(rank.status())).bytes);
+  }
+  case StatusAnswer: {
+    auto number = content.get<int64_t>();
+    std::lock_guard<std::mutex> lock(mutex);
+    if (number == inquiry)
+      answers[process] = decodeRankStatus(content.getText());
+    return changed.notify_all();
+  }
+  case Ready: {
+    std::lock_guard<std::mutex> lock(mutex);
+    waiting[content.getText()].insert(process);
+    return changed.notify_all();
+  }
+  case Ids: {
+    std::string key = content.getText();
+    std::lock_guard<std::mutex> lock(mutex);
+    unannouncedIds[key] = content.get<CommunicatorIds>();
+    return changed.notify_all();
+  }
+  case ChoiceAsked:
+    if (own == 0)
+      grantChoice(process, body);
+    return;
+  case ChoiceGranted:
+  case ChoiceMade: {
+    auto value = content.get<int32_t>();
+    std::lock_guard<std::mutex> lock(mutex);
+    Choice &choice = choices[content.getText()];
+    (kind == ChoiceGranted ? choice.owner : choice.algorithm) = value;
+    return changed.notify_all();
+  }
+  default:
+    return;
+  }
+}
+
+Statuses CudaEngine::askAll() {
+  constexpr auto patience = std::chrono::milliseconds(500);
+  Statuses statuses;
+  for (const auto &rank : localRanksState)
+    statuses[rank->rank] = rank->status();
+  if (!launch.hasLauncher() || size == 1)
+    return statuses;
+  std::unique_lock<std::mutex> lock(mutex);
+  int64_t number = ++inquiry * size + own;
+  inquiry = number;
+  answers.clear();
+  lock.unlock();
+  post(StatusQuestion, Writer().put(number).bytes);
+  lock.lock();
+  changed.wait_for(lock, patience, [&]() {
+    return failed || answers.size() + 1 == static_cast<size_t>(size);
+  });
+  statuses.insert(answers.begin(), answers.end());
+  return statuses;
+}
+
+//===----------------------------------------------------------------------===//
+// Algorithms that all ranks choose alike
+//===----------------------------------------------------------------------===//
+
+void CudaEngine::grantChoice(int32_t rank, const std::string &product) {
+  int32_t algorithm = -1, owner = -1;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    Choice &choice = choices[product];
+    if (choice.owner < 0)
+      choice.owner = rank;
+    owner = choice.owner;
+    algorithm = choice.algorithm;
+  }
+  changed.notify_all();
+  post(algorithm >= 0 ? ChoiceMade : ChoiceGranted,
+       Writer().put(algorithm >= 0 ? algorithm : owner).put(product).bytes);
+}
+
+int32_t CudaEngine::chooseAlgorithm(CudaRank &rank, const std::string &product,
+                                    const std::function<int32_t()> &measure) {
+  if (locals.size() > 1 || own == 0)
+    grantChoice(rank.rank, product);
+  else
+    post(ChoiceAsked, product);
+  std::unique_lock<std::mutex> lock(mutex);
+  auto deadline = std::chrono::steady_clock::now() +
+                  std::chrono::nanoseconds(environment.config.timeoutNs);
+  Choice &choice = choices[product];
+  bool inTime = changed.wait_until(lock, deadline, [&]() {
+    return failed || choice.algorithm >= 0 || choice.owner == rank.rank;
+  });
+  if (choice.algorithm >= 0)
+    return choice.algorithm;
+  lock.unlock();
+  rank.throwIfFailed();
+  if (!inTime)
+    throw Error(describeTimeout(environment.config.timeoutNs) +
+                "no rank has chosen an algorithm for " + product);
+  int32_t algorithm = measure();
+  lock.lock();
+  choice.algorithm = algorithm;
+  lock.unlock();
+  changed.notify_all();
+  post(ChoiceMade, Writer().put(algorithm).put(product).bytes);
+  return algorithm;
+}

@@ -1,0 +1,155 @@
+//===- CudaEngine.h - Ranks on GPUs, connected by NCCL ----------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_CUDAENGINE_H
+#define BRAID_RUNTIME_CUDA_CUDAENGINE_H
+
+#include "CUDA/API/Blas.h"
+#include "CUDA/API/Driver.h"
+#include "CUDA/API/NCCL.h"
+#include "CUDA/Failure.h"
+#include "CUDA/LaneOptions.h"
+#include "CUDA/Launch.h"
+#include "CUDA/Rank.h"
+#include "CUDA/Store.h"
+#include "CUDA/Watchdog.h"
+#include "Core/Engine.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+
+namespace braid::rt {
+
+/// Ranks are threads of this process, each with a GPU, or, where a launcher has
+/// started the process, the process itself.
+class CudaEngine final : public Engine, public cuda::StoreListener {
+public:
+  explicit CudaEngine(const Environment &environment);
+  ~CudaEngine() override;
+
+  //===--- Engine ---------------------------------------------------------===//
+
+  const Capabilities &capabilities() const override { return abilities; }
+  int32_t worldSize() const override { return size; }
+  const std::vector<int32_t> &localRanks() const override { return locals; }
+  Device &device(int32_t rank) override { return *find(rank).device; }
+  void prepare(const std::vector<RankSpecs> &specs) override;
+  Communicator &communicator(int32_t rank,
+                             const CommunicatorSpec &spec) override;
+  std::vector<std::string> exchange(const std::string &bytes) override;
+  void beginInvocation(int32_t rank) override;
+  void endInvocation(int32_t rank) override;
+  void failInvocation(int32_t rank, const std::string &message) override;
+  void reset() override {}
+
+  //===--- StoreListener --------------------------------------------------===//
+
+  void received(int32_t process, const std::string &bytes) override;
+  void lost(int32_t process) override;
+
+  //===--- For ranks and communicators ------------------------------------===//
+
+  const nccl::NCCL &nccl() const { return *ncclLibrary; }
+  bool blocksInNCCL() const { return blocking; }
+  bool isLocal(int32_t rank) const { return locals.size() > 1 || rank == own; }
+  std::shared_ptr<cuda::Rendezvous> rendezvous(const CommunicatorSpec &spec);
+  void logCommunicator(const CommunicatorSpec &spec) const;
+  /// Makes a communicator that no program has announced; waits for its other
+  /// members.
+  void makeUnannounced(cuda::NCCLCommunicator &communicator);
+  int32_t chooseAlgorithm(cuda::CudaRank &rank, const std::string &product,
+                          const std::function<int32_t()> &measure);
+
+  //===--- Failures -------------------------------------------------------===//
+
+  bool hasFailed() const { return failed.load(std::memory_order_acquire); }
+  cuda::Failure failure() const;
+  /// Ends the world, here and on the other processes; the first one counts.
+  void fail(const cuda::Failure &failure);
+  /// The same where local members have started different collectives.
+  void failDisagreement(const cuda::Rendezvous &rendezvous, int64_t sequence);
+
+  //===--- For the watchdog -----------------------------------------------===//
+
+  const std::vector<std::unique_ptr<cuda::CudaRank>> &ranks() const {
+    return localRanksState;
+  }
+  /// What the ranks do; asks those of other processes, and returns what is
+  /// known after a while.
+  cuda::Statuses askAll();
+  /// Stops the communicators of a world that has failed.
+  void stopRanks();
+  void writeFlights();
+
+  const Environment &environment;
+  const cuda::LaneOptions laneOptions;
+  const cuda::Driver driver;
+  const cuda::Blas blas;
+
+private:
+  /// What processes post to each other.
+  enum PostKind : int32_t {
+    Failed,         ///< A Failure.
+    StatusQuestion, ///< The number of the inquiry.
+    StatusAnswer,   ///< The same, and statuses.
+    Ready,          ///< A member of an unannounced group waits for the others.
+    Ids,            ///< Of such a group.
+    ChoiceAsked,    ///< To rank 0: who asks, and the product.
+    ChoiceGranted,  ///< From rank 0: who is to measure it.
+    ChoiceMade      ///< The algorithm.
+  };
+  struct Choice {
+    int32_t owner = -1; ///< The rank that measures.
+    int32_t algorithm = -1;
+  };
+
+  void startWorld();
+  void chooseDevices();
+  int32_t deviceOf(int32_t rank) const;
+  cuda::CudaRank &find(int32_t rank) const;
+  cuda::CommunicatorIds createIds() const;
+  void exchangeIds(const std::vector<RankSpecs> &specs);
+  void makeTogether(const std::vector<cuda::NCCLCommunicator *> &members);
+  void post(PostKind kind, const std::string &body);
+  void applyFailure(const cuda::Failure &failure);
+  void grantChoice(int32_t rank, const std::string &product);
+
+  const cuda::Launch launch;
+  const std::string recorderPrefix;
+  const bool blocking;
+  int32_t size = 1, own = 0;
+  std::vector<int32_t> locals;
+  Capabilities abilities;
+  std::unique_ptr<nccl::NCCL> ncclLibrary;
+  std::vector<std::unique_ptr<cuda::CudaRank>> localRanksState;
+
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  std::map<std::string, std::shared_ptr<cuda::Rendezvous>> groups;
+  /// Of groups that no program has announced, by their keys.
+  std::map<std::string, std::set<int32_t>> waiting;
+  std::map<std::string, cuda::CommunicatorIds> unannouncedIds;
+  std::map<std::string, Choice> choices;
+  cuda::Failure firstFailure;
+  std::atomic<bool> failed{false};
+  std::mutex stopMutex;
+  bool stopped = false;
+  int64_t inquiry = 0;
+  cuda::Statuses answers;
+
+  std::unique_ptr<cuda::Store> store;
+  std::unique_ptr<cuda::Watchdog> watchdog;
+};
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_CUDA_CUDAENGINE_H

@@ -1,0 +1,446 @@
+//===- Rank.cpp - One rank and its GPU ------------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/Rank.h"
+#include "CUDA/CudaEngine.h"
+#include "CUDA/LaneOptions.h"
+#include "Core/Bytes.h"
+#include "Core/Error.h"
+#include "Core/Messages.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+CudaRank::CudaRank(CudaEngine &engine, int32_t rank)
+    : engine(engine), rank(rank) {}
+
+CudaRank::~CudaRank() {
+  if (!device)
+    return;
+  driver().ctxSetCurrent(gpu().context);
+  for (auto &entry : communicators)
+    entry.second->forEachLane([&](Lane &lane) {
+      for (const Flight &flight : lane.flights)
+        driver().eventDestroy(flight.end);
+    });
+  communicators.clear();
+  for (Event event : events)
+    driver().eventDestroy(event);
+}
+
+void CudaRank::releaseCommunicators() {
+  driver().ctxSetCurrent(gpu().context);
+  for (auto &entry : communicators)
+    entry.second->release(/*abort=*/false);
+}
+
+void CudaRank::open(int32_t ordinal, const DeviceOptions &options) {
+  device = std::make_unique<CudaDevice>(engine.driver, engine.blas, ordinal,
+                                        options, *this);
+}
+
+const Driver &CudaRank::driver() const { return engine.driver; }
+
+//===----------------------------------------------------------------------===//
+// DeviceHooks
+//===----------------------------------------------------------------------===//
+
+DevicePointer CudaRank::allocate(const Driver &driver, int64_t bytes) {
+  if (engine.worldSize() == 1)
+    return DeviceHooks::allocate(driver, bytes);
+  void *pointer = nullptr;
+  nccl::Result result =
+      engine.nccl().memAlloc(&pointer, static_cast<size_t>(bytes));
+  // That it has no memory NCCL tells as an error of CUDA's.
+  if (result == nccl::UnhandledCudaError || !pointer)
+    return 0;
+  engine.nccl().check(result, "ncclMemAlloc");
+  symmetric.emplace_back(reinterpret_cast<DevicePointer>(pointer), bytes);
+  return symmetric.back().first;
+}
+
+void CudaRank::free(const Driver &driver, DevicePointer pointer) {
+  if (engine.worldSize() == 1)
+    return DeviceHooks::free(driver, pointer);
+  for (auto &[begin, bytes] : symmetric)
+    if (begin == pointer && bytes) {
+      for (auto &entry : communicators)
+        entry.second->forgetWindow(pointer);
+      bytes = 0;
+      begin = 0;
+    }
+  engine.nccl().check(engine.nccl().memFree(reinterpret_cast<void *>(pointer)),
+                      "ncclMemFree");
+}
+
+void CudaRank::checkFailure() {
+  // The device may wait for what a message brings.
+  flushMessages();
+  blocked = true;
+  if (isHit)
+    throwIfFailed();
+}
+
+int32_t CudaRank::chooseAlgorithm(const std::string &product,
+                                  const std::function<int32_t()> &measure) {
+  return engine.chooseAlgorithm(*this, product, measure);
+}
+
+//===----------------------------------------------------------------------===//
+// Invocations
+//===----------------------------------------------------------------------===//
+
+void CudaRank::beginInvocation() {
+  std::lock_guard<std::mutex> lock(mutex);
+  ++begun;
+  running = true;
+  blocked = hasFailed = false;
+}
+
+void CudaRank::endInvocation() {
+  // A communicator that was aborted lets its stream go on, too.
+  if (isHit)
+    throwIfFailed();
+  std::lock_guard<std::mutex> lock(mutex);
+  int64_t now = engine.environment.now();
+  for (auto &entry : communicators)
+    entry.second->forEachLane([&](Lane &lane) {
+      for (Flight &flight : lane.flights) {
+        if (!flight.finishedNs)
+          recorder.finish(flight.number, now);
+        events.push_back(flight.end);
+      }
+      lane.flights.clear();
+      lane.finished = 0;
+    });
+  ended = begun;
+  running = blocked = false;
+}
+
+/// Returns when a lane has nothing to do, or never will.
+static void settle(const Driver &driver, const Lane &lane) {
+  constexpr int64_t limitNs = int64_t(5) * 1000 * 1000 * 1000;
+  int64_t begin = monotonicNs();
+  while (driver.streamQuery(lane.stream) == ERROR_NOT_READY &&
+         monotonicNs() - begin < limitNs)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
+
+void CudaRank::failInvocation() {
+  for (NCCLCommunicator *communicator : withMessages)
+    communicator->drop();
+  withMessages.clear();
+  {
+    std::unique_lock<std::mutex> lock(mutex);
+    ended = begun;
+    hasFailed = true;
+    running = blocked = false;
+    abortDone.wait(lock, [&]() { return aborted; });
+  }
+  for (auto &entry : communicators)
+    entry.second->forEachLane([&](Lane &lane) { settle(driver(), lane); });
+}
+
+void CudaRank::throwIfFailed() {
+  if (!engine.hasFailed())
+    return;
+  Failure failure = engine.failure();
+  Error error(failure.textFor(rank), !failure.concerns(rank));
+  // The operation that failed, rather than the one that is awaited.
+  std::lock_guard<std::mutex> lock(mutex);
+  for (auto &entry : communicators) {
+    NCCLCommunicator &communicator = *entry.second;
+    communicator.forEachLane([&](Lane &lane) {
+      for (const Flight &flight : lane.flights) {
+        bool isIt = describe(communicator, flight).meeting == failure.meeting &&
+                    flight.sequence == failure.sequence;
+        if (isIt && failure.sequence)
+          error.site = flight.call->operation.site;
+      }
+    });
+  }
+  throw error;
+}
+
+NCCLCommunicator &CudaRank::communicator(const CommunicatorSpec &spec) {
+  std::unique_ptr<NCCLCommunicator> *found = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    found = &communicators[spec.key];
+  }
+  if (!*found) {
+    CommunicatorSpec adjusted = spec;
+    adjusted.lane = engine.laneOptions.apply(spec.lane);
+    auto made = std::make_unique<NCCLCommunicator>(*this, std::move(adjusted),
+                                                   engine.rendezvous(spec));
+    made->open();
+    std::lock_guard<std::mutex> lock(mutex);
+    *found = std::move(made);
+  }
+  return **found;
+}
+
+//===----------------------------------------------------------------------===//
+// Flights
+//===----------------------------------------------------------------------===//
+
+Event CudaRank::takeEvent() {
+  if (events.empty()) {
+    Event event = nullptr;
+    driver().check(driver().eventCreate(&event, EVENT_NO_TIMING),
+                   "cuEventCreate");
+    return event;
+  }
+  Event event = events.back();
+  events.pop_back();
+  return event;
+}
+
+bool CudaRank::isFinished(Flight &flight) const {
+  if (flight.finishedNs)
+    return true;
+  // The end of a recorded operation happens with each launch of the graph.
+  if (!flight.issued || flight.captured)
+    return false;
+  if (driver().eventQuery(flight.end) != SUCCESS)
+    return false;
+  flight.finishedNs = std::max<int64_t>(1, engine.environment.now());
+  return true;
+}
+
+void CudaRank::dropFinished(Lane &lane) {
+  while (!lane.flights.empty()) {
+    Flight &flight = lane.flights.front();
+    if (!flight.released || !isFinished(flight))
+      return;
+    recorder.finish(flight.number, flight.finishedNs);
+    events.push_back(flight.end);
+    lane.flights.pop_front();
+    lane.finished -= std::min<size_t>(lane.finished, 1);
+  }
+}
+
+Flight &CudaRank::addFlight(Lane &lane, Flight flight) {
+  // So many that a program of usual length looks at none before its end.
+  constexpr size_t most = 256;
+  std::lock_guard<std::mutex> lock(mutex);
+  blocked = false;
+  if (lane.flights.size() >= most && !flight.captured)
+    dropFinished(lane);
+  if (lane.flights.empty())
+    lane.progressNs = flight.startedNs;
+  flight.end = takeEvent();
+  flight.number = recorder.start(flight, lane.label);
+  lane.flights.push_back(std::move(flight));
+  return lane.flights.back();
+}
+
+void CudaRank::markIssued(Flight &flight) {
+  std::lock_guard<std::mutex> lock(mutex);
+  flight.issued = true;
+}
+
+void CudaRank::markReleased(Flight &flight) {
+  std::lock_guard<std::mutex> lock(mutex);
+  flight.released = true;
+}
+
+void CudaRank::defer(NCCLCommunicator &communicator) {
+  withMessages.push_back(&communicator);
+}
+
+void CudaRank::flushMessages() {
+  if (withMessages.empty())
+    return;
+  std::vector<NCCLCommunicator *> flushed;
+  flushed.swap(withMessages);
+  for (NCCLCommunicator *communicator : flushed)
+    communicator->flush();
+}
+
+//===----------------------------------------------------------------------===//
+// For the watchdog
+//===----------------------------------------------------------------------===//
+
+void CudaRank::lookAt(Lane &lane, int64_t nowNs) {
+  while (lane.finished < lane.flights.size() &&
+         isFinished(lane.flights[lane.finished])) {
+    recorder.finish(lane.flights[lane.finished].number,
+                    lane.flights[lane.finished].finishedNs);
+    lane.progressNs = nowNs;
+    ++lane.finished;
+  }
+}
+
+int64_t CudaRank::look(int64_t nowNs) {
+  int64_t longest = 0;
+  std::lock_guard<std::mutex> lock(mutex);
+  // An event that is being recorded may not be queried; a context is needed.
+  if (gpu().capturing || communicators.empty() || !running)
+    return 0;
+  driver().ctxSetCurrent(gpu().context);
+  for (auto &entry : communicators)
+    if (entry.second)
+      entry.second->forEachLane([&](Lane &lane) {
+        lookAt(lane, nowNs);
+        if (lane.finished < lane.flights.size() &&
+            !lane.flights[lane.finished].captured)
+          longest = std::max(longest, nowNs - lane.progressNs);
+      });
+  return longest;
+}
+
+std::optional<OpenOperation> CudaRank::oldestOpen() {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::optional<OpenOperation> oldest;
+  int64_t oldestNs = 0;
+  for (auto &entry : communicators)
+    if (entry.second)
+      entry.second->forEachLane([&](Lane &lane) {
+        if (lane.finished >= lane.flights.size() ||
+            (oldest && oldestNs <= lane.progressNs))
+          return;
+        oldestNs = lane.progressNs;
+        oldest = describe(*entry.second, lane.flights[lane.finished]);
+      });
+  return oldest;
+}
+
+/// The number of one side of the messages from one rank to another.
+static uint64_t messageQueue(uint64_t communicator, int32_t from, int32_t to,
+                             const char *side) {
+  return hashText(std::to_string(from) + " to " + std::to_string(to) + side,
+                  communicator);
+}
+
+OpenOperation CudaRank::describe(const NCCLCommunicator &communicator,
+                                 const Flight &flight) const {
+  const Operation &operation = flight.call->operation;
+  const CommunicatorSpec &spec = communicator.spec;
+  OpenOperation open;
+  open.group = spec.name;
+  open.isMessage = operation.isPointToPoint();
+  open.sequence = flight.sequence;
+  open.invocation = flight.invocation;
+  open.issue = flight.group;
+  open.fingerprint = flight.call->fingerprint;
+  uint64_t id = communicator.rendezvous->id;
+  open.lane = open.isMessage ? ~id : id;
+  open.meeting = open.ownQueue = open.otherQueue = id;
+  open.members = spec.ranks;
+  if (open.isMessage) {
+    bool sends = operation.kind == BRAID_RT_SEND;
+    int32_t peer = spec.ranks[static_cast<size_t>(operation.peer)];
+    int32_t from = sends ? rank : peer, to = sends ? peer : rank;
+    open.meeting = messageQueue(id, from, to, "");
+    open.ownQueue = messageQueue(id, from, to, sends ? " sent" : " received");
+    open.otherQueue = messageQueue(id, from, to, sends ? " received" : " sent");
+    open.members = {from, to};
+  }
+  return open;
+}
+
+RankStatus CudaRank::status() {
+  // What a deadlock is made of; more is left to the timeout.
+  constexpr size_t mostOfLane = 64;
+  std::lock_guard<std::mutex> lock(mutex);
+  RankStatus result;
+  result.rank = rank;
+  result.begun = begun;
+  result.ended = ended;
+  result.failed = hasFailed;
+  result.blocked = blocked;
+  for (auto &entry : communicators) {
+    if (!entry.second)
+      continue;
+    NCCLCommunicator &communicator = *entry.second;
+    uint64_t id = communicator.rendezvous->id;
+    result.started[id] = communicator.sequenceNumber();
+    for (const auto &[pair, count] : communicator.messageCounts()) {
+      int32_t peer = communicator.spec.ranks[static_cast<size_t>(pair.first)];
+      result.started[pair.second ? messageQueue(id, rank, peer, " sent")
+                                 : messageQueue(id, peer, rank, " received")] =
+          count;
+    }
+    communicator.forEachLane([&](Lane &lane) {
+      size_t end = std::min(lane.flights.size(), lane.finished + mostOfLane);
+      for (size_t i = lane.finished; i < end; ++i) {
+        const Operation &operation = lane.flights[i].call->operation;
+        OpenOperation open = describe(communicator, lane.flights[i]);
+        open.text = describeOperation(operation);
+        if (!operation.operands.empty()) {
+          open.sent = operation.sourceSplits;
+          open.expected = operation.destinationSplits;
+        }
+        result.open.push_back(std::move(open));
+      }
+    });
+  }
+  return result;
+}
+
+std::string CudaRank::findAsyncError() {
+  std::unique_lock<std::mutex> issue(issuing, std::try_to_lock);
+  if (!issue.owns_lock())
+    return "";
+  const nccl::NCCL &nccl = engine.nccl();
+  std::string text;
+  std::lock_guard<std::mutex> lock(mutex);
+  for (auto &entry : communicators)
+    if (entry.second && entry.second->isMade())
+      entry.second->forEachLane([&](Lane &lane) {
+        nccl::Result result = nccl::Success;
+        if (!lane.comm || !text.empty() ||
+            nccl.commGetAsyncError(lane.comm, &result) != nccl::Success ||
+            result == nccl::Success || result == nccl::InProgress)
+          return;
+        text = "NCCL reports for the communicator of @" + lane.label + ": " +
+               nccl.describe(result, lane.comm);
+      });
+  return text;
+}
+
+void CudaRank::noteFailure() {
+  std::lock_guard<std::mutex> lock(mutex);
+  driver().ctxSetCurrent(gpu().context);
+  for (auto &entry : communicators)
+    if (entry.second)
+      entry.second->forEachLane([&](Lane &lane) {
+        if (!gpu().capturing)
+          lookAt(lane, engine.environment.now());
+        if (lane.finished < lane.flights.size())
+          isHit = true;
+      });
+}
+
+void CudaRank::abortCommunicators() {
+  // Its thread leaves NCCL soon, unless it waits for another rank there: then
+  // the abort itself lets it go.
+  constexpr auto patience = std::chrono::milliseconds(1000);
+  auto deadline = std::chrono::steady_clock::now() + patience;
+  std::unique_lock<std::mutex> issue(issuing, std::defer_lock);
+  while (!issue.try_lock() && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  driver().ctxSetCurrent(gpu().context);
+  std::vector<NCCLCommunicator *> all;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    for (auto &entry : communicators)
+      if (entry.second)
+        all.push_back(entry.second.get());
+  }
+  for (NCCLCommunicator *communicator : all)
+    communicator->release(/*abort=*/true);
+  std::lock_guard<std::mutex> lock(mutex);
+  aborted = true;
+  abortDone.notify_all();
+}

@@ -1,0 +1,126 @@
+//===- Rank.h - One rank and its GPU ----------------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_RANK_H
+#define BRAID_RUNTIME_CUDA_RANK_H
+
+#include "CUDA/CudaDevice.h"
+#include "CUDA/FlightRecorder.h"
+#include "CUDA/NCCLCommunicator.h"
+#include "CUDA/Status.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+
+namespace braid::rt {
+class CudaEngine;
+} // namespace braid::rt
+
+namespace braid::rt::cuda {
+
+/// A rank of this process. Its thread starts and waits; the watchdog looks at
+/// its flights, and stops its communicators when the world fails.
+class CudaRank final : public DeviceHooks {
+public:
+  CudaRank(CudaEngine &engine, int32_t rank);
+  ~CudaRank() override;
+
+  /// Gives NCCL's communicators back, at the end of a world.
+  void releaseCommunicators();
+
+  /// Makes the device.
+  void open(int32_t ordinal, const DeviceOptions &options);
+
+  const Gpu &gpu() const { return device->gpu(); }
+  const Driver &driver() const;
+
+  //===--- DeviceHooks ----------------------------------------------------===//
+
+  DevicePointer allocate(const Driver &driver, int64_t bytes) override;
+  void free(const Driver &driver, DevicePointer pointer) override;
+  void checkFailure() override;
+  int32_t chooseAlgorithm(const std::string &product,
+                          const std::function<int32_t()> &measure) override;
+
+  //===--- For the rank's thread ------------------------------------------===//
+
+  void beginInvocation();
+  void endInvocation();
+  /// Returns when nothing on the device uses the memory of requests any more.
+  void failInvocation();
+
+  /// Throws the Error of a world that has failed.
+  void throwIfFailed();
+
+  NCCLCommunicator &communicator(const CommunicatorSpec &spec);
+
+  /// Adds a flight to a lane.
+  Flight &addFlight(Lane &lane, Flight flight);
+  /// The flight's work stands in its stream, and its end is recorded.
+  void markIssued(Flight &flight);
+  void markReleased(Flight &flight);
+
+  /// Has messages that were started since the last wait issued.
+  void defer(NCCLCommunicator &communicator);
+  void flushMessages();
+
+  //===--- For the watchdog -----------------------------------------------===//
+
+  /// Looks which operations have ended. Returns how long the longest one has
+  /// made no progress, in ns; 0 when none is open.
+  int64_t look(int64_t nowNs);
+  /// The oldest operation that makes no progress; nothing when there is none.
+  std::optional<OpenOperation> oldestOpen();
+  RankStatus status();
+
+  /// Stops what the communicators do; the rank is failing, or its thread will
+  /// notice.
+  void abortCommunicators();
+  /// Notes whether the world's failure takes an operation of this rank with it.
+  void noteFailure();
+  /// An error that NCCL has found on its own; empty when there is none.
+  std::string findAsyncError();
+
+  CudaEngine &engine;
+  const int32_t rank;
+  std::unique_ptr<CudaDevice> device;
+  /// Held during calls of NCCL's.
+  std::mutex issuing;
+  /// Guards flights and the recorder.
+  std::mutex mutex;
+  FlightRecorder recorder;
+  /// The allocations that windows are made of, in their order. Those that were
+  /// freed have no bytes. The rank's own thread changes it.
+  std::vector<std::pair<DevicePointer, int64_t>> symmetric;
+  int64_t begun = 0; ///< Invocations.
+
+private:
+  Event takeEvent();
+  void dropFinished(Lane &lane);
+  bool isFinished(Flight &flight) const;
+  void lookAt(Lane &lane, int64_t nowNs);
+  OpenOperation describe(const NCCLCommunicator &communicator,
+                         const Flight &flight) const;
+
+  std::map<std::string, std::unique_ptr<NCCLCommunicator>> communicators;
+  std::vector<NCCLCommunicator *> withMessages;
+  std::vector<Event> events; ///< Free ones.
+  int64_t ended = 0;
+  bool running = false, hasFailed = false;
+  std::atomic<bool> blocked{false};
+  /// The world's failure takes an operation of this rank with it.
+  std::atomic<bool> isHit{false};
+  bool aborted = false;
+  std::condition_variable abortDone;
+};
+
+} // namespace braid::rt::cuda
+
+#endif // BRAID_RUNTIME_CUDA_RANK_H
