@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Support/Buffers.h"
 #include "MatmulMatch.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Conversion/RuntimeCalls.h"
@@ -40,28 +41,14 @@ bool hasContiguousRows(Value buffer) {
          strides.back() == 1;
 }
 
-Value toI64(OpBuilder &builder, Location loc, Value index) {
-  return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index);
-}
-
 Matrix getMatrix(OpBuilder &builder, Location loc, Value buffer,
                  RuntimeCallBuilder &calls) {
   auto type = cast<MemRefType>(buffer.getType());
   auto metadata =
       memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
-  Value address =
-      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
-  Value base = LLVM::IntToPtrOp::create(builder, loc, calls.getPointer(),
-                                        toI64(builder, loc, address));
-  Type element = type.getElementType();
-  if (auto complex = dyn_cast<ComplexType>(element))
-    element = LLVM::LLVMStructType::getLiteral(
-        builder.getContext(),
-        {complex.getElementType(), complex.getElementType()});
   Matrix matrix;
-  matrix.data = LLVM::GEPOp::create(
-      builder, loc, calls.getPointer(), element, base,
-      ArrayRef<LLVM::GEPArg>{toI64(builder, loc, metadata.getOffset())});
+  matrix.data =
+      getElementAddress(builder, loc, buffer, metadata.getOffset(), calls);
   unsigned rank = type.getRank();
   matrix.rowStride = toI64(builder, loc, metadata.getStrides()[rank - 2]);
   if (rank > 2)
