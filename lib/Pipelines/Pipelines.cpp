@@ -152,4 +152,8 @@ void braid::registerPipelines() {
       "braid-lower-to-host",
       "Lower a scheduled program to the LLVM dialect for the host",
       buildLowerToHostPipeline);
+  PassPipelineRegistration<LowerKernelsOptions>(
+      "braid-lower-kernels",
+      "Lower the kernels of a program to the NVVM dialect",
+      buildLowerKernelsPipeline);
 }

@@ -257,6 +257,17 @@ def RotateLoopBuffersPass
     Where a loop may hand on a buffer for an unknown number of iterations, it
     hands on a copy. A loop that carries operations in flight cannot do that,
     which is an error.
+//===----------------------------------------------------------------------===//
+// Kernels for GPUs
+//===----------------------------------------------------------------------===//
+
+def ConvertLinalgToGPUPass
+    : Pass<"convert-linalg-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Generate GPU kernels from linalg on buffers";
+  let description = [{
+    Every linalg op on buffers of static shape, and every `memref.copy`, becomes
+    a `gpu.launch_func` of a kernel in `gpu.module @kernels`. Equal kernels are
+    one.
 
     Before:
 
@@ -266,6 +277,7 @@ def RotateLoopBuffersPass
       linalg.exp ins(%x : memref<4xf32>) outs(%y : memref<4xf32>)
       scf.yield %y : memref<4xf32>
     }
+    linalg.exp ins(%a : memref<4096xf32>) outs(%b : memref<4096xf32>)
     ```
 
     After:
@@ -301,12 +313,36 @@ def PlanMemoryPass : Pass<"braid-plan-memory", "::mlir::ModuleOp"> {
 
     Errors: buffers whose size is not known when the program is compiled, or that
     are not contiguous, and functions that allocate and call themselves.
+    gpu.launch_func @kernels::@elementwise blocks in (%c4, %c1, %c1)
+        threads in (%c256, %c1, %c1)
+        args(%a : memref<4096xf32>, %b : memref<4096xf32>)
+    ```
+
+    where a thread of the kernel loads a `vector<4xf32>`, computes and stores it.
+
+    Errors: dynamic shapes or strides, elements or indices that kernels do not
+    know.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
+def AttachKernelTargetPass
+    : Pass<"braid-attach-kernel-target", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Say what kernels are compiled for";
+  let description = [{
+    Gives a `gpu.module` in the NVVM and LLVM dialects its target, with CUDA's
+    libdevice if a kernel calls its functions.
 
     Before:
 
     ```mlir
     %a = memref.alloc() : memref<64xf32>
     linalg.exp ins(%x : memref<64xf32>) outs(%a : memref<64xf32>)
+    gpu.module @kernels { ... }
     ```
 
     After:
@@ -402,6 +438,21 @@ def ConvertGPULaunchToBraidRTPass
     ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+    gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90", features = "+ptx80">] { ... }
+    ```
+
+    Error: a kernel calls libdevice, and the CUDA toolkit has none.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90\"",
+           "The GPU to compile for">,
+    Option<"features", "features", "std::string", /*default=*/"\"+ptx80\"",
+           "The version of PTX">,
+    Option<"toolkit", "toolkit", "std::string", /*default=*/"\"\"",
+           "The folder of the CUDA toolkit; without it CUDA_ROOT, CUDA_HOME, "
+           "CUDA_PATH or /usr/local/cuda">
+  ];
+  let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
 }
 
 #endif // BRAID_CONVERSION_PASSES_TD

@@ -109,6 +109,27 @@ struct LowerToHostOptions
 void buildLowerToHostPipeline(mlir::OpPassManager &pm,
                               const LowerToHostOptions &options = {});
 
+/// Options of `braid-lower-kernels`.
+struct LowerKernelsOptions
+    : public mlir::PassPipelineOptions<LowerKernelsOptions> {
+  Option<std::string> chip{*this, "chip",
+                           llvm::cl::desc("The GPU to compile for"),
+                           llvm::cl::init("sm_90")};
+  Option<std::string> features{
+      *this, "features", llvm::cl::desc("The version of PTX, such as +ptx80"),
+      llvm::cl::init("+ptx80")};
+  Option<std::string> toolkit{
+      *this, "toolkit",
+      llvm::cl::desc("The folder of the CUDA toolkit; without it CUDA_ROOT, "
+                     "CUDA_HOME, CUDA_PATH or /usr/local/cuda")};
+};
+
+/// The bodies of the kernels that `convert-linalg-to-gpu` makes, to the NVVM
+/// and LLVM dialects, and what they are compiled for: `gpu-module-to-binary` is
+/// next (`braid-lower-kernels`).
+void buildLowerKernelsPipeline(mlir::OpPassManager &pm,
+                               const LowerKernelsOptions &options = {});
+
 /// Registers the pipelines above.
 void registerPipelines();
 
