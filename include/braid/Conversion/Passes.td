@@ -35,6 +35,10 @@ def MarkOverwritingMatmulsPass
                        outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
     ```
   }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"host\"",
+           "Whose library it is: host or cuda">
+  ];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
@@ -63,7 +67,9 @@ def ConvertLinalgToBraidRTPass
   }];
   let options = [
     Option<"useLibrary", "library", "bool", /*default=*/"true",
-           "Call the library; else make loops of every product">
+           "Call the library; else make loops of every product">,
+    Option<"target", "target", "std::string", /*default=*/"\"host\"",
+           "Where products run: host or cuda">
   ];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
@@ -189,6 +195,10 @@ def PrepareEntriesPass : Pass<"braid-prepare-entries", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"host\"",
+           "Where kernels run: host or cuda">
+  ];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
@@ -245,6 +255,41 @@ def HashSchedulePass : Pass<"braid-hash-schedule", "::mlir::ModuleOp"> {
   }];
 }
 
+def FoldSplatsPass : Pass<"braid-fold-splats", "::mlir::func::FuncOp"> {
+  let summary = "Compute with constants of one value instead of loading them";
+  let description = [{
+    A constant tensor with equal elements becomes a scalar in the bodies of
+    `linalg.generic` ops that read it. Where other ops use it, a large one is
+    filled before its use; a small one stays data of the program.
+
+    Before:
+
+    ```mlir
+    %z = arith.constant dense<0.0> : tensor<64x64xf32>
+    %r = linalg.generic ... ins(%x, %z : tensor<64x64xf32>, tensor<64x64xf32>) ... {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.maximumf %a, %b : f32
+      linalg.yield %m : f32
+    }
+    ```
+
+    After:
+
+    ```mlir
+    %r = linalg.generic ... ins(%x : tensor<64x64xf32>) ... {
+    ^bb0(%a: f32, %o: f32):
+      %c = arith.constant 0.0 : f32
+      %m = arith.maximumf %a, %c : f32
+      linalg.yield %m : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::complex::ComplexDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def RotateLoopBuffersPass
     : Pass<"braid-rotate-loop-buffers", "::mlir::func::FuncOp"> {
   let summary = "Allocate what loops carry before them, and take turns";
@@ -257,17 +302,6 @@ def RotateLoopBuffersPass
     Where a loop may hand on a buffer for an unknown number of iterations, it
     hands on a copy. A loop that carries operations in flight cannot do that,
     which is an error.
-//===----------------------------------------------------------------------===//
-// Kernels for GPUs
-//===----------------------------------------------------------------------===//
-
-def ConvertLinalgToGPUPass
-    : Pass<"convert-linalg-to-gpu", "::mlir::ModuleOp"> {
-  let summary = "Generate GPU kernels from linalg on buffers";
-  let description = [{
-    Every linalg op on buffers of static shape, and every `memref.copy`, becomes
-    a `gpu.launch_func` of a kernel in `gpu.module @kernels`. Equal kernels are
-    one.
 
     Before:
 
@@ -277,7 +311,6 @@ def ConvertLinalgToGPUPass
       linalg.exp ins(%x : memref<4xf32>) outs(%y : memref<4xf32>)
       scf.yield %y : memref<4xf32>
     }
-    linalg.exp ins(%a : memref<4096xf32>) outs(%b : memref<4096xf32>)
     ```
 
     After:
@@ -313,36 +346,12 @@ def PlanMemoryPass : Pass<"braid-plan-memory", "::mlir::ModuleOp"> {
 
     Errors: buffers whose size is not known when the program is compiled, or that
     are not contiguous, and functions that allocate and call themselves.
-    gpu.launch_func @kernels::@elementwise blocks in (%c4, %c1, %c1)
-        threads in (%c256, %c1, %c1)
-        args(%a : memref<4096xf32>, %b : memref<4096xf32>)
-    ```
-
-    where a thread of the kernel loads a `vector<4xf32>`, computes and stores it.
-
-    Errors: dynamic shapes or strides, elements or indices that kernels do not
-    know.
-  }];
-  let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
-  ];
-}
-
-def AttachKernelTargetPass
-    : Pass<"braid-attach-kernel-target", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Say what kernels are compiled for";
-  let description = [{
-    Gives a `gpu.module` in the NVVM and LLVM dialects its target, with CUDA's
-    libdevice if a kernel calls its functions.
 
     Before:
 
     ```mlir
     %a = memref.alloc() : memref<64xf32>
     linalg.exp ins(%x : memref<64xf32>) outs(%a : memref<64xf32>)
-    gpu.module @kernels { ... }
     ```
 
     After:
@@ -411,6 +420,35 @@ def ConvertDeviceMemoryToBraidRTPass
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def CheckDeviceCodePass : Pass<"braid-check-device-code", "::mlir::ModuleOp"> {
+  let summary = "Check that every op has a lowering for CUDA";
+  let description = [{
+    Reports each op that is left when kernels and calls of the runtime have been
+    made, and that the host cannot compute: all but scalars, control flow, views
+    of buffers and the starts and waits of collectives.
+
+    ```mlir
+    // error: 'memref.atomic_rmw' op has no lowering for CUDA: neither a kernel
+    // nor a call of the runtime computes it
+    %o = memref.atomic_rmw addf %v, %a[%i] : (f32, memref<4xf32>) -> f32
+    ```
+  }];
+}
+
+def CheckCudaToolkitPass : Pass<"braid-check-cuda-toolkit", "::mlir::ModuleOp"> {
+  let summary = "Check that there is what kernels are compiled with";
+  let description = [{
+    A program with kernels needs LLVM's target NVPTX, and the programs `ptxas`
+    and `fatbinary` of the CUDA toolkit, in its folder or on the PATH. The error
+    names what is missing and where it was looked for.
+  }];
+  let options = [
+    Option<"toolkit", "toolkit", "std::string", /*default=*/"\"\"",
+           "The folder of the CUDA toolkit; without it CUDA_ROOT, CUDA_HOME, "
+           "CUDA_PATH or /usr/local/cuda">
+  ];
+}
+
 def ConvertGPULaunchToBraidRTPass
     : Pass<"convert-gpu-launch-to-braid-rt", "::mlir::ModuleOp"> {
   let summary = "Convert kernels and their launches to runtime calls";
@@ -438,6 +476,62 @@ def ConvertGPULaunchToBraidRTPass
     ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels for GPUs
+//===----------------------------------------------------------------------===//
+
+def ConvertLinalgToGPUPass
+    : Pass<"convert-linalg-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Generate GPU kernels from linalg on buffers";
+  let description = [{
+    Every linalg op on buffers of static shape, and every `memref.copy`, becomes
+    a `gpu.launch_func` of a kernel in `gpu.module @kernels`. Equal kernels are
+    one.
+
+    Before:
+
+    ```mlir
+    linalg.exp ins(%a : memref<4096xf32>) outs(%b : memref<4096xf32>)
+    ```
+
+    After:
+
+    ```mlir
+    gpu.launch_func @kernels::@elementwise blocks in (%c4, %c1, %c1)
+        threads in (%c256, %c1, %c1)
+        args(%a : memref<4096xf32>, %b : memref<4096xf32>)
+    ```
+
+    where a thread of the kernel loads a `vector<4xf32>`, computes and stores it.
+
+    Errors: dynamic shapes or strides, elements or indices that kernels do not
+    know.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
+def AttachKernelTargetPass
+    : Pass<"braid-attach-kernel-target", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Say what kernels are compiled for";
+  let description = [{
+    Gives a `gpu.module` in the NVVM and LLVM dialects its target, with CUDA's
+    libdevice if a kernel calls its functions.
+
+    Before:
+
+    ```mlir
+    gpu.module @kernels { ... }
+    ```
+
+    After:
+
+    ```mlir
     gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90", features = "+ptx80">] { ... }
     ```
 

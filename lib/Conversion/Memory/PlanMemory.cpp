@@ -207,7 +207,7 @@ struct PlanMemoryPass : public braid::impl::PlanMemoryPassBase<PlanMemoryPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     // A function after all that it calls.
-    CallGraph graph(module);
+    const CallGraph graph(module);
     SmallVector<func::FuncOp> order;
     for (auto component = llvm::scc_begin(&graph); !component.isAtEnd();
          ++component) {
