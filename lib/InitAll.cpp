@@ -14,11 +14,22 @@
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Pipelines/Pipelines.h"
 #include "braid/Schedule/CostExternalModels.h"
+#include "mlir/Target/LLVM/NVVM/Target.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 
 void braid::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<comm::CommDialect>();
   registerConvertCommToLLVMInterface(registry);
   registerCostExternalModels(registry);
+  // What gpu-module-to-binary asks for.
+  mlir::NVVM::registerNVVMTargetInterfaceExternalModels(registry);
+  mlir::registerBuiltinDialectTranslation(registry);
+  mlir::registerGPUDialectTranslation(registry);
+  mlir::registerLLVMDialectTranslation(registry);
+  mlir::registerNVVMDialectTranslation(registry);
 }
 
 void braid::registerAllPasses() {

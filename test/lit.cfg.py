@@ -44,6 +44,17 @@ if lit.util.which("chromium", config.environment["PATH"]):
     config.available_features.add("chromium")
 if lit.util.which("mlir-opt", config.environment["PATH"]):
     config.available_features.add("mlir-opt")
+if "NVPTX" in config.llvm_targets:
+    config.available_features.add("nvptx")
+# What CUDA's toolkit has: functions for kernels, and the assembler.
+cuda = next((os.environ[name] for name in ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH") if name in os.environ), "/usr/local/cuda")
+for name in ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+if os.path.exists(os.path.join(cuda, "nvvm", "libdevice", "libdevice.10.bc")):
+    config.available_features.add("libdevice")
+if os.path.exists(os.path.join(cuda, "bin", "ptxas")):
+    config.available_features.add("ptxas")
 # Ranks as processes: more of them than cores, and as root in a container.
 engine = os.path.join(config.braid_binary_dir, "lib", "libbraid_rt_mpi.so")
 if lit.util.which("mpirun", config.environment["PATH"]) and os.path.exists(engine):

@@ -23,7 +23,8 @@
 using namespace mlir;
 using namespace braid;
 
-void braid::buildPreparePipeline(OpPassManager &pm) {
+void braid::buildPreparePipeline(OpPassManager &pm,
+                                 const PrepareOptions &options) {
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
   // Loops of blocks that carry tensors cannot be bufferized.
@@ -31,8 +32,12 @@ void braid::buildPreparePipeline(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
-  pm.addNestedPass<func::FuncOp>(createMarkOverwritingMatmulsPass());
+  MarkOverwritingMatmulsPassOptions markOptions;
+  markOptions.target = options.target;
+  pm.addNestedPass<func::FuncOp>(createMarkOverwritingMatmulsPass(markOptions));
   pm.addNestedPass<func::FuncOp>(comm::createCommFuseElementwisePass());
+  if (options.target == "cuda")
+    pm.addNestedPass<func::FuncOp>(createFoldSplatsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
@@ -106,6 +111,7 @@ static void addDeallocation(OpPassManager &pm) {
 
 void braid::buildLowerToHostPipeline(OpPassManager &pm,
                                      const LowerToHostOptions &options) {
+  pm.addPass(createHashSchedulePass());
   // From values to buffers.
   pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());
   pm.addPass(createConvertElementwiseToLinalgPass());
@@ -136,7 +142,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
 }
 
 void braid::registerPipelines() {
-  PassPipelineRegistration<>(
+  PassPipelineRegistration<PrepareOptions>(
       "braid-prepare",
       "Inline, clean up and fuse a program before it is scheduled",
       buildPreparePipeline);
@@ -152,4 +158,12 @@ void braid::registerPipelines() {
       "braid-lower-to-host",
       "Lower a scheduled program to the LLVM dialect for the host",
       buildLowerToHostPipeline);
+  PassPipelineRegistration<LowerToCUDAOptions>(
+      "braid-lower-to-cuda",
+      "Lower a scheduled program to the LLVM dialect and kernels for CUDA",
+      buildLowerToCUDAPipeline);
+  PassPipelineRegistration<LowerKernelsOptions>(
+      "braid-lower-kernels",
+      "Lower the kernels of a program to the NVVM dialect",
+      buildLowerKernelsPipeline);
 }

@@ -48,7 +48,7 @@ cl::opt<std::string> inputPath(cl::Positional, cl::desc("<program.mlir>"),
                                cl::init("-"), cl::cat(category));
 cl::opt<std::string> outputPath("o", cl::desc("Where to write the result"),
                                 cl::value_desc("file"), cl::cat(category));
-cl::opt<std::string> target("target", cl::desc("What to compile for: host"),
+cl::opt<std::string> target("target", cl::desc("What to compile for: host or cuda"),
                             cl::init("host"), cl::cat(category));
 cl::opt<std::string> passes(
     "passes",
@@ -70,6 +70,20 @@ cl::opt<std::string> runtimeLibrary(
              "tool)"),
     cl::value_desc("libbraid_rt.so"), cl::cat(category));
 
+cl::opt<std::string> chip("chip",
+                          cl::desc("The GPU to compile for (--target=cuda)"),
+                          cl::value_desc("sm_90"), cl::init("sm_90"),
+                          cl::cat(category));
+cl::opt<std::string> features(
+    "features",
+    cl::desc("The version of PTX (--target=cuda; default: the chip's)"),
+    cl::value_desc("+ptx80"), cl::cat(category));
+cl::opt<std::string> cudaPath(
+    "cuda-path",
+    cl::desc("The folder of the CUDA toolkit (default: what CUDA_ROOT, "
+             "CUDA_HOME or CUDA_PATH name, else /usr/local/cuda)"),
+    cl::value_desc("folder"), cl::cat(category));
+
 llvm::raw_ostream &error() {
   return llvm::WithColor::error(llvm::errs(), "braid-compile");
 }
@@ -87,7 +101,9 @@ std::string findRuntimeLibrary(const char *tool) {
 
 /// Builds everything that is done to a program up to the LLVM dialect.
 LogicalResult buildPipeline(PassManager &pm) {
-  braid::buildPreparePipeline(pm);
+  braid::PrepareOptions prepareOptions;
+  prepareOptions.target = target;
+  braid::buildPreparePipeline(pm, prepareOptions);
   std::string message;
   llvm::raw_string_ostream stream(message);
   if (passes == "default") {
@@ -97,7 +113,16 @@ LogicalResult buildPipeline(PassManager &pm) {
     error() << "--passes: " << message;
     return failure();
   }
-  braid::buildLowerToHostPipeline(pm);
+  if (target == "host") {
+    braid::buildLowerToHostPipeline(pm);
+    return success();
+  }
+  braid::LowerToCUDAOptions options;
+  options.chip = chip;
+  if (!features.empty())
+    options.features = features;
+  options.toolkit = cudaPath;
+  braid::buildLowerToCUDAPipeline(pm, options);
   return success();
 }
 
@@ -170,10 +195,23 @@ LogicalResult generate(ModuleOp module, StringRef runtimePath,
   return braid::linkSharedObject(object, outputPath, runtimePath, loc);
 }
 
+/// True for `sm_` and a number, with a letter for chips of one architecture.
+bool isChip(StringRef name) {
+  unsigned number;
+  return name.consume_front("sm_") && !name.consumeInteger(10, number) &&
+         (name.empty() || name == "a" || name == "f");
+}
+
 /// Checks what the options alone say.
 bool checkOptions() {
-  if (target != "host") {
-    error() << "unknown target '" << target << "', expected 'host'\n";
+  if (target != "host" && target != "cuda") {
+    error() << "unknown target '" << target
+            << "', expected 'host' or 'cuda'\n";
+    return false;
+  }
+  if (!isChip(chip)) {
+    error() << "unknown chip '" << chip
+            << "', expected one such as 'sm_90' or 'sm_90a'\n";
     return false;
   }
   if (emit != "mlir" && emit != "llvm" && emit != "obj" && emit != "so") {

@@ -16,6 +16,10 @@ class FuncDialect;
 class FuncOp;
 } // namespace mlir::func
 
+namespace mlir::gpu {
+class GPUModuleOp;
+} // namespace mlir::gpu
+
 namespace braid {
 
 #define GEN_PASS_DECL
@@ -23,6 +27,10 @@ namespace braid {
 
 #define GEN_PASS_REGISTRATION
 #include "braid/Conversion/Passes.h.inc"
+
+/// The folder of the CUDA toolkit: what CUDA_ROOT, CUDA_HOME or CUDA_PATH name,
+/// else /usr/local/cuda.
+std::string findCudaToolkit();
 
 } // namespace braid
 

@@ -95,6 +95,11 @@ void createGroup(mlir::OpBuilder &builder, mlir::ModuleOp module,
 /// The name of the global of the group called `name`.
 std::string getGroupGlobalName(llvm::StringRef name);
 
+/// What the names of the globals of images (braid_rt_image) and constants
+/// (braid_rt_constant) begin with.
+constexpr llvm::StringLiteral kImageGlobalPrefix = "__braid_image_";
+constexpr llvm::StringLiteral kConstantGlobalPrefix = "__braid_constant_";
+
 /// Creates a private constant of type `type` called `name` at the end of
 /// `module`; `initialize` builds its value.
 mlir::LLVM::GlobalOp

@@ -14,10 +14,19 @@
 
 namespace braid {
 
+/// Options of `braid-prepare`.
+struct PrepareOptions : public mlir::PassPipelineOptions<PrepareOptions> {
+  Option<std::string> target{
+      *this, "target",
+      llvm::cl::desc("What the program will be lowered to: host or cuda"),
+      llvm::cl::init("host")};
+};
+
 /// What is done to a program on tensors before it is scheduled: inlining,
 /// clean-up and fusion (`braid-prepare`). After it nothing fuses, hoists or
 /// reorders but the scheduling passes.
-void buildPreparePipeline(mlir::OpPassManager &pm);
+void buildPreparePipeline(mlir::OpPassManager &pm,
+                          const PrepareOptions &options = {});
 
 /// Options of `braid-overlap`: those of `comm-schedule`, which says nothing
 /// here unless asked to.
@@ -108,6 +117,36 @@ struct LowerToHostOptions
 /// runtime and a table of entry points (`braid-lower-to-host`).
 void buildLowerToHostPipeline(mlir::OpPassManager &pm,
                               const LowerToHostOptions &options = {});
+
+/// Options of `braid-lower-kernels`.
+struct LowerKernelsOptions
+    : public mlir::PassPipelineOptions<LowerKernelsOptions> {
+  Option<std::string> chip{*this, "chip",
+                           llvm::cl::desc("The GPU to compile for"),
+                           llvm::cl::init("sm_90")};
+  Option<std::string> features{
+      *this, "features", llvm::cl::desc("The version of PTX, such as +ptx80"),
+      llvm::cl::init("+ptx80")};
+  Option<std::string> toolkit{
+      *this, "toolkit",
+      llvm::cl::desc("The folder of the CUDA toolkit; without it CUDA_ROOT, "
+                     "CUDA_HOME, CUDA_PATH or /usr/local/cuda")};
+};
+
+/// The bodies of the kernels that `convert-linalg-to-gpu` makes, to the NVVM
+/// and LLVM dialects, and what they are compiled for: `gpu-module-to-binary` is
+/// next (`braid-lower-kernels`).
+void buildLowerKernelsPipeline(mlir::OpPassManager &pm,
+                               const LowerKernelsOptions &options = {});
+
+/// Options of `braid-lower-to-cuda`: those of `braid-lower-kernels`.
+struct LowerToCUDAOptions : public LowerKernelsOptions {};
+
+/// From a scheduled program on tensors to the LLVM dialect for the host, with
+/// kernels for a GPU as data, calls of the runtime and a table of entry points
+/// (`braid-lower-to-cuda`).
+void buildLowerToCUDAPipeline(mlir::OpPassManager &pm,
+                              const LowerToCUDAOptions &options = {});
 
 /// Registers the pipelines above.
 void registerPipelines();

@@ -9,6 +9,7 @@
 #include "braid-rt/Program.h"
 #include "braid/Conversion/EntryPoints.h"
 #include "braid/Conversion/Passes.h"
+#include "braid/Conversion/ProgramAttributes.h"
 #include "braid/Conversion/RuntimeCalls.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -40,6 +41,8 @@ private:
                            ArrayRef<SmallVector<Value>> elements);
   LLVM::GlobalOp emitPointers(Location loc, StringRef name,
                               ArrayRef<LLVM::GlobalOp> globals);
+  SmallVector<LLVM::GlobalOp> findDescriptors(StringRef prefix);
+  LLVM::GlobalOp emitDeviceProgram();
   LLVM::LLVMStructType getStruct(ArrayRef<Type> fields) {
     return LLVM::LLVMStructType::getLiteral(context, fields);
   }
@@ -232,14 +235,54 @@ LLVM::GlobalOp TableEmitter::emitPointers(Location loc, StringRef name,
       });
 }
 
-void TableEmitter::emitProgram() {
-  Location loc = module.getLoc();
-  std::string prefix = getGroupGlobalName("");
-  SmallVector<LLVM::GlobalOp> groups;
+/// The structs whose names begin with `prefix`.
+SmallVector<LLVM::GlobalOp> TableEmitter::findDescriptors(StringRef prefix) {
+  SmallVector<LLVM::GlobalOp> descriptors;
   for (auto global : module.getOps<LLVM::GlobalOp>())
     if (global.getSymName().starts_with(prefix) &&
         isa<LLVM::LLVMStructType>(global.getGlobalType()))
-      groups.push_back(global);
+      descriptors.push_back(global);
+  return descriptors;
+}
+
+/// What a program for a device has besides (braid_rt_device_program).
+LLVM::GlobalOp TableEmitter::emitDeviceProgram() {
+  Location loc = module.getLoc();
+  SmallVector<LLVM::GlobalOp> images = findDescriptors(kImageGlobalPrefix);
+  SmallVector<LLVM::GlobalOp> constants =
+      findDescriptors(kConstantGlobalPrefix);
+  LLVM::GlobalOp imageList = emitPointers(loc, "__braid_images", images);
+  LLVM::GlobalOp constantList =
+      emitPointers(loc, "__braid_constants", constants);
+  auto getNumber = [&](StringRef name) {
+    auto attribute = module->getAttrOfType<IntegerAttr>(name);
+    return attribute ? attribute.getInt() : 0;
+  };
+  auto type = getStruct({i64, pointer, i64, pointer, i64, i64});
+  return createConstant(
+      builder, module, loc, type, "__braid_device", [&](OpBuilder &builder) {
+        return createStruct(
+            builder, loc, type,
+            {getInteger(builder, loc, i64, images.size()),
+             getAddress(builder, loc, imageList),
+             getInteger(builder, loc, i64, constants.size()),
+             getAddress(builder, loc, constantList),
+             getInteger(builder, loc, i64, getNumber(kArenaBytesAttrName)),
+             getInteger(builder, loc, i64, getNumber(kHostReadsAttrName))});
+      });
+}
+
+void TableEmitter::emitProgram() {
+  Location loc = module.getLoc();
+  SmallVector<LLVM::GlobalOp> groups = findDescriptors(getGroupGlobalName(""));
+  auto target = module->getAttrOfType<StringAttr>(kTargetAttrName);
+  bool isCUDA = target && target == "cuda";
+  LLVM::GlobalOp device;
+  if (isCUDA)
+    device = emitDeviceProgram();
+  LLVM::GlobalOp schedule;
+  if (auto hash = module->getAttrOfType<StringAttr>(kScheduleAttrName))
+    schedule = createString(builder, module, loc, "__braid_schedule", hash);
   LLVM::GlobalOp groupList = emitPointers(loc, "__braid_groups", groups);
   LLVM::GlobalOp entryList = emitPointers(loc, "__braid_entries", entries);
   LLVM::GlobalOp name;
@@ -253,13 +296,15 @@ void TableEmitter::emitProgram() {
         return createStruct(
             builder, loc, type,
             {getInteger(builder, loc, i32, BRAID_RT_ABI_VERSION),
-             getInteger(builder, loc, i32, BRAID_RT_TARGET_HOST),
+             getInteger(builder, loc, i32,
+                        isCUDA ? BRAID_RT_TARGET_CUDA : BRAID_RT_TARGET_HOST),
              getAddress(builder, loc, name),
              getInteger(builder, loc, i64, groups.size()),
              getAddress(builder, loc, groupList),
              getInteger(builder, loc, i64, entries.size()),
-             getAddress(builder, loc, entryList), /*schedule=*/Value(),
-             /*device=*/Value()});
+             getAddress(builder, loc, entryList),
+             getAddress(builder, loc, schedule),
+             getAddress(builder, loc, device)});
       });
   program.setLinkage(LLVM::Linkage::External);
 }
@@ -281,7 +326,11 @@ struct EmitEntryTablePass
       }
     }
     emitter.emitProgram();
-    module->removeAttr("braid_rt.constants");
+    for (StringRef name :
+         {StringRef("braid_rt.constants"), StringRef(kTargetAttrName),
+          StringRef(kScheduleAttrName), StringRef(kArenaBytesAttrName),
+          StringRef(kHostReadsAttrName)})
+      module->removeAttr(name);
     // No two allocations overlap: loops over them need no check at run time.
     for (StringRef name :
          {"_mlir_memref_to_llvm_alloc", "_mlir_memref_to_llvm_aligned_alloc"})

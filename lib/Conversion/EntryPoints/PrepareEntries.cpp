@@ -8,6 +8,7 @@
 
 #include "braid/Conversion/EntryPoints.h"
 #include "braid/Conversion/Passes.h"
+#include "braid/Conversion/ProgramAttributes.h"
 #include "braid/Conversion/RuntimeCalls.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -173,10 +174,17 @@ LogicalResult prepare(func::FuncOp function) {
 
 struct PrepareEntriesPass
     : public braid::impl::PrepareEntriesPassBase<PrepareEntriesPass> {
+  using PrepareEntriesPassBase::PrepareEntriesPassBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(checkNoSmallFloats(module)))
-      return signalPassFailure();
+    if (target == "host") {
+      if (failed(checkNoSmallFloats(module)))
+        return signalPassFailure();
+    } else {
+      module->setAttr(kTargetAttrName,
+                      StringAttr::get(&getContext(), target.getValue()));
+    }
     SymbolTable symbols(module);
     llvm::DenseSet<StringAttr> called;
     module.walk([&](CallOpInterface call) {
@@ -188,8 +196,8 @@ struct PrepareEntriesPass
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (function.isExternal()) {
         function.emitOpError()
-            << "has no body, expected a definition: a program for the host has "
-               "to be whole";
+            << "has no body, expected a definition: a program for the "
+            << target << " has to be whole";
         return signalPassFailure();
       }
       if (!function.isPublic())

@@ -38,10 +38,14 @@ bool isZero(Value value) {
 struct MarkOverwritingMatmulsPass
     : public braid::impl::MarkOverwritingMatmulsPassBase<
           MarkOverwritingMatmulsPass> {
+  using MarkOverwritingMatmulsPassBase::MarkOverwritingMatmulsPassBase;
+
   void runOnOperation() override {
-    getOperation().walk([](linalg::LinalgOp op) {
+    bool isCUDA = target == "cuda";
+    getOperation().walk([&](linalg::LinalgOp op) {
       if (!op.hasPureTensorSemantics() || !matchMatmul(op) ||
-          !hasLibraryTypes(op) || !isZero(op.getDpsInits()[0]))
+          !(isCUDA ? hasDeviceLibraryTypes(op) : hasLibraryTypes(op)) ||
+          !isZero(op.getDpsInits()[0]))
         return;
       Value init = op.getDpsInits()[0];
       OpBuilder builder(op);

@@ -27,15 +27,19 @@ static bool isProjection(AffineMap map, ArrayRef<unsigned> dims) {
 }
 
 std::optional<MatmulMatch> braid::matchMatmul(linalg::LinalgOp op) {
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
-      !linalg::isaContractionOpInterface(op))
+  // A bias is added by the pass that fuses it, to a product that matches.
+  bool hasBias = op->hasAttr(kBiasAttrName);
+  if (op.getNumDpsInits() != 1 || op.getNumDpsInputs() != (hasBias ? 3 : 2) ||
+      (!hasBias && !linalg::isaContractionOpInterface(op)))
     return std::nullopt;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   FailureOr<linalg::ContractionDimensions> dims =
-      linalg::inferContractionDims(op);
+      linalg::inferContractionDims({maps[0], maps[1], maps.back()});
   if (failed(dims) || dims->m.size() != 1 || dims->n.size() != 1 ||
       dims->k.size() != 1 || dims->batch.size() > 1)
     return std::nullopt;
   MatmulMatch match;
+  match.hasBias = hasBias;
   match.m = dims->m[0];
   match.n = dims->n[0];
   match.k = dims->k[0];
@@ -43,7 +47,6 @@ std::optional<MatmulMatch> braid::matchMatmul(linalg::LinalgOp op) {
   if (!dims->batch.empty())
     prefix.push_back(*(match.batch = dims->batch[0]));
 
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   auto isMatrix = [&](AffineMap map, unsigned row, unsigned column) {
     SmallVector<unsigned> expected(prefix);
     expected.append({row, column});
@@ -53,7 +56,7 @@ std::optional<MatmulMatch> braid::matchMatmul(linalg::LinalgOp op) {
   match.transposedB = isMatrix(maps[1], match.n, match.k);
   if ((!match.transposedA && !isMatrix(maps[0], match.m, match.k)) ||
       (!match.transposedB && !isMatrix(maps[1], match.k, match.n)) ||
-      !isMatrix(maps[2], match.m, match.n))
+      !isMatrix(maps.back(), match.m, match.n))
     return std::nullopt;
   return match;
 }
@@ -69,6 +72,31 @@ bool braid::hasLibraryTypes(linalg::LinalgOp op) {
   case BRAID_RT_COMPLEX_F32:
   case BRAID_RT_COMPLEX_F64:
     return true;
+  default:
+    return false;
+  }
+}
+
+bool braid::hasDeviceLibraryTypes(linalg::LinalgOp op) {
+  auto getElement = [](Value operand) {
+    return getElementTypeOrSelf(operand.getType());
+  };
+  Type input = getElement(op.getDpsInputs()[0]);
+  Type result = getElement(op.getDpsInits()[0]);
+  if (getElement(op.getDpsInputs()[1]) != input ||
+      (op->hasAttr(kBiasAttrName) && getElement(op.getDpsInputs()[2]) != result))
+    return false;
+  switch (getRuntimeDtype(input).value_or(BRAID_RT_DTYPE_COUNT)) {
+  case BRAID_RT_F32:
+  case BRAID_RT_F64:
+  case BRAID_RT_COMPLEX_F32:
+  case BRAID_RT_COMPLEX_F64:
+    return result == input;
+  case BRAID_RT_F16:
+  case BRAID_RT_BF16:
+    return result == input || result.isF32();
+  case BRAID_RT_F8E4M3FN:
+    return result.isF16() || result.isBF16() || result.isF32();
   default:
     return false;
   }

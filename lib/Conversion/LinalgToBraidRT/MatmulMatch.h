@@ -20,17 +20,31 @@ struct MatmulMatch {
   unsigned m, n, k;
   /// True if an operand is stored as its transpose.
   bool transposedA, transposedB;
+  /// True if a third input is added to each row of the result.
+  bool hasBias;
 };
 
 /// Matches an op that multiplies matrices and adds the product to its init:
-/// named or generic, with at most one batch dimension, which is the first one.
+/// named or generic, with at most one batch dimension, which is the first one;
+/// with a bias if it has `kBiasAttrName`.
 std::optional<MatmulMatch> matchMatmul(mlir::linalg::LinalgOp op);
 
-/// True if the library multiplies matrices of the element types of `op`.
+/// True if the host's library multiplies matrices of the element types of `op`.
 bool hasLibraryTypes(mlir::linalg::LinalgOp op);
+
+/// True if the library of a GPU does, with sums of small floats in f32.
+bool hasDeviceLibraryTypes(mlir::linalg::LinalgOp op);
 
 /// The attribute of products that overwrite their result.
 constexpr llvm::StringLiteral kOverwritesAttrName = "braid.overwrites";
+
+/// The attribute of products whose third input is a row that the library adds
+/// to each row of the result; the body does not use it.
+constexpr llvm::StringLiteral kBiasAttrName = "braid.bias";
+
+/// The attribute of products that the library applies a function to, "relu" or
+/// "gelu" (with tanh), after adding the bias.
+constexpr llvm::StringLiteral kEpilogueAttrName = "braid.epilogue";
 
 } // namespace braid
 

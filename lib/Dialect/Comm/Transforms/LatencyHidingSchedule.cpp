@@ -8,12 +8,12 @@
 
 #include "braid/Schedule/LatencyHidingSchedule.h"
 
-#include "Remarks.h"
 #include "SchedulingPass.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Schedule/RankUniformity.h"
+#include "braid/Support/Remarks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -118,7 +118,7 @@ CommLatencyHidingSchedulePass::scheduleBlock(const BlockProblem &problem) {
   options.postProcess = postProcess;
   LatencyHidingResult result = latencyHidingSchedule(problem.problem, options);
   for (unsigned node : result.order)
-    comm::emitPassedRemark(
+    emitPassedRemark(
         problem.block.ops[node], getArgument(), "placed-op", [&](auto &remark) {
           remark << remark::metric("Rule", StringRef(result.reasons[node]));
         });

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockLimits.h"
-#include "Remarks.h"
 #include "SchedulingPass.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
@@ -18,6 +17,7 @@
 #include "braid/Schedule/SearchSchedule.h"
 #include "braid/Schedule/Text.h"
 #include "braid/Schedule/Timeline.h"
+#include "braid/Support/Remarks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -207,7 +207,7 @@ FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
                                  !limited.carriedAwaits.empty(), std::nullopt};
   if (limits.isTightened(block))
     scheduled.limit = limits.getLimit(block);
-  if (comm::areRemarksEnabled(getOperation()))
+  if (areRemarksEnabled(getOperation()))
     scheduled.makespanBeforeNs =
         simulateLoopOrder(limited, getProgramOrder(limited.graph)).periodNs;
   limits.add(std::move(scheduled));
@@ -303,7 +303,7 @@ void CommSchedulePass::emitResult(const comm::ScheduledBlock &block) {
   Operation *owner = block.block->getParentOp();
   StringRef name =
       isa<func::FuncOp>(owner) ? "scheduled-function" : "scheduled-region";
-  comm::emitPassedRemark(owner, getArgument(), name, [&](auto &remark) {
+  emitPassedRemark(owner, getArgument(), name, [&](auto &remark) {
     using remark::metric;
     remark << metric(block.isSteady ? "IterationNs" : "MakespanNs",
                      result.makespanNs)

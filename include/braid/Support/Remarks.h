@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REMARKS_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REMARKS_H
+#ifndef BRAID_SUPPORT_REMARKS_H
+#define BRAID_SUPPORT_REMARKS_H
 
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
-namespace braid::comm {
+namespace braid {
 
 /// Returns true if the user asked for remarks (`--remarks-filter`). A pass
 /// computes what only its remarks need under this condition.
@@ -28,6 +28,6 @@ void emitPassedRemark(
     mlir::Operation *op, llvm::StringRef passName, llvm::StringRef name,
     llvm::function_ref<void(mlir::remark::detail::InFlightRemark &)> addValues);
 
-} // namespace braid::comm
+} // namespace braid
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_REMARKS_H
+#endif // BRAID_SUPPORT_REMARKS_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Remarks.h"
+#include "braid/Support/Remarks.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -18,7 +18,7 @@ using namespace mlir;
 /// several threads.
 static std::mutex remarkMutex;
 
-void braid::comm::emitPassedRemark(
+void braid::emitPassedRemark(
     Operation *op, StringRef passName, StringRef name,
     function_ref<void(remark::detail::InFlightRemark &)> addValues) {
   if (!areRemarksEnabled(op))

@@ -1,0 +1,38 @@
+//===- ProgramAttributes.h - What passes tell the entry table ---*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Discardable attributes of a module in lowering, which
+// `braid-emit-entry-table` writes to the table and removes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_CONVERSION_PROGRAMATTRIBUTES_H
+#define BRAID_CONVERSION_PROGRAMATTRIBUTES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace braid {
+
+/// Where kernels run: "cuda"; the host without it.
+constexpr llvm::StringLiteral kTargetAttrName = "braid_rt.target";
+
+/// The hash of the program's text after scheduling, a string.
+constexpr llvm::StringLiteral kScheduleAttrName = "braid_rt.schedule";
+
+/// The bytes of the largest arena of an entry, an i64.
+constexpr llvm::StringLiteral kArenaBytesAttrName = "braid_rt.arena_bytes";
+
+/// The number of ops that read device memory on the host, an i64.
+constexpr llvm::StringLiteral kHostReadsAttrName = "braid_rt.host_reads";
+
+/// On a `memref.alloc`: the arena of an entry, which the runtime provides.
+constexpr llvm::StringLiteral kArenaAttrName = "braid.arena";
+
+} // namespace braid
+
+#endif // BRAID_CONVERSION_PROGRAMATTRIBUTES_H

@@ -1,0 +1,214 @@
+//===- DeviceMemory.cpp - Device memory as the host sees it ---------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Support/Buffers.h"
+
+#include "braid/Conversion/Passes.h"
+#include "braid/Conversion/ProgramAttributes.h"
+#include "braid/Support/Remarks.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ScopedPrinter.h"
+
+namespace braid {
+#define GEN_PASS_DEF_CONVERTDEVICEMEMORYTOBRAIDRTPASS
+#include "braid/Conversion/Passes.h.inc"
+} // namespace braid
+
+using namespace mlir;
+using namespace braid;
+
+namespace {
+
+/// The name of the constant that describes the data of `global`.
+std::string getConstantGlobalName(StringRef global) {
+  return (kConstantGlobalPrefix + global).str();
+}
+
+struct ConvertArena : public ConvertOpToLLVMPattern<memref::AllocOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(memref::AllocOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!op->hasAttr(kArenaAttrName))
+      return failure();
+    RuntimeCallBuilder calls(rewriter, op);
+    Value memory = calls.call(
+        "braid_rt_arena", calls.getPointer(),
+        {calls.getI64(op.getType().getNumElements()), calls.getSite()});
+    rewriter.replaceOp(op, {MemRefDescriptor::fromStaticShape(
+                               rewriter, op.getLoc(), *getTypeConverter(),
+                               op.getType(), memory)});
+    return success();
+  }
+};
+
+/// A global becomes a constant that the runtime copies to each device.
+struct ConvertGlobal : public ConvertOpToLLVMPattern<memref::GlobalOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(memref::GlobalOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    MemRefType type = op.getType();
+    auto elements =
+        dyn_cast_or_null<ElementsAttr>(op.getInitialValueAttr());
+    if (!elements || !op.getConstant())
+      return rewriter.notifyMatchFailure(op, "is no constant");
+    Location loc = op.getLoc();
+    auto module = op->getParentOfType<ModuleOp>();
+    std::string name = getConstantGlobalName(op.getSymName());
+    Type converted = convertArray(type);
+    if (!converted)
+      return failure();
+    rewriter.setInsertionPoint(op);
+    auto data = LLVM::GlobalOp::create(
+        rewriter, loc, converted, /*isConstant=*/true, LLVM::Linkage::Private,
+        name + "_data",
+        // A global of one element holds the element itself.
+        type.getRank() == 0 ? elements.getValues<Attribute>()[0]
+                            : Attribute(elements));
+    auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+    Type i64 = rewriter.getI64Type();
+    auto constantType = LLVM::LLVMStructType::getLiteral(
+        rewriter.getContext(), {pointer, i64});
+    int64_t bytes = type.getNumElements() * getElementBytes(type);
+    createConstant(rewriter, module, loc, constantType, name,
+                   [&](OpBuilder &builder) {
+                     Value size = LLVM::ConstantOp::create(
+                         builder, loc, i64, builder.getI64IntegerAttr(bytes));
+                     return createStruct(
+                         builder, loc, constantType,
+                         {LLVM::AddressOfOp::create(builder, loc, data), size});
+                   });
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  Type convertArray(MemRefType type) const {
+    Type result = getTypeConverter()->convertType(type.getElementType());
+    for (int64_t size : llvm::reverse(type.getShape()))
+      result = result ? LLVM::LLVMArrayType::get(result, size) : Type();
+    return result;
+  }
+};
+
+struct ConvertGetGlobal : public ConvertOpToLLVMPattern<memref::GetGlobalOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(memref::GetGlobalOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    RuntimeCallBuilder calls(rewriter, op);
+    Value constant =
+        LLVM::AddressOfOp::create(rewriter, op.getLoc(), calls.getPointer(),
+                                  getConstantGlobalName(op.getName()));
+    Value memory = calls.call("braid_rt_device_constant", calls.getPointer(),
+                              {constant, calls.getSite()});
+    rewriter.replaceOp(op, {MemRefDescriptor::fromStaticShape(
+                               rewriter, op.getLoc(), *getTypeConverter(),
+                               op.getType(), memory)});
+    return success();
+  }
+};
+
+/// A load of the host copies the element to the stack, and waits for that.
+struct ConvertLoad : public ConvertOpToLLVMPattern<memref::LoadOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(memref::LoadOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    MemRefType type = op.getMemRefType();
+    Value address = getStridedElementPtr(rewriter, loc, type,
+                                         adaptor.getMemref(),
+                                         adaptor.getIndices());
+    Type element = getTypeConverter()->convertType(type.getElementType());
+    RuntimeCallBuilder calls(rewriter, op);
+    Value value;
+    {
+      StackScope scope(calls);
+      Value slot = calls.allocate(element, 1);
+      calls.call("braid_rt_read", Type(),
+                 {slot, address, calls.getI64(getElementBytes(type)),
+                  calls.getSite()});
+      value = LLVM::LoadOp::create(rewriter, loc, element, slot);
+    }
+    rewriter.replaceOp(op, value);
+    return success();
+  }
+};
+
+struct ConvertStore : public ConvertOpToLLVMPattern<memref::StoreOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(memref::StoreOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    MemRefType type = op.getMemRefType();
+    Value address = getStridedElementPtr(rewriter, op.getLoc(), type,
+                                         adaptor.getMemref(),
+                                         adaptor.getIndices());
+    RuntimeCallBuilder calls(rewriter, op);
+    StackScope scope(calls);
+    Value slot = calls.allocate(adaptor.getValue().getType(), 1);
+    calls.storeElement(adaptor.getValue(), slot, 0);
+    calls.call("braid_rt_write", Type(),
+               {address, slot, calls.getI64(getElementBytes(type)),
+                calls.getSite()});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ConvertDeviceMemoryToBraidRTPass
+    : public braid::impl::ConvertDeviceMemoryToBraidRTPassBase<
+          ConvertDeviceMemoryToBraidRTPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    int64_t reads = 0;
+    module.walk([&](Operation *op) {
+      if (isa<gpu::GPUModuleOp>(op))
+        return WalkResult::skip();
+      if (auto load = dyn_cast<memref::LoadOp>(op)) {
+        ++reads;
+        emitPassedRemark(op, getArgument(), "host-read", [&](auto &remark) {
+          remark << "the host waits for an element of "
+                 << llvm::to_string(load.getMemRefType());
+        });
+      }
+      return WalkResult::advance();
+    });
+    module->setAttr(kHostReadsAttrName,
+                    Builder(module).getI64IntegerAttr(reads));
+
+    LLVMTypeConverter converter(&getContext());
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ConvertArena, ConvertGlobal, ConvertGetGlobal, ConvertLoad,
+                 ConvertStore>(converter);
+    LLVMConversionTarget target(getContext());
+    target.addIllegalOp<memref::GlobalOp, memref::GetGlobalOp, memref::LoadOp,
+                        memref::StoreOp>();
+    target.addDynamicallyLegalOp<memref::AllocOp>(
+        [](memref::AllocOp op) { return !op->hasAttr(kArenaAttrName); });
+    target.markOpRecursivelyLegal<gpu::GPUModuleOp>();
+    if (failed(applyPartialConversion(module, target, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace

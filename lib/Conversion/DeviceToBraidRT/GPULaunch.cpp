@@ -1,0 +1,205 @@
+//===- GPULaunch.cpp - Kernels and launches as runtime calls --------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Conversion/Passes.h"
+#include "braid/Conversion/RuntimeCalls.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace braid {
+#define GEN_PASS_DEF_CONVERTGPULAUNCHTOBRAIDRTPASS
+#include "braid/Conversion/Passes.h.inc"
+} // namespace braid
+
+using namespace mlir;
+using namespace braid;
+
+namespace {
+
+/// The name of the constant that describes kernel `kernel` of `binary`.
+std::string getKernelGlobalName(StringRef binary, StringRef kernel) {
+  return ("__braid_kernel_of_" + binary + "_" + kernel).str();
+}
+
+/// The chip that `object` was compiled for; empty if it does not say.
+StringRef getChip(gpu::ObjectAttr object) {
+  auto target = dyn_cast<NVVM::NVVMTargetAttr>(object.getTarget());
+  return target ? target.getChip() : StringRef();
+}
+
+/// Emits the image in `binary` (braid_rt_image) and its kernels
+/// (braid_rt_kernel) as constants.
+LogicalResult emitImage(ModuleOp module, gpu::BinaryOp binary,
+                        ArrayRef<StringAttr> kernels) {
+  Location loc = binary.getLoc();
+  if (binary.getObjects().size() != 1)
+    return binary.emitOpError() << "has " << binary.getObjects().size()
+                                << " objects, expected one";
+  auto object = dyn_cast<gpu::ObjectAttr>(binary.getObjects()[0]);
+  if (!object || object.getFormat() == gpu::CompilationTarget::Offload)
+    return binary.emitOpError() << "has an object that is no code, expected a "
+                                   "fat binary, a cubin or PTX";
+  MLIRContext *context = module.getContext();
+  OpBuilder builder(context);
+  auto pointer = LLVM::LLVMPointerType::get(context);
+  Type i64 = builder.getI64Type();
+  std::string name =
+      (kImageGlobalPrefix + binary.getSymName()).str();
+
+  // A closing zero, which PTX needs, does no harm to others.
+  StringRef code = object.getObject().getValue();
+  LLVM::GlobalOp data =
+      createString(builder, module, loc, name + "_data", code);
+  // What the driver reads as numbers has to be aligned as such.
+  data.setAlignment(16);
+  LLVM::GlobalOp chip =
+      createString(builder, module, loc, name + "_chip", getChip(object));
+  auto imageType =
+      LLVM::LLVMStructType::getLiteral(context, {pointer, i64, pointer});
+  LLVM::GlobalOp image = createConstant(
+      builder, module, loc, imageType, name, [&](OpBuilder &builder) {
+        Value size = LLVM::ConstantOp::create(
+            builder, loc, i64,
+            builder.getI64IntegerAttr(static_cast<int64_t>(code.size())));
+        return createStruct(builder, loc, imageType,
+                            {LLVM::AddressOfOp::create(builder, loc, data),
+                             size,
+                             LLVM::AddressOfOp::create(builder, loc, chip)});
+      });
+  auto kernelType = LLVM::LLVMStructType::getLiteral(context, {pointer, pointer});
+  for (StringAttr kernel : kernels) {
+    std::string global = getKernelGlobalName(binary.getSymName(), kernel);
+    LLVM::GlobalOp text =
+        createString(builder, module, loc, global + "_name", kernel);
+    createConstant(
+        builder, module, loc, kernelType, global, [&](OpBuilder &builder) {
+          return createStruct(builder, loc, kernelType,
+                              {LLVM::AddressOfOp::create(builder, loc, image),
+                               LLVM::AddressOfOp::create(builder, loc, text)});
+        });
+  }
+  return success();
+}
+
+struct ConvertLaunch : public ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(gpu::LaunchFuncOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (op.getAsyncToken() || !op.getAsyncDependencies().empty() ||
+        op.hasClusterSize() || op.getAsyncObject())
+      return rewriter.notifyMatchFailure(
+          op, "is asynchronous or has clusters, which the runtime does not know");
+    Location loc = op.getLoc();
+    RuntimeCallBuilder calls(rewriter, op);
+    StackScope scope(calls);
+    Value kernel = LLVM::AddressOfOp::create(
+        rewriter, loc, calls.getPointer(),
+        getKernelGlobalName(op.getKernelModuleName(), op.getKernelName()));
+    Value grid = getSizes(
+        {op.getGridSizeX(), op.getGridSizeY(), op.getGridSizeZ()},
+        {adaptor.getGridSizeX(), adaptor.getGridSizeY(),
+         adaptor.getGridSizeZ()},
+        calls);
+    Value block = getSizes(
+        {op.getBlockSizeX(), op.getBlockSizeY(), op.getBlockSizeZ()},
+        {adaptor.getBlockSizeX(), adaptor.getBlockSizeY(),
+         adaptor.getBlockSizeZ()},
+        calls);
+    Value shared = calls.getI64(0);
+    if (Value size = adaptor.getDynamicSharedMemorySize())
+      shared = LLVM::ZExtOp::create(rewriter, loc, rewriter.getI64Type(), size);
+
+    unsigned count = op.getNumKernelOperands();
+    Value pointers = count == 0 ? calls.getNull()
+                                : calls.allocate(calls.getPointer(), count);
+    for (auto [index, original, converted] : llvm::enumerate(
+             op.getKernelOperands(), adaptor.getKernelOperands())) {
+      Value value = converted;
+      // A kernel gets the pointer that the offset of a buffer counts from.
+      if (isa<MemRefType>(original.getType()))
+        value = MemRefDescriptor(converted).alignedPtr(rewriter, loc);
+      Value slot = calls.allocate(value.getType(), 1);
+      calls.storeElement(value, slot, 0);
+      calls.storeElement(slot, pointers, index);
+    }
+    calls.call("braid_rt_launch", Type(),
+               {kernel, grid, block, shared, pointers, calls.getI64(count),
+                calls.getSite()});
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  /// A pointer to three sizes of a launch.
+  static Value getSizes(ArrayRef<Value> originals, ArrayRef<Value> converted,
+                        RuntimeCallBuilder &calls) {
+    SmallVector<int64_t> constants;
+    for (Value original : originals)
+      if (std::optional<int64_t> constant = getConstantIntValue(original))
+        constants.push_back(*constant);
+    if (constants.size() == originals.size())
+      return calls.getConstantArray(constants);
+    Value array = calls.allocate(converted[0].getType(), converted.size());
+    for (auto [index, value] : llvm::enumerate(converted))
+      calls.storeElement(value, array, index);
+    return array;
+  }
+};
+
+struct ConvertGPULaunchToBraidRTPass
+    : public braid::impl::ConvertGPULaunchToBraidRTPassBase<
+          ConvertGPULaunchToBraidRTPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    // The kernels that are launched, by their binary, in the program's order.
+    llvm::MapVector<StringAttr, llvm::SetVector<StringAttr>> kernels;
+    WalkResult result = module.walk([&](gpu::LaunchFuncOp launch) {
+      StringAttr name = launch.getKernelModuleName();
+      if (!module.lookupSymbol<gpu::BinaryOp>(name)) {
+        launch.emitOpError() << "launches a kernel of @" << name.getValue()
+                             << ", expected a gpu.binary, which "
+                                "--gpu-module-to-binary makes";
+        return WalkResult::interrupt();
+      }
+      kernels[name].insert(launch.getKernelName());
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    auto binaries = llvm::to_vector(module.getOps<gpu::BinaryOp>());
+    for (gpu::BinaryOp binary : binaries) {
+      auto found = kernels.find(binary.getSymNameAttr());
+      if (found != kernels.end() &&
+          failed(emitImage(module, binary, found->second.getArrayRef())))
+        return signalPassFailure();
+    }
+
+    LLVMTypeConverter converter(&getContext());
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ConvertLaunch>(converter);
+    LLVMConversionTarget target(getContext());
+    target.addIllegalOp<gpu::LaunchFuncOp>();
+    if (failed(applyPartialConversion(module, target, std::move(patterns))))
+      return signalPassFailure();
+    for (gpu::BinaryOp binary : binaries)
+      binary.erase();
+    module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
+  }
+};
+
+} // namespace

@@ -1,0 +1,155 @@
+//===- MatmulCalls.cpp - Calls of the library for products ----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MatmulCalls.h"
+
+#include "../Support/Buffers.h"
+
+#include "braid-rt/Blas.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace braid;
+
+namespace {
+
+/// A matrix, or a batch of them, as the library takes it: 64-bit integers and a
+/// pointer.
+struct Matrix {
+  Value data, rowStride, batchStride;
+};
+
+Matrix getMatrix(OpBuilder &builder, Location loc, Value buffer,
+                 RuntimeCallBuilder &calls) {
+  auto type = cast<MemRefType>(buffer.getType());
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
+  Matrix matrix;
+  matrix.data =
+      getElementAddress(builder, loc, buffer, metadata.getOffset(), calls);
+  unsigned rank = type.getRank();
+  matrix.rowStride = toI64(builder, loc, metadata.getStrides()[rank - 2]);
+  if (rank > 2)
+    matrix.batchStride = toI64(builder, loc, metadata.getStrides()[0]);
+  return matrix;
+}
+
+/// The number of iterations of loop `dim` of `op`.
+Value getLoopSize(OpBuilder &builder, linalg::LinalgOp op, unsigned dim) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (std::optional<unsigned> position =
+            map.getResultPosition(builder.getAffineDimExpr(dim)))
+      return toI64(builder, op.getLoc(),
+                   memref::DimOp::create(builder, op.getLoc(), operand.get(),
+                                         *position));
+  }
+  llvm_unreachable("a loop of a product that no operand has");
+}
+
+} // namespace
+
+bool braid::hasContiguousRows(linalg::LinalgOp op) {
+  return llvm::all_of(op->getOperands(), [](Value buffer) {
+    auto type = cast<MemRefType>(buffer.getType());
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    return succeeded(type.getStridesAndOffset(strides, offset)) &&
+           strides.back() == 1;
+  });
+}
+
+void braid::convertToCall(linalg::LinalgOp op, const MatmulMatch &match) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  RuntimeCallBuilder calls(builder, op);
+  Value output = op.getDpsInits()[0];
+  Matrix a = getMatrix(builder, loc, op.getDpsInputs()[0], calls);
+  Matrix b = getMatrix(builder, loc, op.getDpsInputs()[1], calls);
+  Matrix c = getMatrix(builder, loc, output, calls);
+  SmallVector<Value> arguments = {
+      calls.getI32(*getRuntimeDtype(getElementTypeOrSelf(output.getType()))),
+      calls.getI32(match.transposedA), calls.getI32(match.transposedB)};
+  if (match.batch)
+    arguments.push_back(getLoopSize(builder, op, *match.batch));
+  for (unsigned dim : {match.m, match.n, match.k})
+    arguments.push_back(getLoopSize(builder, op, dim));
+  auto addMatrix = [&](const Matrix &matrix) {
+    arguments.append({matrix.data, matrix.rowStride});
+    if (match.batch)
+      arguments.push_back(matrix.batchStride);
+  };
+  addMatrix(a);
+  addMatrix(b);
+  arguments.push_back(calls.getF64(op->hasAttr(kOverwritesAttrName) ? 0 : 1));
+  addMatrix(c);
+  arguments.push_back(calls.getSite());
+  calls.call(match.batch ? "braid_rt_batch_matmul" : "braid_rt_matmul", Type(),
+             arguments);
+  op->erase();
+}
+
+/// The options of a product (braid_rt_product_options) on the stack.
+static Value createOptions(OpBuilder &builder, linalg::LinalgOp op,
+                           const MatmulMatch &match,
+                           RuntimeCallBuilder &calls) {
+  Location loc = op.getLoc();
+  Type i32 = builder.getI32Type();
+  auto type = LLVM::LLVMStructType::getLiteral(
+      builder.getContext(), {i32, i32, i32, i32, calls.getPointer()});
+  int32_t epilogue = BRAID_RT_EPILOGUE_NONE;
+  if (auto name = op->getAttrOfType<StringAttr>(kEpilogueAttrName))
+    epilogue =
+        name == "relu" ? BRAID_RT_EPILOGUE_RELU : BRAID_RT_EPILOGUE_GELU;
+  Value bias;
+  if (match.hasBias) {
+    Value buffer = op.getDpsInputs()[2];
+    auto metadata =
+        memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
+    bias = getElementAddress(builder, loc, buffer, metadata.getOffset(), calls);
+  }
+  Type result = getElementTypeOrSelf(op.getDpsInits()[0].getType());
+  Value options = createStruct(
+      builder, loc, type,
+      {calls.getI32(*getRuntimeDtype(result)), calls.getI32(epilogue),
+       /*multiprocessors=*/calls.getI32(0), /*reserved=*/calls.getI32(0),
+       bias});
+  Value slot = calls.allocate(type, 1);
+  calls.storeElement(options, slot, 0);
+  return slot;
+}
+
+void braid::convertToFusedCall(linalg::LinalgOp op, const MatmulMatch &match) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  RuntimeCallBuilder calls(builder, op);
+  {
+    StackScope scope(calls);
+    Value input = op.getDpsInputs()[0];
+    SmallVector<Value> arguments = {
+        calls.getI32(*getRuntimeDtype(getElementTypeOrSelf(input.getType()))),
+        calls.getI32(match.transposedA), calls.getI32(match.transposedB),
+        match.batch ? getLoopSize(builder, op, *match.batch)
+                    : calls.getI64(1)};
+    for (unsigned dim : {match.m, match.n, match.k})
+      arguments.push_back(getLoopSize(builder, op, dim));
+    auto addMatrix = [&](Value buffer) {
+      Matrix matrix = getMatrix(builder, loc, buffer, calls);
+      arguments.append({matrix.data, matrix.rowStride,
+                        match.batch ? matrix.batchStride : calls.getI64(0)});
+    };
+    addMatrix(input);
+    addMatrix(op.getDpsInputs()[1]);
+    arguments.push_back(calls.getF64(op->hasAttr(kOverwritesAttrName) ? 0 : 1));
+    addMatrix(op.getDpsInits()[0]);
+    arguments.push_back(createOptions(builder, op, match, calls));
+    arguments.push_back(calls.getSite());
+    calls.call("braid_rt_fused_matmul", Type(), arguments);
+  }
+  op->erase();
+}

@@ -1,0 +1,74 @@
+//===- AttachKernelTarget.cpp - What kernels are compiled for -------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Conversion/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <cstdlib>
+
+namespace braid {
+#define GEN_PASS_DEF_ATTACHKERNELTARGETPASS
+#include "braid/Conversion/Passes.h.inc"
+} // namespace braid
+
+using namespace mlir;
+
+/// Where `folder`, a CUDA toolkit, has the library of functions.
+static std::string getLibdevice(StringRef folder) {
+  SmallString<128> path(folder);
+  llvm::sys::path::append(path, "nvvm", "libdevice", "libdevice.10.bc");
+  return std::string(path);
+}
+
+std::string braid::findCudaToolkit() {
+  for (const char *name : {"CUDA_ROOT", "CUDA_HOME", "CUDA_PATH"})
+    if (const char *folder = std::getenv(name))
+      return folder;
+  return "/usr/local/cuda";
+}
+
+namespace {
+
+struct AttachKernelTargetPass
+    : public braid::impl::AttachKernelTargetPassBase<AttachKernelTargetPass> {
+  using AttachKernelTargetPassBase::AttachKernelTargetPassBase;
+
+  void runOnOperation() override {
+    gpu::GPUModuleOp kernels = getOperation();
+    Builder builder(&getContext());
+    std::string folder = toolkit.empty() ? braid::findCudaToolkit() : toolkit;
+    std::string library = getLibdevice(folder);
+    SmallVector<Attribute> libraries;
+    auto function = llvm::find_if(
+        kernels.getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp function) {
+          return function.isExternal() &&
+                 function.getName().starts_with("__nv_");
+        });
+    if (function != kernels.getOps<LLVM::LLVMFuncOp>().end()) {
+      if (!llvm::sys::fs::exists(library)) {
+        (*function)->emitError()
+            << "the kernels call " << (*function).getName()
+            << ", which is in CUDA's libdevice, and there is no " << library
+            << "; CUDA_ROOT names another folder of a CUDA toolkit";
+        return signalPassFailure();
+      }
+      libraries.push_back(builder.getStringAttr(library));
+    }
+    auto target = NVVM::NVVMTargetAttr::get(
+        &getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, features,
+        /*flags=*/{},
+        libraries.empty() ? ArrayAttr() : builder.getArrayAttr(libraries));
+    kernels.setTargetsAttr(builder.getArrayAttr({target}));
+  }
+};
+
+} // namespace

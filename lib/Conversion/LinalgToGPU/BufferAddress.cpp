@@ -1,0 +1,225 @@
+//===- BufferAddress.cpp - What is known of addresses ---------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BufferAddress.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+#include <numeric>
+#include <optional>
+
+using namespace mlir;
+
+/// What every allocation and argument is aligned to: the runtime and the memory
+/// plan see to it.
+static constexpr int64_t kBufferAlignment = 64;
+/// More than any access asks for.
+static constexpr int64_t kMaxAlignment = 256;
+
+int64_t braid::kernels::getByteSize(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * getByteSize(complex.getElementType());
+  if (isa<IndexType>(type))
+    return 8;
+  if (!type.isIntOrFloat())
+    return 0;
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (width == 1)
+    return 1;
+  return width == 8 || width == 16 || width == 32 || width == 64 ? width / 8
+                                                                 : 0;
+}
+
+namespace {
+
+int64_t powerOfTwo(int64_t bytes) {
+  return bytes == 0 ? kMaxAlignment : std::gcd(std::abs(bytes), kMaxAlignment);
+}
+
+/// Follows views and loops up to allocations.
+class AlignmentAnalysis {
+public:
+  /// The alignment of the pointer that the offset of `buffer`'s type counts
+  /// from.
+  int64_t getBaseAlignment(Value buffer);
+  /// The alignment of the first element.
+  int64_t getAlignment(Value buffer);
+
+private:
+  int64_t ofViewOffsets(Value source, OffsetSizeAndStrideOpInterface view);
+
+  /// Values that are being looked at: a loop aligns its buffers as well as
+  /// what it starts from and what it yields, if it does not itself misalign.
+  llvm::SmallPtrSet<Value, 8> pending;
+};
+
+int64_t AlignmentAnalysis::getBaseAlignment(Value buffer) {
+  Operation *definition = buffer.getDefiningOp();
+  if (!definition) {
+    auto argument = cast<BlockArgument>(buffer);
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (isa<FunctionOpInterface>(parent))
+      return argument.getOwner()->isEntryBlock() ? kBufferAlignment : 1;
+    if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+      if (!pending.insert(buffer).second)
+        return kMaxAlignment;
+      int64_t alignment = kMaxAlignment;
+      if (OpOperand *init = loop.getTiedLoopInit(argument))
+        alignment = std::min(
+            getBaseAlignment(init->get()),
+            getBaseAlignment(loop.getTiedLoopYieldedValue(argument)->get()));
+      else
+        alignment = 1;
+      pending.erase(buffer);
+      return alignment;
+    }
+    return 1;
+  }
+  if (isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(definition))
+    return kBufferAlignment;
+  // These change the offset or the shape, and not where the offset counts from.
+  if (isa<memref::SubViewOp, memref::ReinterpretCastOp, memref::CastOp,
+          memref::CollapseShapeOp, memref::ExpandShapeOp,
+          memref::ExtractStridedMetadataOp, memref::TransposeOp>(definition))
+    return getBaseAlignment(definition->getOperand(0));
+  if (auto view = dyn_cast<memref::ViewOp>(definition)) {
+    std::optional<int64_t> shift = getConstantIntValue(view.getByteShift());
+    return shift ? std::min(getAlignment(view.getSource()), powerOfTwo(*shift))
+                 : 1;
+  }
+  auto select = dyn_cast<arith::SelectOp>(definition);
+  if (select)
+    return std::min(getBaseAlignment(select.getTrueValue()),
+                    getBaseAlignment(select.getFalseValue()));
+  if (auto loop = dyn_cast<scf::ForOp>(definition))
+    return getBaseAlignment(
+        loop.getTiedLoopRegionIterArg(cast<OpResult>(buffer)));
+  if (auto condition = dyn_cast<scf::IfOp>(definition)) {
+    unsigned index = cast<OpResult>(buffer).getResultNumber();
+    return std::min(getBaseAlignment(condition.thenYield().getOperand(index)),
+                    getBaseAlignment(condition.elseYield().getOperand(index)));
+  }
+  return 1;
+}
+
+int64_t AlignmentAnalysis::getAlignment(Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  int64_t size = braid::kernels::getByteSize(type.getElementType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (size == 0 || failed(type.getStridesAndOffset(strides, offset)))
+    return 1;
+  int64_t base = getBaseAlignment(buffer);
+  if (ShapedType::isStatic(offset))
+    return std::min(base, powerOfTwo(offset * size));
+  if (auto view = buffer.getDefiningOp<memref::SubViewOp>())
+    return ofViewOffsets(view.getSource(), view);
+  if (auto cast = buffer.getDefiningOp<memref::CastOp>())
+    return getAlignment(cast.getSource());
+  return std::min(base, size);
+}
+
+int64_t AlignmentAnalysis::ofViewOffsets(Value source,
+                                         OffsetSizeAndStrideOpInterface view) {
+  auto type = cast<MemRefType>(source.getType());
+  int64_t size = braid::kernels::getByteSize(type.getElementType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return 1;
+  int64_t alignment = getAlignment(source);
+  for (auto [step, stride] : llvm::zip(view.getMixedOffsets(), strides)) {
+    if (ShapedType::isDynamic(stride))
+      return std::min(alignment, size);
+    int64_t bytes = stride * size;
+    // A dynamic offset is a multiple of its stride, a static one of both.
+    alignment = std::min(
+        alignment, powerOfTwo(bytes * getConstantIntValue(step).value_or(1)));
+  }
+  return alignment;
+}
+
+} // namespace
+
+int64_t braid::kernels::getAlignment(Value buffer) {
+  return AlignmentAnalysis().getAlignment(buffer);
+}
+
+int64_t braid::kernels::getBaseAlignment(Value buffer) {
+  return AlignmentAnalysis().getBaseAlignment(buffer);
+}
+
+Value braid::kernels::getRoot(Value buffer) {
+  while (Operation *definition = buffer.getDefiningOp()) {
+    if (!isa<memref::SubViewOp, memref::ReinterpretCastOp, memref::CastOp,
+             memref::CollapseShapeOp, memref::ExpandShapeOp, memref::ViewOp,
+             memref::ExtractStridedMetadataOp, memref::TransposeOp>(definition))
+      break;
+    buffer = definition->getOperand(0);
+  }
+  return buffer;
+}
+
+/// The first byte of `buffer` from its root and the first one behind it.
+static std::optional<std::pair<int64_t, int64_t>> getByteRange(Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  int64_t size = braid::kernels::getByteSize(type.getElementType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (failed(type.getStridesAndOffset(strides, offset)) ||
+      !type.hasStaticShape() || ShapedType::isDynamic(offset))
+    return std::nullopt;
+  int64_t last = offset;
+  for (auto [extent, stride] : llvm::zip(type.getShape(), strides)) {
+    if (ShapedType::isDynamic(stride) || stride < 0)
+      return std::nullopt;
+    last += (extent - 1) * stride;
+  }
+  // Only a view of bytes moves the pointer that offsets count from.
+  int64_t shift = 0;
+  for (Value value = buffer; Operation *definition = value.getDefiningOp();) {
+    if (value == braid::kernels::getRoot(value))
+      break;
+    if (auto view = dyn_cast<memref::ViewOp>(definition)) {
+      std::optional<int64_t> bytes = getConstantIntValue(view.getByteShift());
+      if (!bytes)
+        return std::nullopt;
+      shift += *bytes;
+    }
+    value = definition->getOperand(0);
+  }
+  return std::make_pair(shift + offset * size, shift + (last + 1) * size);
+}
+
+/// True if nothing else refers to the memory that `root` stands for where it is
+/// defined.
+static bool isOwnMemory(Value root) {
+  if (Operation *definition = root.getDefiningOp())
+    return isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(
+        definition);
+  auto argument = cast<BlockArgument>(root);
+  return isa<FunctionOpInterface>(argument.getOwner()->getParentOp()) &&
+         argument.getOwner()->isEntryBlock();
+}
+
+bool braid::kernels::mayOverlap(Value a, Value b) {
+  Value rootOfA = getRoot(a), rootOfB = getRoot(b);
+  if (rootOfA != rootOfB)
+    return !isOwnMemory(rootOfA) || !isOwnMemory(rootOfB);
+  auto rangeOfA = getByteRange(a), rangeOfB = getByteRange(b);
+  if (!rangeOfA || !rangeOfB)
+    return true;
+  return rangeOfA->first < rangeOfB->second &&
+         rangeOfB->first < rangeOfA->second;
+}

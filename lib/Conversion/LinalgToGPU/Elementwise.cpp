@@ -1,0 +1,205 @@
+//===- Elementwise.cpp - Kernels without reductions -----------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BufferAddress.h"
+#include "KernelBody.h"
+#include "Kernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace braid::kernels;
+
+namespace {
+
+/// Emits the kernel of an op whose loops are all parallel.
+class ElementwiseKernel {
+public:
+  ElementwiseKernel(KernelModule &kernels, Operation *op, LoopNest &nest)
+      : nest(nest), builder(kernels, op, "elementwise"), b(builder.b) {}
+
+  void emit();
+
+private:
+  void orderLoops();
+  void chooseLanes();
+  /// The values of the elements from iteration `linear` of vectors of `lanes`
+  /// on: all loads, then all arithmetic, then all stores, so that the loads
+  /// are in flight together.
+  void emitElements(ArrayRef<Value> linear, int64_t lanes);
+  /// Runs `then` if `condition` holds.
+  void emitIf(Value condition, llvm::function_ref<void()> then,
+              llvm::function_ref<void()> otherwise = {});
+
+  LoopNest &nest;
+  KernelBuilder builder;
+  ImplicitLocOpBuilder &b;
+  /// Elements of a vector; vectors of a thread.
+  int64_t lanes = 1, unroll = 1;
+  /// Elements behind the last whole vector.
+  int64_t rest = 0;
+};
+
+/// The loops in the order of the first result's memory, so that neighbouring
+/// threads write neighbouring elements.
+void ElementwiseKernel::orderLoops() {
+  if (nest.usesIndices)
+    return;
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, nest.getNumLoops()));
+  ArrayRef<int64_t> strides = nest.outputs.front().strides;
+  llvm::sort(order, [&](unsigned a, unsigned c) {
+    return std::make_pair(-std::abs(strides[a]), a) <
+           std::make_pair(-std::abs(strides[c]), c);
+  });
+  nest.permute(order);
+  nest.collapse();
+}
+
+void ElementwiseKernel::chooseLanes() {
+  unsigned inner = nest.getNumLoops() - 1;
+  if (nest.getNumLoops() == 0 || !isVectorizable(*nest.body))
+    return;
+  int64_t widest = 0, narrowest = kAccessBytes;
+  for (Access *access : nest.getAccesses()) {
+    bool isOutput =
+        access >= nest.outputs.begin() && access < nest.outputs.end();
+    int64_t stride = access->getStride(inner);
+    if (stride == 0 && !isOutput)
+      continue;
+    int64_t size = getByteSize(access->elementType);
+    if (stride != 1 || !VectorType::isValidElementType(access->elementType))
+      return;
+    widest = std::max(widest, size);
+    narrowest = std::min(narrowest, size);
+  }
+  if (widest == 0)
+    return;
+  lanes = kAccessBytes / widest;
+  for (Access *access : nest.getAccesses())
+    if (access->getStride(inner) != 0 && !access->elementType.isInteger(1))
+      lanes = getAlignedLanes(*access, nest, inner, lanes);
+  // A row that is no whole number of vectors misaligns the next one; behind the
+  // only row there is none.
+  int64_t size = nest.sizes[inner];
+  while (lanes > 1 && (nest.getNumLoops() > 1 || size < lanes) &&
+         size % lanes != 0)
+    lanes /= 2;
+  rest = size % lanes;
+  // Narrow operands need several vectors for as many bytes in flight.
+  int64_t vectors = nest.getNumIterations() / lanes;
+  unroll = std::min<int64_t>(widest / narrowest, 4);
+  while (rest != 0 || vectors % (kBlockSize * unroll) != 0)
+    if (unroll > 1)
+      unroll /= 2;
+    else
+      break;
+}
+
+void ElementwiseKernel::emitElements(ArrayRef<Value> linear, int64_t lanes) {
+  SmallVector<IRMapping> mappings;
+  SmallVector<SmallVector<Value>> indices;
+  SmallVector<int64_t> sizes = nest.sizes;
+  if (!sizes.empty())
+    sizes.back() /= lanes;
+  for (Value vector : linear) {
+    indices.push_back(builder.delinearize(vector, sizes));
+    if (lanes > 1)
+      indices.back().back() = builder.multiply(indices.back().back(), lanes);
+    mappings.emplace_back();
+    builder.mapCaptured(nest, mappings.back());
+  }
+  auto load = [&](Access &access, unsigned part) {
+    bool isVector = lanes > 1 && access.getStride(nest.getNumLoops() - 1) != 0;
+    mappings[part].map(access.argument,
+                       builder.load(builder.getMemory(access.buffer),
+                                    builder.getAddress(access, indices[part]),
+                                    isVector ? lanes : 1));
+  };
+  for (unsigned part = 0; part < linear.size(); ++part) {
+    for (Access &access : nest.inputs)
+      if (!access.argument.use_empty())
+        load(access, part);
+    for (Access &access : nest.outputs)
+      if (access.argument && !access.argument.use_empty())
+        load(access, part);
+  }
+  SmallVector<SmallVector<Value>> results;
+  for (unsigned part = 0; part < linear.size(); ++part) {
+    SmallVector<Value> asked;
+    if (nest.usesIndices)
+      for (int loop : nest.loopOfDimension) {
+        if (loop < 0) {
+          asked.push_back(arith::ConstantIndexOp::create(b, 0));
+          continue;
+        }
+        Value index = builder.toIndex(indices[part][loop]);
+        if (lanes > 1 && loop == static_cast<int>(nest.getNumLoops()) - 1)
+          index = arith::AddIOp::create(
+              b, broadcast(b, index, lanes),
+              vector::StepOp::create(
+                  b, VectorType::get({lanes}, b.getIndexType())));
+        asked.push_back(index);
+      }
+    results.push_back(emitBody(b, *nest.body, mappings[part], lanes, asked));
+  }
+  for (unsigned part = 0; part < linear.size(); ++part)
+    for (auto [access, value] : llvm::zip(nest.outputs, results[part]))
+      builder.store(value, builder.getMemory(access.buffer),
+                    builder.getAddress(access, indices[part]));
+}
+
+void ElementwiseKernel::emitIf(Value condition, llvm::function_ref<void()> then,
+                               llvm::function_ref<void()> otherwise) {
+  auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/!!otherwise);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  then();
+  if (otherwise) {
+    b.setInsertionPointToStart(branch.elseBlock());
+    otherwise();
+  }
+}
+
+void ElementwiseKernel::emit() {
+  orderLoops();
+  chooseLanes();
+  builder.addOperands(nest);
+  builder.setIndexType(nest);
+  builder.start(kBlockSize);
+  int64_t vectors = (nest.getNumIterations() - rest) / lanes;
+  int64_t threads = llvm::divideCeil(vectors, unroll) + rest;
+  int64_t blocks = llvm::divideCeil(threads, kBlockSize);
+
+  Value first =
+      builder.add(builder.multiply(builder.blockId(), kBlockSize * unroll),
+                  builder.threadId());
+  SmallVector<Value> parts;
+  for (int64_t part = 0; part < unroll; ++part)
+    parts.push_back(builder.addConstant(first, part * kBlockSize));
+  auto whole = [&] { emitElements(parts, lanes); };
+  if (rest != 0)
+    emitIf(builder.isLess(first, vectors), whole, [&] {
+      Value element = builder.addConstant(first, vectors * lanes - vectors);
+      emitIf(builder.isLess(element, nest.getNumIterations()),
+             [&] { emitElements({element}, 1); });
+    });
+  else if (blocks * kBlockSize * unroll != vectors)
+    emitIf(builder.isLess(first, vectors), whole);
+  else
+    whole();
+  builder.launch(blocks);
+}
+
+} // namespace
+
+void braid::kernels::emitElementwise(KernelModule &kernels, Operation *op,
+                                     LoopNest nest) {
+  ElementwiseKernel(kernels, op, nest).emit();
+}

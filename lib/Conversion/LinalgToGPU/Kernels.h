@@ -1,0 +1,26 @@
+//===- Kernels.h - The kinds of kernels -------------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_CONVERSION_LINALGTOGPU_KERNELS_H
+#define BRAID_LIB_CONVERSION_LINALGTOGPU_KERNELS_H
+
+#include "KernelBuilder.h"
+
+namespace braid::kernels {
+
+/// Computes an op without reductions, before `op`: a thread has up to 16 bytes
+/// of neighbouring elements.
+void emitElementwise(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
+
+/// Computes any op, before `op`: a thread has one element of the results and
+/// runs the reductions in the order of the op.
+void emitSequential(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
+
+} // namespace braid::kernels
+
+#endif // BRAID_LIB_CONVERSION_LINALGTOGPU_KERNELS_H

@@ -1,0 +1,192 @@
+//===- LoopNest.cpp - Loops over buffers with linear addresses ------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopNest.h"
+
+#include "BufferAddress.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace braid::kernels;
+
+int64_t LoopNest::getNumIterations() const {
+  int64_t product = 1;
+  for (int64_t size : sizes)
+    product *= size;
+  return product;
+}
+
+bool LoopNest::hasReduction() const {
+  return llvm::is_contained(isReduction, true);
+}
+
+SmallVector<Access *> LoopNest::getAccesses() {
+  SmallVector<Access *> accesses;
+  for (Access &access : inputs)
+    accesses.push_back(&access);
+  for (Access &access : outputs)
+    accesses.push_back(&access);
+  return accesses;
+}
+
+void LoopNest::permute(ArrayRef<unsigned> order) {
+  SmallVector<int64_t> oldSizes = sizes;
+  SmallVector<bool> oldKinds = isReduction;
+  for (auto [to, from] : llvm::enumerate(order)) {
+    sizes[to] = oldSizes[from];
+    isReduction[to] = oldKinds[from];
+  }
+  for (Access *access : getAccesses()) {
+    SmallVector<int64_t> strides = access->strides;
+    for (auto [to, from] : llvm::enumerate(order))
+      access->strides[to] = strides[from];
+  }
+  for (int &loop : loopOfDimension)
+    if (loop >= 0)
+      loop = llvm::find(order, static_cast<unsigned>(loop)) - order.begin();
+}
+
+void LoopNest::collapse() {
+  if (usesIndices)
+    return;
+  for (unsigned loop = sizes.size(); loop-- > 1;) {
+    unsigned outer = loop - 1;
+    if (isReduction[outer] != isReduction[loop] ||
+        !llvm::all_of(getAccesses(), [&](Access *access) {
+          return access->strides[outer] == access->strides[loop] * sizes[loop];
+        }))
+      continue;
+    sizes[outer] *= sizes[loop];
+    sizes.erase(sizes.begin() + loop);
+    isReduction.erase(isReduction.begin() + loop);
+    for (Access *access : getAccesses()) {
+      access->strides[outer] = access->strides[loop];
+      access->strides.erase(access->strides.begin() + loop);
+    }
+  }
+  loopOfDimension.clear();
+}
+
+/// Adds `factor * expr` to the coefficients of an affine expression; false if
+/// it is not linear.
+static bool addLinear(AffineExpr expr, int64_t factor,
+                      MutableArrayRef<int64_t> coefficients,
+                      int64_t &constant) {
+  if (auto value = dyn_cast<AffineConstantExpr>(expr)) {
+    constant += factor * value.getValue();
+    return true;
+  }
+  if (auto dimension = dyn_cast<AffineDimExpr>(expr)) {
+    coefficients[dimension.getPosition()] += factor;
+    return true;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (binary.getKind() == AffineExprKind::Add)
+    return addLinear(binary.getLHS(), factor, coefficients, constant) &&
+           addLinear(binary.getRHS(), factor, coefficients, constant);
+  auto multiplier = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return binary.getKind() == AffineExprKind::Mul && multiplier &&
+         addLinear(binary.getLHS(), factor * multiplier.getValue(),
+                   coefficients, constant);
+}
+
+/// What every element of `buffer` is, if it is a constant that says so.
+static TypedAttr getSplat(Value buffer) {
+  auto reference = buffer.getDefiningOp<memref::GetGlobalOp>();
+  if (!reference)
+    return {};
+  auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(
+      reference, reference.getNameAttr());
+  if (!global || !global.getConstant())
+    return {};
+  auto elements =
+      dyn_cast_or_null<SplatElementsAttr>(global.getConstantInitValue());
+  if (!elements || !elements.getElementType().isIntOrIndexOrFloat())
+    return {};
+  return elements.getSplatValue<TypedAttr>();
+}
+
+/// How `op` accesses `operand`, by the dimensions of the op.
+static FailureOr<Access> getAccess(linalg::LinalgOp op, OpOperand &operand) {
+  auto type = cast<MemRefType>(operand.get().getType());
+  auto fail = [&](const Twine &what) {
+    return op->emitOpError()
+           << "has no kernel: operand #" << operand.getOperandNumber()
+           << " of type " << type << " " << what;
+  };
+  if (!type.hasStaticShape())
+    return fail("has a dynamic shape, a static one was expected");
+  if (getByteSize(type.getElementType()) == 0)
+    return fail("has elements that kernels cannot access");
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (failed(type.getStridesAndOffset(strides, offset)) ||
+      llvm::any_of(strides, ShapedType::isDynamic))
+    return fail("has no constant strides");
+  Access access;
+  access.buffer = operand.get();
+  access.elementType = type.getElementType();
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  access.strides.assign(map.getNumDims(), 0);
+  for (auto [expr, stride] : llvm::zip(map.getResults(), strides))
+    if (!addLinear(expr, stride, access.strides, access.base))
+      return fail("is accessed by a map that is not linear");
+  return access;
+}
+
+FailureOr<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op) {
+  LoopNest nest{op.getLoc()};
+  nest.body = op.getBlock();
+  for (OpOperand &operand : op->getOpOperands()) {
+    unsigned index = operand.getOperandNumber();
+    // Not every linalg.map names what it overwrites.
+    BlockArgument argument = index < nest.body->getNumArguments()
+                                 ? nest.body->getArgument(index)
+                                 : BlockArgument();
+    if (!isa<MemRefType>(operand.get().getType())) {
+      nest.scalars.emplace_back(operand.get(), argument);
+      continue;
+    }
+    if (TypedAttr splat =
+            op.isDpsInit(&operand) ? TypedAttr() : getSplat(operand.get())) {
+      nest.constants.emplace_back(splat, argument);
+      continue;
+    }
+    FailureOr<Access> access = getAccess(op, operand);
+    if (failed(access))
+      return failure();
+    access->argument = argument;
+    (op.isDpsInit(&operand) ? nest.outputs : nest.inputs)
+        .push_back(std::move(*access));
+  }
+  op.getBlock()->walk([&](linalg::IndexOp) { nest.usesIndices = true; });
+
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  SmallVector<unsigned> kept;
+  for (auto [dimension, size] : llvm::enumerate(sizes)) {
+    if (size == 1) {
+      nest.loopOfDimension.push_back(-1);
+      continue;
+    }
+    nest.loopOfDimension.push_back(kept.size());
+    kept.push_back(dimension);
+    nest.sizes.push_back(size);
+    nest.isReduction.push_back(iterators[dimension] ==
+                               utils::IteratorType::reduction);
+  }
+  for (Access *access : nest.getAccesses()) {
+    SmallVector<int64_t> strides;
+    for (unsigned dimension : kept)
+      strides.push_back(access->strides[dimension]);
+    access->strides = std::move(strides);
+  }
+  return nest;
+}

@@ -1,0 +1,119 @@
+//===- FoldSplats.cpp - Constants of one value ----------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace braid {
+#define GEN_PASS_DEF_FOLDSPLATSPASS
+#include "braid/Conversion/Passes.h.inc"
+} // namespace braid
+
+using namespace mlir;
+
+namespace {
+
+/// Smaller constants are data of the program: to fill them anew in each
+/// invocation costs more than the memory.
+constexpr int64_t kLargeElements = 16384;
+
+bool isLarge(arith::ConstantOp constant) {
+  auto elements = dyn_cast<SplatElementsAttr>(constant.getValue());
+  return elements && elements.getNumElements() >= kLargeElements &&
+         isa<RankedTensorType>(elements.getType());
+}
+
+/// The one element of `elements`.
+Value createElement(OpBuilder &builder, Location loc,
+                    SplatElementsAttr elements) {
+  Type type = elements.getElementType();
+  if (!isa<ComplexType>(type))
+    return arith::ConstantOp::create(
+        builder, loc, cast<TypedAttr>(elements.getSplatValue<Attribute>()));
+  return complex::ConstantOp::create(
+      builder, loc, type, elements.getSplatValue<ArrayAttr>());
+}
+
+/// The elements of `value` if it is a constant of one value; null otherwise.
+SplatElementsAttr getSplat(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  return constant ? dyn_cast<SplatElementsAttr>(constant.getValue())
+                  : SplatElementsAttr();
+}
+
+/// Makes the inputs of `generic` that are constants of one value scalars of its
+/// body.
+void foldInputs(linalg::GenericOp generic) {
+  SmallVector<Value> inputs(generic.getInputs());
+  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+  Block *body = generic.getBody();
+  OpBuilder builder(body, body->begin());
+  for (int64_t index = static_cast<int64_t>(inputs.size()) - 1; index >= 0;
+       --index) {
+    SplatElementsAttr elements = getSplat(inputs[index]);
+    if (!elements)
+      continue;
+    // Some operand has to say how often each loop runs.
+    SmallVector<AffineMap> others(maps);
+    others.erase(others.begin() + index);
+    if (!inversePermutation(concatAffineMaps(others, generic.getContext())))
+      continue;
+    BlockArgument argument = body->getArgument(index);
+    if (!argument.use_empty())
+      argument.replaceAllUsesWith(
+          createElement(builder, inputs[index].getLoc(), elements));
+    body->eraseArgument(index);
+    inputs.erase(inputs.begin() + index);
+    maps = std::move(others);
+  }
+  if (inputs.size() == generic.getInputs().size())
+    return;
+  generic.getInputsMutable().assign(inputs);
+  generic.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+}
+
+struct FoldSplatsPass : public braid::impl::FoldSplatsPassBase<FoldSplatsPass> {
+  void runOnOperation() override {
+    SmallVector<linalg::GenericOp> generics;
+    getOperation().walk([&](linalg::GenericOp generic) {
+      if (generic.hasPureTensorSemantics())
+        generics.push_back(generic);
+    });
+    llvm::for_each(generics, foldInputs);
+
+    SmallVector<arith::ConstantOp> constants;
+    getOperation().walk([&](arith::ConstantOp constant) {
+      if (isLarge(constant))
+        constants.push_back(constant);
+    });
+    for (arith::ConstantOp constant : constants) {
+      for (OpOperand &use : llvm::make_early_inc_range(constant->getUses()))
+        use.set(fill(use.getOwner(), constant));
+      constant.erase();
+    }
+  }
+
+private:
+  static Value fill(Operation *user, arith::ConstantOp constant) {
+    auto elements = cast<SplatElementsAttr>(constant.getValue());
+    auto type = cast<RankedTensorType>(elements.getType());
+    OpBuilder builder(user);
+    Location loc = constant.getLoc();
+    Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                          type.getElementType());
+    return linalg::FillOp::create(builder, loc,
+                                  createElement(builder, loc, elements), empty)
+        .getResult(0);
+  }
+};
+
+} // namespace

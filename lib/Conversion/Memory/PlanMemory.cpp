@@ -1,0 +1,304 @@
+//===- PlanMemory.cpp - Buffers as views of one arena ---------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Support/Buffers.h"
+#include "BufferFlow.h"
+
+#include "braid/Conversion/EntryPoints.h"
+#include "braid/Conversion/Passes.h"
+#include "braid/Conversion/ProgramAttributes.h"
+#include "braid/Conversion/RuntimeCalls.h"
+#include "braid/MemoryPlan/ArenaPlan.h"
+#include "braid/Support/Remarks.h"
+#include "mlir/Analysis/CallGraph.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/SCCIterator.h"
+
+namespace braid {
+#define GEN_PASS_DEF_PLANMEMORYPASS
+#include "braid/Conversion/Passes.h.inc"
+} // namespace braid
+
+using namespace mlir;
+using namespace braid;
+
+namespace {
+
+constexpr int64_t kArenaAlignment = 256;
+
+/// When each op of a function runs, in the order of the text: an op with
+/// regions from its begin to its end.
+class Times {
+public:
+  explicit Times(Operation *root) { number(root); }
+  int64_t getBegin(Operation *op) const { return times.lookup(op).first; }
+  int64_t getEnd(Operation *op) const { return times.lookup(op).second; }
+
+private:
+  void number(Operation *op) {
+    int64_t begin = next++;
+    for (Region &region : op->getRegions())
+      for (Operation &nested : region.getOps())
+        number(&nested);
+    times[op] = {begin, next - 1};
+  }
+
+  llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> times;
+  int64_t next = 0;
+};
+
+/// The op around `user`, or itself, that uses a buffer allocated by
+/// `allocation` as a whole: the outermost loop that the allocation is not in,
+/// or what is around blocks whose order is not that of the text.
+Operation *getWholeUser(Operation *user, Operation *allocation) {
+  Operation *whole = user;
+  for (Operation *op = user;;) {
+    Region *region = op->getParentRegion();
+    Operation *parent = region->getParentOp();
+    bool isAround = parent->isProperAncestor(allocation);
+    if (!region->hasOneBlock() ||
+        (isa<LoopLikeOpInterface>(parent) && !isAround))
+      whole = parent;
+    if (isAround)
+      return whole;
+    op = parent;
+  }
+}
+
+class FunctionPlanner {
+public:
+  explicit FunctionPlanner(func::FuncOp function)
+      : function(function), times(function) {}
+
+  /// Collects and checks the allocations.
+  LogicalResult collect();
+  void plan();
+  /// Makes the allocations views of `arena`.
+  void replace(Value arena);
+
+  bool empty() const { return allocations.empty(); }
+  const ArenaPlan &getPlan() const { return arenaPlan; }
+
+private:
+  LogicalResult check(Operation *op);
+  ArenaBuffer getLifetime(memref::AllocOp allocation);
+
+  func::FuncOp function;
+  Times times;
+  SmallVector<memref::AllocOp> allocations;
+  ArenaPlan arenaPlan;
+};
+
+LogicalResult FunctionPlanner::check(Operation *op) {
+  auto type = cast<MemRefType>(op->getResult(0).getType());
+  if (!type.hasStaticShape())
+    return op->emitOpError()
+           << "allocates a buffer of type " << type
+           << ", expected a static shape: the program's memory is planned when "
+              "it is compiled";
+  if (!type.getLayout().isIdentity() || !getRuntimeDtype(type.getElementType()))
+    return op->emitOpError()
+           << "allocates a buffer of type " << type
+           << ", expected a contiguous row-major buffer of a type that the "
+              "runtime knows";
+  return success();
+}
+
+/// True if a loop of blocks, around `allocation`, may give its buffer to its
+/// next iteration.
+static bool isCarriedByBlocks(memref::AllocOp allocation) {
+  Region *region = allocation->getParentRegion();
+  if (region->hasOneBlock() ||
+      llvm::none_of(getAliases(allocation.getResult()), [&](Value alias) {
+        auto argument = dyn_cast<BlockArgument>(alias);
+        return argument && argument.getParentRegion() == region;
+      }))
+    return false;
+  for (auto component = llvm::scc_begin(region); !component.isAtEnd();
+       ++component)
+    if (component.hasCycle() &&
+        llvm::is_contained(*component, allocation->getBlock()))
+      return true;
+  return false;
+}
+
+LogicalResult FunctionPlanner::collect() {
+  WalkResult result = function.walk([&](Operation *op) {
+    if (!isa<memref::AllocOp, memref::AllocaOp>(op))
+      return WalkResult::advance();
+    if (failed(check(op)))
+      return WalkResult::interrupt();
+    if (auto alloca = dyn_cast<memref::AllocaOp>(op)) {
+      OpBuilder builder(op);
+      auto allocation =
+          memref::AllocOp::create(builder, op->getLoc(), alloca.getType());
+      alloca.replaceAllUsesWith(allocation.getResult());
+      alloca.erase();
+      op = allocation;
+    }
+    auto allocation = cast<memref::AllocOp>(op);
+    if (isCarriedByBlocks(allocation)) {
+      op->emitOpError() << "is carried by a loop of blocks, expected structured "
+                           "control flow, to which --lift-cf-to-scf brings it";
+      return WalkResult::interrupt();
+    }
+    allocations.push_back(allocation);
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+ArenaBuffer FunctionPlanner::getLifetime(memref::AllocOp allocation) {
+  ArenaBuffer buffer;
+  buffer.bytes = allocation.getType().getNumElements() *
+                 getElementBytes(allocation.getType());
+  buffer.begin = times.getEnd(function) + 1;
+  buffer.end = -1;
+  // From the first use: what a buffer holds before is nothing.
+  for (Value alias : getAliases(allocation.getResult()))
+    for (Operation *user : alias.getUsers()) {
+      Operation *whole = getWholeUser(user, allocation);
+      buffer.begin = std::min(buffer.begin, times.getBegin(whole));
+      buffer.end = std::max(buffer.end, times.getEnd(whole));
+    }
+  if (buffer.end < 0)
+    buffer.begin = buffer.end = times.getBegin(allocation);
+  return buffer;
+}
+
+void FunctionPlanner::plan() {
+  times = Times(function);
+  SmallVector<ArenaBuffer> buffers;
+  for (memref::AllocOp allocation : allocations)
+    buffers.push_back(getLifetime(allocation));
+  arenaPlan = planArena(buffers, kArenaAlignment);
+}
+
+void FunctionPlanner::replace(Value arena) {
+  llvm::DenseMap<int64_t, Value> constants;
+  OpBuilder builder(function.getContext());
+  for (auto [allocation, offset] :
+       llvm::zip_equal(allocations, arenaPlan.offsets)) {
+    Value &constant = constants[offset];
+    if (!constant) {
+      builder.setInsertionPointAfterValue(arena);
+      constant = arith::ConstantIndexOp::create(builder, function.getLoc(),
+                                                offset);
+    }
+    builder.setInsertionPoint(allocation);
+    Value view =
+        memref::ViewOp::create(builder, allocation.getLoc(),
+                               allocation.getType(), arena, constant,
+                               ValueRange());
+    allocation.replaceAllUsesWith(view);
+    allocation.erase();
+  }
+}
+
+struct PlanMemoryPass : public braid::impl::PlanMemoryPassBase<PlanMemoryPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    // A function after all that it calls.
+    const CallGraph graph(module);
+    SmallVector<func::FuncOp> order;
+    for (auto component = llvm::scc_begin(&graph); !component.isAtEnd();
+         ++component) {
+      for (CallGraphNode *node : *component) {
+        if (node->isExternal())
+          continue;
+        auto function =
+            dyn_cast<func::FuncOp>(node->getCallableRegion()->getParentOp());
+        if (!function)
+          continue;
+        if (component.hasCycle() && allocates(function)) {
+          function.emitOpError()
+              << "calls itself and allocates buffers, expected a program "
+                 "without recursion: its memory is planned when it is compiled";
+          return signalPassFailure();
+        }
+        order.push_back(function);
+      }
+    }
+    int64_t most = 0;
+    for (func::FuncOp function : order)
+      if (failed(plan(function, most)))
+        return signalPassFailure();
+    module->setAttr(kArenaBytesAttrName,
+                    Builder(module).getI64IntegerAttr(most));
+  }
+
+private:
+  static bool allocates(func::FuncOp function) {
+    return function
+        .walk([](Operation *op) {
+          return isa<memref::AllocOp, memref::AllocaOp>(op)
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  LogicalResult plan(func::FuncOp function, int64_t &most);
+};
+
+/// Gives `function` an argument for its arena, and each call of it a buffer.
+static Value addArenaArgument(func::FuncOp function, MemRefType type,
+                              ModuleOp module) {
+  unsigned number = function.getNumArguments();
+  (void)function.insertArgument(number, type, DictionaryAttr(),
+                                function.getLoc());
+  auto uses = SymbolTable::getSymbolUses(function, module);
+  for (SymbolTable::SymbolUse use : *uses) {
+    auto call = dyn_cast<func::CallOp>(use.getUser());
+    if (!call)
+      continue;
+    OpBuilder builder(call);
+    auto arena = memref::AllocOp::create(
+        builder, call.getLoc(), type,
+        builder.getI64IntegerAttr(kArenaAlignment));
+    call.getOperandsMutable().append(arena.getResult());
+  }
+  return function.getArgument(number);
+}
+
+LogicalResult PlanMemoryPass::plan(func::FuncOp function, int64_t &most) {
+  FunctionPlanner planner(function);
+  if (failed(planner.collect()))
+    return failure();
+  if (planner.empty())
+    return success();
+  planner.plan();
+  const ArenaPlan &plan = planner.getPlan();
+  OpBuilder builder(function.getContext());
+  auto type = MemRefType::get(plan.bytes, builder.getI8Type());
+  Value arena;
+  if (function->hasAttr(kEntryAttrName)) {
+    builder.setInsertionPointToStart(&function.getBody().front());
+    auto allocation = memref::AllocOp::create(
+        builder, function.getLoc(), type,
+        builder.getI64IntegerAttr(kArenaAlignment));
+    allocation->setAttr(kArenaAttrName, builder.getUnitAttr());
+    arena = allocation;
+    most = std::max(most, plan.bytes);
+  } else {
+    arena = addArenaArgument(function, type, getOperation());
+  }
+  planner.replace(arena);
+  emitPassedRemark(function, getArgument(), "arena", [&](auto &remark) {
+    using mlir::remark::metric;
+    remark << metric("ArenaBytes", plan.bytes)
+           << metric("LowerBoundBytes", plan.lowerBound)
+           << metric("Buffers", plan.offsets.size());
+  });
+  return success();
+}
+
+} // namespace

@@ -1,0 +1,267 @@
+//===- RotateLoopBuffers.cpp - Buffers that loops carry -------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BufferFlow.h"
+
+#include "braid/Conversion/Passes.h"
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace braid {
+#define GEN_PASS_DEF_ROTATELOOPBUFFERSPASS
+#include "braid/Conversion/Passes.h.inc"
+} // namespace braid
+
+using namespace mlir;
+using namespace braid;
+
+namespace {
+
+/// An scf.for or scf.while, and what it carries from one iteration to the next.
+class CarryingLoop {
+public:
+  explicit CarryingLoop(LoopLikeOpInterface loop) : loop(loop) {}
+
+  scf::YieldOp getYield() {
+    if (auto whileLoop = dyn_cast<scf::WhileOp>(*loop))
+      return whileLoop.getYieldOp();
+    return cast<scf::YieldOp>(
+        cast<scf::ForOp>(*loop).getBody()->getTerminator());
+  }
+  Block::BlockArgListType getArguments() {
+    return loop.getRegionIterArgs();
+  }
+  bool carriesTokens() {
+    return llvm::any_of(getArguments(), [](Value value) {
+      return isa<comm::TokenType>(value.getType());
+    });
+  }
+
+  /// The numbers of what the next iteration gets that may refer to `buffers`.
+  llvm::SmallBitVector getCarried(ValueRange buffers) {
+    llvm::SmallBitVector carried(getArguments().size());
+    auto isNext = [&](OpOperand &use) { return isCarried(use, loop); };
+    for (Value alias : getAliases(buffers, isNext))
+      for (OpOperand &use : alias.getUses())
+        if (isNext(use))
+          carried.set(use.getOperandNumber());
+    return carried;
+  }
+  /// The same of what iterations get as `numbers`.
+  llvm::SmallBitVector getCarried(const llvm::SmallBitVector &numbers) {
+    SmallVector<Value> arguments;
+    for (unsigned number : numbers.set_bits())
+      arguments.push_back(getArguments()[number]);
+    return getCarried(arguments);
+  }
+
+  /// How many iterations after that of its allocation `buffer` may be used;
+  /// none if there is no bound.
+  std::optional<unsigned> getLifetime(Value buffer) {
+    llvm::SmallBitVector numbers = getCarried(buffer);
+    for (unsigned lifetime = 0; lifetime <= numbers.size(); ++lifetime) {
+      if (numbers.none())
+        return lifetime;
+      numbers = getCarried(numbers);
+    }
+    return std::nullopt;
+  }
+
+  /// Makes the loop carry `initial`, in groups of `counts`, each of which it
+  /// turns by one place an iteration. Returns, for each group and region, the
+  /// first value.
+  SmallVector<SmallVector<Value>> rotate(RewriterBase &rewriter,
+                                         ArrayRef<Value> initial,
+                                         ArrayRef<unsigned> counts);
+
+private:
+  void rotateWhile(RewriterBase &rewriter, scf::WhileOp whileLoop,
+                   ArrayRef<Value> initial,
+                   function_ref<SmallVector<Value>(ValueRange)> turn);
+
+  LoopLikeOpInterface loop;
+};
+
+void CarryingLoop::rotateWhile(
+    RewriterBase &rewriter, scf::WhileOp whileLoop, ArrayRef<Value> initial,
+    function_ref<SmallVector<Value>(ValueRange)> turn) {
+  SmallVector<Value> inits(whileLoop.getInits());
+  llvm::append_range(inits, initial);
+  SmallVector<Type> types(whileLoop.getResultTypes());
+  for (Value value : initial)
+    types.push_back(value.getType());
+  rewriter.setInsertionPoint(whileLoop);
+  auto replacement =
+      scf::WhileOp::create(rewriter, whileLoop.getLoc(), types, inits);
+  replacement->setDiscardableAttrs(whileLoop->getDiscardableAttrDictionary());
+  replacement.getBefore().takeBody(whileLoop.getBefore());
+  replacement.getAfter().takeBody(whileLoop.getAfter());
+  auto addArguments = [&](Block *block) {
+    SmallVector<Value> added;
+    for (Value value : initial)
+      added.push_back(block->addArgument(value.getType(), value.getLoc()));
+    return added;
+  };
+  SmallVector<Value> before = addArguments(replacement.getBeforeBody());
+  SmallVector<Value> after = addArguments(replacement.getAfterBody());
+  replacement.getConditionOp().getArgsMutable().append(before);
+  replacement.getYieldOp().getResultsMutable().append(turn(after));
+  rewriter.replaceOp(whileLoop, replacement.getResults().take_front(
+                                    whileLoop.getNumResults()));
+  loop = replacement;
+}
+
+SmallVector<SmallVector<Value>>
+CarryingLoop::rotate(RewriterBase &rewriter, ArrayRef<Value> initial,
+                     ArrayRef<unsigned> counts) {
+  auto turn = [&](ValueRange values) {
+    SmallVector<Value> turned;
+    for (unsigned count : counts) {
+      ValueRange group = values.take_front(count);
+      llvm::append_range(turned, group.drop_front());
+      turned.push_back(group.front());
+      values = values.drop_front(count);
+    }
+    return turned;
+  };
+  if (auto whileLoop = dyn_cast<scf::WhileOp>(*loop)) {
+    rotateWhile(rewriter, whileLoop, initial, turn);
+  } else {
+    loop = *loop.replaceWithAdditionalYields(
+        rewriter, initial, /*replaceInitOperandUsesInLoop=*/false,
+        [&](OpBuilder &, Location, ArrayRef<BlockArgument> added) {
+          return turn(SmallVector<Value>(added.begin(), added.end()));
+        });
+  }
+  SmallVector<SmallVector<Value>> firsts(counts.size());
+  for (Region *region : loop.getLoopRegions()) {
+    unsigned position = region->getNumArguments() - initial.size();
+    for (auto [group, count] : llvm::enumerate(counts)) {
+      firsts[group].push_back(region->getArgument(position));
+      position += count;
+    }
+  }
+  return firsts;
+}
+
+class Rotator {
+public:
+  explicit Rotator(MLIRContext *context) : rewriter(context) {}
+
+  LogicalResult rotate(LoopLikeOpInterface op);
+
+private:
+  LogicalResult boundLifetimes(CarryingLoop &loop,
+                               ArrayRef<memref::AllocOp> allocations);
+
+  IRRewriter rewriter;
+};
+
+/// Where a loop may hand a buffer on for ever, makes it hand on a copy.
+LogicalResult
+Rotator::boundLifetimes(CarryingLoop &loop,
+                        ArrayRef<memref::AllocOp> allocations) {
+  llvm::SmallBitVector endless(loop.getArguments().size());
+  for (memref::AllocOp allocation : allocations) {
+    if (loop.getLifetime(allocation))
+      continue;
+    if (loop.carriesTokens())
+      return allocation.emitOpError()
+             << "is carried by a loop for an unknown number of iterations, and "
+                "the loop carries operations in flight, whose buffers cannot be "
+                "copied";
+    for (unsigned number = 0; number < endless.size(); ++number) {
+      llvm::SmallBitVector reached(endless.size());
+      reached.set(number);
+      for (unsigned step = 0; step < endless.size() && !endless.test(number);
+           ++step) {
+        reached = loop.getCarried(reached);
+        if (reached.test(number))
+          endless.set(number);
+      }
+    }
+  }
+  scf::YieldOp yield = loop.getYield();
+  rewriter.setInsertionPoint(yield);
+  for (unsigned number : endless.set_bits()) {
+    OpOperand &operand = yield->getOpOperand(number);
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    if (!type)
+      continue;
+    auto copy = memref::AllocOp::create(rewriter, yield.getLoc(), type);
+    memref::CopyOp::create(rewriter, yield.getLoc(), operand.get(), copy);
+    operand.set(copy);
+  }
+  return success();
+}
+
+LogicalResult Rotator::rotate(LoopLikeOpInterface op) {
+  auto collect = [&]() {
+    SmallVector<memref::AllocOp> allocations;
+    op->walk([&](memref::AllocOp allocation) {
+      if (allocation->getParentOfType<LoopLikeOpInterface>() == op)
+        allocations.push_back(allocation);
+    });
+    return allocations;
+  };
+  CarryingLoop loop(op);
+  SmallVector<memref::AllocOp> allocations = collect();
+  if (allocations.empty())
+    return success();
+  if (failed(boundLifetimes(loop, allocations)))
+    return failure();
+
+  SmallVector<memref::AllocOp> carried;
+  SmallVector<unsigned> counts;
+  SmallVector<Value> initial;
+  rewriter.setInsertionPoint(op);
+  for (memref::AllocOp allocation : collect()) {
+    unsigned lifetime = *loop.getLifetime(allocation);
+    if (lifetime == 0)
+      continue;
+    if (!allocation.getDynamicSizes().empty())
+      continue;
+    carried.push_back(allocation);
+    counts.push_back(lifetime + 1);
+    for (unsigned index = 0; index <= lifetime; ++index)
+      initial.push_back(rewriter.clone(*allocation)->getResult(0));
+  }
+  if (carried.empty())
+    return success();
+  SmallVector<SmallVector<Value>> firsts =
+      loop.rotate(rewriter, initial, counts);
+  for (auto [allocation, first] : llvm::zip_equal(carried, firsts)) {
+    for (Value value : first)
+      if (value.getParentRegion()->isAncestor(allocation->getParentRegion()))
+        allocation.replaceAllUsesWith(value);
+    allocation.erase();
+  }
+  return success();
+}
+
+struct RotateLoopBuffersPass
+    : public braid::impl::RotateLoopBuffersPassBase<RotateLoopBuffersPass> {
+  void runOnOperation() override {
+    Rotator rotator(&getContext());
+    // Inner loops first: what they rotate may be carried by the outer ones.
+    SmallVector<LoopLikeOpInterface> loops;
+    getOperation().walk([&](LoopLikeOpInterface loop) {
+      if (isa<scf::ForOp, scf::WhileOp>(loop))
+        loops.push_back(loop);
+    });
+    for (LoopLikeOpInterface loop : loops)
+      if (failed(rotator.rotate(loop)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

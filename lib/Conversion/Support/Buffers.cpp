@@ -1,0 +1,50 @@
+//===- Buffers.cpp - Addresses of buffers ---------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Buffers.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace braid;
+
+Value braid::toI64(OpBuilder &builder, Location loc, Value index) {
+  return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index);
+}
+
+Value braid::getElementAddress(OpBuilder &builder, Location loc, Value buffer,
+                               Value offset, RuntimeCallBuilder &calls) {
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
+  Value base = LLVM::IntToPtrOp::create(builder, loc, calls.getPointer(),
+                                        toI64(builder, loc, address));
+  Type element = cast<MemRefType>(buffer.getType()).getElementType();
+  if (auto complex = dyn_cast<ComplexType>(element))
+    element = LLVM::LLVMStructType::getLiteral(
+        builder.getContext(),
+        {complex.getElementType(), complex.getElementType()});
+  else if (isa<IndexType>(element))
+    element = builder.getI64Type();
+  else if (isa<Float8E4M3FNType, Float8E5M2Type>(element))
+    element = builder.getI8Type();
+  return LLVM::GEPOp::create(
+      builder, loc, calls.getPointer(), element, base,
+      ArrayRef<LLVM::GEPArg>{toI64(builder, loc, offset)});
+}
+
+int64_t braid::getElementBytes(MemRefType type) {
+  Type element = type.getElementType();
+  int64_t count = 1;
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    element = complex.getElementType();
+    count = 2;
+  }
+  if (isa<IndexType>(element))
+    return 8;
+  return count * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}

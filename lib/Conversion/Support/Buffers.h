@@ -1,0 +1,32 @@
+//===- Buffers.h - Addresses of buffers -------------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_CONVERSION_SUPPORT_BUFFERS_H
+#define BRAID_LIB_CONVERSION_SUPPORT_BUFFERS_H
+
+#include "braid/Conversion/RuntimeCalls.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace braid {
+
+/// `index` as a 64-bit integer.
+mlir::Value toI64(mlir::OpBuilder &builder, mlir::Location loc,
+                  mlir::Value index);
+
+/// The address of element `offset`, an `index` that counts elements from where
+/// the layout of `buffer` begins.
+mlir::Value getElementAddress(mlir::OpBuilder &builder, mlir::Location loc,
+                              mlir::Value buffer, mlir::Value offset,
+                              RuntimeCallBuilder &calls);
+
+/// The bytes of an element of `type`, which the runtime knows.
+int64_t getElementBytes(mlir::MemRefType type);
+
+} // namespace braid
+
+#endif // BRAID_LIB_CONVERSION_SUPPORT_BUFFERS_H

@@ -1,0 +1,51 @@
+//===- LowerKernels.cpp - From kernels to NVVM ----------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Pipelines/Pipelines.h"
+
+#include "braid/Conversion/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void braid::buildLowerKernelsPipeline(OpPassManager &pm,
+                                      const LowerKernelsOptions &options) {
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(memref::createExpandStridedMetadataPass());
+  kernels.addPass(createLowerAffinePass());
+  kernels.addPass(createSCFToControlFlowPass());
+  kernels.addPass(createConvertComplexToStandardPass());
+  // The host computes small floats so: the results are the same.
+  math::MathExtendToSupportedTypesOptions mathOptions;
+  mathOptions.targetTypeStr = "f32";
+  kernels.addPass(math::createMathExtendToSupportedTypes(mathOptions));
+  arith::ArithEmulateUnsupportedFloatsOptions floatOptions;
+  floatOptions.sourceTypeStrs = {"bf16"};
+  floatOptions.targetTypeStr = "f32";
+  kernels.addPass(arith::createArithEmulateUnsupportedFloats(floatOptions));
+  kernels.addPass(createCSEPass());
+  ConvertGpuOpsToNVVMOpsOptions nvvmOptions;
+  nvvmOptions.useBarePtrCallConv = true;
+  kernels.addPass(createConvertGpuOpsToNVVMOps(nvvmOptions));
+  kernels.addPass(createConvertVectorToLLVMPass());
+  kernels.addPass(createConvertMathToLLVMPass());
+  kernels.addPass(createConvertComplexToLLVMPass());
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createCSEPass());
+
+  AttachKernelTargetPassOptions targetOptions;
+  targetOptions.chip = options.chip;
+  targetOptions.features = options.features;
+  targetOptions.toolkit = options.toolkit;
+  kernels.addPass(createAttachKernelTargetPass(targetOptions));
+}

@@ -1,0 +1,83 @@
+//===- LowerToCUDA.cpp - From a scheduled program to CUDA -----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Conversion/Passes.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Pipelines/Pipelines.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace braid;
+
+/// The oldest version of PTX that knows `chip`, and what kernels use.
+static std::string getFeatures(StringRef chip) {
+  unsigned number = 0;
+  if (!chip.consume_front("sm_") || chip.consumeInteger(10, number))
+    return "+ptx80";
+  return number >= 120 ? "+ptx87" : number >= 100 ? "+ptx86" : "+ptx80";
+}
+
+void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
+                                     const LowerToCUDAOptions &options) {
+  pm.addPass(createHashSchedulePass());
+  // From values to buffers.
+  pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());
+  pm.addPass(createConvertElementwiseToLinalgPass());
+  pm.addNestedPass<func::FuncOp>(createFoldSplatsPass());
+  pm.addPass(comm::createCommBufferizePass());
+  PrepareEntriesPassOptions entryOptions;
+  entryOptions.target = "cuda";
+  pm.addPass(createPrepareEntriesPass(entryOptions));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(comm::createCommCheckInFlightPass());
+  pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
+  pm.addPass(createConvertBufferizationToMemRefPass());
+  // From buffers to places, calls and kernels.
+  pm.addNestedPass<func::FuncOp>(createRotateLoopBuffersPass());
+  pm.addPass(createPlanMemoryPass());
+  ConvertLinalgToBraidRTPassOptions libraryOptions;
+  libraryOptions.target = "cuda";
+  pm.addPass(createConvertLinalgToBraidRTPass(libraryOptions));
+  pm.addPass(createConvertAssertToBraidRTPass());
+  pm.addNestedPass<func::FuncOp>(createConvertDeviceCopiesToBraidRTPass());
+  pm.addPass(createConvertLinalgToGPUPass());
+  LowerKernelsOptions kernelOptions;
+  kernelOptions.chip = options.chip;
+  kernelOptions.features = options.features.hasValue()
+                               ? options.features.getValue()
+                               : getFeatures(options.chip.getValue());
+  kernelOptions.toolkit = options.toolkit;
+  buildLowerKernelsPipeline(pm, kernelOptions);
+  CheckCudaToolkitPassOptions toolkitOptions;
+  toolkitOptions.toolkit = options.toolkit;
+  pm.addPass(createCheckCudaToolkitPass(toolkitOptions));
+  GpuModuleToBinaryPassOptions binaryOptions;
+  binaryOptions.toolkitPath =
+      options.toolkit.empty() ? findCudaToolkit() : options.toolkit.getValue();
+  pm.addPass(createGpuModuleToBinaryPass(binaryOptions));
+  // To LLVM.
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertGPULaunchToBraidRTPass());
+  pm.addPass(createConvertDeviceMemoryToBraidRTPass());
+  pm.addPass(createConvertComplexToStandardPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createCheckDeviceCodePass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createEmitEntryTablePass());
+}
