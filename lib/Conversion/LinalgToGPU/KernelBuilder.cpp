@@ -123,6 +123,17 @@ void KernelBuilder::addOperands(LoopNest &nest) {
     addScalar(value);
   for (Value value : getCaptured(*nest.body))
     addScalar(value);
+  for (Value value : nest.fills)
+    if (value)
+      addScalar(value);
+}
+
+Value KernelBuilder::getInitial(const LoopNest &nest, unsigned output,
+                                ArrayRef<Value> indices) {
+  if (Value value = nest.fills[output])
+    return fromHost.lookup(value);
+  const Access &access = nest.outputs[output];
+  return load(getMemory(access.buffer), getAddress(access, indices), 1);
 }
 
 void KernelBuilder::start(int64_t size, TypeRange workgroupMemory) {

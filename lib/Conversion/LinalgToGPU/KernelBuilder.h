@@ -98,6 +98,9 @@ public:
   /// Loads `lanes` neighbouring elements, a scalar for one.
   mlir::Value load(mlir::Value memory, mlir::Value address, int64_t lanes);
   void store(mlir::Value value, mlir::Value memory, mlir::Value address);
+  /// What `nest`'s output `output` holds at first.
+  mlir::Value getInitial(const LoopNest &nest, unsigned output,
+                         llvm::ArrayRef<mlir::Value> indices);
 
   /// Ends the body and launches `numBlocks` blocks.
   void launch(int64_t numBlocks);

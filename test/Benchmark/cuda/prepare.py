@@ -43,17 +43,19 @@ def read_launches(text):
     for name, direction in zip(buffers, directions):
         buffers[name]["direction"] = direction
     constants = {name: int(value) for name, value in re.findall(r"(%\w+) = arith\.constant (-?\d+) : index", host)}
-    launches = []
+    launches, views = [], {}
     for line in host.splitlines():
         if match := re.match(r"\s*(%\w+) = memref\.alloc\(\).* : (memref<.*>)", line):
             buffers[match.group(1)] = {**buffer_of(match.group(2)), "direction": "scratch"}
+        elif match := re.match(r"\s*(%\w+) = memref\.expand_shape (%\w+)", line):
+            views[match.group(1)] = match.group(2)
         elif "gpu.launch_func" in line:
             kernel = re.search(r"@\w+::@(\w+)", line).group(1)
             blocks, threads = re.findall(r"(?:blocks|threads) in \(([^)]*)\)", line)
             arguments = re.search(r"args\((.*)\)", line).group(1)
             names = re.findall(r"(%\w+) : ", arguments)
             launches.append({"kernel": kernel, "grid": [constants[c] for c in blocks.split(", ")],
-                             "block": [constants[c] for c in threads.split(", ")], "arguments": names})
+                             "block": [constants[c] for c in threads.split(", ")], "arguments": [views.get(n, n) for n in names]})
         elif not re.match(r"\s*(module|func\.func|return|\}|%\w+ = arith\.constant|#)", line) and line.strip():
             sys.exit(f"prepare.py knows no such line: {line}")
     return buffers, launches
