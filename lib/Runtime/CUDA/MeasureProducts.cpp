@@ -72,7 +72,7 @@ public:
 
 private:
   const Driver &driver;
-  const Stream stream;
+  Stream stream;
 };
 } // namespace
 
