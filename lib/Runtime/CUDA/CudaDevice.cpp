@@ -150,7 +150,8 @@ void CudaDevice::endInvocation() {
 
 void CudaDevice::failInvocation() {
   graphs->forget();
-  gpuState.settle();
+  // Work that refers to the rank's memory, as far as the device still works.
+  gpuState.settle(int64_t(5) * 1000 * 1000 * 1000);
   lastNs = 0;
 }
 

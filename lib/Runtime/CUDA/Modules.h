@@ -50,7 +50,7 @@ private:
   struct Kernel {
     Function function = nullptr;
     int64_t parameterCount = -1; ///< -1: unknown.
-    int64_t sharedLimit = 0; ///< Of dynamic shared memory, as set now.
+    int64_t sharedLimit = 0;     ///< Of dynamic shared memory, as set now.
   };
 
   void checkChip(const braid_rt_image &image) const;

@@ -10,8 +10,8 @@
 #include "Setup.h"
 
 #include <cstring>
-#include <thread>
 #include <numeric>
+#include <thread>
 
 using namespace braid::rt;
 using testing::HasSubstr;

@@ -354,6 +354,10 @@ TEST_F(ProductsTest, useTheMultiprocessorsOfTheirOptions) {
   fake_cuda_clear_log();
   device().multiply(p, memory, memory + 256, memory + 512);
   EXPECT_THAT(fake_cuda_log(), HasSubstr("multiprocessors 116\n"));
+  p.options.multiprocessors = 200;
+  fake_cuda_clear_log();
+  device().multiply(p, memory, memory + 256, memory + 512);
+  EXPECT_THAT(fake_cuda_log(), HasSubstr("multiprocessors 132\n"));
 }
 
 TEST_F(ProductsTest, areOfFullPrecisionUnlessAskedOtherwise) {
@@ -412,6 +416,42 @@ TEST_F(ProductsTest, takeTheFastestProposal) {
   Comparison{productOf(BRAID_RT_F32, 5, 7, 3)}.run(device());
   EXPECT_THAT(fake_cuda_log(), HasSubstr("matmul algorithm 3 "));
   EXPECT_EQ(measuring.measured.size(), 1U);
+}
+
+TEST_F(ProductsTest, measureBesideWhatTheProgramWaitsFor) {
+  MeasuringHooks &measuring = measureProducts();
+  auto *memory = upload(std::vector<float>(1024, 1.0F));
+  MatrixProduct p = productOf(BRAID_RT_F32, 2, 2, 2);
+  cuda::Driver &cuda = driver();
+  // The compute stream waits for a stream that waits for the other device, as
+  // for a message that another rank has yet to send.
+  cuda::ContextHandle other = nullptr;
+  cuda::Stream sender = nullptr;
+  cuda::Event sent = nullptr;
+  cuda.devicePrimaryCtxRetain(&other, 1);
+  cuda.ctxSetCurrent(other);
+  cuda.streamCreateWithPriority(&sender, cuda::STREAM_NON_BLOCKING, 0);
+  cuda.eventCreate(&sent, cuda::EVENT_NO_TIMING);
+  fake_cuda_block(1);
+  cuda.eventRecord(sent, sender);
+  device().gpu().makeCurrent();
+  cuda.streamWaitEvent(device().gpu().stream, sent, 0);
+  device().multiply(p, memory, memory + 256, memory + 512);
+  EXPECT_EQ(measuring.measured, std::vector<int32_t>{2});
+  EXPECT_EQ(cuda.streamQuery(device().gpu().stream), cuda::ERROR_NOT_READY);
+  fake_cuda_unblock(1);
+  EXPECT_EQ(download<float>(memory + 512, 4), std::vector<float>(4, 2.0F));
+  cuda.ctxSetCurrent(other);
+  cuda.eventDestroy(sent);
+  cuda.streamDestroy(sender);
+  cuda.devicePrimaryCtxRelease(1);
+  device().gpu().makeCurrent();
+}
+
+TEST_F(ProductsTest, measureWithTheBiasOfTheProgram) {
+  measureProducts();
+  MatrixProduct p = productOf(BRAID_RT_F32, 4, 6, 5);
+  Comparison{p, /*hasBias=*/true}.run(device());
 }
 
 TEST_F(ProductsTest, measureWithoutAddingTwice) {
