@@ -25,7 +25,7 @@ namespace braid::test {
 
 /// Device memory of a rank for the operands of one run.
 struct DeviceBuffers {
-  static constexpr size_t bytes = size_t(128) << 20;
+  static constexpr size_t bytes = size_t(64) << 20;
 
   braid_rt_context *context;
   char *memory = nullptr;

@@ -417,8 +417,10 @@ static double spacingOf(int32_t dtype) {
 bool braid::test::isReduced(const Buffer &found, const Buffer &expected,
                             int64_t operands) {
   double spacing = spacingOf(expected.dtype);
-  if (reducesInOrder() || spacing == 0)
-    return found.data == expected.data;
+  if (found.data == expected.data)
+    return true;
+  if (reducesInOrder() || spacing == 0 || found.sizes != expected.sizes)
+    return false;
   bool isComplex = expected.dtype == BRAID_RT_COMPLEX_F32 ||
                    expected.dtype == BRAID_RT_COMPLEX_F64;
   for (int64_t i = 0; i < expected.count(); ++i)
