@@ -31,13 +31,23 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       modules(std::make_unique<Modules>(gpuState, *deviceMemory)),
       products(std::make_unique<Products>(blas, gpuState, *deviceMemory)),
       graphs(std::make_unique<Graphs>(gpuState)) {
-  for (Event *event : {&begun, &ended})
-    driver.check(driver.eventCreate(event, EVENT_TIMING), "cuEventCreate");
+  try {
+    for (Event *event : {&begun, &ended})
+      driver.check(driver.eventCreate(event, EVENT_TIMING), "cuEventCreate");
+  } catch (const Error &) {
+    destroyEvents();
+    throw;
+  }
+}
+
+void CudaDevice::destroyEvents() {
+  for (Event event : {begun, ended})
+    if (event)
+      gpuState.driver.eventDestroy(event);
 }
 
 CudaDevice::~CudaDevice() {
-  const Driver &driver = gpuState.driver;
-  driver.ctxSetCurrent(gpuState.context);
+  gpuState.driver.ctxSetCurrent(gpuState.context);
   graphs.reset();
   products.reset();
   modules.reset();
@@ -46,8 +56,7 @@ CudaDevice::~CudaDevice() {
   } catch (const Error &) {
     // The process may have lost the device.
   }
-  for (Event event : {begun, ended})
-    driver.eventDestroy(event);
+  destroyEvents();
   deviceMemory.reset();
 }
 
@@ -141,15 +150,16 @@ void CudaDevice::endInvocation() {
 
 void CudaDevice::failInvocation() {
   graphs->forget();
-  gpuState.settle();
+  // Work that refers to the rank's memory, as far as the device still works.
+  gpuState.settle(int64_t(5) * 1000 * 1000 * 1000);
   lastNs = 0;
 }
 
 void *CudaDevice::arena(int64_t bytes) {
   if (bytes > arenaBytes)
-    throw Error("the program asks for an arena of " + describeBytes(bytes) +
-                ", but " + describeBytes(arenaBytes) +
-                " have been prepared for it");
+    throw Error("the program asks for an arena of " + std::to_string(bytes) +
+                " bytes, but " + std::to_string(arenaBytes) +
+                " bytes have been prepared for it");
   return toPointer(arenaBase);
 }
 

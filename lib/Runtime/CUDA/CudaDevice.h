@@ -64,6 +64,7 @@ public:
 
 private:
   void record(cuda::Event event) const;
+  void destroyEvents();
 
   cuda::Gpu gpuState;
   MemoryPool hostMemory;

@@ -157,8 +157,7 @@ void Gpu::synchronize(const char *what) const {
   waitOnHost(reached, what);
 }
 
-bool Gpu::settle() const {
-  constexpr int64_t limitNs = int64_t(5) * 1000 * 1000 * 1000;
+bool Gpu::settle(int64_t limitNs) const {
   for (int64_t begin = monotonicNs(); monotonicNs() - begin < limitNs;) {
     if (driver.streamQuery(stream) != ERROR_NOT_READY)
       return true;

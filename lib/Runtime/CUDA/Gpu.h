@@ -35,10 +35,12 @@ public:
   virtual void checkFailure() {}
 
   /// Which of the algorithms of a product to use, by its place in the library's
-  /// list: the place that the first rank to ask has got from `measure`, so that
-  /// all ranks choose alike; by default 0, the library's own choice. `product`
+  /// list, the same on all ranks: what the first rank to have measured has got
+  /// from `measure`; by default 0, the library's own choice. `product`
   /// describes product and device. The rank's thread calls it at the first use
-  /// of a product; a rank that never has the product never calls it.
+  /// of a product; a rank that never has the product never calls it. It must
+  /// not wait for another rank's measurement, which may have to wait until this
+  /// rank goes on.
   virtual int32_t chooseAlgorithm(const std::string &product,
                                   const std::function<int32_t()> &measure);
 };
@@ -78,9 +80,9 @@ public:
   /// The same for all that the compute stream was asked for.
   void synchronize(const char *what) const;
 
-  /// Waits until the compute stream is idle or has failed, but no longer than a
-  /// few seconds: for a rank that has failed. False where it is still busy.
-  bool settle() const;
+  /// Waits until the compute stream is idle or has failed, but no longer than
+  /// `limitNs`. False where it is still busy.
+  bool settle(int64_t limitNs) const;
 
   /// While the compute stream records a graph: throws an Error that says that
   /// `what` (`all_reduce`) broke the recording, where it did. Call it after

@@ -167,6 +167,17 @@ DevicePointer Modules::constant(const braid_rt_constant &constant) const {
 // Kernels
 //===----------------------------------------------------------------------===//
 
+/// -1 where the driver does not tell.
+int64_t Modules::countParameters(Function function) const {
+  size_t offset = 0, bytes = 0;
+  for (int64_t count = 0;; ++count) {
+    Result result = gpu.driver.funcGetParamInfo(
+        function, static_cast<size_t>(count), &offset, &bytes);
+    if (result != SUCCESS)
+      return result == ERROR_INVALID_VALUE ? count : -1;
+  }
+}
+
 Modules::Kernel &Modules::find(const braid_rt_kernel &kernel) {
   auto known = kernels.find(&kernel);
   if (known != kernels.end())
@@ -176,17 +187,21 @@ Modules::Kernel &Modules::find(const braid_rt_kernel &kernel) {
     throw Error("kernel '" + std::string(kernel.name) +
                 "' belongs to an image that its program's table does not name, "
                 "or the program has not been prepared");
-  auto function = image->second.functions.find(kernel.name);
-  if (function == image->second.functions.end())
-    throw Error("the program's image for " + std::string(kernel.image->chip) +
-                " has no kernel '" + kernel.name + "'");
   Kernel found;
-  found.function = function->second;
-  size_t offset = 0, bytes = 0;
-  while (gpu.driver.funcGetParamInfo(found.function,
-                                     static_cast<size_t>(found.parameterCount),
-                                     &offset, &bytes) == SUCCESS)
-    ++found.parameterCount;
+  Image &owner = image->second;
+  auto function = owner.functions.find(kernel.name);
+  if (function != owner.functions.end()) {
+    found.function = function->second;
+  } else {
+    // A driver may not list the kernels of an image.
+    Result result = gpu.driver.moduleGetFunction(&found.function, owner.module,
+                                                 kernel.name);
+    if (result == ERROR_NOT_FOUND)
+      throw Error("the program's image for " + std::string(kernel.image->chip) +
+                  " has no kernel '" + kernel.name + "'");
+    gpu.driver.check(result, "cuModuleGetFunction");
+  }
+  found.parameterCount = countParameters(found.function);
   int limit = 0;
   gpu.driver.check(
       gpu.driver.funcGetAttribute(
@@ -223,7 +238,7 @@ void Modules::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
                      void **arguments, int64_t argumentCount) {
   Kernel &found = find(kernel);
   try {
-    if (argumentCount != found.parameterCount)
+    if (found.parameterCount >= 0 && argumentCount != found.parameterCount)
       throw Error("it takes " + std::to_string(found.parameterCount) +
                   " arguments, but the program passes " +
                   std::to_string(argumentCount));

@@ -49,8 +49,8 @@ private:
   };
   struct Kernel {
     Function function = nullptr;
-    int64_t parameterCount = 0;
-    int64_t sharedLimit = 0; ///< Of dynamic shared memory, as set now.
+    int64_t parameterCount = -1; ///< -1: unknown.
+    int64_t sharedLimit = 0;     ///< Of dynamic shared memory, as set now.
   };
 
   void checkChip(const braid_rt_image &image) const;
@@ -58,6 +58,7 @@ private:
   void loadConstants(const braid_rt_program &program);
   void forget(const braid_rt_program &program);
   void unload(Image &image);
+  int64_t countParameters(Function function) const;
   Kernel &find(const braid_rt_kernel &kernel);
   void allowShared(Kernel &kernel, int64_t bytes);
 

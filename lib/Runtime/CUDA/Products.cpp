@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Products.h"
+#include "CUDA/ProductTypes.h"
 #include "Core/Error.h"
 
 #include <algorithm>
@@ -17,22 +18,15 @@
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
-/// How many of the library's proposals are measured, and how often each runs.
+/// How many of the library's proposals are measured.
 static constexpr int mostCandidates = 8;
-static constexpr int measuredRuns = 3;
-
-static void *toPointer(DevicePointer address) {
-  return reinterpret_cast<void *>(address);
-}
 
 Products::~Products() {
   for (auto &plan : plans)
     release(plan.second);
   if (handle)
     blas.destroy(handle);
-  for (Event event : {begin, end})
-    if (event)
-      gpu.driver.eventDestroy(event);
+  closeMeasurement();
   if (workspace)
     gpu.driver.memFree(workspace);
 }
@@ -43,112 +37,8 @@ void Products::prepare() {
   if (!workspace)
     workspace = memory.allocatePrivate(workspaceBytes,
                                        "the workspace of matrix products");
-  for (Event *event : {&begin, &end})
-    if (!*event)
-      gpu.driver.check(gpu.driver.eventCreate(event, EVENT_TIMING),
-                       "cuEventCreate");
+  openMeasurement();
   blas.check(blas.create(&handle), "cublasLtCreate");
-}
-
-//===----------------------------------------------------------------------===//
-// Types
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// How the library computes products of an element type.
-struct Arithmetic {
-  int32_t dtype;
-  DataType type;
-  ComputeType compute;
-  DataType scale;
-  std::array<int32_t, 4> results; ///< Types of C, -1 behind the last one.
-};
-} // namespace
-
-static const Arithmetic arithmetics[] = {
-    {BRAID_RT_F16,
-     R_16F,
-     COMPUTE_32F,
-     R_32F,
-     {BRAID_RT_F16, BRAID_RT_F32, -1, -1}},
-    {BRAID_RT_BF16,
-     R_16BF,
-     COMPUTE_32F,
-     R_32F,
-     {BRAID_RT_BF16, BRAID_RT_F32, -1, -1}},
-    {BRAID_RT_F32, R_32F, COMPUTE_32F, R_32F, {BRAID_RT_F32, -1, -1, -1}},
-    {BRAID_RT_F64, R_64F, COMPUTE_64F, R_64F, {BRAID_RT_F64, -1, -1, -1}},
-    {BRAID_RT_COMPLEX_F32,
-     C_32F,
-     COMPUTE_32F,
-     C_32F,
-     {BRAID_RT_COMPLEX_F32, -1, -1, -1}},
-    {BRAID_RT_COMPLEX_F64,
-     C_64F,
-     COMPUTE_64F,
-     C_64F,
-     {BRAID_RT_COMPLEX_F64, -1, -1, -1}},
-    {BRAID_RT_F8E4M3FN,
-     R_8F_E4M3,
-     COMPUTE_32F,
-     R_32F,
-     {BRAID_RT_F16, BRAID_RT_BF16, BRAID_RT_F32, BRAID_RT_F8E4M3FN}},
-};
-
-static const Arithmetic *findArithmetic(int32_t dtype) {
-  for (const Arithmetic &arithmetic : arithmetics)
-    if (arithmetic.dtype == dtype)
-      return &arithmetic;
-  return nullptr;
-}
-
-static std::string typeName(int32_t dtype) {
-  const char *name = braid_rt_dtype_name(dtype);
-  return name ? name : std::to_string(dtype);
-}
-
-static const Arithmetic &checkTypes(const MatrixProduct &product) {
-  const Arithmetic *found = findArithmetic(product.dtype);
-  if (!found)
-    throw Error("matmul of " + typeName(product.dtype) +
-                ", expected f16, bf16, f32, f64, complex<f32>, complex<f64> or "
-                "f8E4M3FN");
-  std::string names;
-  for (int32_t result : found->results) {
-    if (result == product.options.resultDtype)
-      return *found;
-    if (result >= 0)
-      names += (names.empty() ? "" : " or ") + typeName(result);
-  }
-  throw Error("matmul of " + typeName(product.dtype) + " with a result of " +
-              typeName(product.options.resultDtype) + ", expected " + names);
-}
-
-/// `bf16 matrices of 4096 x 128 and 128 x 64 (transposed B, gelu, bias)`.
-static std::string describeProduct(const MatrixProduct &p) {
-  std::string details;
-  auto add = [&](const std::string &detail) {
-    details += (details.empty() ? "" : ", ") + detail;
-  };
-  if (p.batch != 1)
-    add("batch of " + std::to_string(p.batch));
-  if (p.transposeA)
-    add("transposed A");
-  if (p.transposeB)
-    add("transposed B");
-  if (p.options.resultDtype != p.dtype)
-    add("result " + typeName(p.options.resultDtype));
-  if (p.beta != 0)
-    add("beta " + std::to_string(p.beta));
-  if (p.options.epilogue == BRAID_RT_EPILOGUE_RELU)
-    add("relu");
-  if (p.options.epilogue == BRAID_RT_EPILOGUE_GELU)
-    add("gelu");
-  if (p.options.bias)
-    add("bias");
-  return typeName(p.dtype) + " matrices of " + std::to_string(p.m) + " x " +
-         std::to_string(p.k) + " and " + std::to_string(p.k) + " x " +
-         std::to_string(p.n) + (details.empty() ? "" : " (" + details + ")");
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,14 +54,6 @@ size_t Products::KeyHash::operator()(const Key &key) const {
 static int64_t alignmentOf(const void *pointer) {
   auto address = reinterpret_cast<uintptr_t>(pointer) | 256;
   return static_cast<int64_t>(address & -address);
-}
-
-template <typename Value>
-void Products::set(MatmulDesc desc, MatmulDescAttribute attribute,
-                   Value value) const {
-  blas.check(
-      blas.matmulDescSetAttribute(desc, attribute, &value, sizeof(value)),
-      "cublasLtMatmulDescSetAttribute");
 }
 
 MatrixLayout Products::layout(DataType type, int64_t rows, int64_t columns,
@@ -235,7 +117,8 @@ void Products::describe(Plan &plan, const MatrixProduct &p) const {
   if (p.options.bias)
     set(plan.desc, MATMUL_DESC_BIAS_DATA_TYPE, result);
   if (p.options.multiprocessors)
-    set(plan.desc, MATMUL_DESC_SM_COUNT_TARGET, p.options.multiprocessors);
+    set(plan.desc, MATMUL_DESC_SM_COUNT_TARGET,
+        std::min(p.options.multiprocessors, gpu.multiprocessors));
   plan.a = layout(arithmetic.type, p.transposeB ? p.k : p.n,
                   p.transposeB ? p.n : p.k, p.ldb, p.batch, p.strideB);
   plan.b = layout(arithmetic.type, p.transposeA ? p.m : p.k,
@@ -338,7 +221,7 @@ Products::Plan &Products::find(const MatrixProduct &p,
       for (int64_t value : key)
         text += ' ' + std::to_string(value);
       choice = static_cast<size_t>(gpu.hooks.chooseAlgorithm(
-          text, [&]() { return measure(plan, p, operands, candidates); }));
+          text, [&]() { return measure(plan, p, candidates); }));
     }
     plan.algorithm =
         candidates[choice < candidates.size() ? choice : 0].algorithm;
@@ -350,65 +233,17 @@ Products::Plan &Products::find(const MatrixProduct &p,
 }
 
 //===----------------------------------------------------------------------===//
-// Measurement
+// Multiplication
 //===----------------------------------------------------------------------===//
 
 BlasStatus Products::run(const Plan &plan, const Operands &operands,
-                         void *result, const MatmulAlgorithm &algorithm) const {
+                         const MatmulAlgorithm &algorithm,
+                         Stream stream) const {
   return blas.matmul(handle, plan.desc, plan.alpha, operands.b, plan.a,
-                     operands.a, plan.b, plan.beta, operands.c, plan.c, result,
-                     plan.d, &algorithm, toPointer(workspace),
-                     static_cast<size_t>(workspaceBytes), gpu.stream);
+                     operands.a, plan.b, plan.beta, operands.c, plan.c,
+                     operands.c, plan.d, &algorithm, operands.workspace,
+                     static_cast<size_t>(workspaceBytes), stream);
 }
-
-/// Milliseconds, the greatest number where the algorithm does not run. The
-/// first run loads the kernel.
-float Products::time(Plan &plan, const Operands &operands, void *result,
-                     const MatmulAlgorithm &algorithm) {
-  if (run(plan, operands, result, algorithm) != BLAS_SUCCESS)
-    return std::numeric_limits<float>::max();
-  gpu.driver.check(gpu.driver.eventRecord(begin, gpu.stream), "cuEventRecord");
-  for (int i = 0; i < measuredRuns; ++i)
-    blas.check(run(plan, operands, result, algorithm), "cublasLtMatmul");
-  gpu.driver.check(gpu.driver.eventRecord(end, gpu.stream), "cuEventRecord");
-  gpu.waitOnHost(end, "the choice of a matmul's algorithm");
-  float milliseconds = 0;
-  gpu.driver.check(gpu.driver.eventElapsedTime(&milliseconds, begin, end),
-                   "cuEventElapsedTime");
-  return milliseconds;
-}
-
-int32_t
-Products::measure(Plan &plan, const MatrixProduct &p, const Operands &operands,
-                  const std::vector<MatmulHeuristicResult> &candidates) {
-  // A product that adds to C must do so once only.
-  DevicePointer scratch = 0;
-  if (p.beta != 0) {
-    int64_t elements = (p.batch - 1) * p.strideC + (p.m - 1) * p.ldc + p.n;
-    int64_t bytes = elements * braid_rt_dtype_size(p.options.resultDtype);
-    if (gpu.driver.memAllocAsync(&scratch, static_cast<size_t>(bytes),
-                                 gpu.stream) != SUCCESS)
-      return 0;
-  }
-  void *result = scratch ? toPointer(scratch) : operands.c;
-  int32_t best = 0;
-  float bestTime = std::numeric_limits<float>::max();
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    float taken = time(plan, operands, result, candidates[i].algorithm);
-    if (taken < bestTime) {
-      bestTime = taken;
-      best = static_cast<int32_t>(i);
-    }
-  }
-  if (scratch)
-    gpu.driver.check(gpu.driver.memFreeAsync(scratch, gpu.stream),
-                     "cuMemFreeAsync");
-  return best;
-}
-
-//===----------------------------------------------------------------------===//
-// Multiplication
-//===----------------------------------------------------------------------===//
 
 /// The product without a middle dimension: C = beta C.
 void Products::multiplyByNothing(const MatrixProduct &p, void *c) const {
@@ -440,13 +275,13 @@ void Products::multiply(const MatrixProduct &product, const void *a,
     gpu.checkCapture("matmul");
     return;
   }
-  Operands operands = {a, b, c};
+  Operands operands = {a, b, c, reinterpret_cast<void *>(workspace)};
   Plan &plan = find(product, operands);
   if (plan.bias != product.options.bias) {
     set(plan.desc, MATMUL_DESC_BIAS_POINTER, product.options.bias);
     plan.bias = product.options.bias;
   }
-  BlasStatus status = run(plan, operands, c, plan.algorithm);
+  BlasStatus status = run(plan, operands, plan.algorithm, gpu.stream);
   if (status != BLAS_SUCCESS)
     throw Error("matmul of " + describeProduct(product) + " on " + gpu.name +
                 ": cublasLtMatmul failed: " + blas.getStatusName(status) +

@@ -52,7 +52,7 @@ private:
   };
   struct Operands {
     const void *a, *b;
-    void *c;
+    void *c, *workspace;
   };
   /// A product as the library sees it: column-major, so that the operands have
   /// changed places and C is the transposed result.
@@ -70,23 +70,33 @@ private:
                       int64_t leading, int64_t batch, int64_t stride) const;
   std::vector<MatmulHeuristicResult>
   propose(const Plan &plan, const MatrixProduct &product, const Key &key) const;
-  int32_t measure(Plan &plan, const MatrixProduct &product,
-                  const Operands &operands,
-                  const std::vector<MatmulHeuristicResult> &candidates);
-  float time(Plan &plan, const Operands &operands, void *result,
-             const MatmulAlgorithm &algorithm);
-  BlasStatus run(const Plan &plan, const Operands &operands, void *result,
-                 const MatmulAlgorithm &algorithm) const;
+  BlasStatus run(const Plan &plan, const Operands &operands,
+                 const MatmulAlgorithm &algorithm, Stream stream) const;
   void multiplyByNothing(const MatrixProduct &product, void *c) const;
   void release(Plan &plan) const;
+
+  // Measurements use a stream and memory of their own: they wait for nothing
+  // that another rank has to do first.
+  void openMeasurement();
+  void closeMeasurement();
+  int32_t measure(Plan &plan, const MatrixProduct &product,
+                  const std::vector<MatmulHeuristicResult> &candidates);
+  float time(const Plan &plan, const Operands &operands,
+             const MatmulAlgorithm &algorithm);
+
   template <typename Value>
-  void set(MatmulDesc desc, MatmulDescAttribute attribute, Value value) const;
+  void set(MatmulDesc desc, MatmulDescAttribute attribute, Value value) const {
+    blas.check(
+        blas.matmulDescSetAttribute(desc, attribute, &value, sizeof(value)),
+        "cublasLtMatmulDescSetAttribute");
+  }
 
   const Blas &blas;
   const Gpu &gpu;
   DeviceMemory &memory;
   BlasHandle handle = nullptr;
   DevicePointer workspace = 0;
+  Stream measuring = nullptr;
   Event begin = nullptr, end = nullptr; ///< Of a measurement.
   std::unordered_map<Key, Plan, KeyHash> plans;
 };

@@ -1,0 +1,255 @@
+//===- Modules.cpp - Kernels of the fake CUDA driver ----------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "State.h"
+
+#include <cstring>
+#include <regex>
+
+using namespace fakecuda;
+
+/// The kernels of PTX text and the sizes of their parameters.
+static std::map<std::string, std::vector<size_t>>
+readKernels(const std::string &ptx) {
+  static const std::regex entry(R"(\.entry\s+([\w$]+)\s*\(([^)]*)\))");
+  static const std::regex parameter(
+      R"(\.param\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)(?:\s+\.ptr\b[^,]*?)?\s+[\w$]+(?:\[(\d+)\])?)");
+  std::map<std::string, std::vector<size_t>> kernels;
+  for (std::sregex_iterator it(ptx.begin(), ptx.end(), entry), end; it != end;
+       ++it) {
+    std::vector<size_t> &sizes = kernels[(*it)[1]];
+    std::string list = (*it)[2];
+    for (std::sregex_iterator p(list.begin(), list.end(), parameter); p != end;
+         ++p)
+      sizes.push_back(std::stoul((*p)[1]) / 8 *
+                      ((*p)[2].matched ? std::stoul((*p)[2]) : 1));
+  }
+  return kernels;
+}
+
+static CUfunc_st &checkFunction(const char *call, Function function) {
+  if (state().functions.find(function) == state().functions.end())
+    fail(call, "the kernel does not exist, or its module was unloaded");
+  return *function;
+}
+
+static CUfunc_st *makeFunction(CUmod_st &module, const std::string &name) {
+  std::unique_ptr<CUfunc_st> &slot = module.functions[name];
+  if (!slot) {
+    slot = std::make_unique<CUfunc_st>();
+    slot->module = &module;
+    slot->name = name;
+    state().functions.emplace(slot.get(), &module);
+  }
+  return slot.get();
+}
+
+/// The sizes of a kernel's parameters; nullptr where nobody knows them.
+static const std::vector<size_t> *findParameters(const CUfunc_st &function) {
+  auto own = function.module->kernels.find(function.name);
+  if (own != function.module->kernels.end())
+    return &own->second;
+  auto registered = state().kernels.find(function.name);
+  return registered == state().kernels.end() ? nullptr
+                                             : &registered->second.sizes;
+}
+
+extern "C" {
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+/// Reads PTX text; takes anything else for an image with all kernels that are
+/// asked for.
+Result cuModuleLoadDataEx(Module *module, const void *image, unsigned,
+                          JitOption *, void **) {
+  FAKE_CUDA_ENTER("cuModuleLoadDataEx")
+  CUctx_st *context = currentContext("cuModuleLoadDataEx");
+  checkAllocation("cuModuleLoadDataEx");
+  if (breaksCapture())
+    return ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  auto created = std::make_unique<CUmod_st>();
+  created->context = context;
+  const char *text = static_cast<const char *>(image);
+  if (std::strncmp(text, "//", 2) == 0 ||
+      std::strncmp(text, ".version", 8) == 0) {
+    created->readable = true;
+    created->kernels = readKernels(text);
+  }
+  *module = created.get();
+  state().modules.emplace(*module, std::move(created));
+  return SUCCESS;
+}
+
+static CUmod_st &checkModule(const char *call, Module module) {
+  if (state().modules.find(module) == state().modules.end())
+    fail(call, "the module does not exist, or was unloaded");
+  return *module;
+}
+
+Result cuModuleUnload(Module module) {
+  FAKE_CUDA_ENTER("cuModuleUnload")
+  checkModule("cuModuleUnload", module);
+  currentContext("cuModuleUnload");
+  for (const auto &function : module->functions)
+    state().functions.erase(function.second.get());
+  state().modules.erase(module);
+  return SUCCESS;
+}
+
+Result cuModuleGetFunction(Function *function, Module module,
+                           const char *name) {
+  FAKE_CUDA_ENTER("cuModuleGetFunction")
+  checkModule("cuModuleGetFunction", module);
+  if (module->readable && !module->kernels.count(name))
+    return ERROR_NOT_FOUND;
+  *function = makeFunction(*module, name);
+  return SUCCESS;
+}
+
+Result cuModuleGetFunctionCount(unsigned *count, Module module) {
+  FAKE_CUDA_ENTER("cuModuleGetFunctionCount")
+  checkModule("cuModuleGetFunctionCount", module);
+  *count = static_cast<unsigned>(module->kernels.size());
+  return SUCCESS;
+}
+
+Result cuModuleEnumerateFunctions(Function *functions, unsigned count,
+                                  Module module) {
+  FAKE_CUDA_ENTER("cuModuleEnumerateFunctions")
+  checkModule("cuModuleEnumerateFunctions", module);
+  for (const auto &kernel : module->kernels)
+    if (count-- > 0)
+      *functions++ = makeFunction(*module, kernel.first);
+  return SUCCESS;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+Result cuFuncGetName(const char **name, Function function) {
+  FAKE_CUDA_ENTER("cuFuncGetName")
+  *name = checkFunction("cuFuncGetName", function).name.c_str();
+  return SUCCESS;
+}
+
+Result cuFuncLoad(Function function) {
+  FAKE_CUDA_ENTER("cuFuncLoad")
+  checkFunction("cuFuncLoad", function).loaded = true;
+  return SUCCESS;
+}
+
+Result cuFuncGetParamInfo(Function function, size_t index, size_t *offset,
+                          size_t *bytes) {
+  FAKE_CUDA_ENTER("cuFuncGetParamInfo")
+  const std::vector<size_t> *sizes =
+      findParameters(checkFunction("cuFuncGetParamInfo", function));
+  if (!sizes)
+    return ERROR_NOT_SUPPORTED;
+  if (index >= sizes->size())
+    return ERROR_INVALID_VALUE;
+  *offset = 0;
+  *bytes = (*sizes)[index];
+  return SUCCESS;
+}
+
+Result cuFuncGetAttribute(int *value, FunctionAttribute attribute,
+                          Function function) {
+  FAKE_CUDA_ENTER("cuFuncGetAttribute")
+  checkFunction("cuFuncGetAttribute", function);
+  *value = attribute == FUNCTION_MAX_DYNAMIC_SHARED_SIZE_BYTES
+               ? function->sharedLimit
+               : 0;
+  return SUCCESS;
+}
+
+Result cuFuncSetAttribute(Function function, FunctionAttribute attribute,
+                          int value) {
+  FAKE_CUDA_ENTER("cuFuncSetAttribute")
+  checkFunction("cuFuncSetAttribute", function);
+  if (attribute != FUNCTION_MAX_DYNAMIC_SHARED_SIZE_BYTES || value > 227 * 1024)
+    return ERROR_INVALID_VALUE;
+  function->sharedLimit = value;
+  return SUCCESS;
+}
+
+static std::string joined(const unsigned *values) {
+  return std::to_string(values[0]) + ' ' + std::to_string(values[1]) + ' ' +
+         std::to_string(values[2]);
+}
+
+/// Copies the arguments; ends the process where one points to freed memory.
+static std::vector<std::vector<char>>
+copyArguments(const std::string &what, int device,
+              const std::vector<size_t> &sizes, void **arguments) {
+  std::vector<std::vector<char>> copies;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const char *begin = static_cast<const char *>(arguments[i]);
+    copies.emplace_back(begin, begin + sizes[i]);
+    if (sizes[i] != sizeof(uintptr_t))
+      continue;
+    uintptr_t value = 0;
+    std::memcpy(&value, begin, sizeof(value));
+    if (findAllocation(value))
+      checkMemory(what + ", argument " + std::to_string(i), device, value, 1);
+  }
+  return copies;
+}
+
+Result cuLaunchKernel(Function function, unsigned gridX, unsigned gridY,
+                      unsigned gridZ, unsigned blockX, unsigned blockY,
+                      unsigned blockZ, unsigned sharedBytes, Stream stream,
+                      void **arguments, void **extra) {
+  FAKE_CUDA_ENTER("cuLaunchKernel")
+  CUstream_st &checked = checkStream("cuLaunchKernel", stream);
+  checkFunction("cuLaunchKernel", function);
+  if (function->module->context != checked.context)
+    fail("cuLaunchKernel",
+         "kernel " + function->name + " of device " +
+             std::to_string(function->module->context->device) +
+             " on a stream of device " +
+             std::to_string(checked.context->device));
+  if (extra)
+    return ERROR_INVALID_VALUE;
+  const unsigned grid[] = {gridX, gridY, gridZ};
+  const unsigned block[] = {blockX, blockY, blockZ};
+  uint64_t threads = uint64_t(blockX) * blockY * blockZ;
+  if (gridX == 0 || gridY == 0 || gridZ == 0 || gridY > 65535 ||
+      gridZ > 65535 || threads == 0 || threads > 1024 ||
+      sharedBytes > static_cast<unsigned>(function->sharedLimit))
+    return ERROR_INVALID_VALUE;
+  auto operation = std::make_shared<Operation>();
+  operation->what = "kernel " + function->name + " grid " + joined(grid) +
+                    " block " + joined(block) + " shared " +
+                    std::to_string(sharedBytes);
+  operation->costNs = 1000;
+  operation->run = []() {};
+  const std::vector<size_t> *sizes = findParameters(*function);
+  auto registered = state().kernels.find(function->name);
+  if (sizes) {
+    auto copies = std::make_shared<std::vector<std::vector<char>>>(
+        copyArguments("kernel " + function->name, checked.context->device,
+                      *sizes, arguments));
+    fake_cuda_kernel run = registered == state().kernels.end()
+                               ? nullptr
+                               : registered->second.function;
+    operation->run = [=]() {
+      std::vector<void *> pointers;
+      for (std::vector<char> &copy : *copies)
+        pointers.push_back(copy.data());
+      const unsigned sizesOfGrid[] = {gridX, gridY, gridZ};
+      const unsigned sizesOfBlock[] = {blockX, blockY, blockZ};
+      if (run)
+        run(pointers.data(), sizesOfGrid, sizesOfBlock);
+    };
+  }
+  return submit("cuLaunchKernel", checked, operation);
+}
+} // extern "C"

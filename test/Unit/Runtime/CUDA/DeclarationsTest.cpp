@@ -1,0 +1,217 @@
+//===- DeclarationsTest.cpp - Declarations against NVIDIA's headers -------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All is compared when this file is compiled, where there are headers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifdef BRAID_HAS_CUDA_HEADER
+#include <cuda.h>
+#endif
+#ifdef BRAID_HAS_CUBLASLT_HEADER
+#include <cublasLt.h>
+#endif
+
+#include "CUDA/API/Blas.h"
+#include "CUDA/API/Driver.h"
+
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+using namespace braid::rt;
+
+namespace {
+/// Whether two types are passed alike: pointers, numbers of one size.
+template <typename A, typename B> constexpr bool isPassedAlike() {
+  if constexpr (std::is_same_v<A, B>)
+    return true;
+  else if constexpr (std::is_pointer_v<A> && std::is_pointer_v<B>)
+    return true;
+  else
+    return (std::is_integral_v<A> || std::is_enum_v<A>) &&
+           (std::is_integral_v<B> || std::is_enum_v<B>) &&
+           sizeof(A) == sizeof(B);
+}
+
+template <typename A, typename B> struct HaveOneInterface : std::false_type {};
+template <typename ResultA, typename... A, typename ResultB, typename... B>
+struct HaveOneInterface<ResultA (*)(A...), ResultB (*)(B...)> {
+  static constexpr bool compare() {
+    if constexpr (sizeof...(A) != sizeof...(B))
+      return false;
+    else
+      return isPassedAlike<ResultA, ResultB>() &&
+             (isPassedAlike<A, B>() && ...);
+  }
+  static constexpr bool value = compare();
+};
+} // namespace
+
+static_assert(HaveOneInterface<int (*)(void *), unsigned (*)(int *)>::value);
+static_assert(!HaveOneInterface<int (*)(void *), int (*)(long)>::value);
+static_assert(!HaveOneInterface<int (*)(long), int (*)(int)>::value);
+static_assert(!HaveOneInterface<int (*)(int), int (*)(int, int)>::value);
+
+#ifdef BRAID_HAS_CUDA_HEADER
+
+#define TEXT_OF(name) #name
+// The name in the library, where cuda.h maps the name in the manual to it.
+#define EXPANDED(name) TEXT_OF(name)
+#define COMPARE(member, name, symbol, parameters)                              \
+  static_assert(HaveOneInterface<decltype(cuda::Driver::member),               \
+                                 decltype(&name)>::value,                      \
+                "the parameters of " symbol);                                  \
+  static_assert(std::string_view(EXPANDED(name)) == symbol, symbol);
+BRAID_CUDA_DRIVER_FUNCTIONS(COMPARE)
+#undef COMPARE
+
+static_assert(CUDA_VERSION >= 13000, "the header of CUDA 13");
+static_assert(sizeof(cuda::Uuid) == sizeof(CUuuid));
+static_assert(sizeof(cuda::DevicePointer) == sizeof(CUdeviceptr));
+static_assert(std::is_same_v<cuda::Stream, CUstream>);
+static_assert(std::is_same_v<cuda::Event, CUevent>);
+static_assert(std::is_same_v<cuda::Function, CUfunction>);
+static_assert(std::is_same_v<cuda::Module, CUmodule>);
+static_assert(std::is_same_v<cuda::Graph, CUgraph>);
+static_assert(std::is_same_v<cuda::GraphNode, CUgraphNode>);
+static_assert(std::is_same_v<cuda::GraphExec, CUgraphExec>);
+static_assert(std::is_same_v<cuda::ContextHandle, CUcontext>);
+
+#define EQUAL(own, theirs) static_assert(cuda::own == unsigned(theirs))
+EQUAL(SUCCESS, CUDA_SUCCESS);
+EQUAL(ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE);
+EQUAL(ERROR_OUT_OF_MEMORY, CUDA_ERROR_OUT_OF_MEMORY);
+EQUAL(ERROR_NOT_INITIALIZED, CUDA_ERROR_NOT_INITIALIZED);
+EQUAL(ERROR_STUB_LIBRARY, CUDA_ERROR_STUB_LIBRARY);
+EQUAL(ERROR_NO_DEVICE, CUDA_ERROR_NO_DEVICE);
+EQUAL(ERROR_INVALID_DEVICE, CUDA_ERROR_INVALID_DEVICE);
+EQUAL(ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_IMAGE);
+EQUAL(ERROR_INVALID_CONTEXT, CUDA_ERROR_INVALID_CONTEXT);
+EQUAL(ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_NO_BINARY_FOR_GPU);
+EQUAL(ERROR_INVALID_PTX, CUDA_ERROR_INVALID_PTX);
+EQUAL(ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+EQUAL(ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_HANDLE);
+EQUAL(ERROR_NOT_FOUND, CUDA_ERROR_NOT_FOUND);
+EQUAL(ERROR_NOT_READY, CUDA_ERROR_NOT_READY);
+EQUAL(ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_ILLEGAL_ADDRESS);
+EQUAL(ERROR_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+EQUAL(ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_FAILED);
+EQUAL(ERROR_NOT_SUPPORTED, CUDA_ERROR_NOT_SUPPORTED);
+EQUAL(ERROR_SYSTEM_DRIVER_MISMATCH, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
+EQUAL(ERROR_STREAM_CAPTURE_UNSUPPORTED, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+EQUAL(ERROR_STREAM_CAPTURE_INVALIDATED, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+EQUAL(ERROR_STREAM_CAPTURE_UNMATCHED, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+EQUAL(ERROR_STREAM_CAPTURE_UNJOINED, CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+EQUAL(ERROR_STREAM_CAPTURE_ISOLATION, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+EQUAL(ERROR_STREAM_CAPTURE_WRONG_THREAD,
+      CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+EQUAL(ERROR_CAPTURED_EVENT, CUDA_ERROR_CAPTURED_EVENT);
+EQUAL(DEVICE_MULTIPROCESSOR_COUNT, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+EQUAL(DEVICE_PCI_BUS_ID, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID);
+EQUAL(DEVICE_PCI_DEVICE_ID, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID);
+EQUAL(DEVICE_PCI_DOMAIN_ID, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID);
+EQUAL(DEVICE_COMPUTE_CAPABILITY_MAJOR,
+      CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+EQUAL(DEVICE_COMPUTE_CAPABILITY_MINOR,
+      CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+EQUAL(DEVICE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+      CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+EQUAL(FUNCTION_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+EQUAL(FUNCTION_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+      CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+EQUAL(STREAM_NON_BLOCKING, CU_STREAM_NON_BLOCKING);
+EQUAL(EVENT_TIMING, CU_EVENT_DEFAULT);
+EQUAL(EVENT_NO_TIMING, CU_EVENT_DISABLE_TIMING);
+EQUAL(HOST_PORTABLE, CU_MEMHOSTALLOC_PORTABLE);
+EQUAL(CAPTURE_GLOBAL, CU_STREAM_CAPTURE_MODE_GLOBAL);
+EQUAL(CAPTURE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+EQUAL(CAPTURE_RELAXED, CU_STREAM_CAPTURE_MODE_RELAXED);
+EQUAL(CAPTURE_NONE, CU_STREAM_CAPTURE_STATUS_NONE);
+EQUAL(CAPTURE_ACTIVE, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+EQUAL(CAPTURE_INVALIDATED, CU_STREAM_CAPTURE_STATUS_INVALIDATED);
+EQUAL(GRAPH_USE_NODE_PRIORITY, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+EQUAL(JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER);
+EQUAL(JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+
+#endif
+
+#ifdef BRAID_HAS_CUBLASLT_HEADER
+
+#define COMPARE(member, name, parameters)                                      \
+  static_assert(                                                               \
+      HaveOneInterface<decltype(cuda::Blas::member), decltype(&name)>::value,  \
+      "the parameters of " #name);
+BRAID_CUBLASLT_FUNCTIONS(COMPARE)
+#undef COMPARE
+static_assert(HaveOneInterface<decltype(cuda::Blas::getStatusName),
+                               decltype(&cublasLtGetStatusName)>::value);
+static_assert(HaveOneInterface<decltype(cuda::Blas::getStatusString),
+                               decltype(&cublasLtGetStatusString)>::value);
+static_assert(HaveOneInterface<decltype(cuda::Blas::getVersion),
+                               decltype(&cublasLtGetVersion)>::value);
+
+using Heuristic = cuda::MatmulHeuristicResult;
+static_assert(sizeof(cuda::MatmulAlgorithm) == sizeof(cublasLtMatmulAlgo_t));
+static_assert(sizeof(Heuristic) == sizeof(cublasLtMatmulHeuristicResult_t));
+static_assert(offsetof(Heuristic, workspaceSize) ==
+              offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
+static_assert(offsetof(Heuristic, state) ==
+              offsetof(cublasLtMatmulHeuristicResult_t, state));
+static_assert(offsetof(Heuristic, wavesCount) ==
+              offsetof(cublasLtMatmulHeuristicResult_t, wavesCount));
+
+#define BLAS_EQUAL(own, theirs) static_assert(unsigned(cuda::own) == theirs)
+BLAS_EQUAL(BLAS_SUCCESS, CUBLAS_STATUS_SUCCESS);
+BLAS_EQUAL(BLAS_NOT_INITIALIZED, CUBLAS_STATUS_NOT_INITIALIZED);
+BLAS_EQUAL(BLAS_ALLOC_FAILED, CUBLAS_STATUS_ALLOC_FAILED);
+BLAS_EQUAL(BLAS_INVALID_VALUE, CUBLAS_STATUS_INVALID_VALUE);
+BLAS_EQUAL(BLAS_ARCH_MISMATCH, CUBLAS_STATUS_ARCH_MISMATCH);
+BLAS_EQUAL(BLAS_EXECUTION_FAILED, CUBLAS_STATUS_EXECUTION_FAILED);
+BLAS_EQUAL(BLAS_INTERNAL_ERROR, CUBLAS_STATUS_INTERNAL_ERROR);
+BLAS_EQUAL(BLAS_NOT_SUPPORTED, CUBLAS_STATUS_NOT_SUPPORTED);
+BLAS_EQUAL(R_32F, CUDA_R_32F);
+BLAS_EQUAL(R_64F, CUDA_R_64F);
+BLAS_EQUAL(R_16F, CUDA_R_16F);
+BLAS_EQUAL(C_32F, CUDA_C_32F);
+BLAS_EQUAL(C_64F, CUDA_C_64F);
+BLAS_EQUAL(R_16BF, CUDA_R_16BF);
+BLAS_EQUAL(R_8F_E4M3, CUDA_R_8F_E4M3);
+BLAS_EQUAL(R_8F_E5M2, CUDA_R_8F_E5M2);
+BLAS_EQUAL(COMPUTE_32F, CUBLAS_COMPUTE_32F);
+BLAS_EQUAL(COMPUTE_64F, CUBLAS_COMPUTE_64F);
+BLAS_EQUAL(COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_32F_FAST_TF32);
+BLAS_EQUAL(OPERATION_N, CUBLAS_OP_N);
+BLAS_EQUAL(OPERATION_T, CUBLAS_OP_T);
+BLAS_EQUAL(MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSA);
+BLAS_EQUAL(MATMUL_DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSB);
+BLAS_EQUAL(MATMUL_DESC_EPILOGUE, CUBLASLT_MATMUL_DESC_EPILOGUE);
+BLAS_EQUAL(MATMUL_DESC_BIAS_POINTER, CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+BLAS_EQUAL(MATMUL_DESC_SM_COUNT_TARGET, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET);
+BLAS_EQUAL(MATMUL_DESC_BIAS_DATA_TYPE, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE);
+BLAS_EQUAL(MATRIX_LAYOUT_BATCH_COUNT, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
+BLAS_EQUAL(MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+           CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
+BLAS_EQUAL(MATMUL_PREF_MAX_WORKSPACE_BYTES,
+           CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+BLAS_EQUAL(MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+           CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
+BLAS_EQUAL(MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+           CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES);
+BLAS_EQUAL(MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+           CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES);
+BLAS_EQUAL(MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+           CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
+BLAS_EQUAL(EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_DEFAULT);
+BLAS_EQUAL(EPILOGUE_RELU, CUBLASLT_EPILOGUE_RELU);
+BLAS_EQUAL(EPILOGUE_BIAS, CUBLASLT_EPILOGUE_BIAS);
+BLAS_EQUAL(EPILOGUE_GELU, CUBLASLT_EPILOGUE_GELU);
+BLAS_EQUAL(EPILOGUE_RELU | cuda::EPILOGUE_BIAS, CUBLASLT_EPILOGUE_RELU_BIAS);
+BLAS_EQUAL(EPILOGUE_GELU | cuda::EPILOGUE_BIAS, CUBLASLT_EPILOGUE_GELU_BIAS);
+
+#endif
