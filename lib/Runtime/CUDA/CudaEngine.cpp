@@ -76,13 +76,19 @@ void CudaEngine::startWorld() {
     // Several communicators of a GPU must not wait for each other's kernels in
     // different orders.
     setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", /*overwrite=*/0);
-    ncclLibrary = std::make_unique<nccl::NCCL>();
+    nccl();
   }
   chooseDevices();
   store = launch.hasLauncher() && size > 1
               ? createTcpStore(launch, environment.config.timeoutNs, *this)
               : createLocalStore();
   watchdog = std::make_unique<Watchdog>(*this);
+}
+
+const nccl::NCCL &CudaEngine::nccl() const {
+  std::call_once(ncclFlag,
+                 [&]() { ncclLibrary = std::make_unique<nccl::NCCL>(); });
+  return *ncclLibrary;
 }
 
 int32_t CudaEngine::deviceOf(int32_t rank) const {

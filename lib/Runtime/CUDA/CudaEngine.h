@@ -58,7 +58,9 @@ public:
 
   //===--- For ranks and communicators ------------------------------------===//
 
-  const nccl::NCCL &nccl() const { return *ncclLibrary; }
+  /// Loads the library when it is first needed: one rank needs it for a few
+  /// operations alone.
+  const nccl::NCCL &nccl() const;
   bool blocksInNCCL() const { return blocking; }
   bool isLocal(int32_t rank) const { return locals.size() > 1 || rank == own; }
   std::shared_ptr<cuda::Rendezvous> rendezvous(const CommunicatorSpec &spec);
@@ -129,7 +131,8 @@ private:
   int32_t size = 1, own = 0;
   std::vector<int32_t> locals;
   Capabilities abilities;
-  std::unique_ptr<nccl::NCCL> ncclLibrary;
+  mutable std::once_flag ncclFlag;
+  mutable std::unique_ptr<nccl::NCCL> ncclLibrary;
   std::vector<std::unique_ptr<cuda::CudaRank>> localRanksState;
 
   mutable std::mutex mutex;

@@ -49,7 +49,7 @@ static Failure disagreement(const OpenOperation &a, int32_t rankOfA,
                             const std::string &more = "") {
   // The lower rank first, whoever has found it.
   bool swap = rankOfB < rankOfA && more.empty();
-  Failure failure;
+  Failure failure = failureOf(a);
   failure.text = (swap ? describeDisagreement(a.describeMeeting(), rankOfB,
                                               b.text, rankOfA, a.text)
                        : describeDisagreement(a.describeMeeting(), rankOfA,

@@ -112,7 +112,7 @@ void braid::rt::cuda::checkSupported(const Operation &operation,
                   braid_rt_reduction_name(operation.reduction) + " of " +
                   braid_rt_dtype_name(operand.dtype) +
                   "; a program compiled for the target cuda does without");
-    if (operation.dim > 0 && groupSize > 1 &&
+    if (operation.dim > 0 && groupSize > 1 && operand.sourceBytes() > 0 &&
         !isOutermost(operation, operand.sourceSizes))
       throw Error(operation.signature() + ": NCCL joins and splits along "
                                           "dimension 0 alone; a program "

@@ -110,10 +110,10 @@ void NCCLCommunicator::settle(Lane &lane, nccl::Result result,
 }
 
 void NCCLCommunicator::release(bool abort) {
-  const nccl::NCCL &nccl = rank.engine.nccl();
   forEachLane([&](Lane &lane) {
     if (!lane.comm)
       return;
+    const nccl::NCCL &nccl = rank.engine.nccl();
     nccl::Comm comm = lane.comm;
     lane.comm = nullptr;
     nccl::Result result = abort ? nccl.commAbort(comm) : nccl.commDestroy(comm);

@@ -14,6 +14,7 @@
 #include "CUDA/Rendezvous.h"
 #include "Core/Engine.h"
 
+#include <atomic>
 #include <deque>
 #include <map>
 
@@ -136,7 +137,7 @@ private:
   bool isTargetOf(const Operation &operation) const;
 
   CallCache calls;
-  bool made = false;
+  std::atomic<bool> made{false};
   std::atomic<int64_t> started{0}; ///< Collectives.
   int64_t flushes = 0;
   std::map<std::pair<int64_t, bool>, int64_t> counts;

@@ -35,6 +35,8 @@ CudaRank::~CudaRank() {
   communicators.clear();
   for (Event event : events)
     driver().eventDestroy(event);
+  // It frees its memory through this object.
+  device.reset();
 }
 
 void CudaRank::releaseCommunicators() {
@@ -392,15 +394,16 @@ std::string CudaRank::findAsyncError() {
   std::unique_lock<std::mutex> issue(issuing, std::try_to_lock);
   if (!issue.owns_lock())
     return "";
-  const nccl::NCCL &nccl = engine.nccl();
   std::string text;
   std::lock_guard<std::mutex> lock(mutex);
   for (auto &entry : communicators)
     if (entry.second && entry.second->isMade())
       entry.second->forEachLane([&](Lane &lane) {
+        if (!lane.comm || !text.empty())
+          return;
+        const nccl::NCCL &nccl = engine.nccl();
         nccl::Result result = nccl::Success;
-        if (!lane.comm || !text.empty() ||
-            nccl.commGetAsyncError(lane.comm, &result) != nccl::Success ||
+        if (nccl.commGetAsyncError(lane.comm, &result) != nccl::Success ||
             result == nccl::Success || result == nccl::InProgress)
           return;
         text = "NCCL reports for the communicator of @" + lane.label + ": " +

@@ -139,11 +139,13 @@ void Context::finish(const braid_rt_entry &entry, void **args) {
                     "the program ended without waiting for " +
                     request.operation().signature() + " on @" + request.lane);
     detachResults(entry, args);
-    device.endInvocation();
-    statistics.deviceNs = device.deviceNs();
-    if (tracesDevice())
-      addDeviceEvents();
-    engine.endInvocation(rank);
+    atSite(entry.site, [&]() {
+      device.endInvocation();
+      statistics.deviceNs = device.deviceNs();
+      if (tracesDevice())
+        addDeviceEvents();
+      engine.endInvocation(rank);
+    });
   } catch (const Error &caught) {
     fail(caught.what(), caught.secondary);
   }

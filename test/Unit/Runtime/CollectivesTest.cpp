@@ -22,6 +22,8 @@ class CollectivesTest
 protected:
   int32_t dtype = std::get<0>(GetParam());
   int32_t ranks = std::get<1>(GetParam());
+  /// The results are of reductions.
+  bool reduces = false;
 
   void SetUp() override { BRAID_NEEDS_SHARED_WORLD(ranks); }
 
@@ -59,7 +61,8 @@ protected:
     for (int32_t rank : world.localRanks()) {
       const Buffer &found =
           inPlace && rank % 2 == 1 ? sources[rank] : destinations[rank];
-      EXPECT_EQ(found.data, expected[rank].data)
+      EXPECT_TRUE(reduces ? isReduced(found, expected[rank], ranks)
+                          : found.data == expected[rank].data)
           << what << " of " << braid_rt_dtype_name(dtype) << ", rank " << rank
           << " of " << ranks << (inPlace ? ", in place" : "");
     }
@@ -87,6 +90,7 @@ protected:
 } // namespace
 
 TEST_P(CollectivesTest, AllReduce) {
+  reduces = true;
   for (int32_t reduction : reductionsOf(dtype)) {
     std::vector<Buffer> sources = makeSources(sizes(), 1);
     std::vector<Buffer> scales = makeScales(reduction);
@@ -104,6 +108,7 @@ TEST_P(CollectivesTest, AllReduce) {
 }
 
 TEST_P(CollectivesTest, Reduce) {
+  reduces = true;
   for (int32_t reduction : reductionsOf(dtype)) {
     int32_t root = ranks - 1;
     std::vector<Buffer> sources = makeSources(sizes(), 2);
@@ -123,8 +128,11 @@ TEST_P(CollectivesTest, Reduce) {
 }
 
 TEST_P(CollectivesTest, ReduceScatter) {
+  reduces = true;
   for (int32_t reduction : reductionsOf(dtype))
     for (int64_t dim : {0, 1, 2}) {
+      if (!whyNoDimension(dim).empty())
+        continue;
       std::vector<int64_t> whole = {4, 3, 2};
       whole[dim] *= ranks;
       std::vector<Buffer> sources = makeSources(whole, 3);
@@ -157,6 +165,8 @@ TEST_P(CollectivesTest, Broadcast) {
 
 TEST_P(CollectivesTest, AllGather) {
   for (int64_t dim : {0, 1, 2}) {
+    if (!whyNoDimension(dim).empty())
+      continue;
     std::vector<Buffer> sources = makeSources({2, 3, 5}, 5);
     check(
         sources, std::vector<Buffer>(ranks, concatenate(sources, dim)),
@@ -324,6 +334,7 @@ TEST(SmallFloats, EveryCodeSurvivesAReduction) {
 
 TEST(SmallFloats, SumsThatAreTooLargeOverflowAsTheFormatSays) {
   BRAID_NEEDS_SHARED_WORLD(2);
+  BRAID_NEEDS(whyNoOrder());
   // 0x7e is the largest E4M3FN, 448; 0x7b the largest E5M2, 57344.
   struct {
     int32_t dtype;

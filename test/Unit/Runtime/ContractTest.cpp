@@ -65,6 +65,7 @@ static constexpr int32_t floatTypes[] = {BRAID_RT_F16,      BRAID_RT_BF16,
                                          BRAID_RT_F8E4M3FN, BRAID_RT_F8E5M2};
 
 TEST_P(ContractTest, ReductionsCombineInTheOrderOfTheRanks) {
+  BRAID_NEEDS(whyNoOrder());
   // Large values cancel in one order alone, and the exponents are spread, so
   // that any other order or association rounds to other bits. Sizes around the
   // pieces into which engines cut an operand.
@@ -95,6 +96,8 @@ TEST_P(ContractTest, IntegersWrapAround) {
     for (int i = 0; i < 256; ++i)
       sources[rank].data[i] = static_cast<char>(i + rank);
   for (int32_t reduction : {BRAID_RT_SUM, BRAID_RT_PRODUCT, BRAID_RT_AVG}) {
+    if (!whyNoReduction(reduction, BRAID_RT_I8).empty())
+      continue;
     Buffer expected = reduceReference(reduction, sources, {});
     std::vector<Buffer> found = allReduce(sources, reduction);
     for (int32_t rank : world->localRanks())
@@ -104,6 +107,8 @@ TEST_P(ContractTest, IntegersWrapAround) {
 }
 
 TEST_P(ContractTest, NaNOfAnyRankReachesAllRanks) {
+  // What NCCL's least and greatest of a NaN and a number is, it does not say.
+  BRAID_NEEDS(whyNoOrder());
   // Element i has a NaN on rank i, the last one on none.
   for (int32_t dtype : floatTypes)
     for (int32_t reduction : {BRAID_RT_SUM, BRAID_RT_PRODUCT, BRAID_RT_MIN,
@@ -123,6 +128,7 @@ TEST_P(ContractTest, NaNOfAnyRankReachesAllRanks) {
 }
 
 TEST_P(ContractTest, OfEqualValuesThatOfTheFirstRankStays) {
+  BRAID_NEEDS(whyNoOrder());
   // -0 and 0 are equal: the sign tells which one stayed.
   for (int32_t dtype : floatTypes)
     for (int32_t reduction : {BRAID_RT_MIN, BRAID_RT_MAX}) {
@@ -229,8 +235,8 @@ TEST_P(ContractTest, ReduceScatterGivesIntoItsOwnSliceOfTheSource) {
                     nullptr);
     })) << world->errors();
     for (int32_t rank : world->localRanks())
-      EXPECT_TRUE(slice(whole[rank], 0, rank, ranks).data ==
-                  slice(reduced, 0, rank, ranks).data);
+      EXPECT_TRUE(isReduced(slice(whole[rank], 0, rank, ranks),
+                            slice(reduced, 0, rank, ranks), ranks));
   }
 }
 

@@ -157,6 +157,7 @@ TEST(Disagreement, OfRoot) {
 
 TEST(Disagreement, OfDimension) {
   BRAID_NEEDS_OWN_WORLD(2);
+  BRAID_NEEDS(whyNoDimension(1));
   Data data(2);
   expectDisagreement(
       2, [&](int32_t rank) { data.gather(rank, rank); },

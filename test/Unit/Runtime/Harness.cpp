@@ -36,7 +36,42 @@ const std::string &braid::test::engineName() {
   return name;
 }
 
-bool braid::test::isInProcess() { return engineName() == "inproc"; }
+bool braid::test::isInProcess() {
+  // The engine cuda runs its ranks as threads where no launcher has started the
+  // process.
+  return engineName() == "inproc" ||
+         (engineName() == "cuda" && !std::getenv("RANK"));
+}
+
+bool braid::test::reducesInOrder() { return engineName() != "cuda"; }
+
+std::string braid::test::whyNoOrder() {
+  return reducesInOrder() ? ""
+                          : "NCCL combines operands in an order of its own";
+}
+
+std::string braid::test::whyNoReduction(int32_t reduction, int32_t dtype) {
+  if (engineName() != "cuda")
+    return "";
+  bool isInteger = dtype >= BRAID_RT_I8 && dtype <= BRAID_RT_I64;
+  bool isComplex =
+      dtype == BRAID_RT_COMPLEX_F32 || dtype == BRAID_RT_COMPLEX_F64;
+  bool lacks =
+      dtype == BRAID_RT_I16 || reduction == BRAID_RT_BXOR ||
+      (isInteger && (reduction == BRAID_RT_AVG || reduction == BRAID_RT_BAND ||
+                     reduction == BRAID_RT_BOR)) ||
+      (isComplex && reduction == BRAID_RT_PREMUL_SUM);
+  return lacks ? std::string("NCCL has no ") +
+                     braid_rt_reduction_name(reduction) + " of " +
+                     braid_rt_dtype_name(dtype)
+               : "";
+}
+
+std::string braid::test::whyNoDimension(int64_t dim) {
+  return engineName() == "cuda" && dim > 0
+             ? "NCCL joins and splits along dimension 0 alone"
+             : "";
+}
 
 OwnWorlds braid::test::ownWorlds() {
   static const std::string value = variable("BRAID_TEST_OWN_WORLDS", "");
@@ -116,9 +151,22 @@ World::World(int32_t ranks,
   const int32_t *ranksHere;
   int32_t count = braid_rt_world_local_ranks(world.get(), &ranksHere);
   locals.assign(ranksHere, ranksHere + count);
+  if (has("host-memory"))
+    return;
+  for (int32_t rank : locals) {
+    DeviceBuffers buffers;
+    buffers.context = context(rank);
+    buffers.memory = static_cast<char *>(braid_rt_device_alloc(
+        buffers.context, DeviceBuffers::bytes, error, sizeof(error)));
+    if (!buffers.memory)
+      throw std::runtime_error(error);
+    deviceBuffers.push_back(buffers);
+  }
 }
 
 World::~World() {
+  for (const DeviceBuffers &buffers : deviceBuffers)
+    braid_rt_device_free(buffers.context, buffers.memory);
   // After a failure the end of the world may end the process: the outcome of
   // the test is told before.
   if (isInProcess() || isShared)
@@ -136,11 +184,13 @@ namespace {
 struct Call {
   const Body *body;
   int32_t rank;
+  DeviceBuffers *buffers;
 };
 } // namespace
 
 static void callBody(void **args) {
   const Call &call = *static_cast<Call *>(args[0]);
+  useDeviceBuffers(call.buffers);
   (*call.body)(call.rank);
 }
 
@@ -165,13 +215,18 @@ void World::announce(const Groups &groups) {
     added.push_back(&worldGroup);
   if (added.empty())
     return;
+  static const braid_rt_device_program nothing = {};
+  bool onHost = has("host-memory");
   braid_rt_program program = {BRAID_RT_ABI_VERSION,
-                              0,
+                              onHost ? BRAID_RT_TARGET_HOST
+                                     : BRAID_RT_TARGET_CUDA,
                               "conformance",
                               static_cast<int64_t>(added.size()),
                               added.data(),
                               0,
-                              nullptr};
+                              nullptr,
+                              nullptr,
+                              onHost ? nullptr : &nothing};
   char error[1024];
   if (braid_rt_world_prepare(world.get(), &program, error, sizeof(error)) !=
       BRAID_RT_OK)
@@ -185,8 +240,9 @@ bool World::run(const Body &body, const Groups &groups) {
 
 bool World::runUnannounced(const Body &body) {
   std::vector<Call> calls;
-  for (int32_t rank : locals)
-    calls.push_back({&body, rank});
+  for (size_t i = 0; i < locals.size(); ++i)
+    calls.push_back({&body, locals[i],
+                     deviceBuffers.empty() ? nullptr : &deviceBuffers[i]});
   std::vector<void *> args;
   for (Call &call : calls)
     args.push_back(&call);

@@ -17,6 +17,7 @@
 #ifndef BRAID_TEST_UNIT_RUNTIME_HARNESS_H
 #define BRAID_TEST_UNIT_RUNTIME_HARNESS_H
 
+#include "DeviceBuffers.h"
 #include "braid-rt/braid-rt.h"
 
 #include <cstdint>
@@ -40,6 +41,26 @@ const std::string &engineName();
 
 /// Whether the ranks are threads of this process.
 bool isInProcess();
+
+/// Whether reductions combine operands in the order of the ranks, and round as
+/// the reference does. Else results of floats are compared with a tolerance.
+bool reducesInOrder();
+
+/// Why reductions have not the reference's bits; empty when they have.
+std::string whyNoOrder();
+
+/// Why the engine does not run a reduction, or the joining and splitting of
+/// tensors along a dimension; empty when it does.
+std::string whyNoReduction(int32_t reduction, int32_t dtype);
+std::string whyNoDimension(int64_t dim);
+
+/// Skips the test where the engine lacks what it is about.
+#define BRAID_NEEDS(whyNot)                                                    \
+  do {                                                                         \
+    const std::string why = whyNot;                                            \
+    if (!why.empty())                                                          \
+      GTEST_SKIP() << why;                                                     \
+  } while (false)
 
 /// How a run of the tests treats those that need a world of their own.
 enum class OwnWorlds {
@@ -104,6 +125,8 @@ private:
   std::set<std::string> announced;
   bool isShared = false;
   std::unique_ptr<braid_rt_world, void (*)(braid_rt_world *)> world;
+  /// Of the local ranks; none where the host is the device.
+  std::vector<DeviceBuffers> deviceBuffers;
 };
 
 /// A world of that many ranks which all tests of the process share; with 0

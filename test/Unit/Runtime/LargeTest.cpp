@@ -50,7 +50,8 @@ TEST_P(LargeTest, AllReduceOfManyUnitsInAndOutOfPlace) {
                       nullptr);
       }));
       for (int32_t rank : world.localRanks())
-        EXPECT_TRUE((inPlace ? sources : results)[rank].data == expected.data);
+        EXPECT_TRUE(
+            isReduced((inPlace ? sources : results)[rank], expected, ranks));
     }
   }
 }
@@ -79,6 +80,8 @@ TEST(Large, StreamedResultsAreWhole) {
 TEST(Large, ReduceScatterAndAllGatherAlongEachDimension) {
   BRAID_NEEDS_SHARED_WORLD(3);
   for (int64_t dim : {0, 1, 2}) {
+    if (!whyNoDimension(dim).empty())
+      continue;
     std::vector<int64_t> whole = {30, 60, 90};
     std::vector<Buffer> sources = makeBuffers(3, BRAID_RT_F32, whole, true);
     std::vector<int64_t> part = whole;
@@ -99,7 +102,7 @@ TEST(Large, ReduceScatterAndAllGatherAlongEachDimension) {
     }));
     Buffer expected = reduceReference(BRAID_RT_SUM, sources, {});
     for (int32_t rank : world.localRanks())
-      EXPECT_TRUE(gathered[rank].data == expected.data) << dim;
+      EXPECT_TRUE(isReduced(gathered[rank], expected, 3)) << dim;
   }
 }
 
@@ -127,6 +130,8 @@ TEST(Large, AllToAllAndPermuteInPlace) {
 
 TEST(Large, CollectiveAdvancesWhileTheRanksCompute) {
   BRAID_NEEDS_OWN_WORLD(2);
+  if (engineName() == "cuda")
+    GTEST_SKIP() << "the trace of engine cuda shows the host's times";
   // Nobody waits while the ranks are busy: only the progress threads can move
   // the data. How long they need depends on the machine; try longer and longer.
   std::vector<Buffer> sources = makeBuffers(2, BRAID_RT_F32, {1 << 20}, true);
@@ -182,7 +187,12 @@ TEST_P(LargeTest, SameBitsAtEveryRun) {
                     nullptr);
     }));
     for (int32_t rank : world.localRanks())
-      EXPECT_TRUE(results[rank].data == expected.data) << "round " << round;
+      if (round == 0 && !reducesInOrder()) {
+        EXPECT_TRUE(isReduced(results[rank], expected, ranks));
+        expected = results[rank];
+      } else {
+        EXPECT_TRUE(results[rank].data == expected.data) << "round " << round;
+      }
   }
 }
 

@@ -362,7 +362,7 @@ Buffer braid::test::concatenate(const std::vector<Buffer> &buffers,
   return result;
 }
 
-std::vector<int32_t> braid::test::reductionsOf(int32_t dtype) {
+static std::vector<int32_t> specifiedReductions(int32_t dtype) {
   // Spelt out from the specification, not asked of the runtime.
   switch (dtype) {
   case BRAID_RT_I1:
@@ -382,4 +382,57 @@ std::vector<int32_t> braid::test::reductionsOf(int32_t dtype) {
     return {BRAID_RT_SUM, BRAID_RT_PRODUCT, BRAID_RT_MIN,
             BRAID_RT_MAX, BRAID_RT_AVG,     BRAID_RT_PREMUL_SUM};
   }
+}
+
+std::vector<int32_t> braid::test::reductionsOf(int32_t dtype) {
+  std::vector<int32_t> result;
+  for (int32_t reduction : specifiedReductions(dtype))
+    if (whyNoReduction(reduction, dtype).empty())
+      result.push_back(reduction);
+  return result;
+}
+
+/// The distance between 1 and the next value of a float type; 0 for others.
+static double spacingOf(int32_t dtype) {
+  switch (dtype) {
+  case BRAID_RT_F16:
+    return std::ldexp(1.0, -10);
+  case BRAID_RT_BF16:
+    return std::ldexp(1.0, -7);
+  case BRAID_RT_F32:
+  case BRAID_RT_COMPLEX_F32:
+    return std::ldexp(1.0, -23);
+  case BRAID_RT_F64:
+  case BRAID_RT_COMPLEX_F64:
+    return std::ldexp(1.0, -52);
+  case BRAID_RT_F8E4M3FN:
+    return std::ldexp(1.0, -3);
+  case BRAID_RT_F8E5M2:
+    return std::ldexp(1.0, -2);
+  default:
+    return 0;
+  }
+}
+
+bool braid::test::isReduced(const Buffer &found, const Buffer &expected,
+                            int64_t operands) {
+  double spacing = spacingOf(expected.dtype);
+  if (found.data == expected.data)
+    return true;
+  if (reducesInOrder() || spacing == 0 || found.sizes != expected.sizes)
+    return false;
+  bool isComplex = expected.dtype == BRAID_RT_COMPLEX_F32 ||
+                   expected.dtype == BRAID_RT_COMPLEX_F64;
+  for (int64_t i = 0; i < expected.count(); ++i)
+    for (int part = 0; part <= (isComplex ? 1 : 0); ++part) {
+      double a = decode(found, i, part), b = decode(expected, i, part);
+      // Each operand is at most 4 here, scaled ones included; each step rounds
+      // half a spacing.
+      double magnitude = 4.0 * static_cast<double>(operands) + std::abs(b);
+      double tolerance =
+          spacing * static_cast<double>(operands) * magnitude / 2;
+      if (!(std::abs(a - b) <= tolerance) && !(std::isnan(a) && std::isnan(b)))
+        return false;
+    }
+  return true;
 }

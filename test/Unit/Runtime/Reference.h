@@ -37,7 +37,11 @@ Buffer concatenate(const std::vector<Buffer> &buffers, int64_t dim);
 /// Zeros of a shape.
 Buffer zeros(int32_t dtype, const std::vector<int64_t> &sizes);
 
-/// All reductions that an element type allows.
+/// Whether a reduction has found what the reference expects: the same bits, or,
+/// where the engine combines floats in another order, about the same values.
+bool isReduced(const Buffer &found, const Buffer &expected, int64_t operands);
+
+/// All reductions that an element type allows and the engine runs.
 std::vector<int32_t> reductionsOf(int32_t dtype);
 
 } // namespace braid::test
