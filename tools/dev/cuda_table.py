@@ -418,6 +418,7 @@ def print_table(machine):
         cells += [number(alone[0]), number(alone[1]), number(peer), peer_name]
         rows.append([key.replace("-", ", "), *cells, ratio(best, peer), ratio(best, bound)])
     print_rows(machine, rows)
+    print_predictions(machine)
 
     head = ["part", "one, stream (ms)", "one, graph", "torch", "GB/s bus", "torch"]
     rows = [[*head, "host of a step", "with graph"]]
@@ -437,6 +438,20 @@ def print_table(machine):
         )
     for name, why in results["failures"].items():
         machine.print(f"FAILED {name}: {why.splitlines()[-1] if why else ''}")
+
+
+def print_predictions(machine):
+    """What comm-report has predicted, and how far the runs on streams are off."""
+    names = list(machine.table["passes"])
+    rows = [["predicted", *names, *(f"measured / {name}" for name in names)]]
+    for step in machine.table["steps"]:
+        key = f"{step['name']}-{step['size']}"
+        predicted = [step["predicted_ms"].get(name) for name in names]
+        runs = machine.results["steps"].get(key, {}).get("stream", {})
+        measured = [runs.get(name, {}).get("step_ms") for name in names]
+        ratios = [ratio(a, b) for a, b in zip(measured, predicted)]
+        rows.append([key.replace("-", ", "), *map(number, predicted), *ratios])
+    print_rows(machine, rows)
 
 
 def print_rows(machine, rows):
