@@ -6,6 +6,8 @@
 # PREFIX=dir   where `make install` puts Braid (default: /usr/local)
 # CMAKE_ARGS=  more arguments for CMake
 # PROGRAMS=n SEED=n   the mutated programs of `make sanitize`
+# TARGET=cuda  run the demo on the GPUs of this machine
+# OUTPUT=file FILES="a.so b.so"   what `make bundle` makes, of which programs
 # NO_SETUP=1   install nothing; say what is missing
 
 ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
@@ -16,17 +18,18 @@ export BRAID_JOBS := $(JOBS)
 export BRAID_CMAKE_ARGS := $(CMAKE_ARGS)
 export BRAID_NO_SETUP := $(NO_SETUP)
 export PROGRAMS SEED
+OUTPUT ?= $(BUILD)/braid-bundle.tar.gz
 DEV := $(ROOT)/tools/dev
 
 # One target at a time: each script uses all cores itself.
 .NOTPARALLEL:
-.PHONY: all demo test sanitize bench docs lint format install clean help
+.PHONY: all demo test sanitize bench bundle docs lint format install clean help
 
 all:
 	@$(DEV)/build.sh all
 
 demo:
-	@$(DEV)/demo.sh
+	@$(DEV)/demo.sh $(TARGET)
 
 test:
 	@$(DEV)/test.sh
@@ -36,6 +39,9 @@ sanitize:
 
 bench:
 	@$(DEV)/bench.sh
+
+bundle:
+	@$(DEV)/bundle.sh "$(abspath $(OUTPUT))" $(FILES)
 
 docs:
 	@$(DEV)/docs.sh
@@ -54,11 +60,13 @@ clean:
 
 help:
 	@echo "make demo            set up, build, and run the seeds' program on 2 ranks, before and after"
+	@echo "make demo TARGET=cuda   the same on the GPUs of this machine"
 	@echo "make test            set up, build, and run every test"
 	@echo "make sanitize        run tests and mutated programs under sanitizers, with assertions"
 	@echo "make                 set up and build everything"
 	@echo "make install PREFIX=dir"
 	@echo "make bench           print the benchmark figures (docs/benchmarks.md)"
+	@echo "make bundle FILES='a.so b.so' OUTPUT=file.tar.gz   what runs compiled programs elsewhere"
 	@echo "make docs            regenerate docs/dialect.md and docs/passes.md"
 	@echo "make lint            check format, clang-tidy, generated docs, file headers"
 	@echo "make format          repair what the format check finds"

@@ -91,6 +91,7 @@ Recording braid::run::gatherEvents(const Processes &processes,
   std::vector<std::string> all =
       processes.exchange(ownEvents(processes, world));
   Recording recording;
+  recording.isHostMemory = braid_rt_world_has(world, "host-memory");
   recording.ranks.resize(processes.worldSize());
   processes.together([&]() {
     for (size_t process = 0; process < all.size(); ++process) {

@@ -34,6 +34,7 @@ struct Event {
 struct Recording {
   std::vector<std::vector<Event>> ranks; ///< One list for each rank.
   int64_t clockErrorNs = 0; ///< Of times of one rank against another's.
+  bool isHostMemory = true; ///< The host is the device.
 
   /// The first time of all.
   int64_t beginNs() const;

@@ -74,10 +74,10 @@ static Intervals timesOf(const std::vector<Event> &events, int32_t category) {
   return merged(std::move(times));
 }
 
-Intervals braid::run::computeTimes(const std::vector<Event> &events) {
-  Intervals kernels = timesOf(events, BRAID_RT_EVENT_KERNEL);
-  if (!kernels.empty())
-    return kernels;
+Intervals braid::run::computeTimes(const std::vector<Event> &events,
+                                   bool isHostMemory) {
+  if (!isHostMemory)
+    return timesOf(events, BRAID_RT_EVENT_KERNEL);
   Intervals calls = timesOf(events, BRAID_RT_EVENT_START);
   for (const auto &wait : timesOf(events, BRAID_RT_EVENT_WAIT))
     calls.push_back(wait);
@@ -96,8 +96,9 @@ double Overlap::hiddenFraction() const {
          static_cast<double>(communicationNs);
 }
 
-Overlap braid::run::measureOverlap(const std::vector<Event> &events) {
-  Intervals compute = computeTimes(events);
+Overlap braid::run::measureOverlap(const std::vector<Event> &events,
+                                   bool isHostMemory) {
+  Intervals compute = computeTimes(events, isHostMemory);
   Intervals communication = communicationTimes(events);
   return {length(compute), length(communication),
           length(without(communication, compute))};

@@ -32,9 +32,10 @@ Intervals without(const Intervals &a, const Intervals &b);
 
 int64_t length(const Intervals &intervals);
 
-/// When a rank computes: when its device runs kernels of the program, or, where
-/// the host is the device, when the program neither starts nor waits.
-Intervals computeTimes(const std::vector<Event> &events);
+/// When a rank computes: when its device runs kernels of the program, or with
+/// `isHostMemory`, where the host is the device, when the program neither
+/// starts nor waits.
+Intervals computeTimes(const std::vector<Event> &events, bool isHostMemory);
 
 /// When collectives and messages of a rank are in flight.
 Intervals communicationTimes(const std::vector<Event> &events);
@@ -48,7 +49,7 @@ struct Overlap {
   /// |comm and compute| / |comm|; 1 without communication.
   double hiddenFraction() const;
 };
-Overlap measureOverlap(const std::vector<Event> &events);
+Overlap measureOverlap(const std::vector<Event> &events, bool isHostMemory);
 
 /// What the collectives of one kind have moved on one rank.
 struct Traffic {

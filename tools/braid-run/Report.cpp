@@ -105,7 +105,8 @@ static size_t worstRank(const Recording &recording) {
   size_t worst = 0;
   int64_t most = -1;
   for (size_t rank = 0; rank < recording.ranks.size(); ++rank) {
-    int64_t exposedNs = measureOverlap(recording.ranks[rank]).exposedNs;
+    int64_t exposedNs =
+        measureOverlap(recording.ranks[rank], recording.isHostMemory).exposedNs;
     if (exposedNs > most) {
       most = exposedNs;
       worst = rank;
@@ -116,7 +117,8 @@ static size_t worstRank(const Recording &recording) {
 
 static std::string describeOverlap(const Recording &recording) {
   size_t rank = worstRank(recording);
-  Overlap overlap = measureOverlap(recording.ranks[rank]);
+  Overlap overlap =
+      measureOverlap(recording.ranks[rank], recording.isHostMemory);
   std::string text =
       format("  overlap: rank %zu: compute %.3f ms, communication %.3f ms, "
              "exposed %.3f ms: hidden %.1f %% of the time with communication\n",
@@ -181,7 +183,8 @@ std::string braid::run::subjectJson(const std::string &role,
     object.real("communication_alone_ms", *subject.communicationAloneMs);
   if (subject.recording) {
     const Recording &recording = *subject.recording;
-    Overlap overlap = measureOverlap(recording.ranks[worstRank(recording)]);
+    Overlap overlap = measureOverlap(recording.ranks[worstRank(recording)],
+                                     recording.isHostMemory);
     object.real("compute_ms", toMs(overlap.computeNs))
         .real("communication_ms", toMs(overlap.communicationNs))
         .real("exposed_ms", toMs(overlap.exposedNs))

@@ -107,7 +107,7 @@ public:
               std::vector<std::string> &lines)
       : rank(rank), isMain(isMain), originNs(originNs), lines(lines) {}
 
-  void print(const std::vector<Event> &events);
+  void print(const std::vector<Event> &events, bool isHostMemory);
 
 private:
   void metadata(int64_t row, const std::string &name, const std::string &key,
@@ -220,19 +220,16 @@ void RankPrinter::printEvent(const Event &event) {
   }
 }
 
-void RankPrinter::print(const std::vector<Event> &events) {
+void RankPrinter::print(const std::vector<Event> &events, bool isHostMemory) {
   metadata(0, "process_name", "name", quoted("rank " + std::to_string(rank)));
   metadata(0, "process_sort_index", "sort_index", std::to_string(rank));
   metadata(programRow, "thread_name", "name", quoted("program"));
   metadata(computeStream, "thread_name", "name", quoted("compute stream"));
-  bool hasKernels = false;
-  for (const Event &event : events) {
-    hasKernels |= event.category == BRAID_RT_EVENT_KERNEL;
+  for (const Event &event : events)
     printEvent(event);
-  }
-  // Where the host computes, so that tools find compute.
-  if (!hasKernels)
-    for (const auto &[beginNs, endNs] : computeTimes(events))
+  // So that tools find compute.
+  if (isHostMemory)
+    for (const auto &[beginNs, endNs] : computeTimes(events, isHostMemory))
       slice("kernel", "compute", computeStream, beginNs, endNs,
             work(computeStream));
 }
@@ -243,7 +240,7 @@ static void writeFile(const std::string &file, const Recording &recording,
   std::vector<std::string> lines;
   for (int32_t rank : ranks)
     RankPrinter(rank, rank == ranks[0], recording.beginNs(), lines)
-        .print(recording.ranks[rank]);
+        .print(recording.ranks[rank], recording.isHostMemory);
   std::ofstream stream(file, std::ios::trunc);
   stream << "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": "
          << ranks[0] << "}],\n \"distributedInfo\": "

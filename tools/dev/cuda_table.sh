@@ -11,7 +11,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 [ $# -ge 1 ] || fail "cuda_table.sh: expected a folder to make"
 folder=$1
 shift
-[ -n "${BRAID_NO_BUILD:-}" ] || BRAID_SETUP_SETS=build "$ROOT/tools/dev/build.sh" braid-compile
+[ -n "${BRAID_NO_BUILD:-}" ] || BRAID_SETUP_SETS=build "$ROOT/tools/dev/build.sh" braid-compile braid-opt
 "$ROOT/tools/dev/bundle.sh" "$folder"
 python3 "$ROOT/tools/dev/cuda_table_prepare.py" "$folder" --build "$BUILD" "$@"
 cp "$ROOT"/tools/dev/cuda_table{,_peers}.py "$ROOT/test/Benchmark/cuda/overlap_programs.py" "$folder/"

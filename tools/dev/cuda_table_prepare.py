@@ -6,9 +6,9 @@ into FOLDER/table.json.
         [--hardware=h100x8] [--target=cuda] [--chip=sm_90]
 
 Each of the four steps is compiled as written, after the seeds' passes
-(braid-overlap-inductor) and after comm-schedule (braid-overlap) for the hardware;
-small ones are compared with float64. With --target=host and small sizes the
-programs run here.
+(braid-overlap-inductor) and after comm-schedule (braid-overlap) for the hardware,
+each with what comm-report predicts; small ones are compared with float64. With
+--target=host and small sizes the programs run here.
 """
 
 import argparse
@@ -74,6 +74,34 @@ class Compiler:
         print(f"{file} was not compiled:\n{result.stderr}", file=sys.stderr)
         return None
 
+    def predict(self, text, passes):
+        """The step after the passes in ms, as comm-report plays it."""
+        options = self.options
+        report = os.path.join(self.folder, "report.json")
+        cost = f"hardware={options.hardware} world-size={options.ranks}"
+        command = [
+            os.path.join(options.build, "bin", "braid-opt"),
+            *("-", "--braid-prepare", "-o", os.devnull),
+            f"--comm-report=format=json output={report} {cost}"
+            + ("" if passes == "none" else f" passes={passes}"),
+        ]
+        result = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            print(f"no prediction: {result.stderr}", file=sys.stderr)
+            return None
+        with open(report, encoding="utf-8") as stream:
+            (function,) = json.load(stream)["functions"]
+        os.remove(report)
+        return function["makespan_ns"] / 1e6
+
+    def predictions(self, name, size, dtype):
+        """What comm-report says of all variants of a step."""
+        text = overlap_programs.write(name, self.options.ranks, size, dtype, self.options.layers)
+        found = {}
+        for variant, passes in variants(self.options).items():
+            found[variant] = self.predict(text, passes)
+        return found
+
     def step(self, name, size, dtype):
         """All variants of a step that could be compiled."""
         text = overlap_programs.write(name, self.options.ranks, size, dtype, self.options.layers)
@@ -128,7 +156,12 @@ def main():
 
     compiler = Compiler(options)
     steps = [
-        {"name": name, "size": size, "variants": compiler.step(name, size, options.dtype)}
+        {
+            "name": name,
+            "size": size,
+            "variants": compiler.step(name, size, options.dtype),
+            "predicted_ms": compiler.predictions(name, size, options.dtype),
+        }
         for size in options.sizes
         for name in STEPS
     ]

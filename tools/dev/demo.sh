@@ -1,7 +1,16 @@
 #!/usr/bin/env bash
 # The main job on the seeds' program: estimate the order as written and the
 # reordered one, run both on 2 ranks over a rehearsed link, compare every bit.
+#
+#   demo.sh [host]     on this machine's cores
+#   demo.sh cuda       on its GPUs
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+case ${1:-host} in
+host) ;;
+cuda) exec "$ROOT/tools/dev/demo_cuda.sh" ;;
+*) fail "TARGET=$1: expected host or cuda" ;;
+esac
 
 BRAID_SETUP_SETS=build "$ROOT/tools/dev/build.sh" braid-opt braid-compile braid-run
 export PATH=$BUILD/bin:$PATH

@@ -27,6 +27,7 @@ static void *toPointer(DevicePointer address) {
 CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
                        const DeviceOptions &options, DeviceHooks &hooks)
     : gpuState(driver, ordinal, options, hooks),
+      chipName("sm_" + std::to_string(gpuState.capability)),
       deviceMemory(std::make_unique<DeviceMemory>(gpuState)),
       modules(std::make_unique<Modules>(gpuState, *deviceMemory)),
       products(std::make_unique<Products>(blas, gpuState, *deviceMemory)),
@@ -153,6 +154,11 @@ void CudaDevice::failInvocation() {
   // Work that refers to the rank's memory, as far as the device still works.
   gpuState.settle(int64_t(5) * 1000 * 1000 * 1000);
   lastNs = 0;
+}
+
+void CudaDevice::forgetGraphs() {
+  gpuState.makeCurrent();
+  graphs->forget();
 }
 
 void *CudaDevice::arena(int64_t bytes) {

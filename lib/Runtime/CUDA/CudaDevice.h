@@ -40,6 +40,7 @@ public:
 
   //===--- Device ---------------------------------------------------------===//
 
+  const char *chip() const override { return chipName.c_str(); }
   void prepare(const braid_rt_program &program) override;
   void *allocate(int64_t bytes) override;
   void free(void *pointer) override;
@@ -49,6 +50,7 @@ public:
   bool beginInvocation(const braid_rt_entry &entry, void **args) override;
   void endInvocation() override;
   void failInvocation() override;
+  void forgetGraphs() override;
   int64_t deviceNs() const override { return lastNs; }
   MemoryPool &memory() override { return hostMemory; }
   void *computeStream() override { return gpuState.stream; }
@@ -67,6 +69,7 @@ private:
   void destroyEvents();
 
   cuda::Gpu gpuState;
+  const std::string chipName;
   MemoryPool hostMemory;
   std::unique_ptr<cuda::DeviceMemory> deviceMemory;
   std::unique_ptr<cuda::Modules> modules;

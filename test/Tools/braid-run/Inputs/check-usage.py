@@ -1,5 +1,5 @@
 """Runs braid-run with one bad command line after the other: each must end with
-status 2 and a message that contains the given text."""
+status 2, or what the case says, and a message that contains the given text."""
 
 import os
 import subprocess
@@ -30,7 +30,32 @@ cases = [
     ([program, "--bind=1"], "unknown option '--bind'"),
     ([program, "--timeout=0s"], "a timeout must be above 0"),
     ([program, "--timeout=soon"], "does not start with a number"),
-    ([program, "--target=rocm"], "--target: found 'rocm', expected host or cuda"),
+    ([program, "--target=rocm"], "found 'rocm', expected host or cuda"),
+    ([program, "--chip=sm_90"], "--chip: "),
+    ([program, "--warmup=-1"], "--warmup: found '-1', expected a number from 0"),
+    ([program, "--device=x"], "--device: found 'x', expected a number from 0"),
+    ([program, "--lane=fast"], "--lane: found 'fast', expected NAME:ctas=NUMBER"),
+    ([program, "--lane=:ctas=8"], "--lane: found ':ctas=8', expected NAME:ctas"),
+    ([program, "--lane=a:ctas=0"], "--lane: ctas: found '0', expected a number from 1"),
+    ([program, "--lane=a:transport=tcp"], "with default, symmetric or copy"),
+    ([program, "--lane=a:ctas=8"], "engine inproc has no option 'lane.a'", 1),
+    ([program, "--cuda-graph"], "engine inproc has no option 'cuda-graph'", 1),
+    ([program, "--cuda-graph=1"], "unknown option '--cuda-graph'"),
+    ([program, "--matmul-tuning=best"], "expected measure or heuristic"),
+    ([program, "--engine-option=speed"], "found 'speed', expected KEY=VALUE"),
+    ([program, "--tolerance=lots"], "found 'lots', expected exact, auto or a"),
+    ([program, "--tolerance=nan", "--expect=f.npy"], "--tolerance: found 'nan'"),
+    ([program, "--tolerance=0.1"], "--tolerance: nothing is compared"),
+    (
+        [program, "--verify=" + program, "--expect=f.npy"],
+        "--expect: --verify compares with a program already",
+    ),
+    ([program, "--beside=prog.mlir"], "expected a compiled program (.so)"),
+    (
+        [program, "--arg=ones", "--ranks=2", "--expect=o.npy"],
+        "--expect: there are 2 ranks, but 'o.npy' has no {rank}",
+    ),
+    ([program, "--arg=random:1*x"], "the factor in 'random:1*x' is no number"),
     ([program, "--verify"], "is already compiled; give the program"),
     ([program, "--verify="], "the name of a program is missing"),
     ([program, "--passes=none"], "is already compiled"),
@@ -53,11 +78,11 @@ cases = [
 ]
 
 failed = False
-for words, text in cases:
+for words, text, *status in cases:
     result = subprocess.run(
         ["braid-run", *words], capture_output=True, text=True, check=False
     )
-    if result.returncode != 2 or text not in result.stderr:
+    if result.returncode != (status or [2])[0] or text not in result.stderr:
         print(words, result.returncode, result.stderr)
         failed = True
 

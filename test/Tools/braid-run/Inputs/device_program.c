@@ -1,0 +1,92 @@
+/* A program for the target cuda as a compiler would emit it; with -DON_HOST the
+ * same for the host. Its products and collectives need no kernel. */
+#include "braid-rt/braid-rt.h"
+
+#include <string.h>
+
+#ifndef READS
+#define READS 0
+#endif
+
+typedef struct {
+  void *allocated;
+  float *aligned;
+  int64_t offset, sizes[2], strides[2];
+} Memref2D;
+
+static const braid_rt_group world = {"world", 1};
+static const braid_rt_site sum = {"prog.mlir", "sum", 3, 8};
+static const braid_rt_site product = {"prog.mlir", "product", 4, 8};
+static const int64_t square[] = {4, 4};
+
+static void copy(void *destination, const void *source) {
+#ifdef ON_HOST
+  memcpy(destination, source, 64);
+#else
+  braid_rt_copy(destination, source, 64, &product);
+#endif
+}
+
+/* state = x state; result = sum over ranks of state: state is donated, and
+ * overwritten. */
+static void runMain(void **args) {
+  Memref2D *x = args[0], *state = args[1], *result = args[2];
+#ifdef ON_HOST
+  float scratch[16];
+  float *arena = scratch;
+#else
+  float *arena = braid_rt_arena(64, &product);
+#endif
+  braid_rt_matmul(BRAID_RT_F32, 0, 0, 4, 4, 4, x->aligned, 4, state->aligned, 4,
+                  0.0, arena, 4, &product);
+  copy(state->aligned, arena);
+  braid_rt_view in = {state->aligned, square, BRAID_RT_F32, 2};
+  braid_rt_view out = {result->aligned, square, BRAID_RT_F32, 2};
+  braid_rt_wait(
+      braid_rt_all_reduce(&world, 1, &in, &out, BRAID_RT_SUM, 0, &sum), &sum);
+}
+
+static const braid_rt_argument arguments[] = {
+    {"x", BRAID_RT_F32, 2, square, BRAID_RT_IN, BRAID_RT_MEMREF},
+    {"state", BRAID_RT_F32, 2, square, BRAID_RT_INOUT, BRAID_RT_MEMREF},
+    {"result0", BRAID_RT_F32, 2, square, BRAID_RT_OUT, BRAID_RT_MEMREF}};
+static const braid_rt_entry mainEntry = {"main", runMain, 3, arguments, 0};
+
+#ifdef DYNAMIC
+/* A result whose size only the program knows. */
+static void runDynamic(void **args) { (void)args; }
+static const int64_t any[] = {BRAID_RT_DYNAMIC};
+static const braid_rt_argument dynamicArguments[] = {
+    {"result0", BRAID_RT_F32, 1, any, BRAID_RT_OUT, BRAID_RT_MEMREF}};
+static const braid_rt_entry dynamicEntry = {"dynamic", runDynamic, 1,
+                                            dynamicArguments, 0};
+#endif
+
+static const braid_rt_group *const groups[] = {&world};
+static const braid_rt_entry *const entries[] = {
+    &mainEntry,
+#ifdef DYNAMIC
+    &dynamicEntry,
+#endif
+};
+static const braid_rt_device_program device = {0, 0, 0, 0, 64, READS};
+
+BRAID_RT_API const braid_rt_program braid_program = {
+    BRAID_RT_ABI_VERSION,
+#ifdef ON_HOST
+    BRAID_RT_TARGET_HOST,
+#else
+    BRAID_RT_TARGET_CUDA,
+#endif
+    "prog",
+    1,
+    groups,
+    sizeof(entries) / sizeof(entries[0]),
+    entries,
+    0,
+#ifdef ON_HOST
+    0
+#else
+    &device
+#endif
+};
