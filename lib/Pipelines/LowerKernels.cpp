@@ -29,6 +29,9 @@ void braid::buildLowerKernelsPipeline(OpPassManager &pm,
   math::MathExtendToSupportedTypesOptions mathOptions;
   mathOptions.targetTypeStr = "f32";
   kernels.addPass(math::createMathExtendToSupportedTypes(mathOptions));
+  math::MathExpandOpsPassOptions expandOptions;
+  expandOptions.opMnemonics = {"rsqrt"};
+  kernels.addPass(math::createMathExpandOpsPass(expandOptions));
   arith::ArithEmulateUnsupportedFloatsOptions floatOptions;
   floatOptions.sourceTypeStrs = {"bf16"};
   floatOptions.targetTypeStr = "f32";

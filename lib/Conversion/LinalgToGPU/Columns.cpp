@@ -113,8 +113,9 @@ bool ColumnKernel::chooseShape() {
     lanes /= 2;
   vectors = nest.sizes[inner] / lanes;
   for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop)
-    (loop < inner ? outer : loop > inner ? rows : vectors) *=
-        loop == inner ? 1 : nest.sizes[loop];
+    (loop < inner   ? outer
+     : loop > inner ? rows
+                    : vectors) *= loop == inner ? 1 : nest.sizes[loop];
   width = std::min<int64_t>(kWarpSize, llvm::PowerOf2Ceil(vectors));
   while (width > 1 && width * lanes * size > kMinRunOfBytes &&
          getNumBlocks() < kManyBlocks)
@@ -143,8 +144,7 @@ void ColumnKernel::emitPlace() {
     outerIndices =
         builder.delinearize(builder.divide(block, columnBlocks), outerSizes);
   }
-  x = width == 1 ? builder.constantIndex(0)
-                 : builder.remainder(thread, width);
+  x = width == 1 ? builder.constantIndex(0) : builder.remainder(thread, width);
   y = builder.divide(thread, width);
   Value vector = builder.add(builder.multiply(columnBlock, width), x);
   if (vectors % width != 0) {
@@ -179,8 +179,8 @@ SmallVector<Value> ColumnKernel::takeIn(ArrayRef<Value> rows, Value isValid,
     // Rows beyond the last one are not read.
     Value readable = row;
     if (isValid)
-      readable = arith::MinUIOp::create(b, row,
-                                        builder.constantIndex(this->rows - 1));
+      readable =
+          arith::MinUIOp::create(b, row, builder.constantIndex(this->rows - 1));
     indices.push_back(getIndices(readable));
     builder.mapCaptured(nest, mapping);
     for (Access &access : nest.inputs)
@@ -226,10 +226,9 @@ SmallVector<Value> ColumnKernel::reduceRows() {
   auto emitLoop = [&](int64_t from, int64_t to, int64_t unroll) {
     if (from >= to)
       return;
-    auto loop = scf::ForOp::create(b, builder.constantIndex(from),
-                                   builder.constantIndex(to),
-                                   builder.constantIndex(height * unroll),
-                                   accumulators);
+    auto loop = scf::ForOp::create(
+        b, builder.constantIndex(from), builder.constantIndex(to),
+        builder.constantIndex(height * unroll), accumulators);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value first = builder.add(loop.getInductionVar(), y);
@@ -237,8 +236,7 @@ SmallVector<Value> ColumnKernel::reduceRows() {
     for (int64_t each = 0; each < unroll; ++each)
       rows.push_back(builder.addConstant(first, each * height));
     scf::YieldOp::create(
-        b,
-        takeIn(rows, Value(), SmallVector<Value>(loop.getRegionIterArgs())));
+        b, takeIn(rows, Value(), SmallVector<Value>(loop.getRegionIterArgs())));
     accumulators.assign(loop.result_begin(), loop.result_end());
   };
   int64_t unrolled = rows / (height * kUnroll) * height * kUnroll;
@@ -278,10 +276,10 @@ void ColumnKernel::emitResults(ArrayRef<Value> accumulators) {
       for (int64_t lane = 0; lane < lanes; ++lane)
         memref::StoreOp::create(
             b, values[output][lane], builder.getWorkgroupMemory(output),
-            builder.toIndex(builder.add(
-                builder.multiply(
-                    builder.addConstant(warp, lane * warps), width),
-                x)));
+            builder.toIndex(
+                builder.add(builder.multiply(
+                                builder.addConstant(warp, lane * warps), width),
+                            x)));
   }
   gpu::BarrierOp::create(b);
 
@@ -334,9 +332,9 @@ bool ColumnKernel::emit() {
       b.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
   SmallVector<Type> types;
   for (const Combiner &combiner : combiners)
-    types.push_back(MemRefType::get(
-        {height * width / kWarpSize * width * lanes}, combiner.type,
-        MemRefLayoutAttrInterface(), space));
+    types.push_back(
+        MemRefType::get({height * width / kWarpSize * width * lanes},
+                        combiner.type, MemRefLayoutAttrInterface(), space));
   builder.start(height * width, types);
   emitPlace();
   emitResults(reduceRows());

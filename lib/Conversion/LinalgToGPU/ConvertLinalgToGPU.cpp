@@ -158,7 +158,8 @@ private:
     if (failed(nest))
       return failure();
     if (!nest->hasReduction()) {
-      emitElementwise(kernels, op, *nest);
+      if (!emitTransposed(kernels, op, *nest))
+        emitElementwise(kernels, op, *nest);
     } else {
       takeFills(rewriter, op, *nest, taken);
       if (!emitColumns(kernels, op, *nest))

@@ -65,8 +65,9 @@ struct LoopNest {
   void collapse();
 };
 
-/// The loops of `op`, a linalg op on buffers with one block; fails, with an error
-/// at `op` if asked, where sizes, strides, types or indices have no kernel.
+/// The loops of `op`, a linalg op on buffers with one block; fails, with an
+/// error at `op` if asked, where sizes, strides, types or indices have no
+/// kernel.
 mlir::FailureOr<LoopNest> getLoopNest(mlir::linalg::LinalgOp op,
                                       bool reportErrors);
 

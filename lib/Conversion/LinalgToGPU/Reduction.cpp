@@ -131,12 +131,10 @@ braid::kernels::matchCombiners(const LoopNest &nest) {
   return combiners;
 }
 
-SmallVector<Value> braid::kernels::emitElements(ImplicitLocOpBuilder &b,
-                                                const LoopNest &nest,
-                                                ArrayRef<Combiner> combiners,
-                                                IRMapping &mapping,
-                                                int64_t lanes,
-                                                ArrayRef<Value> indices) {
+SmallVector<Value>
+braid::kernels::emitElements(ImplicitLocOpBuilder &b, const LoopNest &nest,
+                             ArrayRef<Combiner> combiners, IRMapping &mapping,
+                             int64_t lanes, ArrayRef<Value> indices) {
   for (Operation &op : nest.body->without_terminator())
     if (llvm::none_of(combiners, [&](const Combiner &combiner) {
           return combiner.op == &op;

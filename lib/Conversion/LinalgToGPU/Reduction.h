@@ -22,8 +22,8 @@ struct Combiner {
   unsigned accumulatorOperand;
   /// What changes nothing when combined.
   mlir::TypedAttr neutral;
-  /// What threads combine in: the type of the result, or f32 for smaller floats,
-  /// and what the result is rounded to at the end.
+  /// What threads combine in: the type of the result, or f32 for smaller
+  /// floats, and what the result is rounded to at the end.
   mlir::Type type, elementType;
 
   mlir::Value getNeutral(mlir::ImplicitLocOpBuilder &b, int64_t lanes) const;
@@ -42,8 +42,7 @@ struct Combiner {
 };
 
 /// The combiners of all results of `nest`, if they may be applied in any order.
-std::optional<llvm::SmallVector<Combiner>>
-matchCombiners(const LoopNest &nest);
+std::optional<llvm::SmallVector<Combiner>> matchCombiners(const LoopNest &nest);
 
 /// Copies all of `nest`'s body but the combiners and returns the elements that
 /// they take in, as vectors of `lanes` of the type to combine in.

@@ -28,9 +28,9 @@ static constexpr int64_t kUnroll = 4;
 namespace {
 
 /// Emits the kernel of a run. A group of threads has a row: a part of a warp,
-/// or a block. A thread has vector `part * threads + thread` of the row for each
-/// part. Rows that are too long for registers are read in a loop; their runs
-/// have no op that computes elements.
+/// or a block. A thread has vector `part * threads + thread` of the row for
+/// each part. Rows that are too long for registers are read in a loop; their
+/// runs have no op that computes elements.
 class RowKernel {
 public:
   RowKernel(KernelModule &kernels, RowRun &run)
@@ -101,8 +101,8 @@ Value keepRounding(ImplicitLocOpBuilder &b, Value value) {
   Type bits = b.getI16Type();
   if (auto vector = dyn_cast<VectorType>(value.getType()))
     bits = vector.cloneWith({}, bits);
-  return arith::BitcastOp::create(
-      b, value.getType(), arith::BitcastOp::create(b, bits, value));
+  return arith::BitcastOp::create(b, value.getType(),
+                                  arith::BitcastOp::create(b, bits, value));
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,8 +117,7 @@ void RowKernel::findMemoryAccesses() {
     return llvm::any_of(available, [&](const Access *other) {
       if (other->buffer != access.buffer || other->base != access.base)
         return false;
-      unsigned shared =
-          std::min(other->strides.size(), access.strides.size());
+      unsigned shared = std::min(other->strides.size(), access.strides.size());
       auto isZero = [](int64_t stride) { return stride == 0; };
       return ArrayRef(other->strides).take_front(shared) ==
                  ArrayRef(access.strides).take_front(shared) &&
@@ -294,9 +293,9 @@ Value RowKernel::get(const RowOp &op, const Access &access, unsigned part) {
     Known loaded{access, {}, /*isWritten=*/false};
     // All parts at once, so that the loads are in flight together.
     for (int64_t each = 0; each < (isVector ? parts : 1); ++each)
-      loaded.values.push_back(
-          loadIf(isVector ? isInside[each] : Value(), op, access,
-                 isVector ? columns[each] : Value()));
+      loaded.values.push_back(loadIf(isVector ? isInside[each] : Value(), op,
+                                     access,
+                                     isVector ? columns[each] : Value()));
     known.push_back(loaded);
     entry = &known.back();
   }
@@ -410,18 +409,17 @@ SmallVector<Value> RowKernel::reduceLongRow(RowOp &op) {
     Value first = builder.add(loop.getInductionVar(), thread);
     SmallVector<Value> columns;
     for (int64_t each = 0; each < kUnroll; ++each)
-      columns.push_back(builder.multiply(
-          builder.addConstant(first, each * threads), lanes));
-    scf::YieldOp::create(
-        b, takeIn(op, columns, Value(),
-                  SmallVector<Value>(loop.getRegionIterArgs())));
+      columns.push_back(
+          builder.multiply(builder.addConstant(first, each * threads), lanes));
+    scf::YieldOp::create(b,
+                         takeIn(op, columns, Value(),
+                                SmallVector<Value>(loop.getRegionIterArgs())));
     accumulators.assign(loop.result_begin(), loop.result_end());
   }
   for (int64_t start = whole; start < vectors; start += threads) {
     Value vector = builder.addConstant(thread, start);
-    Value isValid = start + threads <= vectors
-                        ? Value()
-                        : builder.isLess(vector, vectors);
+    Value isValid =
+        start + threads <= vectors ? Value() : builder.isLess(vector, vectors);
     accumulators =
         takeIn(op, builder.multiply(vector, lanes), isValid, accumulators);
   }
@@ -442,8 +440,8 @@ Value RowKernel::combineRow(const Combiner &combiner, Value value) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(isFirst.thenBlock());
-    memref::StoreOp::create(
-        b, value, shared, builder.toIndex(builder.divide(thread, kWarpSize)));
+    memref::StoreOp::create(b, value, shared,
+                            builder.toIndex(builder.divide(thread, kWarpSize)));
   }
   gpu::BarrierOp::create(b);
   value = memref::LoadOp::create(
@@ -458,8 +456,7 @@ void RowKernel::emitReduction(RowOp &op) {
        llvm::zip(op.nest.outputs, op.combiners, accumulators)) {
     Value total = combineRow(combiner, accumulator);
     Value before = combiner.widen(b, get(op, access, 0));
-    set(access,
-        {combiner.narrow(b, combiner.combine(b, before, total))});
+    set(access, {combiner.narrow(b, combiner.combine(b, before, total))});
   }
 }
 

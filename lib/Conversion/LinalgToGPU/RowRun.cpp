@@ -76,8 +76,9 @@ bool RunFinder::setRows(const LoopNest &nest) {
     ++numRowLoops;
   sizes = nest.sizes;
   return numRowLoops < nest.getNumLoops() &&
-         llvm::all_of(ArrayRef(nest.isReduction).drop_front(numRowLoops),
-                      [](bool isReduction) { return isReduction; });
+         llvm::all_of(
+             ArrayRef(nest.isReduction).drop_front(numRowLoops),
+             [](bool isReduction) { return isReduction; });
 }
 
 std::optional<RowOp> RunFinder::match(linalg::LinalgOp op) {

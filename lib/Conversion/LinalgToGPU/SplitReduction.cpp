@@ -76,9 +76,9 @@ linalg::LinalgOp braid::kernels::splitReduction(RewriterBase &rewriter,
         hasRows = false;
   int64_t blocks = results;
   if (!hasRows)
-    blocks = llvm::divideCeil(
-        results * getByteSize(nest->inputs.front().elementType),
-        kMinRunOfBytes);
+    blocks = llvm::divideCeil(results *
+                                  getByteSize(nest->inputs.front().elementType),
+                              kMinRunOfBytes);
   if (blocks >= (hasRows ? kManyRows : kManyColumnBlocks))
     return {};
   int64_t part = choosePart(
@@ -145,12 +145,11 @@ linalg::LinalgOp braid::kernels::splitReduction(RewriterBase &rewriter,
   }
   for (auto [output, combiner] : llvm::zip(op.getDpsInits(), *combiners)) {
     auto type = cast<MemRefType>(output.getType());
-    auto partialType = MemRefType::get(partialShape, combiner.type,
-                                       MemRefLayoutAttrInterface(),
-                                       type.getMemorySpace());
+    auto partialType =
+        MemRefType::get(partialShape, combiner.type,
+                        MemRefLayoutAttrInterface(), type.getMemorySpace());
     Value partial = memref::AllocOp::create(rewriter, loc, partialType);
-    Value neutral =
-        arith::ConstantOp::create(rewriter, loc, combiner.neutral);
+    Value neutral = arith::ConstantOp::create(rewriter, loc, combiner.neutral);
     linalg::FillOp::create(rewriter, loc, neutral, partial);
     partials.push_back(partial);
     maps.push_back(AffineMap::get(numLoops + 1, 0, partialExprs, context));
@@ -168,9 +167,8 @@ linalg::LinalgOp braid::kernels::splitReduction(RewriterBase &rewriter,
         SmallVector<Value> elements =
             emitElements(b, *nest, *combiners, mapping, /*lanes=*/1, {});
         SmallVector<Value> combined;
-        for (auto [combiner, element, argument] :
-             llvm::zip(*combiners, elements,
-                       arguments.take_back(combiners->size())))
+        for (auto [combiner, element, argument] : llvm::zip(
+                 *combiners, elements, arguments.take_back(combiners->size())))
           combined.push_back(combiner.combine(b, argument, element));
         linalg::YieldOp::create(b, combined);
       });
@@ -183,8 +181,8 @@ linalg::LinalgOp braid::kernels::splitReduction(RewriterBase &rewriter,
       kept[loop] = getAffineDimExpr(secondIterators.size(), context);
       secondIterators.push_back(iterators[loop]);
     }
-  AffineMap identity = AffineMap::getMultiDimIdentityMap(
-      secondIterators.size(), context);
+  AffineMap identity =
+      AffineMap::getMultiDimIdentityMap(secondIterators.size(), context);
   secondMaps.assign(partials.size(), identity);
   for (OpOperand &init : op.getDpsInitsMutable()) {
     SmallVector<AffineExpr> exprs;
@@ -199,9 +197,8 @@ linalg::LinalgOp braid::kernels::splitReduction(RewriterBase &rewriter,
         ImplicitLocOpBuilder b(loc, builder);
         SmallVector<Value> combined;
         for (auto [index, combiner] : llvm::enumerate(*combiners))
-          combined.push_back(
-              combiner.combine(b, arguments[partials.size() + index],
-                               arguments[index]));
+          combined.push_back(combiner.combine(
+              b, arguments[partials.size() + index], arguments[index]));
         linalg::YieldOp::create(b, combined);
       });
   // The fills of the results stay in front of the second step.
