@@ -38,6 +38,7 @@ constexpr int64_t mostCallBytes = (int64_t(1) << 31) - 1;
 
 /// Tags on the data communicators.
 enum Tag {
+  HelloOfMember, ///< Of a collective.
   HelloOfSender,
   HelloOfReceiver,
   TextOfSender,
@@ -47,6 +48,9 @@ enum Tag {
 };
 
 using Requests = std::vector<MPI_Request>;
+
+/// Whether all calls are complete.
+bool testAll(Requests &requests);
 
 /// Adds the messages that carry `bytes` to or from a member. Messages between
 /// two members match in the order of these calls.

@@ -98,6 +98,7 @@ std::unique_ptr<EngineRequest> MPICommunicator::start(Operation operation) {
   auto transfer = std::make_shared<Transfer>(*this, queue, started);
   transfer->number = queue.started + 1;
   transfer->invocation = engine.begun;
+  transfer->startNs = engine.environment.now();
   engine.refuseStart(*transfer);
   ++queue.started;
   queue.open.push_back(transfer);

@@ -110,11 +110,7 @@ MPIEngine::~MPIEngine() {
   } catch (const Error &error) {
     environment.log("rank " + std::to_string(rank) + ": " + error.what());
   }
-  {
-    Lock lock(mutex);
-    stopping = true;
-  }
-  wake.notify_all();
+  wakeThread(/*toStop=*/true);
   if (thread.joinable())
     thread.join();
   // The others wait for this rank, and do not hear of it any more.

@@ -30,6 +30,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <tuple>
 
 namespace braid::rt {
 
@@ -104,6 +105,12 @@ private:
     std::map<int32_t, Status> answers;
   };
 
+  /// What tells one place in the user's program from another.
+  using Place = std::tuple<const char *, const char *, int32_t, int32_t>;
+  static Place placeOf(const braid_rt_site &site) {
+    return {site.file, site.label, site.line, site.column};
+  }
+
   /// How long answers of other ranks are waited for.
   static constexpr int64_t longestAnswerNs = int64_t(500) * 1000 * 1000;
 
@@ -114,7 +121,11 @@ private:
 
   // Progress.cpp; the mutex is held.
   void progress();
+  int64_t progressOfThread();
   void progressThread();
+  void wakeThread(bool toStop = false);
+  bool needsThread(const Transfer &transfer) const;
+  void learnFromWait(const Transfer &transfer, int64_t beginNs);
   int64_t idleNs() const;
   void throwIfFailed() const;
 
@@ -198,10 +209,15 @@ private:
 
   /// Nothing may call the library any more: it could touch released memory.
   bool isDead = false;
-  bool stopping = false;
-  bool threadSleeps = false;
+  /// Where the rank waits for its operations as soon as it has started them.
+  std::set<Place> awaitedAtOnce;
+
   std::atomic<int> waiting{0}; ///< Threads that make progress themselves.
+  /// Guards what follows, which the progress thread sleeps on.
+  std::mutex sleepMutex;
   std::condition_variable wake;
+  bool isWanted = false;
+  bool stopping = false;
   std::thread thread;
 };
 

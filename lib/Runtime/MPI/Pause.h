@@ -49,7 +49,7 @@ public:
     constexpr int64_t spinNs = 50 * 1000, patientNs = 1000 * 1000;
     if (!dataMove && waitedNs > spinNs)
       sleepFor(std::min(waitedNs / 8, patientNs));
-    else if (engine.sharesCores || waitedNs - sleptNs > 2 * spinNs)
+    else if (engine.sharesCores || waitedNs - sleptNs > patientNs)
       sleepFor(shortestNs);
     else
       return lock.lock();

@@ -1,0 +1,79 @@
+//===- Hello.cpp - What members tell each other before data move *- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MPI/Hello.h"
+#include "MPI/MPICommunicator.h"
+#include "MPI/SmallData.h"
+#include "MPI/Transfer.h"
+
+#include <cstring>
+
+using namespace braid::rt;
+
+namespace {
+/// The largest group whose members tell each other everything directly.
+constexpr int64_t mostMembers = 4;
+/// Room for any hello: the others' operations may be other than one's own.
+constexpr int64_t mostBytes = sizeof(uint64_t) + mostSmallBytes;
+} // namespace
+
+bool Hello::suits(const Transfer &transfer) {
+  return transfer.queue.isMessages() || transfer.groupSize() <= mostMembers;
+}
+
+char *Hello::sentTo(int64_t member) const {
+  return buffer.get() + (onlyPeer >= 0 ? 0 : 2 * member) * mostBytes;
+}
+
+char *Hello::receivedFrom(int64_t member) const {
+  return sentTo(member) + mostBytes;
+}
+
+void Hello::post(const Transfer &transfer, uint64_t hash, MPI_Comm comm,
+                 Requests &requests) {
+  const Queue &queue = transfer.queue;
+  self = transfer.member();
+  members = transfer.groupSize();
+  onlyPeer = queue.peer;
+  this->hash = hash;
+  std::optional<int64_t> bytes = smallDataBytes(transfer);
+  dataBytes = bytes.value_or(-1);
+  buffer = transfer.staging().borrow(2 * (queue.isMessages() ? 1 : members) *
+                                     mostBytes);
+  Tag received = HelloOfMember, sent = HelloOfMember;
+  if (queue.isMessages()) {
+    received = queue.sends ? HelloOfReceiver : HelloOfSender;
+    sent = queue.sends ? HelloOfSender : HelloOfReceiver;
+  }
+  for (int64_t m = 0; m < members; ++m) {
+    if (m == self || (onlyPeer >= 0 && m != onlyPeer))
+      continue;
+    receiveFrom(comm, m, receivedFrom(m), mostBytes, requests, received);
+    std::memcpy(sentTo(m), &hash, sizeof(hash));
+    int64_t size = sizeof(hash);
+    if (bytes)
+      size += packSmallData(transfer, m, sentTo(m) + sizeof(hash));
+    sendTo(comm, m, sentTo(m), size, requests, sent);
+  }
+}
+
+bool Hello::agrees() const {
+  for (int64_t m = 0; m < members; ++m)
+    if (m != self && (onlyPeer < 0 || m == onlyPeer) &&
+        std::memcmp(receivedFrom(m), &hash, sizeof(hash)) != 0)
+      return false;
+  return true;
+}
+
+void Hello::deliver(const Transfer &transfer) const {
+  std::vector<const char *> from(static_cast<size_t>(members), nullptr);
+  for (int64_t m = 0; m < members; ++m)
+    if (m != self && (onlyPeer < 0 || m == onlyPeer))
+      from[m] = receivedFrom(m) + sizeof(hash);
+  deliverSmallData(transfer, from);
+}
