@@ -19,7 +19,8 @@ using namespace braid::rt;
 static constexpr int64_t pieceBytes = int64_t(4) << 20;
 
 /// The same part from everyone to everyone, by messages: where the whole is too
-/// large for the ints of a collective.
+/// large for the ints of a collective, and between two members, where a
+/// collective is no better.
 static Step exchangeParts(const Transfer &transfer, const Operand &operand,
                           int64_t bytes) {
   int64_t size = transfer.groupSize(), self = transfer.member();
@@ -32,8 +33,9 @@ static Step exchangeParts(const Transfer &transfer, const Operand &operand,
                           requests);
               sendTo(comm, m, operand.source, bytes, requests);
             }
-            copyBytes(operand.destination + self * bytes, operand.source, bytes,
-                      false);
+            char *own = operand.destination + self * bytes;
+            if (own != operand.source)
+              copyBytes(own, operand.source, bytes, false);
           },
           nullptr};
 }
@@ -46,7 +48,7 @@ static void planAllGather(Transfer &transfer, const Operand &operand) {
   if (bytes == 0)
     return;
   if (strided.isContiguous()) {
-    if (size * bytes > mostCallBytes)
+    if (size == 2 || size * bytes > mostCallBytes)
       return transfer.add({exchangeParts(transfer, operand, bytes)});
     bool inPlace = operand.source == operand.destination + self * bytes;
     return transfer.add(

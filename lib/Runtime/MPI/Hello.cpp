@@ -26,12 +26,9 @@ bool Hello::suits(const Transfer &transfer) {
   return transfer.queue.isMessages() || transfer.groupSize() <= mostMembers;
 }
 
-char *Hello::sentTo(int64_t member) const {
-  return buffer.get() + (onlyPeer >= 0 ? 0 : 2 * member) * mostBytes;
-}
-
-char *Hello::receivedFrom(int64_t member) const {
-  return sentTo(member) + mostBytes;
+const char *Hello::receivedFrom(int64_t member) const {
+  int64_t place = onlyPeer >= 0 ? 0 : member - (member > self ? 1 : 0);
+  return buffer.get() + place * mostBytes;
 }
 
 void Hello::post(const Transfer &transfer, uint64_t hash, MPI_Comm comm,
@@ -43,22 +40,26 @@ void Hello::post(const Transfer &transfer, uint64_t hash, MPI_Comm comm,
   this->hash = hash;
   std::optional<int64_t> bytes = smallDataBytes(transfer);
   dataBytes = bytes.value_or(-1);
-  buffer = transfer.staging().borrow(2 * (queue.isMessages() ? 1 : members) *
-                                     mostBytes);
-  Tag received = HelloOfMember, sent = HelloOfMember;
+  int64_t peers = queue.isMessages() ? 1 : members - 1;
+  int64_t ownBytes = sizeof(hash) + bytes.value_or(0);
+  buffer = transfer.staging().borrow(peers * (mostBytes + ownBytes));
+  char *received = buffer.get(), *sent = received + peers * mostBytes;
+  Tag theirs = HelloOfMember, own = HelloOfMember;
   if (queue.isMessages()) {
-    received = queue.sends ? HelloOfReceiver : HelloOfSender;
-    sent = queue.sends ? HelloOfSender : HelloOfReceiver;
+    theirs = queue.sends ? HelloOfReceiver : HelloOfSender;
+    own = queue.sends ? HelloOfSender : HelloOfReceiver;
   }
   for (int64_t m = 0; m < members; ++m) {
     if (m == self || (onlyPeer >= 0 && m != onlyPeer))
       continue;
-    receiveFrom(comm, m, receivedFrom(m), mostBytes, requests, received);
-    std::memcpy(sentTo(m), &hash, sizeof(hash));
+    receiveFrom(comm, m, received, mostBytes, requests, theirs);
+    std::memcpy(sent, &hash, sizeof(hash));
     int64_t size = sizeof(hash);
     if (bytes)
-      size += packSmallData(transfer, m, sentTo(m) + sizeof(hash));
-    sendTo(comm, m, sentTo(m), size, requests, sent);
+      size += packSmallData(transfer, m, sent + sizeof(hash));
+    sendTo(comm, m, sent, size, requests, own);
+    received += mostBytes;
+    sent += ownBytes;
   }
 }
 

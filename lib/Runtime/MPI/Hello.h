@@ -43,8 +43,7 @@ public:
   void deliver(const Transfer &transfer) const;
 
 private:
-  char *sentTo(int64_t member) const;
-  char *receivedFrom(int64_t member) const;
+  const char *receivedFrom(int64_t member) const;
 
   Staging::Buffer buffer;
   int64_t self = 0;

@@ -17,9 +17,8 @@ namespace braid::rt {
 
 class Transfer;
 
-/// With more a message waits for its receiver in most libraries: a round trip
-/// that the check has made already.
-constexpr int64_t mostSmallBytes = 4000;
+/// More is not copied: a second message costs less than that.
+constexpr int64_t mostSmallBytes = 16 * 1024;
 
 /// What one member sends another one at most, nothing where the operation has
 /// to be done in another way: equal on all members that agree.
