@@ -146,8 +146,7 @@ std::optional<std::string> MPIEngine::findDeadlock() {
   return state;
 }
 
-void MPIEngine::investigate(Transfer &transfer, int64_t waitedNs) {
-  int64_t now = environment.now();
+void MPIEngine::investigate(Transfer &transfer, int64_t now, int64_t waitedNs) {
   int64_t lateNs = waitedNs - environment.config.timeoutNs;
   if (inquiry.sentNs == 0) {
     if (lateNs >= 0 || now >= nextInquiryNs)
@@ -173,8 +172,9 @@ void MPIEngine::investigate(Transfer &transfer, int64_t waitedNs) {
 }
 
 /// All members have started the operation, and nothing has moved for a while.
-void MPIEngine::investigateData(Transfer &transfer, int64_t quietNs) {
-  int64_t now = environment.now(), timeoutNs = environment.config.timeoutNs;
+void MPIEngine::investigateData(Transfer &transfer, int64_t now,
+                                int64_t quietNs) {
+  int64_t timeoutNs = environment.config.timeoutNs;
   if (quietNs < timeoutNs)
     return;
   if (inquiry.sentNs < now - quietNs) {

@@ -120,7 +120,8 @@ private:
   std::vector<int32_t> findAbsent(Pause &pause);
 
   // Progress.cpp; the mutex is held.
-  void progress();
+  /// Gives the time.
+  int64_t progress();
   int64_t progressOfThread();
   void progressThread();
   void wakeThread(bool toStop = false);
@@ -141,8 +142,8 @@ private:
   void makeAnnounced(const std::string &key);
 
   // Failures.cpp; the mutex is held.
-  void investigate(Transfer &transfer, int64_t waitedNs);
-  void investigateData(Transfer &transfer, int64_t quietNs);
+  void investigate(Transfer &transfer, int64_t now, int64_t waitedNs);
+  void investigateData(Transfer &transfer, int64_t now, int64_t quietNs);
   void ask();
   void noteUnreachable();
   bool allHaveHeard() const;

@@ -30,9 +30,9 @@ constexpr int64_t movingNs = 20 * 1000;
 constexpr int64_t atOnceNs = 20 * 1000;
 } // namespace
 
-void MPIEngine::progress() {
+int64_t MPIEngine::progress() {
   if (isDead)
-    return;
+    return environment.now();
   for (size_t i = 0; i < busy.size();) {
     Queue &queue = *busy[i].first;
     if (busy[i].second->isMade())
@@ -44,11 +44,9 @@ void MPIEngine::progress() {
       ++i;
     }
   }
-  if (size == 1)
-    return;
   int64_t now = environment.now();
-  if (now - lastControlNs < controlNs)
-    return;
+  if (size == 1 || now - lastControlNs < controlNs)
+    return now;
   lastControlNs = now;
   try {
     serveControl();
@@ -58,6 +56,7 @@ void MPIEngine::progress() {
     if (!failure)
       failure = Failure{error.what(), false, {}};
   }
+  return now;
 }
 
 int64_t MPIEngine::idleNs() const {
@@ -144,16 +143,15 @@ void MPIEngine::wait(Transfer &transfer) {
   ++waitCount;
   try {
     while (true) {
-      progress();
+      int64_t now = progress();
       int state = transfer.state.load();
       if (state == Transfer::Done)
         break;
       throwIfFailed();
-      int64_t now = environment.now();
       if (state == Transfer::Checking)
-        investigate(transfer, now - beginNs);
+        investigate(transfer, now, now - beginNs);
       else
-        investigateData(transfer, now - transfer.lastStepNs);
+        investigateData(transfer, now, now - transfer.lastStepNs);
       pause.sleep(state == Transfer::Moving, now - beginNs);
     }
   } catch (...) {

@@ -17,7 +17,8 @@ namespace braid::rt {
 
 class Transfer;
 
-/// More is not copied: a second message costs less than that.
+/// What travels with a hello at most. Parts that are not reduced are copied for
+/// that alone: more than half of it is faster as a message of its own.
 constexpr int64_t mostSmallBytes = 16 * 1024;
 
 /// What one member sends another one at most, nothing where the operation has

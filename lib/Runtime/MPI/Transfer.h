@@ -34,6 +34,7 @@
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -145,7 +146,7 @@ private:
   std::vector<Part> parts;
   size_t nextPart = 0;
   int64_t nextPiece = 0;
-  std::deque<Piece> pieces; ///< Made and not done, or behind one not done.
+  std::list<Piece> pieces; ///< Made and not done, or behind one not done.
   int64_t stagedBytes = 0;
   std::function<void()> nextPhase;
 };
