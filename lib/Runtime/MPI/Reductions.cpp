@@ -27,7 +27,7 @@ using namespace braid::rt;
 
 namespace {
 /// What a piece of an ordered reduction receives.
-constexpr int64_t pieceBytes = int64_t(4) << 20;
+constexpr int64_t pieceBytes = int64_t(2) << 20;
 /// Larger operands are reduced in pieces in fast mode, too: MPI libraries are
 /// no faster then, and Open MPI 4.1 is several times slower.
 constexpr int64_t nativeBytes = int64_t(1) << 20;
