@@ -184,7 +184,7 @@ struct Timing {
 
 /// The program and, for --verify, the one to compare with.
 struct Programs {
-  Programs(const Options &options, Runner &runner);
+  Programs(const Options &options, const Launcher &launcher, Runner &runner);
 
   Program program;
   std::optional<Program> reference;
@@ -192,16 +192,22 @@ struct Programs {
   const braid_rt_entry *referenceEntry = nullptr;
 };
 
-/// What to hand to braid-compile: the default passes know the number of ranks.
-static std::string passesFor(const Options &options, int32_t ranks) {
+/// What to hand to braid-compile: the default passes know the number of ranks,
+/// and how many a node has where the launcher says it.
+static std::string passesFor(const Options &options, int32_t ranks,
+                             int32_t ranksPerNode) {
   if (options.passes && *options.passes != "default")
     return *options.passes;
-  return "braid-overlap{world-size=" + std::to_string(ranks) + "}";
+  std::string perNode =
+      ranksPerNode ? " ranks-per-node=" + std::to_string(ranksPerNode) : "";
+  return "braid-overlap{world-size=" + std::to_string(ranks) + perNode + "}";
 }
 
-Programs::Programs(const Options &options, Runner &runner)
+Programs::Programs(const Options &options, const Launcher &launcher,
+                   Runner &runner)
     : program(options.program,
-              passesFor(options, runner.getProcesses().worldSize()),
+              passesFor(options, runner.getProcesses().worldSize(),
+                        launcher.localSize),
               runner.getProcesses()) {
   const Processes &processes = runner.getProcesses();
   processes.together([&]() {
@@ -231,9 +237,10 @@ static void printTiming(bool isVerified, const Timing &timing,
                                        medianMs(timing.elapsedNs));
 }
 
-static void runProgram(const Options &options, Runner &runner) {
+static void runProgram(const Options &options, const Launcher &launcher,
+                       Runner &runner) {
   const Processes &processes = runner.getProcesses();
-  Programs programs(options, runner);
+  Programs programs(options, launcher, runner);
   const braid_rt_entry &entry = *programs.entry;
   std::vector<std::vector<Tensor>> inputs;
   processes.together([&]() {
@@ -295,6 +302,9 @@ static std::string chooseEngine(const Options &options,
   std::string engine = options.engine;
   if (engine.empty())
     engine = launcher ? "mpi" : "inproc";
+  char error[4096] = "";
+  if (braid_rt_find_engine(engine.c_str(), error, sizeof(error)) != BRAID_RT_OK)
+    throw UsageError("--engine: " + std::string(error));
   if (!options.reductions.empty() && engine != "mpi")
     throw UsageError("--reductions: engine " + engine +
                      " has one kind of reductions, ordered; --engine=mpi has a "
@@ -331,7 +341,7 @@ static int runWorld(const Options &options, const std::string &engine,
     runner.checkOptions(options, engine);
     if (options.bind)
       printInOrder(processes, describeBinding(launcher) + "\n");
-    runProgram(options, runner);
+    runProgram(options, launcher, runner);
     std::fflush(stdout);
     return 0;
   } catch (const Failure &failure) {

@@ -111,6 +111,9 @@ private:
     return {site.file, site.label, site.line, site.column};
   }
 
+  /// Ranks that wait for each other, and what they do.
+  using Deadlock = std::map<int32_t, Status>;
+
   /// How long answers of other ranks are waited for.
   static constexpr int64_t longestAnswerNs = int64_t(500) * 1000 * 1000;
 
@@ -149,12 +152,12 @@ private:
   bool allHaveHeard() const;
   bool allAnswered() const;
   std::optional<std::string> findDeparted(const Transfer &transfer);
-  std::optional<std::string> findDeadlock();
+  Deadlock findDeadlock();
   std::string describeTimedOut(const Transfer &transfer);
   std::string describePresent(const Transfer &transfer);
   bool hasStarted(const Transfer &transfer, int32_t rank) const;
   void giveUp(const Transfer &transfer, const std::string &text);
-  void giveUpAll(const Transfer &transfer);
+  void giveUpAll(const Transfer &transfer, const Deadlock &deadlock);
   void hearOfFailure(int32_t rank, const std::string &body);
   void failWhatNeeds(int32_t rank);
   void receiveGivenUp(const std::string &body);
@@ -195,7 +198,7 @@ private:
   Inquiry inquiry;
   /// Ranks that have not answered in time, nor sent anything since.
   std::set<int32_t> unreachable;
-  std::optional<std::string> lastDeadlock; ///< Seen in the last round.
+  Deadlock lastDeadlock; ///< Seen in the last round.
   int64_t nextInquiryNs = 0;
   int64_t inquiryPauseNs = 0;
 

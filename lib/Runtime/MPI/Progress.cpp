@@ -138,7 +138,7 @@ void MPIEngine::wait(Transfer &transfer) {
   inquiryPauseNs = (20 + size) * int64_t(1000 * 1000);
   nextInquiryNs = beginNs + inquiryPauseNs;
   inquiry.sentNs = 0;
-  lastDeadlock.reset();
+  lastDeadlock.clear();
   blockedOn = &transfer;
   ++waitCount;
   try {
