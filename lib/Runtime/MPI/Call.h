@@ -53,7 +53,8 @@ using Requests = std::vector<MPI_Request>;
 bool testAll(Requests &requests);
 
 /// Adds the messages that carry `bytes` to or from a member. Messages between
-/// two members match in the order of these calls.
+/// two members match in the order of these calls. A receive may fetch the data
+/// on the spot: what the others need comes first.
 void sendTo(MPI_Comm comm, int64_t member, const char *source, int64_t bytes,
             Requests &requests, Tag tag = CollectiveData);
 void receiveFrom(MPI_Comm comm, int64_t member, char *destination,

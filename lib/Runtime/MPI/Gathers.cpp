@@ -29,13 +29,12 @@ static Step exchangeParts(const Transfer &transfer, const Operand &operand,
             for (int64_t m = 0; m < size; ++m) {
               if (m == self)
                 continue;
+              sendTo(comm, m, operand.source, bytes, requests);
               receiveFrom(comm, m, operand.destination + m * bytes, bytes,
                           requests);
-              sendTo(comm, m, operand.source, bytes, requests);
             }
-            char *own = operand.destination + self * bytes;
-            if (own != operand.source)
-              copyBytes(own, operand.source, bytes, false);
+            copyBytes(operand.destination + self * bytes, operand.source, bytes,
+                      false);
           },
           nullptr};
 }

@@ -98,7 +98,6 @@ std::unique_ptr<EngineRequest> MPICommunicator::start(Operation operation) {
   auto transfer = std::make_shared<Transfer>(*this, queue, started);
   transfer->number = queue.started + 1;
   transfer->invocation = engine.begun;
-  transfer->startNs = engine.environment.now();
   engine.refuseStart(*transfer);
   ++queue.started;
   queue.open.push_back(transfer);
@@ -109,6 +108,8 @@ std::unique_ptr<EngineRequest> MPICommunicator::start(Operation operation) {
   else
     engine.requestCommunicator(*this);
   engine.addBusy(queue, *this, *transfer);
+  // Waking the progress thread may take a while, on a core that both share.
+  transfer->startedNs = engine.environment.now();
   return request;
 }
 

@@ -23,8 +23,7 @@ static Staging::Buffer stageInPlace(Transfer &transfer,
   if (operand.source != operand.destination || operand.sourceBytes() == 0)
     return nullptr;
   Staging::Buffer copy = transfer.staging().borrow(operand.sourceBytes());
-  std::memcpy(copy.get(), operand.source,
-              static_cast<size_t>(operand.sourceBytes()));
+  copyBytes(copy.get(), operand.source, operand.sourceBytes(), false);
   return copy;
 }
 

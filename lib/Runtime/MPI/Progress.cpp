@@ -123,7 +123,7 @@ void MPIEngine::addBusy(Queue &queue, MPICommunicator &communicator,
 
 void MPIEngine::learnFromWait(const Transfer &transfer, int64_t beginNs) {
   Place place = placeOf(transfer.operation.site);
-  if (beginNs - transfer.startNs < atOnceNs)
+  if (beginNs - transfer.startedNs < atOnceNs)
     awaitedAtOnce.insert(place);
   else
     awaitedAtOnce.erase(place);

@@ -105,10 +105,10 @@ static Piece makePiece(Staging &staging, const WorkRef &work, int64_t begin,
                            for (int64_t m = 0; m < work->size; ++m) {
                              if (m == work->self)
                                continue;
-                             receiveFrom(comm, m, place, ownBytes, requests);
-                             place += ownBytes;
                              sendTo(comm, m, source + shares[m],
                                     shares[m + 1] - shares[m], requests);
+                             receiveFrom(comm, m, place, ownBytes, requests);
+                             place += ownBytes;
                            }
                          },
                          [=]() {
@@ -121,11 +121,11 @@ static Piece makePiece(Staging &staging, const WorkRef &work, int64_t begin,
                            for (int64_t m = 0; m < work->size; ++m) {
                              if (m == work->self)
                                continue;
+                             if (work->isAllReduce() || m == work->root)
+                               sendTo(comm, m, ownShare, ownBytes, requests);
                              if (work->getsResult())
                                receiveFrom(comm, m, destination + shares[m],
                                            shares[m + 1] - shares[m], requests);
-                             if (work->isAllReduce() || m == work->root)
-                               sendTo(comm, m, ownShare, ownBytes, requests);
                            }
                          },
                          [=]() {
@@ -188,9 +188,9 @@ static void planScatterOrdered(Transfer &transfer, const WorkRef &work) {
                              for (int64_t m = 0; m < work->size; ++m) {
                                if (m == work->self)
                                  continue;
+                               sendTo(comm, m, partOf(m), count, requests);
                                receiveFrom(comm, m, place, count, requests);
                                place += count;
-                               sendTo(comm, m, partOf(m), count, requests);
                              }
                            },
                            [=]() {

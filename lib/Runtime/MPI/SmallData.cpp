@@ -127,12 +127,6 @@ static void combine(const Transfer &transfer, const Operand &operand,
           scales.data(), 1, &destination, false});
 }
 
-/// Copies unless the data are in their place.
-static void put(char *destination, const char *source, int64_t bytes) {
-  if (destination != source)
-    copyBytes(destination, source, bytes, false);
-}
-
 /// `places` has this member's own data, too, as the others get them.
 static void deliverOperand(const Transfer &transfer, const Operand &operand,
                            const Places &places,
@@ -144,7 +138,7 @@ static void deliverOperand(const Transfer &transfer, const Operand &operand,
   switch (operation.kind) {
   case BRAID_RT_REDUCE:
     if (!isRoot)
-      return put(destination, operand.source, bytes);
+      return copyBytes(destination, operand.source, bytes, false);
     [[fallthrough]];
   case BRAID_RT_ALL_REDUCE:
   case BRAID_RT_REDUCE_SCATTER:
@@ -155,7 +149,7 @@ static void deliverOperand(const Transfer &transfer, const Operand &operand,
       if (!parts.isContiguous())
         parts.unpack(places[m], m, 0, bytes, destination);
       else
-        put(destination + m * bytes, places[m], bytes);
+        copyBytes(destination + m * bytes, places[m], bytes, false);
     return;
   }
   case BRAID_RT_GATHER:
@@ -167,21 +161,21 @@ static void deliverOperand(const Transfer &transfer, const Operand &operand,
     [[fallthrough]];
   case BRAID_RT_ALL_TO_ALL:
     for (int64_t m = 0; m < transfer.groupSize(); ++m)
-      put(destination + m * bytes, places[m], bytes);
+      copyBytes(destination + m * bytes, places[m], bytes, false);
     return;
   case BRAID_RT_BROADCAST:
   case BRAID_RT_SCATTER:
-    return put(destination, places[operation.root], bytes);
+    return copyBytes(destination, places[operation.root], bytes, false);
   case BRAID_RT_PERMUTE: {
     int64_t source = partnerOf(transfer, /*isTarget=*/false);
     if (source >= 0)
-      put(destination, places[source], bytes);
+      copyBytes(destination, places[source], bytes, false);
     else
       std::memset(destination, 0, static_cast<size_t>(bytes));
     return;
   }
   case BRAID_RT_RECV:
-    return put(destination, places[transfer.queue.peer], bytes);
+    return copyBytes(destination, places[transfer.queue.peer], bytes, false);
   default: // A send has arrived, a barrier has no operands.
     return;
   }

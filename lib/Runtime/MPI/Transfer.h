@@ -99,8 +99,8 @@ public:
   const Operation &operation;
   int64_t number = 0;     ///< In the queue, from 1.
   int64_t invocation = 0; ///< In which the rank has started it.
-  int64_t startNs = 0;
-  int64_t beginNs = 0; ///< When all members have come.
+  int64_t startedNs = 0;  ///< When the rank's start has returned.
+  int64_t beginNs = 0;    ///< When all members have come.
   int64_t endNs = 0;
   int64_t lastStepNs = 0; ///< When a step was last issued or done.
 
