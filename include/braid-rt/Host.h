@@ -87,6 +87,11 @@ BRAID_RT_API int32_t braid_rt_config_init(braid_rt_config *config, char *error,
 /* Reads a debug level in any case; BRAID_RT_FAILED for anything else. */
 BRAID_RT_API int32_t braid_rt_parse_debug(const char *text, int32_t *level);
 
+/* BRAID_RT_OK where a world of this engine can be asked for; else
+ * BRAID_RT_FAILED, and the error says what was not found. */
+BRAID_RT_API int32_t braid_rt_find_engine(const char *engine, char *error,
+                                          size_t errorSize);
+
 /* The world of an engine. NULL on failure. */
 BRAID_RT_API braid_rt_world *
 braid_rt_world_create(const braid_rt_config *config, char *error,

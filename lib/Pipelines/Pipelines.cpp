@@ -47,6 +47,7 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
   comm::CommSchedulePassOptions passOptions;
   passOptions.hardware = options.hardware;
   passOptions.worldSize = options.worldSize;
+  passOptions.ranksPerNode = options.ranksPerNode;
   passOptions.collectiveModel = options.collectiveModel;
   passOptions.linkLatency = options.linkLatency;
   passOptions.linkBandwidth = options.linkBandwidth;

@@ -50,8 +50,8 @@ static LogicalResult setHardware(CostOptions &options, Operation *op,
         loadHardware(op, name, origin);
     if (failed(hardware))
       return failure();
-    options.hardwareFromFile = *hardware;
-    options.hardware = options.hardwareFromFile.get();
+    options.ownHardware = *hardware;
+    options.hardware = options.ownHardware.get();
     return success();
   }
   options.hardware = lookupHardware(name);
@@ -60,6 +60,25 @@ static LogicalResult setHardware(CostOptions &options, Operation *op,
   return emitError(op->getLoc())
          << "unknown hardware '" << name << "' in " << origin
          << ", expected one of: " << joinHardwareNames() << ", or a .json file";
+}
+
+/// Puts `ranksPerNode` into the hardware of `options` unless it is 0; an error
+/// at `op` if it is out of range.
+static LogicalResult setRanksPerNode(CostOptions &options, Operation *op,
+                                     int64_t ranksPerNode) {
+  // As in the file of a hardware.
+  constexpr int64_t most = 1 << 24;
+  if (ranksPerNode < 0 || ranksPerNode > most)
+    return emitError(op->getLoc())
+           << "invalid number of ranks " << ranksPerNode
+           << " in option 'ranks-per-node', expected 1 to " << most;
+  if (ranksPerNode == 0)
+    return success();
+  auto hardware = std::make_shared<Hardware>(*options.hardware);
+  hardware->ranksPerNode = ranksPerNode;
+  options.ownHardware = hardware;
+  options.hardware = hardware.get();
+  return success();
 }
 
 static LogicalResult resolveHardware(CostOptions &options, Operation *op,
@@ -132,6 +151,7 @@ static constexpr StringSetting kStringSettings[] = {
 using IntegerSetting = std::pair<StringRef, int64_t CostSettings::*>;
 static constexpr IntegerSetting kIntegerSettings[] = {
     {"world-size", &CostSettings::worldSize},
+    {"ranks-per-node", &CostSettings::ranksPerNode},
     {"dynamic-size", &CostSettings::dynamicSize}};
 
 void braid::setCostDefaults(ModuleOp module, const CostSettings &settings) {
@@ -172,7 +192,8 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
   auto keep = llvm::scope_exit(
       [&] { given.measurements = std::move(settings.measurements); });
   CostOptions options;
-  if (failed(resolveHardware(options, op, settings.hardware)))
+  if (failed(resolveHardware(options, op, settings.hardware)) ||
+      failed(setRanksPerNode(options, op, settings.ranksPerNode)))
     return failure();
 
   if (!settings.collectiveModel.empty()) {

@@ -9,15 +9,17 @@
 // mpirun -n 2 mpi-collectives [ordered|fast|plain] [largest size in bytes]
 //
 // Prints the time of collectives through the runtime's C ABI (engine mpi, with
-// ordered or fast reductions) beside that of the same MPI calls, measured in
-// turns in one run; `plain` measures MPI alone, in a process without threads,
-// as a program would that knows nothing of Braid. Asserts nothing.
+// ordered or fast reductions) beside that of the same MPI calls, blocking and
+// non-blocking with a wait (I and W), measured in turns in one run; `plain`
+// measures MPI alone, in a process without threads, as a program would that
+// knows nothing of Braid. Asserts nothing.
 //
 //===----------------------------------------------------------------------===//
 
 #include "braid-rt/braid-rt.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -89,6 +91,33 @@ void runPlain(const Measurement &m, Kind kind, int count) {
   }
 }
 
+/// The same with a non-blocking call, awaited at once.
+void runNonBlocking(const Measurement &m, Kind kind, int count) {
+  const float *from = m.source.data();
+  auto *to = const_cast<float *>(m.destination.data());
+  int part = count / m.size;
+  MPI_Request request = MPI_REQUEST_NULL;
+  switch (kind) {
+  case Kind::AllReduce:
+    MPI_Iallreduce(from, to, count, MPI_FLOAT, MPI_SUM, m.communicator,
+                   &request);
+    break;
+  case Kind::AllGather:
+    MPI_Iallgather(from, part, MPI_FLOAT, to, part, MPI_FLOAT, m.communicator,
+                   &request);
+    break;
+  case Kind::ReduceScatter:
+    MPI_Ireduce_scatter_block(from, to, part, MPI_FLOAT, MPI_SUM,
+                              m.communicator, &request);
+    break;
+  case Kind::AllToAll:
+    MPI_Ialltoall(from, part, MPI_FLOAT, to, part, MPI_FLOAT, m.communicator,
+                  &request);
+    break;
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 /// The same through the runtime.
 void runBraid(const Measurement &m, Kind kind, int64_t count) {
   int64_t whole[] = {count}, part[] = {count / m.size};
@@ -126,49 +155,63 @@ template <typename Fn> double timeOf(const Measurement &m, Fn fn) {
   return now() - begin;
 }
 
+/// The functions that are compared.
+enum { Blocking, NonBlocking, Braid, columnCount };
+
+/// The medians of a collective of `bytes`, measured in turns.
+std::array<double, columnCount> measureInTurns(const Measurement &m, Kind kind,
+                                               int64_t bytes) {
+  int64_t count = bytes / 4;
+  std::vector<double> times[columnCount];
+  // The first rounds make connections and touch pages.
+  constexpr int warmUp = 5;
+  for (int round = 0; round < roundsOf(bytes) + warmUp; ++round) {
+    double us[] = {
+        timeOf(m, [&] { runPlain(m, kind, static_cast<int>(count)); }),
+        timeOf(m, [&] { runNonBlocking(m, kind, static_cast<int>(count)); }),
+        m.mode == "plain" ? 0 : timeOf(m, [&] { runBraid(m, kind, count); })};
+    if (round >= warmUp)
+      for (int i = 0; i < columnCount; ++i)
+        times[i].push_back(us[i]);
+  }
+  std::array<double, columnCount> medians;
+  for (int i = 0; i < columnCount; ++i)
+    medians[i] = median(times[i]);
+  // One rank can come last to every barrier, and find all data there: the mean
+  // over the ranks tells of both.
+  MPI_Allreduce(MPI_IN_PLACE, medians.data(), columnCount, MPI_DOUBLE, MPI_SUM,
+                m.communicator);
+  for (double &us : medians)
+    us /= m.size;
+  return medians;
+}
+
 void measure(Measurement &m) {
   bool beside = m.mode != "plain";
   if (m.rank == 0)
     std::printf(
-        "%d ranks, %s; medians, mean of the ranks\n%-15s %10s %12s %9s%s\n",
-        m.size, m.mode.c_str(), "collective", "bytes", "MPI", "GB/s",
-        beside ? "        Braid      GB/s  Braid/MPI" : "");
+        "%d ranks, %s; medians, mean of the ranks; bandwidth beside "
+        "MPI's\n%-15s %10s %12s %12s%s\n",
+        m.size, m.mode.c_str(), "collective", "bytes", "MPI", "MPI, I and W",
+        beside ? "        Braid      GB/s  of MPI's  of I and W's" : "");
   // A part has at least one element.
   int64_t smallest = std::max<int64_t>(4, 4 * m.size);
   for (const auto &entry : kinds)
     for (int64_t bytes = entry.kind == Kind::AllReduce ? 4 : smallest;
          bytes <= m.largest; bytes *= 4) {
-      int64_t count = bytes / 4 / m.size * m.size;
-      if (entry.kind == Kind::AllReduce)
-        count = bytes / 4;
-      std::vector<double> plain, braid;
-      // The first rounds make connections and touch pages.
-      constexpr int warmUp = 5;
-      for (int round = 0; round < roundsOf(bytes) + warmUp; ++round) {
-        double a = timeOf(
-            m, [&] { runPlain(m, entry.kind, static_cast<int>(count)); });
-        double b =
-            beside ? timeOf(m, [&] { runBraid(m, entry.kind, count); }) : 0;
-        if (round >= warmUp) {
-          plain.push_back(a);
-          braid.push_back(b);
-        }
-      }
-      // One rank can come last to every barrier, and find all data there: the
-      // mean over the ranks tells of both.
-      double medians[] = {median(plain), median(braid)};
-      MPI_Allreduce(MPI_IN_PLACE, medians, 2, MPI_DOUBLE, MPI_SUM,
-                    m.communicator);
+      int64_t whole = entry.kind == Kind::AllReduce
+                          ? bytes
+                          : bytes / 4 / m.size * m.size * 4;
+      auto us = measureInTurns(m, entry.kind, whole);
       if (m.rank != 0)
         continue;
-      double a = medians[0] / m.size, b = medians[1] / m.size;
-      auto rate = [&](double us) {
-        return static_cast<double>(bytes) / us / 1e3;
-      };
-      std::printf("%-15s %10lld %9.2f us %9.3f", entry.name,
-                  static_cast<long long>(bytes), a, rate(a));
+      std::printf("%-15s %10lld %9.2f us %9.2f us", entry.name,
+                  static_cast<long long>(whole), us[Blocking], us[NonBlocking]);
       if (beside)
-        std::printf(" %9.2f us %9.3f %10.3f", b, rate(b), b / a);
+        std::printf(" %9.2f us %9.3f %8.0f %% %11.0f %%", us[Braid],
+                    static_cast<double>(whole) / us[Braid] / 1e3,
+                    100 * us[Blocking] / us[Braid],
+                    100 * us[NonBlocking] / us[Braid]);
       std::printf("\n");
       std::fflush(stdout);
     }

@@ -5,7 +5,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===-----------------------------------------------------------------------===#
-"""What tests of the engine mpi share: commands with mpirun, and their ends."""
+"""What tests of the engine mpi share: commands with mpirun, and their ends.
+
+BRAID_MPI_LAUNCHER names another launcher, by hand: "srun --mpi=pmix" or
+"mpiexec.mpich". Open MPI is told of the transport by its variables then.
+"""
 
 import os
 import signal
@@ -19,6 +23,8 @@ ENVIRONMENT = {
     "OMPI_MCA_mpi_yield_when_idle": "0",
 }
 
+LAUNCHER = os.environ.get("BRAID_MPI_LAUNCHER", "mpirun").split()
+
 #: Options of mpirun by what carries the data.
 TRANSPORTS = {
     "shared memory": [],
@@ -28,9 +34,14 @@ TRANSPORTS = {
 
 def mpirun_words(ranks, words, transport="shared memory", variables=()):
     """The command that starts `words` on `ranks` processes."""
+    words = [str(word) for word in words]
+    options = TRANSPORTS[transport]
+    if LAUNCHER != ["mpirun"]:
+        settings = [f"OMPI_MCA_{name}={value}"
+                    for name, value in zip(options[1::3], options[2::3])]
+        return ["env", *settings, *LAUNCHER, "-n", str(ranks), *words]
     exports = [word for name in dict(variables) for word in ("-x", name)]
-    return ["mpirun", "-n", str(ranks), *TRANSPORTS[transport], *exports,
-            *[str(word) for word in words]]
+    return ["mpirun", "-n", str(ranks), *options, *exports, *words]
 
 
 def start(command, variables=(), **options):

@@ -39,11 +39,15 @@ static void checkPattern(const std::string &option, const std::string &pattern,
                        pattern + "' has no " + mark);
 }
 
-/// What to hand to braid-compile: the default passes know the number of ranks.
-static std::string passesFor(const Options &options, int32_t ranks) {
+/// What to hand to braid-compile: the default passes know the number of ranks,
+/// and how many a node has where the launcher says it.
+static std::string passesFor(const Options &options, int32_t ranks,
+                             int32_t ranksPerNode) {
   if (options.passes && *options.passes != "default")
     return *options.passes;
-  return "braid-overlap{world-size=" + std::to_string(ranks) + "}";
+  std::string perNode =
+      ranksPerNode ? " ranks-per-node=" + std::to_string(ranksPerNode) : "";
+  return "braid-overlap{world-size=" + std::to_string(ranks) + perNode + "}";
 }
 
 /// `seed` of `build/seed.so`.
@@ -64,8 +68,10 @@ static void checkBound(const Program &program) {
         " places (conditions, sizes), and cannot run without kernels");
 }
 
-Session::Session(const Options &options, Runner &runner)
-    : options(options), runner(runner), processes(runner.getProcesses()) {}
+Session::Session(const Options &options, const Launcher &launcher,
+                 Runner &runner)
+    : options(options), launcher(launcher), runner(runner),
+      processes(runner.getProcesses()) {}
 
 void Session::addSubject(const std::string &file,
                          const CompileRequest &compile) {
@@ -85,8 +91,9 @@ void Session::addSubject(const std::string &file,
 }
 
 void Session::load() {
-  CompileRequest compile{passesFor(options, processes.worldSize()),
-                         options.target, options.chip};
+  CompileRequest compile{
+      passesFor(options, processes.worldSize(), launcher.localSize),
+      options.target, options.chip};
   if (compile.target == "cuda" && compile.chip.empty())
     compile.chip = runner.chip();
   // Programs stay where they are: calls refer to them.

@@ -10,6 +10,7 @@
 #define BRAID_TOOLS_BRAID_RUN_SESSION_H
 
 #include "Figures.h"
+#include "Launcher.h"
 #include "Program.h"
 #include "Runner.h"
 #include "Verify.h"
@@ -52,7 +53,7 @@ struct Subject {
 /// of the world make one, with the same options.
 class Session {
 public:
-  Session(const Options &options, Runner &runner);
+  Session(const Options &options, const Launcher &launcher, Runner &runner);
 
   void run();
 
@@ -70,6 +71,7 @@ private:
   int64_t warmup() const;
 
   const Options &options;
+  const Launcher &launcher;
   Runner &runner;
   const Processes &processes;
   std::optional<Subject> reference;

@@ -71,6 +71,9 @@ static std::string engineName(const Options &options,
 static std::string chooseEngine(const Options &options,
                                 const Launcher &launcher) {
   std::string engine = engineName(options, launcher);
+  char error[4096] = "";
+  if (braid_rt_find_engine(engine.c_str(), error, sizeof(error)) != BRAID_RT_OK)
+    throw UsageError("--engine: " + std::string(error));
   if (options.target == "cuda" && (engine == "inproc" || engine == "mpi"))
     throw UsageError("--engine: engine " + engine +
                      " runs programs for the target host, found target cuda; "
@@ -115,7 +118,7 @@ static int runWorld(const Options &options, const std::string &engine,
     runner.checkOptions(options, engine);
     if (options.bind)
       processes.printInOrder(describeBinding(launcher) + "\n");
-    Session(options, runner).run();
+    Session(options, launcher, runner).run();
     std::fflush(stdout);
     return 0;
   } catch (const Failure &failure) {

@@ -33,7 +33,7 @@ ALLOWED = [
 ]
 
 # `OPTION=*` takes any of OPTIONS, or is left out.
-COSTS = "hardware=* world-size=* collective-model=* dynamic-size=*"
+COSTS = "hardware=* world-size=* ranks-per-node=* collective-model=* dynamic-size=*"
 ITERATIVE = (
     "use-runtime-estimations=* peak-memory-budget=* group-with-collectives=* comm-runtime-mult=* "
     f"compute-runtime-mult=* extra-overlap=* statistics=/dev/null {COSTS}"
@@ -65,6 +65,7 @@ LIMIT = ("0 1 2", "4294967295 -1")
 OPTIONS = {
     "hardware": ("v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal ideal ideal", "none"),
     "world-size": ("0 1 2 7 64", "2147483647 9223372036854775807 -1"),
+    "ranks-per-node": ("0 1 2 5 8", "16777216 16777217 -1"),
     # Latency and bandwidth are for this model alone.
     "collective-model": (
         "nccl inductor inductor-newest link link,link-latency=20us,link-bandwidth=10GB/s",

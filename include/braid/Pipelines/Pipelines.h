@@ -37,8 +37,12 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
                      "comm.hardware, or else h100x8")};
   Option<int64_t> worldSize{
       *this, "world-size",
-      llvm::cl::desc("The number of ranks in a group of all; 0 is the "
-                     "hardware's ranks per node"),
+      llvm::cl::desc("The number of ranks in a group of all; 0 is the ranks "
+                     "per node"),
+      llvm::cl::init(0)};
+  Option<int64_t> ranksPerNode{
+      *this, "ranks-per-node",
+      llvm::cl::desc("The number of ranks on each node; 0 is the hardware's"),
       llvm::cl::init(0)};
   Option<std::string> collectiveModel{
       *this, "collective-model",

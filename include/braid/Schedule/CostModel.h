@@ -80,8 +80,8 @@ struct GroupShape {
 /// What a `CostModel` is made with.
 struct CostOptions {
   const Hardware *hardware = &getDefaultHardware();
-  /// Keeps `hardware` alive if it comes from a file.
-  std::shared_ptr<const Hardware> hardwareFromFile;
+  /// Keeps `hardware` alive if it comes from a file or is changed by options.
+  std::shared_ptr<const Hardware> ownHardware;
   /// The members of a group `all`; none for the hardware's ranks per node.
   std::optional<int64_t> worldSize;
   /// None for the hardware's own.
@@ -107,6 +107,7 @@ struct CostSettings {
   /// With a unit: `10GB/s`.
   std::string linkBandwidth;
   int64_t worldSize = 0;
+  int64_t ranksPerNode = 0;
   int64_t dynamicSize = 0;
   /// The file of a profile.
   std::string profile;

@@ -150,6 +150,9 @@ CudaEngine::~CudaEngine() {
   // The others learn that this process ends as it should.
   post(Left, encode(localRanksState.front()->status()));
   store.reset();
+  // A communicator waits for the end of all graphs that hold its operations.
+  for (const auto &rank : localRanksState)
+    rank->forgetGraphs();
   // Ranks that are threads leave their communicators together.
   bool groups = ncclLibrary && !hasFailed() && locals.size() > 1;
   if (groups)

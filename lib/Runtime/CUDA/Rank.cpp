@@ -39,6 +39,11 @@ CudaRank::~CudaRank() {
   device.reset();
 }
 
+void CudaRank::forgetGraphs() {
+  if (device)
+    device->forgetGraphs();
+}
+
 void CudaRank::releaseCommunicators() {
   driver().ctxSetCurrent(gpu().context);
   for (auto &entry : communicators)

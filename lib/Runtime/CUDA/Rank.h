@@ -33,6 +33,7 @@ public:
   ~CudaRank() override;
 
   /// Gives NCCL's communicators back, at the end of a world.
+  void forgetGraphs();
   void releaseCommunicators();
 
   /// Makes the device.

@@ -17,6 +17,8 @@
 
 using namespace braid::rt;
 
+static constexpr const char *inProcessName = "inproc";
+
 /// The folder of this library, with a slash at the end; "" when unknown.
 static std::string libraryFolder() {
   Dl_info info;
@@ -55,9 +57,14 @@ static const EngineDescriptor &loadEngine(const std::string &name) {
   return *descriptor;
 }
 
+void braid::rt::findEngine(const std::string &name) {
+  if (name != inProcessName)
+    loadEngine(name);
+}
+
 std::unique_ptr<Engine>
 braid::rt::createEngine(const Environment &environment) {
-  if (environment.engineName == "inproc")
+  if (environment.engineName == inProcessName)
     return createInProcessEngine(environment);
   return loadEngine(environment.engineName).create(environment);
 }

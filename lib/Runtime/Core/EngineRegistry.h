@@ -33,6 +33,9 @@ struct EngineDescriptor {
 
 #define BRAID_RT_ENGINE_SYMBOL "braid_rt_engine"
 
+/// Throws an Error that says which engine or library was not found.
+void findEngine(const std::string &name);
+
 /// The engine that the environment names. Throws an Error that says which
 /// engine or library was not found.
 std::unique_ptr<Engine> createEngine(const Environment &environment);

@@ -91,10 +91,17 @@ std::string braid::rt::describeTimeout(int64_t timeoutNs) {
 }
 
 std::string
-braid::rt::describeDeadlock(const std::vector<std::string> &operations) {
-  std::string text = "every rank waits for another one:";
-  for (size_t rank = 0; rank < operations.size(); ++rank)
-    text += (rank ? ", rank " : " rank ") + std::to_string(rank) + " for " +
-            operations[rank];
-  return text;
+braid::rt::describeDeadlock(const std::map<int32_t, std::string> &operations,
+                            int32_t worldSize) {
+  std::vector<int32_t> ranks;
+  std::string list;
+  for (const auto &[rank, operation] : operations) {
+    ranks.push_back(rank);
+    list += (list.empty() ? ": rank " : ", rank ") + std::to_string(rank) +
+            " for " + operation;
+  }
+  bool isEveryRank = ranks.size() == static_cast<size_t>(worldSize);
+  return (isEveryRank ? "every rank waits for another one"
+                      : listRanks(ranks) + " wait for each other") +
+         list;
 }

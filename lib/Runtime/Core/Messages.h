@@ -18,6 +18,7 @@
 #include "Core/Operation.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -67,10 +68,12 @@ BRAID_RT_API std::string describeSplitDisagreement(int32_t sender, int64_t sent,
 /// `timed out after 50 ms: `.
 BRAID_RT_API std::string describeTimeout(int64_t timeoutNs);
 
-/// `every rank waits for another one: rank 0 for ..., rank 1 for ...`;
-/// `operations` holds one text for each rank of the world.
+/// `every rank waits for another one: rank 0 for ..., rank 1 for ...`, or
+/// `ranks 0 and 1 wait for each other: ...` where others do not; `operations`
+/// holds what the ranks wait for.
 BRAID_RT_API std::string
-describeDeadlock(const std::vector<std::string> &operations);
+describeDeadlock(const std::map<int32_t, std::string> &operations,
+                 int32_t worldSize);
 
 } // namespace braid::rt
 

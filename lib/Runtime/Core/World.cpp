@@ -236,6 +236,17 @@ static std::string checkConfig(const braid_rt_config &config) {
   return "";
 }
 
+int32_t braid_rt_find_engine(const char *engine, char *error,
+                             size_t errorSize) {
+  try {
+    findEngine(engine);
+    return BRAID_RT_OK;
+  } catch (const std::exception &caught) {
+    copyError(caught.what(), error, errorSize);
+    return BRAID_RT_FAILED;
+  }
+}
+
 braid_rt_world *braid_rt_world_create(const braid_rt_config *config,
                                       char *error, size_t errorSize) {
   std::string problem = checkConfig(*config);

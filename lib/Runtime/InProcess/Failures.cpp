@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Core/Deadlock.h"
 #include "InProcess/InProcessEngine.h"
 
 using namespace braid::rt;
@@ -187,28 +188,50 @@ void InProcessEngine::failPendingOf(int32_t rank, bool alsoArrived) {
   }
 }
 
-void InProcessEngine::failIfDeadlocked() {
-  // Somebody can still come when a rank computes, when one sleeps for data that
-  // are on their way, or when one has not begun the invocation yet.
-  int64_t newest = 0;
-  for (const RankState &state : ranks)
-    if (state.blockedOn)
-      newest = std::max(newest, state.blockedOn->invocation);
-  std::vector<std::string> operations;
-  std::vector<std::shared_ptr<Slot>> stuck;
-  for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    const RankState &state = ranks[rank];
-    if (!state.blockedOn) {
-      if (state.begun != state.ended || state.ended < newest)
-        return;
+std::vector<int32_t> InProcessEngine::findMissing(int32_t rank) const {
+  const Slot *slot = ranks[rank].blockedOn;
+  std::vector<int32_t> missing;
+  // A rank may also sleep for data that are on their way.
+  if (slot && slot->state.load() == Slot::Pending)
+    for (size_t i = 0; i < slot->members.size(); ++i)
+      if (!slot->requests[i])
+        missing.push_back(slot->worldRank(i));
+  return missing;
+}
+
+void InProcessEngine::failIfDeadlocked(int32_t newest) {
+  // Without the newest rank there has been no deadlock: only ranks that it
+  // waits for, and those that they wait for, can make one.
+  WaitingRanks waiting;
+  std::vector<int32_t> open = {newest};
+  while (!open.empty()) {
+    int32_t rank = open.back();
+    open.pop_back();
+    if (waiting.count(rank))
       continue;
-    }
-    if (state.blockedOn->state.load() != Slot::Pending)
-      return;
-    operations.push_back(describeWaiting(static_cast<int32_t>(rank)));
-    stuck.push_back(*state.blockedOn->pendingPosition);
+    std::vector<int32_t> missing = findMissing(rank);
+    if (missing.empty())
+      continue;
+    open.insert(open.end(), missing.begin(), missing.end());
+    waiting[rank] = std::move(missing);
   }
-  std::string text = describeDeadlock(operations);
+  if (findDeadlocked(waiting).empty())
+    return;
+  // Others may wait for these.
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    auto other = static_cast<int32_t>(rank);
+    std::vector<int32_t> missing = findMissing(other);
+    if (!missing.empty())
+      waiting[other] = std::move(missing);
+  }
+  std::map<int32_t, std::string> operations;
+  std::vector<std::shared_ptr<Slot>> stuck;
+  for (int32_t rank : findDeadlocked(waiting)) {
+    operations[rank] = describeWaiting(rank);
+    stuck.push_back(*ranks[rank].blockedOn->pendingPosition);
+  }
+  std::string text =
+      describeDeadlock(operations, static_cast<int32_t>(ranks.size()));
   for (const std::shared_ptr<Slot> &slot : stuck)
     if (slot->state.load() == Slot::Pending)
       failSlot(slot, text, /*secondary=*/false);

@@ -435,7 +435,7 @@ void InProcessEngine::block(int32_t rank, const std::shared_ptr<Slot> &slot,
   RankState &state = ranks[rank];
   state.blockedOn = slot.get();
   if (slot->state.load() == Slot::Pending)
-    failIfDeadlocked();
+    failIfDeadlocked(rank);
   if (slot->state.load() == Slot::Pending) {
     bool timedOut =
         state.changed.wait_until(lock, deadline) == std::cv_status::timeout;

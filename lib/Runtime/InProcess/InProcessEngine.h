@@ -183,7 +183,10 @@ private:
   void failPendingOf(int32_t rank, bool alsoArrived);
   std::string whyGone(const Slot &slot, int32_t rank) const;
   void throwIfFailed(int32_t rank);
-  void failIfDeadlocked();
+  /// The ranks that have not started the operation that a rank waits for.
+  std::vector<int32_t> findMissing(int32_t rank) const;
+  /// After `newest` has begun to wait.
+  void failIfDeadlocked(int32_t newest);
   std::string describeWaiting(int32_t rank) const;
   std::string describeMissing(const Slot &slot) const;
   std::string describePresent(const Slot &slot) const;

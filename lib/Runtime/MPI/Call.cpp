@@ -79,6 +79,16 @@ MPI_Op braid::rt::nativeOperator(int32_t dtype, int32_t reduction) {
   }
 }
 
+bool braid::rt::testAll(Requests &requests) {
+  if (requests.empty())
+    return true;
+  int done = 0;
+  checkMPI(MPI_Testall(static_cast<int>(requests.size()), requests.data(),
+                       &done, MPI_STATUSES_IGNORE),
+           "MPI_Testall");
+  return done != 0;
+}
+
 void braid::rt::sendTo(MPI_Comm comm, int64_t member, const char *source,
                        int64_t bytes, Requests &requests, Tag tag) {
   for (int64_t begin = 0; begin < bytes; begin += mostMessageBytes) {

@@ -38,6 +38,7 @@ constexpr int64_t mostCallBytes = (int64_t(1) << 31) - 1;
 
 /// Tags on the data communicators.
 enum Tag {
+  HelloOfMember, ///< Of a collective.
   HelloOfSender,
   HelloOfReceiver,
   TextOfSender,
@@ -48,8 +49,12 @@ enum Tag {
 
 using Requests = std::vector<MPI_Request>;
 
+/// Whether all calls are complete.
+bool testAll(Requests &requests);
+
 /// Adds the messages that carry `bytes` to or from a member. Messages between
-/// two members match in the order of these calls.
+/// two members match in the order of these calls. A receive may fetch the data
+/// on the spot: what the others need comes first.
 void sendTo(MPI_Comm comm, int64_t member, const char *source, int64_t bytes,
             Requests &requests, Tag tag = CollectiveData);
 void receiveFrom(MPI_Comm comm, int64_t member, char *destination,

@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Core/Deadlock.h"
 #include "Core/Error.h"
 #include "Core/Messages.h"
 #include "MPI/MPIEngine.h"
@@ -34,6 +35,8 @@ constexpr int64_t longestPauseNs = int64_t(2000) * 1000 * 1000;
 constexpr int64_t confirmNs = 5 * 1000 * 1000;
 /// How long others have, after a failure, to leave the world as well.
 constexpr int64_t leaveNs = int64_t(1000) * 1000 * 1000;
+/// The same where some rank never will, and the rest have their messages.
+constexpr int64_t leaveUnansweredNs = int64_t(300) * 1000 * 1000;
 /// What data get at least when all ranks answer: a busy host is no failure.
 constexpr int64_t leastDataTimeoutNs = int64_t(10000) * 1000 * 1000;
 /// How long a failing rank sends what it can when some rank does not answer.
@@ -116,41 +119,52 @@ std::string MPIEngine::describeTimedOut(const Transfer &transfer) {
   return text + describePresent(transfer);
 }
 
-/// A text that tells one round's state from another's, and the ranks' own
-/// texts; nothing when some rank may still come.
-std::optional<std::string> MPIEngine::findDeadlock() {
-  if (!allAnswered())
-    return std::nullopt;
+/// Whether answers can come together: each of the ranks is in one wait from the
+/// first of two rounds to the second, and in between all are at the same time.
+MPIEngine::Deadlock MPIEngine::findDeadlock() {
   std::map<int32_t, Status> all = inquiry.answers;
   all[rank] = ownStatus();
-  std::string state;
-  for (const auto &entry : all) {
-    const Status &status = entry.second;
-    if (!status.isBlocked || gone.count(entry.first))
-      return std::nullopt;
-    bool someoneIsMissing = false;
+  WaitingRanks waiting;
+  for (const auto &[other, status] : all) {
+    if (!status.isBlocked || gone.count(other))
+      continue;
+    std::vector<int32_t> missing;
     for (int32_t member : status.members) {
-      if (member == entry.first)
+      const auto &answer = all.find(member);
+      if (member == other || answer == all.end())
         continue;
-      const auto &started = all[member].started;
+      const auto &started = answer->second.started;
       auto counter = started.find(status.otherQueue);
-      someoneIsMissing |=
-          counter == started.end() || counter->second < status.number;
+      if (counter == started.end() || counter->second < status.number)
+        missing.push_back(member);
     }
-    if (!someoneIsMissing)
-      return std::nullopt;
-    state += std::to_string(status.waitCount) + ' ' +
-             std::to_string(status.queue) + ' ' +
-             std::to_string(status.number) + '\n';
+    waiting[other] = std::move(missing);
   }
-  return state;
+  Deadlock deadlock;
+  for (int32_t other : findDeadlocked(std::move(waiting)))
+    deadlock[other] = std::move(all[other]);
+  return deadlock;
 }
 
-void MPIEngine::investigate(Transfer &transfer, int64_t waitedNs) {
-  int64_t now = environment.now();
+/// Two rounds have found the same: between them the ranks of both have all been
+/// waiting, and have started nothing since.
+static bool isConfirmed(const std::map<int32_t, Status> &now,
+                        const std::map<int32_t, Status> &before, int32_t rank) {
+  auto isSame = [](const auto &a, const auto &b) {
+    return a.first == b.first && a.second.waitCount == b.second.waitCount;
+  };
+  return now.count(rank) && now.size() == before.size() &&
+         std::equal(now.begin(), now.end(), before.begin(), isSame);
+}
+
+void MPIEngine::investigate(Transfer &transfer, int64_t now, int64_t waitedNs) {
   int64_t lateNs = waitedNs - environment.config.timeoutNs;
   if (inquiry.sentNs == 0) {
-    if (lateNs >= 0 || now >= nextInquiryNs)
+    // A round whose answers are waited for at the timeout would put it off.
+    int64_t quietNs =
+        std::min(longestAnswerNs, environment.config.timeoutNs / 2);
+    bool mayAsk = lateNs < -quietNs || !lastDeadlock.empty();
+    if (lateNs >= 0 || (mayAsk && now >= nextInquiryNs))
       ask();
     return;
   }
@@ -162,19 +176,21 @@ void MPIEngine::investigate(Transfer &transfer, int64_t waitedNs) {
   inquiry.sentNs = 0;
   if (std::optional<std::string> text = findDeparted(transfer))
     return giveUp(transfer, *text);
-  std::optional<std::string> deadlock = findDeadlock();
-  if (deadlock && deadlock == lastDeadlock)
-    return giveUpAll(transfer);
-  lastDeadlock = deadlock;
+  Deadlock deadlock = findDeadlock();
+  if (isConfirmed(deadlock, lastDeadlock, rank))
+    return giveUpAll(transfer, deadlock);
+  bool isSuspected = deadlock.count(rank) != 0;
+  lastDeadlock = std::move(deadlock);
   if (isLate)
     return giveUp(transfer, describeTimedOut(transfer));
-  nextInquiryNs = now + (deadlock ? confirmNs : inquiryPauseNs);
+  nextInquiryNs = now + (isSuspected ? confirmNs : inquiryPauseNs);
   inquiryPauseNs = std::min(2 * inquiryPauseNs, longestPauseNs);
 }
 
 /// All members have started the operation, and nothing has moved for a while.
-void MPIEngine::investigateData(Transfer &transfer, int64_t quietNs) {
-  int64_t now = environment.now(), timeoutNs = environment.config.timeoutNs;
+void MPIEngine::investigateData(Transfer &transfer, int64_t now,
+                                int64_t quietNs) {
+  int64_t timeoutNs = environment.config.timeoutNs;
   if (quietNs < timeoutNs)
     return;
   if (inquiry.sentNs < now - quietNs) {
@@ -219,20 +235,16 @@ void MPIEngine::giveUp(const Transfer &transfer, const std::string &text) {
       send(member, GivenUp, body);
 }
 
-void MPIEngine::giveUpAll(const Transfer &transfer) {
-  std::vector<std::string> operations(static_cast<size_t>(size));
-  operations[rank] = describeOperation(transfer.operation);
-  for (const auto &entry : inquiry.answers)
+void MPIEngine::giveUpAll(const Transfer &transfer, const Deadlock &deadlock) {
+  std::map<int32_t, std::string> operations;
+  for (const auto &entry : deadlock)
     operations[entry.first] = entry.second.operation;
-  std::string text = describeDeadlock(operations);
+  std::string text = describeDeadlock(operations, size);
   failTransfer(transfer, text, /*secondary=*/false);
-  for (const auto &entry : inquiry.answers)
-    send(entry.first, GivenUp,
-         Writer()
-             .put(entry.second.queue)
-             .put(entry.second.number)
-             .put(text)
-             .bytes);
+  for (const auto &[other, status] : deadlock)
+    if (other != rank)
+      send(other, GivenUp,
+           Writer().put(status.queue).put(status.number).put(text).bytes);
 }
 
 void MPIEngine::receiveGivenUp(const std::string &body) {
@@ -430,7 +442,8 @@ bool MPIEngine::leave() {
     }
     if (done && sent.empty())
       return true;
-    if (failedNs && now - failedNs > leaveNs)
+    if (failedNs &&
+        now - failedNs > (unreachable.empty() ? leaveNs : leaveUnansweredNs))
       return false;
     pause.sleep(false, now - beginNs);
   }

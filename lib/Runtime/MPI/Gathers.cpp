@@ -19,7 +19,8 @@ using namespace braid::rt;
 static constexpr int64_t pieceBytes = int64_t(4) << 20;
 
 /// The same part from everyone to everyone, by messages: where the whole is too
-/// large for the ints of a collective.
+/// large for the ints of a collective, and between two members, where a
+/// collective is no better.
 static Step exchangeParts(const Transfer &transfer, const Operand &operand,
                           int64_t bytes) {
   int64_t size = transfer.groupSize(), self = transfer.member();
@@ -28,9 +29,9 @@ static Step exchangeParts(const Transfer &transfer, const Operand &operand,
             for (int64_t m = 0; m < size; ++m) {
               if (m == self)
                 continue;
+              sendTo(comm, m, operand.source, bytes, requests);
               receiveFrom(comm, m, operand.destination + m * bytes, bytes,
                           requests);
-              sendTo(comm, m, operand.source, bytes, requests);
             }
             copyBytes(operand.destination + self * bytes, operand.source, bytes,
                       false);
@@ -46,7 +47,7 @@ static void planAllGather(Transfer &transfer, const Operand &operand) {
   if (bytes == 0)
     return;
   if (strided.isContiguous()) {
-    if (size * bytes > mostCallBytes)
+    if (size == 2 || size * bytes > mostCallBytes)
       return transfer.add({exchangeParts(transfer, operand, bytes)});
     bool inPlace = operand.source == operand.destination + self * bytes;
     return transfer.add(

@@ -101,6 +101,8 @@ std::unique_ptr<EngineRequest> MPICommunicator::start(Operation operation) {
   else
     engine.requestCommunicator(*this);
   engine.addBusy(queue, *this, *transfer);
+  // Waking the progress thread may take a while, on a core that both share.
+  transfer->startedNs = engine.environment.now();
   return request;
 }
 

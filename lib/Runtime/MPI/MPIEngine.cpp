@@ -37,9 +37,11 @@ static bool choosesFast(const Environment &environment) {
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// Waits for the other processes, as far as the timeout goes: what follows
-/// blocks.
+/// Waits for the other processes, as far as the timeout goes, but for 10 s at
+/// least, which a busy host may take to start them: what follows blocks.
 static void meet(const Environment &environment) {
+  constexpr int64_t leastNs = int64_t(10000) * 1000 * 1000;
+  int64_t timeoutNs = std::max(leastNs, environment.config.timeoutNs);
   MPI_Request request = MPI_REQUEST_NULL;
   checkMPI(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
   int64_t beginNs = environment.now();
@@ -49,8 +51,8 @@ static void meet(const Environment &environment) {
     if (done)
       return;
     int64_t waitedNs = environment.now() - beginNs;
-    if (waitedNs > environment.config.timeoutNs)
-      throw Error(describeTimeout(environment.config.timeoutNs) +
+    if (waitedNs > timeoutNs)
+      throw Error(describeTimeout(timeoutNs) +
                   "not all processes that MPI has started make a world");
     std::this_thread::sleep_for(
         std::chrono::nanoseconds(std::min<int64_t>(waitedNs / 8, 1000 * 1000)));
@@ -99,11 +101,7 @@ MPIEngine::~MPIEngine() {
   } catch (const Error &error) {
     environment.log("rank " + std::to_string(rank) + ": " + error.what());
   }
-  {
-    Lock lock(mutex);
-    stopping = true;
-  }
-  wake.notify_all();
+  wakeThread(/*toStop=*/true);
   if (thread.joinable())
     thread.join();
   // The others wait for this rank, and do not hear of it any more.

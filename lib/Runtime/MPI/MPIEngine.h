@@ -30,6 +30,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <tuple>
 
 namespace braid::rt {
 
@@ -103,6 +104,15 @@ private:
     std::map<int32_t, Status> answers;
   };
 
+  /// What tells one place in the user's program from another.
+  using Place = std::tuple<const char *, const char *, int32_t, int32_t>;
+  static Place placeOf(const braid_rt_site &site) {
+    return {site.file, site.label, site.line, site.column};
+  }
+
+  /// Ranks that wait for each other, and what they do.
+  using Deadlock = std::map<int32_t, Status>;
+
   /// How long answers of other ranks are waited for.
   static constexpr int64_t longestAnswerNs = int64_t(500) * 1000 * 1000;
 
@@ -112,8 +122,13 @@ private:
   std::vector<int32_t> findAbsent(Pause &pause);
 
   // Progress.cpp; the mutex is held.
-  void progress();
+  /// Gives the time.
+  int64_t progress();
+  int64_t progressOfThread();
   void progressThread();
+  void wakeThread(bool toStop = false);
+  bool needsThread(const Transfer &transfer) const;
+  void learnFromWait(const Transfer &transfer, int64_t beginNs);
   int64_t idleNs() const;
   void throwIfFailed() const;
 
@@ -129,19 +144,19 @@ private:
   void makeAnnounced(const std::string &key);
 
   // Failures.cpp; the mutex is held.
-  void investigate(Transfer &transfer, int64_t waitedNs);
-  void investigateData(Transfer &transfer, int64_t quietNs);
+  void investigate(Transfer &transfer, int64_t now, int64_t waitedNs);
+  void investigateData(Transfer &transfer, int64_t now, int64_t quietNs);
   void ask();
   void noteUnreachable();
   bool allHaveHeard() const;
   bool allAnswered() const;
   std::optional<std::string> findDeparted(const Transfer &transfer);
-  std::optional<std::string> findDeadlock();
+  Deadlock findDeadlock();
   std::string describeTimedOut(const Transfer &transfer);
   std::string describePresent(const Transfer &transfer);
   bool hasStarted(const Transfer &transfer, int32_t rank) const;
   void giveUp(const Transfer &transfer, const std::string &text);
-  void giveUpAll(const Transfer &transfer);
+  void giveUpAll(const Transfer &transfer, const Deadlock &deadlock);
   void hearOfFailure(int32_t rank, const std::string &body);
   void failWhatNeeds(int32_t rank);
   void receiveGivenUp(const std::string &body);
@@ -182,7 +197,7 @@ private:
   Inquiry inquiry;
   /// Ranks that have not answered in time, nor sent anything since.
   std::set<int32_t> unreachable;
-  std::optional<std::string> lastDeadlock; ///< Seen in the last round.
+  Deadlock lastDeadlock; ///< Seen in the last round.
   int64_t nextInquiryNs = 0;
   int64_t inquiryPauseNs = 0;
 
@@ -197,10 +212,15 @@ private:
 
   /// Nothing may call the library any more: it could touch released memory.
   bool isDead = false;
-  bool stopping = false;
-  bool threadSleeps = false;
+  /// Where the rank waits for its operations as soon as it has started them.
+  std::set<Place> awaitedAtOnce;
+
   std::atomic<int> waiting{0}; ///< Threads that make progress themselves.
+  /// Guards what follows, which the progress thread sleeps on.
+  std::mutex sleepMutex;
   std::condition_variable wake;
+  bool isWanted = false;
+  bool stopping = false;
   std::thread thread;
 };
 

@@ -23,8 +23,7 @@ static Staging::Buffer stageInPlace(Transfer &transfer,
   if (operand.source != operand.destination || operand.sourceBytes() == 0)
     return nullptr;
   Staging::Buffer copy = transfer.staging().borrow(operand.sourceBytes());
-  std::memcpy(copy.get(), operand.source,
-              static_cast<size_t>(operand.sourceBytes()));
+  copyBytes(copy.get(), operand.source, operand.sourceBytes(), false);
   return copy;
 }
 
@@ -59,6 +58,8 @@ static void planParts(Transfer &transfer, const Operand &operand) {
     const char *source = copy ? copy.get() : operand.source;
     char *destination = operand.destination;
     const char *own = nullptr;
+    char *ownDestination = nullptr;
+    int64_t ownBytes = 0;
     for (int64_t m = 0; m < size; ++m) {
       int64_t bytes = operation.rowsTo(self, m, size, operand) * rowBytes;
       if (m == self)
@@ -69,12 +70,13 @@ static void planParts(Transfer &transfer, const Operand &operand) {
     }
     for (int64_t m = 0; m < size; ++m) {
       int64_t bytes = operation.rowsFrom(self, m, size, operand) * rowBytes;
-      if (m == self)
-        copyBytes(destination, own, bytes, false);
-      else
+      if (m != self)
         receiveFrom(comm, m, destination, bytes, requests);
+      else
+        ownDestination = destination, ownBytes = bytes;
       destination += bytes;
     }
+    copyBytes(ownDestination, own, ownBytes, false);
   };
   transfer.add({{FirstLane, issue, nullptr}}, copy ? operand.sourceBytes() : 0);
 }
@@ -110,7 +112,7 @@ void braid::rt::planAllToAll(Transfer &transfer) {
     return planAllParts(transfer);
   if (operation.splits == Splits::Equal) {
     for (const Operand &operand : operation.operands) {
-      if (operand.sourceBytes() > mostCallBytes)
+      if (transfer.groupSize() == 2 || operand.sourceBytes() > mostCallBytes)
         planParts(transfer, operand);
       else
         planEqual(transfer, operand);

@@ -45,14 +45,14 @@ public:
   /// take their time, and maybe this core. Sleeps, and does not yield: waits of
   /// seconds have been seen with yields on a busy machine.
   void sleep(bool dataMove, int64_t waitedNs) {
-    lock.unlock();
     constexpr int64_t spinNs = 50 * 1000, patientNs = 1000 * 1000;
+    int64_t ns = shortestNs;
     if (!dataMove && waitedNs > spinNs)
-      sleepFor(std::min(waitedNs / 8, patientNs));
-    else if (engine.sharesCores || waitedNs - sleptNs > 2 * spinNs)
-      sleepFor(shortestNs);
-    else
-      return lock.lock();
+      ns = std::min(waitedNs / 8, patientNs);
+    else if (!engine.sharesCores && waitedNs - sleptNs < patientNs)
+      return;
+    lock.unlock();
+    sleepFor(ns);
     sleptNs = waitedNs;
     lock.lock();
   }

@@ -26,11 +26,13 @@ constexpr int64_t restingNs = 10 * 1000 * 1000;
 /// between looks at data when every core has a rank to run.
 constexpr int64_t checkingNs = 50 * 1000;
 constexpr int64_t movingNs = 20 * 1000;
+/// How long after its start an operation is awaited at once.
+constexpr int64_t atOnceNs = 20 * 1000;
 } // namespace
 
-void MPIEngine::progress() {
+int64_t MPIEngine::progress() {
   if (isDead)
-    return;
+    return environment.now();
   for (size_t i = 0; i < busy.size();) {
     Queue &queue = *busy[i].first;
     if (busy[i].second->isMade())
@@ -42,11 +44,9 @@ void MPIEngine::progress() {
       ++i;
     }
   }
-  if (size == 1)
-    return;
   int64_t now = environment.now();
-  if (now - lastControlNs < controlNs)
-    return;
+  if (size == 1 || now - lastControlNs < controlNs)
+    return now;
   lastControlNs = now;
   try {
     serveControl();
@@ -56,13 +56,12 @@ void MPIEngine::progress() {
     if (!failure)
       failure = Failure{error.what(), false, {}};
   }
+  return now;
 }
 
 int64_t MPIEngine::idleNs() const {
   if (isDead)
     return restingNs;
-  if (waiting.load() > 0)
-    return computingNs;
   if (busy.empty())
     return running ? computingNs : restingNs;
   for (const auto &entry : busy)
@@ -72,16 +71,45 @@ int64_t MPIEngine::idleNs() const {
   return checkingNs;
 }
 
+int64_t MPIEngine::progressOfThread() {
+  // A rank that waits releases the mutex all the time, which costs a call of
+  // the system where another thread wants it.
+  if (waiting.load() > 0)
+    return computingNs;
+  Lock lock(mutex);
+  progress();
+  return idleNs();
+}
+
 void MPIEngine::progressThread() {
   makeSleepPrecise();
-  Lock lock(mutex);
+  Lock lock(sleepMutex);
   while (!stopping) {
-    if (waiting.load() == 0)
-      progress();
-    threadSleeps = true;
-    wake.wait_for(lock, std::chrono::nanoseconds(idleNs()));
-    threadSleeps = false;
+    lock.unlock();
+    int64_t ns = progressOfThread();
+    lock.lock();
+    wake.wait_for(lock, std::chrono::nanoseconds(ns),
+                  [this]() { return stopping || isWanted; });
+    isWanted = false;
   }
+}
+
+void MPIEngine::wakeThread(bool toStop) {
+  {
+    Lock lock(sleepMutex);
+    isWanted = true;
+    stopping |= toStop;
+  }
+  wake.notify_one();
+}
+
+/// Waking the thread costs more than a small operation, which it finds soon,
+/// and more than one that the rank itself advances.
+bool MPIEngine::needsThread(const Transfer &transfer) const {
+  constexpr int64_t wakeBytes = 64 * 1024;
+  const Operation &operation = transfer.operation;
+  return operation.linkBytes() >= wakeBytes &&
+         !awaitedAtOnce.count(placeOf(operation.site));
 }
 
 void MPIEngine::addBusy(Queue &queue, MPICommunicator &communicator,
@@ -89,35 +117,41 @@ void MPIEngine::addBusy(Queue &queue, MPICommunicator &communicator,
   std::pair<Queue *, MPICommunicator *> entry = {&queue, &communicator};
   if (std::find(busy.begin(), busy.end(), entry) == busy.end())
     busy.push_back(entry);
-  // Waking the thread costs more than a small operation, which it finds soon.
-  constexpr int64_t wakeBytes = 64 * 1024;
-  if (threadSleeps && transfer.operation.linkBytes() >= wakeBytes)
-    wake.notify_one();
+  if (needsThread(transfer))
+    wakeThread();
+}
+
+void MPIEngine::learnFromWait(const Transfer &transfer, int64_t beginNs) {
+  Place place = placeOf(transfer.operation.site);
+  if (beginNs - transfer.startedNs < atOnceNs)
+    awaitedAtOnce.insert(place);
+  else
+    awaitedAtOnce.erase(place);
 }
 
 void MPIEngine::wait(Transfer &transfer) {
   if (transfer.state.load(std::memory_order_acquire) == Transfer::Done)
     return;
-  Pause pause(*this);
   int64_t beginNs = environment.now();
+  Pause pause(*this);
+  learnFromWait(transfer, beginNs);
   inquiryPauseNs = (20 + size) * int64_t(1000 * 1000);
   nextInquiryNs = beginNs + inquiryPauseNs;
   inquiry.sentNs = 0;
-  lastDeadlock.reset();
+  lastDeadlock.clear();
   blockedOn = &transfer;
   ++waitCount;
   try {
     while (true) {
-      progress();
+      int64_t now = progress();
       int state = transfer.state.load();
       if (state == Transfer::Done)
         break;
       throwIfFailed();
-      int64_t now = environment.now();
       if (state == Transfer::Checking)
-        investigate(transfer, now - beginNs);
+        investigate(transfer, now, now - beginNs);
       else
-        investigateData(transfer, now - transfer.lastStepNs);
+        investigateData(transfer, now, now - transfer.lastStepNs);
       pause.sleep(state == Transfer::Moving, now - beginNs);
     }
   } catch (...) {
@@ -125,8 +159,10 @@ void MPIEngine::wait(Transfer &transfer) {
     throw;
   }
   blockedOn = nullptr;
-  if (threadSleeps && !busy.empty())
-    wake.notify_one();
+  for (const auto &entry : busy)
+    for (const std::shared_ptr<Transfer> &other : entry.first->open)
+      if (other->isUnderWay() && needsThread(*other))
+        return wakeThread();
 }
 
 void MPIEngine::throwIfFailed() const {

@@ -27,9 +27,7 @@ using namespace braid::rt;
 
 namespace {
 /// What a piece of an ordered reduction receives.
-constexpr int64_t pieceBytes = int64_t(4) << 20;
-/// Up to this size everyone gets all operands whole: one round, not two.
-constexpr int64_t smallBytes = 16 * 1024;
+constexpr int64_t pieceBytes = int64_t(2) << 20;
 /// Larger operands are reduced in pieces in fast mode, too: MPI libraries are
 /// no faster then, and Open MPI 4.1 is several times slower.
 constexpr int64_t nativeBytes = int64_t(1) << 20;
@@ -49,13 +47,15 @@ struct Work {
   bool getsResult() const { return isAllReduce() || self == root; }
   int64_t elementBytes() const { return operand.elementBytes(); }
 
-  /// Combines `count` elements of each member, which follow one another in
-  /// `sources`.
-  void combine(const char *sources, int64_t count, char *destination) const {
+  /// Combines `count` elements of each member: its own, and those of the
+  /// others, which follow one another in `received`.
+  void combine(const char *own, const char *received, int64_t count,
+               char *destination) const {
     std::vector<const char *> all;
     std::vector<const unsigned char *> scalesOfAll;
     for (int64_t m = 0; m < size; ++m) {
-      all.push_back(sources + m * count * elementBytes());
+      all.push_back(m == self ? own : received);
+      received += m == self ? 0 : count * elementBytes();
       scalesOfAll.push_back(scales ? (*scales)[m].data() : nullptr);
     }
     reduce({operand.dtype, reduction, count, size, all.data(),
@@ -63,11 +63,6 @@ struct Work {
   }
 };
 
-/// The counts and displacements of a call, in bytes; they live until it is
-/// complete.
-struct Shares {
-  std::vector<int> counts, displacements;
-};
 using WorkRef = std::shared_ptr<const Work>;
 } // namespace
 
@@ -81,106 +76,68 @@ static void copyOwn(const Work &work, int64_t begin, int64_t end) {
 // Ordered
 //===----------------------------------------------------------------------===//
 
-static void planSmall(Transfer &transfer, const WorkRef &work) {
-  int64_t bytes = work->operand.sourceBytes();
-  Staging::Buffer all = transfer.staging().borrow(work->size * bytes);
-  int count = static_cast<int>(bytes);
-  auto issue = [=](MPI_Comm comm, Requests &requests) {
-    if (work->isAllReduce())
-      checkMPI(MPI_Iallgather(work->operand.source, count, MPI_BYTE, all.get(),
-                              count, MPI_BYTE, comm, addRequest(requests)),
-               "MPI_Iallgather");
-    else
-      checkMPI(MPI_Igather(work->operand.source, count, MPI_BYTE, all.get(),
-                           count, MPI_BYTE, static_cast<int>(work->root), comm,
-                           addRequest(requests)),
-               "MPI_Igather");
-  };
-  auto finish = [=]() {
-    if (work->getsResult())
-      work->combine(all.get(), bytes / work->elementBytes(),
-                    work->operand.destination);
-    else
-      copyOwn(*work, 0, bytes);
-  };
-  transfer.add({{FirstLane, issue, finish}}, work->size * bytes);
-}
-
-/// Cuts [0, count) elements among the members.
-static Shares cut(const Work &work, int64_t count) {
-  Shares shares;
-  for (int64_t m = 0; m < work.size; ++m) {
-    int64_t begin = count * m / work.size, end = count * (m + 1) / work.size;
-    shares.counts.push_back(
-        static_cast<int>((end - begin) * work.elementBytes()));
-    shares.displacements.push_back(
-        static_cast<int>(begin * work.elementBytes()));
-  }
-  return shares;
+/// The bytes at which the shares of the members begin when [0, count) elements
+/// are cut, and the end of the last one.
+static std::vector<int64_t> cut(const Work &work, int64_t count) {
+  std::vector<int64_t> begins;
+  for (int64_t m = 0; m <= work.size; ++m)
+    begins.push_back(count * m / work.size * work.elementBytes());
+  return begins;
 }
 
 /// One piece of an all_reduce or reduce: `begin` and `count` in elements.
 static Piece makePiece(Staging &staging, const WorkRef &work, int64_t begin,
                        int64_t count) {
-  auto shares = std::make_shared<Shares>(cut(*work, count));
-  auto received = std::make_shared<Shares>();
-  int ownBytes = shares->counts[work->self];
-  for (int64_t m = 0; m < work->size; ++m) {
-    received->counts.push_back(ownBytes);
-    received->displacements.push_back(static_cast<int>(m * ownBytes));
-  }
-  Staging::Buffer all =
-      staging.borrow(std::max<int64_t>(1, work->size * ownBytes));
+  std::vector<int64_t> shares = cut(*work, count);
+  int64_t ownBytes = shares[work->self + 1] - shares[work->self];
+  // A reduce has no room for a share of the result but on the root.
+  Staging::Buffer received =
+      staging.borrow(std::max<int64_t>(1, (work->size - 1) * ownBytes));
   int64_t offset = begin * work->elementBytes();
   const char *source = work->operand.source + offset;
   char *destination = work->operand.destination + offset;
-  char *ownShare = work->getsResult()
-                       ? destination + shares->displacements[work->self]
-                       : all.get();
+  char *ownShare =
+      work->getsResult() ? destination + shares[work->self] : received.get();
   Piece piece;
-  piece.steps.push_back(
-      {FirstLane,
-       [=](MPI_Comm comm, Requests &requests) {
-         checkMPI(MPI_Ialltoallv(source, shares->counts.data(),
-                                 shares->displacements.data(), MPI_BYTE,
-                                 all.get(), received->counts.data(),
-                                 received->displacements.data(), MPI_BYTE, comm,
-                                 addRequest(requests)),
-                  "MPI_Ialltoallv");
-       },
-       [=]() {
-         work->combine(all.get(), ownBytes / work->elementBytes(), ownShare);
-       }});
-  piece.steps.push_back(
-      {SecondLane,
-       [=](MPI_Comm comm, Requests &requests) {
-         if (work->isAllReduce()) {
-           checkMPI(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, destination,
-                                    shares->counts.data(),
-                                    shares->displacements.data(), MPI_BYTE,
-                                    comm, addRequest(requests)),
-                    "MPI_Iallgatherv");
-           return;
-         }
-         bool isRoot = work->self == work->root;
-         checkMPI(MPI_Igatherv(isRoot ? MPI_IN_PLACE : ownShare, ownBytes,
-                               MPI_BYTE, destination, shares->counts.data(),
-                               shares->displacements.data(), MPI_BYTE,
-                               static_cast<int>(work->root), comm,
-                               addRequest(requests)),
-                  "MPI_Igatherv");
-       },
-       [=]() {
-         if (!work->getsResult())
-           copyOwn(*work, offset, offset + count * work->elementBytes());
-       }});
+  piece.steps.push_back({FirstLane,
+                         [=](MPI_Comm comm, Requests &requests) {
+                           char *place = received.get();
+                           for (int64_t m = 0; m < work->size; ++m) {
+                             if (m == work->self)
+                               continue;
+                             sendTo(comm, m, source + shares[m],
+                                    shares[m + 1] - shares[m], requests);
+                             receiveFrom(comm, m, place, ownBytes, requests);
+                             place += ownBytes;
+                           }
+                         },
+                         [=]() {
+                           work->combine(
+                               source + shares[work->self], received.get(),
+                               ownBytes / work->elementBytes(), ownShare);
+                         }});
+  piece.steps.push_back({SecondLane,
+                         [=](MPI_Comm comm, Requests &requests) {
+                           for (int64_t m = 0; m < work->size; ++m) {
+                             if (m == work->self)
+                               continue;
+                             if (work->isAllReduce() || m == work->root)
+                               sendTo(comm, m, ownShare, ownBytes, requests);
+                             if (work->getsResult())
+                               receiveFrom(comm, m, destination + shares[m],
+                                           shares[m + 1] - shares[m], requests);
+                           }
+                         },
+                         [=]() {
+                           if (!work->getsResult())
+                             copyOwn(*work, offset,
+                                     offset + count * work->elementBytes());
+                         }});
   return piece;
 }
 
 static void planOrdered(Transfer &transfer, const WorkRef &work) {
   int64_t bytes = work->operand.sourceBytes();
-  if (bytes * work->size <= smallBytes)
-    return planSmall(transfer, work);
   int64_t count = bytes / work->elementBytes();
   int64_t length = pieceBytes / work->elementBytes();
   Staging &staging = transfer.staging();
@@ -195,15 +152,14 @@ static void planOrdered(Transfer &transfer, const WorkRef &work) {
 // reduce_scatter
 //===----------------------------------------------------------------------===//
 
-/// Bytes [begin, end) of every member's part, one part after the other: the
-/// source itself where that is what stands there.
-static Staging::Buffer packParts(Staging &staging, const Work &work,
-                                 const Strided &parts, int64_t begin,
-                                 int64_t end) {
-  Staging::Buffer packed = staging.borrow(work.size * (end - begin));
-  for (int64_t m = 0; m < work.size; ++m)
-    parts.pack(work.operand.source, m, begin, end,
-               packed.get() + m * (end - begin));
+/// Bytes [begin, end) of a member's part in one stretch: the source itself
+/// where that is how they stand there, else `packed`, which they are copied to.
+static const char *packPart(const Work &work, const Strided &parts,
+                            int64_t member, int64_t begin, int64_t end,
+                            char *packed) {
+  if (parts.isContiguous())
+    return work.operand.source + member * parts.partBytes() + begin;
+  parts.pack(work.operand.source, member, begin, end, packed);
   return packed;
 }
 
@@ -215,38 +171,33 @@ static void planScatterOrdered(Transfer &transfer, const WorkRef &work) {
   int64_t length =
       std::max<int64_t>(1, pieceBytes / work->size / elementBytes) *
       elementBytes;
-  bool direct = parts.isContiguous() && work->size * bytes <= mostCallBytes;
   Staging &staging = transfer.staging();
   auto makePiece = [=, &staging](int64_t index) {
     int64_t begin = index * length, end = std::min(bytes, begin + length);
     int64_t count = end - begin;
     Staging::Buffer packed =
-        direct ? nullptr : packParts(staging, *work, parts, begin, end);
-    Staging::Buffer all = staging.borrow(work->size * count);
-    auto sent = std::make_shared<Shares>(),
-         received = std::make_shared<Shares>();
-    for (int64_t m = 0; m < work->size; ++m) {
-      sent->counts.push_back(static_cast<int>(count));
-      sent->displacements.push_back(
-          static_cast<int>(direct ? m * bytes + begin : m * count));
-      received->displacements.push_back(static_cast<int>(m * count));
-    }
+        parts.isContiguous() ? nullptr : staging.borrow(work->size * count);
+    Staging::Buffer received = staging.borrow((work->size - 1) * count);
+    auto partOf = [=](int64_t m) {
+      return packPart(*work, parts, m, begin, end, packed.get() + m * count);
+    };
     Piece piece;
-    piece.steps.push_back(
-        {FirstLane,
-         [=](MPI_Comm comm, Requests &requests) {
-           checkMPI(MPI_Ialltoallv(direct ? work->operand.source : packed.get(),
-                                   sent->counts.data(),
-                                   sent->displacements.data(), MPI_BYTE,
-                                   all.get(), sent->counts.data(),
-                                   received->displacements.data(), MPI_BYTE,
-                                   comm, addRequest(requests)),
-                    "MPI_Ialltoallv");
-         },
-         [=]() {
-           work->combine(all.get(), count / elementBytes,
-                         work->operand.destination + begin);
-         }});
+    piece.steps.push_back({FirstLane,
+                           [=](MPI_Comm comm, Requests &requests) {
+                             char *place = received.get();
+                             for (int64_t m = 0; m < work->size; ++m) {
+                               if (m == work->self)
+                                 continue;
+                               sendTo(comm, m, partOf(m), count, requests);
+                               receiveFrom(comm, m, place, count, requests);
+                               place += count;
+                             }
+                           },
+                           [=]() {
+                             work->combine(partOf(work->self), received.get(),
+                                           count / elementBytes,
+                                           work->operand.destination + begin);
+                           }});
     return piece;
   };
   transfer.add(
@@ -330,8 +281,12 @@ static void planScatterFast(Transfer &transfer, const WorkRef &work) {
   // The result may be a slice of the source, which the call still reads.
   bool isSlice = operand.destination == operand.source + work->self * bytes;
   bool direct = parts.isContiguous() && !scaled && !isSlice;
-  Staging::Buffer packed =
-      direct ? nullptr : packParts(transfer.staging(), *work, parts, 0, bytes);
+  Staging::Buffer packed;
+  if (!direct) {
+    packed = transfer.staging().borrow(work->size * bytes);
+    for (int64_t m = 0; m < work->size; ++m)
+      parts.pack(operand.source, m, 0, bytes, packed.get() + m * bytes);
+  }
   auto issue = [=](MPI_Comm comm, Requests &requests) {
     if (scaled)
       scaleOwn(*work, packed.get(), packed.get(), work->size * count);
@@ -355,10 +310,14 @@ static void planScatterFast(Transfer &transfer, const WorkRef &work) {
 
 using Scales = std::vector<std::array<unsigned char, 16>>;
 
-/// Whether MPI does the reduction of an operand.
-static bool isNative(const Operand &operand, int32_t reduction, bool fast) {
-  return fast && operand.sourceBytes() <= nativeBytes &&
-         nativeOperator(operand.dtype, reduction) != MPI_OP_NULL;
+/// Whether MPI does the reduction of an operand. Two members have no order to
+/// gain from.
+static bool isNative(const Transfer &transfer, const Operand &operand,
+                     bool fast) {
+  return fast && transfer.groupSize() > 2 &&
+         operand.sourceBytes() <= nativeBytes &&
+         nativeOperator(operand.dtype, transfer.operation.reduction) !=
+             MPI_OP_NULL;
 }
 
 static void planOperands(Transfer &transfer,
@@ -370,7 +329,7 @@ static void planOperands(Transfer &transfer,
     auto work = std::make_shared<const Work>(
         Work{operand, operation.kind, operation.reduction, operation.root,
              transfer.groupSize(), transfer.member(), scales});
-    bool native = isNative(operand, operation.reduction, fast);
+    bool native = isNative(transfer, operand, fast);
     if (operation.kind == BRAID_RT_REDUCE_SCATTER)
       (native ? planScatterFast : planScatterOrdered)(transfer, work);
     else
@@ -389,7 +348,7 @@ void braid::rt::planReduction(Transfer &transfer) {
   bool allNative =
       std::all_of(operation.operands.begin(), operation.operands.end(),
                   [&](const Operand &operand) {
-                    return isNative(operand, operation.reduction, fast);
+                    return isNative(transfer, operand, fast);
                   });
   if (allNative)
     return planOperands(transfer, scales, true);

@@ -8,9 +8,10 @@
 
 //
 // A transfer first checks that all members have started the same operation: a
-// small collective on a communicator of its own, or two small messages. Only
-// then its data move. So no member's memory is touched by an operation that
-// another one has not started, or has started otherwise.
+// small collective on a communicator of its own, or small messages. Only then
+// its data move. So no member's memory is touched by an operation that another
+// one has not started, or has started otherwise. Copies of small operands
+// travel with the check.
 //
 // The data move in phases; a phase is a list of pieces; a piece is a list of
 // steps, one after another; a step is some non-blocking calls that run
@@ -27,11 +28,13 @@
 
 #include "Core/Engine.h"
 #include "MPI/Call.h"
+#include "MPI/Hello.h"
 #include "MPI/Staging.h"
 
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -96,7 +99,8 @@ public:
   const Operation &operation;
   int64_t number = 0;     ///< In the queue, from 1.
   int64_t invocation = 0; ///< In which the rank has started it.
-  int64_t beginNs = 0;
+  int64_t startedNs = 0;  ///< When the rank's start has returned.
+  int64_t beginNs = 0;    ///< When all members have come.
   int64_t endNs = 0;
   int64_t lastStepNs = 0; ///< When a step was last issued or done.
 
@@ -128,19 +132,21 @@ public:
 
 private:
   bool advanceCheck();
+  void planData();
   bool advancePieces(Gate &gate);
   void advancePiece(Piece &piece, Gate &gate);
   bool agrees() const;
   void finish();
-  /// What the check compares: of this rank, and of all or of the other one.
+  /// What the check compares: of this rank, and the largest of all members.
   uint64_t own[2] = {0, 0};
-  uint64_t others[2] = {0, 0};
+  uint64_t largest[2] = {0, 0};
+  Hello hello; ///< Where the members send each other what they compare.
   Requests checkRequests;
 
   std::vector<Part> parts;
   size_t nextPart = 0;
   int64_t nextPiece = 0;
-  std::deque<Piece> pieces; ///< Made and not done, or behind one not done.
+  std::list<Piece> pieces; ///< Made and not done, or behind one not done.
   int64_t stagedBytes = 0;
   std::function<void()> nextPhase;
 };

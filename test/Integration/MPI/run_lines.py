@@ -3,6 +3,7 @@
 # RUN: %python %s %t %braid_src_root/test/Integration/Host/disagreement.mlir
 # RUN: %python %s %t %braid_src_root/test/Integration/Host/kernels_on_slices.mlir
 # RUN: %python %s %t %braid_src_root/test/Integration/Host/loops_of_blocks.mlir
+# RUN: %python %s %t %braid_src_root/test/Specs/test_c10d_common/timeouts.mlir
 """The RUN lines of other tests with `braid-run --ranks=N` as `mpirun -n N braid-run`:
 the same checks hold for messages and printed results.
 

@@ -339,6 +339,83 @@ TEST(Missing, RanksThatWaitForEachOtherDoNotHang) {
                       HasSubstr("rank 1 for all_reduce")));
 }
 
+TEST(Missing, RanksThatWaitForEachOtherAreToldWhileAnotherComputes) {
+  BRAID_NEEDS_OWN_WORLD(3);
+  Group a("a", {{0, 1}}), b("b", {{1, 0}});
+  Data data(3);
+  World world(3); // 30 s
+  auto begin = std::chrono::steady_clock::now();
+  world.run(
+      [&](int32_t rank) {
+        if (rank == 2)
+          std::this_thread::sleep_for(std::chrono::seconds(1));
+        else
+          data.allReduce(rank, 4, BRAID_RT_F32, BRAID_RT_SUM,
+                         rank ? a.get() : b.get());
+      },
+      {a.get(), b.get()});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  for (int32_t rank : {0, 1})
+    expectError(world, rank,
+                AllOf(HasSubstr("ranks 0 and 1 wait for each other: rank 0 for "
+                                "all_reduce sum tensor<4x4xf32> at "
+                                "prog.mlir:10:3"),
+                      HasSubstr(", rank 1 for all_reduce")));
+  expectError(world, 2, testing::IsEmpty());
+}
+
+TEST(Missing, RankThatWaitsForADeadlockIsNamedToo) {
+  BRAID_NEEDS_OWN_WORLD(4);
+  // 2 waits for 0, which waits for 1; 3 computes.
+  Group a("a", {{0, 1}}), b("b", {{1, 0}}), c("c", {{0, 2}});
+  Data data(4);
+  World world(4);
+  world.run(
+      [&](int32_t rank) {
+        if (rank == 3)
+          std::this_thread::sleep_for(std::chrono::seconds(1));
+        else
+          data.allReduce(rank, 4, BRAID_RT_F32, BRAID_RT_SUM,
+                         rank == 0   ? a.get()
+                         : rank == 1 ? b.get()
+                                     : c.get());
+      },
+      {a.get(), b.get(), c.get()});
+  // It may come after the other two have failed.
+  for (int32_t rank : {0, 1})
+    expectError(world, rank, HasSubstr(" wait for each other: rank 0 for "));
+  expectError(world, 2,
+              testing::AnyOf(HasSubstr("ranks 0, 1 and 2 wait for each other"),
+                             HasSubstr("rank 0 failed")));
+  expectError(world, 3, testing::IsEmpty());
+}
+
+TEST(Missing, RanksThatWaitInAChainForOneThatComputesAreNoDeadlock) {
+  BRAID_NEEDS_OWN_WORLD(3);
+  // 0 waits for 1, which waits for 2, which comes late, and then for 0.
+  Group left("left", {{0, 1}}), right("right", {{1, 2}}),
+      ends("ends", {{0, 2}});
+  Data data(3);
+  World world(3);
+  auto reduce = [&](int32_t rank, Group &group) {
+    data.allReduce(rank, 4, BRAID_RT_F32, BRAID_RT_SUM, group.get());
+  };
+  world.run(
+      [&](int32_t rank) {
+        if (rank == 2)
+          std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        if (rank != 0)
+          reduce(rank, right);
+        if (rank != 2)
+          reduce(rank, left);
+        if (rank != 1)
+          reduce(rank, ends);
+      },
+      {left.get(), right.get(), ends.get()});
+  for (int32_t rank : {0, 1, 2})
+    expectError(world, rank, testing::IsEmpty());
+}
+
 TEST(Missing, ErrorComesFromTheRequestThatFailedNotFromTheOneAwaited) {
   BRAID_NEEDS_OWN_WORLD(2);
   // Rank 0 starts two and awaits the second; the first disagrees.

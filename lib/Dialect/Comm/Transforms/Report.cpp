@@ -79,8 +79,8 @@ struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
     if (failed(limit))
       return signalPassFailure();
     CostSettings settings = {hardware,      collectiveModel, linkLatency,
-                             linkBandwidth, worldSize,       dynamicSize,
-                             profile,       nullptr};
+                             linkBandwidth, worldSize,       ranksPerNode,
+                             dynamicSize,   profile,         nullptr};
     FailureOr<CostOptions> options = resolveCostOptions(module, settings);
     if (failed(options))
       return signalPassFailure();

@@ -39,6 +39,7 @@ protected:
     settings.linkLatency = this->linkLatency;
     settings.linkBandwidth = this->linkBandwidth;
     settings.worldSize = this->worldSize;
+    settings.ranksPerNode = this->ranksPerNode;
     settings.dynamicSize = this->dynamicSize;
     settings.profile = this->profile;
     return settings;

@@ -4,6 +4,8 @@
 // RUN: braid-opt %s --comm-report="collective-model=inductor hardware=v100x8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=V100
 // RUN: braid-opt %s --comm-report="collective-model=link link-latency=20us link-bandwidth=10GB/s" \
 // RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,LINK
+// RUN: braid-opt %s --comm-report="collective-model=link world-size=8 ranks-per-node=4" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NODES
+// RUN: braid-opt %s --comm-report="collective-model=link ranks-per-node=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ALONE
 
 // INDUCTOR: comm-report: hardware h100x8, collective model inductor, 8 ranks
 // LINK: comm-report: hardware h100x8, collective model link, 8 ranks
@@ -21,6 +23,14 @@ comm.group @uneven [[0, 1], [2, 3, 4, 5]]
 // WORLD16-NEXT: comm.all_reduce tensor<262144xf32>, 189884 ns (collective-model inductor)
 // WORLD1-LABEL: Timeline of @all_reduce ====
 // WORLD1-NEXT: comm.all_reduce tensor<262144xf32>, 0 ns (collective-model inductor)
+// 8 ranks on two nodes: 14 steps of 600 ns and 2 * 7/8 MiB over the network's 50
+// GB/s. A world without a size is a node: here one rank.
+// NODES: comm-report: hardware h100x8, collective model link, 8 ranks
+// NODES-LABEL: Timeline of @all_reduce ====
+// NODES-NEXT: comm.all_reduce tensor<262144xf32>, 45100 ns (collective-model link)
+// ALONE: comm-report: hardware h100x8, collective model link, 1 ranks
+// ALONE-LABEL: Timeline of @all_reduce ====
+// ALONE-NEXT: comm.all_reduce tensor<262144xf32>, 0 ns (collective-model link)
 // V100-LABEL: Timeline of @all_reduce ====
 // V100-NEXT: comm.all_reduce tensor<262144xf32>, 58820 ns (collective-model inductor)
 func.func @all_reduce(%x: tensor<262144xf32>) -> tensor<262144xf32> {
@@ -40,6 +50,11 @@ func.func @all_reduce(%x: tensor<262144xf32>) -> tensor<262144xf32> {
 // ALL-NEXT: - all_reduce @uneven 4 1048576 1
 // WORLD16-LABEL: Timeline of @groups ====
 // WORLD16-NEXT: comm.all_reduce tensor<262144xf32>, 18935 ns (collective-model inductor)
+// Two ranks of one node: 2 steps and 1 MiB over 450 GB/s; of two nodes, over 50 GB/s.
+// NODES-LABEL: Timeline of @groups ====
+// NODES-NEXT: comm.all_reduce tensor<262144xf32>, 3530 ns (collective-model link)
+// ALONE-LABEL: Timeline of @groups ====
+// ALONE-NEXT: comm.all_reduce tensor<262144xf32>, 22172 ns (collective-model link)
 func.func @groups(%x: tensor<262144xf32>) -> (tensor<262144xf32>, tensor<262144xf32>) {
   %t = comm.all_reduce sum %x on @pairs : tensor<262144xf32>
   %u = comm.all_reduce sum %x on @uneven : tensor<262144xf32>

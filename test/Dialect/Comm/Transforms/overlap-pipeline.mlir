@@ -17,6 +17,7 @@
 // RUN: not braid-opt %s --braid-overlap="collective-model=link link-latency=long" 2>&1 | FileCheck %s --check-prefix=LATENCY
 // RUN: not braid-opt %s --braid-overlap="collective-model=link link-bandwidth=wide" 2>&1 | FileCheck %s --check-prefix=BANDWIDTH
 // RUN: not braid-opt %s --braid-overlap=world-size=-1 2>&1 | FileCheck %s --check-prefix=WORLD
+// RUN: not braid-opt %s --braid-overlap=ranks-per-node=-1 2>&1 | FileCheck %s --check-prefix=NODE
 // RUN: not braid-opt %s --braid-overlap=dynamic-size=-1 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 
 comm.group @world all
@@ -48,6 +49,7 @@ comm.group @world all
 // LATENCY: error: {{.*}}long
 // BANDWIDTH: error: {{.*}}wide
 // WORLD: error: {{.*}}-1
+// NODE: error: {{.*}}-1 in option 'ranks-per-node'
 // DYNAMIC: error: {{.*}}-1
 func.func @main(%a: tensor<100xf32>, %b: tensor<100xf32>) -> (tensor<100xf32>, tensor<100xf32>) {
   %f = comm.compute "f"(%a) {comm.cost_ns = 5 : i64} : (tensor<100xf32>) -> tensor<100xf32>

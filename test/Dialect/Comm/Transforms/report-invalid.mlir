@@ -58,6 +58,12 @@
 // RUN: not braid-opt %t/plain.mlir --comm-report="world-size=-1" 2>&1 | FileCheck %s --check-prefix=WORLD
 // WORLD: plain.mlir:1:1: error: invalid number of ranks -1 in option 'world-size', expected at least 1
 
+// RUN: not braid-opt %t/plain.mlir --comm-report="ranks-per-node=-1" 2>&1 | FileCheck %s --check-prefix=NODE
+// NODE: plain.mlir:1:1: error: invalid number of ranks -1 in option 'ranks-per-node', expected 1 to 16777216
+
+// RUN: not braid-opt %t/plain.mlir --comm-report="ranks-per-node=16777217" 2>&1 | FileCheck %s --check-prefix=MANY
+// MANY: plain.mlir:1:1: error: invalid number of ranks 16777217 in option 'ranks-per-node', expected 1 to 16777216
+
 // RUN: not braid-opt %t/plain.mlir --comm-report="dynamic-size=-2" 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 // DYNAMIC: plain.mlir:1:1: error: invalid size -2 in option 'dynamic-size', expected at least 1
 

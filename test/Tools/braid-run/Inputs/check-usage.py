@@ -27,6 +27,8 @@ cases = [
         [program, "--reductions=fast"],
         "--reductions: engine inproc has one kind of reductions, ordered",
     ),
+    ([program, "--engine=none"], "--engine: there is no engine 'none' here"),
+    ([program, "--engine=../x"], "--engine: '../x' is no engine"),
     ([program, "--bind=1"], "unknown option '--bind'"),
     ([program, "--timeout=0s"], "a timeout must be above 0"),
     ([program, "--timeout=soon"], "does not start with a number"),

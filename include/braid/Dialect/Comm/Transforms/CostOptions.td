@@ -17,7 +17,9 @@ defvar costOptions = [
          "The hardware to estimate for: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, "
          "or a .json file. Without it the module's comm.hardware, or else h100x8">,
   Option<"worldSize", "world-size", "int64_t", /*default=*/"0",
-         "The number of ranks in a group of all; 0 is the hardware's ranks per node">,
+         "The number of ranks in a group of all; 0 is the ranks per node">,
+  Option<"ranksPerNode", "ranks-per-node", "int64_t", /*default=*/"0",
+         "The number of ranks on each node; 0 is the hardware's">,
   Option<"collectiveModel", "collective-model", "std::string", /*default=*/"\"\"",
          "How collectives are estimated: nccl (the tuner of NCCL 2.28), inductor or "
          "inductor-newest (the formulas of PyTorch 2.4 and 2.13), or link (latency and "

@@ -1,0 +1,29 @@
+//===- Deadlock.h - Ranks that wait for each other --------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CORE_DEADLOCK_H
+#define BRAID_RUNTIME_CORE_DEADLOCK_H
+
+#include "braid-rt/Types.h"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace braid::rt {
+
+/// By each rank that waits, the ranks that have not started its operation.
+using WaitingRanks = std::map<int32_t, std::vector<int32_t>>;
+
+/// The ranks that wait for ever, whatever the other ranks do: each needs
+/// another of them. In ascending order.
+BRAID_RT_API std::vector<int32_t> findDeadlocked(WaitingRanks waiting);
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_CORE_DEADLOCK_H

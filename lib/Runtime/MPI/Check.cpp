@@ -1,0 +1,108 @@
+//===- Check.cpp - Whether all members start the same operation -*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MPI/MPICommunicator.h"
+#include "MPI/MPIEngine.h"
+#include "MPI/Transfer.h"
+
+using namespace braid::rt;
+
+/// Mixes a value into a hash.
+static uint64_t mix(uint64_t hash, int64_t value) {
+  hash = (hash ^ static_cast<uint64_t>(value)) * 0x9e3779b97f4a7c15;
+  return hash ^ (hash >> 29);
+}
+
+uint64_t Transfer::signatureHash() const {
+  uint64_t hash = mix(0x243f6a8885a308d3, invocation);
+  bool isMessage = operation.isPointToPoint();
+  hash = mix(hash, isMessage ? BRAID_RT_SEND : operation.kind);
+  hash = mix(hash, operation.reduction);
+  hash = mix(hash, operation.root);
+  hash = mix(hash, operation.dim);
+  hash = mix(hash, static_cast<int64_t>(operation.splits));
+  for (const auto *list : {&operation.matrix, &operation.pairs}) {
+    hash = mix(hash, static_cast<int64_t>(list->size()));
+    for (int64_t value : *list)
+      hash = mix(hash, value);
+  }
+  for (const Operand &operand : operation.operands) {
+    const Sizes &sizes = operation.kind == BRAID_RT_RECV
+                             ? operand.destinationSizes
+                             : operand.sourceSizes;
+    hash = mix(hash, operand.dtype);
+    hash = mix(hash, static_cast<int64_t>(sizes.size()));
+    // With splits dimension 0 is each rank's own affair.
+    for (size_t d = operation.splits == Splits::Equal ? 0 : 1; d < sizes.size();
+         ++d)
+      hash = mix(hash, sizes[d]);
+  }
+  return hash;
+}
+
+void Transfer::postCheck() {
+  lastStepNs = communicator.engine.environment.now();
+  MPI_Comm comm = communicator.checkLane();
+  uint64_t hash = signatureHash();
+  if (Hello::suits(*this))
+    return hello.post(*this, hash, comm, checkRequests);
+  own[0] = hash;
+  own[1] = ~hash;
+  checkMPI(MPI_Iallreduce(own, largest, 2, MPI_UINT64_T, MPI_MAX, comm,
+                          addRequest(checkRequests)),
+           "MPI_Iallreduce");
+}
+
+/// The largest hash and the largest complement of a hash belong to one hash
+/// only where all are equal.
+bool Transfer::agrees() const {
+  return Hello::suits(*this) ? hello.agrees() : largest[0] == ~largest[1];
+}
+
+void Transfer::planData() {
+  switch (operation.kind) {
+  case BRAID_RT_ALL_REDUCE:
+  case BRAID_RT_REDUCE:
+  case BRAID_RT_REDUCE_SCATTER:
+    planReduction(*this);
+    break;
+  case BRAID_RT_ALL_GATHER:
+  case BRAID_RT_GATHER:
+    planGather(*this);
+    break;
+  case BRAID_RT_BROADCAST:
+  case BRAID_RT_SCATTER:
+    planFromRoot(*this);
+    break;
+  case BRAID_RT_ALL_TO_ALL:
+    planAllToAll(*this);
+    break;
+  case BRAID_RT_PERMUTE:
+    planPermute(*this);
+    break;
+  case BRAID_RT_BARRIER:
+    break;
+  default:
+    planMessage(*this);
+  }
+}
+
+bool Transfer::advanceCheck() {
+  if (checkRequests.empty() || !testAll(checkRequests))
+    return false;
+  checkRequests.clear();
+  beginNs = lastStepNs = communicator.engine.environment.now();
+  if (!agrees())
+    planDisagreement(*this);
+  else if (hello.hasData())
+    hello.deliver(*this);
+  else
+    planData();
+  state.store(Moving, std::memory_order_release);
+  return true;
+}

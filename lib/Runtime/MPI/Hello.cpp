@@ -1,0 +1,80 @@
+//===- Hello.cpp - What members tell each other before data move *- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MPI/Hello.h"
+#include "MPI/MPICommunicator.h"
+#include "MPI/SmallData.h"
+#include "MPI/Transfer.h"
+
+#include <cstring>
+
+using namespace braid::rt;
+
+namespace {
+/// The largest group whose members tell each other everything directly.
+constexpr int64_t mostMembers = 4;
+/// Room for any hello: the others' operations may be other than one's own.
+constexpr int64_t mostBytes = sizeof(uint64_t) + mostSmallBytes;
+} // namespace
+
+bool Hello::suits(const Transfer &transfer) {
+  return transfer.queue.isMessages() || transfer.groupSize() <= mostMembers;
+}
+
+const char *Hello::receivedFrom(int64_t member) const {
+  int64_t place = onlyPeer >= 0 ? 0 : member - (member > self ? 1 : 0);
+  return buffer.get() + place * mostBytes;
+}
+
+void Hello::post(const Transfer &transfer, uint64_t hash, MPI_Comm comm,
+                 Requests &requests) {
+  const Queue &queue = transfer.queue;
+  self = transfer.member();
+  members = transfer.groupSize();
+  onlyPeer = queue.peer;
+  this->hash = hash;
+  std::optional<int64_t> bytes = smallDataBytes(transfer);
+  dataBytes = bytes.value_or(-1);
+  int64_t peers = queue.isMessages() ? 1 : members - 1;
+  int64_t ownBytes = sizeof(hash) + bytes.value_or(0);
+  buffer = transfer.staging().borrow(peers * (mostBytes + ownBytes));
+  char *received = buffer.get(), *sent = received + peers * mostBytes;
+  Tag theirs = HelloOfMember, own = HelloOfMember;
+  if (queue.isMessages()) {
+    theirs = queue.sends ? HelloOfReceiver : HelloOfSender;
+    own = queue.sends ? HelloOfSender : HelloOfReceiver;
+  }
+  for (int64_t m = 0; m < members; ++m) {
+    if (m == self || (onlyPeer >= 0 && m != onlyPeer))
+      continue;
+    receiveFrom(comm, m, received, mostBytes, requests, theirs);
+    std::memcpy(sent, &hash, sizeof(hash));
+    int64_t size = sizeof(hash);
+    if (bytes)
+      size += packSmallData(transfer, m, sent + sizeof(hash));
+    sendTo(comm, m, sent, size, requests, own);
+    received += mostBytes;
+    sent += ownBytes;
+  }
+}
+
+bool Hello::agrees() const {
+  for (int64_t m = 0; m < members; ++m)
+    if (m != self && (onlyPeer < 0 || m == onlyPeer) &&
+        std::memcmp(receivedFrom(m), &hash, sizeof(hash)) != 0)
+      return false;
+  return true;
+}
+
+void Hello::deliver(const Transfer &transfer) const {
+  std::vector<const char *> from(static_cast<size_t>(members), nullptr);
+  for (int64_t m = 0; m < members; ++m)
+    if (m != self && (onlyPeer < 0 || m == onlyPeer))
+      from[m] = receivedFrom(m) + sizeof(hash);
+  deliverSmallData(transfer, from);
+}

@@ -1,0 +1,58 @@
+//===- Hello.h - What members tell each other before data move --*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// A hello is a message to one other member: the hash of the operation, and
+// where the operation is small the data for that member. Data are copied, so a
+// hello that nobody receives refers to no memory of the rank.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_MPI_HELLO_H
+#define BRAID_RUNTIME_MPI_HELLO_H
+
+#include "MPI/Call.h"
+#include "MPI/Staging.h"
+
+#include <cstdint>
+
+namespace braid::rt {
+
+class Transfer;
+
+/// The hellos of one transfer, to and from all other members.
+class Hello {
+public:
+  /// Whether the members of a group send hellos. In larger groups a collective
+  /// takes fewer messages.
+  static bool suits(const Transfer &transfer);
+
+  void post(const Transfer &transfer, uint64_t hash, MPI_Comm comm,
+            Requests &requests);
+
+  /// Whether all others have sent the same hash; once the calls are complete.
+  bool agrees() const;
+  /// Whether they have brought the data.
+  bool hasData() const { return dataBytes >= 0; }
+  /// Puts the data where they belong.
+  void deliver(const Transfer &transfer) const;
+
+private:
+  const char *receivedFrom(int64_t member) const;
+
+  Staging::Buffer buffer;
+  int64_t self = 0;
+  int64_t members = 0;
+  int64_t onlyPeer = -1; ///< The other member of messages.
+  uint64_t hash = 0;
+  int64_t dataBytes = -1; ///< For one member at most; none follow the check.
+};
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_MPI_HELLO_H

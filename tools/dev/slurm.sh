@@ -1,0 +1,59 @@
+#!/bin/sh
+# Runs a command beside a Slurm of one node: a check of `srun` by hand, as root.
+#
+#   tools/dev/slurm.sh srun --mpi=pmix -n 4 build/bin/braid-run prog.mlir --print
+#   BRAID_MPI_LAUNCHER="srun --mpi=pmix" tools/dev/slurm.sh python3 \
+#     test/Integration/MPI/conformance.py PROGRAM DIRECTORY
+#
+# Needs slurmctld, slurmd, slurm-client and munge (Debian: slurm-wlm). The daemons and
+# their files are gone afterwards.
+set -eu
+[ $# -gt 0 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2; }
+
+folder=$(mktemp -d)
+chmod 711 "$folder"
+pids=
+end() {
+  for pid in $pids; do kill "$pid" 2>/dev/null || :; done
+  for pid in $pids; do wait "$pid" 2>/dev/null || :; done
+  rm -rf "$folder"
+}
+trap end EXIT
+trap 'exit 130' INT TERM
+
+head -c 128 /dev/urandom > "$folder/key"
+chmod 400 "$folder/key"
+mkdir "$folder/controller" "$folder/node"
+host=$(hostname -s)
+cat > "$folder/slurm.conf" <<CONF
+ClusterName=one
+SlurmctldHost=$host(127.0.0.1)
+SlurmUser=root
+AuthInfo=socket=$folder/munge
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SlurmctldPidFile=$folder/controller.pid
+SlurmdPidFile=$folder/node.pid
+StateSaveLocation=$folder/controller
+SlurmdSpoolDir=$folder/node
+SlurmctldLogFile=$folder/controller.log
+SlurmdLogFile=$folder/node.log
+SlurmdParameters=config_overrides
+NodeName=$host NodeAddr=127.0.0.1 CPUs=8
+PartitionName=all Nodes=$host Default=YES OverSubscribe=FORCE:8
+CONF
+export SLURM_CONF="$folder/slurm.conf"
+
+munged --foreground --key-file="$folder/key" --socket="$folder/munge" \
+  --pid-file="$folder/munge.pid" --seed-file="$folder/seed" 2> "$folder/munge.log" &
+pids=$!
+slurmctld -D 2> /dev/null &
+pids="$! $pids"
+slurmd -D 2> /dev/null &
+pids="$! $pids"
+for _ in $(seq 100); do
+  [ "$(sinfo -h -o %T 2> /dev/null)" = idle ] && break
+  sleep 0.2
+done
+[ "$(sinfo -h -o %T)" = idle ] || { cat "$folder"/*.log; exit 1; }
+"$@"
