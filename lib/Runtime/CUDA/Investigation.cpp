@@ -225,13 +225,13 @@ std::optional<Failure> braid::rt::cuda::findDeadlock(const Statuses &statuses,
   std::map<int32_t, const OpenOperation *> stuck = Simulation(statuses).run();
   if (stuck.size() != statuses.size())
     return std::nullopt;
-  std::vector<std::string> operations;
+  std::map<int32_t, std::string> operations;
   Failure failure;
   for (const auto &[rank, operation] : stuck) {
-    operations.push_back(operation->text);
+    operations[rank] = operation->text;
     failure.members.push_back(rank);
   }
-  failure.text = describeDeadlock(operations);
+  failure.text = describeDeadlock(operations, worldSize);
   return failure;
 }
 
