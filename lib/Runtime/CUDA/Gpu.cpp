@@ -42,7 +42,8 @@ int32_t DeviceHooks::chooseAlgorithm(const std::string &,
 }
 
 std::vector<std::string> DeviceOptions::names() {
-  return {"cuda-graph", "matmul-precision", "matmul-tuning"};
+  return {"cuda-graph", "matmul-multiprocessors", "matmul-precision",
+          "matmul-tuning"};
 }
 
 DeviceOptions DeviceOptions::read(const Environment &environment) {
@@ -51,6 +52,8 @@ DeviceOptions DeviceOptions::read(const Environment &environment) {
   options.tf32 = !isFirstChoice(environment, "matmul-precision", "f32", "tf32");
   options.measureProducts =
       isFirstChoice(environment, "matmul-tuning", "measure", "heuristic");
+  options.productMultiprocessors = static_cast<int32_t>(
+      getEngineNumber(environment, "matmul-multiprocessors", 0, 0, 4096));
   options.timeoutNs = environment.config.timeoutNs;
   return options;
 }

@@ -51,6 +51,9 @@ struct DeviceOptions {
   bool graphs = false;         ///< cuda-graph=0|1
   bool tf32 = false;           ///< matmul-precision=f32|tf32
   bool measureProducts = true; ///< matmul-tuning=measure|heuristic
+  /// matmul-multiprocessors=N: how many products count on that name no number
+  /// themselves; 0: all.
+  int32_t productMultiprocessors = 0;
   int64_t timeoutNs = 0;       ///< Of a wait for the device; 0: none.
 
   /// The names of these options, for checkEngineOptions.

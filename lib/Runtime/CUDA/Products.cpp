@@ -266,9 +266,11 @@ void Products::multiplyByNothing(const MatrixProduct &p, void *c) const {
                      "cuMemsetD2D8Async");
 }
 
-void Products::multiply(const MatrixProduct &product, const void *a,
-                        const void *b, void *c) {
+void Products::multiply(MatrixProduct product, const void *a, const void *b,
+                        void *c) {
   prepare();
+  if (product.options.multiprocessors == 0)
+    product.options.multiprocessors = gpu.options.productMultiprocessors;
   if (product.k == 0) {
     multiplyByNothing(product, c);
     gpu.checkCapture("matmul");

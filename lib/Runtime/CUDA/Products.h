@@ -40,8 +40,7 @@ public:
 
   /// Multiplies, after checkProduct. Throws an Error where the library has no
   /// such product.
-  void multiply(const MatrixProduct &product, const void *a, const void *b,
-                void *c);
+  void multiply(MatrixProduct product, const void *a, const void *b, void *c);
 
 private:
   /// All that a plan depends on: the product without the bias' address, and the
