@@ -107,6 +107,14 @@ TEST_F(ProductChoiceTest, measureWithTheBiasOfTheProgram) {
   Comparison{p, /*hasBias=*/true}.run(device());
 }
 
+TEST_F(ProductChoiceTest, preferTheLibrarysOrderWhereTimesAreClose) {
+  MeasuringHooks &measuring = measureProducts();
+  const int64_t costs[] = {-1, 10000, 9810, 9790, 9700};
+  fake_cublaslt_set_costs(costs, 5);
+  Comparison{productOf(BRAID_RT_F32, 5, 7, 3)}.run(device());
+  EXPECT_EQ(measuring.measured, std::vector<int32_t>{3});
+}
+
 TEST_F(ProductChoiceTest, measureWithoutAddingTwice) {
   measureProducts();
   MatrixProduct p = productOf(BRAID_RT_F32, 5, 7, 3);
