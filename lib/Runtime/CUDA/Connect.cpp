@@ -26,7 +26,9 @@ CudaEngine::rendezvous(const CommunicatorSpec &spec) {
 }
 
 void CudaEngine::logCommunicator(const CommunicatorSpec &spec) const {
-  if (!environment.logs(BRAID_RT_DEBUG_INFO) || spec.index != 0)
+  // Ranks that are threads say it once.
+  bool says = spec.index == 0 || locals.size() == 1;
+  if (!environment.logs(BRAID_RT_DEBUG_INFO) || !says)
     return;
   static constexpr const char *transports[] = {"", ", transport symmetric",
                                                ", transport copy"};
@@ -72,6 +74,10 @@ void CudaEngine::exchangeIds(const std::vector<RankSpecs> &specs) {
 }
 
 void CudaEngine::makeTogether(const std::vector<NCCLCommunicator *> &members) {
+  // Another process may fail meanwhile.
+  std::vector<std::unique_lock<std::mutex>> locks;
+  for (NCCLCommunicator *member : members)
+    locks.emplace_back(member->rank.issuing);
   for (auto lane :
        {&NCCLCommunicator::collectives, &NCCLCommunicator::messages}) {
     nccl().check(nccl().groupStart(), "ncclGroupStart");

@@ -71,6 +71,12 @@ CudaEngine::CudaEngine(const Environment &environment)
   startWorld();
 }
 
+/// Processes that a launcher starts together come at different times.
+int64_t CudaEngine::storeTimeoutNs() const {
+  constexpr int64_t leastNs = int64_t(5) * 1000 * 1000 * 1000;
+  return std::max(leastNs, environment.config.timeoutNs);
+}
+
 void CudaEngine::startWorld() {
   if (size > 1) {
     // Several communicators of a GPU must not wait for each other's kernels in
@@ -80,7 +86,7 @@ void CudaEngine::startWorld() {
   }
   chooseDevices();
   store = launch.hasLauncher() && size > 1
-              ? createTcpStore(launch, environment.config.timeoutNs, *this)
+              ? createTcpStore(launch, storeTimeoutNs(), *this)
               : createLocalStore();
   watchdog = std::make_unique<Watchdog>(*this);
 }
@@ -142,6 +148,7 @@ CudaEngine::~CudaEngine() {
   if (hasFailed())
     stopRanks();
   // The others learn that this process ends as it should.
+  post(Left, encode(localRanksState.front()->status()));
   store.reset();
   // Ranks that are threads leave their communicators together.
   bool groups = ncclLibrary && !hasFailed() && locals.size() > 1;
@@ -314,6 +321,11 @@ void CudaEngine::received(int32_t process, const std::string &bytes) {
       answers[process] = decodeRankStatus(content.getText());
     return changed.notify_all();
   }
+  case Left: {
+    std::lock_guard<std::mutex> lock(mutex);
+    departed[process] = decodeRankStatus(body);
+    return changed.notify_all();
+  }
   case Ready: {
     std::lock_guard<std::mutex> lock(mutex);
     waiting[content.getText()].insert(process);
@@ -357,9 +369,11 @@ Statuses CudaEngine::askAll() {
   post(StatusQuestion, Writer().put(number).bytes);
   lock.lock();
   changed.wait_for(lock, patience, [&]() {
-    return failed || answers.size() + 1 == static_cast<size_t>(size);
+    return failed ||
+           answers.size() + departed.size() + 1 >= static_cast<size_t>(size);
   });
   statuses.insert(answers.begin(), answers.end());
+  statuses.insert(departed.begin(), departed.end());
   return statuses;
 }
 

@@ -102,7 +102,8 @@ private:
   enum PostKind : int32_t {
     Failed,         ///< A Failure.
     StatusQuestion, ///< The number of the inquiry.
-    StatusAnswer,   ///< The same, and statuses.
+    StatusAnswer,   ///< The same, and a RankStatus.
+    Left,           ///< The RankStatus of one who ends.
     Ready,          ///< A member of an unannounced group waits for the others.
     Ids,            ///< Of such a group.
     ChoiceAsked,    ///< To rank 0: who asks, and the product.
@@ -114,6 +115,7 @@ private:
     int32_t algorithm = -1;
   };
 
+  int64_t storeTimeoutNs() const;
   void startWorld();
   void chooseDevices();
   int32_t deviceOf(int32_t rank) const;
@@ -148,6 +150,7 @@ private:
   bool stopped = false;
   int64_t inquiry = 0;
   cuda::Statuses answers;
+  cuda::Statuses departed; ///< Of ranks whose processes have ended.
 
   std::unique_ptr<cuda::Store> store;
   std::unique_ptr<cuda::Watchdog> watchdog;

@@ -31,7 +31,8 @@ public:
   virtual void free(const Driver &driver, DevicePointer pointer);
 
   /// Throws the Error with which the rank has to end, where there is one. The
-  /// rank's thread calls it again and again while it waits for its device.
+  /// rank's thread, or the launcher's while the rank does not run, calls it
+  /// again and again while it waits for the device.
   virtual void checkFailure() {}
 
   /// Which of the algorithms of a product to use, by its place in the library's

@@ -95,11 +95,11 @@ void NCCLCommunicator::settle(Lane &lane, nccl::Result result,
     return;
   // What only begins a call of a communicator that does not block ends later.
   for (int64_t begin = monotonicNs(); result == nccl::InProgress;) {
+    rank.throwIfFailed();
     nccl.check(nccl.commGetAsyncError(lane.comm, &result),
                "ncclCommGetAsyncError", lane.comm);
     if (result != nccl::InProgress)
       break;
-    rank.throwIfFailed();
     int64_t timeoutNs = rank.engine.environment.config.timeoutNs;
     if (monotonicNs() - begin > timeoutNs)
       throw Error(describeTimeout(timeoutNs) + function + " for @" +

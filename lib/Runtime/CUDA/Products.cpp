@@ -201,8 +201,7 @@ Products::Plan &Products::find(const MatrixProduct &p,
              (int64_t(p.options.multiprocessors) << 32) | p.options.resultDtype,
              alignmentOf(operands.a),
              alignmentOf(operands.b),
-             alignmentOf(operands.c),
-             alignmentOf(p.options.bias)};
+             alignmentOf(operands.c)};
   auto found = plans.find(key);
   if (found != plans.end())
     return found->second;

@@ -45,8 +45,8 @@ public:
 
 private:
   /// All that a plan depends on: the product without the bias' address, and the
-  /// alignments of the addresses.
-  using Key = std::array<int64_t, 18>;
+  /// alignments of A, B and C.
+  using Key = std::array<int64_t, 17>;
   struct KeyHash {
     size_t operator()(const Key &key) const;
   };

@@ -263,12 +263,13 @@ static fake_cuda_access extent(const MatrixLayoutOpaque &layout,
 static bool isSupported(const MatmulDescOpaque &desc,
                         const MatrixLayoutOpaque &a,
                         const MatrixLayoutOpaque &b,
+                        const MatrixLayoutOpaque &c,
                         const MatrixLayoutOpaque &d) {
   for (const MatrixLayoutOpaque *layout : {&a, &b, &d})
     if (layout->rows <= 0 || layout->columns <= 0 ||
         layout->leading < layout->rows)
       return false;
-  if (a.type != b.type)
+  if (a.type != b.type || c.type != (d.type == R_8F_E4M3 ? R_16BF : d.type))
     return false;
   bool isPlain = desc.epilogue == EPILOGUE_DEFAULT;
   if ((a.type == R_64F || isComplex(a.type)) && !isPlain)
@@ -449,7 +450,7 @@ cublasLtMatmulPreferenceSetAttribute(MatmulPreference preference,
 /// in it.
 BlasStatus cublasLtMatmulAlgoGetHeuristic(
     BlasHandle handle, MatmulDesc desc, MatrixLayout a, MatrixLayout b,
-    MatrixLayout, MatrixLayout d, MatmulPreference preference, int requested,
+    MatrixLayout c, MatrixLayout d, MatmulPreference preference, int requested,
     MatmulHeuristicResult *results, int *count) {
   FAKE_BLAS_ENTER("cublasLtMatmulAlgoGetHeuristic")
   check("cublasLtMatmulAlgoGetHeuristic", handle);
@@ -457,7 +458,7 @@ BlasStatus cublasLtMatmulAlgoGetHeuristic(
   std::lock_guard<std::mutex> lock(fake().mutex);
   ++fake().heuristicCalls;
   *count = 0;
-  if (!isSupported(*desc, *a, *b, *d))
+  if (!isSupported(*desc, *a, *b, *c, *d))
     return BLAS_NOT_SUPPORTED;
   for (size_t i = 0; i < fake().costs.size() && *count < requested; ++i) {
     MatmulHeuristicResult &result = results[(*count)++];

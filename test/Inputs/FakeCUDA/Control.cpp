@@ -23,6 +23,7 @@ static void restoreDefaults(State &all) {
   all.deviceCount = static_cast<int>(setting("FAKE_CUDA_DEVICES", 8));
   all.deviceBytes = setting("FAKE_CUDA_MEMORY", size_t(1) << 30);
   all.capability = static_cast<int>(setting("FAKE_CUDA_CAPABILITY", 90));
+  all.version = 13000;
 }
 
 State &fakecuda::state() {
@@ -94,6 +95,11 @@ void fake_cuda_set_memory(size_t bytes) {
 void fake_cuda_set_capability(int capability) {
   Lock lock(state().mutex);
   state().capability = capability;
+}
+
+void fake_cuda_set_version(int version) {
+  Lock lock(state().mutex);
+  state().version = version;
 }
 
 void fake_cuda_fail(const char *function, unsigned result, int skipped) {
@@ -244,7 +250,8 @@ Result cuInit(unsigned) {
 }
 
 Result cuDriverGetVersion(int *version) {
-  *version = 13000;
+  Lock lock(state().mutex);
+  *version = state().version;
   return SUCCESS;
 }
 

@@ -36,14 +36,15 @@ extern "C" {
 // For tests
 //===----------------------------------------------------------------------===//
 
-/// Restores the defaults (8 devices of 1 GiB, compute capability 9.0) and
-/// clears the log, the kernels and what has been asked to fail. Memory that is
-/// still allocated stays so.
+/// Restores the defaults (8 devices of 1 GiB, compute capability 9.0,
+/// CUDA 13.0), and clears the log, the kernels and what has been asked to fail.
+/// Memory that is still allocated stays so.
 void fake_cuda_reset(void);
 
 void fake_cuda_set_devices(int count);
 void fake_cuda_set_memory(size_t bytes);
 void fake_cuda_set_capability(int capability);
+void fake_cuda_set_version(int version); ///< 13000 for CUDA 13.0.
 
 /// The call of `function` (`cuMemAlloc`) after `skipped` others returns
 /// `result` and does nothing else; later ones work.

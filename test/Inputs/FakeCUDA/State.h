@@ -198,6 +198,7 @@ struct State {
   int deviceCount;
   size_t deviceBytes;
   int capability;
+  int version;
   bool allocationsForbidden = false;
   std::string log;
   std::map<std::string, InjectedFailure> failures;

@@ -374,8 +374,9 @@ TEST(Prepare, ProgramsThatDifferAreRefusedOnEveryProcess) {
   braid_rt_entry entry = {names[world.localRanks()[0]], nullptr, 0, nullptr,
                           nullptr};
   const braid_rt_entry *entries[] = {&entry};
-  braid_rt_program program = {
-      BRAID_RT_ABI_VERSION, 0, "p", 0, nullptr, 1, entries};
+  braid_rt_program program = world.emptyProgram("p");
+  program.entryCount = 1;
+  program.entries = entries;
   char error[512] = "";
   EXPECT_EQ(braid_rt_world_prepare(world.get(), &program, error, sizeof(error)),
             BRAID_RT_FAILED);

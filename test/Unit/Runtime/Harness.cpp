@@ -206,6 +206,18 @@ static std::string keyOf(const braid_rt_group &group) {
   return key.str();
 }
 
+braid_rt_program World::emptyProgram(const char *name) const {
+  static const braid_rt_device_program nothing = {};
+  braid_rt_program program = {};
+  program.abiVersion = BRAID_RT_ABI_VERSION;
+  program.name = name;
+  if (!has("host-memory")) {
+    program.target = BRAID_RT_TARGET_CUDA;
+    program.device = &nothing;
+  }
+  return program;
+}
+
 void World::announce(const Groups &groups) {
   Groups added;
   for (const braid_rt_group *group : groups)
@@ -215,18 +227,9 @@ void World::announce(const Groups &groups) {
     added.push_back(&worldGroup);
   if (added.empty())
     return;
-  static const braid_rt_device_program nothing = {};
-  bool onHost = has("host-memory");
-  braid_rt_program program = {BRAID_RT_ABI_VERSION,
-                              onHost ? BRAID_RT_TARGET_HOST
-                                     : BRAID_RT_TARGET_CUDA,
-                              "conformance",
-                              static_cast<int64_t>(added.size()),
-                              added.data(),
-                              0,
-                              nullptr,
-                              nullptr,
-                              onHost ? nullptr : &nothing};
+  braid_rt_program program = emptyProgram("conformance");
+  program.groupCount = static_cast<int64_t>(added.size());
+  program.groups = added.data();
   char error[1024];
   if (braid_rt_world_prepare(world.get(), &program, error, sizeof(error)) !=
       BRAID_RT_OK)

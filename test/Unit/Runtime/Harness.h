@@ -101,6 +101,9 @@ public:
   const std::vector<int32_t> &localRanks() const { return locals; }
   bool isLocal(int32_t rank) const;
 
+  /// A program for the world's target, without groups and entries.
+  braid_rt_program emptyProgram(const char *name) const;
+
   /// What every process gives, in the order of the processes.
   std::vector<std::string> exchange(const std::string &bytes);
 

@@ -12,6 +12,9 @@
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
+/// CUDA 13.0, as cuDriverGetVersion counts.
+static constexpr int leastVersion = 13000;
+
 static const LibrarySpec &driverSpec() {
   static const LibrarySpec spec = {
       "the CUDA driver",
@@ -33,6 +36,13 @@ Driver::Driver() : library(driverSpec()) {
                 " finds no GPU: run `nvidia-smi -L`, and look whether "
                 "CUDA_VISIBLE_DEVICES hides the GPUs of this machine");
   check(result, "cuInit");
+  int version = 0;
+  check(driverGetVersion(&version), "cuDriverGetVersion");
+  if (version < leastVersion)
+    throw Error("the CUDA driver in " + path() + " is one for CUDA " +
+                std::to_string(version / 1000) + '.' +
+                std::to_string(version % 1000 / 10) + ", expected 13.0 or "
+                "later: " + driverSpec().advice);
 }
 
 std::string Driver::describe(Result result) const {

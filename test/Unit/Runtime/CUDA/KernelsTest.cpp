@@ -60,11 +60,14 @@ TEST_F(KernelsTest, mayHaveMoreSharedMemoryThanTheDefault) {
   device().prepare(program.get());
   void *memory = nullptr;
   void *arguments[] = {&memory};
-  EXPECT_EQ(errorOf([&] {
-              device().launch(program.fill, {{1, 1, 1}, {1, 1, 1}, 100000},
-                              arguments, 1);
-            }),
-            "");
+  // The limit is raised once.
+  fake_cuda_fail("cuFuncSetAttribute", cuda::ERROR_INVALID_VALUE, 1);
+  for (int64_t bytes : {100000, 100000, 60000})
+    EXPECT_EQ(errorOf([&] {
+                device().launch(program.fill, {{1, 1, 1}, {1, 1, 1}, bytes},
+                                arguments, 1);
+              }),
+              "");
 }
 
 TEST_F(KernelsTest, nameTheLaunchThatFails) {
@@ -111,7 +114,8 @@ TEST_F(KernelsTest, areFoundInImagesThatTheDriverDoesNotList) {
   TestProgram program(cubin);
   device().prepare(program.get());
   fake_cuda_clear_log();
-  device().launch(program.fill, {{1, 1, 1}, {1, 1, 1}, 0}, nullptr, 0);
+  void *arguments[] = {nullptr};
+  device().launch(program.fill, {{1, 1, 1}, {1, 1, 1}, 0}, arguments, 1);
   EXPECT_STREQ(fake_cuda_log(),
                "stream 1: kernel fill grid 1 1 1 block 1 1 1 shared 0\n");
 }
@@ -152,28 +156,28 @@ TEST_F(KernelsTest, areLoadedBeforeTheFirstLaunch) {
 TEST_F(KernelsTest, ofAProgramThatStandsWhereAnotherOneStood) {
   TestProgram program;
   int one = 1;
+  void *none = nullptr;
   program.addConstant(&one, sizeof(one));
   device().prepare(program.get());
   device().launch(program.fill, {{1, 1, 1}, {1, 1, 1}, 0},
-                  std::vector<void *>{&one}.data(), 1);
+                  std::vector<void *>{&none}.data(), 1);
   // Another library was loaded at the same addresses.
-  program.image.data = "// PTX\n.visible .entry fill(.param .u32 p) { ret; }";
+  program.image.data =
+      "// PTX\n.visible .entry fill(.param .u32 p, .param .u32 q) { ret; }";
   one = 2;
   device().prepare(program.get());
-  const size_t sizes[] = {4};
-  fake_cuda_register_kernel("fill", sizes, 1, nullptr);
   int argument = 0;
-  void *arguments[] = {&argument};
+  void *arguments[] = {&argument, &argument};
   EXPECT_EQ(errorOf([&] {
               device().launch(program.fill, {{1, 1, 1}, {1, 1, 1}, 0},
-                              arguments, 1);
+                              arguments, 2);
             }),
             "");
   EXPECT_EQ(download<int>(device().constant(*program.constants[0]), 1),
             std::vector<int>{2});
   EXPECT_THAT(errorOf([&] {
                 device().launch(program.scale, {{1, 1, 1}, {1, 1, 1}, 0},
-                                arguments, 1);
+                                arguments, 2);
               }),
               HasSubstr("has no kernel 'scale'"));
 }
@@ -184,6 +188,13 @@ TEST_F(KernelsTest, ofACubinForAnotherMajorVersion) {
   EXPECT_EQ(errorOf([&] { device().prepare(program.get()); }),
             "the program was compiled for sm_90, but device 0 (Fake GPU) is "
             "sm_80: compile with --chip=sm_80");
+}
+
+TEST_F(KernelsTest, ofACubinForAnEarlierMajorVersion) {
+  TestProgram program(cubin, "sm_80");
+  EXPECT_THAT(errorOf([&] { device().prepare(program.get()); }),
+              StartsWith("the program was compiled for sm_80, but device 0 "
+                         "(Fake GPU) is sm_90"));
 }
 
 TEST_F(KernelsTest, ofACubinForALaterMinorVersion) {

@@ -96,6 +96,24 @@ TEST(Driver, saysThatThereIsNoGpu) {
   fake_cuda_reset();
 }
 
+TEST(Driver, refusesAnOldOne) {
+  ScopedVariable variable("BRAID_CUDA_LIBRARY", FAKE_CUDA);
+  fake_cuda_reset();
+  fake_cuda_set_version(12080);
+  EXPECT_EQ(errorOf([] { cuda::Driver driver; }),
+            "the CUDA driver in " FAKE_CUDA
+            " is one for CUDA 12.8, expected 13.0 or later: install an NVIDIA "
+            "driver for CUDA 13 (580 or later)");
+  fake_cuda_reset();
+}
+
+TEST(Driver, saysThatInitialisationFails) {
+  ScopedVariable variable("BRAID_CUDA_LIBRARY", FAKE_CUDA);
+  fake_cuda_reset();
+  fake_cuda_fail("cuInit", cuda::ERROR_SYSTEM_DRIVER_MISMATCH, 0);
+  EXPECT_EQ(errorOf([] { cuda::Driver driver; }), "cuInit failed: error 803");
+}
+
 TEST(Driver, describesResults) {
   ScopedVariable variable("BRAID_CUDA_LIBRARY", FAKE_CUDA);
   fake_cuda_reset();

@@ -9,6 +9,7 @@
 #include "CUDA/Memory.h"
 #include "Setup.h"
 
+#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <thread>
@@ -71,6 +72,25 @@ TEST_F(MemoryTest, servesTheLauncherOnAnyThread) {
     EXPECT_STREQ(text, "0123456789abcde");
     device().free(memory);
   }).join();
+}
+
+TEST_F(MemoryTest, hasCopiedWhenACopyReturns) {
+  int *memory = upload<int>({0});
+  void *pinned = nullptr;
+  driver().memHostAlloc(&pinned, sizeof(int), 0);
+  int value = 5;
+  std::memcpy(pinned, &value, sizeof(int));
+  fake_cuda_block(0);
+  std::thread launcher([&] {
+    device().copyToDevice(memory, pinned, sizeof(int));
+    int other = 6;
+    std::memcpy(pinned, &other, sizeof(int));
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  fake_cuda_unblock(0);
+  launcher.join();
+  EXPECT_EQ(download<int>(memory, 1)[0], 5);
+  driver().memFreeHost(pinned);
 }
 
 TEST_F(MemoryTest, allocatesTensorsWithoutElements) {

@@ -489,7 +489,7 @@ TEST_F(ProductsTest, haveOneNameOnAllDevices) {
   // Model, all of the product, and the operands' alignments.
   EXPECT_EQ(measuring.products,
             std::vector<std::string>{
-                "Fake GPU 7 0 1 2 3 4 4 3 3 0 0 0 0 7 256 256 256 256"});
+                "Fake GPU 7 0 1 2 3 4 4 3 3 0 0 0 0 7 256 256 256"});
 }
 
 TEST_F(ProductsTest, areNotMeasuredWhereOneProposalIsAll) {
@@ -575,6 +575,14 @@ TEST_F(ProductsTest, withoutAMiddleDimensionRefuseABias) {
             "matmul of f32 matrices of 2 x 0 and 0 x 3 (bias): without a "
             "middle dimension a product has no bias, and beta is 0, or 1 "
             "without an epilogue");
+}
+
+TEST_F(ProductsTest, withoutAMiddleDimensionRefuseAnEpilogueOfTheirResult) {
+  MatrixProduct p = productOf(BRAID_RT_F32, 2, 3, 0);
+  p.beta = 1;
+  p.options.epilogue = BRAID_RT_EPILOGUE_RELU;
+  EXPECT_THAT(multiplyError(p),
+              HasSubstr("(beta 1.000000, relu): without a middle dimension"));
 }
 
 TEST_F(ProductsTest, leaveNothingBehindWhenTheirPlanFails) {
