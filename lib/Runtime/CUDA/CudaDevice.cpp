@@ -99,6 +99,9 @@ void *CudaDevice::allocate(int64_t bytes) {
 
 void CudaDevice::free(void *pointer) {
   gpuState.makeCurrent();
+  // A recording may know the memory by more than its address, such as a window
+  // of a communicator.
+  graphs->forget();
   deviceMemory->free(address(pointer));
 }
 

@@ -116,7 +116,7 @@ void Products::describe(Plan &plan, const MatrixProduct &p) const {
   DataType result = findArithmetic(p.options.resultDtype)->type;
   if (p.options.bias)
     set(plan.desc, MATMUL_DESC_BIAS_DATA_TYPE, result);
-  if (p.options.multiprocessors)
+  if (p.options.multiprocessors > 0)
     set(plan.desc, MATMUL_DESC_SM_COUNT_TARGET,
         std::min(p.options.multiprocessors, gpu.multiprocessors));
   plan.a = layout(arithmetic.type, p.transposeB ? p.k : p.n,

@@ -9,6 +9,8 @@
 #include "CUDA/API/Driver.h"
 #include "Core/Error.h"
 
+#include <cstdlib>
+
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
@@ -30,6 +32,8 @@ Driver::Driver() : library(driverSpec()) {
   BRAID_CUDA_DRIVER_FUNCTIONS(BRAID_CUDA_BIND)
 #undef BRAID_CUDA_BIND
   library.checkComplete();
+  // Streams that share one of the default's 8 queues wait for each other.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*replace=*/0);
   Result result = init(0);
   if (result == ERROR_NO_DEVICE || (result == SUCCESS && deviceCount() == 0))
     throw Error("the CUDA driver in " + path() +
@@ -41,8 +45,10 @@ Driver::Driver() : library(driverSpec()) {
   if (version < leastVersion)
     throw Error("the CUDA driver in " + path() + " is one for CUDA " +
                 std::to_string(version / 1000) + '.' +
-                std::to_string(version % 1000 / 10) + ", expected 13.0 or "
-                "later: " + driverSpec().advice);
+                std::to_string(version % 1000 / 10) +
+                ", expected 13.0 or "
+                "later: " +
+                driverSpec().advice);
 }
 
 std::string Driver::describe(Result result) const {

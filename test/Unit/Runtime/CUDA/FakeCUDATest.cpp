@@ -72,6 +72,16 @@ protected:
 using FakeCUDADeathTest = FakeCUDATest;
 } // namespace
 
+extern "C" Result cuDeviceGetCount(int *count);
+
+/// The process that dies runs this test alone.
+TEST(FakeCUDAStartDeathTest, callsFollowCuInit) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  int count = 0;
+  EXPECT_DEATH(cuDeviceGetCount(&count),
+               "fake CUDA: cuDeviceGetCount: cuInit has not been called");
+}
+
 //===----------------------------------------------------------------------===//
 // Contexts and handles
 //===----------------------------------------------------------------------===//

@@ -176,6 +176,17 @@ TEST_F(GraphsTest, areForgottenByAnotherProgram) {
   EXPECT_FALSE(run(Memref(memory)));
 }
 
+TEST_F(GraphsTest, areForgottenWhenMemoryIsFreed) {
+  prepare();
+  int *memory = upload<int>({0, 0, 0, 0});
+  void *other = device().allocate(16);
+  for (int i = 0; i < 2; ++i)
+    run(Memref(memory));
+  EXPECT_TRUE(run(Memref(memory)));
+  device().free(other);
+  EXPECT_FALSE(run(Memref(memory)));
+}
+
 TEST_F(GraphsTest, areForgottenAfterAFailure) {
   prepare();
   int *memory = upload<int>({0, 0, 0, 0});

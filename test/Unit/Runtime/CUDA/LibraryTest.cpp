@@ -8,6 +8,8 @@
 
 #include "Setup.h"
 
+#include <cstdlib>
+
 using namespace braid::rt;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -112,6 +114,19 @@ TEST(Driver, saysThatInitialisationFails) {
   fake_cuda_reset();
   fake_cuda_fail("cuInit", cuda::ERROR_SYSTEM_DRIVER_MISMATCH, 0);
   EXPECT_EQ(errorOf([] { cuda::Driver driver; }), "cuInit failed: error 803");
+}
+
+TEST(Driver, hasAQueueForEveryStream) {
+  ScopedVariable variable("BRAID_CUDA_LIBRARY", FAKE_CUDA);
+  fake_cuda_reset();
+  {
+    ScopedVariable unset("CUDA_DEVICE_MAX_CONNECTIONS", nullptr);
+    cuda::Driver driver;
+    EXPECT_STREQ(std::getenv("CUDA_DEVICE_MAX_CONNECTIONS"), "32");
+  }
+  ScopedVariable given("CUDA_DEVICE_MAX_CONNECTIONS", "1");
+  cuda::Driver driver;
+  EXPECT_STREQ(std::getenv("CUDA_DEVICE_MAX_CONNECTIONS"), "1");
 }
 
 TEST(Driver, describesResults) {
