@@ -10,10 +10,12 @@
 #define BRAID_RUNTIME_CUDA_GPU_H
 
 #include "CUDA/API/Driver.h"
+#include "CUDA/Timeline.h"
 #include "Core/Environment.h"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -52,6 +54,8 @@ struct DeviceOptions {
   bool tf32 = false;           ///< matmul-precision=f32|tf32
   bool measureProducts = true; ///< matmul-tuning=measure|heuristic
   int64_t timeoutNs = 0;       ///< Of a wait for the device; 0: none.
+  bool trace = false;          ///< The configuration asks for a trace.
+  int64_t createdNs = 0;       ///< When the world was created.
 
   /// The names of these options, for checkEngineOptions.
   static std::vector<std::string> names();
@@ -103,6 +107,8 @@ public:
   /// Whether the compute stream is recording a graph. No event may be queried
   /// then that the recording contains.
   bool capturing = false;
+  /// For traces; null without one.
+  std::unique_ptr<Timeline> timeline;
   std::string model;           ///< `NVIDIA H200`
   std::string name;            ///< `device 0 (NVIDIA H200)`
   int32_t multiprocessors = 0; ///< How many it has.
