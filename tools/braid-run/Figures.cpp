@@ -26,21 +26,6 @@ Intervals braid::run::merged(Intervals intervals) {
   return result;
 }
 
-Intervals braid::run::common(const Intervals &a, const Intervals &b) {
-  Intervals result;
-  for (size_t i = 0, k = 0; i < a.size() && k < b.size();) {
-    int64_t begin = std::max(a[i].first, b[k].first);
-    int64_t end = std::min(a[i].second, b[k].second);
-    if (begin < end)
-      result.emplace_back(begin, end);
-    if (a[i].second < b[k].second)
-      ++i;
-    else
-      ++k;
-  }
-  return result;
-}
-
 Intervals braid::run::without(const Intervals &a, const Intervals &b) {
   Intervals result;
   size_t k = 0;

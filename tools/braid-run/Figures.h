@@ -24,9 +24,6 @@ using Intervals = std::vector<std::pair<int64_t, int64_t>>;
 /// In order, without overlaps and empty ones.
 Intervals merged(Intervals intervals);
 
-/// What is in both; both are merged.
-Intervals common(const Intervals &a, const Intervals &b);
-
 /// What is in `a` alone; both are merged.
 Intervals without(const Intervals &a, const Intervals &b);
 

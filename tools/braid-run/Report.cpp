@@ -119,6 +119,11 @@ static std::string describeOverlap(const Recording &recording) {
   size_t rank = worstRank(recording);
   Overlap overlap =
       measureOverlap(recording.ranks[rank], recording.isHostMemory);
+  if (!recording.isHostMemory &&
+      overlap.computeNs + overlap.communicationNs == 0)
+    return "  overlap: nothing was recorded on the device; a graph's ops are "
+           "not "
+           "told apart\n";
   std::string text =
       format("  overlap: rank %zu: compute %.3f ms, communication %.3f ms, "
              "exposed %.3f ms: hidden %.1f %% of the time with communication\n",

@@ -126,11 +126,14 @@ void CudaDevice::record(Event event) const {
 
 bool CudaDevice::beginInvocation(const braid_rt_entry &entry, void **args) {
   gpuState.makeCurrent();
+  spans.clear();
   Graphs::Mode mode =
       gpuState.options.graphs ? graphs->begin(entry, args) : Graphs::Mode::Run;
   if (mode == Graphs::Mode::Record)
     return false;
   record(begun);
+  if (gpuState.timeline)
+    gpuState.timeline->begin(begun);
   if (mode == Graphs::Mode::Run)
     return false;
   graphs->launch();
@@ -164,6 +167,43 @@ void CudaDevice::forgetGraphs() {
   graphs->forget();
 }
 
+//===----------------------------------------------------------------------===//
+// Traces
+//===----------------------------------------------------------------------===//
+
+template <typename Body>
+void CudaDevice::traced(const DeviceEvent &event, Body body) {
+  // Events of a recording have no time of their own.
+  if (!gpuState.timeline || gpuState.capturing)
+    return body();
+  int64_t beginMark = gpuState.timeline->mark(gpuState.stream);
+  body();
+  spans.push_back({event, beginMark, gpuState.timeline->mark(gpuState.stream)});
+}
+
+std::vector<DeviceEvent> CudaDevice::takeEvents() {
+  std::vector<DeviceEvent> events;
+  for (Span &span : spans) {
+    span.event.beginNs = gpuState.timeline->timeOf(span.beginMark);
+    span.event.endNs = gpuState.timeline->timeOf(span.endMark);
+    events.push_back(std::move(span.event));
+  }
+  spans.clear();
+  return events;
+}
+
+/// `matmul 64x32x16 bf16`, with the batch in front where there is one.
+static std::string nameProduct(const MatrixProduct &p) {
+  const char *dtype = braid_rt_dtype_name(p.dtype);
+  return "matmul " + (p.batch == 1 ? "" : std::to_string(p.batch) + "x") +
+         std::to_string(p.m) + "x" + std::to_string(p.n) + "x" +
+         std::to_string(p.k) + " " + (dtype ? dtype : "?");
+}
+
+//===----------------------------------------------------------------------===//
+// What programs call
+//===----------------------------------------------------------------------===//
+
 void *CudaDevice::arena(int64_t bytes) {
   if (bytes > arenaBytes)
     throw Error("the program asks for an arena of " + std::to_string(bytes) +
@@ -178,22 +218,28 @@ void *CudaDevice::constant(const braid_rt_constant &constant) {
 
 void CudaDevice::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
                         void **arguments, int64_t argumentCount) {
-  modules->launch(kernel, size, arguments, argumentCount);
+  traced({BRAID_RT_EVENT_KERNEL, kernel.name},
+         [&]() { modules->launch(kernel, size, arguments, argumentCount); });
 }
 
 void CudaDevice::multiply(const MatrixProduct &product, const void *a,
                           const void *b, void *c) {
-  products->multiply(product, a, b, c);
+  traced({BRAID_RT_EVENT_KERNEL, nameProduct(product)},
+         [&]() { products->multiply(product, a, b, c); });
 }
 
 void CudaDevice::copy(void *destination, const void *source, int64_t bytes) {
-  deviceMemory->copy(address(destination), address(source), bytes);
+  traced({BRAID_RT_EVENT_COPY, "Memcpy DtoD", 0, 0, bytes}, [&]() {
+    deviceMemory->copy(address(destination), address(source), bytes);
+  });
 }
 
 void CudaDevice::read(void *host, const void *device, int64_t bytes) {
-  deviceMemory->read(host, address(device), bytes);
+  traced({BRAID_RT_EVENT_COPY, "Memcpy DtoH", 0, 0, bytes},
+         [&]() { deviceMemory->read(host, address(device), bytes); });
 }
 
 void CudaDevice::write(void *device, const void *host, int64_t bytes) {
-  deviceMemory->write(address(device), host, bytes);
+  traced({BRAID_RT_EVENT_COPY, "Memset", 0, 0, bytes},
+         [&]() { deviceMemory->write(address(device), host, bytes); });
 }

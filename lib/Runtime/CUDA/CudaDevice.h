@@ -51,6 +51,7 @@ public:
   void endInvocation() override;
   void failInvocation() override;
   void forgetGraphs() override;
+  std::vector<DeviceEvent> takeEvents() override;
   int64_t deviceNs() const override { return lastNs; }
   MemoryPool &memory() override { return hostMemory; }
   void *computeStream() override { return gpuState.stream; }
@@ -65,6 +66,15 @@ public:
   void write(void *device, const void *host, int64_t bytes) override;
 
 private:
+  /// Work of the compute stream in a trace, between two marks of the timeline.
+  struct Span {
+    DeviceEvent event;
+    int64_t beginMark, endMark;
+  };
+
+  /// Runs `body`, which asks the compute stream for `event`.
+  template <typename Body> void traced(const DeviceEvent &event, Body body);
+
   void record(cuda::Event event) const;
   void destroyEvents();
 
@@ -79,6 +89,7 @@ private:
   int64_t arenaBytes = 0;
   cuda::Event begun = nullptr, ended = nullptr; ///< Of the last invocation.
   int64_t lastNs = 0;
+  std::vector<Span> spans; ///< Of the invocation, with a trace.
 };
 
 } // namespace braid::rt

@@ -55,6 +55,8 @@ DeviceOptions DeviceOptions::read(const Environment &environment) {
   options.productMultiprocessors = static_cast<int32_t>(
       getEngineNumber(environment, "matmul-multiprocessors", 0, 0, 4096));
   options.timeoutNs = environment.config.timeoutNs;
+  options.trace = environment.config.trace;
+  options.createdNs = environment.createdNs;
   return options;
 }
 
@@ -79,6 +81,8 @@ Gpu::Gpu(const Driver &driver, int32_t ordinal, const DeviceOptions &options,
   multiprocessors = attribute(DEVICE_MULTIPROCESSOR_COUNT);
   capability = 10 * attribute(DEVICE_COMPUTE_CAPABILITY_MAJOR) +
                attribute(DEVICE_COMPUTE_CAPABILITY_MINOR);
+  if (options.trace)
+    timeline = std::make_unique<Timeline>(driver, options.createdNs);
   try {
     openStream();
   } catch (const Error &caught) {
@@ -114,6 +118,7 @@ void Gpu::close() {
   if (!context)
     return;
   driver.ctxSetCurrent(context);
+  timeline.reset();
   if (reached)
     driver.eventDestroy(reached);
   if (stream)

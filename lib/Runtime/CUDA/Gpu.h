@@ -10,10 +10,12 @@
 #define BRAID_RUNTIME_CUDA_GPU_H
 
 #include "CUDA/API/Driver.h"
+#include "CUDA/Timeline.h"
 #include "Core/Environment.h"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -55,6 +57,8 @@ struct DeviceOptions {
   /// themselves; 0: all.
   int32_t productMultiprocessors = 0;
   int64_t timeoutNs = 0;       ///< Of a wait for the device; 0: none.
+  bool trace = false;          ///< The configuration asks for a trace.
+  int64_t createdNs = 0;       ///< When the world was created.
 
   /// The names of these options, for checkEngineOptions.
   static std::vector<std::string> names();
@@ -106,6 +110,8 @@ public:
   /// Whether the compute stream is recording a graph. No event may be queried
   /// then that the recording contains.
   bool capturing = false;
+  /// For traces; null without one.
+  std::unique_ptr<Timeline> timeline;
   std::string model;           ///< `NVIDIA H200`
   std::string name;            ///< `device 0 (NVIDIA H200)`
   int32_t multiprocessors = 0; ///< How many it has.

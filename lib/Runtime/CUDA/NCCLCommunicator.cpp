@@ -154,6 +154,12 @@ void NCCLCommunicator::follow(Lane &lane) {
                "cuStreamWaitEvent");
 }
 
+/// The point that the lane's stream has come to, with a trace.
+int64_t NCCLCommunicator::mark(const Lane &lane) const {
+  const Gpu &gpu = rank.gpu();
+  return gpu.timeline && !gpu.capturing ? gpu.timeline->mark(lane.stream) : -1;
+}
+
 void NCCLCommunicator::finish(Lane &lane, Flight &flight) {
   const Driver &driver = rank.driver();
   driver.check(driver.eventRecord(flight.end, lane.stream), "cuEventRecord");
@@ -182,7 +188,9 @@ std::unique_ptr<EngineRequest> NCCLCommunicator::start(Operation operation) {
   {
     std::lock_guard<std::mutex> lock(rank.issuing);
     follow(collectives);
+    request->beginMark = mark(collectives);
     issue(started);
+    request->endMark = mark(collectives);
     finish(collectives, flight);
   }
   rank.gpu().checkCapture(braid_rt_kind_name(started.kind));
@@ -251,14 +259,18 @@ void NCCLCommunicator::flush() {
   std::lock_guard<std::mutex> lock(rank.issuing);
   rank.throwIfFailed();
   registerWindows(messages);
+  int64_t beginMark = mark(messages);
   nccl.check(nccl.groupStart(), "ncclGroupStart");
   for (CudaRequest *request : requests)
     issueMessage(request->operation);
   settle(messages, nccl.groupEnd(), "ncclGroupEnd");
+  int64_t endMark = mark(messages);
   // Flights of one group end together.
   int64_t group = ++flushes;
   for (CudaRequest *request : requests) {
     request->flight->group = group;
+    request->beginMark = beginMark;
+    request->endMark = endMark;
     finish(messages, *request->flight);
   }
   rank.gpu().checkCapture("a message");
@@ -279,6 +291,15 @@ void NCCLCommunicator::wait(EngineRequest &base) {
   // When the data travelled is the device's affair; a trace shows the host's.
   request.beginNs = request.flight->startedNs;
   request.endNs = rank.engine.environment.now();
+}
+
+void NCCLCommunicator::measure(EngineRequest &base) {
+  auto &request = static_cast<CudaRequest &>(base);
+  if (request.beginMark < 0)
+    return;
+  const Timeline &timeline = *rank.gpu().timeline;
+  request.beginNs = timeline.timeOf(request.beginMark);
+  request.endNs = timeline.timeOf(request.endMark);
 }
 
 void NCCLCommunicator::hostWait(EngineRequest &base) {

@@ -46,6 +46,8 @@ public:
 
   CudaRank &rank;
   Flight *flight = nullptr;
+  /// Of the timeline, around what was issued; -1: not traced.
+  int64_t beginMark = -1, endMark = -1;
 };
 
 /// One rank as member of one list of a group and one of its lanes. Collectives
@@ -60,6 +62,7 @@ public:
   std::unique_ptr<EngineRequest> start(Operation operation) override;
   void wait(EngineRequest &request) override;
   void hostWait(EngineRequest &request) override;
+  void measure(EngineRequest &request) override;
   int64_t sequenceNumber() const override { return started; }
 
   //===--- For the rank and the engine ------------------------------------===//
@@ -108,6 +111,7 @@ private:
   void ensureMade();
   Flight &begin(Lane &lane, std::shared_ptr<const Call> call, int64_t sequence);
   void follow(Lane &lane);
+  int64_t mark(const Lane &lane) const;
   void finish(Lane &lane, Flight &flight);
   std::unique_ptr<EngineRequest> startMessage(Operation operation);
   void meet(const Flight &flight);
