@@ -93,12 +93,7 @@ struct ConvertLinalgToGPUPass
     KernelModule kernels(getOperation());
     // Runs first: they begin before the op that they are found by.
     convertRuns(rewriter, kernels);
-    SmallVector<linalg::LinalgOp> ops = getStructuredOps();
-    // From the last to the first: an op takes the fills in front of it.
-    llvm::SmallPtrSet<Operation *, 32> taken;
-    for (linalg::LinalgOp op : llvm::reverse(ops))
-      if (!taken.contains(op) && failed(convert(rewriter, kernels, op, taken)))
-        signalPassFailure();
+    convertSingly(rewriter, kernels);
   }
 
 private:
@@ -151,22 +146,31 @@ private:
     }
   }
 
-  LogicalResult convert(RewriterBase &rewriter, KernelModule &kernels,
-                        linalg::LinalgOp op,
-                        llvm::SmallPtrSetImpl<Operation *> &taken) {
-    FailureOr<LoopNest> nest = getLoopNest(op, /*reportErrors=*/true);
-    if (failed(nest))
-      return failure();
-    if (!nest->hasReduction()) {
-      if (!emitTransposed(kernels, op, *nest))
-        emitElementwise(kernels, op, *nest);
-    } else {
-      takeFills(rewriter, op, *nest, taken);
-      if (!emitColumns(kernels, op, *nest))
-        emitSequential(kernels, op, *nest);
+  /// Converts every op that is left to a kernel of its own.
+  void convertSingly(RewriterBase &rewriter, KernelModule &kernels) {
+    SmallVector<linalg::LinalgOp> ops = getStructuredOps();
+    // Fills that are taken come before what takes them.
+    llvm::MapVector<Operation *, LoopNest> nests;
+    llvm::SmallPtrSet<Operation *, 32> taken;
+    for (linalg::LinalgOp op : ops) {
+      FailureOr<LoopNest> nest = getLoopNest(op, /*reportErrors=*/true);
+      if (failed(nest))
+        return signalPassFailure();
+      if (nest->hasReduction())
+        takeFills(rewriter, op, *nest, taken);
+      nests.insert({op, std::move(*nest)});
     }
-    rewriter.eraseOp(op);
-    return success();
+    for (auto &[op, nest] : nests) {
+      if (taken.contains(op))
+        continue;
+      if (nest.hasReduction()) {
+        if (!emitColumns(kernels, op, nest))
+          emitSequential(kernels, op, nest);
+      } else if (!emitTransposed(kernels, op, nest)) {
+        emitElementwise(kernels, op, nest);
+      }
+      rewriter.eraseOp(op);
+    }
   }
 };
 

@@ -51,6 +51,19 @@ void LoopNest::permute(ArrayRef<unsigned> order) {
       loop = llvm::find(order, static_cast<unsigned>(loop)) - order.begin();
 }
 
+void LoopNest::orderByMemory() {
+  if (usesIndices)
+    return;
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, getNumLoops()));
+  ArrayRef<int64_t> strides = outputs.front().strides;
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::make_pair(-std::abs(strides[a]), a) <
+           std::make_pair(-std::abs(strides[b]), b);
+  });
+  permute(order);
+  collapse();
+}
+
 void LoopNest::merge(unsigned loop) {
   unsigned outer = loop - 1;
   sizes[outer] *= sizes[loop];

@@ -48,12 +48,9 @@ SmallVector<Value> SequentialKernel::emitIteration(ValueRange values) {
       mapping.map(access.argument,
                   builder.load(builder.getMemory(access.buffer),
                                builder.getAddress(access, indices), 1));
-  SmallVector<Value> asked;
-  if (nest.usesIndices)
-    for (int loop : nest.loopOfDimension)
-      asked.push_back(loop < 0 ? arith::ConstantIndexOp::create(b, 0)
-                               : builder.toIndex(indices[loop]));
-  return emitBody(b, *nest.body, mapping, 1, asked);
+  return emitBody(b, *nest.body, mapping, /*lanes=*/1,
+                  builder.getAskedIndices(nest, indices, /*lanes=*/1,
+                                          /*vectorLoop=*/0));
 }
 
 SmallVector<Value> SequentialKernel::emitLoops(unsigned number,
