@@ -94,10 +94,9 @@ void SequentialKernel::emit() {
        llvm::zip(parallel, builder.delinearize(thread, sizes)))
     indices[loop] = index;
   SmallVector<Value> values, addresses;
-  for (Access &access : nest.outputs) {
+  for (auto [output, access] : llvm::enumerate(nest.outputs)) {
     addresses.push_back(builder.getAddress(access, indices));
-    values.push_back(
-        builder.load(builder.getMemory(access.buffer), addresses.back(), 1));
+    values.push_back(builder.getInitial(nest, output, indices));
   }
   values = emitLoops(0, values);
   for (auto [access, address, value] :

@@ -14,7 +14,7 @@
 
 // A view of bytes that begins at 8.
 // CHECK-LABEL: gpu.func @elementwise_1(
-//  CHECK-SAME:     %{{.*}}: memref<64xf32> {llvm.noalias})
+//  CHECK-SAME:     %{{.*}}: memref<64xf32> {llvm.noalias}, %{{.*}}: f32)
 //       CHECK:   vector.store {{.*}}{alignment = 8 : i64} : {{.*}} vector<2xf32>
 
 // Nothing is known of where a view of bytes begins.

@@ -46,10 +46,10 @@ func.func @softmax(%x: memref<8192x4096xbf16>, %y: memref<8192x4096xbf16>) {
 // A call between two ops ends the run: what is behind it reads memory.
 // CHECK-LABEL: func.func @interrupted(
 //       CHECK:   gpu.launch_func @kernels::@rows_0
-//  CHECK-SAME:     args(%arg0 : memref<64x512xf32>, %arg1 : memref<64xf32>)
+//  CHECK-SAME:     args(%arg1 : memref<64xf32>, %arg0 : memref<64x512xf32>)
 //  CHECK-NEXT:   call @elsewhere()
 //  CHECK-NEXT:   gpu.launch_func @kernels::@elementwise
-//  CHECK-SAME:     args(%arg0 : memref<64x512xf32>, %arg1 : memref<64xf32>)
+//  CHECK-SAME:     args(%arg1 : memref<64xf32>, %arg0 : memref<64x512xf32>)
 func.func private @elsewhere()
 func.func @interrupted(%x: memref<64x512xf32>, %s: memref<64xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -69,7 +69,7 @@ func.func @interrupted(%x: memref<64x512xf32>, %s: memref<64xf32>) {
 // CHECK-LABEL: func.func @needed(
 //       CHECK:   %[[SUM:.*]] = memref.alloc() : memref<64xf32>
 //       CHECK:   gpu.launch_func @kernels::@rows_1
-//  CHECK-SAME:     args(%arg0 : memref<64x512xf32>, %[[SUM]] : memref<64xf32>)
+//  CHECK-SAME:     args(%[[SUM]] : memref<64xf32>, %arg0 : memref<64x512xf32>)
 //  CHECK-NEXT:   return %[[SUM]]
 func.func @needed(%x: memref<64x512xf32>) -> memref<64xf32> {
   %zero = arith.constant 0.0 : f32

@@ -4,8 +4,8 @@
 // CHECK-LABEL: func.func @shared(
 //       CHECK:   gpu.launch_func @kernels::@elementwise blocks
 //       CHECK:   gpu.launch_func @kernels::@elementwise blocks
-//       CHECK:   gpu.launch_func @kernels::@elementwise_0 blocks
 //       CHECK:   gpu.launch_func @kernels::@elementwise_1 blocks
+//       CHECK:   gpu.launch_func @kernels::@elementwise_2 blocks
 // CHECK-LABEL: gpu.module @kernels
 // CHECK-COUNT-3: gpu.func
 //   CHECK-NOT: gpu.func

@@ -54,8 +54,8 @@ def pointwise(size, ins, out, body, yields, maps=None, iterators=P1):
 
 def reduction(shape, kind, op, init, result, out_map, iterators, in_map="#id"):
     matrix = f"tensor<{shape}x{kind}>"
-    return function([matrix], [result], f"%z = arith.constant {init} : {kind}", f"%e = tensor.empty() : {result}",
-                    f"%f = linalg.fill ins(%z : {kind}) outs(%e : {result}) -> {result}",
+    return function([matrix], [result], f"%z = arith.constant {init}" + ("" if kind == "i1" else f" : {kind}"),
+                    f"%e = tensor.empty() : {result}", f"%f = linalg.fill ins(%z : {kind}) outs(%e : {result}) -> {result}",
                     "%r = " + generic([in_map, out_map], iterators, [f"%a0 : {matrix}"], [f"%f : {result}"], f"%x: {kind}, %o: {kind}",
                                       f"%s = {op} %o, %x : {kind}", f"%s : {kind}"))
 
