@@ -6,12 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../LinalgToBraidRT/MatmulMatch.h"
 #include "BufferAddress.h"
 #include "Kernels.h"
 #include "RowRun.h"
 
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -74,6 +76,20 @@ LogicalResult checkCaptured(linalg::LinalgOp op) {
 /// Takes the fills of what `op` reduces into, and adds them to `taken`.
 void takeFills(RewriterBase &rewriter, linalg::LinalgOp op, LoopNest &nest,
                llvm::SmallPtrSetImpl<Operation *> &taken) {
+  if (op->hasAttr(braid::kOverwritesAttrName)) {
+    // The fill with zeros is gone already.
+    ImplicitLocOpBuilder builder(op.getLoc(), op);
+    Type type = nest.outputs.front().elementType;
+    if (auto complex = dyn_cast<ComplexType>(type)) {
+      Attribute zero = builder.getZeroAttr(complex.getElementType());
+      nest.fills.front() = complex::ConstantOp::create(
+          builder, type, builder.getArrayAttr({zero, zero}));
+    } else {
+      nest.fills.front() =
+          arith::ConstantOp::create(builder, builder.getZeroAttr(type));
+    }
+    return;
+  }
   for (auto [access, value] : llvm::zip(nest.outputs, nest.fills))
     if (linalg::FillOp fill = findFill(op, access.buffer)) {
       value = fill.value();
@@ -178,11 +194,12 @@ private:
 
 linalg::FillOp braid::kernels::findFill(Operation *op, Value buffer) {
   // Memory that has one name.
-  if (getRoot(buffer) != buffer || mayOverlap(buffer, buffer) == false)
+  if (!isOwnMemory(buffer))
     return {};
   Operation *last = nullptr;
   for (Operation *user : buffer.getUsers()) {
-    if (user->getBlock() != op->getBlock())
+    if (user->getBlock() != op->getBlock() ||
+        llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
       return {};
     if (user->isBeforeInBlock(op) && (!last || last->isBeforeInBlock(user)))
       last = user;

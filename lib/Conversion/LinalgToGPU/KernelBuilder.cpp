@@ -276,7 +276,7 @@ void KernelBuilder::setIndexType(ArrayRef<const LoopNest *> nests) {
   bool fits = true;
   for (const LoopNest *nest : nests) {
     fits &= nest->getNumIterations() < limit;
-    for (const Access *access : const_cast<LoopNest *>(nest)->getAccesses()) {
+    for (const Access *access : nest->getAccesses()) {
       int64_t farthest = std::abs(access->base);
       for (auto [size, stride] : llvm::zip(nest->sizes, access->strides))
         farthest += std::abs(stride) * (size - 1);

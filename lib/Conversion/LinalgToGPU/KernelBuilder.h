@@ -95,8 +95,8 @@ public:
   mlir::Value getAddress(const Access &access,
                          llvm::ArrayRef<mlir::Value> indices);
 
-  /// What `linalg.index` asks for in `nest`, at `indices` of its loops; along the
-  /// loop `vectorLoop` for `lanes` neighbours.
+  /// What `linalg.index` asks for in `nest`, at `indices` of its loops; along
+  /// the loop `vectorLoop` for `lanes` neighbours.
   llvm::SmallVector<mlir::Value>
   getAskedIndices(const LoopNest &nest, llvm::ArrayRef<mlir::Value> indices,
                   int64_t lanes, unsigned vectorLoop);

@@ -34,6 +34,11 @@ SmallVector<Access *> LoopNest::getAccesses() {
   return accesses;
 }
 
+SmallVector<const Access *> LoopNest::getAccesses() const {
+  return llvm::to_vector_of<const Access *>(
+      const_cast<LoopNest *>(this)->getAccesses());
+}
+
 void LoopNest::permute(ArrayRef<unsigned> order) {
   SmallVector<int64_t> oldSizes = sizes;
   SmallVector<bool> oldKinds = isReduction;

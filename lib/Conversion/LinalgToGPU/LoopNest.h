@@ -55,6 +55,7 @@ struct LoopNest {
     return !outputs[index].argument.use_empty();
   }
   llvm::SmallVector<Access *> getAccesses();
+  llvm::SmallVector<const Access *> getAccesses() const;
 
   /// Puts the loops in the order `order`.
   void permute(llvm::ArrayRef<unsigned> order);
