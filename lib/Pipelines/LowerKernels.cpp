@@ -41,6 +41,8 @@ void braid::buildLowerKernelsPipeline(OpPassManager &pm,
   nvvmOptions.useBarePtrCallConv = true;
   kernels.addPass(createConvertGpuOpsToNVVMOps(nvvmOptions));
   kernels.addPass(createConvertVectorToLLVMPass());
+  // Vectors of indices become constants of arith.
+  kernels.addPass(createArithToLLVMConversionPass());
   kernels.addPass(createConvertMathToLLVMPass());
   kernels.addPass(createConvertComplexToLLVMPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());

@@ -191,23 +191,9 @@ SmallVector<Value> ColumnKernel::takeIn(ArrayRef<Value> rows, Value isValid,
                                  access.strides[inner] == 1 ? lanes : 1));
   }
   for (auto [place, mapping] : llvm::zip(indices, mappings)) {
-    SmallVector<Value> asked;
-    if (nest.usesIndices)
-      for (int loop : nest.loopOfDimension) {
-        if (loop < 0) {
-          asked.push_back(arith::ConstantIndexOp::create(b, 0));
-          continue;
-        }
-        Value index = builder.toIndex(place[loop]);
-        if (lanes > 1 && loop == static_cast<int>(inner))
-          index = arith::AddIOp::create(
-              b, broadcast(b, index, lanes),
-              vector::StepOp::create(
-                  b, VectorType::get({lanes}, b.getIndexType())));
-        asked.push_back(index);
-      }
     SmallVector<Value> elements =
-        emitElements(b, nest, combiners, mapping, lanes, asked);
+        emitElements(b, nest, combiners, mapping, lanes,
+                     builder.getAskedIndices(nest, place, lanes, inner));
     for (auto [combiner, accumulator, element] :
          llvm::zip(combiners, accumulators, elements)) {
       if (isValid)
@@ -267,32 +253,27 @@ void ColumnKernel::emitResults(ArrayRef<Value> accumulators) {
   }
   Value thread = builder.add(builder.multiply(y, width), x);
   Value warp = builder.divide(thread, kWarpSize);
-  auto isFirst = scf::IfOp::create(
-      b, builder.isLess(builder.remainder(thread, kWarpSize), width));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(isFirst.thenBlock());
-    for (unsigned output = 0; output < combiners.size(); ++output)
-      for (int64_t lane = 0; lane < lanes; ++lane)
-        memref::StoreOp::create(
-            b, values[output][lane], builder.getWorkgroupMemory(output),
-            builder.toIndex(
-                builder.add(builder.multiply(
-                                builder.addConstant(warp, lane * warps), width),
-                            x)));
-  }
+  builder.emitIf(
+      builder.isLess(builder.remainder(thread, kWarpSize), width), [&] {
+        for (unsigned output = 0; output < combiners.size(); ++output)
+          for (int64_t lane = 0; lane < lanes; ++lane)
+            memref::StoreOp::create(
+                b, values[output][lane], builder.getWorkgroupMemory(output),
+                builder.toIndex(builder.add(
+                    builder.multiply(builder.addConstant(warp, lane * warps),
+                                     width),
+                    x)));
+      });
   gpu::BarrierOp::create(b);
 
   // Then a thread has a column; neighbours are `lanes` columns apart.
   int64_t blockColumns = width * lanes;
   for (int64_t start = 0; start < blockColumns; start += height * width) {
     Value place = builder.addConstant(thread, start);
-    Value condition = builder.isLess(place, blockColumns);
     Value lane = builder.divide(place, width);
-    if (isColumn) {
-      // The thread's own place tells whether the column is one.
-      condition = arith::AndIOp::create(b, condition, isColumn);
-    }
+    // The thread's own column tells whether there is one.
+    Value condition =
+        builder.both(builder.isLess(place, blockColumns), isColumn);
     auto isActive = scf::IfOp::create(b, condition);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(isActive.thenBlock());
@@ -328,13 +309,10 @@ bool ColumnKernel::emit() {
   chooseShape();
   builder.addOperands(nest);
   builder.setIndexType(nest);
-  auto space = gpu::AddressSpaceAttr::get(
-      b.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
   SmallVector<Type> types;
   for (const Combiner &combiner : combiners)
-    types.push_back(
-        MemRefType::get({height * width / kWarpSize * width * lanes},
-                        combiner.type, MemRefLayoutAttrInterface(), space));
+    types.push_back(builder.getWorkgroupType(
+        height * width / kWarpSize * width * lanes, combiner.type));
   builder.start(height * width, types);
   emitPlace();
   emitResults(reduceRows());

@@ -6,12 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../LinalgToBraidRT/MatmulMatch.h"
 #include "BufferAddress.h"
 #include "Kernels.h"
 #include "RowRun.h"
 
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -74,6 +76,20 @@ LogicalResult checkCaptured(linalg::LinalgOp op) {
 /// Takes the fills of what `op` reduces into, and adds them to `taken`.
 void takeFills(RewriterBase &rewriter, linalg::LinalgOp op, LoopNest &nest,
                llvm::SmallPtrSetImpl<Operation *> &taken) {
+  if (op->hasAttr(braid::kOverwritesAttrName)) {
+    // The fill with zeros is gone already.
+    ImplicitLocOpBuilder builder(op.getLoc(), op);
+    Type type = nest.outputs.front().elementType;
+    if (auto complex = dyn_cast<ComplexType>(type)) {
+      Attribute zero = builder.getZeroAttr(complex.getElementType());
+      nest.fills.front() = complex::ConstantOp::create(
+          builder, type, builder.getArrayAttr({zero, zero}));
+    } else {
+      nest.fills.front() =
+          arith::ConstantOp::create(builder, builder.getZeroAttr(type));
+    }
+    return;
+  }
   for (auto [access, value] : llvm::zip(nest.outputs, nest.fills))
     if (linalg::FillOp fill = findFill(op, access.buffer)) {
       value = fill.value();
@@ -93,12 +109,7 @@ struct ConvertLinalgToGPUPass
     KernelModule kernels(getOperation());
     // Runs first: they begin before the op that they are found by.
     convertRuns(rewriter, kernels);
-    SmallVector<linalg::LinalgOp> ops = getStructuredOps();
-    // From the last to the first: an op takes the fills in front of it.
-    llvm::SmallPtrSet<Operation *, 32> taken;
-    for (linalg::LinalgOp op : llvm::reverse(ops))
-      if (!taken.contains(op) && failed(convert(rewriter, kernels, op, taken)))
-        signalPassFailure();
+    convertSingly(rewriter, kernels);
   }
 
 private:
@@ -151,22 +162,31 @@ private:
     }
   }
 
-  LogicalResult convert(RewriterBase &rewriter, KernelModule &kernels,
-                        linalg::LinalgOp op,
-                        llvm::SmallPtrSetImpl<Operation *> &taken) {
-    FailureOr<LoopNest> nest = getLoopNest(op, /*reportErrors=*/true);
-    if (failed(nest))
-      return failure();
-    if (!nest->hasReduction()) {
-      if (!emitTransposed(kernels, op, *nest))
-        emitElementwise(kernels, op, *nest);
-    } else {
-      takeFills(rewriter, op, *nest, taken);
-      if (!emitColumns(kernels, op, *nest))
-        emitSequential(kernels, op, *nest);
+  /// Converts every op that is left to a kernel of its own.
+  void convertSingly(RewriterBase &rewriter, KernelModule &kernels) {
+    SmallVector<linalg::LinalgOp> ops = getStructuredOps();
+    // Fills that are taken come before what takes them.
+    llvm::MapVector<Operation *, LoopNest> nests;
+    llvm::SmallPtrSet<Operation *, 32> taken;
+    for (linalg::LinalgOp op : ops) {
+      FailureOr<LoopNest> nest = getLoopNest(op, /*reportErrors=*/true);
+      if (failed(nest))
+        return signalPassFailure();
+      if (nest->hasReduction())
+        takeFills(rewriter, op, *nest, taken);
+      nests.insert({op, std::move(*nest)});
     }
-    rewriter.eraseOp(op);
-    return success();
+    for (auto &[op, nest] : nests) {
+      if (taken.contains(op))
+        continue;
+      if (nest.hasReduction()) {
+        if (!emitColumns(kernels, op, nest))
+          emitSequential(kernels, op, nest);
+      } else if (!emitTransposed(kernels, op, nest)) {
+        emitElementwise(kernels, op, nest);
+      }
+      rewriter.eraseOp(op);
+    }
   }
 };
 
@@ -174,11 +194,12 @@ private:
 
 linalg::FillOp braid::kernels::findFill(Operation *op, Value buffer) {
   // Memory that has one name.
-  if (getRoot(buffer) != buffer || mayOverlap(buffer, buffer) == false)
+  if (!isOwnMemory(buffer))
     return {};
   Operation *last = nullptr;
   for (Operation *user : buffer.getUsers()) {
-    if (user->getBlock() != op->getBlock())
+    if (user->getBlock() != op->getBlock() ||
+        llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
       return {};
     if (user->isBeforeInBlock(op) && (!last || last->isBeforeInBlock(user)))
       last = user;

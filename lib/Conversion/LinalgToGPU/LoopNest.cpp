@@ -34,6 +34,11 @@ SmallVector<Access *> LoopNest::getAccesses() {
   return accesses;
 }
 
+SmallVector<const Access *> LoopNest::getAccesses() const {
+  return llvm::to_vector_of<const Access *>(
+      const_cast<LoopNest *>(this)->getAccesses());
+}
+
 void LoopNest::permute(ArrayRef<unsigned> order) {
   SmallVector<int64_t> oldSizes = sizes;
   SmallVector<bool> oldKinds = isReduction;
@@ -49,6 +54,19 @@ void LoopNest::permute(ArrayRef<unsigned> order) {
   for (int &loop : loopOfDimension)
     if (loop >= 0)
       loop = llvm::find(order, static_cast<unsigned>(loop)) - order.begin();
+}
+
+void LoopNest::orderByMemory() {
+  if (usesIndices)
+    return;
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, getNumLoops()));
+  ArrayRef<int64_t> strides = outputs.front().strides;
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::make_pair(-std::abs(strides[a]), a) <
+           std::make_pair(-std::abs(strides[b]), b);
+  });
+  permute(order);
+  collapse();
 }
 
 void LoopNest::merge(unsigned loop) {

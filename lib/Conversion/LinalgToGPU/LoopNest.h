@@ -55,9 +55,13 @@ struct LoopNest {
     return !outputs[index].argument.use_empty();
   }
   llvm::SmallVector<Access *> getAccesses();
+  llvm::SmallVector<const Access *> getAccesses() const;
 
   /// Puts the loops in the order `order`.
   void permute(llvm::ArrayRef<unsigned> order);
+  /// Puts the loops in the order of the first output's memory, so that
+  /// neighbouring threads write neighbouring elements, and merges them.
+  void orderByMemory();
   /// Merges the loop `loop` with the one around it.
   void merge(unsigned loop);
   /// Merges neighbouring loops of one kind that all accesses step through as

@@ -57,7 +57,7 @@ private:
   Value get(const RowOp &op, const Access &access, unsigned part);
   void set(const Access &access, SmallVector<Value> values);
   SmallVector<Value> getIndices(const RowOp &op, Value column);
-  SmallVector<Value> getAsked(const RowOp &op, Value column, int64_t lanes);
+  SmallVector<Value> getAsked(const RowOp &op, Value column);
   Value loadIf(Value isValid, const RowOp &op, const Access &access,
                Value column);
 
@@ -176,12 +176,10 @@ SmallVector<Type> RowKernel::getWorkgroupTypes() {
   SmallVector<Type> types;
   if (threads <= kWarpSize)
     return types;
-  auto space = gpu::AddressSpaceAttr::get(
-      b.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
   for (RowOp &op : run.ops)
     for (const Combiner &combiner : op.combiners)
-      types.push_back(MemRefType::get({threads / kWarpSize}, combiner.type,
-                                      MemRefLayoutAttrInterface(), space));
+      types.push_back(
+          builder.getWorkgroupType(threads / kWarpSize, combiner.type));
   return types;
 }
 
@@ -238,27 +236,10 @@ SmallVector<Value> RowKernel::getIndices(const RowOp &op, Value column) {
   return indices;
 }
 
-/// What `linalg.index` asks for in `op`.
-SmallVector<Value> RowKernel::getAsked(const RowOp &op, Value column,
-                                       int64_t lanes) {
-  SmallVector<Value> asked;
-  if (!op.nest.usesIndices)
-    return asked;
-  SmallVector<Value> indices = getIndices(op, column);
-  for (int loop : op.nest.loopOfDimension) {
-    if (loop < 0) {
-      asked.push_back(arith::ConstantIndexOp::create(b, 0));
-      continue;
-    }
-    Value index = builder.toIndex(indices[loop]);
-    if (lanes > 1 && loop == static_cast<int>(run.rowSizes.size()))
-      index = arith::AddIOp::create(
-          b, broadcast(b, index, lanes),
-          vector::StepOp::create(b,
-                                 VectorType::get({lanes}, b.getIndexType())));
-    asked.push_back(index);
-  }
-  return asked;
+SmallVector<Value> RowKernel::getAsked(const RowOp &op, Value column) {
+  return builder.getAskedIndices(op.nest, getIndices(op, column),
+                                 op.kind == RowOp::Row ? 1 : lanes,
+                                 run.rowSizes.size());
 }
 
 /// Loads what `access` names at `column`; anything where `isValid`, if it is
@@ -266,24 +247,9 @@ SmallVector<Value> RowKernel::getAsked(const RowOp &op, Value column,
 Value RowKernel::loadIf(Value isValid, const RowOp &op, const Access &access,
                         Value column) {
   bool isVector = op.kind != RowOp::Row && access.strides.back() != 0;
-  auto load = [&] {
-    return builder.load(builder.getMemory(access.buffer),
-                        builder.getAddress(access, getIndices(op, column)),
-                        isVector ? lanes : 1);
-  };
-  if (!isValid || !isVector)
-    return load();
-  Type type = access.elementType;
-  if (lanes > 1)
-    type = VectorType::get({lanes}, type);
-  auto branch = scf::IfOp::create(b, type, isValid, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, load());
-  b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(
-      b, arith::ConstantOp::create(b, b.getZeroAttr(type)).getResult());
-  return branch.getResult(0);
+  return builder.loadIf(
+      isVector ? isValid : Value(), builder.getMemory(access.buffer),
+      builder.getAddress(access, getIndices(op, column)), isVector ? lanes : 1);
 }
 
 Value RowKernel::get(const RowOp &op, const Access &access, unsigned part) {
@@ -328,7 +294,7 @@ void RowKernel::emitElementsOp(RowOp &op) {
         mapping.map(access->argument, get(op, *access, part));
     for (auto [values, value] :
          llvm::zip(results, emitBody(b, *op.nest.body, mapping, lanes,
-                                     getAsked(op, columns[part], lanes))))
+                                     getAsked(op, columns[part]))))
       values.push_back(value);
   }
   for (auto [access, values] : llvm::zip(op.nest.outputs, results))
@@ -341,8 +307,8 @@ void RowKernel::emitRowOp(RowOp &op) {
   for (Access *access : op.nest.getAccesses())
     if (access->argument && !access->argument.use_empty())
       mapping.map(access->argument, get(op, *access, 0));
-  SmallVector<Value> results = emitBody(b, *op.nest.body, mapping, /*lanes=*/1,
-                                        getAsked(op, Value(), 1));
+  SmallVector<Value> results =
+      emitBody(b, *op.nest.body, mapping, /*lanes=*/1, getAsked(op, Value()));
   for (auto [access, value] : llvm::zip(op.nest.outputs, results))
     set(access, {value});
 }
@@ -355,9 +321,8 @@ SmallVector<Value> RowKernel::reduceParts(RowOp &op) {
     for (Access &access : op.nest.inputs)
       if (!access.argument.use_empty())
         mapping.map(access.argument, get(op, access, part));
-    SmallVector<Value> elements =
-        emitElements(b, op.nest, op.combiners, mapping, lanes,
-                     getAsked(op, columns[part], lanes));
+    SmallVector<Value> elements = emitElements(
+        b, op.nest, op.combiners, mapping, lanes, getAsked(op, columns[part]));
     for (auto [combiner, accumulator, element] :
          llvm::zip(op.combiners, accumulators, elements)) {
       if (isInside[part])
@@ -382,7 +347,7 @@ SmallVector<Value> RowKernel::takeIn(RowOp &op, ArrayRef<Value> columns,
   }
   for (auto [column, mapping] : llvm::zip(columns, mappings)) {
     SmallVector<Value> elements = emitElements(
-        b, op.nest, op.combiners, mapping, lanes, getAsked(op, column, lanes));
+        b, op.nest, op.combiners, mapping, lanes, getAsked(op, column));
     for (auto [combiner, accumulator, element] :
          llvm::zip(op.combiners, accumulators, elements)) {
       if (isValid)
@@ -462,19 +427,6 @@ void RowKernel::emitReduction(RowOp &op) {
 
 /// Stores what others than the run read.
 void RowKernel::emitStores() {
-  auto emitIf = [&](Value condition, llvm::function_ref<void()> emit) {
-    if (!condition)
-      return emit();
-    auto branch = scf::IfOp::create(b, condition);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    emit();
-  };
-  auto both = [&](Value a, Value other) -> Value {
-    if (!a || !other)
-      return a ? a : other;
-    return arith::AndIOp::create(b, a, other);
-  };
   for (Known &entry : known) {
     if (!entry.isWritten || run.isDeadBehind(entry.access.buffer))
       continue;
@@ -485,11 +437,12 @@ void RowKernel::emitStores() {
       SmallVector<Value> indices = rowIndices;
       if (isVector)
         indices.push_back(columns[part]);
-      Value condition = isVector      ? both(isRow, isInside[part])
-                        : threads > 1 ? both(isRow, builder.isLess(thread, 1))
-                                      : isRow;
+      Value condition = isVector ? builder.both(isRow, isInside[part])
+                        : threads > 1
+                            ? builder.both(isRow, builder.isLess(thread, 1))
+                            : isRow;
       Value stored = value;
-      emitIf(condition, [&] {
+      builder.emitIf(condition, [&] {
         builder.store(isVector ? broadcast(b, stored, lanes) : stored, memory,
                       builder.getAddress(entry.access, indices));
       });

@@ -8,6 +8,7 @@
 
 #include "RowRun.h"
 
+#include "../LinalgToBraidRT/MatmulMatch.h"
 #include "BufferAddress.h"
 #include "KernelBody.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -82,7 +83,8 @@ bool RunFinder::setRows(const LoopNest &nest) {
 }
 
 std::optional<RowOp> RunFinder::match(linalg::LinalgOp op) {
-  if (!op || !op.hasPureBufferSemantics())
+  if (!op || !op.hasPureBufferSemantics() ||
+      op->hasAttr(braid::kOverwritesAttrName))
     return std::nullopt;
   FailureOr<LoopNest> nest = getLoopNest(op, /*reportErrors=*/false);
   if (failed(nest) || nest->getNumIterations() == 0 ||
@@ -141,11 +143,11 @@ bool RunFinder::isIndependent(const RowOp &op, bool isFirst) {
     const RowOp &earlier = isFirst ? op : other;
     const RowOp &later = isFirst ? other : op;
     for (const Access &write : earlier.nest.outputs)
-      for (Access *access : const_cast<LoopNest &>(later.nest).getAccesses())
+      for (const Access *access : later.nest.getAccesses())
         if (conflicts(write, *access))
           return false;
     for (const Access &write : later.nest.outputs)
-      for (Access *access : const_cast<LoopNest &>(earlier.nest).getAccesses())
+      for (const Access *access : earlier.nest.getAccesses())
         if (conflicts(write, *access))
           return false;
   }
@@ -199,11 +201,10 @@ bool RunFinder::collapse() {
       continue;
     auto isMergeable = [&](const RowOp &op) {
       return loop >= op.nest.getNumLoops() ||
-             llvm::all_of(const_cast<LoopNest &>(op.nest).getAccesses(),
-                          [&](Access *access) {
-                            return access->strides[outer] ==
-                                   access->strides[loop] * sizes[loop];
-                          });
+             llvm::all_of(op.nest.getAccesses(), [&](const Access *access) {
+               return access->strides[outer] ==
+                      access->strides[loop] * sizes[loop];
+             });
     };
     if (!llvm::all_of(ops, isMergeable))
       continue;

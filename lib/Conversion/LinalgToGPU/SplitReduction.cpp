@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../LinalgToBraidRT/MatmulMatch.h"
 #include "BufferAddress.h"
 #include "Kernels.h"
 #include "Reduction.h"
@@ -40,6 +41,7 @@ linalg::LinalgOp braid::kernels::splitReduction(RewriterBase &rewriter,
                                                 linalg::LinalgOp op) {
   FailureOr<LoopNest> nest = getLoopNest(op, /*reportErrors=*/false);
   if (failed(nest) || nest->usesIndices ||
+      op->hasAttr(braid::kOverwritesAttrName) ||
       nest->getNumIterations() < kManyElements)
     return {};
   std::optional<SmallVector<Combiner>> combiners = matchCombiners(*nest);

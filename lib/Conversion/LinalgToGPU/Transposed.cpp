@@ -51,7 +51,6 @@ private:
   /// loop has it, where that is not certain.
   std::pair<Value, Value> getIndex(Value start, Value inTile, unsigned loop);
   SmallVector<Value> getIndices(Value alongResults, Value alongInputs);
-  Value both(Value a, Value other);
   void loadTiles();
   void emitResults();
 
@@ -71,14 +70,7 @@ private:
 bool TransposedKernel::orderLoops() {
   if (nest.usesIndices || nest.getNumLoops() < 2)
     return false;
-  auto order = llvm::to_vector(llvm::seq<unsigned>(0, nest.getNumLoops()));
-  ArrayRef<int64_t> strides = nest.outputs.front().strides;
-  llvm::sort(order, [&](unsigned a, unsigned c) {
-    return std::make_pair(-std::abs(strides[a]), a) <
-           std::make_pair(-std::abs(strides[c]), c);
-  });
-  nest.permute(order);
-  nest.collapse();
+  nest.orderByMemory();
   inner = nest.getNumLoops() - 1;
   for (Access &access : nest.outputs)
     if (access.strides[inner] != 1 || !access.argument.use_empty())
@@ -131,6 +123,11 @@ void TransposedKernel::chooseShape() {
                          kMaxWorkgroupBytes
              ? kSmallTile
              : kLargeTile;
+  // Every thread has a vector of the tile.
+  int64_t widest = tile * tile / kBlockSize;
+  lanes = std::min(lanes, widest);
+  for (int64_t &wide : inputLanes)
+    wide = std::min(wide, widest);
 }
 
 void TransposedKernel::emitPlace() {
@@ -163,12 +160,6 @@ SmallVector<Value> TransposedKernel::getIndices(Value alongResults,
   return indices;
 }
 
-Value TransposedKernel::both(Value a, Value condition) {
-  if (!a || !condition)
-    return a ? a : condition;
-  return arith::AndIOp::create(b, a, condition);
-}
-
 /// Reads the tiles: all loads of a thread first, then what they bring goes to
 /// shared memory.
 void TransposedKernel::loadTiles() {
@@ -187,27 +178,9 @@ void TransposedKernel::loadTiles() {
       auto [alongResults, isRow] = getIndex(innerStart, row, inner);
       auto [alongInputs, isColumn] = getIndex(otherStart, column, other);
       SmallVector<Value> indices = getIndices(alongResults, alongInputs);
-      auto load = [&] {
-        return builder.load(builder.getMemory(access->buffer),
-                            builder.getAddress(*access, indices), wide);
-      };
-      Value value;
-      if (Value condition = both(isRow, isColumn)) {
-        Type type = access->elementType;
-        if (wide > 1)
-          type = VectorType::get({wide}, type);
-        auto branch =
-            scf::IfOp::create(b, type, condition, /*withElseRegion=*/true);
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(branch.thenBlock());
-        scf::YieldOp::create(b, load());
-        b.setInsertionPointToStart(branch.elseBlock());
-        scf::YieldOp::create(
-            b, arith::ConstantOp::create(b, b.getZeroAttr(type)).getResult());
-        value = branch.getResult(0);
-      } else {
-        value = load();
-      }
+      Value value = builder.loadIf(builder.both(isRow, isColumn),
+                                   builder.getMemory(access->buffer),
+                                   builder.getAddress(*access, indices), wide);
       parts.push_back(
           {value, builder.add(builder.multiply(row, getPitch(*access)), column),
            wide, static_cast<unsigned>(input)});
@@ -234,7 +207,7 @@ void TransposedKernel::emitResults() {
     auto [alongResults, isColumn] = getIndex(innerStart, column, inner);
     auto [alongInputs, isRow] = getIndex(otherStart, row, other);
     OpBuilder::InsertionGuard guard(b);
-    if (Value condition = both(isRow, isColumn))
+    if (Value condition = builder.both(isRow, isColumn))
       b.setInsertionPointToStart(scf::IfOp::create(b, condition).thenBlock());
     SmallVector<Value> indices = getIndices(alongResults, alongInputs);
     IRMapping mapping;
@@ -285,13 +258,10 @@ bool TransposedKernel::emit() {
   chooseShape();
   builder.addOperands(nest);
   builder.setIndexType(nest);
-  auto space = gpu::AddressSpaceAttr::get(
-      b.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
   SmallVector<Type> types;
   for (Access *access : transposed)
-    types.push_back(MemRefType::get({tile * getPitch(*access)},
-                                    access->elementType,
-                                    MemRefLayoutAttrInterface(), space));
+    types.push_back(builder.getWorkgroupType(tile * getPitch(*access),
+                                             access->elementType));
   builder.start(kBlockSize, types);
   emitPlace();
   loadTiles();

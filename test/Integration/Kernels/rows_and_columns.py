@@ -1,4 +1,9 @@
-# RUN: %python %s %t %cxx
+# RUN: %python %s %t %cxx copy
+# RUN: %python %s %t %cxx bias
+# RUN: %python %s %t %cxx sum
+# RUN: %python %s %t %cxx softmax
+# RUN: %python %s %t %cxx layer_norm
+# RUN: %python %s %t %cxx transpose
 """The kernels of the benchmark's programs on small and odd sizes against the host's loops."""
 import os
 import sys
@@ -11,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from programs import Program  # noqa: E402
 
 # Rows and columns: whole vectors and threads, odd ones, one of each, rows of a warp, of a block, and of more.
-SHAPES = [(1, 1), (3, 1), (1, 3), (5, 257), (64, 96), (7, 1000), (2, 4096), (3, 17000), (257, 8), (1000, 33)]
+SHAPES = [(1, 1), (5, 257), (64, 96), (7, 1000), (3, 17000), (1000, 33)]
 EXACT = ["copy", "relu", "muladd", "gelu", "cast", "bias", "transpose"]
 
 
