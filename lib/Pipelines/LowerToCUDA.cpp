@@ -30,6 +30,7 @@ static std::string getFeatures(StringRef chip) {
 
 void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
                                      const LowerToCUDAOptions &options) {
+  pm.addPass(comm::createCommAssignLanesPass());
   pm.addPass(createHashSchedulePass());
   // From values to buffers.
   pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());

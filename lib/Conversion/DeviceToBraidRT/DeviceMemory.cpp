@@ -18,7 +18,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ScopedPrinter.h"
 
 namespace braid {
@@ -187,8 +186,8 @@ struct ConvertDeviceMemoryToBraidRTPass
       if (auto load = dyn_cast<memref::LoadOp>(op)) {
         ++reads;
         emitPassedRemark(op, getArgument(), "host-read", [&](auto &remark) {
-          remark << "the host waits for an element of "
-                 << llvm::to_string(load.getMemRefType());
+          remark << mlir::remark::metric(
+              "ElementOf", llvm::to_string(load.getMemRefType()));
         });
       }
       return WalkResult::advance();
