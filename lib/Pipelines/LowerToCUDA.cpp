@@ -46,7 +46,6 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
   // From buffers to places, calls and kernels.
-  pm.addNestedPass<func::FuncOp>(createRotateLoopBuffersPass());
   pm.addPass(createPlanMemoryPass());
   ConvertLinalgToBraidRTPassOptions libraryOptions;
   libraryOptions.target = "cuda";

@@ -177,7 +177,8 @@ struct StructuredOpModel
     for (Operation &payloadOp : linalgOp.getBlock()->without_terminator()) {
       uint64_t count = getPayloadOperations(payloadOp);
       // The choice of the bias is made once for each element.
-      if (count == 0 || (hasBias && isa<arith::CmpIOp, arith::SelectOp>(payloadOp)))
+      if (count == 0 ||
+          (hasBias && isa<arith::CmpIOp, arith::SelectOp>(payloadOp)))
         continue;
       operationsPerPoint += count;
       Type payloadType =

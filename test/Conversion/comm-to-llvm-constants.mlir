@@ -6,14 +6,14 @@
 // A group of all ranks has a name alone.
 comm.group @world all
 // CHECK:      @__braid_group_world_name = private constant [6 x i8] c"world\00"
-// CHECK-NEXT: @__braid_group_world = private constant { ptr, i32, i32, ptr, ptr } { ptr @__braid_group_world_name, i32 1, i32 0, ptr null, ptr null }
+// CHECK-NEXT: @__braid_group_world = private constant { ptr, i32, i32, ptr, ptr, ptr } { ptr @__braid_group_world_name, i32 1, i32 0, ptr null, ptr null, ptr null }
 
 // Lists: where each begins and the last ends, and the ranks of all in their order.
 comm.group @pairs [[0, 2], [3, 1], [5, 4]]
 // CHECK-NEXT: @__braid_group_pairs_name = private constant [6 x i8] c"pairs\00"
 // CHECK-NEXT: @__braid_group_pairs_offsets = private constant [4 x i32] [i32 0, i32 2, i32 4, i32 6]
 // CHECK-NEXT: @__braid_group_pairs_ranks = private constant [6 x i32] [i32 0, i32 2, i32 3, i32 1, i32 5, i32 4]
-// CHECK-NEXT: @__braid_group_pairs = private constant { ptr, i32, i32, ptr, ptr } { ptr @__braid_group_pairs_name, i32 0, i32 3, ptr @__braid_group_pairs_offsets, ptr @__braid_group_pairs_ranks }
+// CHECK-NEXT: @__braid_group_pairs = private constant { ptr, i32, i32, ptr, ptr, ptr } { ptr @__braid_group_pairs_name, i32 0, i32 3, ptr @__braid_group_pairs_offsets, ptr @__braid_group_pairs_ranks, ptr null }
 
 // A start, a wait and a query have a site each: file, label, line, column.
 // CHECK-NEXT: @[[$START:__braid_site_[0-9]+]]_label = private constant [9 x i8] c"together\00"

@@ -154,3 +154,28 @@ func.func @none(%x: memref<64xf32>, %y: memref<64xf32>) attributes {braid.entry 
   linalg.exp ins(%x : memref<64xf32>) outs(%y : memref<64xf32>)
   return
 }
+
+// -----
+
+// What a function returns and a loop carries lies in one of two arenas that take turns.
+func.func private @layer(%x: memref<64xf32>) -> memref<64xf32> {
+  %a = memref.alloc() : memref<64xf32>
+  linalg.exp ins(%x : memref<64xf32>) outs(%a : memref<64xf32>)
+  return %a : memref<64xf32>
+}
+// CHECK-LABEL: func.func @layers
+// CHECK:         %[[P:.*]] = memref.view %{{.*}}[%c0{{.*}}][] : memref<512xi8> to memref<256xi8>
+// CHECK-NEXT:    %[[Q:.*]] = memref.view %{{.*}}[%c256{{.*}}][] : memref<512xi8> to memref<256xi8>
+// CHECK-NEXT:    scf.for {{.*}} iter_args(%[[X:.*]] = %{{.*}}, %[[A:.*]] = %[[P]], %[[B:.*]] = %[[Q]])
+// CHECK-NEXT:      %[[R:.*]] = {{.*}}call @layer(%[[X]], %[[A]])
+// CHECK-NEXT:      scf.yield %[[R]], %[[B]], %[[A]]
+func.func @layers(%x: memref<64xf32>, %y: memref<64xf32>, %n: index) attributes {braid.entry = []} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (memref<64xf32>) {
+    %b = func.call @layer(%a) : (memref<64xf32>) -> memref<64xf32>
+    scf.yield %b : memref<64xf32>
+  }
+  linalg.exp ins(%r : memref<64xf32>) outs(%y : memref<64xf32>)
+  return
+}

@@ -383,7 +383,8 @@ def PlanMemoryPass : Pass<"braid-plan-memory", "::mlir::ModuleOp"> {
     What is used in a loop, and allocated before it, lives as long as the loop.
     Offsets are multiples of 256 bytes and depend on the text alone, so that they
     are equal on all ranks. A function that allocates and is called gets its
-    arena, a buffer of its caller's, as a further argument.
+    arena, a buffer of its caller's, as a further argument. Buffers that loops
+    carry are first allocated before them, as `braid-rotate-loop-buffers` does.
 
     The remark `arena` gives the arena's size and the most bytes that live at one
     time, below which no plan can be.

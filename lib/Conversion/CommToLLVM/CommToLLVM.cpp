@@ -164,8 +164,8 @@ ConvertStart::matchAndRewrite(CollectiveOpInterface op,
   if (hasOperands)
     scope.emplace(calls);
 
-  SmallVector<Value> arguments = {calls.getGroup(
-      op.getGroupAttr().getValue(), getLaneName(op))};
+  SmallVector<Value> arguments = {
+      calls.getGroup(op.getGroupAttr().getValue(), getLaneName(op))};
   if (hasOperands)
     arguments.push_back(
         calls.getI64(std::max(sources.size(), destinations.size())));

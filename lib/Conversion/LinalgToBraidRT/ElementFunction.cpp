@@ -103,9 +103,8 @@ bool isMadeOfChoices(Block &body) {
       auto number = dyn_cast<FloatAttr>(constant.getValue());
       return number && number.getValue().isZero();
     }
-    return isa<arith::AddFOp, arith::ExtFOp, arith::TruncFOp,
-               arith::MaximumFOp, arith::MaxNumFOp, arith::CmpFOp,
-               arith::SelectOp>(op);
+    return isa<arith::AddFOp, arith::ExtFOp, arith::TruncFOp, arith::MaximumFOp,
+               arith::MaxNumFOp, arith::CmpFOp, arith::SelectOp>(op);
   });
 }
 
@@ -134,8 +133,9 @@ double round(double value, const llvm::fltSemantics &semantics) {
 /// True if `body` yields `function` of the sum at a number of points.
 bool isEqualAtPoints(Block &body, BlockArgument x, BlockArgument b,
                      llvm::function_ref<double(double)> function) {
-  constexpr std::array points = {-7.3, -4.1, -2.6, -1.9, -1.1, -0.7, -0.31,
-                                 -0.04, 0.02, 0.23, 0.6, 1.3, 1.7, 2.9, 5.2};
+  constexpr std::array points = {-7.3, -4.1,  -2.6,  -1.9, -1.1,
+                                 -0.7, -0.31, -0.04, 0.02, 0.23,
+                                 0.6,  1.3,   1.7,   2.9,  5.2};
   constexpr std::array biases = {0.0, 0.55, -1.35};
   for (double point : points)
     for (double bias : biases) {

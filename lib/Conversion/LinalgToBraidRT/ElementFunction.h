@@ -17,9 +17,9 @@ namespace braid {
 /// Functions that a library applies to the elements of a product.
 enum class ElementFunction { identity, relu, gelu };
 
-/// The function f for which `body`, of a linalg op, yields f(x + b); `b` is null
-/// if there is none. Nothing if it is none of these, or if rounding alone keeps
-/// it from being told.
+/// The function f for which `body`, of a linalg op, yields f(x + b); `b` is
+/// null if there is none. Nothing if it is none of these, or if rounding alone
+/// keeps it from being told.
 ///
 /// The body may write the function in any way: it is evaluated at a number of
 /// points, without rounding, and only if it is made of ops that cannot differ

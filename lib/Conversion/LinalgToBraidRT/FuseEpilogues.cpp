@@ -119,8 +119,8 @@ linalg::GenericOp createProduct(OpBuilder &builder, linalg::LinalgOp product,
           Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
           Value isFirst = arith::CmpIOp::create(
               builder, loc, arith::CmpIPredicate::eq, k, zero);
-          sum = arith::SelectOp::create(builder, loc, isFirst, arguments[2],
-                                        sum);
+          sum =
+              arith::SelectOp::create(builder, loc, isFirst, arguments[2], sum);
         }
         Value value = arith::MulFOp::create(builder, loc, a, b);
         value = arith::AddFOp::create(builder, loc, sum, value);
@@ -148,10 +148,10 @@ void fuse(linalg::LinalgOp product, const MatmulMatch &match,
   }
   fused->setLoc(builder.getFusedLoc({product.getLoc(), consumer.getLoc()}));
   if (epilogue.function != ElementFunction::identity)
-    fused->setAttr(kEpilogueAttrName,
-                   builder.getStringAttr(
-                       epilogue.function == ElementFunction::relu ? "relu"
-                                                                  : "gelu"));
+    fused->setAttr(
+        kEpilogueAttrName,
+        builder.getStringAttr(
+            epilogue.function == ElementFunction::relu ? "relu" : "gelu"));
   comm::mergeAttributes(product, consumer, fused);
   // What the library does besides costs nothing.
   constexpr StringLiteral cost = comm::CommDialect::kCostAttrName;

@@ -221,10 +221,9 @@ void braid::createGroup(OpBuilder &builder, ModuleOp module, Location loc,
         builder, module, loc, type, getGroupGlobalName(name, lane),
         [&](OpBuilder &builder) {
           auto getAddress = [&](LLVM::GlobalOp constant) -> Value {
-            return constant
-                       ? LLVM::AddressOfOp::create(builder, loc, constant)
-                             .getResult()
-                       : Value();
+            return constant ? LLVM::AddressOfOp::create(builder, loc, constant)
+                                  .getResult()
+                            : Value();
           };
           return createStruct(
               builder, loc, type,

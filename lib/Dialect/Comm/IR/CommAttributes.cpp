@@ -106,7 +106,7 @@ void braid::comm::copyAttributes(Operation *from, Operation *to) {
 }
 
 void braid::comm::mergeAttributes(Operation *producer, Operation *consumer,
-                     Operation *fused) {
+                                  Operation *fused) {
   copyAttributes(consumer, fused);
   Builder builder(fused->getContext());
   auto getLabel = [](Operation *op) {

@@ -62,15 +62,17 @@ void CommDialect::initialize() {
   addInterfaces<CommInlinerInterface>();
 }
 
-LogicalResult braid::comm::emitWrongValue(Operation *op, NamedAttribute attribute,
-                                    const Twine &expected) {
+LogicalResult braid::comm::emitWrongValue(Operation *op,
+                                          NamedAttribute attribute,
+                                          const Twine &expected) {
   return op->emitOpError() << "attribute '" << attribute.getName().getValue()
                            << "' is " << attribute.getValue() << ", expected "
                            << expected;
 }
 
-LogicalResult braid::comm::emitWrongPlace(Operation *op, NamedAttribute attribute,
-                                    const Twine &expected) {
+LogicalResult braid::comm::emitWrongPlace(Operation *op,
+                                          NamedAttribute attribute,
+                                          const Twine &expected) {
   return op->emitOpError() << "has attribute '"
                            << attribute.getName().getValue() << "', which only "
                            << expected << " may have";
@@ -134,12 +136,11 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
   return op->emitOpError() << "has unknown attribute '" << name
                            << "', expected one of '" << kCostAttrName << "', '"
                            << kLabelAttrName << "', '" << kOrderAttrName
-                           << "', '" << kLaneAttrName << "', '"
-                           << kCtasAttrName << "', '" << kTransportAttrName
-                           << "', '" << kLanesAttrName << "', '"
-                           << kHardwareAttrName << "', '"
-                           << kMpmdAttrName << "', '" << kEffectsAttrName
-                           << "'";
+                           << "', '" << kLaneAttrName << "', '" << kCtasAttrName
+                           << "', '" << kTransportAttrName << "', '"
+                           << kLanesAttrName << "', '" << kHardwareAttrName
+                           << "', '" << kMpmdAttrName << "', '"
+                           << kEffectsAttrName << "'";
 }
 
 LogicalResult CommDialect::verifyRegionArgAttribute(Operation *op, unsigned,

@@ -36,8 +36,7 @@ public:
 
 private:
   static LogicalResult merge(Operation *op, StringRef field, Attribute value,
-                             GroupOp group, const Lane &lane,
-                             Attribute &known);
+                             GroupOp group, const Lane &lane, Attribute &known);
 
   llvm::MapVector<GroupOp, llvm::MapVector<StringAttr, Lane>> lanes;
 };
@@ -77,7 +76,8 @@ LogicalResult LaneTable::add(CollectiveOpInterface start, GroupOp group) {
   lane.name = nameAttr;
   constexpr StringLiteral ctas = CommDialect::kCtasAttrName;
   constexpr StringLiteral transport = CommDialect::kTransportAttrName;
-  if (failed(merge(start, ctas, start->getAttr(ctas), group, lane, lane.ctas)) ||
+  if (failed(
+          merge(start, ctas, start->getAttr(ctas), group, lane, lane.ctas)) ||
       failed(merge(start, transport, start->getAttr(transport), group, lane,
                    lane.transport)))
     return failure();

@@ -107,8 +107,7 @@ Value reduceBits(ImplicitLocOpBuilder &b, Value input, ReductionKind kind) {
   APInt neutral = kind == ReductionKind::band
                       ? APInt::getAllOnes(element.getWidth())
                       : APInt::getZero(element.getWidth());
-  Value zero =
-      arith::ConstantOp::create(b, b.getIntegerAttr(element, neutral));
+  Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(element, neutral));
   Value empty =
       tensor::EmptyOp::create(b, type.getShape().drop_front(), element);
   Value init = linalg::FillOp::create(b, zero, empty).getResult(0);
@@ -260,8 +259,8 @@ LogicalResult Legalizer::gatherBits(Value &source, Finish &finish,
     // A member that is not the root keeps its own operand.
     Value rank = RankOp::create(b, b.getIndexType(), groupName);
     Value rootIndex = arith::ConstantIndexOp::create(b, *root);
-    Value isRoot = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank,
-                                         rootIndex);
+    Value isRoot =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, rootIndex);
     return arith::SelectOp::create(b, isRoot, reduced, own);
   };
   return success();
@@ -315,9 +314,8 @@ LogicalResult Legalizer::prepare(Value &source, Finish &finish, Type result) {
   int64_t dim = getDim();
   if (op.getCollectiveKind() == CollectiveKind::all_gather) {
     auto type = cast<RankedTensorType>(result);
-    int64_t count =
-        type.getDimSize(dim) /
-        std::max<int64_t>(1, getTensorType(source).getDimSize(dim));
+    int64_t count = type.getDimSize(dim) /
+                    std::max<int64_t>(1, getTensorType(source).getDimSize(dim));
     finish = [=](ImplicitLocOpBuilder &b, Value value) {
       Value parts = splitDim(b, value, 0, count);
       return joinDims(b, moveDim(b, parts, 0, dim), dim);
@@ -325,10 +323,11 @@ LogicalResult Legalizer::prepare(Value &source, Finish &finish, Type result) {
     return success();
   }
   if (dim != 0) {
-    int64_t count = getTensorType(source).getDimSize(dim) /
-                    std::max<int64_t>(
-                        1, cast<RankedTensorType>(result).getDimSize(dim));
-    source = joinDims(b, moveDim(b, splitDim(b, source, dim, count), dim, 0), 0);
+    int64_t count =
+        getTensorType(source).getDimSize(dim) /
+        std::max<int64_t>(1, cast<RankedTensorType>(result).getDimSize(dim));
+    source =
+        joinDims(b, moveDim(b, splitDim(b, source, dim, count), dim, 0), 0);
   }
   if (isBitwise(reduction))
     return gatherBits(source, finish, result);
@@ -340,24 +339,27 @@ Operation *Legalizer::createStart(ArrayRef<Value> sources,
                                   ArrayRef<Type> results) {
   SmallVector<Type> tokens;
   for (Type type : results)
-    tokens.push_back(TokenType::get(op.getContext(), type));
+    tokens.push_back(TokenType::get(type));
   FlatSymbolRefAttr group = op.getGroupAttr();
   ValueRange inputs(sources), none;
+  ReductionKindAttr kind =
+      newReduction ? ReductionKindAttr::get(op.getContext(), *newReduction)
+                   : ReductionKindAttr();
   switch (newKind) {
   case CollectiveKind::all_gather:
-    return AllGatherOp::create(b, tokens, inputs, none, group, 0);
+    return AllGatherOp::create(b, tokens, inputs, none, group,
+                               b.getI64IntegerAttr(0));
   case CollectiveKind::all_to_all:
     return AllToAllOp::create(b, tokens, inputs, none, group, none, none,
                               nullptr, nullptr, nullptr);
   case CollectiveKind::reduce_scatter:
-    return ReduceScatterOp::create(b, tokens, *newReduction, newScale, inputs,
-                                   none, group, 0);
+    return ReduceScatterOp::create(b, tokens, kind, newScale, inputs, none,
+                                   group, b.getI64IntegerAttr(0));
   case CollectiveKind::reduce:
-    return ReduceOp::create(b, tokens, *newReduction, newScale, inputs, none,
-                            group, *op.getRootIndex());
+    return ReduceOp::create(b, tokens, kind, newScale, inputs, none, group,
+                            b.getI64IntegerAttr(*op.getRootIndex()));
   default:
-    return AllReduceOp::create(b, tokens, *newReduction, newScale, inputs, none,
-                               group);
+    return AllReduceOp::create(b, tokens, kind, newScale, inputs, none, group);
   }
 }
 
@@ -378,9 +380,8 @@ void Legalizer::replace(ArrayRef<Value> sources, ArrayRef<Finish> finishes) {
   }
   Operation *replacement = createStart(sources, results);
   replacement->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  for (auto [old, token, type, finish] :
-       llvm::zip_equal(start.getTokens(), replacement->getResults(), results,
-                       finishes))
+  for (auto [old, token, type, finish] : llvm::zip_equal(
+           start.getTokens(), replacement->getResults(), results, finishes))
     for (Operation *user : llvm::make_early_inc_range(old.getUsers())) {
       auto wait = cast<WaitOp>(user);
       ImplicitLocOpBuilder after(wait.getLoc(), wait);
