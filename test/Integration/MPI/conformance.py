@@ -44,15 +44,18 @@ def check(command, done, report, wanted_engine):
     return run
 
 
-def run(engine, ranks, transport="shared memory"):
-    report = os.path.join(DIRECTORY, f"{engine}-{ranks}-{transport.replace(' ', '-')}.json")
-    words = [PROGRAM, f"--gtest_output=json:{report}", "--gtest_brief=1"]
-    variables = {"BRAID_TEST_ENGINE": engine}
+def run(engine, ranks, transport="shared memory", options="", tests="*"):
+    name = f"{engine}-{ranks}-{transport}-{options}".replace(" ", "-")
+    report = os.path.join(DIRECTORY, f"{name}.json")
+    words = [PROGRAM, f"--gtest_output=json:{report}", "--gtest_brief=1",
+             f"--gtest_filter={tests}"]
+    variables = {"BRAID_TEST_ENGINE": engine, "BRAID_TEST_OPTIONS": options}
     if engine == "inproc":
         done = mt.finish(mt.start(words, variables), 250)
     else:
         done = mt.run(ranks, words, transport, variables)
-    return check(f"{engine} on {ranks} ranks, {transport}", done, report, engine)
+    command = f"{engine} on {ranks} ranks, {', '.join(filter(None, [transport, options]))}"
+    return check(command, done, report, engine)
 
 
 def own_worlds():
@@ -76,6 +79,11 @@ def main():
             sys.exit(f"{transport}: {len(missing)} tests ran on no number of ranks:\n"
                      + "\n".join(missing))
         print(f"{transport}: {len(covered)} tests in all")
+    # Between two ranks fast reductions have the same bits, elsewhere those of integers.
+    for ranks, options, tests in [(2, "reductions=fast", "*"), (3, "progress=none", "*"),
+                                  (8, "reductions=fast", "*/i*On8")]:
+        if not run("mpi", ranks, options=options, tests=tests):
+            sys.exit(f"mpi on {ranks} ranks, {options}: no test ran")
 
 
 main()
