@@ -49,6 +49,11 @@ typedef struct braid_rt_option {
  *     in ns), link-bandwidth (in bytes per second; 0: unlimited).
  *   mpi: ranks are processes that mpirun or srun has started. reductions
  *     (ordered, fast), progress (thread, none).
+ *   cuda: ranks are threads of this process, or processes that a launcher has
+ *     started, each with a GPU. device (of this process), lane.NAME
+ *     (ctas:N,transport:NAME), flight-recorder (a prefix of files), blocking
+ *     (1, 0), cuda-graph (0, 1), matmul-precision (f32, tf32), matmul-tuning
+ *     (measure, heuristic).
  * The strings may die after braid_rt_world_create. */
 typedef struct braid_rt_config {
   const char *engine;  /* NULL: inproc */
