@@ -44,7 +44,7 @@ struct Library {
 };
 
 /// The group that a thread is in.
-struct Group {
+struct OpenGroup {
   int depth = 0;
   std::vector<ncclComm *> joins;
   std::vector<std::shared_ptr<Batch>> batches;
@@ -58,7 +58,7 @@ static Library &library() {
   return *instance;
 }
 
-static thread_local Group group;
+static thread_local OpenGroup group;
 static thread_local std::string lastError;
 
 /// Whether a call was asked to fail.
@@ -166,7 +166,7 @@ static Result launch(const std::shared_ptr<Batch> &batch) {
 }
 
 static Result endGroup() {
-  Group ending;
+  OpenGroup ending;
   std::swap(ending, group);
   if (ending.error != Success)
     return ending.error;
@@ -268,7 +268,7 @@ Result ncclGroupEnd() {
     return Success;
   Result result = Success;
   if (failsNow("ncclGroupEnd", result)) {
-    group = Group();
+    group = OpenGroup();
     return result;
   }
   return endGroup();

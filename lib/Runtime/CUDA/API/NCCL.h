@@ -177,6 +177,30 @@ private:
   cuda::Library library;
 };
 
+/// A group of calls. One that an Error leaves is ended, too.
+class Group {
+public:
+  explicit Group(const NCCL &nccl) : nccl(nccl) {
+    nccl.check(nccl.groupStart(), "ncclGroupStart");
+  }
+  ~Group() {
+    if (!ended)
+      nccl.groupEnd();
+  }
+  Group(const Group &) = delete;
+  Group &operator=(const Group &) = delete;
+
+  /// Starts what has been gathered.
+  Result end() {
+    ended = true;
+    return nccl.groupEnd();
+  }
+
+private:
+  const NCCL &nccl;
+  bool ended = false;
+};
+
 /// `2.28.9` for 22809.
 std::string describeVersion(int version);
 

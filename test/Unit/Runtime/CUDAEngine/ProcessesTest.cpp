@@ -119,9 +119,11 @@ std::string reduceRanks(TestWorld &world, int32_t rank,
   float *memory = world.allocate(rank, 2);
   world.set(rank, memory, {float(rank + 1), 0});
   bool ok = world.run([&](int32_t) {
+    braid_rt_site site = {"prog.mlir", "ar", 2, 3};
+    // All have left what they prepare together.
+    braid_rt_host_wait(braid_rt_barrier(&everyone, &site), &site);
     if (before)
       before();
-    braid_rt_site site = {"prog.mlir", "ar", 2, 3};
     braid_rt_wait(startAllReduce(everyone, memory, memory + 1, 1, &site),
                   &site);
   });
@@ -197,7 +199,7 @@ TEST(Processes, RankThatIsLateIsNamedAndHearsOfIt) {
     EXPECT_EQ(results[rank],
               "prog.mlir:2:3 (ar): rank " + std::to_string(rank) +
                   ": timed out after 500 ms: rank 1 has not started collective "
-                  "number 1 of group @world; rank 0 waits for all_reduce sum "
+                  "number 2 of group @world; rank 0 waits for all_reduce sum "
                   "tensor<1xf32> at prog.mlir:2:3 (ar)");
 }
 
