@@ -147,7 +147,7 @@ TEST(Processes, RankThatIsKilledIsNamedByAllOthers) {
     TestWorld world(0);
     return reduceRanks(world, rank, [&]() {
       if (rank == 1)
-        kill(getpid(), SIGKILL);
+        raise(SIGKILL);
     });
   });
   EXPECT_EQ(results[1], "died");
@@ -163,7 +163,7 @@ TEST(Processes, Rank0ThatIsKilledIsNamedByAllOthers) {
     TestWorld world(0);
     return reduceRanks(world, rank, [&]() {
       if (rank == 0)
-        kill(getpid(), SIGKILL);
+        raise(SIGKILL);
     });
   });
   EXPECT_EQ(results[0], "died");
@@ -176,7 +176,7 @@ TEST(Processes, RankThatIsStoppedDoesNotAnswer) {
     TestWorld world(0, {}, int64_t(1500) * 1000000);
     return reduceRanks(world, rank, [&]() {
       if (rank == 2)
-        kill(getpid(), SIGSTOP);
+        raise(SIGSTOP);
     });
   });
   for (size_t rank : {0, 1})
