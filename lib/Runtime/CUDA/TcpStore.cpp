@@ -62,8 +62,10 @@ TcpStore::TcpStore(const Launch &launch, int64_t timeoutNs,
   try {
     exchange("");
   } catch (const Error &) {
-    interrupt("the world was not made");
-    stopping = true;
+    {
+      Lock lock(mutex);
+      stopping = true;
+    }
     wakeThread();
     thread.join();
     if (listenSocket >= 0)
@@ -235,8 +237,9 @@ void TcpStore::waitForSockets(Lock &lock) {
           {connection->descriptor(),
            static_cast<short>(POLLIN | (connection->hasUnsent() ? POLLOUT : 0)),
            0});
+  int timeoutMs = gatherings.empty() ? 1000 : 20;
   lock.unlock();
-  poll(sockets.data(), sockets.size(), gatherings.empty() ? 1000 : 20);
+  poll(sockets.data(), sockets.size(), timeoutMs);
   uint64_t count = 0;
   [[maybe_unused]] ssize_t got = read(wakeSocket, &count, sizeof(count));
   lock.lock();

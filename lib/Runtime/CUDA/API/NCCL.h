@@ -108,7 +108,6 @@ struct Config {
   FUNCTION(commInitRankConfig, ncclCommInitRankConfig, Result,                 \
            (Comm *, int, UniqueId, int, Config *))                             \
   FUNCTION(commDestroy, ncclCommDestroy, Result, (Comm))                       \
-  FUNCTION(commFinalize, ncclCommFinalize, Result, (Comm))                     \
   FUNCTION(commAbort, ncclCommAbort, Result, (Comm))                           \
   FUNCTION(commGetAsyncError, ncclCommGetAsyncError, Result, (Comm, Result *)) \
   FUNCTION(commWindowRegister, ncclCommWindowRegister, Result,                 \
