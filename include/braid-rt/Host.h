@@ -53,7 +53,8 @@ typedef struct braid_rt_option {
  *     launcher has started. device (number of the GPU of this process's rank),
  *     cuda-graph (0, 1: replay recorded invocations), matmul-tuning (measure,
  *     heuristic: how the library's algorithms are chosen), matmul-precision
- *     (f32, tf32), flight-recorder (prefix of the files that a failure leaves),
+ *     (f32, tf32), matmul-multiprocessors (0: all), blocking (1, 0: calls of
+ *     NCCL wait on the host), flight-recorder (prefix of the files that a failure leaves),
  *     lane.NAME (`ctas:8,transport:copy`, instead of what the program says).
  * The strings may die after braid_rt_world_create. */
 typedef struct braid_rt_config {

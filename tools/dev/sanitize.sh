@@ -100,9 +100,11 @@ if build address "$address" braid-opt BraidScheduleTests BraidCostModelTests; th
     add "mutated programs" 0 "${findings:-1}"
   fi
 fi
-if build thread "$thread" BraidRuntimeTests BraidRuntimeConformanceTests BraidRuntimeCUDADeviceTests; then
+if build thread "$thread" BraidRuntimeTests BraidRuntimeConformanceTests BraidRuntimeCUDADeviceTests \
+  BraidRuntimeCUDAEngineTests; then
   unitTests "$thread/test/Unit/Runtime/BraidRuntimeTests"
   unitTests "$thread/test/Unit/Runtime/BraidRuntimeConformanceTests"
   unitTests "$thread/test/Unit/Runtime/CUDA/BraidRuntimeCUDADeviceTests"
+  unitTests "$thread/test/Unit/Runtime/CUDAEngine/BraidRuntimeCUDAEngineTests"
 fi
 finish

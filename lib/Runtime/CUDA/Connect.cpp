@@ -80,13 +80,13 @@ void CudaEngine::makeTogether(const std::vector<NCCLCommunicator *> &members) {
     locks.emplace_back(member->rank.issuing);
   for (auto lane :
        {&NCCLCommunicator::collectives, &NCCLCommunicator::messages}) {
-    nccl().check(nccl().groupStart(), "ncclGroupStart");
+    nccl::Group group(nccl());
     for (NCCLCommunicator *member : members) {
       const CommunicatorIds &ids = *member->rendezvous->ids;
       bool isFirst = lane == &NCCLCommunicator::collectives;
       member->request(member->*lane, isFirst ? ids.collectives : ids.messages);
     }
-    nccl().check(nccl().groupEnd(), "ncclGroupEnd");
+    nccl().check(group.end(), "ncclGroupEnd");
   }
   for (NCCLCommunicator *member : members)
     member->complete();

@@ -89,6 +89,12 @@ void CudaEngine::startWorld() {
               ? createTcpStore(launch, storeTimeoutNs(), *this)
               : createLocalStore();
   watchdog = std::make_unique<Watchdog>(*this);
+  storeForPosts = store.get();
+  std::lock_guard<std::mutex> lock(lifeMutex);
+  isAlive = true;
+  // A process may have been lost meanwhile.
+  if (hasFailed())
+    store->interrupt(failure().textFor(-1));
 }
 
 const nccl::NCCL &CudaEngine::nccl() const {
@@ -144,6 +150,10 @@ void CudaEngine::chooseDevices() {
 }
 
 CudaEngine::~CudaEngine() {
+  {
+    std::lock_guard<std::mutex> lock(lifeMutex);
+    isAlive = false;
+  }
   watchdog.reset();
   if (hasFailed())
     stopRanks();
@@ -185,10 +195,7 @@ std::vector<std::string> CudaEngine::exchange(const std::string &bytes) {
 
 void CudaEngine::beginInvocation(int32_t rank) { find(rank).beginInvocation(); }
 
-void CudaEngine::endInvocation(int32_t rank) {
-  find(rank).endInvocation();
-  watchdog->wake();
-}
+void CudaEngine::endInvocation(int32_t rank) { find(rank).endInvocation(); }
 
 void CudaEngine::failInvocation(int32_t rank, const std::string &message) {
   Failure failure;
@@ -216,6 +223,9 @@ void CudaEngine::applyFailure(const Failure &failure) {
     failed.store(true, std::memory_order_release);
   }
   changed.notify_all();
+  std::lock_guard<std::mutex> lock(lifeMutex);
+  if (!isAlive)
+    return;
   store->interrupt(failure.textFor(-1));
   watchdog->wake();
 }
@@ -291,8 +301,8 @@ void CudaEngine::writeFlights() {
 //===----------------------------------------------------------------------===//
 
 void CudaEngine::post(PostKind kind, const std::string &body) {
-  if (launch.hasLauncher() && store)
-    store->post(Writer().put<int32_t>(kind).put(body).bytes);
+  if (Store *open = launch.hasLauncher() ? storeForPosts.load() : nullptr)
+    open->post(Writer().put<int32_t>(kind).put(body).bytes);
 }
 
 void CudaEngine::lost(int32_t process) {

@@ -153,6 +153,11 @@ private:
   cuda::Statuses departed; ///< Of ranks whose processes have ended.
 
   std::unique_ptr<cuda::Store> store;
+  /// The store, once it is open; it receives before, and while it ends.
+  std::atomic<cuda::Store *> storeForPosts{nullptr};
+  /// Guards whether store and watchdog can be told of a failure.
+  std::mutex lifeMutex;
+  bool isAlive = false;
   std::unique_ptr<cuda::Watchdog> watchdog;
 };
 

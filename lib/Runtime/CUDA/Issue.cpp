@@ -171,10 +171,10 @@ void NCCLCommunicator::issue(const Operation &operation) {
   }
   std::vector<const char *> sources = stage(operation);
   copyBefore(operation);
-  nccl.check(nccl.groupStart(), "ncclGroupStart");
+  nccl::Group group(nccl);
   for (size_t i = 0; i < sources.size(); ++i)
     issueOperand(operation, operation.operands[i], sources[i], op);
-  settle(collectives, nccl.groupEnd(), "ncclGroupEnd");
+  settle(collectives, group.end(), "ncclGroupEnd");
   if (scales)
     nccl.check(nccl.redOpDestroy(op, collectives.comm), "ncclRedOpDestroy",
                collectives.comm);

@@ -255,15 +255,14 @@ NCCLCommunicator::startMessage(Operation operation) {
 void NCCLCommunicator::flush() {
   std::vector<CudaRequest *> requests;
   requests.swap(deferred);
-  const nccl::NCCL &nccl = rank.engine.nccl();
   std::lock_guard<std::mutex> lock(rank.issuing);
   rank.throwIfFailed();
   registerWindows(messages);
   int64_t beginMark = mark(messages);
-  nccl.check(nccl.groupStart(), "ncclGroupStart");
+  nccl::Group calls(rank.engine.nccl());
   for (CudaRequest *request : requests)
     issueMessage(request->operation);
-  settle(messages, nccl.groupEnd(), "ncclGroupEnd");
+  settle(messages, calls.end(), "ncclGroupEnd");
   int64_t endMark = mark(messages);
   // Flights of one group end together.
   int64_t group = ++flushes;

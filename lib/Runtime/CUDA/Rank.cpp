@@ -428,6 +428,9 @@ std::string CudaRank::findAsyncError() {
 
 void CudaRank::noteFailure() {
   std::lock_guard<std::mutex> lock(mutex);
+  // What a graph runs leaves no flights.
+  if (running && gpu().options.graphs)
+    isHit = true;
   driver().ctxSetCurrent(gpu().context);
   for (auto &entry : communicators)
     if (entry.second)

@@ -62,8 +62,10 @@ TcpStore::TcpStore(const Launch &launch, int64_t timeoutNs,
   try {
     exchange("");
   } catch (const Error &) {
-    interrupt("the world was not made");
-    stopping = true;
+    {
+      Lock lock(mutex);
+      stopping = true;
+    }
     wakeThread();
     thread.join();
     if (listenSocket >= 0)
@@ -75,10 +77,10 @@ TcpStore::TcpStore(const Launch &launch, int64_t timeoutNs,
 
 TcpStore::~TcpStore() {
   Lock lock(mutex);
-  for (const std::unique_ptr<Connection> &connection : connections)
-    connection->send({Goodbye, launch.rank, 0, ""});
-  // Rank 0 passes messages on until the others have left; the others have said
-  // all when their goodbye is on its way.
+  if (launch.rank != 0)
+    sendTo(0, {Goodbye, launch.rank, 0, ""});
+  // Rank 0 passes messages on until the others have left; it answers their
+  // goodbye at once.
   int64_t deadlineNs =
       monotonicNs() + (failure.empty() ? timeoutNs : patienceNs);
   while (monotonicNs() < deadlineNs && !allHaveLeft())
@@ -94,11 +96,9 @@ TcpStore::~TcpStore() {
 
 bool TcpStore::allHaveLeft() const {
   return std::all_of(connections.begin(), connections.end(),
-                     [&](const std::unique_ptr<Connection> &connection) {
-                       return connection->closed() ||
-                              (launch.rank == 0 ? connection->saidGoodbye ||
-                                                      connection->process < 0
-                                                : !connection->hasUnsent());
+                     [](const std::unique_ptr<Connection> &connection) {
+                       return connection->closed() || connection->saidGoodbye ||
+                              connection->process < 0;
                      });
 }
 
@@ -237,8 +237,9 @@ void TcpStore::waitForSockets(Lock &lock) {
           {connection->descriptor(),
            static_cast<short>(POLLIN | (connection->hasUnsent() ? POLLOUT : 0)),
            0});
+  int timeoutMs = gatherings.empty() ? 1000 : 20;
   lock.unlock();
-  poll(sockets.data(), sockets.size(), gatherings.empty() ? 1000 : 20);
+  poll(sockets.data(), sockets.size(), timeoutMs);
   uint64_t count = 0;
   [[maybe_unused]] ssize_t got = read(wakeSocket, &count, sizeof(count));
   lock.lock();
@@ -312,6 +313,10 @@ void TcpStore::handle(Lock &lock, Connection &from, Frame &&frame) {
     return lock.lock();
   case Goodbye:
     from.saidGoodbye = true;
+    // A socket that is closed with something unread takes back what was sent:
+    // so a client waits for this answer.
+    if (launch.rank == 0)
+      from.send({Goodbye, 0, 0, ""});
     return changed.notify_all();
   default:
     return from.close();

@@ -44,7 +44,7 @@ struct Library {
 };
 
 /// The group that a thread is in.
-struct Group {
+struct OpenGroup {
   int depth = 0;
   std::vector<ncclComm *> joins;
   std::vector<std::shared_ptr<Batch>> batches;
@@ -58,7 +58,7 @@ static Library &library() {
   return *instance;
 }
 
-static thread_local Group group;
+static thread_local OpenGroup group;
 static thread_local std::string lastError;
 
 /// Whether a call was asked to fail.
@@ -130,11 +130,6 @@ static void join(ncclComm *comm) {
   }
 }
 
-static int randomLooks() {
-  std::lock_guard<std::mutex> lock(library().mutex);
-  return static_cast<int>(library().random() % 4);
-}
-
 static void logTask(const Batch &batch, const Task &task) {
   const ncclComm &comm = *batch.comm;
   bool copies = comm.config.ctaPolicy == ctaPolicyZero && task.inWindows &&
@@ -159,14 +154,14 @@ static Result launch(const std::shared_ptr<Batch> &batch) {
     logTask(*batch, task);
   if (comm.config.blocking != 0)
     return enqueue(batch);
-  std::lock_guard<std::mutex> lock(comm.mutex);
-  comm.looksLeft = randomLooks() + 1;
+  std::scoped_lock lock(library().mutex, comm.mutex);
+  comm.looksLeft = static_cast<int>(library().random() % 4) + 1;
   comm.begun.push_back(batch);
   return InProgress;
 }
 
 static Result endGroup() {
-  Group ending;
+  OpenGroup ending;
   std::swap(ending, group);
   if (ending.error != Success)
     return ending.error;
@@ -268,7 +263,7 @@ Result ncclGroupEnd() {
     return Success;
   Result result = Success;
   if (failsNow("ncclGroupEnd", result)) {
-    group = Group();
+    group = OpenGroup();
     return result;
   }
   return endGroup();
@@ -341,11 +336,6 @@ static void end(ncclComm *comm) {
   std::lock_guard<std::mutex> lock(library().mutex);
   library().live.erase(comm);
   // The object stays: a call of it is to be found out.
-}
-
-Result ncclCommFinalize(ncclComm *comm) {
-  Call call("ncclCommFinalize", comm);
-  return Success;
 }
 
 Result ncclCommDestroy(ncclComm *comm) {

@@ -108,7 +108,6 @@ struct Config {
   FUNCTION(commInitRankConfig, ncclCommInitRankConfig, Result,                 \
            (Comm *, int, UniqueId, int, Config *))                             \
   FUNCTION(commDestroy, ncclCommDestroy, Result, (Comm))                       \
-  FUNCTION(commFinalize, ncclCommFinalize, Result, (Comm))                     \
   FUNCTION(commAbort, ncclCommAbort, Result, (Comm))                           \
   FUNCTION(commGetAsyncError, ncclCommGetAsyncError, Result, (Comm, Result *)) \
   FUNCTION(commWindowRegister, ncclCommWindowRegister, Result,                 \
@@ -175,6 +174,30 @@ public:
 
 private:
   cuda::Library library;
+};
+
+/// A group of calls. One that an Error leaves is ended, too.
+class Group {
+public:
+  explicit Group(const NCCL &nccl) : nccl(nccl) {
+    nccl.check(nccl.groupStart(), "ncclGroupStart");
+  }
+  ~Group() {
+    if (!ended)
+      nccl.groupEnd();
+  }
+  Group(const Group &) = delete;
+  Group &operator=(const Group &) = delete;
+
+  /// Starts what has been gathered.
+  Result end() {
+    ended = true;
+    return nccl.groupEnd();
+  }
+
+private:
+  const NCCL &nccl;
+  bool ended = false;
 };
 
 /// `2.28.9` for 22809.

@@ -119,9 +119,11 @@ std::string reduceRanks(TestWorld &world, int32_t rank,
   float *memory = world.allocate(rank, 2);
   world.set(rank, memory, {float(rank + 1), 0});
   bool ok = world.run([&](int32_t) {
+    braid_rt_site site = {"prog.mlir", "ar", 2, 3};
+    // All have left what they prepare together.
+    braid_rt_host_wait(braid_rt_barrier(&everyone, &site), &site);
     if (before)
       before();
-    braid_rt_site site = {"prog.mlir", "ar", 2, 3};
     braid_rt_wait(startAllReduce(everyone, memory, memory + 1, 1, &site),
                   &site);
   });
@@ -145,7 +147,7 @@ TEST(Processes, RankThatIsKilledIsNamedByAllOthers) {
     TestWorld world(0);
     return reduceRanks(world, rank, [&]() {
       if (rank == 1)
-        kill(getpid(), SIGKILL);
+        raise(SIGKILL);
     });
   });
   EXPECT_EQ(results[1], "died");
@@ -161,7 +163,7 @@ TEST(Processes, Rank0ThatIsKilledIsNamedByAllOthers) {
     TestWorld world(0);
     return reduceRanks(world, rank, [&]() {
       if (rank == 0)
-        kill(getpid(), SIGKILL);
+        raise(SIGKILL);
     });
   });
   EXPECT_EQ(results[0], "died");
@@ -174,7 +176,7 @@ TEST(Processes, RankThatIsStoppedDoesNotAnswer) {
     TestWorld world(0, {}, int64_t(1500) * 1000000);
     return reduceRanks(world, rank, [&]() {
       if (rank == 2)
-        kill(getpid(), SIGSTOP);
+        raise(SIGSTOP);
     });
   });
   for (size_t rank : {0, 1})
@@ -197,7 +199,7 @@ TEST(Processes, RankThatIsLateIsNamedAndHearsOfIt) {
     EXPECT_EQ(results[rank],
               "prog.mlir:2:3 (ar): rank " + std::to_string(rank) +
                   ": timed out after 500 ms: rank 1 has not started collective "
-                  "number 1 of group @world; rank 0 waits for all_reduce sum "
+                  "number 2 of group @world; rank 0 waits for all_reduce sum "
                   "tensor<1xf32> at prog.mlir:2:3 (ar)");
 }
 
