@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <thread>
 
 using namespace braid::rt;
@@ -157,16 +158,24 @@ void CudaRank::throwIfFailed() {
     return;
   Failure failure = engine.failure();
   Error error(failure.textFor(rank), !failure.concerns(rank));
-  // The operation that failed, rather than the one that is awaited.
+  // The operation that cannot end, rather than the one that is awaited.
   std::lock_guard<std::mutex> lock(mutex);
+  int64_t oldestNs = std::numeric_limits<int64_t>::max();
   for (auto &entry : communicators) {
+    if (!entry.second)
+      continue;
     NCCLCommunicator &communicator = *entry.second;
     communicator.forEachLane([&](Lane &lane) {
       for (const Flight &flight : lane.flights) {
-        bool isIt = describe(communicator, flight).meeting == failure.meeting &&
-                    flight.sequence == failure.sequence;
-        if (isIt && failure.sequence)
-          error.site = flight.call->operation.site;
+        bool isIt =
+            failure.sequence == 0
+                ? flight.finishedNs == 0 && flight.startedNs < oldestNs
+                : flight.sequence == failure.sequence &&
+                      describe(communicator, flight).meeting == failure.meeting;
+        if (!isIt)
+          continue;
+        oldestNs = flight.startedNs;
+        error.site = flight.call->operation.site;
       }
     });
   }

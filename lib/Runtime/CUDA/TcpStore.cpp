@@ -75,10 +75,10 @@ TcpStore::TcpStore(const Launch &launch, int64_t timeoutNs,
 
 TcpStore::~TcpStore() {
   Lock lock(mutex);
-  for (const std::unique_ptr<Connection> &connection : connections)
-    connection->send({Goodbye, launch.rank, 0, ""});
-  // Rank 0 passes messages on until the others have left; the others have said
-  // all when their goodbye is on its way.
+  if (launch.rank != 0)
+    sendTo(0, {Goodbye, launch.rank, 0, ""});
+  // Rank 0 passes messages on until the others have left; it answers their
+  // goodbye at once.
   int64_t deadlineNs =
       monotonicNs() + (failure.empty() ? timeoutNs : patienceNs);
   while (monotonicNs() < deadlineNs && !allHaveLeft())
@@ -94,11 +94,9 @@ TcpStore::~TcpStore() {
 
 bool TcpStore::allHaveLeft() const {
   return std::all_of(connections.begin(), connections.end(),
-                     [&](const std::unique_ptr<Connection> &connection) {
-                       return connection->closed() ||
-                              (launch.rank == 0 ? connection->saidGoodbye ||
-                                                      connection->process < 0
-                                                : !connection->hasUnsent());
+                     [](const std::unique_ptr<Connection> &connection) {
+                       return connection->closed() || connection->saidGoodbye ||
+                              connection->process < 0;
                      });
 }
 
@@ -312,6 +310,10 @@ void TcpStore::handle(Lock &lock, Connection &from, Frame &&frame) {
     return lock.lock();
   case Goodbye:
     from.saidGoodbye = true;
+    // A socket that is closed with something unread takes back what was sent:
+    // so a client waits for this answer.
+    if (launch.rank == 0)
+      from.send({Goodbye, 0, 0, ""});
     return changed.notify_all();
   default:
     return from.close();

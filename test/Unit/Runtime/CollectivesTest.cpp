@@ -90,6 +90,7 @@ protected:
 } // namespace
 
 TEST_P(CollectivesTest, AllReduce) {
+  BRAID_NEEDS(whyNoReductions(dtype));
   reduces = true;
   for (int32_t reduction : reductionsOf(dtype)) {
     std::vector<Buffer> sources = makeSources(sizes(), 1);
@@ -108,6 +109,7 @@ TEST_P(CollectivesTest, AllReduce) {
 }
 
 TEST_P(CollectivesTest, Reduce) {
+  BRAID_NEEDS(whyNoReductions(dtype));
   reduces = true;
   for (int32_t reduction : reductionsOf(dtype)) {
     int32_t root = ranks - 1;
@@ -128,6 +130,7 @@ TEST_P(CollectivesTest, Reduce) {
 }
 
 TEST_P(CollectivesTest, ReduceScatter) {
+  BRAID_NEEDS(whyNoReductions(dtype));
   reduces = true;
   for (int32_t reduction : reductionsOf(dtype))
     for (int64_t dim : {0, 1, 2}) {

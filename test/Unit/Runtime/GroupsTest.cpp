@@ -91,6 +91,7 @@ protected:
 } // namespace
 
 TEST_P(GroupsTest, AllReduce) {
+  BRAID_NEEDS(whyNoReductions(dtype));
   reduces = true;
   for (int32_t reduction : reductionsOf(dtype)) {
     if (reduction == BRAID_RT_PREMUL_SUM)

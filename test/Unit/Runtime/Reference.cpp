@@ -392,6 +392,12 @@ std::vector<int32_t> braid::test::reductionsOf(int32_t dtype) {
   return result;
 }
 
+std::string braid::test::whyNoReductions(int32_t dtype) {
+  return reductionsOf(dtype).empty() ? std::string("the engine reduces no ") +
+                                           braid_rt_dtype_name(dtype)
+                                     : "";
+}
+
 /// The distance between 1 and the next value of a float type; 0 for others.
 static double spacingOf(int32_t dtype) {
   switch (dtype) {

@@ -41,6 +41,9 @@ Buffer zeros(int32_t dtype, const std::vector<int64_t> &sizes);
 /// where the engine combines floats in another order, about the same values.
 bool isReduced(const Buffer &found, const Buffer &expected, int64_t operands);
 
+/// Why the engine reduces no elements of a type; empty when it does.
+std::string whyNoReductions(int32_t dtype);
+
 /// All reductions that an element type allows and the engine runs.
 std::vector<int32_t> reductionsOf(int32_t dtype);
 

@@ -17,6 +17,7 @@
 #include <cublasLt.h>
 #endif
 
+#include "../OneInterface.h"
 #include "CUDA/API/Blas.h"
 #include "CUDA/API/Driver.h"
 
@@ -25,38 +26,7 @@
 #include <type_traits>
 
 using namespace braid::rt;
-
-namespace {
-/// Whether two types are passed alike: pointers, numbers of one size.
-template <typename A, typename B> constexpr bool isPassedAlike() {
-  if constexpr (std::is_same_v<A, B>)
-    return true;
-  else if constexpr (std::is_pointer_v<A> && std::is_pointer_v<B>)
-    return true;
-  else
-    return (std::is_integral_v<A> || std::is_enum_v<A>) &&
-           (std::is_integral_v<B> || std::is_enum_v<B>) &&
-           sizeof(A) == sizeof(B);
-}
-
-template <typename A, typename B> struct HaveOneInterface : std::false_type {};
-template <typename ResultA, typename... A, typename ResultB, typename... B>
-struct HaveOneInterface<ResultA (*)(A...), ResultB (*)(B...)> {
-  static constexpr bool compare() {
-    if constexpr (sizeof...(A) != sizeof...(B))
-      return false;
-    else
-      return isPassedAlike<ResultA, ResultB>() &&
-             (isPassedAlike<A, B>() && ...);
-  }
-  static constexpr bool value = compare();
-};
-} // namespace
-
-static_assert(HaveOneInterface<int (*)(void *), unsigned (*)(int *)>::value);
-static_assert(!HaveOneInterface<int (*)(void *), int (*)(long)>::value);
-static_assert(!HaveOneInterface<int (*)(long), int (*)(int)>::value);
-static_assert(!HaveOneInterface<int (*)(int), int (*)(int, int)>::value);
+using namespace braid::test;
 
 #ifdef BRAID_HAS_CUDA_HEADER
 

@@ -1,0 +1,146 @@
+//===- LanesTest.cpp - Lanes and windows ----------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeCUDA.h"
+#include "FakeNCCL.h"
+#include "TestWorld.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace braid::test;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+static const braid_rt_lane latency = {"latency", 4, BRAID_RT_TRANSPORT_DEFAULT};
+static const braid_rt_lane copies = {"copies", 0, BRAID_RT_TRANSPORT_COPY};
+static const braid_rt_lane symmetric = {"sym", 8, BRAID_RT_TRANSPORT_SYMMETRIC};
+static braid_rt_group groupOf(const braid_rt_lane &lane) {
+  return {"tp", 1, 0, nullptr, nullptr, &lane};
+}
+static const braid_rt_group onLatency = groupOf(latency),
+                            onCopies = groupOf(copies),
+                            onSymmetric = groupOf(symmetric);
+
+/// Runs an all-reduce and an all-gather on each of the lanes of two ranks, and
+/// returns what NCCL was asked for.
+static std::string runLanes(const Options &options) {
+  fake_cuda_reset();
+  fake_nccl_reset();
+  TestWorld world(2, options);
+  EXPECT_EQ(world.prepare({&onLatency, &onCopies, &onSymmetric}), "");
+  std::vector<float *> memory;
+  for (int32_t rank : world.locals) {
+    memory.push_back(world.allocate(rank, 16));
+    world.set(rank, memory.back(), std::vector<float>(16, float(rank + 1)));
+  }
+  bool ok = world.run([&](int32_t rank) {
+    int64_t one = 1, two = 2;
+    const braid_rt_group *groups[] = {&onLatency, &onCopies, &onSymmetric};
+    for (int i = 0; i < 3; ++i) {
+      float *base = memory[rank] + 4 * i;
+      braid_rt_wait(startAllReduce(*groups[i], base, base + 1, 1), nullptr);
+      braid_rt_view from = {base, &one, BRAID_RT_F32, 1};
+      braid_rt_view to = {base + 2, &two, BRAID_RT_F32, 1};
+      braid_rt_wait(braid_rt_all_gather(groups[i], 1, &from, &to, 0, nullptr),
+                    nullptr);
+    }
+  });
+  EXPECT_TRUE(ok) << world.error(0);
+  for (int32_t rank : world.locals) {
+    std::vector<float> values = world.get(rank, memory[rank], 12);
+    for (size_t i = 0; i < 12; i += 4) {
+      EXPECT_EQ(values[i + 1], 3.0F);
+      EXPECT_EQ(values[i + 2], 1.0F);
+      EXPECT_EQ(values[i + 3], 2.0F);
+    }
+    world.release(rank, memory[rank]);
+  }
+  return fake_nccl_log();
+}
+
+TEST(Lanes, CapsAndTransportsReachNCCL) {
+  EXPECT_THAT(
+      runLanes({}),
+      AllOf(
+          HasSubstr("tp latency: ncclAllReduce 1 on device 1, CTAs 4, kernel"),
+          HasSubstr("tp copies: ncclAllGather 1 on device 0, copy engines"),
+          // Reductions have no copy engines.
+          HasSubstr("tp copies: ncclAllReduce 1 on device 0, symmetric "
+                    "kernel"),
+          HasSubstr("tp sym: ncclAllReduce 1 on device 0, CTAs 8, symmetric "
+                    "kernel")));
+}
+
+TEST(Lanes, OptionsOverrideTheProgram) {
+  EXPECT_THAT(
+      runLanes({{"lane.latency", "ctas:2,transport:copy"},
+                {"lane.copies", "transport:default"}}),
+      AllOf(HasSubstr("tp latency: ncclAllGather 1 on device 1, CTAs 2, copy "
+                      "engines"),
+            HasSubstr("tp copies: ncclAllGather 1 on device 0, kernel"),
+            Not(HasSubstr("tp copies: ncclAllGather 1 on device 0, copy"))));
+}
+
+TEST(Lanes, OptionThatCannotBeReadIsRefused) {
+  for (const char *value :
+       {"", "ctas:0", "ctas:65", "ctas:x", "transport:fast", "fast"})
+    EXPECT_THAT(whyNoWorld(1, {{"lane.latency", value}}),
+                AllOf(HasSubstr("option 'lane.latency' of engine cuda is '"),
+                      HasSubstr("expected ctas:N")))
+        << value;
+}
+
+TEST(Lanes, MemoryThatIsAllocatedLaterGetsAWindow) {
+  fake_cuda_reset();
+  fake_nccl_reset();
+  TestWorld world(2);
+  ASSERT_EQ(world.prepare({&onSymmetric}), "");
+  for (int round = 0; round < 3; ++round) {
+    std::vector<float *> memory;
+    for (int32_t rank : world.locals) {
+      memory.push_back(world.allocate(rank, 2));
+      world.set(rank, memory.back(), {1.0F, 0.0F});
+    }
+    EXPECT_TRUE(world.run([&](int32_t rank) {
+      braid_rt_wait(
+          startAllReduce(onSymmetric, memory[rank], memory[rank] + 1, 1),
+          nullptr);
+    })) << world.error(0);
+    // The window goes first: else the fake ends the process.
+    for (int32_t rank : world.locals)
+      world.release(rank, memory[rank]);
+  }
+  EXPECT_THAT(std::string(fake_nccl_log()), Not(HasSubstr(", kernel")));
+}
+
+TEST(Lanes, CollectivesOfALaneDoNotWaitForThoseOfAnother) {
+  // Ranks start two lanes in different orders, and wait in the same order.
+  fake_cuda_reset();
+  fake_nccl_reset();
+  TestWorld world(2);
+  ASSERT_EQ(world.prepare({&onLatency, &everyone}), "");
+  std::vector<float *> memory = {world.allocate(0, 4), world.allocate(1, 4)};
+  for (int32_t rank : world.locals)
+    world.set(rank, memory[rank], {1, 0, 1, 0});
+  EXPECT_TRUE(world.run([&](int32_t rank) {
+    const braid_rt_group *groups[] = {&onLatency, &everyone};
+    void *requests[2];
+    for (int i : {rank, 1 - rank})
+      requests[i] = startAllReduce(*groups[i], memory[rank] + 2 * i,
+                                   memory[rank] + 2 * i + 1, 1);
+    for (void *request : requests)
+      braid_rt_wait(request, nullptr);
+  })) << world.error(0);
+  for (int32_t rank : world.locals) {
+    EXPECT_EQ(world.get(rank, memory[rank], 4),
+              (std::vector<float>{1, 2, 1, 2}));
+    world.release(rank, memory[rank]);
+  }
+}

@@ -1,0 +1,136 @@
+//===- LaunchTest.cpp - Variables of launchers ----------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/Launch.h"
+#include "Core/Error.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <map>
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+using testing::HasSubstr;
+
+using Table = std::map<std::string, std::string>;
+
+static Launch launchOf(const Table &table) {
+  return findLaunch([&](const char *name) {
+    auto found = table.find(name);
+    return found == table.end() ? nullptr : found->second.c_str();
+  });
+}
+
+static std::string errorOf(const Table &table) {
+  try {
+    launchOf(table);
+    return "";
+  } catch (const Error &error) {
+    return error.what();
+  }
+}
+
+static Table torchrun() {
+  return {{"RANK", "5"},
+          {"WORLD_SIZE", "8"},
+          {"LOCAL_RANK", "1"},
+          {"LOCAL_WORLD_SIZE", "4"},
+          {"MASTER_ADDR", "node0"},
+          {"MASTER_PORT", "29400"},
+          {"TORCHELASTIC_RUN_ID", "job"}};
+}
+
+TEST(Launch, WithoutALauncherThereIsOneProcess) {
+  Launch launch = launchOf({});
+  EXPECT_FALSE(launch.hasLauncher());
+  EXPECT_EQ(launch.size, 1);
+}
+
+TEST(Launch, ReadsTheVariablesOfTorchrun) {
+  Launch launch = launchOf(torchrun());
+  EXPECT_EQ(launch.launcher, "torchrun");
+  EXPECT_EQ(launch.rank, 5);
+  EXPECT_EQ(launch.size, 8);
+  EXPECT_EQ(launch.localRank, 1);
+  EXPECT_EQ(launch.localSize, 4);
+  EXPECT_EQ(launch.address, "node0");
+  EXPECT_EQ(launch.port, 29400);
+  EXPECT_EQ(launch.job, "job");
+}
+
+TEST(Launch, LeavesThePortOfTorchrunsOwnStoreAlone) {
+  Table table = torchrun();
+  table["TORCHELASTIC_USE_AGENT_STORE"] = "True";
+  EXPECT_EQ(launchOf(table).port, 29401);
+}
+
+TEST(Launch, ReadsTheVariablesOfOpenMPI) {
+  Launch launch = launchOf({{"OMPI_COMM_WORLD_RANK", "1"},
+                            {"OMPI_COMM_WORLD_SIZE", "2"},
+                            {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                            {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}});
+  EXPECT_EQ(launch.launcher, "Open MPI");
+  EXPECT_EQ(launch.rank, 1);
+  EXPECT_EQ(launch.localRank, 1);
+  // All on this host.
+  EXPECT_EQ(launch.address, "127.0.0.1");
+}
+
+TEST(Launch, ReadsTheVariablesOfHydra) {
+  Launch launch = launchOf({{"PMI_RANK", "3"},
+                            {"PMI_SIZE", "4"},
+                            {"MPI_LOCALRANKID", "1"},
+                            {"MPI_LOCALNRANKS", "2"},
+                            {"MASTER_ADDR", "10.0.0.1"}});
+  EXPECT_EQ(launch.launcher, "PMI");
+  EXPECT_EQ(launch.rank, 3);
+  EXPECT_EQ(launch.localRank, 1);
+  EXPECT_EQ(launch.port, 29500);
+}
+
+TEST(Launch, ReadsTheVariablesOfSlurm) {
+  Launch launch = launchOf({{"SLURM_PROCID", "2"},
+                            {"SLURM_NTASKS", "4"},
+                            {"SLURM_LOCALID", "0"},
+                            {"SLURM_NTASKS_PER_NODE", "2(x2)"},
+                            {"SLURM_JOB_ID", "4097"},
+                            {"SLURM_STEP_NODELIST", "gpu[03-05,9],other"}});
+  EXPECT_EQ(launch.launcher, "Slurm");
+  EXPECT_EQ(launch.rank, 2);
+  EXPECT_EQ(launch.localSize, 0);
+  EXPECT_EQ(launch.address, "gpu03");
+  EXPECT_EQ(launch.port, 61441);
+}
+
+TEST(Launch, TakesABatchScriptOfSlurmsForNoTask) {
+  EXPECT_FALSE(
+      launchOf({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}).hasLauncher());
+}
+
+TEST(Launch, NamesAVariableThatIsMissing) {
+  Table table = torchrun();
+  table.erase("WORLD_SIZE");
+  EXPECT_EQ(errorOf(table), "the variable WORLD_SIZE is not set");
+}
+
+TEST(Launch, NamesAVariableThatIsOutOfRange) {
+  Table table = torchrun();
+  table["RANK"] = "8";
+  EXPECT_EQ(errorOf(table),
+            "the variable RANK is '8', expected a number from 0 to 7");
+  table["RANK"] = "one";
+  EXPECT_THAT(errorOf(table), HasSubstr("the variable RANK is 'one'"));
+}
+
+TEST(Launch, AsksForTheHostOfRank0WhereThereAreSeveral) {
+  Table table = torchrun();
+  table.erase("MASTER_ADDR");
+  EXPECT_THAT(errorOf(table), HasSubstr("set MASTER_ADDR to the host of rank "
+                                        "0"));
+}

@@ -1,0 +1,246 @@
+//===- ProcessesTest.cpp - Ranks that a launcher has started --------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestWorld.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <chrono>
+#include <csignal>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace braid::test;
+using testing::AllOf;
+using testing::Each;
+using testing::HasSubstr;
+
+namespace {
+using Body = std::function<std::string(int32_t rank)>;
+
+int32_t freePort() {
+  int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  bind(listener, reinterpret_cast<sockaddr *>(&address), size);
+  getsockname(listener, reinterpret_cast<sockaddr *>(&address), &size);
+  close(listener);
+  return ntohs(address.sin_port);
+}
+
+void setVariable(const char *name, int64_t value) {
+  setenv(name, std::to_string(value).c_str(), 1);
+}
+
+/// What the function says in each of these processes, which begin with the
+/// variables of torchrun; `died` where one ends in another way. This process
+/// itself never makes a world, so that it can fork.
+std::vector<std::string> runProcesses(int32_t started, int32_t size,
+                                      const Body &body) {
+  int32_t port = freePort();
+  char folder[] = "/tmp/braid-processes-XXXXXX";
+  EXPECT_NE(mkdtemp(folder), nullptr);
+  std::vector<pid_t> children;
+  std::vector<int> outputs;
+  for (int32_t rank = 0; rank < started; ++rank) {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+      setVariable("RANK", rank);
+      setVariable("WORLD_SIZE", size);
+      setVariable("LOCAL_RANK", rank);
+      setVariable("LOCAL_WORLD_SIZE", size);
+      setenv("MASTER_ADDR", "127.0.0.1", 1);
+      setVariable("MASTER_PORT", port);
+      setenv("FAKE_NCCL_DIRECTORY", folder, 1);
+      std::string text;
+      try {
+        text = body(rank);
+      } catch (const std::exception &error) {
+        text = error.what();
+      }
+      text = "says " + text;
+      _exit(write(ends[1], text.data(), text.size()) ==
+                    static_cast<ssize_t>(text.size())
+                ? 0
+                : 1);
+    }
+    close(ends[1]);
+    children.push_back(child);
+    outputs.push_back(ends[0]);
+  }
+  std::vector<std::string> results;
+  for (size_t i = 0; i < children.size(); ++i) {
+    std::string text;
+    pollfd waiting = {outputs[i], POLLIN, 0};
+    char buffer[4096];
+    int status = 0;
+    // A process that hangs is a failure; one that stopped itself says nothing.
+    for (int tenths = 0; tenths < 600;) {
+      if (poll(&waiting, 1, 100) == 0) {
+        ++tenths;
+        if (waitpid(children[i], &status, WNOHANG | WUNTRACED) > 0)
+          break;
+        continue;
+      }
+      ssize_t count = read(outputs[i], buffer, sizeof(buffer));
+      if (count <= 0)
+        break;
+      text.append(buffer, static_cast<size_t>(count));
+    }
+    kill(children[i], SIGKILL);
+    waitpid(children[i], nullptr, 0);
+    close(outputs[i]);
+    results.push_back(text.rfind("says ", 0) == 0 ? text.substr(5) : "died");
+  }
+  EXPECT_EQ(std::system(("rm -r " + std::string(folder)).c_str()), 0);
+  return results;
+}
+
+/// An all-reduce of each rank's number; `before` is called first.
+std::string reduceRanks(TestWorld &world, int32_t rank,
+                        const std::function<void()> &before = {}) {
+  std::string problem = world.prepare({&everyone});
+  if (!problem.empty())
+    return problem;
+  float *memory = world.allocate(rank, 2);
+  world.set(rank, memory, {float(rank + 1), 0});
+  bool ok = world.run([&](int32_t) {
+    if (before)
+      before();
+    braid_rt_site site = {"prog.mlir", "ar", 2, 3};
+    braid_rt_wait(startAllReduce(everyone, memory, memory + 1, 1, &site),
+                  &site);
+  });
+  std::string result =
+      ok ? std::to_string(world.get(rank, memory, 2)[1]) : world.error(rank);
+  world.release(rank, memory);
+  return result;
+}
+} // namespace
+
+TEST(Processes, ReduceTogether) {
+  std::vector<std::string> results = runProcesses(3, 3, [](int32_t rank) {
+    TestWorld world(0);
+    return reduceRanks(world, rank);
+  });
+  EXPECT_THAT(results, Each(testing::Eq("6.000000")));
+}
+
+TEST(Processes, RankThatIsKilledIsNamedByAllOthers) {
+  std::vector<std::string> results = runProcesses(3, 3, [](int32_t rank) {
+    TestWorld world(0);
+    return reduceRanks(world, rank, [&]() {
+      if (rank == 1)
+        kill(getpid(), SIGKILL);
+    });
+  });
+  EXPECT_EQ(results[1], "died");
+  for (size_t rank : {0, 2})
+    EXPECT_EQ(results[rank],
+              "prog.mlir:2:3 (ar): rank " + std::to_string(rank) +
+                  ": rank 1 failed: its process has ended, or its connection "
+                  "to the others");
+}
+
+TEST(Processes, Rank0ThatIsKilledIsNamedByAllOthers) {
+  std::vector<std::string> results = runProcesses(2, 2, [](int32_t rank) {
+    TestWorld world(0);
+    return reduceRanks(world, rank, [&]() {
+      if (rank == 0)
+        kill(getpid(), SIGKILL);
+    });
+  });
+  EXPECT_EQ(results[0], "died");
+  EXPECT_THAT(results[1], HasSubstr("rank 1: rank 0 failed: its process has "
+                                    "ended"));
+}
+
+TEST(Processes, RankThatIsStoppedDoesNotAnswer) {
+  std::vector<std::string> results = runProcesses(3, 3, [](int32_t rank) {
+    TestWorld world(0, {}, int64_t(1500) * 1000000);
+    return reduceRanks(world, rank, [&]() {
+      if (rank == 2)
+        kill(getpid(), SIGSTOP);
+    });
+  });
+  for (size_t rank : {0, 1})
+    EXPECT_THAT(results[rank],
+                AllOf(HasSubstr("timed out after 1500 ms: rank 2 does not "
+                                "answer; "),
+                      HasSubstr("for all_reduce sum tensor<1xf32> at "
+                                "prog.mlir:2:3 (ar)")));
+}
+
+TEST(Processes, RankThatIsLateIsNamedAndHearsOfIt) {
+  std::vector<std::string> results = runProcesses(2, 2, [](int32_t rank) {
+    TestWorld world(0, {}, int64_t(500) * 1000000);
+    return reduceRanks(world, rank, [&]() {
+      if (rank == 1)
+        std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    });
+  });
+  for (size_t rank : {0, 1})
+    EXPECT_EQ(results[rank],
+              "prog.mlir:2:3 (ar): rank " + std::to_string(rank) +
+                  ": timed out after 500 ms: rank 1 has not started collective "
+                  "number 1 of group @world; rank 0 waits for all_reduce sum "
+                  "tensor<1xf32> at prog.mlir:2:3 (ar)");
+}
+
+TEST(Processes, RankThatIsNotStartedIsNamed) {
+  std::vector<std::string> results = runProcesses(2, 3, [](int32_t rank) {
+    TestWorld world(0, {}, int64_t(1000) * 1000000);
+    return std::to_string(rank);
+  });
+  for (const std::string &result : results)
+    EXPECT_THAT(result, HasSubstr("rank 2 has not connected to the store of "
+                                  "rank 0 at 127.0.0.1:"));
+}
+
+TEST(Processes, DifferentSchedulesAreRefusedOnAll) {
+  std::vector<std::string> results = runProcesses(2, 2, [](int32_t rank) {
+    TestWorld world(0);
+    return world.prepare({&everyone}, rank ? "cafe" : "beef");
+  });
+  for (const std::string &result : results)
+    EXPECT_THAT(
+        result,
+        AllOf(HasSubstr("process 1 runs another program than process 0"),
+              HasSubstr("schedule cafe"), HasSubstr("schedule beef")));
+}
+
+TEST(Processes, UseTheDeviceOfTheirPlaceOnTheHost) {
+  std::vector<std::string> results = runProcesses(2, 2, [](int32_t) {
+    setenv("FAKE_CUDA_DEVICES", "2", 1);
+    setenv("LOCAL_RANK", "5", 1);
+    setenv("WORLD_SIZE", "8", 1);
+    TestWorld world(0);
+    return std::string();
+  });
+  EXPECT_EQ(results[1],
+            "rank 1 is number 5 of its host, where 6 devices are needed, found "
+            "2");
+}
+
+TEST(Processes, NumberOfRanksMustBeTheLaunchers) {
+  std::vector<std::string> results = runProcesses(2, 2, [](int32_t) {
+    TestWorld world(3);
+    return std::string();
+  });
+  EXPECT_THAT(results, Each(testing::Eq(
+                           "torchrun has started 2 processes, expected 3")));
+}
