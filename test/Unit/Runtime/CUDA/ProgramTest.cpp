@@ -147,7 +147,8 @@ protected:
     config.options = &option;
     char error[1024] = "";
     world = braid_rt_world_create(&config, error, sizeof(error));
-    EXPECT_NE(world, nullptr) << error;
+    if (!world)
+      return error;
     entry = {"main", function, 1, arguments, nullptr};
     table.abiVersion = BRAID_RT_ABI_VERSION;
     table.target = BRAID_RT_TARGET_CUDA;

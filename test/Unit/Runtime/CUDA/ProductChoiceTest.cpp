@@ -1,0 +1,162 @@
+//===- ProductChoiceTest.cpp - The choice of an algorithm for a product ---===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProductSetup.h"
+
+using namespace braid::rt;
+using testing::HasSubstr;
+
+namespace {
+/// The first eight proposals, or the choice of another rank.
+class MeasuringHooks final : public cuda::DeviceHooks {
+public:
+  int32_t chooseAlgorithm(const std::string &product,
+                          const std::function<int32_t()> &measure) override {
+    products.push_back(product);
+    measured.push_back(chosen < 0 ? measure() : chosen);
+    return measured.back();
+  }
+
+  std::vector<std::string> products;
+  std::vector<int32_t> measured;
+  int32_t chosen = -1;
+};
+
+class ProductChoiceTest : public CudaTest {
+protected:
+  MeasuringHooks &measureProducts() {
+    auto owned = std::make_unique<MeasuringHooks>();
+    MeasuringHooks &result = *owned;
+    hooks = std::move(owned);
+    return result;
+  }
+};
+} // namespace
+
+TEST_F(ProductChoiceTest, takeTheFirstProposalOfARankAlone) {
+  auto *memory = upload(std::vector<float>(1024));
+  fake_cuda_clear_log();
+  device().multiply(productOf(BRAID_RT_F32, 2, 2, 2), memory, memory + 256,
+                    memory + 512);
+  EXPECT_STREQ(fake_cuda_log(), "stream 1: matmul algorithm 1 compute 68 "
+                                "multiprocessors 0\n");
+}
+
+TEST_F(ProductChoiceTest, takeTheFirstProposalWhereNothingIsMeasured) {
+  MeasuringHooks &measuring = measureProducts();
+  options.measureProducts = false;
+  auto *memory = upload(std::vector<float>(1024));
+  fake_cuda_clear_log();
+  device().multiply(productOf(BRAID_RT_F32, 2, 2, 2), memory, memory + 256,
+                    memory + 512);
+  EXPECT_THAT(fake_cuda_log(), HasSubstr("matmul algorithm 1 "));
+  EXPECT_TRUE(measuring.products.empty());
+}
+
+TEST_F(ProductChoiceTest, takeTheFastestProposal) {
+  MeasuringHooks &measuring = measureProducts();
+  const int64_t costs[] = {4000, -1, 2000, 3000};
+  fake_cublaslt_set_costs(costs, 4);
+  Comparison{productOf(BRAID_RT_F32, 5, 7, 3)}.run(device());
+  EXPECT_EQ(measuring.measured, std::vector<int32_t>{2});
+  // Twice the same product is measured once.
+  fake_cuda_clear_log();
+  Comparison{productOf(BRAID_RT_F32, 5, 7, 3)}.run(device());
+  EXPECT_THAT(fake_cuda_log(), HasSubstr("matmul algorithm 3 "));
+  EXPECT_EQ(measuring.measured.size(), 1U);
+}
+
+TEST_F(ProductChoiceTest, measureBesideWhatTheProgramWaitsFor) {
+  MeasuringHooks &measuring = measureProducts();
+  auto *memory = upload(std::vector<float>(1024, 1.0F));
+  MatrixProduct p = productOf(BRAID_RT_F32, 2, 2, 2);
+  cuda::Driver &cuda = driver();
+  // The compute stream waits for a stream that waits for the other device, as
+  // for a message that another rank has yet to send.
+  cuda::ContextHandle other = nullptr;
+  cuda::Stream sender = nullptr;
+  cuda::Event sent = nullptr;
+  cuda.devicePrimaryCtxRetain(&other, 1);
+  cuda.ctxSetCurrent(other);
+  cuda.streamCreateWithPriority(&sender, cuda::STREAM_NON_BLOCKING, 0);
+  cuda.eventCreate(&sent, cuda::EVENT_NO_TIMING);
+  fake_cuda_block(1);
+  cuda.eventRecord(sent, sender);
+  device().gpu().makeCurrent();
+  cuda.streamWaitEvent(device().gpu().stream, sent, 0);
+  device().multiply(p, memory, memory + 256, memory + 512);
+  EXPECT_EQ(measuring.measured, std::vector<int32_t>{2});
+  EXPECT_EQ(cuda.streamQuery(device().gpu().stream), cuda::ERROR_NOT_READY);
+  fake_cuda_unblock(1);
+  EXPECT_EQ(download<float>(memory + 512, 4), std::vector<float>(4, 2.0F));
+  cuda.ctxSetCurrent(other);
+  cuda.eventDestroy(sent);
+  cuda.streamDestroy(sender);
+  cuda.devicePrimaryCtxRelease(1);
+  device().gpu().makeCurrent();
+}
+
+TEST_F(ProductChoiceTest, measureWithTheBiasOfTheProgram) {
+  measureProducts();
+  MatrixProduct p = productOf(BRAID_RT_F32, 4, 6, 5);
+  Comparison{p, /*hasBias=*/true}.run(device());
+}
+
+TEST_F(ProductChoiceTest, preferTheLibrarysOrderWhereTimesAreClose) {
+  MeasuringHooks &measuring = measureProducts();
+  const int64_t costs[] = {-1, 10000, 9810, 9790, 9700};
+  fake_cublaslt_set_costs(costs, 5);
+  Comparison{productOf(BRAID_RT_F32, 5, 7, 3)}.run(device());
+  EXPECT_EQ(measuring.measured, std::vector<int32_t>{3});
+}
+
+TEST_F(ProductChoiceTest, measureWithoutAddingTwice) {
+  measureProducts();
+  MatrixProduct p = productOf(BRAID_RT_F32, 5, 7, 3);
+  p.beta = 1;
+  Comparison{p}.run(device());
+}
+
+TEST_F(ProductChoiceTest, takeTheFirstProposalWhereNothingIsLeftToMeasureIn) {
+  MeasuringHooks &measuring = measureProducts();
+  MatrixProduct p = productOf(BRAID_RT_F32, 5, 7, 3);
+  p.beta = 1;
+  fake_cuda_fail("cuMemAllocAsync", cuda::ERROR_OUT_OF_MEMORY, 0);
+  Comparison{p}.run(device());
+  EXPECT_EQ(measuring.measured, std::vector<int32_t>{0});
+}
+
+TEST_F(ProductChoiceTest, takeTheProposalThatTheRanksAgreeOn) {
+  MeasuringHooks &measuring = measureProducts();
+  measuring.chosen = 1;
+  auto *memory = upload(std::vector<float>(1024));
+  fake_cuda_clear_log();
+  device().multiply(productOf(BRAID_RT_F32, 2, 2, 2), memory, memory + 256,
+                    memory + 512);
+  EXPECT_STREQ(fake_cuda_log(), "stream 1: matmul algorithm 2 compute 68 "
+                                "multiprocessors 0\n");
+}
+
+TEST_F(ProductChoiceTest, haveOneNameOnAllDevices) {
+  MeasuringHooks &measuring = measureProducts();
+  auto *memory = upload(std::vector<float>(1024));
+  device().multiply(productOf(BRAID_RT_F32, 2, 3, 4), memory, memory + 256,
+                    memory + 512);
+  // Model, all of the product, and the operands' alignments.
+  EXPECT_EQ(measuring.products,
+            std::vector<std::string>{
+                "Fake GPU 7 0 1 2 3 4 4 3 3 0 0 0 0 7 256 256 256"});
+}
+
+TEST_F(ProductChoiceTest, areNotMeasuredWhereOneProposalIsAll) {
+  MeasuringHooks &measuring = measureProducts();
+  const int64_t cost = 1000;
+  fake_cublaslt_set_costs(&cost, 1);
+  Comparison{productOf(BRAID_RT_F32, 2, 2, 2)}.run(device());
+  EXPECT_TRUE(measuring.products.empty());
+}
