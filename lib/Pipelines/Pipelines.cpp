@@ -82,6 +82,11 @@ static void addLoops(OpPassManager &pm) {
   mathOptions.targetTypeStr = "f32";
   pm.addNestedPass<func::FuncOp>(
       math::createMathExtendToSupportedTypes(mathOptions));
+  // The C library has no reciprocal square root.
+  math::MathExpandOpsPassOptions expandMathOptions;
+  expandMathOptions.opMnemonics = {"rsqrt"};
+  pm.addNestedPass<func::FuncOp>(
+      math::createMathExpandOpsPass(expandMathOptions));
   arith::ArithEmulateUnsupportedFloatsOptions floatOptions;
   floatOptions.sourceTypeStrs = {"bf16"};
   floatOptions.targetTypeStr = "f32";

@@ -555,7 +555,8 @@ def ConvertLinalgToGPUPass
     know.
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
+    "::mlir::gpu::GPUDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
   ];
@@ -585,8 +586,8 @@ def AttachKernelTargetPass
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90\"",
            "The GPU to compile for">,
-    Option<"features", "features", "std::string", /*default=*/"\"+ptx80\"",
-           "The version of PTX">,
+    Option<"features", "features", "std::string", /*default=*/"\"\"",
+           "The version of PTX, such as +ptx80; without it one that the chip knows">,
     Option<"toolkit", "toolkit", "std::string", /*default=*/"\"\"",
            "The folder of the CUDA toolkit; without it CUDA_ROOT, CUDA_HOME, "
            "CUDA_PATH or /usr/local/cuda">
