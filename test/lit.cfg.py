@@ -48,6 +48,7 @@ if "NVPTX" in config.llvm_targets:
     config.available_features.add("nvptx")
 # What CUDA's toolkit has: functions for kernels, and the assembler.
 cuda = next((os.environ[name] for name in ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH") if name in os.environ), "/usr/local/cuda")
+config.substitutions.append(("%cuda", cuda))
 for name in ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -29,6 +29,9 @@ void braid::buildLowerKernelsPipeline(OpPassManager &pm,
   math::MathExtendToSupportedTypesOptions mathOptions;
   mathOptions.targetTypeStr = "f32";
   kernels.addPass(math::createMathExtendToSupportedTypes(mathOptions));
+  math::MathExpandOpsPassOptions expandOptions;
+  expandOptions.opMnemonics = {"rsqrt"};
+  kernels.addPass(math::createMathExpandOpsPass(expandOptions));
   arith::ArithEmulateUnsupportedFloatsOptions floatOptions;
   floatOptions.sourceTypeStrs = {"bf16"};
   floatOptions.targetTypeStr = "f32";
@@ -38,6 +41,8 @@ void braid::buildLowerKernelsPipeline(OpPassManager &pm,
   nvvmOptions.useBarePtrCallConv = true;
   kernels.addPass(createConvertGpuOpsToNVVMOps(nvvmOptions));
   kernels.addPass(createConvertVectorToLLVMPass());
+  // Vectors of indices become constants of arith.
+  kernels.addPass(createArithToLLVMConversionPass());
   kernels.addPass(createConvertMathToLLVMPass());
   kernels.addPass(createConvertComplexToLLVMPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());

@@ -30,6 +30,7 @@ static std::string getFeatures(StringRef chip) {
 
 void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
                                      const LowerToCUDAOptions &options) {
+  pm.addPass(comm::createCommAssignLanesPass());
   pm.addPass(createHashSchedulePass());
   // From values to buffers.
   pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());
@@ -45,7 +46,6 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
   // From buffers to places, calls and kernels.
-  pm.addNestedPass<func::FuncOp>(createRotateLoopBuffersPass());
   pm.addPass(createPlanMemoryPass());
   ConvertLinalgToBraidRTPassOptions libraryOptions;
   libraryOptions.target = "cuda";

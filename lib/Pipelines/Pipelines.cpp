@@ -32,12 +32,16 @@ void braid::buildPreparePipeline(OpPassManager &pm,
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  if (options.target == "cuda")
+    pm.addNestedPass<func::FuncOp>(comm::createCommLegalizeForNCCLPass());
   MarkOverwritingMatmulsPassOptions markOptions;
   markOptions.target = options.target;
   pm.addNestedPass<func::FuncOp>(createMarkOverwritingMatmulsPass(markOptions));
   pm.addNestedPass<func::FuncOp>(comm::createCommFuseElementwisePass());
-  if (options.target == "cuda")
+  if (options.target == "cuda") {
     pm.addNestedPass<func::FuncOp>(createFoldSplatsPass());
+    pm.addNestedPass<func::FuncOp>(createFuseEpiloguesPass());
+  }
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
@@ -78,6 +82,11 @@ static void addLoops(OpPassManager &pm) {
   mathOptions.targetTypeStr = "f32";
   pm.addNestedPass<func::FuncOp>(
       math::createMathExtendToSupportedTypes(mathOptions));
+  // The C library has no reciprocal square root.
+  math::MathExpandOpsPassOptions expandMathOptions;
+  expandMathOptions.opMnemonics = {"rsqrt"};
+  pm.addNestedPass<func::FuncOp>(
+      math::createMathExpandOpsPass(expandMathOptions));
   arith::ArithEmulateUnsupportedFloatsOptions floatOptions;
   floatOptions.sourceTypeStrs = {"bf16"};
   floatOptions.targetTypeStr = "f32";
@@ -111,6 +120,7 @@ static void addDeallocation(OpPassManager &pm) {
 
 void braid::buildLowerToHostPipeline(OpPassManager &pm,
                                      const LowerToHostOptions &options) {
+  pm.addPass(comm::createCommAssignLanesPass());
   pm.addPass(createHashSchedulePass());
   // From values to buffers.
   pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());

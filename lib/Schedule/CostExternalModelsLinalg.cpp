@@ -7,8 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid/Schedule/CostExternalModels.h"
+
+#include "braid/Conversion/MatmulAttributes.h"
 #include "braid/Schedule/Prologue.h"
 #include "braid/Schedule/Roofline.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -51,7 +54,8 @@ static Type getOperationType(linalg::LinalgOp op, unsigned numInputs,
   // To ask what an op is takes far longer than all the rest.
   if (wider == payloadType)
     return payloadType;
-  bool isMultiplication = linalg::isaContractionOpInterface(op) ||
+  bool isMultiplication = op->hasAttr(kBiasAttrName) ||
+                          linalg::isaContractionOpInterface(op) ||
                           linalg::isaConvolutionOpInterface(op);
   return isMultiplication ? wider : payloadType;
 }
@@ -62,17 +66,22 @@ static Type getOperationType(linalg::LinalgOp op, unsigned numInputs,
 /// A matrix times a vector is none: it is not done in tiles.
 static std::optional<MatrixProduct>
 getMatrixProduct(linalg::LinalgOp op, unsigned numInputs, int64_t dynamicSize) {
-  if (numInputs != 2 || op->getNumOperands() != 3)
+  // A bias, the third input, is no part of the product.
+  bool hasBias = op->hasAttr(kBiasAttrName);
+  if (numInputs != (hasBias ? 3 : 2) || op->getNumOperands() != numInputs + 1)
     return std::nullopt;
   // For each loop the operands that it runs over.
   SmallVector<unsigned> users;
   SmallVector<int64_t> sizes;
   for (auto [number, attribute, type] :
        llvm::enumerate(op.getIndexingMaps(), op->getOperandTypes())) {
+    if (hasBias && number == 2)
+      continue;
     AffineMap map = cast<AffineMapAttr>(attribute).getValue();
     auto shaped = dyn_cast<ShapedType>(type);
     if (!shaped)
       return std::nullopt;
+    unsigned bit = number < 2 ? number : 2;
     users.resize(map.getNumDims());
     sizes.resize(map.getNumDims());
     for (auto [result, size] :
@@ -80,7 +89,7 @@ getMatrixProduct(linalg::LinalgOp op, unsigned numInputs, int64_t dynamicSize) {
       auto loop = dyn_cast<AffineDimExpr>(result);
       if (!loop)
         return std::nullopt;
-      users[loop.getPosition()] |= 1u << number;
+      users[loop.getPosition()] |= 1u << bit;
       sizes[loop.getPosition()] =
           ShapedType::isDynamic(size) ? dynamicSize : size;
     }
@@ -161,11 +170,15 @@ struct StructuredOpModel
     // Inputs come first; every question for them builds an attribute anew.
     unsigned numInputs = linalgOp.getNumDpsInputs();
 
+    bool hasBias = op->hasAttr(kBiasAttrName);
+
     Work work;
     uint64_t operationsPerPoint = 0;
     for (Operation &payloadOp : linalgOp.getBlock()->without_terminator()) {
       uint64_t count = getPayloadOperations(payloadOp);
-      if (count == 0)
+      // The choice of the bias is made once for each element.
+      if (count == 0 ||
+          (hasBias && isa<arith::CmpIOp, arith::SelectOp>(payloadOp)))
         continue;
       operationsPerPoint += count;
       Type payloadType =

@@ -308,6 +308,14 @@ def command(words, status=0):
     return done
 
 
+def command_with_input(words, text):
+    """What a command makes of `text`."""
+    done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(words)}\n{done.stderr}")
+    return done.stdout
+
+
 def compile_program(text, directory, name="program", passes=None, options=()):
     """Writes `text` to a file in `directory`, compiles it, gives the program."""
     os.makedirs(directory, exist_ok=True)

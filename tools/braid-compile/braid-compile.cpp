@@ -48,7 +48,8 @@ cl::opt<std::string> inputPath(cl::Positional, cl::desc("<program.mlir>"),
                                cl::init("-"), cl::cat(category));
 cl::opt<std::string> outputPath("o", cl::desc("Where to write the result"),
                                 cl::value_desc("file"), cl::cat(category));
-cl::opt<std::string> target("target", cl::desc("What to compile for: host or cuda"),
+cl::opt<std::string> target("target",
+                            cl::desc("What to compile for: host or cuda"),
                             cl::init("host"), cl::cat(category));
 cl::opt<std::string> passes(
     "passes",
@@ -205,8 +206,7 @@ bool isChip(StringRef name) {
 /// Checks what the options alone say.
 bool checkOptions() {
   if (target != "host" && target != "cuda") {
-    error() << "unknown target '" << target
-            << "', expected 'host' or 'cuda'\n";
+    error() << "unknown target '" << target << "', expected 'host' or 'cuda'\n";
     return false;
   }
   if (!isChip(chip)) {

@@ -290,6 +290,50 @@ def FoldSplatsPass : Pass<"braid-fold-splats", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def FuseEpiloguesPass : Pass<"braid-fuse-epilogues", "::mlir::func::FuncOp"> {
+  let summary = "Let the library do what follows a product";
+  let description = [{
+    An elementwise op that is the only user of a product marked
+    `braid.overwrites` becomes part of it where the library of a GPU can do it:
+    adding a row to all rows of the result (a bias), then relu or gelu (the
+    approximation by tanh), and converting the result to another type. The body
+    may write the function in any way. A bias has to exist where the product
+    stands. The pass runs on tensors, before scheduling, so that a program has
+    the same products however it is scheduled.
+
+    The library works in the type of the accumulation and rounds once. For relu
+    and a conversion alone that gives the bits of separate ops, NaNs aside; with
+    a bias or gelu it is more precise than they are.
+
+    Labels are merged; the cost of the product stays.
+
+    Before:
+
+    ```mlir
+    %c = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<4x8xbf16>, tensor<8x4xbf16>)
+                       outs(%e : tensor<4x4xbf16>) -> tensor<4x4xbf16>
+    %r = linalg.generic ... ins(%c : tensor<4x4xbf16>) ... {
+    ^bb0(%x: bf16, %o: bf16):
+      %m = arith.maximumf %x, %zero : bf16
+      linalg.yield %m : bf16
+    }
+    ```
+
+    After:
+
+    ```mlir
+    %r = linalg.matmul {braid.epilogue = "relu", braid.overwrites}
+                       ins(%a, %b : tensor<4x8xbf16>, tensor<8x4xbf16>)
+                       outs(%e : tensor<4x4xbf16>) -> tensor<4x4xbf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numFused", "fused-epilogues",
+                              "Elementwise ops that became part of products">];
+}
+
 def RotateLoopBuffersPass
     : Pass<"braid-rotate-loop-buffers", "::mlir::func::FuncOp"> {
   let summary = "Allocate what loops carry before them, and take turns";
@@ -339,7 +383,8 @@ def PlanMemoryPass : Pass<"braid-plan-memory", "::mlir::ModuleOp"> {
     What is used in a loop, and allocated before it, lives as long as the loop.
     Offsets are multiples of 256 bytes and depend on the text alone, so that they
     are equal on all ranks. A function that allocates and is called gets its
-    arena, a buffer of its caller's, as a further argument.
+    arena, a buffer of its caller's, as a further argument. Buffers that loops
+    carry are first allocated before them, as `braid-rotate-loop-buffers` does.
 
     The remark `arena` gives the arena's size and the most bytes that live at one
     time, below which no plan can be.
@@ -510,7 +555,8 @@ def ConvertLinalgToGPUPass
     know.
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
+    "::mlir::gpu::GPUDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
   ];
@@ -540,8 +586,8 @@ def AttachKernelTargetPass
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90\"",
            "The GPU to compile for">,
-    Option<"features", "features", "std::string", /*default=*/"\"+ptx80\"",
-           "The version of PTX">,
+    Option<"features", "features", "std::string", /*default=*/"\"\"",
+           "The version of PTX, such as +ptx80; without it one that the chip knows">,
     Option<"toolkit", "toolkit", "std::string", /*default=*/"\"\"",
            "The folder of the CUDA toolkit; without it CUDA_ROOT, CUDA_HOME, "
            "CUDA_PATH or /usr/local/cuda">

@@ -46,8 +46,9 @@ public:
   /// made for (braid_rt_site).
   mlir::Value getSite();
 
-  /// A pointer to the group called `name` (braid_rt_group).
-  mlir::Value getGroup(llvm::StringRef name);
+  /// A pointer to lane `lane` of the group called `name` (braid_rt_group); of
+  /// the lane that has no name if `lane` is empty.
+  mlir::Value getGroup(llvm::StringRef name, llvm::StringRef lane = {});
 
   /// A pointer to a constant array of 64-bit integers.
   mlir::Value getConstantArray(llvm::ArrayRef<int64_t> values);
@@ -86,14 +87,24 @@ mlir::LLVM::GlobalOp createSite(mlir::OpBuilder &builder, mlir::ModuleOp module,
                                 llvm::StringRef name, mlir::Location loc,
                                 llvm::StringRef label);
 
+/// A lane of a group (braid_rt_lane).
+struct RuntimeLane {
+  std::string name;
+  int32_t ctas;
+  int32_t transport;
+};
+
 /// Creates the constants that describe a group of `lists`, or of all ranks if
-/// there are none: the global that `RuntimeCallBuilder::getGroup` refers to.
+/// there are none, once for the lane that has no name and for each of `lanes`:
+/// the globals that `RuntimeCallBuilder::getGroup` refers to.
 void createGroup(mlir::OpBuilder &builder, mlir::ModuleOp module,
                  mlir::Location loc, llvm::StringRef name,
-                 llvm::ArrayRef<llvm::ArrayRef<int64_t>> lists);
+                 llvm::ArrayRef<llvm::ArrayRef<int64_t>> lists,
+                 llvm::ArrayRef<RuntimeLane> lanes = {});
 
-/// The name of the global of the group called `name`.
-std::string getGroupGlobalName(llvm::StringRef name);
+/// The name of the global of lane `lane`, or of that without a name, of the
+/// group called `name`.
+std::string getGroupGlobalName(llvm::StringRef name, llvm::StringRef lane = {});
 
 /// What the names of the globals of images (braid_rt_image) and constants
 /// (braid_rt_constant) begin with.

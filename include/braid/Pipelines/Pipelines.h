@@ -125,8 +125,9 @@ struct LowerKernelsOptions
                            llvm::cl::desc("The GPU to compile for"),
                            llvm::cl::init("sm_90")};
   Option<std::string> features{
-      *this, "features", llvm::cl::desc("The version of PTX, such as +ptx80"),
-      llvm::cl::init("+ptx80")};
+      *this, "features",
+      llvm::cl::desc("The version of PTX, such as +ptx80; without it one that "
+                     "the chip knows")};
   Option<std::string> toolkit{
       *this, "toolkit",
       llvm::cl::desc("The folder of the CUDA toolkit; without it CUDA_ROOT, "

@@ -164,7 +164,8 @@ ConvertStart::matchAndRewrite(CollectiveOpInterface op,
   if (hasOperands)
     scope.emplace(calls);
 
-  SmallVector<Value> arguments = {calls.getGroup(op.getGroupAttr().getValue())};
+  SmallVector<Value> arguments = {
+      calls.getGroup(op.getGroupAttr().getValue(), getLaneName(op))};
   if (hasOperands)
     arguments.push_back(
         calls.getI64(std::max(sources.size(), destinations.size())));
@@ -242,6 +243,26 @@ struct ConvertWait : public ConvertOpToLLVMPattern<WaitOp> {
   }
 };
 
+/// The lanes that `group` lists.
+SmallVector<RuntimeLane> getLanes(GroupOp group) {
+  SmallVector<RuntimeLane> lanes;
+  auto list = group->getAttrOfType<ArrayAttr>(CommDialect::kLanesAttrName);
+  if (!list)
+    return lanes;
+  for (auto lane : list.getAsRange<DictionaryAttr>()) {
+    auto ctas = lane.getAs<IntegerAttr>("ctas");
+    auto transport = lane.getAs<StringAttr>("transport");
+    int32_t number = BRAID_RT_TRANSPORT_DEFAULT;
+    if (transport && transport == "symmetric")
+      number = BRAID_RT_TRANSPORT_SYMMETRIC;
+    else if (transport && transport == "copy")
+      number = BRAID_RT_TRANSPORT_COPY;
+    lanes.push_back({lane.getAs<StringAttr>("name").str(),
+                     ctas ? static_cast<int32_t>(ctas.getInt()) : 0, number});
+  }
+  return lanes;
+}
+
 struct ConvertGroup : public ConvertOpToLLVMPattern<GroupOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
@@ -249,7 +270,7 @@ struct ConvertGroup : public ConvertOpToLLVMPattern<GroupOp> {
   matchAndRewrite(GroupOp op, OpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     createGroup(rewriter, op->getParentOfType<ModuleOp>(), op.getLoc(),
-                op.getSymName(), op.getRankLists());
+                op.getSymName(), op.getRankLists(), getLanes(op));
     rewriter.eraseOp(op);
     return success();
   }

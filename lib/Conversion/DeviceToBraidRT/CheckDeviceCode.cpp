@@ -56,12 +56,12 @@ private:
             memref::AtomicRMWOp, memref::GenericAtomicRMWOp, memref::GlobalOp,
             memref::GetGlobalOp, memref::PrefetchOp>(op))
       return false;
-    return isa_and_nonnull<arith::ArithDialect, BuiltinDialect,
-                           cf::ControlFlowDialect, complex::ComplexDialect,
-                           braid::comm::CommDialect, func::FuncDialect,
-                           index::IndexDialect, LLVM::LLVMDialect,
-                           math::MathDialect, memref::MemRefDialect,
-                           ub::UBDialect>(op->getDialect()) &&
+    return isa_and_nonnull<
+               arith::ArithDialect, BuiltinDialect, cf::ControlFlowDialect,
+               complex::ComplexDialect, braid::comm::CommDialect,
+               func::FuncDialect, index::IndexDialect, LLVM::LLVMDialect,
+               math::MathDialect, memref::MemRefDialect, ub::UBDialect>(
+               op->getDialect()) &&
            llvm::none_of(op->getResultTypes(),
                          llvm::IsaPred<TensorType, VectorType>);
   }

@@ -18,7 +18,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ScopedPrinter.h"
 
 namespace braid {
@@ -63,8 +62,7 @@ struct ConvertGlobal : public ConvertOpToLLVMPattern<memref::GlobalOp> {
   matchAndRewrite(memref::GlobalOp op, OpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     MemRefType type = op.getType();
-    auto elements =
-        dyn_cast_or_null<ElementsAttr>(op.getInitialValueAttr());
+    auto elements = dyn_cast_or_null<ElementsAttr>(op.getInitialValueAttr());
     if (!elements || !op.getConstant())
       return rewriter.notifyMatchFailure(op, "is no constant");
     Location loc = op.getLoc();
@@ -82,8 +80,8 @@ struct ConvertGlobal : public ConvertOpToLLVMPattern<memref::GlobalOp> {
                             : Attribute(elements));
     auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
     Type i64 = rewriter.getI64Type();
-    auto constantType = LLVM::LLVMStructType::getLiteral(
-        rewriter.getContext(), {pointer, i64});
+    auto constantType =
+        LLVM::LLVMStructType::getLiteral(rewriter.getContext(), {pointer, i64});
     int64_t bytes = type.getNumElements() * getElementBytes(type);
     createConstant(rewriter, module, loc, constantType, name,
                    [&](OpBuilder &builder) {
@@ -134,9 +132,8 @@ struct ConvertLoad : public ConvertOpToLLVMPattern<memref::LoadOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     MemRefType type = op.getMemRefType();
-    Value address = getStridedElementPtr(rewriter, loc, type,
-                                         adaptor.getMemref(),
-                                         adaptor.getIndices());
+    Value address = getStridedElementPtr(
+        rewriter, loc, type, adaptor.getMemref(), adaptor.getIndices());
     Type element = getTypeConverter()->convertType(type.getElementType());
     RuntimeCallBuilder calls(rewriter, op);
     Value value;
@@ -160,16 +157,15 @@ struct ConvertStore : public ConvertOpToLLVMPattern<memref::StoreOp> {
   matchAndRewrite(memref::StoreOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     MemRefType type = op.getMemRefType();
-    Value address = getStridedElementPtr(rewriter, op.getLoc(), type,
-                                         adaptor.getMemref(),
-                                         adaptor.getIndices());
+    Value address = getStridedElementPtr(
+        rewriter, op.getLoc(), type, adaptor.getMemref(), adaptor.getIndices());
     RuntimeCallBuilder calls(rewriter, op);
     StackScope scope(calls);
     Value slot = calls.allocate(adaptor.getValue().getType(), 1);
     calls.storeElement(adaptor.getValue(), slot, 0);
-    calls.call("braid_rt_write", Type(),
-               {address, slot, calls.getI64(getElementBytes(type)),
-                calls.getSite()});
+    calls.call(
+        "braid_rt_write", Type(),
+        {address, slot, calls.getI64(getElementBytes(type)), calls.getSite()});
     rewriter.eraseOp(op);
     return success();
   }
@@ -187,8 +183,8 @@ struct ConvertDeviceMemoryToBraidRTPass
       if (auto load = dyn_cast<memref::LoadOp>(op)) {
         ++reads;
         emitPassedRemark(op, getArgument(), "host-read", [&](auto &remark) {
-          remark << "the host waits for an element of "
-                 << llvm::to_string(load.getMemRefType());
+          remark << mlir::remark::metric("ElementOf",
+                                         llvm::to_string(load.getMemRefType()));
         });
       }
       return WalkResult::advance();

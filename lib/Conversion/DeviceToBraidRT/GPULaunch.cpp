@@ -46,8 +46,8 @@ LogicalResult emitImage(ModuleOp module, gpu::BinaryOp binary,
                         ArrayRef<StringAttr> kernels) {
   Location loc = binary.getLoc();
   if (binary.getObjects().size() != 1)
-    return binary.emitOpError() << "has " << binary.getObjects().size()
-                                << " objects, expected one";
+    return binary.emitOpError()
+           << "has " << binary.getObjects().size() << " objects, expected one";
   auto object = dyn_cast<gpu::ObjectAttr>(binary.getObjects()[0]);
   if (!object || object.getFormat() == gpu::CompilationTarget::Offload)
     return binary.emitOpError() << "has an object that is no code, expected a "
@@ -56,8 +56,7 @@ LogicalResult emitImage(ModuleOp module, gpu::BinaryOp binary,
   OpBuilder builder(context);
   auto pointer = LLVM::LLVMPointerType::get(context);
   Type i64 = builder.getI64Type();
-  std::string name =
-      (kImageGlobalPrefix + binary.getSymName()).str();
+  std::string name = (kImageGlobalPrefix + binary.getSymName()).str();
 
   // A closing zero, which PTX needs, does no harm to others.
   StringRef code = object.getObject().getValue();
@@ -79,7 +78,8 @@ LogicalResult emitImage(ModuleOp module, gpu::BinaryOp binary,
                              size,
                              LLVM::AddressOfOp::create(builder, loc, chip)});
       });
-  auto kernelType = LLVM::LLVMStructType::getLiteral(context, {pointer, pointer});
+  auto kernelType =
+      LLVM::LLVMStructType::getLiteral(context, {pointer, pointer});
   for (StringAttr kernel : kernels) {
     std::string global = getKernelGlobalName(binary.getSymName(), kernel);
     LLVM::GlobalOp text =
@@ -103,23 +103,24 @@ struct ConvertLaunch : public ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     if (op.getAsyncToken() || !op.getAsyncDependencies().empty() ||
         op.hasClusterSize() || op.getAsyncObject())
       return rewriter.notifyMatchFailure(
-          op, "is asynchronous or has clusters, which the runtime does not know");
+          op,
+          "is asynchronous or has clusters, which the runtime does not know");
     Location loc = op.getLoc();
     RuntimeCallBuilder calls(rewriter, op);
     StackScope scope(calls);
     Value kernel = LLVM::AddressOfOp::create(
         rewriter, loc, calls.getPointer(),
         getKernelGlobalName(op.getKernelModuleName(), op.getKernelName()));
-    Value grid = getSizes(
-        {op.getGridSizeX(), op.getGridSizeY(), op.getGridSizeZ()},
-        {adaptor.getGridSizeX(), adaptor.getGridSizeY(),
-         adaptor.getGridSizeZ()},
-        calls);
-    Value block = getSizes(
-        {op.getBlockSizeX(), op.getBlockSizeY(), op.getBlockSizeZ()},
-        {adaptor.getBlockSizeX(), adaptor.getBlockSizeY(),
-         adaptor.getBlockSizeZ()},
-        calls);
+    Value grid =
+        getSizes({op.getGridSizeX(), op.getGridSizeY(), op.getGridSizeZ()},
+                 {adaptor.getGridSizeX(), adaptor.getGridSizeY(),
+                  adaptor.getGridSizeZ()},
+                 calls);
+    Value block =
+        getSizes({op.getBlockSizeX(), op.getBlockSizeY(), op.getBlockSizeZ()},
+                 {adaptor.getBlockSizeX(), adaptor.getBlockSizeY(),
+                  adaptor.getBlockSizeZ()},
+                 calls);
     Value shared = calls.getI64(0);
     if (Value size = adaptor.getDynamicSharedMemorySize())
       shared = LLVM::ZExtOp::create(rewriter, loc, rewriter.getI64Type(), size);
@@ -127,8 +128,8 @@ struct ConvertLaunch : public ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     unsigned count = op.getNumKernelOperands();
     Value pointers = count == 0 ? calls.getNull()
                                 : calls.allocate(calls.getPointer(), count);
-    for (auto [index, original, converted] : llvm::enumerate(
-             op.getKernelOperands(), adaptor.getKernelOperands())) {
+    for (auto [index, original, converted] :
+         llvm::enumerate(op.getKernelOperands(), adaptor.getKernelOperands())) {
       Value value = converted;
       // A kernel gets the pointer that the offset of a buffer counts from.
       if (isa<MemRefType>(original.getType()))

@@ -57,6 +57,15 @@ void convertToRowLoops(linalg::LinalgOp op, const MatmulMatch &match) {
   (void)linalg::interchangeGenericOp(rewriter, generic, order);
 }
 
+/// Checks that `op` does nothing but multiply, as loops do.
+LogicalResult checkPlain(linalg::LinalgOp op) {
+  if (!op->hasAttr(kBiasAttrName) && !op->hasAttr(kEpilogueAttrName))
+    return success();
+  return op.emitOpError()
+         << "has a bias or an epilogue, which only the library of a GPU has, "
+            "expected operands whose rows are contiguous, and --target=cuda";
+}
+
 struct ConvertLinalgToBraidRTPass
     : public braid::impl::ConvertLinalgToBraidRTPassBase<
           ConvertLinalgToBraidRTPass> {
@@ -77,6 +86,8 @@ struct ConvertLinalgToBraidRTPass
         convertToFusedCall(op, match);
       else if (!isCUDA && isCall && hasLibraryTypes(op))
         convertToCall(op, match);
+      else if (failed(checkPlain(op)))
+        signalPassFailure();
       else
         convertToRowLoops(op, match);
     }

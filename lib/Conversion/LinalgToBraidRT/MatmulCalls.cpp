@@ -104,8 +104,7 @@ static Value createOptions(OpBuilder &builder, linalg::LinalgOp op,
       builder.getContext(), {i32, i32, i32, i32, calls.getPointer()});
   int32_t epilogue = BRAID_RT_EPILOGUE_NONE;
   if (auto name = op->getAttrOfType<StringAttr>(kEpilogueAttrName))
-    epilogue =
-        name == "relu" ? BRAID_RT_EPILOGUE_RELU : BRAID_RT_EPILOGUE_GELU;
+    epilogue = name == "relu" ? BRAID_RT_EPILOGUE_RELU : BRAID_RT_EPILOGUE_GELU;
   Value bias;
   if (match.hasBias) {
     Value buffer = op.getDpsInputs()[2];
@@ -114,11 +113,11 @@ static Value createOptions(OpBuilder &builder, linalg::LinalgOp op,
     bias = getElementAddress(builder, loc, buffer, metadata.getOffset(), calls);
   }
   Type result = getElementTypeOrSelf(op.getDpsInits()[0].getType());
-  Value options = createStruct(
-      builder, loc, type,
-      {calls.getI32(*getRuntimeDtype(result)), calls.getI32(epilogue),
-       /*multiprocessors=*/calls.getI32(0), /*reserved=*/calls.getI32(0),
-       bias});
+  Value options = createStruct(builder, loc, type,
+                               {calls.getI32(*getRuntimeDtype(result)),
+                                calls.getI32(epilogue),
+                                /*multiprocessors=*/calls.getI32(0),
+                                /*reserved=*/calls.getI32(0), bias});
   Value slot = calls.allocate(type, 1);
   calls.storeElement(options, slot, 0);
   return slot;
@@ -134,8 +133,7 @@ void braid::convertToFusedCall(linalg::LinalgOp op, const MatmulMatch &match) {
     SmallVector<Value> arguments = {
         calls.getI32(*getRuntimeDtype(getElementTypeOrSelf(input.getType()))),
         calls.getI32(match.transposedA), calls.getI32(match.transposedB),
-        match.batch ? getLoopSize(builder, op, *match.batch)
-                    : calls.getI64(1)};
+        match.batch ? getLoopSize(builder, op, *match.batch) : calls.getI64(1)};
     for (unsigned dim : {match.m, match.n, match.k})
       arguments.push_back(getLoopSize(builder, op, dim));
     auto addMatrix = [&](Value buffer) {

@@ -83,9 +83,11 @@ bool braid::hasDeviceLibraryTypes(linalg::LinalgOp op) {
   };
   Type input = getElement(op.getDpsInputs()[0]);
   Type result = getElement(op.getDpsInits()[0]);
-  if (getElement(op.getDpsInputs()[1]) != input ||
-      (op->hasAttr(kBiasAttrName) && getElement(op.getDpsInputs()[2]) != result))
-    return false;
+  return getElement(op.getDpsInputs()[1]) == input &&
+         hasDeviceLibraryTypes(input, result);
+}
+
+bool braid::hasDeviceLibraryTypes(Type input, Type result) {
   switch (getRuntimeDtype(input).value_or(BRAID_RT_DTYPE_COUNT)) {
   case BRAID_RT_F32:
   case BRAID_RT_F64:

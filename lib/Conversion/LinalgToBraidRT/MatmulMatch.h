@@ -9,6 +9,7 @@
 #ifndef BRAID_LIB_CONVERSION_LINALGTOBRAIDRT_MATMULMATCH_H
 #define BRAID_LIB_CONVERSION_LINALGTOBRAIDRT_MATMULMATCH_H
 
+#include "braid/Conversion/MatmulAttributes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace braid {
@@ -35,16 +36,8 @@ bool hasLibraryTypes(mlir::linalg::LinalgOp op);
 /// True if the library of a GPU does, with sums of small floats in f32.
 bool hasDeviceLibraryTypes(mlir::linalg::LinalgOp op);
 
-/// The attribute of products that overwrite their result.
-constexpr llvm::StringLiteral kOverwritesAttrName = "braid.overwrites";
-
-/// The attribute of products whose third input is a row that the library adds
-/// to each row of the result; the body does not use it.
-constexpr llvm::StringLiteral kBiasAttrName = "braid.bias";
-
-/// The attribute of products that the library applies a function to, "relu" or
-/// "gelu" (with tanh), after adding the bias.
-constexpr llvm::StringLiteral kEpilogueAttrName = "braid.epilogue";
+/// The same for elements of both operands and of the result.
+bool hasDeviceLibraryTypes(mlir::Type input, mlir::Type result);
 
 } // namespace braid
 

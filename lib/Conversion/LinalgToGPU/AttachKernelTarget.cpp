@@ -36,6 +36,14 @@ std::string braid::findCudaToolkit() {
   return "/usr/local/cuda";
 }
 
+/// The features of `chip`: a version of PTX that knows bfloat16; later chips
+/// begin with one that does.
+static StringRef getDefaultFeatures(StringRef chip) {
+  unsigned number = 0;
+  chip.consume_front("sm_");
+  return chip.consumeInteger(10, number) || number <= 90 ? "+ptx80" : "";
+}
+
 namespace {
 
 struct AttachKernelTargetPass
@@ -64,7 +72,8 @@ struct AttachKernelTargetPass
       libraries.push_back(builder.getStringAttr(library));
     }
     auto target = NVVM::NVVMTargetAttr::get(
-        &getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, features,
+        &getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip,
+        features.empty() ? getDefaultFeatures(chip) : StringRef(features),
         /*flags=*/{},
         libraries.empty() ? ArrayAttr() : builder.getArrayAttr(libraries));
     kernels.setTargetsAttr(builder.getArrayAttr({target}));

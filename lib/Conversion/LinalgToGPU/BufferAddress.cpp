@@ -202,21 +202,34 @@ static std::optional<std::pair<int64_t, int64_t>> getByteRange(Value buffer) {
   return std::make_pair(shift + offset * size, shift + (last + 1) * size);
 }
 
-/// True if nothing else refers to the memory that `root` stands for where it is
-/// defined.
-static bool isOwnMemory(Value root) {
+bool braid::kernels::isOwnMemory(Value root) {
   if (Operation *definition = root.getDefiningOp())
     return isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(
         definition);
   auto argument = cast<BlockArgument>(root);
-  return isa<FunctionOpInterface>(argument.getOwner()->getParentOp()) &&
-         argument.getOwner()->isEntryBlock();
+  auto function =
+      dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  // Who calls a private function may name one buffer twice.
+  return function && function.isPublic() && argument.getOwner()->isEntryBlock();
+}
+
+/// True if `allocation` makes new memory after `argument` is known.
+static bool isNewerThan(Value allocation, Value argument) {
+  auto block = dyn_cast<BlockArgument>(argument);
+  return block && allocation.getDefiningOp<memref::AllocOp>() &&
+         block.getOwner()->findAncestorOpInBlock(*allocation.getDefiningOp());
 }
 
 bool braid::kernels::mayOverlap(Value a, Value b) {
   Value rootOfA = getRoot(a), rootOfB = getRoot(b);
-  if (rootOfA != rootOfB)
-    return !isOwnMemory(rootOfA) || !isOwnMemory(rootOfB);
+  if (rootOfA != rootOfB) {
+    auto globalA = rootOfA.getDefiningOp<memref::GetGlobalOp>();
+    auto globalB = rootOfB.getDefiningOp<memref::GetGlobalOp>();
+    if (globalA && globalB)
+      return globalA.getName() == globalB.getName();
+    return !isNewerThan(rootOfA, rootOfB) && !isNewerThan(rootOfB, rootOfA) &&
+           (!isOwnMemory(rootOfA) || !isOwnMemory(rootOfB));
+  }
   auto rangeOfA = getByteRange(a), rangeOfB = getByteRange(b);
   if (!rangeOfA || !rangeOfB)
     return true;

@@ -29,6 +29,10 @@ int64_t getBaseAlignment(mlir::Value buffer);
 /// which no more is known.
 mlir::Value getRoot(mlir::Value buffer);
 
+/// True if `root` is memory of its own: nothing that is known when it is
+/// defined overlaps it, nor do other such roots.
+bool isOwnMemory(mlir::Value root);
+
 /// False if no element of `a` is an element of `b`.
 bool mayOverlap(mlir::Value a, mlir::Value b);
 

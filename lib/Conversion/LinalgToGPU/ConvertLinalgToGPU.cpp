@@ -6,11 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../LinalgToBraidRT/MatmulMatch.h"
 #include "BufferAddress.h"
 #include "Kernels.h"
+#include "RowRun.h"
 
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -70,44 +73,137 @@ LogicalResult checkCaptured(linalg::LinalgOp op) {
   return success();
 }
 
+/// Takes the fills of what `op` reduces into, and adds them to `taken`.
+void takeFills(RewriterBase &rewriter, linalg::LinalgOp op, LoopNest &nest,
+               llvm::SmallPtrSetImpl<Operation *> &taken) {
+  if (op->hasAttr(braid::kOverwritesAttrName)) {
+    // The fill with zeros is gone already.
+    ImplicitLocOpBuilder builder(op.getLoc(), op);
+    Type type = nest.outputs.front().elementType;
+    if (auto complex = dyn_cast<ComplexType>(type)) {
+      Attribute zero = builder.getZeroAttr(complex.getElementType());
+      nest.fills.front() = complex::ConstantOp::create(
+          builder, type, builder.getArrayAttr({zero, zero}));
+    } else {
+      nest.fills.front() =
+          arith::ConstantOp::create(builder, builder.getZeroAttr(type));
+    }
+    return;
+  }
+  for (auto [access, value] : llvm::zip(nest.outputs, nest.fills))
+    if (linalg::FillOp fill = findFill(op, access.buffer)) {
+      value = fill.value();
+      taken.insert(fill);
+      rewriter.eraseOp(fill);
+    }
+}
+
 struct ConvertLinalgToGPUPass
     : public braid::impl::ConvertLinalgToGPUPassBase<ConvertLinalgToGPUPass> {
   void runOnOperation() override {
-    SmallVector<Operation *> ops;
-    getOperation().walk([&](Operation *op) {
-      if (isa<gpu::GPUModuleOp>(op))
-        return WalkResult::skip();
-      if (isa<memref::CopyOp>(op))
-        ops.push_back(op);
-      else if (auto named = dyn_cast<linalg::LinalgOp>(op);
-               named && named.hasPureBufferSemantics())
-        ops.push_back(op);
-      return WalkResult::advance();
-    });
-    KernelModule kernels(getOperation());
     IRRewriter rewriter(&getContext());
-    for (Operation *op : ops)
-      if (failed(convert(rewriter, kernels, op)))
-        signalPassFailure();
+    if (failed(generalizeAll(rewriter)))
+      return signalPassFailure();
+    for (linalg::LinalgOp op : getStructuredOps())
+      splitReduction(rewriter, op);
+    KernelModule kernels(getOperation());
+    // Runs first: they begin before the op that they are found by.
+    convertRuns(rewriter, kernels);
+    convertSingly(rewriter, kernels);
   }
 
-  LogicalResult convert(RewriterBase &rewriter, KernelModule &kernels,
-                        Operation *op) {
-    FailureOr<linalg::LinalgOp> generic = generalize(rewriter, op);
-    if (failed(generic) || failed(checkCaptured(*generic)))
-      return failure();
-    FailureOr<LoopNest> nest = getLoopNest(*generic);
-    if (failed(nest))
-      return failure();
-    if (nest->getNumIterations() != 0) {
-      if (nest->hasReduction())
-        emitSequential(kernels, *generic, *nest);
-      else
-        emitElementwise(kernels, *generic, *nest);
+private:
+  SmallVector<linalg::LinalgOp> getStructuredOps() {
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (op.hasPureBufferSemantics())
+        ops.push_back(op);
+    });
+    return ops;
+  }
+
+  /// Makes loops over elements of all ops, and checks that they have kernels.
+  LogicalResult generalizeAll(RewriterBase &rewriter) {
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      auto structured = dyn_cast<linalg::LinalgOp>(op);
+      if (isa<memref::CopyOp>(op) ||
+          (structured && structured.hasPureBufferSemantics()))
+        ops.push_back(op);
+    });
+    bool hasFailed = false;
+    for (Operation *op : ops) {
+      FailureOr<linalg::LinalgOp> generic = generalize(rewriter, op);
+      if (failed(generic) || failed(checkCaptured(*generic))) {
+        hasFailed = true;
+        continue;
+      }
+      FailureOr<LoopNest> nest = getLoopNest(*generic, /*reportErrors=*/true);
+      if (failed(nest))
+        hasFailed = true;
+      else if (nest->getNumIterations() == 0)
+        rewriter.eraseOp(*generic);
     }
-    rewriter.eraseOp(*generic);
-    return success();
+    return failure(hasFailed);
+  }
+
+  void convertRuns(RewriterBase &rewriter, KernelModule &kernels) {
+    // What is erased is not looked at again, and no op is made on the way.
+    llvm::SmallPtrSet<Operation *, 32> done;
+    for (linalg::LinalgOp op : getStructuredOps()) {
+      if (op.getNumReductionLoops() == 0 || done.contains(op))
+        continue;
+      RowRun run = findRowRun(op);
+      if (run.ops.empty())
+        continue;
+      for (RowOp &rowOp : run.ops)
+        done.insert(rowOp.op);
+      emitRowRun(kernels, rewriter, run);
+    }
+  }
+
+  /// Converts every op that is left to a kernel of its own.
+  void convertSingly(RewriterBase &rewriter, KernelModule &kernels) {
+    SmallVector<linalg::LinalgOp> ops = getStructuredOps();
+    // Fills that are taken come before what takes them.
+    llvm::MapVector<Operation *, LoopNest> nests;
+    llvm::SmallPtrSet<Operation *, 32> taken;
+    for (linalg::LinalgOp op : ops) {
+      FailureOr<LoopNest> nest = getLoopNest(op, /*reportErrors=*/true);
+      if (failed(nest))
+        return signalPassFailure();
+      if (nest->hasReduction())
+        takeFills(rewriter, op, *nest, taken);
+      nests.insert({op, std::move(*nest)});
+    }
+    for (auto &[op, nest] : nests) {
+      if (taken.contains(op))
+        continue;
+      if (nest.hasReduction()) {
+        if (!emitColumns(kernels, op, nest))
+          emitSequential(kernels, op, nest);
+      } else if (!emitTransposed(kernels, op, nest)) {
+        emitElementwise(kernels, op, nest);
+      }
+      rewriter.eraseOp(op);
+    }
   }
 };
 
 } // namespace
+
+linalg::FillOp braid::kernels::findFill(Operation *op, Value buffer) {
+  // Memory that has one name.
+  if (!isOwnMemory(buffer))
+    return {};
+  Operation *last = nullptr;
+  for (Operation *user : buffer.getUsers()) {
+    if (user->getBlock() != op->getBlock() ||
+        llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
+      return {};
+    if (user->isBeforeInBlock(op) && (!last || last->isBeforeInBlock(user)))
+      last = user;
+  }
+  auto fill = dyn_cast_or_null<linalg::FillOp>(last);
+  return fill && fill.output() == buffer ? fill : linalg::FillOp();
+}

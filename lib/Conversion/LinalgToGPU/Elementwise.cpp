@@ -28,16 +28,11 @@ public:
   void emit();
 
 private:
-  void orderLoops();
   void chooseLanes();
   /// The values of the elements from iteration `linear` of vectors of `lanes`
   /// on: all loads, then all arithmetic, then all stores, so that the loads
   /// are in flight together.
   void emitElements(ArrayRef<Value> linear, int64_t lanes);
-  /// Runs `then` if `condition` holds.
-  void emitIf(Value condition, llvm::function_ref<void()> then,
-              llvm::function_ref<void()> otherwise = {});
-
   LoopNest &nest;
   KernelBuilder builder;
   ImplicitLocOpBuilder &b;
@@ -46,21 +41,6 @@ private:
   /// Elements behind the last whole vector.
   int64_t rest = 0;
 };
-
-/// The loops in the order of the first result's memory, so that neighbouring
-/// threads write neighbouring elements.
-void ElementwiseKernel::orderLoops() {
-  if (nest.usesIndices)
-    return;
-  auto order = llvm::to_vector(llvm::seq<unsigned>(0, nest.getNumLoops()));
-  ArrayRef<int64_t> strides = nest.outputs.front().strides;
-  llvm::sort(order, [&](unsigned a, unsigned c) {
-    return std::make_pair(-std::abs(strides[a]), a) <
-           std::make_pair(-std::abs(strides[c]), c);
-  });
-  nest.permute(order);
-  nest.collapse();
-}
 
 void ElementwiseKernel::chooseLanes() {
   unsigned inner = nest.getNumLoops() - 1;
@@ -132,22 +112,10 @@ void ElementwiseKernel::emitElements(ArrayRef<Value> linear, int64_t lanes) {
   }
   SmallVector<SmallVector<Value>> results;
   for (unsigned part = 0; part < linear.size(); ++part) {
-    SmallVector<Value> asked;
-    if (nest.usesIndices)
-      for (int loop : nest.loopOfDimension) {
-        if (loop < 0) {
-          asked.push_back(arith::ConstantIndexOp::create(b, 0));
-          continue;
-        }
-        Value index = builder.toIndex(indices[part][loop]);
-        if (lanes > 1 && loop == static_cast<int>(nest.getNumLoops()) - 1)
-          index = arith::AddIOp::create(
-              b, broadcast(b, index, lanes),
-              vector::StepOp::create(
-                  b, VectorType::get({lanes}, b.getIndexType())));
-        asked.push_back(index);
-      }
-    results.push_back(emitBody(b, *nest.body, mappings[part], lanes, asked));
+    results.push_back(
+        emitBody(b, *nest.body, mappings[part], lanes,
+                 builder.getAskedIndices(nest, indices[part], lanes,
+                                         nest.getNumLoops() - 1)));
   }
   for (unsigned part = 0; part < linear.size(); ++part)
     for (auto [access, value] : llvm::zip(nest.outputs, results[part]))
@@ -155,20 +123,8 @@ void ElementwiseKernel::emitElements(ArrayRef<Value> linear, int64_t lanes) {
                     builder.getAddress(access, indices[part]));
 }
 
-void ElementwiseKernel::emitIf(Value condition, llvm::function_ref<void()> then,
-                               llvm::function_ref<void()> otherwise) {
-  auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/!!otherwise);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  then();
-  if (otherwise) {
-    b.setInsertionPointToStart(branch.elseBlock());
-    otherwise();
-  }
-}
-
 void ElementwiseKernel::emit() {
-  orderLoops();
+  nest.orderByMemory();
   chooseLanes();
   builder.addOperands(nest);
   builder.setIndexType(nest);
@@ -183,17 +139,19 @@ void ElementwiseKernel::emit() {
   SmallVector<Value> parts;
   for (int64_t part = 0; part < unroll; ++part)
     parts.push_back(builder.addConstant(first, part * kBlockSize));
-  auto whole = [&] { emitElements(parts, lanes); };
-  if (rest != 0)
-    emitIf(builder.isLess(first, vectors), whole, [&] {
-      Value element = builder.addConstant(first, vectors * lanes - vectors);
-      emitIf(builder.isLess(element, nest.getNumIterations()),
-             [&] { emitElements({element}, 1); });
-    });
-  else if (blocks * kBlockSize * unroll != vectors)
-    emitIf(builder.isLess(first, vectors), whole);
-  else
-    whole();
+  bool isWhole = rest == 0 && blocks * kBlockSize * unroll == vectors;
+  builder.emitIf(isWhole ? Value() : builder.isLess(first, vectors),
+                 [&] { emitElements(parts, lanes); });
+  if (rest != 0) {
+    // The threads behind those that have vectors.
+    Value isBehind = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, first,
+                                           builder.constantIndex(vectors));
+    Value element = builder.addConstant(first, vectors * lanes - vectors);
+    builder.emitIf(
+        builder.both(isBehind,
+                     builder.isLess(element, nest.getNumIterations())),
+        [&] { emitElements({element}, 1); });
+  }
   builder.launch(blocks);
 }
 

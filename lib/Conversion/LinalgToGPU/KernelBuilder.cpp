@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -123,6 +124,17 @@ void KernelBuilder::addOperands(LoopNest &nest) {
     addScalar(value);
   for (Value value : getCaptured(*nest.body))
     addScalar(value);
+  for (Value value : nest.fills)
+    if (value)
+      addScalar(value);
+}
+
+Value KernelBuilder::getInitial(const LoopNest &nest, unsigned output,
+                                ArrayRef<Value> indices) {
+  if (Value value = nest.fills[output])
+    return fromHost.lookup(value);
+  const Access &access = nest.outputs[output];
+  return load(getMemory(access.buffer), getAddress(access, indices), 1);
 }
 
 void KernelBuilder::start(int64_t size, TypeRange workgroupMemory) {
@@ -264,7 +276,7 @@ void KernelBuilder::setIndexType(ArrayRef<const LoopNest *> nests) {
   bool fits = true;
   for (const LoopNest *nest : nests) {
     fits &= nest->getNumIterations() < limit;
-    for (const Access *access : const_cast<LoopNest *>(nest)->getAccesses()) {
+    for (const Access *access : nest->getAccesses()) {
       int64_t farthest = std::abs(access->base);
       for (auto [size, stride] : llvm::zip(nest->sizes, access->strides))
         farthest += std::abs(stride) * (size - 1);
@@ -348,9 +360,71 @@ Value KernelBuilder::getAddress(const Access &access, ArrayRef<Value> indices) {
   return addConstant(address, access.base);
 }
 
+SmallVector<Value> KernelBuilder::getAskedIndices(const LoopNest &nest,
+                                                  ArrayRef<Value> indices,
+                                                  int64_t lanes,
+                                                  unsigned vectorLoop) {
+  SmallVector<Value> asked;
+  if (!nest.usesIndices)
+    return asked;
+  for (int loop : nest.loopOfDimension) {
+    if (loop < 0) {
+      asked.push_back(arith::ConstantIndexOp::create(b, 0));
+      continue;
+    }
+    Value index = toIndex(indices[loop]);
+    if (lanes > 1 && loop == static_cast<int>(vectorLoop)) {
+      auto type = VectorType::get({lanes}, b.getIndexType());
+      index =
+          arith::AddIOp::create(b, vector::BroadcastOp::create(b, type, index),
+                                vector::StepOp::create(b, type));
+    }
+    asked.push_back(index);
+  }
+  return asked;
+}
+
+void KernelBuilder::emitIf(Value condition, llvm::function_ref<void()> emit) {
+  if (!condition)
+    return emit();
+  auto branch = scf::IfOp::create(b, condition);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  emit();
+}
+
+Value KernelBuilder::both(Value a, Value other) {
+  if (!a || !other)
+    return a ? a : other;
+  return arith::AndIOp::create(b, a, other);
+}
+
 //===----------------------------------------------------------------------===//
 // KernelBuilder: memory
 //===----------------------------------------------------------------------===//
+
+Type KernelBuilder::getWorkgroupType(int64_t size, Type element) {
+  auto space = gpu::AddressSpaceAttr::get(
+      b.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
+  return MemRefType::get({size}, element, MemRefLayoutAttrInterface(), space);
+}
+
+Value KernelBuilder::loadIf(Value condition, Value buffer, Value address,
+                            int64_t lanes) {
+  if (!condition)
+    return load(buffer, address, lanes);
+  Type type = cast<MemRefType>(buffer.getType()).getElementType();
+  if (lanes > 1)
+    type = VectorType::get({lanes}, type);
+  auto branch = scf::IfOp::create(b, type, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, load(buffer, address, lanes));
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(
+      b, arith::ConstantOp::create(b, b.getZeroAttr(type)).getResult());
+  return branch.getResult(0);
+}
 
 Value KernelBuilder::load(Value buffer, Value address, int64_t lanes) {
   Type type = cast<MemRefType>(buffer.getType()).getElementType();

@@ -95,9 +95,28 @@ public:
   mlir::Value getAddress(const Access &access,
                          llvm::ArrayRef<mlir::Value> indices);
 
+  /// What `linalg.index` asks for in `nest`, at `indices` of its loops; along
+  /// the loop `vectorLoop` for `lanes` neighbours.
+  llvm::SmallVector<mlir::Value>
+  getAskedIndices(const LoopNest &nest, llvm::ArrayRef<mlir::Value> indices,
+                  int64_t lanes, unsigned vectorLoop);
+
+  /// Emits something that runs where `condition` holds; always without one.
+  void emitIf(mlir::Value condition, llvm::function_ref<void()> emit);
+  /// True where both hold; one that is null always does.
+  mlir::Value both(mlir::Value a, mlir::Value other);
+
+  /// The type of `size` elements that a block shares.
+  mlir::Type getWorkgroupType(int64_t size, mlir::Type element);
   /// Loads `lanes` neighbouring elements, a scalar for one.
   mlir::Value load(mlir::Value memory, mlir::Value address, int64_t lanes);
+  /// The same where `condition` holds, and zeros elsewhere.
+  mlir::Value loadIf(mlir::Value condition, mlir::Value memory,
+                     mlir::Value address, int64_t lanes);
   void store(mlir::Value value, mlir::Value memory, mlir::Value address);
+  /// What `nest`'s output `output` holds at first.
+  mlir::Value getInitial(const LoopNest &nest, unsigned output,
+                         llvm::ArrayRef<mlir::Value> indices);
 
   /// Ends the body and launches `numBlocks` blocks.
   void launch(int64_t numBlocks);

@@ -17,9 +17,29 @@ namespace braid::kernels {
 /// of neighbouring elements.
 void emitElementwise(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
 
+/// Computes an op without reductions, before `op`, that reads some inputs along
+/// another dimension than it writes: through tiles in shared memory. False
+/// where that is not so.
+bool emitTransposed(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
+
 /// Computes any op, before `op`: a thread has one element of the results and
 /// runs the reductions in the order of the op.
 void emitSequential(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
+
+/// Reduces along outer dimensions, before `op`: neighbouring threads have
+/// neighbouring results. False where results or operands are not such
+/// neighbours.
+bool emitColumns(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
+
+/// Splits the reduction of `op` in two, the first of which has results enough
+/// for all multiprocessors: `op` then reduces what the first leaves. Returns
+/// the first; null where `op` has results enough, or cannot be split.
+mlir::linalg::LinalgOp splitReduction(mlir::RewriterBase &rewriter,
+                                      mlir::linalg::LinalgOp op);
+
+/// The op that gives `buffer` the value that `op` finds in it, where that is a
+/// fill and nothing else reads it; null otherwise.
+mlir::linalg::FillOp findFill(mlir::Operation *op, mlir::Value buffer);
 
 } // namespace braid::kernels
 

@@ -34,6 +34,11 @@ SmallVector<Access *> LoopNest::getAccesses() {
   return accesses;
 }
 
+SmallVector<const Access *> LoopNest::getAccesses() const {
+  return llvm::to_vector_of<const Access *>(
+      const_cast<LoopNest *>(this)->getAccesses());
+}
+
 void LoopNest::permute(ArrayRef<unsigned> order) {
   SmallVector<int64_t> oldSizes = sizes;
   SmallVector<bool> oldKinds = isReduction;
@@ -51,6 +56,30 @@ void LoopNest::permute(ArrayRef<unsigned> order) {
       loop = llvm::find(order, static_cast<unsigned>(loop)) - order.begin();
 }
 
+void LoopNest::orderByMemory() {
+  if (usesIndices)
+    return;
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, getNumLoops()));
+  ArrayRef<int64_t> strides = outputs.front().strides;
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::make_pair(-std::abs(strides[a]), a) <
+           std::make_pair(-std::abs(strides[b]), b);
+  });
+  permute(order);
+  collapse();
+}
+
+void LoopNest::merge(unsigned loop) {
+  unsigned outer = loop - 1;
+  sizes[outer] *= sizes[loop];
+  sizes.erase(sizes.begin() + loop);
+  isReduction.erase(isReduction.begin() + loop);
+  for (Access *access : getAccesses()) {
+    access->strides[outer] = access->strides[loop];
+    access->strides.erase(access->strides.begin() + loop);
+  }
+}
+
 void LoopNest::collapse() {
   if (usesIndices)
     return;
@@ -61,13 +90,7 @@ void LoopNest::collapse() {
           return access->strides[outer] == access->strides[loop] * sizes[loop];
         }))
       continue;
-    sizes[outer] *= sizes[loop];
-    sizes.erase(sizes.begin() + loop);
-    isReduction.erase(isReduction.begin() + loop);
-    for (Access *access : getAccesses()) {
-      access->strides[outer] = access->strides[loop];
-      access->strides.erase(access->strides.begin() + loop);
-    }
+    merge(loop);
   }
   loopOfDimension.clear();
 }
@@ -114,7 +137,8 @@ static TypedAttr getSplat(Value buffer) {
 }
 
 /// How `op` accesses `operand`, by the dimensions of the op.
-static FailureOr<Access> getAccess(linalg::LinalgOp op, OpOperand &operand) {
+static FailureOr<Access> getAccess(linalg::LinalgOp op, OpOperand &operand,
+                                   bool reportErrors) {
   auto type = cast<MemRefType>(operand.get().getType());
   auto fail = [&](const Twine &what) {
     return op->emitOpError()
@@ -141,7 +165,8 @@ static FailureOr<Access> getAccess(linalg::LinalgOp op, OpOperand &operand) {
   return access;
 }
 
-FailureOr<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op) {
+FailureOr<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op,
+                                                bool reportErrors) {
   LoopNest nest{op.getLoc()};
   nest.body = op.getBlock();
   for (OpOperand &operand : op->getOpOperands()) {
@@ -159,13 +184,14 @@ FailureOr<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op) {
       nest.constants.emplace_back(splat, argument);
       continue;
     }
-    FailureOr<Access> access = getAccess(op, operand);
+    FailureOr<Access> access = getAccess(op, operand, reportErrors);
     if (failed(access))
       return failure();
     access->argument = argument;
     (op.isDpsInit(&operand) ? nest.outputs : nest.inputs)
         .push_back(std::move(*access));
   }
+  nest.fills.resize(nest.outputs.size());
   op.getBlock()->walk([&](linalg::IndexOp) { nest.usesIndices = true; });
 
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();

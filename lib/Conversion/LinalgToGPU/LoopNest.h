@@ -39,6 +39,9 @@ struct LoopNest {
   llvm::SmallVector<std::pair<mlir::Value, mlir::BlockArgument>> scalars;
   /// Operands of which every element is one constant.
   llvm::SmallVector<std::pair<mlir::TypedAttr, mlir::BlockArgument>> constants;
+  /// For each output the number that it was just filled with; null where it is
+  /// what the memory holds.
+  llvm::SmallVector<mlir::Value> fills;
   /// For each loop of the op its loop here, or -1 for one that is dropped.
   llvm::SmallVector<int> loopOfDimension;
   /// The body asks for indices, so that loops are neither merged nor moved.
@@ -52,17 +55,25 @@ struct LoopNest {
     return !outputs[index].argument.use_empty();
   }
   llvm::SmallVector<Access *> getAccesses();
+  llvm::SmallVector<const Access *> getAccesses() const;
 
   /// Puts the loops in the order `order`.
   void permute(llvm::ArrayRef<unsigned> order);
+  /// Puts the loops in the order of the first output's memory, so that
+  /// neighbouring threads write neighbouring elements, and merges them.
+  void orderByMemory();
+  /// Merges the loop `loop` with the one around it.
+  void merge(unsigned loop);
   /// Merges neighbouring loops of one kind that all accesses step through as
   /// one.
   void collapse();
 };
 
-/// The loops of `op`, a linalg op on buffers with one block; an error at `op`
-/// where sizes, strides, types or indices have no kernel.
-mlir::FailureOr<LoopNest> getLoopNest(mlir::linalg::LinalgOp op);
+/// The loops of `op`, a linalg op on buffers with one block; fails, with an
+/// error at `op` if asked, where sizes, strides, types or indices have no
+/// kernel.
+mlir::FailureOr<LoopNest> getLoopNest(mlir::linalg::LinalgOp op,
+                                      bool reportErrors);
 
 } // namespace braid::kernels
 

@@ -48,12 +48,9 @@ SmallVector<Value> SequentialKernel::emitIteration(ValueRange values) {
       mapping.map(access.argument,
                   builder.load(builder.getMemory(access.buffer),
                                builder.getAddress(access, indices), 1));
-  SmallVector<Value> asked;
-  if (nest.usesIndices)
-    for (int loop : nest.loopOfDimension)
-      asked.push_back(loop < 0 ? arith::ConstantIndexOp::create(b, 0)
-                               : builder.toIndex(indices[loop]));
-  return emitBody(b, *nest.body, mapping, 1, asked);
+  return emitBody(b, *nest.body, mapping, /*lanes=*/1,
+                  builder.getAskedIndices(nest, indices, /*lanes=*/1,
+                                          /*vectorLoop=*/0));
 }
 
 SmallVector<Value> SequentialKernel::emitLoops(unsigned number,
@@ -97,10 +94,9 @@ void SequentialKernel::emit() {
        llvm::zip(parallel, builder.delinearize(thread, sizes)))
     indices[loop] = index;
   SmallVector<Value> values, addresses;
-  for (Access &access : nest.outputs) {
+  for (auto [output, access] : llvm::enumerate(nest.outputs)) {
     addresses.push_back(builder.getAddress(access, indices));
-    values.push_back(
-        builder.load(builder.getMemory(access.buffer), addresses.back(), 1));
+    values.push_back(builder.getInitial(nest, output, indices));
   }
   values = emitLoops(0, values);
   for (auto [access, address, value] :

@@ -8,6 +8,7 @@
 
 #include "BufferFlow.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -19,8 +20,8 @@ static bool isBuffer(Value value) {
   return isa<BaseMemRefType>(value.getType());
 }
 
-/// Calls `add` with what each of `successors` of `op` gets for `use`, out of
-/// `operands`.
+/// Adds what each of `successors` of `op` gets for `use`; `get` gives the
+/// operands that are passed to one.
 static void addInputs(RegionBranchOpInterface op, OpOperand &use,
                       ArrayRef<RegionSuccessor> successors,
                       function_ref<OperandRange(const RegionSuccessor &)> get,
@@ -35,7 +36,42 @@ static void addInputs(RegionBranchOpInterface op, OpOperand &use,
   }
 }
 
-SmallVector<Value> braid::getForwarded(OpOperand &use) {
+static llvm::SetVector<Value>
+collectAliases(ValueRange buffers, function_ref<bool(OpOperand &)> stopAt,
+               ArrayRef<Operation *> callers);
+
+/// Adds the results of `call` that its callee may return for `use`. `callers`
+/// are the functions that are being looked at.
+static void addResults(func::CallOp call, OpOperand &use,
+                       ArrayRef<Operation *> callers,
+                       SmallVectorImpl<Value> &forwarded) {
+  if (llvm::none_of(call.getResults(), isBuffer))
+    return;
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  if (!callee || callee.isExternal() || llvm::is_contained(callers, callee)) {
+    llvm::append_range(forwarded,
+                       llvm::make_filter_range(call.getResults(), isBuffer));
+    return;
+  }
+  SmallVector<Operation *> inner(callers);
+  inner.push_back(callee);
+  llvm::SetVector<Value> aliases = collectAliases(
+      callee.getArgument(use.getOperandNumber()),
+      [](OpOperand &) { return false; }, inner);
+  callee.walk([&](func::ReturnOp exit) {
+    for (auto [result, value] :
+         llvm::zip_equal(call.getResults(), exit.getOperands()))
+      if (aliases.contains(value))
+        forwarded.push_back(result);
+  });
+}
+
+/// The values that may refer to the memory of `use`'s buffer because its owner
+/// uses it: views, what regions and loops get and give, arguments of blocks,
+/// results of calls.
+static SmallVector<Value> getForwarded(OpOperand &use,
+                                       ArrayRef<Operation *> callers) {
   Operation *owner = use.getOwner();
   SmallVector<Value> forwarded;
   SmallVector<RegionSuccessor> successors;
@@ -50,7 +86,8 @@ SmallVector<Value> braid::getForwarded(OpOperand &use) {
     return forwarded;
   }
   if (auto terminator = dyn_cast<RegionBranchTerminatorOpInterface>(owner)) {
-    if (auto regions = dyn_cast<RegionBranchOpInterface>(owner->getParentOp())) {
+    if (auto regions =
+            dyn_cast<RegionBranchOpInterface>(owner->getParentOp())) {
       regions.getSuccessorRegions(RegionBranchPoint(terminator), successors);
       addInputs(
           regions, use, successors,
@@ -67,22 +104,31 @@ SmallVector<Value> braid::getForwarded(OpOperand &use) {
       forwarded.push_back(*argument);
     return forwarded;
   }
-  // A view, a choice, a call: any result may be the buffer or a part of it.
-  llvm::append_range(forwarded, llvm::make_filter_range(owner->getResults(),
-                                                        isBuffer));
+  if (auto call = dyn_cast<func::CallOp>(owner)) {
+    addResults(call, use, callers, forwarded);
+    return forwarded;
+  }
+  // A view, a choice: any result may be the buffer or a part of it.
+  llvm::append_range(forwarded,
+                     llvm::make_filter_range(owner->getResults(), isBuffer));
   return forwarded;
 }
 
-llvm::SetVector<Value>
-braid::getAliases(ValueRange buffers,
-                  function_ref<bool(OpOperand &)> stopAt) {
+static llvm::SetVector<Value>
+collectAliases(ValueRange buffers, function_ref<bool(OpOperand &)> stopAt,
+               ArrayRef<Operation *> callers) {
   llvm::SetVector<Value> aliases(buffers.begin(), buffers.end());
   for (unsigned index = 0; index < aliases.size(); ++index)
     for (OpOperand &use : aliases[index].getUses())
       if (!stopAt(use))
-        for (Value value : getForwarded(use))
+        for (Value value : getForwarded(use, callers))
           aliases.insert(value);
   return aliases;
+}
+
+llvm::SetVector<Value>
+braid::getAliases(ValueRange buffers, function_ref<bool(OpOperand &)> stopAt) {
+  return collectAliases(buffers, stopAt, {});
 }
 
 bool braid::isCarried(OpOperand &use, Operation *loop) {

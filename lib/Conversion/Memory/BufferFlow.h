@@ -1,4 +1,5 @@
-//===- BufferFlow.h - Where buffers go ---------------------------*- C++ -*-===//
+//===- BufferFlow.h - Where buffers go ---------------------------*- C++
+//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,17 +15,15 @@
 
 namespace braid {
 
-/// The values that may refer to the memory of `use`'s buffer because its owner
-/// uses it: views, what regions and loops get and give, arguments of blocks,
-/// results of calls.
-llvm::SmallVector<mlir::Value> getForwarded(mlir::OpOperand &use);
-
 /// All values that may refer to the memory of one of `buffers`, themselves
-/// first. Nothing is followed across a use for which `stopAt` is true.
+/// first: views, what regions and loops get and give, arguments of blocks,
+/// results of calls. Nothing is followed across a use for which `stopAt` is
+/// true.
 llvm::SetVector<mlir::Value> getAliases(
     mlir::ValueRange buffers,
-    llvm::function_ref<bool(mlir::OpOperand &)> stopAt =
-        [](mlir::OpOperand &) { return false; });
+    llvm::function_ref<bool(mlir::OpOperand &)> stopAt = [](mlir::OpOperand &) {
+      return false;
+    });
 
 /// True for a use by which `loop`, an scf.for or scf.while, gives a value to
 /// its next iteration.

@@ -39,8 +39,8 @@ Value createElement(OpBuilder &builder, Location loc,
   if (!isa<ComplexType>(type))
     return arith::ConstantOp::create(
         builder, loc, cast<TypedAttr>(elements.getSplatValue<Attribute>()));
-  return complex::ConstantOp::create(
-      builder, loc, type, elements.getSplatValue<ArrayAttr>());
+  return complex::ConstantOp::create(builder, loc, type,
+                                     elements.getSplatValue<ArrayAttr>());
 }
 
 /// The elements of `value` if it is a constant of one value; null otherwise.

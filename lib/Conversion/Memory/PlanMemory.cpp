@@ -8,6 +8,7 @@
 
 #include "../Support/Buffers.h"
 #include "BufferFlow.h"
+#include "RotateLoopBuffers.h"
 
 #include "braid/Conversion/EntryPoints.h"
 #include "braid/Conversion/Passes.h"
@@ -131,28 +132,30 @@ static bool isCarriedByBlocks(memref::AllocOp allocation) {
 }
 
 LogicalResult FunctionPlanner::collect() {
-  WalkResult result = function.walk([&](Operation *op) {
-    if (!isa<memref::AllocOp, memref::AllocaOp>(op))
-      return WalkResult::advance();
-    if (failed(check(op)))
-      return WalkResult::interrupt();
-    if (auto alloca = dyn_cast<memref::AllocaOp>(op)) {
-      OpBuilder builder(op);
-      auto allocation =
-          memref::AllocOp::create(builder, op->getLoc(), alloca.getType());
-      alloca.replaceAllUsesWith(allocation.getResult());
-      alloca.erase();
-      op = allocation;
-    }
-    auto allocation = cast<memref::AllocOp>(op);
-    if (isCarriedByBlocks(allocation)) {
-      op->emitOpError() << "is carried by a loop of blocks, expected structured "
-                           "control flow, to which --lift-cf-to-scf brings it";
-      return WalkResult::interrupt();
-    }
-    allocations.push_back(allocation);
-    return WalkResult::advance();
-  });
+  WalkResult result =
+      function.walk([&](Operation *op) {
+        if (!isa<memref::AllocOp, memref::AllocaOp>(op))
+          return WalkResult::advance();
+        if (failed(check(op)))
+          return WalkResult::interrupt();
+        if (auto alloca = dyn_cast<memref::AllocaOp>(op)) {
+          OpBuilder builder(op);
+          auto allocation =
+              memref::AllocOp::create(builder, op->getLoc(), alloca.getType());
+          alloca.replaceAllUsesWith(allocation.getResult());
+          alloca.erase();
+          op = allocation;
+        }
+        auto allocation = cast<memref::AllocOp>(op);
+        if (isCarriedByBlocks(allocation)) {
+          op->emitOpError()
+              << "is carried by a loop of blocks, expected structured "
+                 "control flow, to which --lift-cf-to-scf brings it";
+          return WalkResult::interrupt();
+        }
+        allocations.push_back(allocation);
+        return WalkResult::advance();
+      });
   return failure(result.wasInterrupted());
 }
 
@@ -190,14 +193,13 @@ void FunctionPlanner::replace(Value arena) {
     Value &constant = constants[offset];
     if (!constant) {
       builder.setInsertionPointAfterValue(arena);
-      constant = arith::ConstantIndexOp::create(builder, function.getLoc(),
-                                                offset);
+      constant =
+          arith::ConstantIndexOp::create(builder, function.getLoc(), offset);
     }
     builder.setInsertionPoint(allocation);
-    Value view =
-        memref::ViewOp::create(builder, allocation.getLoc(),
-                               allocation.getType(), arena, constant,
-                               ValueRange());
+    Value view = memref::ViewOp::create(builder, allocation.getLoc(),
+                                        allocation.getType(), arena, constant,
+                                        ValueRange());
     allocation.replaceAllUsesWith(view);
     allocation.erase();
   }
@@ -261,15 +263,18 @@ static Value addArenaArgument(func::FuncOp function, MemRefType type,
     if (!call)
       continue;
     OpBuilder builder(call);
-    auto arena = memref::AllocOp::create(
-        builder, call.getLoc(), type,
-        builder.getI64IntegerAttr(kArenaAlignment));
+    auto arena =
+        memref::AllocOp::create(builder, call.getLoc(), type,
+                                builder.getI64IntegerAttr(kArenaAlignment));
     call.getOperandsMutable().append(arena.getResult());
   }
   return function.getArgument(number);
 }
 
 LogicalResult PlanMemoryPass::plan(func::FuncOp function, int64_t &most) {
+  // The arena of a callee may hold what a loop carries.
+  if (failed(rotateLoopBuffers(function)))
+    return failure();
   FunctionPlanner planner(function);
   if (failed(planner.collect()))
     return failure();
@@ -282,9 +287,9 @@ LogicalResult PlanMemoryPass::plan(func::FuncOp function, int64_t &most) {
   Value arena;
   if (function->hasAttr(kEntryAttrName)) {
     builder.setInsertionPointToStart(&function.getBody().front());
-    auto allocation = memref::AllocOp::create(
-        builder, function.getLoc(), type,
-        builder.getI64IntegerAttr(kArenaAlignment));
+    auto allocation =
+        memref::AllocOp::create(builder, function.getLoc(), type,
+                                builder.getI64IntegerAttr(kArenaAlignment));
     allocation->setAttr(kArenaAttrName, builder.getUnitAttr());
     arena = allocation;
     most = std::max(most, plan.bytes);

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BufferFlow.h"
+#include "RotateLoopBuffers.h"
 
+#include "BufferFlow.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
@@ -37,9 +37,7 @@ public:
     return cast<scf::YieldOp>(
         cast<scf::ForOp>(*loop).getBody()->getTerminator());
   }
-  Block::BlockArgListType getArguments() {
-    return loop.getRegionIterArgs();
-  }
+  Block::BlockArgListType getArguments() { return loop.getRegionIterArgs(); }
   bool carriesTokens() {
     return llvm::any_of(getArguments(), [](Value value) {
       return isa<comm::TokenType>(value.getType());
@@ -167,9 +165,8 @@ private:
 };
 
 /// Where a loop may hand a buffer on for ever, makes it hand on a copy.
-LogicalResult
-Rotator::boundLifetimes(CarryingLoop &loop,
-                        ArrayRef<memref::AllocOp> allocations) {
+LogicalResult Rotator::boundLifetimes(CarryingLoop &loop,
+                                      ArrayRef<memref::AllocOp> allocations) {
   llvm::SmallBitVector endless(loop.getArguments().size());
   for (memref::AllocOp allocation : allocations) {
     if (loop.getLifetime(allocation))
@@ -177,7 +174,8 @@ Rotator::boundLifetimes(CarryingLoop &loop,
     if (loop.carriesTokens())
       return allocation.emitOpError()
              << "is carried by a loop for an unknown number of iterations, and "
-                "the loop carries operations in flight, whose buffers cannot be "
+                "the loop carries operations in flight, whose buffers cannot "
+                "be "
                 "copied";
     for (unsigned number = 0; number < endless.size(); ++number) {
       llvm::SmallBitVector reached(endless.size());
@@ -251,17 +249,23 @@ LogicalResult Rotator::rotate(LoopLikeOpInterface op) {
 struct RotateLoopBuffersPass
     : public braid::impl::RotateLoopBuffersPassBase<RotateLoopBuffersPass> {
   void runOnOperation() override {
-    Rotator rotator(&getContext());
-    // Inner loops first: what they rotate may be carried by the outer ones.
-    SmallVector<LoopLikeOpInterface> loops;
-    getOperation().walk([&](LoopLikeOpInterface loop) {
-      if (isa<scf::ForOp, scf::WhileOp>(loop))
-        loops.push_back(loop);
-    });
-    for (LoopLikeOpInterface loop : loops)
-      if (failed(rotator.rotate(loop)))
-        return signalPassFailure();
+    if (failed(rotateLoopBuffers(getOperation())))
+      signalPassFailure();
   }
 };
 
 } // namespace
+
+LogicalResult braid::rotateLoopBuffers(func::FuncOp function) {
+  Rotator rotator(function.getContext());
+  // Inner loops first: what they rotate may be carried by the outer ones.
+  SmallVector<LoopLikeOpInterface> loops;
+  function.walk([&](LoopLikeOpInterface loop) {
+    if (isa<scf::ForOp, scf::WhileOp>(loop))
+      loops.push_back(loop);
+  });
+  for (LoopLikeOpInterface loop : loops)
+    if (failed(rotator.rotate(loop)))
+      return failure();
+  return success();
+}

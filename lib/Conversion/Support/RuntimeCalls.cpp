@@ -170,12 +170,33 @@ LLVM::GlobalOp braid::createSite(OpBuilder &builder, ModuleOp module,
       });
 }
 
-std::string braid::getGroupGlobalName(StringRef name) {
-  return ("__braid_group_" + name).str();
+std::string braid::getGroupGlobalName(StringRef name, StringRef lane) {
+  return ("__braid_group_" + name + (lane.empty() ? "" : ":") + lane).str();
+}
+
+/// A constant that describes `lane` of the group called `group`.
+static LLVM::GlobalOp createLane(OpBuilder &builder, ModuleOp module,
+                                 Location loc, StringRef group,
+                                 const RuntimeLane &lane) {
+  std::string name = ("__braid_lane_" + group + ":" + lane.name).str();
+  LLVM::GlobalOp text =
+      createString(builder, module, loc, name + "_name", lane.name);
+  Type i32 = builder.getI32Type();
+  auto type = LLVM::LLVMStructType::getLiteral(
+      builder.getContext(),
+      {LLVM::LLVMPointerType::get(builder.getContext()), i32, i32});
+  return createConstant(
+      builder, module, loc, type, name, [&](OpBuilder &builder) {
+        return createStruct(builder, loc, type,
+                            {LLVM::AddressOfOp::create(builder, loc, text),
+                             createI32(builder, loc, lane.ctas),
+                             createI32(builder, loc, lane.transport)});
+      });
 }
 
 void braid::createGroup(OpBuilder &builder, ModuleOp module, Location loc,
-                        StringRef name, ArrayRef<ArrayRef<int64_t>> lists) {
+                        StringRef name, ArrayRef<ArrayRef<int64_t>> lists,
+                        ArrayRef<RuntimeLane> lanes) {
   MLIRContext *context = builder.getContext();
   auto pointer = LLVM::LLVMPointerType::get(context);
   Type i32 = builder.getI32Type();
@@ -195,19 +216,25 @@ void braid::createGroup(OpBuilder &builder, ModuleOp module, Location loc,
     ranksGlobal =
         createIntegers(builder, module, loc, global + "_ranks", ranks, 32);
   }
-  createConstant(builder, module, loc, type, global, [&](OpBuilder &builder) {
-    auto getAddress = [&](LLVM::GlobalOp constant) -> Value {
-      return constant
-                 ? LLVM::AddressOfOp::create(builder, loc, constant).getResult()
-                 : Value();
-    };
-    return createStruct(builder, loc, type,
-                        {getAddress(nameText),
-                         createI32(builder, loc, lists.empty()),
-                         createI32(builder, loc, lists.size()),
-                         getAddress(offsetsGlobal), getAddress(ranksGlobal),
-                         /*lane=*/Value()});
-  });
+  auto createDescriptor = [&](StringRef lane, LLVM::GlobalOp laneGlobal) {
+    createConstant(
+        builder, module, loc, type, getGroupGlobalName(name, lane),
+        [&](OpBuilder &builder) {
+          auto getAddress = [&](LLVM::GlobalOp constant) -> Value {
+            return constant ? LLVM::AddressOfOp::create(builder, loc, constant)
+                                  .getResult()
+                            : Value();
+          };
+          return createStruct(
+              builder, loc, type,
+              {getAddress(nameText), createI32(builder, loc, lists.empty()),
+               createI32(builder, loc, lists.size()), getAddress(offsetsGlobal),
+               getAddress(ranksGlobal), getAddress(laneGlobal)});
+        });
+  };
+  createDescriptor({}, LLVM::GlobalOp());
+  for (const RuntimeLane &lane : lanes)
+    createDescriptor(lane.name, createLane(builder, module, loc, name, lane));
 }
 
 //===----------------------------------------------------------------------===//
@@ -270,9 +297,9 @@ Value RuntimeCallBuilder::getSite() {
   return LLVM::AddressOfOp::create(builder, loc, site);
 }
 
-Value RuntimeCallBuilder::getGroup(StringRef name) {
+Value RuntimeCallBuilder::getGroup(StringRef name, StringRef lane) {
   return LLVM::AddressOfOp::create(builder, loc, pointer,
-                                   getGroupGlobalName(name));
+                                   getGroupGlobalName(name, lane));
 }
 
 Value RuntimeCallBuilder::getConstantArray(ArrayRef<int64_t> values) {

@@ -12,51 +12,13 @@ import shutil
 import subprocess
 import sys
 
-from programs import all_programs
-
 HERE = os.path.dirname(os.path.abspath(__file__))
-KERNELS = ["--braid-prepare", "--convert-elementwise-to-linalg", "--comm-bufferize", "--braid-prepare-entries", "--canonicalize",
-           "--cse", "--convert-linalg-to-gpu", "--canonicalize", "--cse", "--symbol-dce"]
+sys.path.insert(0, os.path.join(HERE, "..", "..", "Inputs"))
+from kernel_launches import braid_opt, make_kernels  # noqa: E402
+from programs import all_programs  # noqa: E402
+
+# What PyTorch calls the element types.
 DTYPES = {"bf16": "bfloat16", "f16": "float16", "f32": "float32", "f64": "float64"}
-
-
-def braid_opt(tool, source, flags):
-    done = subprocess.run([tool, "-", *flags], input=source, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"braid-opt {' '.join(flags)}:\n{done.stderr}")
-    return done.stdout
-
-
-def buffer_of(text):
-    """A memref type as shape and element type."""
-    *shape, element = re.match(r"memref<(?:((?:\d+x)*)(\w+))", text).groups()
-    dims = [int(d) for d in (shape[0] or "").split("x") if d]
-    return {"shape": dims, "dtype": DTYPES[element]}
-
-
-def read_launches(text):
-    """The buffers and launches of the function in `text`."""
-    host = text[: text.index("gpu.module")]
-    signature = re.search(r"func\.func @main\((.*?)\) attributes", host, re.S).group(1)
-    buffers = {name: buffer_of(kind) for name, kind in re.findall(r"(%\w+): (memref<[^>]*>)", signature)}
-    directions = re.findall(r'direction = "(\w+)"', host)
-    for name, direction in zip(buffers, directions):
-        buffers[name]["direction"] = direction
-    constants = {name: int(value) for name, value in re.findall(r"(%\w+) = arith\.constant (-?\d+) : index", host)}
-    launches = []
-    for line in host.splitlines():
-        if match := re.match(r"\s*(%\w+) = memref\.alloc\(\).* : (memref<.*>)", line):
-            buffers[match.group(1)] = {**buffer_of(match.group(2)), "direction": "scratch"}
-        elif "gpu.launch_func" in line:
-            kernel = re.search(r"@\w+::@(\w+)", line).group(1)
-            blocks, threads = re.findall(r"(?:blocks|threads) in \(([^)]*)\)", line)
-            arguments = re.search(r"args\((.*)\)", line).group(1)
-            names = re.findall(r"(%\w+) : ", arguments)
-            launches.append({"kernel": kernel, "grid": [constants[c] for c in blocks.split(", ")],
-                             "block": [constants[c] for c in threads.split(", ")], "arguments": names})
-        elif not re.match(r"\s*(module|func\.func|return|\}|%\w+ = arith\.constant|#)", line) and line.strip():
-            sys.exit(f"prepare.py knows no such line: {line}")
-    return buffers, launches
 
 
 def read_ptx(text):
@@ -81,10 +43,11 @@ def main():
             continue
         path = os.path.join(options.output, program.name)
         source = program.mlir()
-        kernels = braid_opt(options.braid_opt, source, KERNELS)
-        buffers, launches = read_launches(kernels)
+        kernels, buffers, launches = make_kernels(source, options.braid_opt)
+        for buffer in buffers.values():
+            buffer["dtype"] = DTYPES[buffer.pop("type")]
         lower = f"--braid-lower-kernels=chip={options.chip} features={options.features}"
-        ptx = read_ptx(braid_opt(options.braid_opt, kernels, [lower, "--gpu-module-to-binary=format=isa"]))
+        ptx = read_ptx(braid_opt(kernels, [lower, "--gpu-module-to-binary=format=isa"], options.braid_opt))
         for suffix, content in ((".mlir", source), (".kernels.mlir", kernels), (".ptx", ptx)):
             with open(path + suffix, "w") as file:
                 file.write(content)

@@ -71,7 +71,6 @@ class Program:
         return self.function([(n, self.matrix()) for n in inputs], self.matrix(result), lines, "%r")
 
     def write_copy(self):
-        # Changes the sign of nothing: a copy that is no memref.copy.
         return self.pointwise(["a"], "", f"%a_ : {self.dtype}")
 
     def write_relu(self):

@@ -37,7 +37,7 @@ def tolerance(kind, dtype, depth):
         return 0.0
     if kind.startswith("sum"):
         return 2.0**-23 * 4 * max(1.0, depth) ** 0.5
-    return 4 * unit
+    return 8 * unit
 
 
 def error(result, expected):

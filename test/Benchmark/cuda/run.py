@@ -67,7 +67,7 @@ def prepare(driver, program):
     calls = []
     for launch in program["launches"]:
         values = [ctypes.c_void_p(tensors[name].data_ptr()) for name in launch["arguments"]]
-        pointers = (ctypes.c_void_p * len(values))(*[ctypes.cast(ctypes.byref(v), ctypes.c_void_p) for v in values])
+        pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(v) for v in values])
         calls.append((driver.function(module, launch["kernel"]), launch["grid"], launch["block"], pointers, values))
     stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 

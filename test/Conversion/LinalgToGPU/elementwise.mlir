@@ -100,11 +100,12 @@ func.func @empty(%a: memref<0x4xf32>, %b: memref<0x4xf32>) {
 //       CHECK:   %[[VECTOR:.*]] = arith.cmpi ult, %{{.*}}, %c64_i32 : i32
 //       CHECK:   scf.if %[[VECTOR]] {
 //       CHECK:     vector.store %{{.*}} {alignment = 16 : i64} : memref<257xf32, strided<[1]>>, vector<4xf32>
-//       CHECK:   } else {
-//       CHECK:     %[[ELEMENT:.*]] = arith.addi %{{.*}}, %c192_i32 : i32
-//       CHECK:     %[[INSIDE:.*]] = arith.cmpi ult, %[[ELEMENT]], %c257_i32 : i32
-//       CHECK:     scf.if %[[INSIDE]] {
-//       CHECK:       memref.store
+//       CHECK:   %[[BEHIND:.*]] = arith.cmpi uge, %[[THREAD:.*]], %c64_i32 : i32
+//       CHECK:   %[[ELEMENT:.*]] = arith.addi %[[THREAD]], %c192_i32 : i32
+//       CHECK:   %[[INSIDE:.*]] = arith.cmpi ult, %[[ELEMENT]], %c257_i32 : i32
+//       CHECK:   %[[BOTH:.*]] = arith.andi %[[BEHIND]], %[[INSIDE]] : i1
+//       CHECK:   scf.if %[[BOTH]] {
+//       CHECK:     memref.store
 
 // CHECK-LABEL: gpu.func @elementwise_1(
 //       CHECK:   %[[X0:.*]] = vector.load %{{.*}} {alignment = 8 : i64} : {{.*}}, vector<4xbf16>

@@ -44,8 +44,8 @@ std::vector<ArenaBuffer> makeRandom(unsigned count, int64_t maxLifetime,
   for (auto [index, buffer] : llvm::enumerate(buffers)) {
     buffer.bytes = static_cast<int64_t>(random() % 100000);
     buffer.begin = static_cast<int64_t>(index);
-    buffer.end = buffer.begin +
-                 static_cast<int64_t>(random() % (maxLifetime + 1));
+    buffer.end =
+        buffer.begin + static_cast<int64_t>(random() % (maxLifetime + 1));
   }
   return buffers;
 }

@@ -62,17 +62,17 @@ void CommDialect::initialize() {
   addInterfaces<CommInlinerInterface>();
 }
 
-/// Emits the error for an attribute whose value is not of the expected form.
-static LogicalResult emitWrongValue(Operation *op, NamedAttribute attribute,
-                                    const Twine &expected) {
+LogicalResult braid::comm::emitWrongValue(Operation *op,
+                                          NamedAttribute attribute,
+                                          const Twine &expected) {
   return op->emitOpError() << "attribute '" << attribute.getName().getValue()
                            << "' is " << attribute.getValue() << ", expected "
                            << expected;
 }
 
-/// Emits the error for an attribute on an op that it says nothing about.
-static LogicalResult emitWrongPlace(Operation *op, NamedAttribute attribute,
-                                    const Twine &expected) {
+LogicalResult braid::comm::emitWrongPlace(Operation *op,
+                                          NamedAttribute attribute,
+                                          const Twine &expected) {
   return op->emitOpError() << "has attribute '"
                            << attribute.getName().getValue() << "', which only "
                            << expected << " may have";
@@ -106,6 +106,9 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
       return emitWrongValue(op, attribute, "an i64 that is not negative");
     return success();
   }
+  if (name == kLaneAttrName || name == kCtasAttrName ||
+      name == kTransportAttrName || name == kLanesAttrName)
+    return verifyLaneAttribute(op, attribute);
   if (name == kHardwareAttrName) {
     if (!isa<ModuleOp>(op))
       return emitWrongPlace(op, attribute, "modules");
@@ -133,9 +136,11 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
   return op->emitOpError() << "has unknown attribute '" << name
                            << "', expected one of '" << kCostAttrName << "', '"
                            << kLabelAttrName << "', '" << kOrderAttrName
-                           << "', '" << kHardwareAttrName << "', '"
-                           << kMpmdAttrName << "', '" << kEffectsAttrName
-                           << "'";
+                           << "', '" << kLaneAttrName << "', '" << kCtasAttrName
+                           << "', '" << kTransportAttrName << "', '"
+                           << kLanesAttrName << "', '" << kHardwareAttrName
+                           << "', '" << kMpmdAttrName << "', '"
+                           << kEffectsAttrName << "'";
 }
 
 LogicalResult CommDialect::verifyRegionArgAttribute(Operation *op, unsigned,

@@ -22,6 +22,20 @@ bool isCompatibleSize(int64_t lhs, int64_t rhs);
 std::pair<mlir::ShapedType, mlir::ShapedType>
 getSourceAndValueTypes(AsyncStartOpInterface start, size_t index);
 
+/// Emits the error for an attribute whose value is not of the expected form.
+llvm::LogicalResult emitWrongValue(mlir::Operation *op,
+                                   mlir::NamedAttribute attribute,
+                                   const llvm::Twine &expected);
+
+/// Emits the error for an attribute on an op that it says nothing about.
+llvm::LogicalResult emitWrongPlace(mlir::Operation *op,
+                                   mlir::NamedAttribute attribute,
+                                   const llvm::Twine &expected);
+
+/// Verifies `comm.lane`, `comm.ctas`, `comm.transport` and `comm.lanes`.
+llvm::LogicalResult verifyLaneAttribute(mlir::Operation *op,
+                                        mlir::NamedAttribute attribute);
+
 /// The parallel loop or kernel that encloses `region` within its function; null
 /// if there is none, so that a rank runs the region as one thread.
 mlir::Operation *getParallelOrKernelOp(mlir::Region *region);

@@ -25,13 +25,6 @@ using namespace braid::comm;
 
 namespace {
 
-/// Copies what the dialect knows about `from` to `to`.
-void copyAttributes(Operation *from, Operation *to) {
-  for (NamedAttribute attribute : from->getDiscardableAttrs())
-    if (isa_and_nonnull<CommDialect>(attribute.getNameDialect()))
-      to->setAttr(attribute.getName(), attribute.getValue());
-}
-
 //===----------------------------------------------------------------------===//
 // Ops on tensors as linalg
 //===----------------------------------------------------------------------===//
@@ -207,33 +200,6 @@ bool mayConsume(linalg::LinalgOp op) {
          (linalg::isElementwise(op) ||
           (isa<linalg::GenericOp>(op.getOperation()) &&
            !linalg::isaContractionOpInterface(op)));
-}
-
-/// Gives `fused` the label and the cost of the two ops that it is made of.
-void mergeAttributes(Operation *producer, Operation *consumer,
-                     Operation *fused) {
-  copyAttributes(consumer, fused);
-  Builder builder(fused->getContext());
-  auto getLabel = [](Operation *op) {
-    return op->getAttrOfType<StringAttr>(CommDialect::kLabelAttrName);
-  };
-  StringAttr first = getLabel(producer), second = getLabel(consumer);
-  if (first && second)
-    fused->setAttr(
-        CommDialect::kLabelAttrName,
-        builder.getStringAttr(first.getValue() + "+" + second.getValue()));
-  else if (first)
-    fused->setAttr(CommDialect::kLabelAttrName, first);
-  auto getCost = [](Operation *op) {
-    return op->getAttrOfType<IntegerAttr>(CommDialect::kCostAttrName);
-  };
-  IntegerAttr firstCost = getCost(producer), secondCost = getCost(consumer);
-  if (firstCost && secondCost)
-    fused->setAttr(
-        CommDialect::kCostAttrName,
-        builder.getI64IntegerAttr(firstCost.getInt() + secondCost.getInt()));
-  else
-    fused->removeAttr(CommDialect::kCostAttrName);
 }
 
 /// Where `fused` overwrites what `producer` computed, makes it overwrite what

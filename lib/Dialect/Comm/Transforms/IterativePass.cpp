@@ -8,6 +8,7 @@
 
 #include "IterativePass.h"
 
+#include "braid/Conversion/MatmulAttributes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Schedule/RankUniformity.h"
 #include "braid/Schedule/Text.h"
@@ -47,7 +48,8 @@ static bool mayBeMatmul(Operation *op) {
     return true;
   return op
       ->walk([](linalg::LinalgOp linalgOp) {
-        return linalg::isaContractionOpInterface(linalgOp) ||
+        return linalgOp->hasAttr(kBiasAttrName) ||
+                       linalg::isaContractionOpInterface(linalgOp) ||
                        linalg::isaConvolutionOpInterface(linalgOp)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();

@@ -8,6 +8,8 @@
 // CHECK: module attributes {comm.hardware = "h200x8", comm.mpmd}
 module attributes {comm.hardware = "h200x8", comm.mpmd} {
   comm.group @tp [[0, 1]]
+  // CHECK: comm.group @lanes all {comm.lanes = [{ctas = 8 : i64, name = "bulk", transport = "copy"}]}
+  comm.group @lanes all {comm.lanes = [{name = "bulk", ctas = 8 : i64, transport = "copy"}]}
 
   // CHECK: func.func private @pure(tensor<4xf32>) attributes {comm.effects = "none"}
   func.func private @pure(tensor<4xf32>) attributes {comm.effects = "none"}
@@ -44,6 +46,8 @@ module attributes {comm.hardware = "h200x8", comm.mpmd} {
     %8 = comm.wait %0 {comm.label = "w"} : !comm.token<tensor<4xf32>>
     // CHECK-NEXT: comm.wait %{{.*}} writes(%{{.*}} : memref<4xf32>) {comm.cost_ns = 0 : i64} : !comm.token
     comm.wait %5 writes(%a : memref<4xf32>) {comm.cost_ns = 0 : i64} : !comm.token
+    // CHECK-NEXT: comm.all_reduce sum %{{.*}} on @tp {comm.ctas = 4 : i64, comm.lane = "latency", comm.transport = "symmetric"} : tensor<4xf32>
+    %10 = comm.all_reduce sum %x on @tp {comm.lane = "latency", comm.ctas = 4 : i64, comm.transport = "symmetric"} : tensor<4xf32>
     // CHECK-NEXT: comm.rank on @tp {comm.label = "me"}
     %9 = comm.rank on @tp {comm.label = "me"}
     return

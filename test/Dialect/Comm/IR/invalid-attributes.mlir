@@ -3,7 +3,7 @@
 // The attributes and types of the dialect that its ops do not define.
 
 func.func @unknown_attribute() {
-  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.hardware', 'comm.mpmd', 'comm.effects'}}
+  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.hardware', 'comm.mpmd', 'comm.effects'}}
   %0 = arith.constant {comm.cost = 1 : i64} 0 : index
   return
 }
@@ -182,3 +182,78 @@ func.func private @token_of_memref(!comm.token<memref<4xf32>>)
 
 // expected-error@+1 {{found token of '!comm.token', expected a ranked tensor}}
 func.func private @token_of_token(!comm.token<!comm.token>)
+
+// -----
+
+comm.group @world all
+func.func @empty_lane(%x: tensor<4xf32>) {
+  // expected-error@+1 {{attribute 'comm.lane' is "", expected a string that is not empty}}
+  %0 = comm.all_reduce sum %x on @world {comm.lane = ""} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @lane_of_other_op() {
+  // expected-error@+1 {{'arith.constant' op has attribute 'comm.lane', which only starts of collectives may have}}
+  %0 = arith.constant {comm.lane = "latency"} 0 : index
+  return
+}
+
+// -----
+
+func.func @lane_of_compute(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'comm.compute' op has attribute 'comm.ctas', which only starts of collectives may have}}
+  %0 = comm.compute async "k"(%x) {comm.ctas = 4 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+comm.group @world all
+func.func @no_ctas(%x: tensor<4xf32>) {
+  // expected-error@+1 {{attribute 'comm.ctas' is 0 : i64, expected an i64 from 1 to 2147483647}}
+  %0 = comm.all_reduce sum %x on @world {comm.ctas = 0 : i64} : tensor<4xf32>
+  return
+}
+
+// -----
+
+comm.group @world all
+func.func @ctas_of_other_type(%x: tensor<4xf32>) {
+  // expected-error@+1 {{attribute 'comm.ctas' is 4 : i32, expected an i64 from 1 to 2147483647}}
+  %0 = comm.all_reduce sum %x on @world {comm.ctas = 4 : i32} : tensor<4xf32>
+  return
+}
+
+// -----
+
+comm.group @world all
+func.func @unknown_transport(%x: tensor<4xf32>) {
+  // expected-error@+1 {{attribute 'comm.transport' is "nvls", expected "symmetric", "copy" or "default"}}
+  %0 = comm.all_reduce sum %x on @world {comm.transport = "nvls"} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @lanes_of_other_op() {
+  // expected-error@+1 {{'arith.constant' op has attribute 'comm.lanes', which only groups may have}}
+  %0 = arith.constant {comm.lanes = []} 0 : index
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expected an array of dictionaries of a 'name', and 'ctas' (an i64 that is positive) and 'transport' ("symmetric", "copy" or "default") or not}}
+comm.group @world all {comm.lanes = [{ctas = 4 : i64}]}
+
+// -----
+
+// expected-error@+1 {{expected an array of dictionaries of a 'name', and 'ctas' (an i64 that is positive) and 'transport' ("symmetric", "copy" or "default") or not}}
+comm.group @world all {comm.lanes = [{name = "a", speed = 4 : i64}]}
+
+// -----
+
+// expected-error@+1 {{attribute 'comm.lanes' is [{name = "a"}, {ctas = 4 : i64, name = "a"}], expected each lane once}}
+comm.group @world all {comm.lanes = [{name = "a"}, {name = "a", ctas = 4 : i64}]}

@@ -75,6 +75,19 @@ GroupOp lookupGroup(mlir::Operation *from, mlir::FlatSymbolRefAttr group,
 /// if it has neither.
 llvm::StringRef getLabel(mlir::Operation *op);
 
+/// The name of the lane of its group that `start` is in; empty for the lane of
+/// starts that name none.
+std::string getLaneName(mlir::Operation *start);
+
+/// Copies what the dialect knows about `from` to `to`: its discardable
+/// attributes.
+void copyAttributes(mlir::Operation *from, mlir::Operation *to);
+
+/// Gives `fused` the label and the cost of the two ops that it is made of, and
+/// the other attributes of `consumer`.
+void mergeAttributes(mlir::Operation *producer, mlir::Operation *consumer,
+                     mlir::Operation *fused);
+
 } // namespace braid::comm
 
 #endif // BRAID_DIALECT_COMM_IR_COMM_H

@@ -55,10 +55,21 @@ def Comm_Dialect : Dialect {
     | `comm.cost_ns = 100 : i64` | any op | cost in ns, overrides every estimate |
     | `comm.label = "ar0"` | any op | name in reports and traces |
     | `comm.order = 3 : i64` | starts | place in the total order of starts |
+    | `comm.lane = "latency"` | starts of collectives | queue of their own within the group |
+    | `comm.ctas = 8 : i64` | starts of collectives | thread blocks of the lane's collectives at most |
+    | `comm.transport = "symmetric"`, `"copy"`, `"default"` | starts of collectives | how the lane moves its data |
+    | `comm.lanes`, an array of dictionaries of `name`, `ctas` and `transport` | groups | the group's lanes; `comm-assign-lanes` completes them |
     | `comm.hardware = "h200x8"` | modules | hardware that costs are estimated for |
     | `comm.mpmd` | modules | every rank compiles a text of its own |
     | `comm.effects = "none"`, `"args"` | function declarations | what a call may touch |
     | `comm.donated` | arguments of functions | the caller gives the buffer away |
+
+    **Lanes.** Collectives of one group in different lanes are not ordered: each
+    lane of a group is a communicator of its own, on engines that have a choice
+    with a limit of thread blocks (`comm.ctas`) and a way to move data
+    (`comm.transport`: kernels on symmetric memory, copy engines). A start that
+    has one of these two and no name is in a lane named after them,
+    `symmetric-8`. Starts that name no lane share the group's own.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect",
@@ -74,6 +85,10 @@ def Comm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kCostAttrName = "comm.cost_ns";
     static constexpr ::llvm::StringLiteral kLabelAttrName = "comm.label";
     static constexpr ::llvm::StringLiteral kOrderAttrName = "comm.order";
+    static constexpr ::llvm::StringLiteral kLaneAttrName = "comm.lane";
+    static constexpr ::llvm::StringLiteral kCtasAttrName = "comm.ctas";
+    static constexpr ::llvm::StringLiteral kTransportAttrName = "comm.transport";
+    static constexpr ::llvm::StringLiteral kLanesAttrName = "comm.lanes";
     static constexpr ::llvm::StringLiteral kHardwareAttrName = "comm.hardware";
     static constexpr ::llvm::StringLiteral kMpmdAttrName = "comm.mpmd";
     static constexpr ::llvm::StringLiteral kEffectsAttrName = "comm.effects";

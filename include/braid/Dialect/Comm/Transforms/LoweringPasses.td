@@ -49,6 +49,82 @@ def CommFuseElementwisePass
                               "Producers that were fused into their consumer">];
 }
 
+def CommAssignLanesPass : Pass<"comm-assign-lanes", "::mlir::ModuleOp"> {
+  let summary = "Collect the lanes of each group";
+  let description = [{
+    Writes the lanes that starts name (`comm.lane`, `comm.ctas`,
+    `comm.transport`) to the groups, after those that a group declares itself:
+    each becomes a communicator of its own. A start that says nothing about
+    thread blocks or transport takes what others, or the group, say of its lane.
+
+    Error: two different limits or transports of one lane.
+
+    Before:
+
+    ```mlir
+    comm.group @world all
+    %t = comm.all_reduce sum %x on @world {comm.lane = "latency", comm.ctas = 4 : i64}
+        : tensor<4xf32>
+    %u = comm.all_gather %y on @world dim 0 {comm.transport = "copy"}
+        : tensor<4xf32> -> tensor<8xf32>
+    ```
+
+    After:
+
+    ```mlir
+    comm.group @world all {comm.lanes = [
+      {ctas = 4 : i64, name = "latency"}, {name = "copy", transport = "copy"}
+    ]}
+    ```
+  }];
+}
+
+def CommLegalizeForNCCLPass
+    : Pass<"comm-legalize-for-nccl", "::mlir::func::FuncOp"> {
+  let summary = "Rewrite collectives that NCCL does not have";
+  let description = [{
+    Runs on tensors, before scheduling, so that what is added can be scheduled
+    and fused. Collectives that NCCL does not have become others and compute:
+
+    | collective | becomes |
+    |---|---|
+    | `all_gather` along another dimension than 0 | `all_gather` along 0, a transposition after the wait |
+    | `reduce_scatter` along another dimension | a transposition, `reduce_scatter` along 0 |
+    | `band`, `bor` of `i1` | `min`, `max` |
+    | `band`, `bor`, `bxor` of other integers, `bxor` of `i1` | `all_gather` (`reduce_scatter`: `all_to_all`), a reduction of the parts after the wait |
+    | reductions of `i16` | the same of `i32` |
+    | `avg` of integers | `sum`, a division after the wait |
+    | `premul_sum` of complex numbers | a product, `sum` |
+
+    Errors: such a collective on buffers, with a token that goes to something
+    else than a wait, with dynamic shapes where the shape matters, or with a
+    bitwise reduction over a group whose size is not known.
+
+    Before:
+
+    ```mlir
+    %t = comm.all_gather %x on @world dim 1 : tensor<4x2xf32> -> tensor<4x4xf32>
+    %g = comm.wait %t : !comm.token<tensor<4x4xf32>>
+    ```
+
+    After:
+
+    ```mlir
+    %t = comm.all_gather %x on @world dim 0 : tensor<4x2xf32> -> tensor<8x2xf32>
+    %w = comm.wait %t : !comm.token<tensor<8x2xf32>>
+    %p = tensor.expand_shape %w [[0, 1], [2]] output_shape [2, 4, 2]
+        : tensor<8x2xf32> into tensor<2x4x2xf32>
+    %m = linalg.transpose ins(%p : tensor<2x4x2xf32>) outs(%e : tensor<4x2x2xf32>)
+        permutation = [1, 0, 2]
+    %g = tensor.collapse_shape %m [[0], [1, 2]] : tensor<4x2x2xf32> into tensor<4x4xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def CommInlineComputePass
     : Pass<"comm-inline-compute", "::mlir::func::FuncOp"> {
   let summary = "Inline the regions of comm.compute";

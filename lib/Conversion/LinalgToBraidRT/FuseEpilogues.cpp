@@ -1,0 +1,202 @@
+//===- FuseEpilogues.cpp - What follows products, in their calls ----------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ElementFunction.h"
+#include "MatmulMatch.h"
+
+#include "braid/Conversion/Passes.h"
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace braid {
+#define GEN_PASS_DEF_FUSEEPILOGUESPASS
+#include "braid/Conversion/Passes.h.inc"
+} // namespace braid
+
+using namespace mlir;
+using namespace braid;
+
+namespace {
+
+/// An elementwise op that a library does with the product that it follows.
+struct Epilogue {
+  ElementFunction function;
+  /// A row that is added first; null if there is none.
+  Value bias;
+  Type resultType;
+};
+
+bool isFusableType(Type type) {
+  return type.isF16() || type.isBF16() || type.isF32();
+}
+
+/// True if `value` exists where `op` stands.
+bool isDefinedBefore(Value value, Operation *op) {
+  Operation *definition = value.getDefiningOp();
+  if (!definition)
+    return true;
+  Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*definition);
+  return !ancestor || ancestor->isBeforeInBlock(op);
+}
+
+/// What `op`, the only user of `product`, does with it; nothing if the library
+/// does not.
+std::optional<Epilogue> matchEpilogue(linalg::GenericOp op,
+                                      linalg::LinalgOp product) {
+  if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
+      op.getNumParallelLoops() != op.getNumLoops() ||
+      op->getBlock() != product->getBlock() ||
+      op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) ||
+      !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity())
+    return std::nullopt;
+  Value result = product->getResult(0);
+  Epilogue epilogue;
+  BlockArgument x, b;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    BlockArgument argument = op.getMatchingBlockArgument(input);
+    if (input->get() == result) {
+      if (x || !map.isIdentity())
+        return std::nullopt;
+      x = argument;
+      continue;
+    }
+    // One element for each column.
+    unsigned columns = op.getNumLoops() - 1;
+    if (b || map != AffineMap::get(op.getNumLoops(), 0,
+                                   getAffineDimExpr(columns, op.getContext())))
+      return std::nullopt;
+    b = argument;
+    epilogue.bias = input->get();
+  }
+  if (!x || (b && !isDefinedBefore(epilogue.bias, product)))
+    return std::nullopt;
+  std::optional<ElementFunction> function =
+      matchElementFunction(*op.getBody(), x, b);
+  epilogue.resultType = op->getResultTypes()[0];
+  Type element = getElementTypeOrSelf(epilogue.resultType);
+  if (!function || !isFusableType(element) ||
+      (b && getElementTypeOrSelf(epilogue.bias.getType()) != element))
+    return std::nullopt;
+  epilogue.function = *function;
+  return epilogue;
+}
+
+/// A product with `epilogue`'s bias and result type.
+linalg::GenericOp createProduct(OpBuilder &builder, linalg::LinalgOp product,
+                                const MatmulMatch &match,
+                                const Epilogue &epilogue, Value init) {
+  Location loc = product.getLoc();
+  SmallVector<AffineMap> maps = product.getIndexingMapsArray();
+  SmallVector<Value> inputs(product.getDpsInputs());
+  if (epilogue.bias) {
+    inputs.push_back(epilogue.bias);
+    maps.insert(maps.begin() + 2,
+                AffineMap::get(product.getNumLoops(), 0,
+                               builder.getAffineDimExpr(match.n)));
+  }
+  Type type = getElementTypeOrSelf(epilogue.resultType);
+  return linalg::GenericOp::create(
+      builder, loc, epilogue.resultType, inputs, init, maps,
+      product.getIteratorTypesArray(),
+      [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+        Value a = convertScalarToDtype(builder, loc, arguments[0], type,
+                                       /*isUnsignedCast=*/false);
+        Value b = convertScalarToDtype(builder, loc, arguments[1], type,
+                                       /*isUnsignedCast=*/false);
+        Value sum = arguments.back();
+        if (epilogue.bias) {
+          // The sums start from the bias.
+          Value k = linalg::IndexOp::create(builder, loc, match.k);
+          Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+          Value isFirst = arith::CmpIOp::create(
+              builder, loc, arith::CmpIPredicate::eq, k, zero);
+          sum =
+              arith::SelectOp::create(builder, loc, isFirst, arguments[2], sum);
+        }
+        Value value = arith::MulFOp::create(builder, loc, a, b);
+        value = arith::AddFOp::create(builder, loc, sum, value);
+        linalg::YieldOp::create(builder, loc, value);
+      });
+}
+
+void fuse(linalg::LinalgOp product, const MatmulMatch &match,
+          linalg::GenericOp consumer, const Epilogue &epilogue) {
+  OpBuilder builder(product);
+  Operation *fused;
+  Type type = getElementTypeOrSelf(epilogue.resultType);
+  Value init = product.getDpsInits()[0];
+  if (!epilogue.bias && getElementTypeOrSelf(init.getType()) == type) {
+    fused = builder.clone(*product);
+  } else {
+    if (getElementTypeOrSelf(init.getType()) != type)
+      init = tensor::EmptyOp::create(
+          builder, product.getLoc(),
+          tensor::getMixedSizes(builder, product.getLoc(), init), type);
+    fused = createProduct(builder, product, match, epilogue, init);
+    fused->setAttr(kOverwritesAttrName, builder.getUnitAttr());
+    if (epilogue.bias)
+      fused->setAttr(kBiasAttrName, builder.getUnitAttr());
+  }
+  fused->setLoc(builder.getFusedLoc({product.getLoc(), consumer.getLoc()}));
+  if (epilogue.function != ElementFunction::identity)
+    fused->setAttr(
+        kEpilogueAttrName,
+        builder.getStringAttr(
+            epilogue.function == ElementFunction::relu ? "relu" : "gelu"));
+  comm::mergeAttributes(product, consumer, fused);
+  // What the library does besides costs nothing.
+  constexpr StringLiteral cost = comm::CommDialect::kCostAttrName;
+  if (Attribute ofProduct = product->getAttr(cost))
+    fused->setAttr(cost, ofProduct);
+  consumer->replaceAllUsesWith(fused);
+  consumer->erase();
+  product->erase();
+}
+
+struct FuseEpiloguesPass
+    : public braid::impl::FuseEpiloguesPassBase<FuseEpiloguesPass> {
+  void runOnOperation() override {
+    SmallVector<linalg::LinalgOp> products;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (op.hasPureTensorSemantics() && op->hasAttr(kOverwritesAttrName) &&
+          !op->hasAttr(kEpilogueAttrName))
+        products.push_back(op);
+    });
+    for (linalg::LinalgOp product : products)
+      fuseInto(product);
+  }
+
+private:
+  void fuseInto(linalg::LinalgOp product) {
+    std::optional<MatmulMatch> match = matchMatmul(product);
+    if (!match || match->hasBias || product->use_empty() ||
+        !isFusableType(
+            getElementTypeOrSelf(product.getDpsInits()[0].getType())))
+      return;
+    auto consumer = dyn_cast<linalg::GenericOp>(*product->user_begin());
+    if (!consumer || !llvm::all_of(product->getUsers(), [&](Operation *user) {
+          return user == consumer;
+        }))
+      return;
+    std::optional<Epilogue> epilogue = matchEpilogue(consumer, product);
+    if (!epilogue)
+      return;
+    Type input = getElementTypeOrSelf(product.getDpsInputs()[0].getType());
+    if (!hasDeviceLibraryTypes(input,
+                               getElementTypeOrSelf(epilogue->resultType)))
+      return;
+    fuse(product, *match, consumer, *epilogue);
+    ++numFused;
+  }
+};
+
+} // namespace

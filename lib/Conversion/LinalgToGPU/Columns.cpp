@@ -1,0 +1,328 @@
+//===- Columns.cpp - Reductions along outer dimensions --------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BufferAddress.h"
+#include "KernelBody.h"
+#include "Kernels.h"
+#include "Reduction.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace braid::kernels;
+
+/// Blocks that keep a large GPU busy.
+static constexpr int64_t kManyBlocks = 128;
+/// The least number of neighbouring bytes that is worth an access to memory.
+static constexpr int64_t kMinRunOfBytes = 64;
+static constexpr int64_t kMaxThreads = 1024;
+static constexpr int64_t kMaxWorkgroupBytes = 48 * 1024;
+/// Rows that a thread loads at once.
+static constexpr int64_t kUnroll = 4;
+
+namespace {
+
+/// Emits the kernel of a reduction whose results are neighbours where its
+/// elements are. A block has `width` vectors of neighbouring columns; its
+/// threads share the rows among them, and combine what they have at the end, in
+/// one order.
+class ColumnKernel {
+public:
+  ColumnKernel(KernelModule &kernels, Operation *op, LoopNest &nest)
+      : nest(nest), builder(kernels, op, "columns"), b(builder.b) {}
+
+  bool emit();
+
+private:
+  bool orderLoops();
+  bool chooseShape();
+  int64_t getNumBlocks() const {
+    return outer * llvm::divideCeil(vectors, width);
+  }
+  void emitPlace();
+  SmallVector<Value> getIndices(Value row);
+  SmallVector<Value> takeIn(ArrayRef<Value> rows, Value isValid,
+                            SmallVector<Value> accumulators);
+  SmallVector<Value> reduceRows();
+  void emitResults(ArrayRef<Value> accumulators);
+
+  LoopNest &nest;
+  KernelBuilder builder;
+  ImplicitLocOpBuilder &b;
+  SmallVector<Combiner> combiners;
+  /// The loop over columns; loops before it are parallel, behind it reductions.
+  unsigned inner = 0;
+  int64_t outer = 1, rows = 1;
+  /// Elements of a vector, vectors of all columns, of a block, threads of a
+  /// column.
+  int64_t lanes = 1, vectors = 0, width = 0, height = 0;
+  /// The thread's place in the block, its column, and what surrounds them.
+  Value x, y, isColumn;
+  SmallVector<Value> outerIndices;
+  Value column;
+};
+
+bool ColumnKernel::orderLoops() {
+  SmallVector<unsigned> order, reductions;
+  std::optional<unsigned> columns;
+  for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop) {
+    if (nest.isReduction[loop])
+      reductions.push_back(loop);
+    else if (nest.outputs.front().strides[loop] == 1)
+      columns = loop;
+    else
+      order.push_back(loop);
+  }
+  if (!columns)
+    return false;
+  order.push_back(*columns);
+  llvm::append_range(order, reductions);
+  nest.permute(order);
+  nest.collapse();
+  inner = llvm::count(nest.isReduction, false) - 1;
+  for (Access &access : nest.outputs)
+    if (access.strides[inner] != 1)
+      return false;
+  return llvm::all_of(nest.inputs, [&](Access &access) {
+    return access.strides[inner] == 0 || access.strides[inner] == 1;
+  });
+}
+
+bool ColumnKernel::chooseShape() {
+  lanes = 8;
+  int64_t size = 1;
+  for (Access &access : nest.inputs) {
+    if (access.strides[inner] == 0)
+      continue;
+    int64_t bytes = getByteSize(access.elementType);
+    size = std::max(size, bytes);
+    lanes = std::min(lanes, kAccessBytes / bytes);
+    if (!access.elementType.isInteger(1))
+      lanes = getAlignedLanes(access, nest, inner, lanes);
+  }
+  while (nest.sizes[inner] % lanes != 0)
+    lanes /= 2;
+  vectors = nest.sizes[inner] / lanes;
+  for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop)
+    (loop < inner   ? outer
+     : loop > inner ? rows
+                    : vectors) *= loop == inner ? 1 : nest.sizes[loop];
+  width = std::min<int64_t>(kWarpSize, llvm::PowerOf2Ceil(vectors));
+  while (width > 1 && width * lanes * size > kMinRunOfBytes &&
+         getNumBlocks() < kManyBlocks)
+    width /= 2;
+  int64_t threads = getNumBlocks() < 2 * kManyBlocks ? kMaxThreads : kBlockSize;
+  height = std::min<int64_t>(threads / width, llvm::PowerOf2Ceil(rows));
+  height = std::max(height, kWarpSize / width);
+  int64_t bytes = 0;
+  for (const Combiner &combiner : combiners)
+    bytes += getByteSize(combiner.type);
+  while (height * width > kWarpSize &&
+         height * width / kWarpSize * width * lanes * bytes >
+             kMaxWorkgroupBytes)
+    height /= 2;
+  return true;
+}
+
+void ColumnKernel::emitPlace() {
+  Value block = builder.blockId(), thread = builder.threadId();
+  int64_t columnBlocks = llvm::divideCeil(vectors, width);
+  Value columnBlock = block;
+  SmallVector<int64_t> outerSizes(nest.sizes.begin(),
+                                  nest.sizes.begin() + inner);
+  if (outer != 1) {
+    columnBlock = builder.remainder(block, columnBlocks);
+    outerIndices =
+        builder.delinearize(builder.divide(block, columnBlocks), outerSizes);
+  }
+  x = width == 1 ? builder.constantIndex(0) : builder.remainder(thread, width);
+  y = builder.divide(thread, width);
+  Value vector = builder.add(builder.multiply(columnBlock, width), x);
+  if (vectors % width != 0) {
+    // A warp stays whole: threads beyond the last column have that one as well.
+    isColumn = builder.isLess(vector, vectors);
+    vector =
+        arith::MinUIOp::create(b, vector, builder.constantIndex(vectors - 1));
+  }
+  column = builder.multiply(vector, lanes);
+}
+
+SmallVector<Value> ColumnKernel::getIndices(Value row) {
+  SmallVector<Value> indices = outerIndices;
+  indices.resize(inner);
+  indices.push_back(column);
+  SmallVector<int64_t> rowSizes(nest.sizes.begin() + inner + 1,
+                                nest.sizes.end());
+  if (row)
+    llvm::append_range(indices, builder.delinearize(row, rowSizes));
+  else
+    indices.resize(nest.getNumLoops());
+  return indices;
+}
+
+/// The elements of `rows` combined with `accumulators`, neutral ones where
+/// `isValid`, if it is given, does not hold.
+SmallVector<Value> ColumnKernel::takeIn(ArrayRef<Value> rows, Value isValid,
+                                        SmallVector<Value> accumulators) {
+  SmallVector<IRMapping> mappings(rows.size());
+  SmallVector<SmallVector<Value>> indices;
+  for (auto [row, mapping] : llvm::zip(rows, mappings)) {
+    // Rows beyond the last one are not read.
+    Value readable = row;
+    if (isValid)
+      readable =
+          arith::MinUIOp::create(b, row, builder.constantIndex(this->rows - 1));
+    indices.push_back(getIndices(readable));
+    builder.mapCaptured(nest, mapping);
+    for (Access &access : nest.inputs)
+      if (!access.argument.use_empty())
+        mapping.map(access.argument,
+                    builder.load(builder.getMemory(access.buffer),
+                                 builder.getAddress(access, indices.back()),
+                                 access.strides[inner] == 1 ? lanes : 1));
+  }
+  for (auto [place, mapping] : llvm::zip(indices, mappings)) {
+    SmallVector<Value> elements =
+        emitElements(b, nest, combiners, mapping, lanes,
+                     builder.getAskedIndices(nest, place, lanes, inner));
+    for (auto [combiner, accumulator, element] :
+         llvm::zip(combiners, accumulators, elements)) {
+      if (isValid)
+        element = arith::SelectOp::create(b, isValid, element,
+                                          combiner.getNeutral(b, lanes));
+      accumulator = combiner.combine(b, accumulator, element);
+    }
+  }
+  return accumulators;
+}
+
+SmallVector<Value> ColumnKernel::reduceRows() {
+  SmallVector<Value> accumulators;
+  for (const Combiner &combiner : combiners)
+    accumulators.push_back(combiner.getNeutral(b, lanes));
+  auto emitLoop = [&](int64_t from, int64_t to, int64_t unroll) {
+    if (from >= to)
+      return;
+    auto loop = scf::ForOp::create(
+        b, builder.constantIndex(from), builder.constantIndex(to),
+        builder.constantIndex(height * unroll), accumulators);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value first = builder.add(loop.getInductionVar(), y);
+    SmallVector<Value> rows;
+    for (int64_t each = 0; each < unroll; ++each)
+      rows.push_back(builder.addConstant(first, each * height));
+    scf::YieldOp::create(
+        b, takeIn(rows, Value(), SmallVector<Value>(loop.getRegionIterArgs())));
+    accumulators.assign(loop.result_begin(), loop.result_end());
+  };
+  int64_t unrolled = rows / (height * kUnroll) * height * kUnroll;
+  int64_t whole = rows / height * height;
+  emitLoop(0, unrolled, kUnroll);
+  emitLoop(unrolled, whole, 1);
+  if (whole != rows) {
+    Value row = builder.addConstant(y, whole);
+    accumulators = takeIn({row}, builder.isLess(row, rows), accumulators);
+  }
+  return accumulators;
+}
+
+/// Combines what the threads of each column have, and stores it.
+void ColumnKernel::emitResults(ArrayRef<Value> accumulators) {
+  int64_t warps = height * width / kWarpSize;
+  // First the threads of a warp, then, through shared memory, the warps.
+  SmallVector<SmallVector<Value>> values;
+  for (auto [combiner, accumulator] : llvm::zip(combiners, accumulators)) {
+    values.emplace_back();
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      Value element =
+          lanes == 1 ? accumulator
+                     : Value(vector::ExtractOp::create(b, accumulator, lane));
+      values.back().push_back(combiner.combineThreads(
+          b, element, kWarpSize / width, /*distance=*/width));
+    }
+  }
+  Value thread = builder.add(builder.multiply(y, width), x);
+  Value warp = builder.divide(thread, kWarpSize);
+  builder.emitIf(
+      builder.isLess(builder.remainder(thread, kWarpSize), width), [&] {
+        for (unsigned output = 0; output < combiners.size(); ++output)
+          for (int64_t lane = 0; lane < lanes; ++lane)
+            memref::StoreOp::create(
+                b, values[output][lane], builder.getWorkgroupMemory(output),
+                builder.toIndex(builder.add(
+                    builder.multiply(builder.addConstant(warp, lane * warps),
+                                     width),
+                    x)));
+      });
+  gpu::BarrierOp::create(b);
+
+  // Then a thread has a column; neighbours are `lanes` columns apart.
+  int64_t blockColumns = width * lanes;
+  for (int64_t start = 0; start < blockColumns; start += height * width) {
+    Value place = builder.addConstant(thread, start);
+    Value lane = builder.divide(place, width);
+    // The thread's own column tells whether there is one.
+    Value condition =
+        builder.both(builder.isLess(place, blockColumns), isColumn);
+    auto isActive = scf::IfOp::create(b, condition);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(isActive.thenBlock());
+    SmallVector<Value> indices = getIndices(Value());
+    indices[inner] = builder.add(column, lane);
+    for (auto [output, combiner] : llvm::enumerate(combiners)) {
+      Value total;
+      for (int64_t each = 0; each < warps; ++each) {
+        Value address = builder.add(
+            builder.multiply(
+                builder.addConstant(builder.multiply(lane, warps), each),
+                width),
+            x);
+        Value value = memref::LoadOp::create(
+            b, builder.getWorkgroupMemory(output), builder.toIndex(address));
+        total = total ? combiner.combine(b, total, value) : value;
+      }
+      Value before =
+          combiner.widen(b, builder.getInitial(nest, output, indices));
+      const Access &access = nest.outputs[output];
+      builder.store(combiner.narrow(b, combiner.combine(b, before, total)),
+                    builder.getMemory(access.buffer),
+                    builder.getAddress(access, indices));
+    }
+  }
+}
+
+bool ColumnKernel::emit() {
+  std::optional<SmallVector<Combiner>> matched = matchCombiners(nest);
+  if (!matched || !isVectorizable(*nest.body) || !orderLoops())
+    return false;
+  combiners = std::move(*matched);
+  chooseShape();
+  builder.addOperands(nest);
+  builder.setIndexType(nest);
+  SmallVector<Type> types;
+  for (const Combiner &combiner : combiners)
+    types.push_back(builder.getWorkgroupType(
+        height * width / kWarpSize * width * lanes, combiner.type));
+  builder.start(height * width, types);
+  emitPlace();
+  emitResults(reduceRows());
+  builder.launch(getNumBlocks());
+  return true;
+}
+
+} // namespace
+
+bool braid::kernels::emitColumns(KernelModule &kernels, Operation *op,
+                                 LoopNest nest) {
+  return ColumnKernel(kernels, op, nest).emit();
+}

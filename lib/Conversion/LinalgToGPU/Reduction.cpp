@@ -1,0 +1,149 @@
+//===- Reduction.cpp - Reductions in kernels ------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Reduction.h"
+
+#include "KernelBody.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace braid::kernels;
+
+/// `type` with as many elements as `like`.
+static Type withLanesOf(Type like, Type type) {
+  if (auto vector = dyn_cast<VectorType>(like))
+    return vector.cloneWith({}, type);
+  return type;
+}
+
+Value Combiner::getNeutral(ImplicitLocOpBuilder &b, int64_t lanes) const {
+  return braid::kernels::broadcast(b, arith::ConstantOp::create(b, neutral),
+                                   lanes);
+}
+
+Value Combiner::combine(ImplicitLocOpBuilder &b, Value accumulator,
+                        Value value) const {
+  SmallVector<Value> operands(2, value);
+  operands[accumulatorOperand] = accumulator;
+  OperationState state(b.getLoc(), op->getName(), operands, value.getType(),
+                       op->getAttrs());
+  return b.create(state)->getResult(0);
+}
+
+Value Combiner::widen(ImplicitLocOpBuilder &b, Value value) const {
+  if (type == elementType)
+    return value;
+  return arith::ExtFOp::create(b, withLanesOf(value.getType(), type), value);
+}
+
+Value Combiner::narrow(ImplicitLocOpBuilder &b, Value value) const {
+  if (type == elementType)
+    return value;
+  return arith::TruncFOp::create(b, withLanesOf(value.getType(), elementType),
+                                 value);
+}
+
+Value Combiner::combineLanes(ImplicitLocOpBuilder &b, Value value) const {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  if (!vector)
+    return value;
+  Value result;
+  for (int64_t lane = 0; lane < vector.getNumElements(); ++lane) {
+    Value element = vector::ExtractOp::create(b, value, lane);
+    result = result ? combine(b, result, element) : element;
+  }
+  return result;
+}
+
+Value Combiner::combineThreads(ImplicitLocOpBuilder &b, Value value,
+                               int64_t group, int64_t distance) const {
+  // Shuffles move 32 bits at least.
+  bool isSmall = type.getIntOrFloatBitWidth() < 32;
+  for (int64_t other = group / 2; other > 0; other /= 2) {
+    Value own = value;
+    if (isSmall)
+      own = arith::ExtUIOp::create(b, b.getI32Type(), own);
+    Value theirs = gpu::ShuffleOp::create(b, own, other * distance, kWarpSize,
+                                          gpu::ShuffleMode::XOR)
+                       .getShuffleResult();
+    if (isSmall)
+      theirs = arith::TruncIOp::create(b, type, theirs);
+    value = combine(b, value, theirs);
+  }
+  return value;
+}
+
+/// True if the order in which elements are combined by `op` is free: that of
+/// rounding is the program's to give away by asking for a reduction.
+static bool isAssociative(Operation *op) {
+  return isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp,
+             arith::MaxNumFOp, arith::MinNumFOp, arith::AddIOp, arith::MulIOp,
+             arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp,
+             arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
+}
+
+/// The neutral element of `op` in the type `type`.
+static TypedAttr getNeutralOf(Operation *op, Type type) {
+  std::optional<TypedAttr> neutral = arith::getNeutralElement(op);
+  if (!neutral)
+    return {};
+  auto number = dyn_cast<FloatAttr>(*neutral);
+  if (!number || number.getType() == type)
+    return *neutral;
+  APFloat value = number.getValue();
+  bool losesInfo = false;
+  value.convert(cast<FloatType>(type).getFloatSemantics(),
+                APFloat::rmNearestTiesToEven, &losesInfo);
+  return FloatAttr::get(type, value);
+}
+
+std::optional<SmallVector<Combiner>>
+braid::kernels::matchCombiners(const LoopNest &nest) {
+  SmallVector<Combiner> combiners;
+  auto yields = nest.body->getTerminator()->getOperands();
+  for (auto [access, yielded] : llvm::zip(nest.outputs, yields)) {
+    Operation *op = yielded.getDefiningOp();
+    Type type = access.elementType;
+    if (!op || op->getBlock() != nest.body || !isAssociative(op) ||
+        !op->hasOneUse() || !access.argument.hasOneUse() ||
+        *access.argument.getUsers().begin() != op)
+      return std::nullopt;
+    bool isFirst = op->getOperand(0) == access.argument;
+    Combiner combiner;
+    combiner.op = op;
+    combiner.accumulatorOperand = isFirst ? 0 : 1;
+    combiner.element = op->getOperand(isFirst ? 1 : 0);
+    combiner.elementType = type;
+    combiner.type = isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32
+                        ? Float32Type::get(type.getContext())
+                        : type;
+    combiner.neutral = getNeutralOf(op, combiner.type);
+    if (!combiner.neutral)
+      return std::nullopt;
+    combiners.push_back(combiner);
+  }
+  return combiners;
+}
+
+SmallVector<Value>
+braid::kernels::emitElements(ImplicitLocOpBuilder &b, const LoopNest &nest,
+                             ArrayRef<Combiner> combiners, IRMapping &mapping,
+                             int64_t lanes, ArrayRef<Value> indices) {
+  for (Operation &op : nest.body->without_terminator())
+    if (llvm::none_of(combiners, [&](const Combiner &combiner) {
+          return combiner.op == &op;
+        }))
+      emitBodyOp(b, op, mapping, lanes, indices);
+  SmallVector<Value> elements;
+  for (const Combiner &combiner : combiners)
+    elements.push_back(combiner.widen(
+        b, braid::kernels::broadcast(
+               b, mapping.lookupOrDefault(combiner.element), lanes)));
+  return elements;
+}

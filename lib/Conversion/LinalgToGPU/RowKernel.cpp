@@ -1,0 +1,501 @@
+//===- RowKernel.cpp - Kernels of ops on the same rows --------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BufferAddress.h"
+#include "KernelBody.h"
+#include "RowRun.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace braid::kernels;
+
+/// Elements of a row that a thread should have.
+static constexpr int64_t kElementsOfThread = 16;
+static constexpr int64_t kMaxThreads = 1024;
+/// Vectors of a long row that a thread loads at once.
+static constexpr int64_t kUnroll = 4;
+
+namespace {
+
+/// Emits the kernel of a run. A group of threads has a row: a part of a warp,
+/// or a block. A thread has vector `part * threads + thread` of the row for
+/// each part. Rows that are too long for registers are read in a loop; their
+/// runs have no op that computes elements.
+class RowKernel {
+public:
+  RowKernel(KernelModule &kernels, RowRun &run)
+      : run(run), builder(kernels, run.ops.back().op, "rows"), b(builder.b) {}
+
+  void emit();
+
+private:
+  /// What is known of the elements that an access names: one value, or one for
+  /// each part.
+  struct Known {
+    Access access;
+    SmallVector<Value> values;
+    bool isWritten;
+  };
+
+  void chooseShape();
+  void findMemoryAccesses();
+  SmallVector<Type> getWorkgroupTypes();
+  void emitPlace();
+
+  Known *find(const Access &access);
+  /// The values of `access` in `op`: of one part, or the one value of the row.
+  Value get(const RowOp &op, const Access &access, unsigned part);
+  void set(const Access &access, SmallVector<Value> values);
+  SmallVector<Value> getIndices(const RowOp &op, Value column);
+  SmallVector<Value> getAsked(const RowOp &op, Value column);
+  Value loadIf(Value isValid, const RowOp &op, const Access &access,
+               Value column);
+
+  void emitElementsOp(RowOp &op);
+  void emitRowOp(RowOp &op);
+  void emitReduction(RowOp &op);
+  SmallVector<Value> reduceParts(RowOp &op);
+  SmallVector<Value> reduceLongRow(RowOp &op);
+  /// The elements of `op` in the vectors `columns`, neutral ones where
+  /// `isValid`, if it is given, does not hold, combined with `accumulators`.
+  SmallVector<Value> takeIn(RowOp &op, ArrayRef<Value> columns, Value isValid,
+                            SmallVector<Value> accumulators);
+  Value combineRow(const Combiner &combiner, Value value);
+  void emitStores();
+
+  RowRun &run;
+  KernelBuilder builder;
+  ImplicitLocOpBuilder &b;
+
+  /// Threads of a row, rows of a block, elements of a vector, vectors of a row.
+  int64_t threads = 1, rowsOfBlock = 1, lanes = 1, vectors = 0;
+  /// Vectors of a thread; 0 if rows are read in a loop.
+  int64_t parts = 0;
+  /// The thread's place in the row, the row's indices, the columns of its parts
+  /// and whether the row has them, where that is not certain.
+  Value thread;
+  SmallVector<Value> rowIndices, columns, isInside;
+  Value isRow;
+  SmallVector<Known> known;
+  /// Accesses that load or store.
+  SmallVector<std::pair<const RowOp *, const Access *>> inMemory;
+  unsigned nextWorkgroupMemory = 0;
+};
+
+/// `value` so that nothing takes back that it was rounded to its type: what
+/// computes bfloat16 in f32 rounds at the end of an op.
+Value keepRounding(ImplicitLocOpBuilder &b, Value value) {
+  Type type = getElementTypeOrSelf(value.getType());
+  if (!type.isBF16())
+    return value;
+  Type bits = b.getI16Type();
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    bits = vector.cloneWith({}, bits);
+  return arith::BitcastOp::create(b, value.getType(),
+                                  arith::BitcastOp::create(b, bits, value));
+}
+
+//===----------------------------------------------------------------------===//
+// Shape
+//===----------------------------------------------------------------------===//
+
+/// Finds the first read of everything that the run does not compute itself, and
+/// the last write of everything that is needed behind it.
+void RowKernel::findMemoryAccesses() {
+  SmallVector<const Access *> available;
+  auto isAvailable = [&](const Access &access) {
+    return llvm::any_of(available, [&](const Access *other) {
+      if (other->buffer != access.buffer || other->base != access.base)
+        return false;
+      unsigned shared = std::min(other->strides.size(), access.strides.size());
+      auto isZero = [](int64_t stride) { return stride == 0; };
+      return ArrayRef(other->strides).take_front(shared) ==
+                 ArrayRef(access.strides).take_front(shared) &&
+             llvm::all_of(ArrayRef(other->strides).drop_front(shared),
+                          isZero) &&
+             llvm::all_of(ArrayRef(access.strides).drop_front(shared), isZero);
+    });
+  };
+  for (RowOp &op : run.ops) {
+    for (Access &access : op.nest.inputs)
+      if (!access.argument.use_empty() && !isAvailable(access)) {
+        inMemory.emplace_back(&op, &access);
+        builder.addBuffer(access.buffer, /*isWritten=*/false);
+        if (parts != 0 || op.kind != RowOp::Reduction)
+          available.push_back(&access);
+      }
+    for (auto [index, access] : llvm::enumerate(op.nest.outputs)) {
+      bool isRead = op.kind == RowOp::Reduction ||
+                    (access.argument && !access.argument.use_empty());
+      bool isStored = !run.isDeadBehind(access.buffer);
+      if ((isRead && !isAvailable(access)) || isStored) {
+        inMemory.emplace_back(&op, &access);
+        builder.addBuffer(access.buffer, isStored);
+      }
+      available.push_back(&access);
+    }
+  }
+}
+
+void RowKernel::chooseShape() {
+  lanes = kAccessBytes;
+  for (auto [op, access] : inMemory) {
+    if (op->kind == RowOp::Row || access->strides.empty() ||
+        access->strides.back() == 0 ||
+        access->strides.size() != run.rowSizes.size() + 1)
+      continue;
+    lanes = std::min(lanes, kAccessBytes / getByteSize(access->elementType));
+    if (!access->elementType.isInteger(1))
+      lanes = getAlignedLanes(*access, op->nest, run.rowSizes.size(), lanes);
+  }
+  // Values that are never in memory need no wide vectors.
+  lanes = std::min<int64_t>(lanes, 8);
+  while (run.length % lanes != 0)
+    lanes /= 2;
+  vectors = run.length / lanes;
+  threads = llvm::PowerOf2Ceil(
+      llvm::divideCeil(run.length, std::max(kElementsOfThread, lanes)));
+  bool isLong = threads > kMaxThreads;
+  if (isLong)
+    threads = kBlockSize;
+  parts = isLong ? 0 : llvm::divideCeil(vectors, threads);
+  rowsOfBlock = threads <= kWarpSize ? kBlockSize / threads : 1;
+}
+
+SmallVector<Type> RowKernel::getWorkgroupTypes() {
+  SmallVector<Type> types;
+  if (threads <= kWarpSize)
+    return types;
+  for (RowOp &op : run.ops)
+    for (const Combiner &combiner : op.combiners)
+      types.push_back(
+          builder.getWorkgroupType(threads / kWarpSize, combiner.type));
+  return types;
+}
+
+/// Where the thread stands.
+void RowKernel::emitPlace() {
+  Value row = builder.blockId();
+  thread = builder.threadId();
+  if (rowsOfBlock > 1) {
+    row = builder.add(builder.multiply(row, rowsOfBlock),
+                      builder.divide(thread, threads));
+    thread = threads == 1 ? builder.constantIndex(0)
+                          : builder.remainder(thread, threads);
+    int64_t rows = run.getNumRows();
+    if (rows % rowsOfBlock != 0) {
+      // Threads beyond the last row compute it once more: a warp stays whole.
+      isRow = builder.isLess(row, rows);
+      row = arith::MinUIOp::create(b, row, builder.constantIndex(rows - 1));
+    }
+  }
+  rowIndices = builder.delinearize(row, run.rowSizes);
+  for (int64_t part = 0; part < parts; ++part) {
+    Value vector = builder.addConstant(thread, part * threads);
+    bool isCertain = (part + 1) * threads <= vectors;
+    isInside.push_back(isCertain ? Value() : builder.isLess(vector, vectors));
+    columns.push_back(builder.multiply(vector, lanes));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+RowKernel::Known *RowKernel::find(const Access &access) {
+  for (Known &entry : known) {
+    if (entry.access.buffer != access.buffer ||
+        entry.access.base != access.base)
+      continue;
+    auto strideOf = [](const Access &of, unsigned loop) {
+      return loop < of.strides.size() ? of.strides[loop] : 0;
+    };
+    bool isSame = true;
+    for (unsigned loop = 0; loop <= run.rowSizes.size(); ++loop)
+      isSame &= strideOf(entry.access, loop) == strideOf(access, loop);
+    if (isSame)
+      return &entry;
+  }
+  return nullptr;
+}
+
+SmallVector<Value> RowKernel::getIndices(const RowOp &op, Value column) {
+  SmallVector<Value> indices = rowIndices;
+  if (op.kind != RowOp::Row)
+    indices.push_back(column);
+  return indices;
+}
+
+SmallVector<Value> RowKernel::getAsked(const RowOp &op, Value column) {
+  return builder.getAskedIndices(op.nest, getIndices(op, column),
+                                 op.kind == RowOp::Row ? 1 : lanes,
+                                 run.rowSizes.size());
+}
+
+/// Loads what `access` names at `column`; anything where `isValid`, if it is
+/// given, does not hold.
+Value RowKernel::loadIf(Value isValid, const RowOp &op, const Access &access,
+                        Value column) {
+  bool isVector = op.kind != RowOp::Row && access.strides.back() != 0;
+  return builder.loadIf(
+      isVector ? isValid : Value(), builder.getMemory(access.buffer),
+      builder.getAddress(access, getIndices(op, column)), isVector ? lanes : 1);
+}
+
+Value RowKernel::get(const RowOp &op, const Access &access, unsigned part) {
+  Known *entry = find(access);
+  if (!entry) {
+    bool isVector = op.kind != RowOp::Row && access.strides.back() != 0;
+    Known loaded{access, {}, /*isWritten=*/false};
+    // All parts at once, so that the loads are in flight together.
+    for (int64_t each = 0; each < (isVector ? parts : 1); ++each)
+      loaded.values.push_back(loadIf(isVector ? isInside[each] : Value(), op,
+                                     access,
+                                     isVector ? columns[each] : Value()));
+    known.push_back(loaded);
+    entry = &known.back();
+  }
+  return entry->values.size() == 1 ? entry->values.front()
+                                   : entry->values[part];
+}
+
+void RowKernel::set(const Access &access, SmallVector<Value> values) {
+  for (Value &value : values)
+    value = keepRounding(b, value);
+  if (Known *entry = find(access)) {
+    entry->values = std::move(values);
+    entry->isWritten = true;
+    return;
+  }
+  known.push_back({access, std::move(values), /*isWritten=*/true});
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+void RowKernel::emitElementsOp(RowOp &op) {
+  SmallVector<SmallVector<Value>> results(op.nest.outputs.size());
+  for (int64_t part = 0; part < parts; ++part) {
+    IRMapping mapping;
+    builder.mapCaptured(op.nest, mapping);
+    for (Access *access : op.nest.getAccesses())
+      if (access->argument && !access->argument.use_empty())
+        mapping.map(access->argument, get(op, *access, part));
+    for (auto [values, value] :
+         llvm::zip(results, emitBody(b, *op.nest.body, mapping, lanes,
+                                     getAsked(op, columns[part]))))
+      values.push_back(value);
+  }
+  for (auto [access, values] : llvm::zip(op.nest.outputs, results))
+    set(access, values);
+}
+
+void RowKernel::emitRowOp(RowOp &op) {
+  IRMapping mapping;
+  builder.mapCaptured(op.nest, mapping);
+  for (Access *access : op.nest.getAccesses())
+    if (access->argument && !access->argument.use_empty())
+      mapping.map(access->argument, get(op, *access, 0));
+  SmallVector<Value> results =
+      emitBody(b, *op.nest.body, mapping, /*lanes=*/1, getAsked(op, Value()));
+  for (auto [access, value] : llvm::zip(op.nest.outputs, results))
+    set(access, {value});
+}
+
+SmallVector<Value> RowKernel::reduceParts(RowOp &op) {
+  SmallVector<Value> accumulators(op.combiners.size());
+  for (int64_t part = 0; part < parts; ++part) {
+    IRMapping mapping;
+    builder.mapCaptured(op.nest, mapping);
+    for (Access &access : op.nest.inputs)
+      if (!access.argument.use_empty())
+        mapping.map(access.argument, get(op, access, part));
+    SmallVector<Value> elements = emitElements(
+        b, op.nest, op.combiners, mapping, lanes, getAsked(op, columns[part]));
+    for (auto [combiner, accumulator, element] :
+         llvm::zip(op.combiners, accumulators, elements)) {
+      if (isInside[part])
+        element = arith::SelectOp::create(b, isInside[part], element,
+                                          combiner.getNeutral(b, lanes));
+      accumulator =
+          accumulator ? combiner.combine(b, accumulator, element) : element;
+    }
+  }
+  return accumulators;
+}
+
+SmallVector<Value> RowKernel::takeIn(RowOp &op, ArrayRef<Value> columns,
+                                     Value isValid,
+                                     SmallVector<Value> accumulators) {
+  SmallVector<IRMapping> mappings(columns.size());
+  for (auto [column, mapping] : llvm::zip(columns, mappings)) {
+    builder.mapCaptured(op.nest, mapping);
+    for (Access &access : op.nest.inputs)
+      if (!access.argument.use_empty())
+        mapping.map(access.argument, loadIf(isValid, op, access, column));
+  }
+  for (auto [column, mapping] : llvm::zip(columns, mappings)) {
+    SmallVector<Value> elements = emitElements(
+        b, op.nest, op.combiners, mapping, lanes, getAsked(op, column));
+    for (auto [combiner, accumulator, element] :
+         llvm::zip(op.combiners, accumulators, elements)) {
+      if (isValid)
+        element = arith::SelectOp::create(b, isValid, element,
+                                          combiner.getNeutral(b, lanes));
+      accumulator = combiner.combine(b, accumulator, element);
+    }
+  }
+  return accumulators;
+}
+
+SmallVector<Value> RowKernel::reduceLongRow(RowOp &op) {
+  SmallVector<Value> accumulators;
+  for (const Combiner &combiner : op.combiners)
+    accumulators.push_back(combiner.getNeutral(b, lanes));
+  int64_t step = threads * kUnroll;
+  int64_t whole = vectors / step * step;
+  if (whole != 0) {
+    auto loop = scf::ForOp::create(b, builder.constantIndex(0),
+                                   builder.constantIndex(whole),
+                                   builder.constantIndex(step), accumulators);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value first = builder.add(loop.getInductionVar(), thread);
+    SmallVector<Value> columns;
+    for (int64_t each = 0; each < kUnroll; ++each)
+      columns.push_back(
+          builder.multiply(builder.addConstant(first, each * threads), lanes));
+    scf::YieldOp::create(b,
+                         takeIn(op, columns, Value(),
+                                SmallVector<Value>(loop.getRegionIterArgs())));
+    accumulators.assign(loop.result_begin(), loop.result_end());
+  }
+  for (int64_t start = whole; start < vectors; start += threads) {
+    Value vector = builder.addConstant(thread, start);
+    Value isValid =
+        start + threads <= vectors ? Value() : builder.isLess(vector, vectors);
+    accumulators =
+        takeIn(op, builder.multiply(vector, lanes), isValid, accumulators);
+  }
+  return accumulators;
+}
+
+/// What the threads of the row have, combined, for each of them.
+Value RowKernel::combineRow(const Combiner &combiner, Value value) {
+  value = combiner.combineLanes(b, value);
+  value = combiner.combineThreads(b, value, std::min(threads, kWarpSize));
+  if (threads <= kWarpSize)
+    return value;
+  // Each warp leaves its value; then every thread takes in those of all warps.
+  Value shared = builder.getWorkgroupMemory(nextWorkgroupMemory++);
+  int64_t warps = threads / kWarpSize;
+  Value lane = builder.remainder(thread, kWarpSize);
+  auto isFirst = scf::IfOp::create(b, builder.isLess(lane, 1));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(isFirst.thenBlock());
+    memref::StoreOp::create(b, value, shared,
+                            builder.toIndex(builder.divide(thread, kWarpSize)));
+  }
+  gpu::BarrierOp::create(b);
+  value = memref::LoadOp::create(
+      b, shared, builder.toIndex(builder.remainder(lane, warps)));
+  return combiner.combineThreads(b, value, warps);
+}
+
+void RowKernel::emitReduction(RowOp &op) {
+  SmallVector<Value> accumulators =
+      parts != 0 ? reduceParts(op) : reduceLongRow(op);
+  for (auto [access, combiner, accumulator] :
+       llvm::zip(op.nest.outputs, op.combiners, accumulators)) {
+    Value total = combineRow(combiner, accumulator);
+    Value before = combiner.widen(b, get(op, access, 0));
+    set(access, {combiner.narrow(b, combiner.combine(b, before, total))});
+  }
+}
+
+/// Stores what others than the run read.
+void RowKernel::emitStores() {
+  for (Known &entry : known) {
+    if (!entry.isWritten || run.isDeadBehind(entry.access.buffer))
+      continue;
+    Value memory = builder.getMemory(entry.access.buffer);
+    bool isVector = entry.access.strides.size() > run.rowSizes.size() &&
+                    entry.access.strides.back() != 0;
+    for (auto [part, value] : llvm::enumerate(entry.values)) {
+      SmallVector<Value> indices = rowIndices;
+      if (isVector)
+        indices.push_back(columns[part]);
+      Value condition = isVector ? builder.both(isRow, isInside[part])
+                        : threads > 1
+                            ? builder.both(isRow, builder.isLess(thread, 1))
+                            : isRow;
+      Value stored = value;
+      builder.emitIf(condition, [&] {
+        builder.store(isVector ? broadcast(b, stored, lanes) : stored, memory,
+                      builder.getAddress(entry.access, indices));
+      });
+    }
+  }
+}
+
+void RowKernel::emit() {
+  SmallVector<const LoopNest *> nests;
+  for (RowOp &op : run.ops)
+    nests.push_back(&op.nest);
+  builder.setIndexType(nests);
+  // Whether rows fit registers decides what is loaded, and the other way round.
+  parts = run.length <= kMaxRowLength;
+  findMemoryAccesses();
+  chooseShape();
+  for (RowOp &op : run.ops) {
+    for (auto &[value, argument] : op.nest.scalars)
+      builder.addScalar(value);
+    for (Value value : getCaptured(*op.nest.body))
+      builder.addScalar(value);
+  }
+  builder.start(threads * rowsOfBlock, getWorkgroupTypes());
+  emitPlace();
+  for (RowOp &op : run.ops) {
+    if (op.kind == RowOp::Elements)
+      emitElementsOp(op);
+    else if (op.kind == RowOp::Row)
+      emitRowOp(op);
+    else
+      emitReduction(op);
+  }
+  emitStores();
+  builder.launch(llvm::divideCeil(run.getNumRows(), rowsOfBlock));
+}
+
+} // namespace
+
+void braid::kernels::emitRowRun(KernelModule &kernels, RewriterBase &rewriter,
+                                RowRun &run) {
+  RowKernel(kernels, run).emit();
+  SmallVector<memref::AllocOp> dead;
+  llvm::SmallPtrSet<Operation *, 4> seen;
+  for (RowOp &op : run.ops)
+    for (Access *access : op.nest.getAccesses())
+      if (run.isDeadBehind(access->buffer) &&
+          seen.insert(access->buffer.getDefiningOp()).second)
+        dead.push_back(access->buffer.getDefiningOp<memref::AllocOp>());
+  for (RowOp &op : run.ops)
+    rewriter.eraseOp(op.op);
+  for (memref::AllocOp alloc : dead) {
+    for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+      rewriter.eraseOp(user);
+    rewriter.eraseOp(alloc);
+  }
+}

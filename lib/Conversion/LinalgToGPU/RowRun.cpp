@@ -1,0 +1,257 @@
+//===- RowRun.cpp - Ops that work on the same rows ------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RowRun.h"
+
+#include "../LinalgToBraidRT/MatmulMatch.h"
+#include "BufferAddress.h"
+#include "KernelBody.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <deque>
+
+using namespace mlir;
+using namespace braid::kernels;
+
+int64_t RowRun::getNumRows() const {
+  int64_t product = 1;
+  for (int64_t size : rowSizes)
+    product *= size;
+  return product;
+}
+
+bool RowRun::contains(Operation *op) const {
+  return llvm::any_of(ops, [&](const RowOp &rowOp) { return rowOp.op == op; });
+}
+
+bool RowRun::isDeadBehind(Value buffer) const {
+  return buffer.getDefiningOp<memref::AllocOp>() &&
+         llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+           return contains(user) || isa<memref::DeallocOp>(user);
+         });
+}
+
+namespace {
+
+/// True if the run may go on over `op`, which stays before it.
+bool isPassable(Operation *op) {
+  return isa<memref::AllocOp>(op) || isMemoryEffectFree(op);
+}
+
+/// Grows a run around an op with reductions.
+class RunFinder {
+public:
+  /// `withElements`: whether ops that compute elements may take part.
+  explicit RunFinder(bool withElements) : withElements(withElements) {}
+
+  RowRun find(linalg::LinalgOp seed);
+
+private:
+  bool setRows(const LoopNest &nest);
+  /// `op` as one on the rows of the run.
+  std::optional<RowOp> match(linalg::LinalgOp op);
+  /// Whether a row can go through `op` and the ops of the run, in their order,
+  /// without regard to other rows.
+  bool isIndependent(const RowOp &op, bool isFirst);
+  bool conflicts(const Access &write, const Access &other);
+  void extend(linalg::LinalgOp seed, bool forwards);
+  void trim(Operation *seed);
+  bool collapse();
+
+  bool withElements;
+  std::deque<RowOp> ops;
+  /// The loops of an op on whole rows, and how many of them count rows.
+  SmallVector<int64_t> sizes;
+  unsigned numRowLoops = 0;
+};
+
+bool RunFinder::setRows(const LoopNest &nest) {
+  numRowLoops = 0;
+  while (numRowLoops < nest.getNumLoops() && !nest.isReduction[numRowLoops])
+    ++numRowLoops;
+  sizes = nest.sizes;
+  return numRowLoops < nest.getNumLoops() &&
+         llvm::all_of(
+             ArrayRef(nest.isReduction).drop_front(numRowLoops),
+             [](bool isReduction) { return isReduction; });
+}
+
+std::optional<RowOp> RunFinder::match(linalg::LinalgOp op) {
+  if (!op || !op.hasPureBufferSemantics() ||
+      op->hasAttr(braid::kOverwritesAttrName))
+    return std::nullopt;
+  FailureOr<LoopNest> nest = getLoopNest(op, /*reportErrors=*/false);
+  if (failed(nest) || nest->getNumIterations() == 0 ||
+      !isVectorizable(*nest->body))
+    return std::nullopt;
+  RowOp result{op, std::move(*nest), RowOp::Elements, {}};
+  LoopNest &loops = result.nest;
+  bool isWhole = ArrayRef(loops.sizes) == ArrayRef(sizes);
+  if (loops.hasReduction()) {
+    if (!isWhole || llvm::count(loops.isReduction, true) !=
+                        static_cast<int64_t>(sizes.size() - numRowLoops))
+      return std::nullopt;
+    for (unsigned loop = 0; loop < numRowLoops; ++loop)
+      if (loops.isReduction[loop])
+        return std::nullopt;
+    std::optional<SmallVector<Combiner>> combiners = matchCombiners(loops);
+    if (!combiners)
+      return std::nullopt;
+    result.kind = RowOp::Reduction;
+    result.combiners = std::move(*combiners);
+  } else if (!isWhole) {
+    if (ArrayRef(loops.sizes) != ArrayRef(sizes).take_front(numRowLoops))
+      return std::nullopt;
+    result.kind = RowOp::Row;
+  } else if (!withElements) {
+    return std::nullopt;
+  }
+  // Bodies that read memory are not looked into.
+  for (Value value : getCaptured(*loops.body))
+    if (isa<BaseMemRefType>(value.getType()))
+      return std::nullopt;
+  return result;
+}
+
+/// True if both name the same element in every iteration.
+static bool isSameElement(const Access &a, const Access &b, unsigned numLoops) {
+  if (a.buffer != b.buffer || a.base != b.base)
+    return false;
+  for (unsigned loop = 0; loop < numLoops; ++loop) {
+    auto strideOf = [&](const Access &access) {
+      return loop < access.strides.size() ? access.strides[loop] : 0;
+    };
+    if (strideOf(a) != strideOf(b))
+      return false;
+  }
+  return true;
+}
+
+bool RunFinder::conflicts(const Access &write, const Access &other) {
+  return !isSameElement(write, other, sizes.size()) &&
+         mayOverlap(write.buffer, other.buffer);
+}
+
+bool RunFinder::isIndependent(const RowOp &op, bool isFirst) {
+  for (const RowOp &other : ops) {
+    const RowOp &earlier = isFirst ? op : other;
+    const RowOp &later = isFirst ? other : op;
+    for (const Access &write : earlier.nest.outputs)
+      for (const Access *access : later.nest.getAccesses())
+        if (conflicts(write, *access))
+          return false;
+    for (const Access &write : later.nest.outputs)
+      for (const Access *access : earlier.nest.getAccesses())
+        if (conflicts(write, *access))
+          return false;
+  }
+  return true;
+}
+
+void RunFinder::extend(linalg::LinalgOp seed, bool forwards) {
+  for (Operation *op = forwards ? seed->getNextNode() : seed->getPrevNode(); op;
+       op = forwards ? op->getNextNode() : op->getPrevNode()) {
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    if (!structured) {
+      if (isPassable(op))
+        continue;
+      return;
+    }
+    std::optional<RowOp> next = match(structured);
+    if (!next || !isIndependent(*next, /*isFirst=*/!forwards))
+      return;
+    if (forwards)
+      ops.push_back(std::move(*next));
+    else
+      ops.push_front(std::move(*next));
+  }
+}
+
+/// Takes ops off both ends that share no buffer with the others.
+void RunFinder::trim(Operation *seed) {
+  auto isLinked = [&](const RowOp &op) {
+    return op.op == seed || llvm::any_of(ops, [&](const RowOp &other) {
+             return &other != &op &&
+                    llvm::any_of(op.op->getOperands(), [&](Value value) {
+                      return isa<MemRefType>(value.getType()) &&
+                             llvm::is_contained(other.op->getOperands(), value);
+                    });
+           });
+  };
+  while (!isLinked(ops.front()))
+    ops.pop_front();
+  while (!isLinked(ops.back()))
+    ops.pop_back();
+}
+
+/// Merges loops that all ops step through alike; false if rows do not become
+/// one loop.
+bool RunFinder::collapse() {
+  bool usesIndices =
+      llvm::any_of(ops, [](const RowOp &op) { return op.nest.usesIndices; });
+  for (unsigned loop = sizes.size(); !usesIndices && loop-- > 1;) {
+    unsigned outer = loop - 1;
+    if (loop == numRowLoops)
+      continue;
+    auto isMergeable = [&](const RowOp &op) {
+      return loop >= op.nest.getNumLoops() ||
+             llvm::all_of(op.nest.getAccesses(), [&](const Access *access) {
+               return access->strides[outer] ==
+                      access->strides[loop] * sizes[loop];
+             });
+    };
+    if (!llvm::all_of(ops, isMergeable))
+      continue;
+    for (RowOp &op : ops)
+      if (loop < op.nest.getNumLoops())
+        op.nest.merge(loop);
+    sizes[outer] *= sizes[loop];
+    sizes.erase(sizes.begin() + loop);
+    if (loop < numRowLoops)
+      --numRowLoops;
+  }
+  return sizes.size() == numRowLoops + 1;
+}
+
+RowRun RunFinder::find(linalg::LinalgOp seed) {
+  FailureOr<LoopNest> nest = getLoopNest(seed, /*reportErrors=*/false);
+  if (failed(nest) || !setRows(*nest))
+    return {};
+  std::optional<RowOp> first = match(seed);
+  if (!first)
+    return {};
+  ops.push_back(std::move(*first));
+  extend(seed, /*forwards=*/false);
+  extend(seed, /*forwards=*/true);
+  trim(seed);
+  RowRun run;
+  if (!collapse())
+    return {};
+  // Elements of a row are neighbours in memory, or one for the whole row.
+  for (RowOp &op : ops)
+    if (op.kind != RowOp::Row)
+      for (Access *access : op.nest.getAccesses())
+        if (access->strides.back() != 0 && access->strides.back() != 1)
+          return {};
+  run.rowSizes.assign(sizes.begin(), sizes.begin() + numRowLoops);
+  run.length = sizes.back();
+  run.ops.assign(std::make_move_iterator(ops.begin()),
+                 std::make_move_iterator(ops.end()));
+  return run;
+}
+
+} // namespace
+
+RowRun braid::kernels::findRowRun(linalg::LinalgOp seed) {
+  RowRun run = RunFinder(/*withElements=*/true).find(seed);
+  // Elements of a row that does not fit stay in memory.
+  if (run.length > kMaxRowLength)
+    run = RunFinder(/*withElements=*/false).find(seed);
+  return run;
+}

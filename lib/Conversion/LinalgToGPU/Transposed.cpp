@@ -1,0 +1,284 @@
+//===- Transposed.cpp - Kernels that exchange dimensions ------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BufferAddress.h"
+#include "KernelBody.h"
+#include "Kernels.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace braid::kernels;
+
+static constexpr int64_t kLargeTile = 64, kSmallTile = 32;
+static constexpr int64_t kMaxWorkgroupBytes = 48 * 1024;
+/// Banks of shared memory are this wide.
+static constexpr int64_t kBankBytes = 4;
+/// Loops of less iterations are not worth a tile.
+static constexpr int64_t kMinSize = 8;
+
+namespace {
+
+/// Emits the kernel of an op without reductions that writes along one loop and
+/// reads some inputs along another. A block has a square of the two loops. It
+/// reads these inputs along their loop into shared memory, whose rows are
+/// padded so that columns lie in different banks, and then goes along the
+/// results.
+class TransposedKernel {
+public:
+  TransposedKernel(KernelModule &kernels, Operation *op, LoopNest &nest)
+      : nest(nest), builder(kernels, op, "transposed"), b(builder.b) {}
+
+  bool emit();
+
+private:
+  bool orderLoops();
+  void chooseShape();
+  int64_t getPitch(const Access &access) const {
+    return tile +
+           std::max<int64_t>(1, kBankBytes / getByteSize(access.elementType));
+  }
+  void emitPlace();
+  /// The index of a loop in the tile that starts at `start`, and whether the
+  /// loop has it, where that is not certain.
+  std::pair<Value, Value> getIndex(Value start, Value inTile, unsigned loop);
+  SmallVector<Value> getIndices(Value alongResults, Value alongInputs);
+  void loadTiles();
+  void emitResults();
+
+  LoopNest &nest;
+  KernelBuilder builder;
+  ImplicitLocOpBuilder &b;
+  SmallVector<Access *> transposed;
+  /// The loop along the results, which is the last, and that along
+  /// `transposed`.
+  unsigned inner = 0, other = 0;
+  int64_t tile = 0, lanes = 1;
+  SmallVector<int64_t> inputLanes;
+  Value thread, innerStart, otherStart;
+  SmallVector<Value> outerIndices;
+};
+
+bool TransposedKernel::orderLoops() {
+  if (nest.usesIndices || nest.getNumLoops() < 2)
+    return false;
+  nest.orderByMemory();
+  inner = nest.getNumLoops() - 1;
+  for (Access &access : nest.outputs)
+    if (access.strides[inner] != 1 || !access.argument.use_empty())
+      return false;
+  std::optional<unsigned> found;
+  for (Access &access : nest.inputs) {
+    int64_t stride = access.strides[inner];
+    if (access.argument.use_empty() || stride == 0 || stride == 1)
+      continue;
+    const auto *loop = llvm::find(access.strides, 1);
+    if (loop == access.strides.end())
+      return false;
+    unsigned along = loop - access.strides.begin();
+    if (found && *found != along)
+      return false;
+    found = along;
+    transposed.push_back(&access);
+  }
+  if (!found)
+    return false;
+  other = *found;
+  return nest.sizes[inner] >= kMinSize && nest.sizes[other] >= kMinSize;
+}
+
+void TransposedKernel::chooseShape() {
+  lanes = kAccessBytes;
+  for (Access *access : nest.getAccesses()) {
+    if (access->strides[inner] != 1)
+      continue;
+    lanes = std::min(lanes, kAccessBytes / getByteSize(access->elementType));
+    if (!access->elementType.isInteger(1))
+      lanes = getAlignedLanes(*access, nest, inner, lanes);
+  }
+  lanes = std::min<int64_t>(lanes, 8);
+  while (nest.sizes[inner] % lanes != 0)
+    lanes /= 2;
+  int64_t bytes = 0;
+  bool isNarrow = lanes == 1;
+  for (Access *access : transposed) {
+    int64_t size = getByteSize(access->elementType);
+    int64_t wide = getAlignedLanes(*access, nest, other,
+                                   std::min<int64_t>(kAccessBytes / size, 8));
+    while (nest.sizes[other] % wide != 0)
+      wide /= 2;
+    inputLanes.push_back(wide);
+    isNarrow |= wide == 1;
+    bytes += size;
+  }
+  tile = isNarrow || kLargeTile * (kLargeTile + kBankBytes) * bytes >
+                         kMaxWorkgroupBytes
+             ? kSmallTile
+             : kLargeTile;
+  // Every thread has a vector of the tile.
+  int64_t widest = tile * tile / kBlockSize;
+  lanes = std::min(lanes, widest);
+  for (int64_t &wide : inputLanes)
+    wide = std::min(wide, widest);
+}
+
+void TransposedKernel::emitPlace() {
+  thread = builder.threadId();
+  Value block = builder.blockId();
+  int64_t tiles = llvm::divideCeil(nest.sizes[inner], tile);
+  innerStart = builder.multiply(builder.remainder(block, tiles), tile);
+  block = builder.divide(block, tiles);
+  SmallVector<int64_t> sizes;
+  for (unsigned loop = 0; loop < inner; ++loop)
+    if (loop != other)
+      sizes.push_back(nest.sizes[loop]);
+  sizes.push_back(llvm::divideCeil(nest.sizes[other], tile));
+  outerIndices = builder.delinearize(block, sizes);
+  otherStart = builder.multiply(outerIndices.pop_back_val(), tile);
+}
+
+std::pair<Value, Value> TransposedKernel::getIndex(Value start, Value inTile,
+                                                   unsigned loop) {
+  Value index = builder.add(start, inTile);
+  bool isCertain = nest.sizes[loop] % tile == 0;
+  return {index, isCertain ? Value() : builder.isLess(index, nest.sizes[loop])};
+}
+
+SmallVector<Value> TransposedKernel::getIndices(Value alongResults,
+                                                Value alongInputs) {
+  SmallVector<Value> indices = outerIndices;
+  indices.insert(indices.begin() + other, alongInputs);
+  indices.push_back(alongResults);
+  return indices;
+}
+
+/// Reads the tiles: all loads of a thread first, then what they bring goes to
+/// shared memory.
+void TransposedKernel::loadTiles() {
+  struct Part {
+    Value value, address;
+    int64_t lanes;
+    unsigned input;
+  };
+  SmallVector<Part> parts;
+  for (auto [input, access] : llvm::enumerate(transposed)) {
+    int64_t wide = inputLanes[input], vectors = tile / wide;
+    for (int64_t start = 0; start < tile * vectors; start += kBlockSize) {
+      Value place = builder.addConstant(thread, start);
+      Value row = builder.divide(place, vectors);
+      Value column = builder.multiply(builder.remainder(place, vectors), wide);
+      auto [alongResults, isRow] = getIndex(innerStart, row, inner);
+      auto [alongInputs, isColumn] = getIndex(otherStart, column, other);
+      SmallVector<Value> indices = getIndices(alongResults, alongInputs);
+      Value value = builder.loadIf(builder.both(isRow, isColumn),
+                                   builder.getMemory(access->buffer),
+                                   builder.getAddress(*access, indices), wide);
+      parts.push_back(
+          {value, builder.add(builder.multiply(row, getPitch(*access)), column),
+           wide, static_cast<unsigned>(input)});
+    }
+  }
+  for (const Part &part : parts)
+    for (int64_t lane = 0; lane < part.lanes; ++lane) {
+      Value element =
+          part.lanes == 1
+              ? part.value
+              : Value(vector::ExtractOp::create(b, part.value, lane));
+      memref::StoreOp::create(
+          b, element, builder.getWorkgroupMemory(part.input),
+          builder.toIndex(builder.addConstant(part.address, lane)));
+    }
+}
+
+void TransposedKernel::emitResults() {
+  int64_t vectors = tile / lanes;
+  for (int64_t start = 0; start < tile * vectors; start += kBlockSize) {
+    Value place = builder.addConstant(thread, start);
+    Value row = builder.divide(place, vectors);
+    Value column = builder.multiply(builder.remainder(place, vectors), lanes);
+    auto [alongResults, isColumn] = getIndex(innerStart, column, inner);
+    auto [alongInputs, isRow] = getIndex(otherStart, row, other);
+    OpBuilder::InsertionGuard guard(b);
+    if (Value condition = builder.both(isRow, isColumn))
+      b.setInsertionPointToStart(scf::IfOp::create(b, condition).thenBlock());
+    SmallVector<Value> indices = getIndices(alongResults, alongInputs);
+    IRMapping mapping;
+    builder.mapCaptured(nest, mapping);
+    for (Access &access : nest.inputs) {
+      if (access.argument.use_empty())
+        continue;
+      const auto *tiled = llvm::find(transposed, &access);
+      if (tiled == transposed.end()) {
+        mapping.map(access.argument,
+                    builder.load(builder.getMemory(access.buffer),
+                                 builder.getAddress(access, indices),
+                                 access.strides[inner] == 1 ? lanes : 1));
+        continue;
+      }
+      SmallVector<Value> elements;
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        Value address =
+            builder.add(builder.multiply(builder.addConstant(column, lane),
+                                         getPitch(access)),
+                        row);
+        elements.push_back(memref::LoadOp::create(
+            b, builder.getWorkgroupMemory(tiled - transposed.begin()),
+            builder.toIndex(address)));
+      }
+      mapping.map(access.argument,
+                  lanes == 1
+                      ? elements.front()
+                      : Value(vector::FromElementsOp::create(
+                            b, VectorType::get({lanes}, access.elementType),
+                            elements)));
+    }
+    for (auto [access, value] :
+         llvm::zip(nest.outputs, emitBody(b, *nest.body, mapping, lanes, {})))
+      builder.store(value, builder.getMemory(access.buffer),
+                    builder.getAddress(access, indices));
+  }
+}
+
+bool TransposedKernel::emit() {
+  if (!isVectorizable(*nest.body) ||
+      llvm::any_of(nest.getAccesses(),
+                   [](Access *access) {
+                     return isa<ComplexType>(access->elementType);
+                   }) ||
+      !orderLoops())
+    return false;
+  chooseShape();
+  builder.addOperands(nest);
+  builder.setIndexType(nest);
+  SmallVector<Type> types;
+  for (Access *access : transposed)
+    types.push_back(builder.getWorkgroupType(tile * getPitch(*access),
+                                             access->elementType));
+  builder.start(kBlockSize, types);
+  emitPlace();
+  loadTiles();
+  gpu::BarrierOp::create(b);
+  emitResults();
+  int64_t blocks = llvm::divideCeil(nest.sizes[inner], tile) *
+                   llvm::divideCeil(nest.sizes[other], tile);
+  for (unsigned loop = 0; loop < inner; ++loop)
+    if (loop != other)
+      blocks *= nest.sizes[loop];
+  builder.launch(blocks);
+  return true;
+}
+
+} // namespace
+
+bool braid::kernels::emitTransposed(KernelModule &kernels, Operation *op,
+                                    LoopNest nest) {
+  return TransposedKernel(kernels, op, nest).emit();
+}

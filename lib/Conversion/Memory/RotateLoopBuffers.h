@@ -1,0 +1,22 @@
+//===- RotateLoopBuffers.h - Buffers that loops carry -----------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_CONVERSION_MEMORY_ROTATELOOPBUFFERS_H
+#define BRAID_LIB_CONVERSION_MEMORY_ROTATELOOPBUFFERS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace braid {
+
+/// Allocates the buffers that iterations of loops in `function` leave to later
+/// ones before the loops. See the pass `braid-rotate-loop-buffers`.
+llvm::LogicalResult rotateLoopBuffers(mlir::func::FuncOp function);
+
+} // namespace braid
+
+#endif // BRAID_LIB_CONVERSION_MEMORY_ROTATELOOPBUFFERS_H

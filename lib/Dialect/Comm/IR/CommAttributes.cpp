@@ -1,0 +1,132 @@
+//===- CommAttributes.cpp - Discardable attributes ------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommVerifiers.h"
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace braid::comm;
+
+//===----------------------------------------------------------------------===//
+// Lanes
+//===----------------------------------------------------------------------===//
+
+static bool isTransport(Attribute value) {
+  auto transport = dyn_cast_or_null<StringAttr>(value);
+  return transport && (transport == "symmetric" || transport == "copy" ||
+                       transport == "default");
+}
+
+static bool isPositiveI32(Attribute value) {
+  auto integer = dyn_cast_or_null<IntegerAttr>(value);
+  return integer && integer.getType().isSignlessInteger(64) &&
+         integer.getInt() > 0 &&
+         integer.getInt() <= std::numeric_limits<int32_t>::max();
+}
+
+static bool isName(Attribute value) {
+  auto name = dyn_cast_or_null<StringAttr>(value);
+  return name && !name.empty();
+}
+
+/// True for a dictionary with `name`, and `ctas` and `transport` or not.
+static bool isLane(Attribute value) {
+  auto lane = dyn_cast<DictionaryAttr>(value);
+  return lane && isName(lane.get("name")) &&
+         llvm::all_of(lane, [](NamedAttribute field) {
+           StringRef name = field.getName();
+           return name == "name" ||
+                  (name == "ctas" && isPositiveI32(field.getValue())) ||
+                  (name == "transport" && isTransport(field.getValue()));
+         });
+}
+
+LogicalResult braid::comm::verifyLaneAttribute(Operation *op,
+                                               NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  if (name == CommDialect::kLanesAttrName) {
+    if (!isa<GroupOp>(op))
+      return emitWrongPlace(op, attribute, "groups");
+    auto lanes = dyn_cast<ArrayAttr>(value);
+    if (!lanes || !llvm::all_of(lanes, isLane))
+      return emitWrongValue(
+          op, attribute,
+          "an array of dictionaries of a 'name', and 'ctas' (an i64 that is "
+          "positive) and 'transport' (\"symmetric\", \"copy\" or "
+          "\"default\") or not");
+    llvm::StringSet<> names;
+    for (auto lane : lanes.getAsRange<DictionaryAttr>())
+      if (!names.insert(lane.getAs<StringAttr>("name").getValue()).second)
+        return emitWrongValue(op, attribute, "each lane once");
+    return success();
+  }
+  if (!isa<CollectiveOpInterface>(op))
+    return emitWrongPlace(op, attribute, "starts of collectives");
+  if (name == CommDialect::kLaneAttrName && !isName(value))
+    return emitWrongValue(op, attribute, "a string that is not empty");
+  if (name == CommDialect::kCtasAttrName && !isPositiveI32(value))
+    return emitWrongValue(op, attribute, "an i64 from 1 to 2147483647");
+  if (name == CommDialect::kTransportAttrName && !isTransport(value))
+    return emitWrongValue(op, attribute,
+                          "\"symmetric\", \"copy\" or \"default\"");
+  return success();
+}
+
+std::string braid::comm::getLaneName(Operation *start) {
+  if (auto lane = start->getAttrOfType<StringAttr>(CommDialect::kLaneAttrName))
+    return lane.str();
+  auto transport =
+      start->getAttrOfType<StringAttr>(CommDialect::kTransportAttrName);
+  auto ctas = start->getAttrOfType<IntegerAttr>(CommDialect::kCtasAttrName);
+  if (!transport && !ctas)
+    return {};
+  std::string name = transport ? transport.str() : "default";
+  if (ctas)
+    name += "-" + std::to_string(ctas.getInt());
+  return name;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes of fused ops
+//===----------------------------------------------------------------------===//
+
+void braid::comm::copyAttributes(Operation *from, Operation *to) {
+  for (NamedAttribute attribute : from->getDiscardableAttrs())
+    if (isa_and_nonnull<CommDialect>(attribute.getNameDialect()))
+      to->setAttr(attribute.getName(), attribute.getValue());
+}
+
+void braid::comm::mergeAttributes(Operation *producer, Operation *consumer,
+                                  Operation *fused) {
+  copyAttributes(consumer, fused);
+  Builder builder(fused->getContext());
+  auto getLabel = [](Operation *op) {
+    return op->getAttrOfType<StringAttr>(CommDialect::kLabelAttrName);
+  };
+  StringAttr first = getLabel(producer), second = getLabel(consumer);
+  if (first && second)
+    fused->setAttr(
+        CommDialect::kLabelAttrName,
+        builder.getStringAttr(first.getValue() + "+" + second.getValue()));
+  else if (first)
+    fused->setAttr(CommDialect::kLabelAttrName, first);
+  auto getCost = [](Operation *op) {
+    return op->getAttrOfType<IntegerAttr>(CommDialect::kCostAttrName);
+  };
+  IntegerAttr firstCost = getCost(producer), secondCost = getCost(consumer);
+  if (firstCost && secondCost)
+    fused->setAttr(
+        CommDialect::kCostAttrName,
+        builder.getI64IntegerAttr(firstCost.getInt() + secondCost.getInt()));
+  else
+    fused->removeAttr(CommDialect::kCostAttrName);
+}

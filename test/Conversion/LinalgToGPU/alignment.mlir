@@ -1,0 +1,47 @@
+// RUN: braid-opt %s --convert-linalg-to-gpu --canonicalize --cse | FileCheck %s
+
+// Rows of a view that begin at multiples of 16 bytes, wherever it begins.
+// CHECK-LABEL: gpu.func @elementwise(
+//  CHECK-SAME:     memref<f32> {llvm.align = 16 : i64, llvm.noalias}, %{{.*}}: memref<8x64xf32, strided<[128, 1], offset: 4>> {llvm.align = 16 : i64, llvm.noalias}, %{{.*}}: index)
+//       CHECK:   vector.load {{.*}}{alignment = 16 : i64} : memref<960xf32, strided<[1], offset: ?>>, vector<4xf32>
+//       CHECK:   vector.store {{.*}}{alignment = 16 : i64} : memref<960xf32, strided<[1], offset: 4>>, vector<4xf32>
+
+// One that begins 20 bytes behind: element by element.
+// CHECK-LABEL: gpu.func @elementwise_0(
+//   CHECK-NOT:   vector.
+//       CHECK:   memref.load
+//       CHECK:   memref.store
+
+// A view of bytes that begins at 8.
+// CHECK-LABEL: gpu.func @elementwise_1(
+//  CHECK-SAME:     %{{.*}}: memref<64xf32> {llvm.noalias}, %{{.*}}: f32)
+//       CHECK:   vector.store {{.*}}{alignment = 8 : i64} : {{.*}} vector<2xf32>
+
+// Nothing is known of where a view of bytes begins.
+// CHECK-LABEL: gpu.func @elementwise_2(
+//   CHECK-NOT:   vector.
+//       CHECK:   memref.store
+func.func @rows(%a: memref<64x128xf32>, %b: memref<64x128xf32>, %i: index) {
+  %v = memref.subview %a[%i, 0] [8, 64] [1, 1] : memref<64x128xf32> to memref<8x64xf32, strided<[128, 1], offset: ?>>
+  %w = memref.subview %b[0, 4] [8, 64] [1, 1] : memref<64x128xf32> to memref<8x64xf32, strided<[128, 1], offset: 4>>
+  memref.copy %v, %w : memref<8x64xf32, strided<[128, 1], offset: ?>> to memref<8x64xf32, strided<[128, 1], offset: 4>>
+  return
+}
+func.func @shifted(%a: memref<8x64xf32>, %b: memref<64x128xf32>) {
+  %w = memref.subview %b[0, 5] [8, 64] [1, 1] : memref<64x128xf32> to memref<8x64xf32, strided<[128, 1], offset: 5>>
+  memref.copy %a, %w : memref<8x64xf32> to memref<8x64xf32, strided<[128, 1], offset: 5>>
+  return
+}
+func.func @bytes(%x: f32) {
+  %c8 = arith.constant 8 : index
+  %arena = memref.alloc() : memref<1024xi8>
+  %v = memref.view %arena[%c8][] : memref<1024xi8> to memref<64xf32>
+  linalg.fill ins(%x : f32) outs(%v : memref<64xf32>)
+  return
+}
+func.func @unknown(%x: f64, %i: index) {
+  %arena = memref.alloc() : memref<1024xi8>
+  %v = memref.view %arena[%i][] : memref<1024xi8> to memref<64xf64>
+  linalg.fill ins(%x : f64) outs(%v : memref<64xf64>)
+  return
+}

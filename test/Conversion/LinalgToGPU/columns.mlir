@@ -1,0 +1,68 @@
+// RUN: braid-opt %s --convert-linalg-to-gpu --canonicalize --cse | FileCheck %s
+
+#id = affine_map<(i, j) -> (i, j)>
+#col = affine_map<(i, j) -> (j)>
+#none = affine_map<(i, j) -> ()>
+
+// Neighbouring threads have neighbouring columns. The fill is part of the kernel.
+// CHECK-LABEL: func.func @columns(
+//  CHECK-NEXT:   %{{.*}} = arith.constant
+//       CHECK:   gpu.launch_func @kernels::@columns blocks in (%c128, %c1, %c1) threads in (%c1024, %c1, %c1)
+//  CHECK-NEXT:   return
+func.func @columns(%x: memref<8192x4096xf32>, %s: memref<4096xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%s : memref<4096xf32>)
+  linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<8192x4096xf32>) outs(%s : memref<4096xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// One result from many elements: 1024 blocks leave one value each, and another
+// block reduces these.
+// CHECK-LABEL: func.func @all(
+//       CHECK:   %[[PARTS:.*]] = memref.alloc() : memref<1024xf32>
+//       CHECK:   gpu.launch_func @kernels::@rows blocks in (%c1024, %c1, %c1)
+//  CHECK-SAME:     %[[PARTS]] : memref<1024xf32>
+//       CHECK:   gpu.launch_func @kernels::@rows_0 blocks in (%c1, %c1, %c1)
+//  CHECK-SAME:     %[[PARTS]] : memref<1024xf32>
+//  CHECK-NEXT:   return
+func.func @all(%x: memref<4096x4096xf32>, %s: memref<f32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%s : memref<f32>)
+  linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction", "reduction"]}
+      ins(%x : memref<4096x4096xf32>) outs(%s : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// A combination whose order matters runs in the order of the op.
+// CHECK-LABEL: func.func @in_order(
+//       CHECK:   gpu.launch_func @kernels::@sequential
+func.func @in_order(%x: memref<64x512xf32>, %s: memref<512xf32>) {
+  linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<64x512xf32>) outs(%s : memref<512xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.subf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// Four rows are in flight at once; the threads of a warp combine what they have,
+// then the warps, in order.
+// CHECK-LABEL: gpu.func @columns(
+//       CHECK:   scf.for
+// CHECK-COUNT-4: vector.load {{.*}} vector<4xf32>
+// CHECK-COUNT-4: arith.addf %{{.*}} : vector<4xf32>
+//   CHECK-NOT:   vector.load
+//       CHECK:   gpu.shuffle xor
+//       CHECK:   gpu.barrier
+//       CHECK:   memref.store %{{.*}} : memref<4096xf32, strided<[1]>>
+//       CHECK:   gpu.return

@@ -1,0 +1,129 @@
+// RUN: braid-opt %s --convert-linalg-to-gpu --canonicalize --cse | FileCheck %s
+
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+
+// Softmax: a block reads a row, keeps it, and writes it once. The buffers between
+// the ops go.
+// CHECK-LABEL: func.func @softmax(
+//   CHECK-NOT:   memref.alloc
+//       CHECK:   gpu.launch_func @kernels::@rows blocks in (%c8192, %c1, %c1) threads in (%c256, %c1, %c1)
+//  CHECK-SAME:     args(%arg0 : memref<8192x4096xbf16>, %arg1 : memref<8192x4096xbf16>)
+//  CHECK-NEXT:   return
+func.func @softmax(%x: memref<8192x4096xbf16>, %y: memref<8192x4096xbf16>) {
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant 0xFF800000 : f32
+  %wide = memref.alloc() : memref<8192x4096xf32>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<8192x4096xbf16>) outs(%wide : memref<8192x4096xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %0 = arith.extf %a : bf16 to f32
+    linalg.yield %0 : f32
+  }
+  %max = memref.alloc() : memref<8192xf32>
+  linalg.fill ins(%least : f32) outs(%max : memref<8192xf32>)
+  linalg.reduce { arith.maximumf } ins(%wide : memref<8192x4096xf32>) outs(%max : memref<8192xf32>) dimensions = [1]
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%wide, %max : memref<8192x4096xf32>, memref<8192xf32>) outs(%wide : memref<8192x4096xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.subf %a, %b : f32
+    %1 = math.exp %0 : f32
+    linalg.yield %1 : f32
+  }
+  %sum = memref.alloc() : memref<8192xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<8192xf32>)
+  linalg.reduce { arith.addf } ins(%wide : memref<8192x4096xf32>) outs(%sum : memref<8192xf32>) dimensions = [1]
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%wide, %sum : memref<8192x4096xf32>, memref<8192xf32>) outs(%y : memref<8192x4096xbf16>) {
+  ^bb0(%a: f32, %b: f32, %o: bf16):
+    %0 = arith.divf %a, %b : f32
+    %1 = arith.truncf %0 : f32 to bf16
+    linalg.yield %1 : bf16
+  }
+  return
+}
+
+// A call between two ops ends the run: what is behind it reads memory.
+// CHECK-LABEL: func.func @interrupted(
+//       CHECK:   gpu.launch_func @kernels::@rows_0
+//  CHECK-SAME:     args(%arg1 : memref<64xf32>, %arg0 : memref<64x512xf32>)
+//  CHECK-NEXT:   call @elsewhere()
+//  CHECK-NEXT:   gpu.launch_func @kernels::@elementwise
+//  CHECK-SAME:     args(%arg1 : memref<64xf32>, %arg0 : memref<64x512xf32>)
+func.func private @elsewhere()
+func.func @interrupted(%x: memref<64x512xf32>, %s: memref<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%s : memref<64xf32>)
+  linalg.reduce { arith.addf } ins(%x : memref<64x512xf32>) outs(%s : memref<64xf32>) dimensions = [1]
+  call @elsewhere() : () -> ()
+  linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%s : memref<64xf32>) outs(%x : memref<64x512xf32>) {
+  ^bb0(%b: f32, %o: f32):
+    %0 = arith.divf %o, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// What is read behind the run is written.
+// CHECK-LABEL: func.func @needed(
+//       CHECK:   %[[SUM:.*]] = memref.alloc() : memref<64xf32>
+//       CHECK:   gpu.launch_func @kernels::@rows_1
+//  CHECK-SAME:     args(%[[SUM]] : memref<64xf32>, %arg0 : memref<64x512xf32>)
+//  CHECK-NEXT:   return %[[SUM]]
+func.func @needed(%x: memref<64x512xf32>) -> memref<64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %s = memref.alloc() : memref<64xf32>
+  linalg.fill ins(%zero : f32) outs(%s : memref<64xf32>)
+  linalg.reduce { arith.addf } ins(%x : memref<64x512xf32>) outs(%s : memref<64xf32>) dimensions = [1]
+  linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%s : memref<64xf32>) outs(%x : memref<64x512xf32>) {
+  ^bb0(%b: f32, %o: f32):
+    %0 = arith.divf %o, %b : f32
+    linalg.yield %0 : f32
+  }
+  return %s : memref<64xf32>
+}
+
+// Another row of what the run writes: two kernels.
+// CHECK-LABEL: func.func @other_rows(
+// CHECK-COUNT-2: gpu.launch_func
+func.func @other_rows(%x: memref<64x512xf32>, %s: memref<64xf32>, %y: memref<64x512xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%s : memref<64xf32>)
+  linalg.reduce { arith.addf } ins(%x : memref<64x512xf32>) outs(%s : memref<64xf32>) dimensions = [1]
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (63 - i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%s : memref<64xf32>) outs(%y : memref<64x512xf32>) {
+  ^bb0(%b: f32, %o: f32):
+    linalg.yield %b : f32
+  }
+  return
+}
+
+// A row is read once, two vectors a thread, and written once; both reductions
+// go through shuffles and then through shared memory.
+// CHECK-LABEL: gpu.func @rows(
+//  CHECK-SAME:     workgroup(%{{.*}} : memref<8xf32, #gpu.address_space<workgroup>>, %{{.*}} : memref<8xf32, #gpu.address_space<workgroup>>)
+// CHECK-COUNT-2: vector.load {{.*}} vector<8xbf16>
+//   CHECK-NOT:   vector.load
+//       CHECK:   arith.maximumf %{{.*}} : vector<8xf32>
+// CHECK-COUNT-5: gpu.shuffle xor
+//       CHECK:   gpu.barrier
+// CHECK-COUNT-3: gpu.shuffle xor
+//       CHECK:   math.exp
+// CHECK-COUNT-5: gpu.shuffle xor
+//       CHECK:   gpu.barrier
+// CHECK-COUNT-3: gpu.shuffle xor
+// CHECK-COUNT-2: vector.store {{.*}} vector<8xbf16>
+//   CHECK-NOT:   vector.store
+//       CHECK:   gpu.return
+
+// A warp has a row; the first of its threads writes the sum.
+// CHECK-LABEL: gpu.func @rows_0(
+// CHECK-COUNT-4: vector.load {{.*}} vector<4xf32>
+// CHECK-COUNT-5: gpu.shuffle xor
+//   CHECK-NOT:   gpu.barrier
+//       CHECK:   scf.if
+//  CHECK-NEXT:     %{{.*}} = arith.index_castui
+//  CHECK-NEXT:     memref.store
+//       CHECK:   gpu.return

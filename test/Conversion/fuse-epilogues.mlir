@@ -1,0 +1,218 @@
+// What the library of a GPU does with a product becomes part of it.
+//
+// RUN: braid-opt %s --split-input-file --braid-fuse-epilogues | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// CHECK-LABEL: func.func @relu
+// CHECK-SAME:      (%[[A:.*]]: tensor<4x8xbf16>, %[[B:.*]]: tensor<8x4xbf16>)
+// CHECK-NEXT:    %[[E:.*]] = tensor.empty() : tensor<4x4xbf16>
+// CHECK-NEXT:    %[[R:.*]] = linalg.matmul {braid.epilogue = "relu", braid.overwrites} ins(%[[A]], %[[B]] : tensor<4x8xbf16>, tensor<8x4xbf16>) outs(%[[E]] : tensor<4x4xbf16>) -> tensor<4x4xbf16>
+// CHECK-NEXT:    return %[[R]]
+func.func @relu(%a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>) -> tensor<4x4xbf16> {
+  %e = tensor.empty() : tensor<4x4xbf16>
+  %c = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<4x8xbf16>, tensor<8x4xbf16>)
+      outs(%e : tensor<4x4xbf16>) -> tensor<4x4xbf16>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<4x4xbf16>) outs(%c : tensor<4x4xbf16>) {
+  ^bb0(%x: bf16, %o: bf16):
+    %zero = arith.constant 0.0 : bf16
+    %m = arith.maximumf %x, %zero : bf16
+    linalg.yield %m : bf16
+  } -> tensor<4x4xbf16>
+  return %r : tensor<4x4xbf16>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// A choice is relu as well.
+// CHECK-LABEL: func.func @select
+// CHECK:         linalg.matmul {braid.epilogue = "relu", braid.overwrites}
+// CHECK-NEXT:    return
+func.func @select(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> tensor<4x4xf32> {
+  %e = tensor.empty() : tensor<4x4xf32>
+  %c = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>)
+      outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %zero = arith.constant 0.0 : f32
+    %p = arith.cmpf olt, %x, %zero : f32
+    %m = arith.select %p, %zero, %x : f32
+    linalg.yield %m : f32
+  } -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// The sums start from the bias; labels are merged.
+// CHECK-LABEL: func.func @bias_gelu
+// CHECK-SAME:      (%[[A:.*]]: tensor<4x8xf32>, %[[B:.*]]: tensor<8x4xf32>, %[[V:.*]]: tensor<4xf32>)
+// CHECK-NEXT:    %[[E:.*]] = tensor.empty() : tensor<4x4xf32>
+// CHECK-NEXT:    %[[R:.*]] = linalg.generic {{.*}} ins(%[[A]], %[[B]], %[[V]] : tensor<4x8xf32>, tensor<8x4xf32>, tensor<4xf32>) outs(%[[E]] : tensor<4x4xf32>)
+// CHECK-SAME:        attrs = {braid.bias, braid.epilogue = "gelu", braid.overwrites, comm.cost_ns = 100 : i64, comm.label = "mm+gelu"}
+// CHECK-NEXT:    ^bb0(%[[X:.*]]: f32, %[[Y:.*]]: f32, %[[W:.*]]: f32, %[[O:.*]]: f32):
+// CHECK-NEXT:      %[[K:.*]] = linalg.index 2 : index
+// CHECK-NEXT:      %[[C0:.*]] = arith.constant 0 : index
+// CHECK-NEXT:      %[[FIRST:.*]] = arith.cmpi eq, %[[K]], %[[C0]]
+// CHECK-NEXT:      %[[SUM:.*]] = arith.select %[[FIRST]], %[[W]], %[[O]]
+// CHECK-NEXT:      %[[P:.*]] = arith.mulf %[[X]], %[[Y]]
+// CHECK-NEXT:      %[[S:.*]] = arith.addf %[[SUM]], %[[P]]
+// CHECK-NEXT:      linalg.yield %[[S]]
+// CHECK:         return %[[R]]
+func.func @bias_gelu(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %v: tensor<4xf32>) -> tensor<4x4xf32> {
+  %e = tensor.empty() : tensor<4x4xf32>
+  %c = linalg.matmul {braid.overwrites, comm.label = "mm", comm.cost_ns = 100 : i64}
+      ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>)
+      outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r = linalg.generic {indexing_maps = [#column, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%v, %c : tensor<4xf32>, tensor<4x4xf32>) outs(%e : tensor<4x4xf32>)
+      attrs = {comm.label = "gelu"} {
+  ^bb0(%w: f32, %x: f32, %o: f32):
+    %half = arith.constant 0.5 : f32
+    %one = arith.constant 1.0 : f32
+    %cubic = arith.constant 0.044715 : f32
+    %slope = arith.constant 0.797884583 : f32
+    %s = arith.addf %x, %w : f32
+    %s2 = arith.mulf %s, %s : f32
+    %s3 = arith.mulf %s2, %s : f32
+    %t = arith.mulf %s3, %cubic : f32
+    %u = arith.addf %s, %t : f32
+    %i = arith.mulf %slope, %u : f32
+    %h = math.tanh %i : f32
+    %k = arith.addf %h, %one : f32
+    %l = arith.mulf %s, %half : f32
+    %g = arith.mulf %l, %k : f32
+    linalg.yield %g : f32
+  } -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#a = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
+#b = affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>
+#c = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
+
+// A result of another type is rounded once.
+// CHECK-LABEL: func.func @convert
+// CHECK:         %[[E:.*]] = tensor.empty() : tensor<2x4x4xbf16>
+// CHECK-NEXT:    linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<2x4x8xbf16>, tensor<2x8x4xbf16>) outs(%[[E]] : tensor<2x4x4xbf16>) attrs = {braid.overwrites}
+// CHECK-NOT:     arith.truncf
+func.func @convert(%x: tensor<2x4x8xbf16>, %y: tensor<2x8x4xbf16>) -> tensor<2x4x4xbf16> {
+  %e = tensor.empty() : tensor<2x4x4xf32>
+  %f = tensor.empty() : tensor<2x4x4xbf16>
+  %c = linalg.batch_matmul {braid.overwrites} ins(%x, %y : tensor<2x4x8xbf16>, tensor<2x8x4xbf16>)
+      outs(%e : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%c : tensor<2x4x4xf32>) outs(%f : tensor<2x4x4xbf16>) {
+  ^bb0(%p: f32, %o: bf16):
+    %t = arith.truncf %p : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<2x4x4xbf16>
+  return %r : tensor<2x4x4xbf16>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// What the library does not do is left: relu6, a product that is used twice, and f64.
+// CHECK-LABEL: func.func @relu6
+// CHECK:         linalg.matmul {braid.overwrites}
+// CHECK:         linalg.generic
+func.func @relu6(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> tensor<4x4xf32> {
+  %e = tensor.empty() : tensor<4x4xf32>
+  %c = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>)
+      outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %zero = arith.constant 0.0 : f32
+    %six = arith.constant 1000.0 : f32
+    %m = arith.maximumf %x, %zero : f32
+    %n = arith.minimumf %m, %six : f32
+    linalg.yield %n : f32
+  } -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+// CHECK-LABEL: func.func @twice
+// CHECK:         linalg.matmul {braid.overwrites}
+// CHECK:         linalg.generic
+func.func @twice(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %e = tensor.empty() : tensor<4x4xf32>
+  %c = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>)
+      outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %zero = arith.constant 0.0 : f32
+    %m = arith.maximumf %x, %zero : f32
+    linalg.yield %m : f32
+  } -> tensor<4x4xf32>
+  return %c, %r : tensor<4x4xf32>, tensor<4x4xf32>
+}
+// CHECK-LABEL: func.func @f64
+// CHECK:         linalg.matmul {braid.overwrites}
+// CHECK:         linalg.generic
+func.func @f64(%a: tensor<4x8xf64>, %b: tensor<8x4xf64>) -> tensor<4x4xf64> {
+  %e = tensor.empty() : tensor<4x4xf64>
+  %c = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<4x8xf64>, tensor<8x4xf64>)
+      outs(%e : tensor<4x4xf64>) -> tensor<4x4xf64>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<4x4xf64>) outs(%e : tensor<4x4xf64>) {
+  ^bb0(%x: f64, %o: f64):
+    %zero = arith.constant 0.0 : f64
+    %m = arith.maximumf %x, %zero : f64
+    linalg.yield %m : f64
+  } -> tensor<4x4xf64>
+  return %r : tensor<4x4xf64>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// A row that comes after the product would hold it back; a column is none.
+// CHECK-LABEL: func.func @late_bias
+// CHECK:         linalg.matmul {braid.overwrites}
+// CHECK:         linalg.exp
+// CHECK:         linalg.generic
+func.func @late_bias(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %v: tensor<4xf32>) -> tensor<4x4xf32> {
+  %e = tensor.empty() : tensor<4x4xf32>
+  %c = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>)
+      outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %f = tensor.empty() : tensor<4xf32>
+  %w = linalg.exp ins(%v : tensor<4xf32>) outs(%f : tensor<4xf32>) -> tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c, %w : tensor<4x4xf32>, tensor<4xf32>) outs(%e : tensor<4x4xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+// CHECK-LABEL: func.func @column
+// CHECK:         linalg.matmul {braid.overwrites}
+// CHECK:         linalg.generic
+func.func @column(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %v: tensor<4xf32>) -> tensor<4x4xf32> {
+  %e = tensor.empty() : tensor<4x4xf32>
+  %c = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>)
+      outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c, %v : tensor<4x4xf32>, tensor<4xf32>) outs(%e : tensor<4x4xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}

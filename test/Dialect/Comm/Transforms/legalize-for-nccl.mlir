@@ -1,0 +1,198 @@
+// Collectives that NCCL does not have become others and compute.
+//
+// RUN: braid-opt %s --split-input-file --comm-legalize-for-nccl | FileCheck %s
+
+comm.group @world all
+
+// CHECK-LABEL: func.func @all_gather_columns
+// CHECK-SAME:      (%[[X:.*]]: tensor<4x2x3xf32>)
+// CHECK-NEXT:    %[[T:.*]] = comm.all_gather %[[X]] on @world dim 0 {comm.label = "ag"} : tensor<4x2x3xf32> -> tensor<8x2x3xf32>
+// CHECK-NEXT:    %[[W:.*]] = comm.wait %[[T]] {comm.label = "w"} : !comm.token<tensor<8x2x3xf32>>
+// CHECK-NEXT:    %[[P:.*]] = tensor.expand_shape %[[W]] {{\[\[}}0, 1], [2], [3]] output_shape [2, 4, 2, 3]
+// CHECK-NEXT:    %[[E:.*]] = tensor.empty() : tensor<4x2x2x3xf32>
+// CHECK-NEXT:    %[[M:.*]] = linalg.transpose ins(%[[P]] : tensor<2x4x2x3xf32>) outs(%[[E]] : tensor<4x2x2x3xf32>) permutation = [1, 0, 2, 3]
+// CHECK-NEXT:    %[[R:.*]] = tensor.collapse_shape %[[M]] {{\[\[}}0], [1, 2], [3]] : tensor<4x2x2x3xf32> into tensor<4x4x3xf32>
+// CHECK-NEXT:    return %[[R]]
+func.func @all_gather_columns(%x: tensor<4x2x3xf32>) -> tensor<4x4x3xf32> {
+  %t = comm.all_gather %x on @world dim 1 {comm.label = "ag"} : tensor<4x2x3xf32> -> tensor<4x4x3xf32>
+  %w = comm.wait %t {comm.label = "w"} : !comm.token<tensor<4x4x3xf32>>
+  return %w : tensor<4x4x3xf32>
+}
+
+// CHECK-LABEL: func.func @reduce_scatter_columns
+// CHECK-SAME:      (%[[X:.*]]: tensor<4x6xf32>)
+// CHECK-NEXT:    %[[P:.*]] = tensor.expand_shape %[[X]] {{\[\[}}0], [1, 2]] output_shape [4, 2, 3]
+// CHECK-NEXT:    %[[E:.*]] = tensor.empty() : tensor<2x4x3xf32>
+// CHECK-NEXT:    %[[M:.*]] = linalg.transpose ins(%[[P]] : tensor<4x2x3xf32>) outs(%[[E]] : tensor<2x4x3xf32>) permutation = [1, 0, 2]
+// CHECK-NEXT:    %[[J:.*]] = tensor.collapse_shape %[[M]] {{\[\[}}0, 1], [2]] : tensor<2x4x3xf32> into tensor<8x3xf32>
+// CHECK-NEXT:    %[[T:.*]] = comm.reduce_scatter sum %[[J]] on @world dim 0 : tensor<8x3xf32> -> tensor<4x3xf32>
+// CHECK-NEXT:    %[[W:.*]] = comm.wait %[[T]]
+// CHECK-NEXT:    return %[[W]]
+func.func @reduce_scatter_columns(%x: tensor<4x6xf32>) -> tensor<4x3xf32> {
+  %t = comm.reduce_scatter sum %x on @world dim 1 : tensor<4x6xf32> -> tensor<4x3xf32>
+  %w = comm.wait %t : !comm.token<tensor<4x3xf32>>
+  return %w : tensor<4x3xf32>
+}
+
+// What NCCL has stays.
+// CHECK-LABEL: func.func @legal
+// CHECK-NEXT:    comm.all_gather %{{.*}} on @world dim 0 : tensor<4xf32> -> tensor<8xf32>
+// CHECK-NEXT:    comm.all_reduce avg %{{.*}} on @world : tensor<4xf32>
+// CHECK-NEXT:    comm.all_reduce sum %{{.*}} on @world : tensor<4xi32>
+// CHECK-NEXT:    return
+func.func @legal(%x: tensor<4xf32>, %y: tensor<4xi32>) {
+  %t = comm.all_gather %x on @world dim 0 : tensor<4xf32> -> tensor<8xf32>
+  %u = comm.all_reduce avg %x on @world : tensor<4xf32>
+  %v = comm.all_reduce sum %y on @world : tensor<4xi32>
+  return
+}
+
+// -----
+
+comm.group @world all
+
+// CHECK-LABEL: func.func @band_of_bits
+// CHECK-NEXT:    comm.all_reduce min %{{.*}} on @world : tensor<4xi1>
+func.func @band_of_bits(%x: tensor<4xi1>) -> tensor<4xi1> {
+  %t = comm.all_reduce band %x on @world : tensor<4xi1>
+  %w = comm.wait %t : !comm.token<tensor<4xi1>>
+  return %w : tensor<4xi1>
+}
+
+// CHECK-LABEL: func.func @bor_of_bits
+// CHECK-NEXT:    comm.reduce max %{{.*}} on @world root 1 : tensor<4xi1>
+func.func @bor_of_bits(%x: tensor<4xi1>) -> tensor<4xi1> {
+  %t = comm.reduce bor %x on @world root 1 : tensor<4xi1>
+  %w = comm.wait %t : !comm.token<tensor<4xi1>>
+  return %w : tensor<4xi1>
+}
+
+// -----
+
+comm.group @tp [[0, 1, 2]]
+
+// CHECK-LABEL: func.func @bxor
+// CHECK-SAME:      (%[[X:.*]]: tensor<4xi32>)
+// CHECK-NEXT:    %[[P:.*]] = tensor.expand_shape %[[X]] {{\[\[}}0, 1]] output_shape [1, 4]
+// CHECK-NEXT:    %[[T:.*]] = comm.all_gather %[[P]] on @tp dim 0 : tensor<1x4xi32> -> tensor<3x4xi32>
+// CHECK-NEXT:    %[[W:.*]] = comm.wait %[[T]]
+// CHECK-NEXT:    %[[Z:.*]] = arith.constant 0 : i32
+// CHECK-NEXT:    %[[E:.*]] = tensor.empty() : tensor<4xi32>
+// CHECK-NEXT:    %[[F:.*]] = linalg.fill ins(%[[Z]] : i32) outs(%[[E]] : tensor<4xi32>)
+// CHECK-NEXT:    %[[R:.*]] = linalg.reduce { arith.xori } ins(%[[W]] : tensor<3x4xi32>) outs(%[[F]] : tensor<4xi32>) dimensions = [0]
+// CHECK-NEXT:    return %[[R]]
+func.func @bxor(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %t = comm.all_reduce bxor %x on @tp : tensor<4xi32>
+  %w = comm.wait %t : !comm.token<tensor<4xi32>>
+  return %w : tensor<4xi32>
+}
+
+// The neutral element of band has all bits; a tensor of rank 0 gets a dimension.
+// CHECK-LABEL: func.func @band_of_scalar
+// CHECK-NEXT:    %[[P:.*]] = tensor.expand_shape %{{.*}} [] output_shape [1] : tensor<i8> into tensor<1xi8>
+// CHECK-NEXT:    %[[T:.*]] = comm.all_gather %[[P]] on @tp dim 0 : tensor<1xi8> -> tensor<3xi8>
+// CHECK:         arith.constant -1 : i8
+// CHECK:         linalg.reduce { arith.andi } ins(%{{.*}} : tensor<3xi8>) outs(%{{.*}} : tensor<i8>) dimensions = [0]
+func.func @band_of_scalar(%x: tensor<i8>) -> tensor<i8> {
+  %t = comm.all_reduce band %x on @tp : tensor<i8>
+  %w = comm.wait %t : !comm.token<tensor<i8>>
+  return %w : tensor<i8>
+}
+
+// A member that is not the root keeps its operand.
+// CHECK-LABEL: func.func @bor_at_root
+// CHECK-SAME:      (%[[X:.*]]: tensor<4xi64>)
+// CHECK:         %[[R:.*]] = linalg.reduce { arith.ori }
+// CHECK-NEXT:    %[[RANK:.*]] = comm.rank on @tp
+// CHECK-NEXT:    %[[ROOT:.*]] = arith.constant 2 : index
+// CHECK-NEXT:    %[[IS:.*]] = arith.cmpi eq, %[[RANK]], %[[ROOT]]
+// CHECK-NEXT:    %[[S:.*]] = arith.select %[[IS]], %[[R]], %[[X]]
+// CHECK-NEXT:    return %[[S]]
+func.func @bor_at_root(%x: tensor<4xi64>) -> tensor<4xi64> {
+  %t = comm.reduce bor %x on @tp root 2 : tensor<4xi64>
+  %w = comm.wait %t : !comm.token<tensor<4xi64>>
+  return %w : tensor<4xi64>
+}
+
+// A member gets the parts that it combines.
+// CHECK-LABEL: func.func @band_of_parts
+// CHECK-NEXT:    %[[T:.*]] = comm.all_to_all %{{.*}} on @tp : tensor<6x2xi32>
+// CHECK-NEXT:    %[[W:.*]] = comm.wait %[[T]]
+// CHECK-NEXT:    %[[P:.*]] = tensor.expand_shape %[[W]] {{\[\[}}0, 1], [2]] output_shape [3, 2, 2]
+// CHECK:         linalg.reduce { arith.andi } ins(%[[P]] : tensor<3x2x2xi32>)
+func.func @band_of_parts(%x: tensor<6x2xi32>) -> tensor<2x2xi32> {
+  %t = comm.reduce_scatter band %x on @tp dim 0 : tensor<6x2xi32> -> tensor<2x2xi32>
+  %w = comm.wait %t : !comm.token<tensor<2x2xi32>>
+  return %w : tensor<2x2xi32>
+}
+
+// -----
+
+comm.group @world all
+
+// CHECK-LABEL: func.func @max_of_i16
+// CHECK:         arith.extsi %{{.*}} : i16 to i32
+// CHECK:         comm.all_reduce max %{{.*}} on @world : tensor<4xi32>
+// CHECK:         arith.trunci %{{.*}} : i32 to i16
+func.func @max_of_i16(%x: tensor<4xi16>) -> tensor<4xi16> {
+  %t = comm.all_reduce max %x on @world : tensor<4xi16>
+  %w = comm.wait %t : !comm.token<tensor<4xi16>>
+  return %w : tensor<4xi16>
+}
+
+// The scale has the operands' type.
+// CHECK-LABEL: func.func @premul_sum_of_i16
+// CHECK-SAME:      (%{{.*}}: tensor<4xi16>, %[[S:.*]]: i16)
+// CHECK:         %[[W:.*]] = arith.extsi %[[S]] : i16 to i32
+// CHECK:         comm.all_reduce premul_sum(%[[W]] : i32) %{{.*}} on @world : tensor<4xi32>
+func.func @premul_sum_of_i16(%x: tensor<4xi16>, %s: i16) -> tensor<4xi16> {
+  %t = comm.all_reduce premul_sum(%s : i16) %x on @world : tensor<4xi16>
+  %w = comm.wait %t : !comm.token<tensor<4xi16>>
+  return %w : tensor<4xi16>
+}
+
+// The sum wraps around before it is divided.
+// CHECK-LABEL: func.func @avg_of_i16
+// CHECK:         comm.all_reduce sum %{{.*}} on @world : tensor<4xi32>
+// CHECK:         %[[SIZE:.*]] = comm.size on @world
+// CHECK-NEXT:    %[[N:.*]] = arith.index_cast %[[SIZE]] : index to i16
+// CHECK:         linalg.generic
+// CHECK:           %[[V:.*]] = arith.trunci %{{.*}} : i32 to i16
+// CHECK-NEXT:      arith.divsi %[[V]], %[[N]] : i16
+func.func @avg_of_i16(%x: tensor<4xi16>) -> tensor<4xi16> {
+  %t = comm.all_reduce avg %x on @world : tensor<4xi16>
+  %w = comm.wait %t : !comm.token<tensor<4xi16>>
+  return %w : tensor<4xi16>
+}
+
+// CHECK-LABEL: func.func @avg_of_i32
+// CHECK-NEXT:    comm.reduce_scatter sum %{{.*}} on @world dim 0 : tensor<4xi32> -> tensor<2xi32>
+// CHECK:         arith.divsi
+func.func @avg_of_i32(%x: tensor<4xi32>) -> tensor<2xi32> {
+  %t = comm.reduce_scatter avg %x on @world dim 0 : tensor<4xi32> -> tensor<2xi32>
+  %w = comm.wait %t : !comm.token<tensor<2xi32>>
+  return %w : tensor<2xi32>
+}
+
+// CHECK-LABEL: func.func @premul_sum_of_complex
+// CHECK-SAME:      (%{{.*}}: tensor<4xcomplex<f32>>, %[[S:.*]]: complex<f32>)
+// CHECK:           complex.mul %[[S]], %{{.*}}
+// CHECK:         comm.all_reduce sum %{{.*}} on @world : tensor<4xcomplex<f32>>
+func.func @premul_sum_of_complex(%x: tensor<4xcomplex<f32>>, %s: complex<f32>) -> tensor<4xcomplex<f32>> {
+  %t = comm.all_reduce premul_sum(%s : complex<f32>) %x on @world : tensor<4xcomplex<f32>>
+  %w = comm.wait %t : !comm.token<tensor<4xcomplex<f32>>>
+  return %w : tensor<4xcomplex<f32>>
+}
+
+// A coalesced launch stays one.
+// CHECK-LABEL: func.func @coalesced
+// CHECK:         comm.all_reduce sum %{{.*}}, %{{.*}} on @world : tensor<4xi32>, tensor<2xf32>
+// CHECK:         arith.trunci
+// CHECK:         comm.wait %{{.*}} : !comm.token<tensor<2xf32>>
+// CHECK-NEXT:    return
+func.func @coalesced(%x: tensor<4xi16>, %y: tensor<2xf32>) -> (tensor<4xi16>, tensor<2xf32>) {
+  %t:2 = comm.all_reduce sum %x, %y on @world : tensor<4xi16>, tensor<2xf32>
+  %v = comm.wait %t#0 : !comm.token<tensor<4xi16>>
+  %w = comm.wait %t#1 : !comm.token<tensor<2xf32>>
+  return %v, %w : tensor<4xi16>, tensor<2xf32>
+}

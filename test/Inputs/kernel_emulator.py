@@ -1,0 +1,80 @@
+# ===- kernel_emulator.py - Kernels on the host ----------------------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Runs the kernels of a program on the host, from the LLVM IR that a GPU's code
+is made of: kernel_emulator.cpp plays the GPU."""
+
+import ctypes
+import os
+import re
+
+import braid_testing as bt
+import kernel_launches
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Bytes around each buffer, which no kernel may change.
+MARGIN = 256
+
+
+def llvm_ir(kernels):
+    """The LLVM IR of the module of kernels in `kernels`, for the host."""
+    lowered = kernel_launches.braid_opt(kernels, ["--braid-lower-kernels"])
+    module = lowered[lowered.index("gpu.module") :].rstrip()
+    module = re.sub(r"gpu\.module @\w+ (\[.*?\] )?\{", "module {", module[: module.rindex("}")], count=1)
+    text = bt.command_with_input(["mlir-translate", "--mlir-to-llvmir"], module)
+    text = text.replace("ptx_kernel ", "").replace("internal addrspace(3) global", "global")
+    text = re.sub(r"addrspacecast \(ptr addrspace\(3\) (@\w+) to ptr\)", r"\1", text).replace(" addrspace(3)", "")
+    text = re.sub(r"@llvm\.nvvm\.([\w.]+)", lambda name: "@nvvm_" + name.group(1).replace(".", "_"), text)
+    for name, parameters in re.findall(r"define void @(\w+)\(([^)]*)\)", text):
+        types = [parameter.split()[0] for parameter in parameters.split(", ") if parameter]
+        text += f"\ndefine void @emulate_{name}(ptr %a) {{\n"
+        for index, kind in enumerate(types):
+            text += f"  %p{index} = getelementptr ptr, ptr %a, i64 {index}\n  %q{index} = load ptr, ptr %p{index}\n"
+            text += f"  %v{index} = load {kind}, ptr %q{index}\n"
+        text += f"  call void @{name}({', '.join(f'{kind} %v{index}' for index, kind in enumerate(types))})\n  ret void\n}}\n"
+    return text
+
+
+class Emulator:
+    """The kernels of one program. `cxx` is a Clang of the version of LLVM."""
+
+    def __init__(self, source, directory, cxx):
+        os.makedirs(directory, exist_ok=True)
+        self.text, self.buffers, self.launches = kernel_launches.make_kernels(source)
+        self.library = None
+        if not self.launches:
+            return
+        code, library = (os.path.join(directory, name) for name in ("kernels.ll", "kernels.so"))
+        with open(code, "w") as file:
+            file.write(llvm_ir(self.text))
+        bt.command([cxx, "-O1", "-ffp-contract=off", "-w", "-fPIC", "-shared", code, os.path.join(HERE, "kernel_emulator.cpp"),
+                    "-o", library])
+        self.library = ctypes.CDLL(library)
+
+    def run(self, inputs):
+        """The results of the program, as arrays of their storage types."""
+        inputs, memory, results = list(inputs), {}, []
+        for name, buffer in self.buffers.items():
+            storage = bt.ELEMENT_TYPES[buffer["type"]].storage
+            size = int(np.prod(buffer["shape"])) * storage.itemsize
+            space = np.full(size + 2 * MARGIN + 64, 0xFF, np.uint8)
+            start = MARGIN + -(space.ctypes.data + MARGIN) % 64
+            array = space[start : start + size].view(storage).reshape(buffer["shape"])
+            if buffer["direction"] == "in":
+                array[...] = inputs.pop(0)
+            elif buffer["direction"] == "out":
+                results.append(array)
+            memory[name] = space, start, size
+        for launch in self.launches:
+            words = [ctypes.c_void_p(memory[name][0].ctypes.data + memory[name][1]) for name in launch["arguments"]]
+            arguments = (ctypes.c_void_p * len(words))(*[ctypes.addressof(word) for word in words])
+            assert launch["grid"][1:] == [1, 1] and launch["block"][1:] == [1, 1]
+            self.library.emulate(getattr(self.library, "emulate_" + launch["kernel"]), arguments, launch["grid"][0], launch["block"][0])
+        for name, (space, start, size) in memory.items():
+            assert (space[:start] == 0xFF).all() and (space[start + size :] == 0xFF).all(), f"a kernel wrote beside {name}"
+        return results

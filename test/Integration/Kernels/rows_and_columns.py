@@ -1,0 +1,64 @@
+# RUN: %python %s %t %cxx copy
+# RUN: %python %s %t %cxx bias
+# RUN: %python %s %t %cxx sum
+# RUN: %python %s %t %cxx softmax
+# RUN: %python %s %t %cxx layer_norm
+# RUN: %python %s %t %cxx transpose
+"""The kernels of the benchmark's programs on small and odd sizes against the host's loops."""
+import os
+import sys
+
+import braid_testing as bt
+import kernel_emulator
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Benchmark", "cuda"))
+from programs import Program  # noqa: E402
+
+# Rows and columns: whole vectors and threads, odd ones, one of each, rows of a warp, of a block, and of more.
+SHAPES = [(1, 1), (5, 257), (64, 96), (7, 1000), (3, 17000), (1000, 33)]
+EXACT = ["copy", "relu", "muladd", "gelu", "cast", "bias", "transpose"]
+
+
+def random(element, shape, generator):
+    values = generator.standard_normal(shape)
+    return element.narrow(values.astype(np.float32)) if element.name == "bf16" else values.astype(element.storage)
+
+
+def check_close(found, expected, element, depth, what):
+    found, expected = (element.widen(x).astype(np.float64) for x in (found, expected))
+    unit = 2.0**-8 if element.name == "bf16" else 2.0**-23
+    limit = np.abs(expected).max() * (2 * unit + 2.0**-23 * depth)
+    if found.shape != expected.shape or not (np.abs(found - expected) <= limit).all():
+        sys.exit(f"{what}: {np.abs(found - expected).max()} apart, expected {limit} at most")
+
+
+def main(directory, cxx, only=""):
+    generator = np.random.default_rng(1)
+    count = 0
+    for kind in ["copy", "relu", "muladd", "gelu", "cast", "bias", "sum_rows", "sum_columns", "sum_all", "softmax", "layer_norm", "transpose"]:
+        for dtype in ("bf16", "f32"):
+            for rows, columns in SHAPES:
+                program = Program(kind, dtype, 1)
+                program.m, program.n = rows, columns
+                what = f"{kind}_{dtype}_{rows}x{columns}"
+                if only not in what:
+                    continue
+                folder = os.path.join(directory, what)
+                emulator = kernel_emulator.Emulator(program.mlir(), folder, cxx)
+                elements = [(bt.ELEMENT_TYPES[b["type"]], b) for b in emulator.buffers.values() if b["direction"] != "scratch"]
+                inputs = [(e, random(e, b["shape"], generator)) for e, b in elements if b["direction"] == "in"]
+                results = [e for e, b in elements if b["direction"] == "out"]
+                found = emulator.run([values for _, values in inputs])
+                host = bt.compile_program(program.mlir(), folder, passes="none")
+                expected = bt.run_program(host, 1, folder, [(e, [values]) for e, values in inputs], results)[0]
+                for element, one, other in zip(results, found, expected):
+                    if kind in EXACT:
+                        bt.check_equal(one, other, what, element)
+                    else:
+                        check_close(one, other, element, rows * columns, what)
+                count += 1
+    print(f"{count} programs")
+
+
+main(*sys.argv[1:])
