@@ -49,13 +49,14 @@ typedef struct braid_rt_option {
  *     in ns), link-bandwidth (in bytes per second; 0: unlimited).
  *   mpi: ranks are processes that mpirun or srun has started. reductions
  *     (ordered, fast), progress (thread, none).
- *   cuda: ranks are GPUs, of threads of this process or of processes that a
- *     launcher has started. device (number of the GPU of this process's rank),
- *     cuda-graph (0, 1: replay recorded invocations), matmul-tuning (measure,
- *     heuristic: how the library's algorithms are chosen), matmul-precision
- *     (f32, tf32), matmul-multiprocessors (0: all), blocking (1, 0: calls of
- *     NCCL wait on the host), flight-recorder (prefix of the files that a failure leaves),
- *     lane.NAME (`ctas:8,transport:copy`, instead of what the program says).
+ *   cuda: ranks are threads of this process, or processes that a launcher has
+ *     started, each with a GPU. device (number of the GPU of this process's
+ *     rank), lane.NAME (`ctas:8,transport:copy`, instead of what the program
+ *     says), flight-recorder (prefix of the files that a failure leaves),
+ *     blocking (1, 0: calls of NCCL wait on the host), cuda-graph (0, 1: replay
+ *     recorded invocations), matmul-multiprocessors (0: all), matmul-precision
+ *     (f32, tf32), matmul-tuning (measure, heuristic: how the library's
+ *     algorithms are chosen).
  * The strings may die after braid_rt_world_create. */
 typedef struct braid_rt_config {
   const char *engine;  /* NULL: inproc */

@@ -15,12 +15,19 @@ BRAID_TEST_LAUNCHER says how programs get their ranks: unset, as threads of
 `braid-run --ranks=N`; `mpirun`, as processes of `mpirun -n N braid-run`, and with
 `mpirun:K` every K-th program of a script alone.
 
+BRAID_TEST_RECORD=DIR[:RANKS] compiles each program that runs on at most RANKS ranks
+(2) for the target cuda, too, and keeps it in DIR with its arguments and results for
+tools/dev/cuda_agreement.py.
+
 The model says what results are, bit for bit: members are combined in the order
 of the group; f16, bf16 and 8-bit floats are combined in f32 and rounded once.
 """
 
+import hashlib
 import itertools
+import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -334,6 +341,46 @@ def braid_run(program, ranks):
     return ["braid-run", program, f"--ranks={ranks}"]
 
 
+def record_run(program, ranks, entry, arguments, pattern, results):
+    """Keeps a run for a machine with GPUs: the program compiled for them, the files
+    of its arguments and results. A program that cannot be compiled for them is kept
+    with the reason."""
+    folder, _, most = os.environ["BRAID_TEST_RECORD"].partition(":")
+    if ranks > int(most or 2):
+        return
+    os.makedirs(folder, exist_ok=True)
+    manifest = os.path.join(folder, "runs.jsonl")
+    runs = []
+    if os.path.exists(manifest):
+        with open(manifest) as file:
+            runs = [json.loads(line) for line in file]
+    number = len(runs)
+    source = os.path.splitext(program)[0] + ".mlir"
+    with open(source) as file:
+        text = hashlib.sha256(file.read().encode()).hexdigest()
+    # The same program after other passes is the same here.
+    key = [text, ranks, entry]
+    if any(run["key"] == key for run in runs):
+        return
+    run = {"key": key, "source": source, "ranks": ranks, "entry": entry,
+           "program": f"{number}.so", "arguments": len(arguments), "results": results}
+    done = subprocess.run(["braid-compile", source, "--target=cuda", "--chip=sm_90", "-o",
+                           os.path.join(folder, run["program"])],
+                          capture_output=True, text=True)
+    if done.returncode:
+        run["refused"] = done.stderr.strip()
+    else:
+        for rank in range(ranks):
+            for index, argument in enumerate(arguments):
+                shutil.copy(argument.replace("{rank}", str(rank)),
+                            os.path.join(folder, f"{number}.a{index}.{rank}.npy"))
+            for index in range(results):
+                file = pattern.replace("{result}", str(index)).replace("{rank}", str(rank))
+                shutil.copy(file, os.path.join(folder, f"{number}.r{index}.{rank}.npy"))
+    with open(manifest, "a") as file:
+        file.write(json.dumps(run) + "\n")
+
+
 def run_program(program, ranks, directory, arguments, results, entry=None,
                 options=()):
     """Runs a program and gives its results, by rank and by number.
@@ -354,6 +401,10 @@ def run_program(program, ranks, directory, arguments, results, entry=None,
     if results:
         words.append(f"--out={pattern}")
     command(words)
+    if os.environ.get("BRAID_TEST_RECORD") and results:
+        files = [os.path.join(directory, f"argument{number}.{{rank}}.npy")
+                 for number in range(len(arguments))]
+        record_run(program, ranks, entry, files, pattern, len(results))
     return [[element.load(pattern.replace("{result}", str(number))
                           .replace("{rank}", str(rank)))
              for number, element in enumerate(results)]

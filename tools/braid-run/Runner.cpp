@@ -86,8 +86,8 @@ Runner::Runner(const Options &options, const std::string &engine,
       world(makeWorld(options, engine, launcher, config)),
       processes(world.get(), patienceNs) {}
 
-void Runner::checkOptions(const Options &options,
-                          const std::string &engine) const {
+void Runner::checkOptions(const Options &options, const std::string &engine,
+                          const Launcher &launcher) const {
   auto refuse = [](const std::string &text) {
     throw Failure(2, text, /*everywhere=*/true);
   };
@@ -96,6 +96,11 @@ void Runner::checkOptions(const Options &options,
            " cannot let collectives take as long as on another link; "
            "--engine=inproc can");
   int32_t ranks = processes.worldSize();
+  if (engine == "cuda" && launcher.size && ranks != launcher.size)
+    refuse(launcher.name + " has started " + std::to_string(launcher.size) +
+           " ranks (" + launcher.variables + "), but engine cuda has found " +
+           std::to_string(ranks) +
+           "; torchrun, mpirun and srun set variables that it knows");
   if (options.ranks && options.ranks != ranks)
     refuse("--ranks: found " + std::to_string(options.ranks) + ", but engine " +
            engine + " has " + std::to_string(ranks) +

@@ -43,7 +43,8 @@ public:
          const Launcher &launcher);
 
   /// Throws, on all processes, when the engine cannot do what an option asks.
-  void checkOptions(const Options &options, const std::string &engine) const;
+  void checkOptions(const Options &options, const std::string &engine,
+                    const Launcher &launcher) const;
 
   /// Makes the communicators of a program, where that takes all processes.
   void prepare(const braid_rt_program &program);

@@ -115,7 +115,7 @@ static int runWorld(const Options &options, const std::string &engine,
   // The message comes before the world ends: after a failure an engine may have
   // to end the process.
   try {
-    runner.checkOptions(options, engine);
+    runner.checkOptions(options, engine, launcher);
     if (options.bind)
       processes.printInOrder(describeBinding(launcher) + "\n");
     Session(options, launcher, runner).run();

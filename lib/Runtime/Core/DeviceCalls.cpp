@@ -101,8 +101,13 @@ void *braid_rt_device_alloc(braid_rt_context *context, int64_t bytes,
 }
 
 void braid_rt_device_free(braid_rt_context *context, void *pointer) {
-  if (pointer)
+  if (!pointer)
+    return;
+  try {
     deviceOf(context).free(pointer);
+  } catch (const std::exception &) {
+    // A device that has failed: its memory ends with the process.
+  }
 }
 
 int32_t braid_rt_copy_to_device(braid_rt_context *context, void *device,
