@@ -1,4 +1,5 @@
-//===- kernel_emulator.cpp - Kernels on the host ---------------------------===//
+//===- kernel_emulator.cpp - Kernels on the host
+//---------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -65,10 +66,9 @@ void check() {
       same &= thread.stop == first.stop;
     if (same)
       continue;
-    std::fprintf(stderr,
-                 "block %d: thread %zu is at %c %ld, thread 0 at %c %ld\n",
-                 block, index, thread.stop, thread.count, first.stop,
-                 first.count);
+    std::fprintf(
+        stderr, "block %d: thread %zu is at %c %ld, thread 0 at %c %ld\n",
+        block, index, thread.stop, thread.count, first.stop, first.count);
     std::exit(1);
   }
 }
@@ -134,8 +134,9 @@ float __nv_logf(float x) { return std::log(x); }
 float __nv_powf(float x, float y) { return std::pow(x, y); }
 float __nv_fmodf(float x, float y) { return std::fmod(x, y); }
 
-// To nearest, ties to even: what code for bfloat16 calls. The 16 bits come where
-// a float would; with the type __bf16 the compiler makes a call of this of it.
+// To nearest, ties to even: what code for bfloat16 calls. The 16 bits come
+// where a float would; with the type __bf16 the compiler makes a call of this
+// of it.
 float __truncsfbf2(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof bits);
