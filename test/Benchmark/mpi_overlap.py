@@ -109,9 +109,10 @@ class Config(ctypes.Structure):
 
 
 class Statistics(ctypes.Structure):
+    """What is read of braid_rt_statistics, and room for more members."""
     _fields_ = [(name, ctypes.c_int64) for name in
                 ("currentBytes", "peakBytes", "allocations", "leakedBytes", "starts", "waits",
-                 "waitNs")]
+                 "waitNs")] + [("more", ctypes.c_int64 * 16)]
 
 
 class Memref(ctypes.Structure):
