@@ -56,9 +56,9 @@ struct DeviceOptions {
   /// matmul-multiprocessors=N: how many products count on that name no number
   /// themselves; 0: all.
   int32_t productMultiprocessors = 0;
-  int64_t timeoutNs = 0;       ///< Of a wait for the device; 0: none.
-  bool trace = false;          ///< The configuration asks for a trace.
-  int64_t createdNs = 0;       ///< When the world was created.
+  int64_t timeoutNs = 0; ///< Of a wait for the device; 0: none.
+  bool trace = false;    ///< The configuration asks for a trace.
+  int64_t createdNs = 0; ///< When the world was created.
 
   /// The names of these options, for checkEngineOptions.
   static std::vector<std::string> names();
