@@ -249,7 +249,6 @@ void NCCLCommunicator::flush() {
   requests.swap(deferred);
   std::lock_guard<std::mutex> lock(rank.issuing);
   rank.throwIfFailed();
-  registerWindows(messages);
   nccl::Group calls(rank.engine.nccl());
   for (CudaRequest *request : requests)
     issueMessage(request->operation);
