@@ -107,8 +107,10 @@ void NCCLCommunicator::unstage(const Operation &operation,
                    "cuMemFreeAsync");
 }
 
-void NCCLCommunicator::registerWindows(Lane &lane) {
-  // Registering is collective, and all members allocate alike.
+void NCCLCommunicator::registerWindows() {
+  // Registering is collective, as what follows is, and all members allocate
+  // alike. Messages concern two members alone and need no windows.
+  Lane &lane = collectives;
   if (!needsWindows(spec.lane) || rank.gpu().capturing)
     return;
   const nccl::NCCL &nccl = rank.engine.nccl();
@@ -159,7 +161,7 @@ void NCCLCommunicator::issue(const Operation &operation) {
     return issueBarrier();
   if (operation.operands.empty())
     return;
-  registerWindows(collectives);
+  registerWindows();
   nccl::ReductionOp op = reductionOp(operation.reduction);
   if (scales) {
     unsigned char scale[sizeof(operation.scale)];

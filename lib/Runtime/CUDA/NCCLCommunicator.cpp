@@ -257,7 +257,6 @@ void NCCLCommunicator::flush() {
   requests.swap(deferred);
   std::lock_guard<std::mutex> lock(rank.issuing);
   rank.throwIfFailed();
-  registerWindows(messages);
   int64_t beginMark = mark(messages);
   nccl::Group calls(rank.engine.nccl());
   for (CudaRequest *request : requests)

@@ -136,7 +136,7 @@ private:
   std::vector<const char *> stage(const Operation &operation);
   void unstage(const Operation &operation,
                const std::vector<const char *> &sources);
-  void registerWindows(Lane &lane);
+  void registerWindows();
   void settle(Lane &lane, nccl::Result result, const char *function) const;
   bool isTargetOf(const Operation &operation) const;
 

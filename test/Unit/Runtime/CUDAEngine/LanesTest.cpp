@@ -120,6 +120,29 @@ TEST(Lanes, MemoryThatIsAllocatedLaterGetsAWindow) {
   EXPECT_THAT(std::string(fake_nccl_log()), Not(HasSubstr(", kernel")));
 }
 
+TEST(Lanes, MessagesOfALaneConcernTheirTwoRanksAlone) {
+  fake_cuda_reset();
+  fake_nccl_reset();
+  TestWorld world(3);
+  ASSERT_EQ(world.prepare({&onSymmetric}), "");
+  std::vector<float *> memory;
+  for (int32_t rank : world.locals) {
+    memory.push_back(world.allocate(rank, 1));
+    world.set(rank, memory.back(), {float(rank + 1)});
+  }
+  EXPECT_TRUE(world.run([&](int32_t rank) {
+    int64_t one = 1;
+    braid_rt_view view = {memory[rank], &one, BRAID_RT_F32, 1};
+    if (rank == 0)
+      braid_rt_wait(braid_rt_send(&onSymmetric, 1, &view, 2, nullptr), nullptr);
+    if (rank == 2)
+      braid_rt_wait(braid_rt_recv(&onSymmetric, 1, &view, 0, nullptr), nullptr);
+  })) << world.error(0);
+  EXPECT_EQ(world.get(2, memory[2], 1)[0], 1.0F);
+  for (int32_t rank : world.locals)
+    world.release(rank, memory[rank]);
+}
+
 TEST(Lanes, CollectivesOfALaneDoNotWaitForThoseOfAnother) {
   // Ranks start two lanes in different orders, and wait in the same order.
   fake_cuda_reset();
