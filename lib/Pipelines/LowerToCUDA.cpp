@@ -46,6 +46,7 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
   // From buffers to places, calls and kernels.
+  pm.addNestedPass<func::FuncOp>(createSplitReductionsPass());
   pm.addPass(createPlanMemoryPass());
   ConvertLinalgToBraidRTPassOptions libraryOptions;
   libraryOptions.target = "cuda";

@@ -527,6 +527,35 @@ def ConvertGPULaunchToBraidRTPass
 // Kernels for GPUs
 //===----------------------------------------------------------------------===//
 
+def SplitReductionsPass
+    : Pass<"braid-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Split reductions with few results in two steps";
+  let description = [{
+    A reduction on buffers that has too few results for all multiprocessors
+    becomes two: the first reduces parts into a buffer of its own, the second
+    reduces what the first leaves. `convert-linalg-to-gpu` does the same; here it
+    happens before `braid-plan-memory`, which places the buffer in the arena.
+    The order of the operands is fixed, so the bits are the same in every run.
+
+    Before:
+
+    ```mlir
+    linalg.reduce { arith.addf } ins(%x : memref<4194304xf32>)
+        outs(%sum : memref<f32>) dimensions = [0]
+    ```
+
+    After:
+
+    ```mlir
+    %parts = memref.alloc() : memref<1024xf32>
+    // sums of 4096 elements each, from expanded %x into %parts
+    // the sum of %parts into %sum
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def ConvertLinalgToGPUPass
     : Pass<"convert-linalg-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Generate GPU kernels from linalg on buffers";

@@ -114,7 +114,7 @@ Value reduceBits(ImplicitLocOpBuilder &b, Value input, ReductionKind kind) {
   return linalg::ReduceOp::create(
              b, input, init, ArrayRef<int64_t>{0},
              [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-               Value x = arguments[0], y = arguments[1], result;
+               Value x = arguments[1], y = arguments[0], result;
                if (kind == ReductionKind::band)
                  result = arith::AndIOp::create(builder, loc, x, y);
                else if (kind == ReductionKind::bor)

@@ -24,9 +24,9 @@ def main():
              for e in events if e["name"] == "thread_name"}
     numbers = {}
     for event in events:
-        if event.get("cat") == "collective":
+        if "Collective name" in event.get("args", {}):
             lane = event["pid"], lanes[event["pid"], event["tid"]]
-            numbers.setdefault(lane, []).append(event["args"]["sequence"])
+            numbers.setdefault(lane, []).append(event["args"]["Seq"])
     expected = {(rank, "lane @world"): list(range(1, 11)) for rank in range(ranks)}
     expected.update({(rank, "lane @subgroup"): [1, 2] for rank in range(3)})
     if numbers != expected:
