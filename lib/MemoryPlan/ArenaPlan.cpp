@@ -173,8 +173,13 @@ std::optional<ArenaPlan> Planner::planBySize() {
   plan.offsets.resize(buffers.size());
   std::vector<char> isPlaced(buffers.size());
   SmallVector<unsigned> bySize(order);
-  llvm::stable_sort(
-      bySize, [&](unsigned a, unsigned b) { return sizes[a] > sizes[b]; });
+  // The largest first; of equal ones as in `order`.
+  SmallVector<unsigned> places(buffers.size());
+  for (auto [place, index] : llvm::enumerate(order))
+    places[index] = place;
+  llvm::sort(bySize, [&](unsigned a, unsigned b) {
+    return sizes[a] != sizes[b] ? sizes[a] > sizes[b] : places[a] < places[b];
+  });
   SmallVector<std::pair<int64_t, int64_t>> taken;
   for (unsigned index : bySize) {
     taken.clear();

@@ -184,7 +184,7 @@ struct ConvertGPULaunchToBraidRTPass
       return signalPassFailure();
     auto binaries = llvm::to_vector(module.getOps<gpu::BinaryOp>());
     for (gpu::BinaryOp binary : binaries) {
-      auto found = kernels.find(binary.getSymNameAttr());
+      auto *found = kernels.find(binary.getSymNameAttr());
       if (found != kernels.end() &&
           failed(emitImage(module, binary, found->second.getArrayRef())))
         return signalPassFailure();

@@ -148,10 +148,14 @@ private:
   }
 
   void convertRuns(RewriterBase &rewriter, KernelModule &kernels) {
+    SmallVector<linalg::LinalgOp> seeds =
+        llvm::filter_to_vector(getStructuredOps(), [](linalg::LinalgOp op) {
+          return op.getNumReductionLoops() > 0;
+        });
     // What is erased is not looked at again, and no op is made on the way.
     llvm::SmallPtrSet<Operation *, 32> done;
-    for (linalg::LinalgOp op : getStructuredOps()) {
-      if (op.getNumReductionLoops() == 0 || done.contains(op))
+    for (linalg::LinalgOp op : seeds) {
+      if (done.contains(op))
         continue;
       RowRun run = findRowRun(op);
       if (run.ops.empty())

@@ -11,10 +11,10 @@ comm.group @world all
 
 // One arena with the one buffer that is no argument; nothing is copied.
 // CHECK-LABEL: llvm.func internal @main
+// CHECK:         %[[DTYPE:.*]] = llvm.mlir.constant(6 : i32) : i32
 // CHECK:         %[[BYTES:.*]] = llvm.mlir.constant(32768 : i64) : i64
 // CHECK:         llvm.call @braid_rt_arena(%[[BYTES]], %{{.*}}) : (i64, !llvm.ptr) -> !llvm.ptr
 // CHECK:         %[[T:.*]] = llvm.call @braid_rt_all_reduce
-// CHECK:         %[[DTYPE:.*]] = llvm.mlir.constant(6 : i32) : i32
 // CHECK:         llvm.call @braid_rt_fused_matmul(%[[DTYPE]],
 // CHECK-NOT:     llvm.call @braid_rt_launch
 // CHECK-NOT:     llvm.call @braid_rt_copy
