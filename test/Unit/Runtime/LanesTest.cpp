@@ -28,6 +28,8 @@ static void *startSum(const braid_rt_group &group, Buffer &source,
 
 // Collectives match by their order in each lane, not in the whole group.
 TEST(Lanes, LanesOfOneGroupAreNotOrdered) {
+  if (engineName() == "cuda")
+    GTEST_SKIP() << "NCCL wants one order of all communicators' operations";
   BRAID_NEEDS_SHARED_WORLD(2);
   std::vector<Buffer> first(2, Buffer(BRAID_RT_I32, {3})),
       second(2, Buffer(BRAID_RT_I32, {5}));
