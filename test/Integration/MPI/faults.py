@@ -119,7 +119,7 @@ class Job:
         return "".join(self.output)
 
     def await_text(self, text):
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while text not in self.text():
             if time.monotonic() > end or self.process.poll() is not None:
                 self.end(f"'{text}' did not appear")
