@@ -52,7 +52,7 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   libraryOptions.target = "cuda";
   pm.addPass(createConvertLinalgToBraidRTPass(libraryOptions));
   pm.addPass(createConvertAssertToBraidRTPass());
-  pm.addNestedPass<func::FuncOp>(createConvertDeviceCopiesToBraidRTPass());
+  pm.addPass(createConvertDeviceCopiesToBraidRTPass());
   pm.addPass(createConvertLinalgToGPUPass());
   LowerKernelsOptions kernelOptions;
   kernelOptions.chip = options.chip;

@@ -412,7 +412,7 @@ def PlanMemoryPass : Pass<"braid-plan-memory", "::mlir::ModuleOp"> {
 }
 
 def ConvertDeviceCopiesToBraidRTPass
-    : Pass<"convert-device-copies-to-braid-rt", "::mlir::func::FuncOp"> {
+    : Pass<"convert-device-copies-to-braid-rt", "::mlir::ModuleOp"> {
   let summary = "Convert contiguous copies to calls of the runtime";
   let description = [{
     A `memref.copy` between contiguous buffers of static shape becomes a call of
