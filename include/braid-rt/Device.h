@@ -28,6 +28,15 @@ extern "C" {
  * program's arenaBytes. */
 BRAID_RT_API void *braid_rt_arena(int64_t bytes, const braid_rt_site *site);
 
+/* Device memory for a buffer that the compiler has no place for: `bytes` bytes,
+ * at least 0, aligned to 256. braid_rt_buffer_free gives it back in the order
+ * of the compute stream: work that was asked for before may still use it. What
+ * an invocation does not give back is released when it ends, but for its
+ * results. Freeing NULL does nothing. */
+BRAID_RT_API void *braid_rt_buffer_alloc(int64_t bytes,
+                                         const braid_rt_site *site);
+BRAID_RT_API void braid_rt_buffer_free(void *buffer, const braid_rt_site *site);
+
 /* The copy of a constant of the running program on the rank's device. */
 BRAID_RT_API void *braid_rt_device_constant(const braid_rt_constant *constant,
                                             const braid_rt_site *site);

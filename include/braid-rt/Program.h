@@ -47,8 +47,10 @@ typedef enum braid_rt_passing {
  *   for any engine. For OUT with a dynamic size (BRAID_RT_DYNAMIC) the caller
  *   passes a descriptor of zeros, and the entry fills in all of it, contiguous
  *   and row-major, `allocated` being memory that it got from
- *   _mlir_memref_to_llvm_(aligned_)alloc on this rank and does not free: the
- *   caller owns it afterwards and releases `allocated` with braid_rt_free.
+ *   _mlir_memref_to_llvm_(aligned_)alloc, or from braid_rt_buffer_alloc where
+ *   the program's target is a device, on this rank and does not free: the
+ *   caller owns it afterwards and releases `allocated` with braid_rt_free, or
+ *   with braid_rt_device_free where it is a device's.
  * - BRAID_RT_SCALAR: one element of the type. IN: read; OUT: written.
  * LLVM: { ptr, i32, i32, ptr, i32, i32 }. */
 typedef struct braid_rt_argument {

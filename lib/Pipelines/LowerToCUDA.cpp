@@ -48,6 +48,9 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   // From buffers to places, calls and kernels.
   pm.addNestedPass<func::FuncOp>(createSplitReductionsPass());
   pm.addPass(createPlanMemoryPass());
+  // Where sizes are known while the program runs only, buffers are not planned.
+  pm.addPass(createDeallocateBuffersPass());
+  pm.addPass(createConvertBufferizationToMemRefPass());
   ConvertLinalgToBraidRTPassOptions libraryOptions;
   libraryOptions.target = "cuda";
   pm.addPass(createConvertLinalgToBraidRTPass(libraryOptions));
@@ -69,6 +72,7 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
       options.toolkit.empty() ? findCudaToolkit() : options.toolkit.getValue();
   pm.addPass(createGpuModuleToBinaryPass(binaryOptions));
   // To LLVM.
+  pm.addNestedPass<func::FuncOp>(createExpandDynamicShapesPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());

@@ -97,26 +97,11 @@ static void addLoops(OpPassManager &pm) {
   expandOptions.includeBf16 = true;
   pm.addNestedPass<func::FuncOp>(
       arith::createArithExpandOpsPass(expandOptions));
+  pm.addNestedPass<func::FuncOp>(createExpandDynamicShapesPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertComplexToStandardPass());
-}
-
-/// Upstream's buffer-deallocation-pipeline, with the plain cases taken out of
-/// its simplification, which compares all pairs of buffers.
-static void addDeallocation(OpPassManager &pm) {
-  memref::ExpandReallocPassOptions reallocOptions;
-  reallocOptions.emitDeallocs = false;
-  pm.addPass(memref::createExpandReallocPass(reallocOptions));
-  pm.addPass(bufferization::createOwnershipBasedBufferDeallocationPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addNestedPass<func::FuncOp>(createSplitDeallocationsPass());
-  pm.addPass(bufferization::createBufferDeallocationSimplificationPass());
-  pm.addPass(bufferization::createLowerDeallocationsPass());
-  pm.addPass(createCSEPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addNestedPass<func::FuncOp>(createFreeEarlyPass());
 }
 
 void braid::buildLowerToHostPipeline(OpPassManager &pm,
@@ -132,7 +117,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
   pm.addPass(comm::createCommCheckInFlightPass());
   pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
-  addDeallocation(pm);
+  pm.addPass(createDeallocateBuffersPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
   // From linear algebra to calls and loops.
   ConvertLinalgToBraidRTPassOptions libraryOptions;

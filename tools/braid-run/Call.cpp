@@ -43,14 +43,25 @@ public:
   DeviceMemory(braid_rt_context *context, int64_t bytes)
       : context(context), bytes(bytes) {
     char error[4096] = "";
-    pointer.reset(
-        braid_rt_device_alloc(context, bytes, error, sizeof(error)),
-        [context](void *memory) { braid_rt_device_free(context, memory); });
-    if (!pointer)
+    data = braid_rt_device_alloc(context, bytes, error, sizeof(error));
+    if (!data)
       throw RunError(error);
+    owner.reset(data, [context](void *memory) {
+      braid_rt_device_free(context, memory);
+    });
   }
 
-  void *get() const { return pointer.get(); }
+  /// Takes over `allocated`, in which `bytes` bytes of a result begin at
+  /// `data`.
+  DeviceMemory(braid_rt_context *context, void *allocated, void *data,
+               int64_t bytes)
+      : context(context), bytes(bytes),
+        owner(
+            allocated,
+            [context](void *memory) { braid_rt_device_free(context, memory); }),
+        data(data) {}
+
+  void *get() const { return data; }
 
   void write(const void *host) {
     char error[4096] = "";
@@ -68,7 +79,8 @@ public:
 private:
   braid_rt_context *context;
   int64_t bytes;
-  std::shared_ptr<void> pointer;
+  std::shared_ptr<void> owner;
+  void *data = nullptr;
 };
 
 /// One argument of one rank.
@@ -117,11 +129,6 @@ Call::Frame::Frame(const braid_rt_entry &entry,
       slot.input = slot.host = inputs[next++];
     else if (!isDynamic(argument))
       slot.host = Tensor(argument.dtype, sizes);
-    else if (!isHostMemory)
-      throw RunError(std::string(entry.name) + ": " + argument.name + " is " +
-                     Tensor::typeName(argument.dtype, sizes) +
-                     ", but on a device of its own the sizes of results have "
-                     "to be known when the program is compiled");
     add(std::move(slot));
   }
   for (Slot &slot : slots)
@@ -155,9 +162,10 @@ void Call::Frame::prepare() {
   for (Slot &slot : slots) {
     if (slot.argument->direction == BRAID_RT_IN)
       continue;
-    if (slot.isResult() && isDynamic(*slot.argument))
+    if (slot.isResult() && isDynamic(*slot.argument)) {
+      slot.memory.reset();
       std::fill(slot.memref.begin(), slot.memref.end(), 0);
-    else if (slot.memory && !slot.isResult())
+    } else if (slot.memory && !slot.isResult())
       slot.memory->write(slot.input.data);
     else if (!slot.memory && slot.isResult())
       std::memset(slot.host.data, 0, static_cast<size_t>(slot.host.bytes()));
@@ -174,11 +182,15 @@ void Call::Frame::takeResults() {
       continue;
     auto *memref = reinterpret_cast<braid_rt_memref *>(slot.memref.data());
     const int64_t *sizes = slot.memref.data() + 3;
-    slot.host = Tensor(
-        argument.dtype, std::vector<int64_t>(sizes, sizes + argument.rank),
-        memref->allocated,
-        static_cast<char *>(memref->aligned) +
-            memref->offset * braid_rt_dtype_size(argument.dtype));
+    std::vector<int64_t> found(sizes, sizes + argument.rank);
+    void *data = static_cast<char *>(memref->aligned) +
+                 memref->offset * braid_rt_dtype_size(argument.dtype);
+    if (isHostMemory) {
+      slot.host = Tensor(argument.dtype, found, memref->allocated, data);
+    } else {
+      slot.host = Tensor(argument.dtype, found);
+      slot.memory.emplace(context, memref->allocated, data, slot.host.bytes());
+    }
   }
 }
 

@@ -137,6 +137,71 @@ def SplitDeallocationsPass
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def DeallocateBuffersPass
+    : Pass<"braid-deallocate-buffers", "::mlir::ModuleOp"> {
+  let summary = "Free the buffers that a program allocates";
+  let description = [{
+    Runs upstream's ownership-based deallocation with the passes that clean up
+    after it (`braid-split-deallocations`, simplification, lowering,
+    `braid-free-early`), if the program allocates anything that is no arena of
+    `braid-plan-memory`.
+
+    Before:
+
+    ```mlir
+    func.func private @f(%n: index, %y: memref<?xf32>) {
+      %a = memref.alloc(%n) : memref<?xf32>
+      linalg.exp ins(%y : memref<?xf32>) outs(%a : memref<?xf32>)
+      linalg.log ins(%a : memref<?xf32>) outs(%y : memref<?xf32>)
+      return
+    }
+    ```
+
+    After:
+
+    ```mlir
+    func.func private @f(%n: index, %y: memref<?xf32>) {
+      %a = memref.alloc(%n) : memref<?xf32>
+      linalg.exp ins(%y : memref<?xf32>) outs(%a : memref<?xf32>)
+      linalg.log ins(%a : memref<?xf32>) outs(%y : memref<?xf32>)
+      memref.dealloc %a : memref<?xf32>
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def ExpandDynamicShapesPass
+    : Pass<"braid-expand-dynamic-shapes", "::mlir::func::FuncOp"> {
+  let summary = "Compute the strides of views of several unknown sizes";
+  let description = [{
+    A `memref.expand_shape` that splits one dimension into several of unknown
+    size becomes a `memref.reinterpret_cast`. Upstream's expand-strided-metadata
+    expands those with at most one such size.
+
+    Before:
+
+    ```mlir
+    %v = memref.expand_shape %x [[0, 1]] output_shape [%m, %n]
+        : memref<?xf32> into memref<?x?xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %v = memref.reinterpret_cast %x to offset: [0], sizes: [%m, %n], strides: [%n, 1]
+        : memref<?xf32> to memref<?x?xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def FreeEarlyPass : Pass<"braid-free-early", "::mlir::func::FuncOp"> {
   let summary = "Move deallocations to after the last use";
   let description = [{
@@ -345,7 +410,7 @@ def RotateLoopBuffersPass
 
     Where a loop may hand on a buffer for an unknown number of iterations, it
     hands on a copy. A loop that carries operations in flight cannot do that,
-    which is an error.
+    which is an error of this pass.
 
     Before:
 
@@ -389,8 +454,14 @@ def PlanMemoryPass : Pass<"braid-plan-memory", "::mlir::ModuleOp"> {
     The remark `arena` gives the arena's size and the most bytes that live at one
     time, below which no plan can be.
 
-    Errors: buffers whose size is not known when the program is compiled, or that
-    are not contiguous, and functions that allocate and call themselves.
+    A program has no arena, and its buffers stay as they are for
+    `braid-deallocate-buffers`, if one of them has a size that only the program
+    knows, if a loop of blocks carries one, if a loop that carries operations in
+    flight hands one on for an unknown number of iterations, or if a function
+    that allocates calls itself. The remark `memory-at-run-time` gives the reason.
+
+    Errors: buffers that are not contiguous, or whose elements the runtime does
+    not know.
 
     Before:
 
@@ -441,7 +512,8 @@ def ConvertDeviceMemoryToBraidRTPass
   let summary = "Convert what the host does with device memory to runtime calls";
   let description = [{
     On a device of its own, memrefs of host code hold device addresses. The arena
-    comes from `braid_rt_arena`, constant globals from
+    comes from `braid_rt_arena`, a buffer that the memory plan has no place for
+    from `braid_rt_buffer_alloc`, constant globals from
     `braid_rt_device_constant`. A `memref.load` in host code becomes
     `braid_rt_read`, which waits for the device, a `memref.store`
     `braid_rt_write`, which does not. Each read is reported by the remark

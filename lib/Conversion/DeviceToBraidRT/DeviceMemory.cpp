@@ -54,6 +54,45 @@ struct ConvertArena : public ConvertOpToLLVMPattern<memref::AllocOp> {
   }
 };
 
+/// A buffer that the memory plan has no place for.
+struct ConvertAlloc : public ConvertOpToLLVMPattern<memref::AllocOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(memref::AllocOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (op->hasAttr(kArenaAttrName))
+      return failure();
+    SmallVector<Value> sizes, strides;
+    Value bytes;
+    getMemRefDescriptorSizes(op.getLoc(), op.getType(),
+                             adaptor.getDynamicSizes(), rewriter, sizes,
+                             strides, bytes);
+    RuntimeCallBuilder calls(rewriter, op);
+    Value memory = calls.call("braid_rt_buffer_alloc", calls.getPointer(),
+                              {bytes, calls.getSite()});
+    rewriter.replaceOp(
+        op, {createMemRefDescriptor(op.getLoc(), op.getType(), memory, memory,
+                                    sizes, strides, rewriter)});
+    return success();
+  }
+};
+
+struct ConvertDealloc : public ConvertOpToLLVMPattern<memref::DeallocOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(memref::DeallocOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    RuntimeCallBuilder calls(rewriter, op);
+    Value memory = MemRefDescriptor(adaptor.getMemref())
+                       .allocatedPtr(rewriter, op.getLoc());
+    calls.call("braid_rt_buffer_free", Type(), {memory, calls.getSite()});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 /// A global becomes a constant that the runtime copies to each device.
 struct ConvertGlobal : public ConvertOpToLLVMPattern<memref::GlobalOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
@@ -194,13 +233,12 @@ struct ConvertDeviceMemoryToBraidRTPass
 
     LLVMTypeConverter converter(&getContext());
     RewritePatternSet patterns(&getContext());
-    patterns.add<ConvertArena, ConvertGlobal, ConvertGetGlobal, ConvertLoad,
-                 ConvertStore>(converter);
+    patterns.add<ConvertAlloc, ConvertArena, ConvertDealloc, ConvertGlobal,
+                 ConvertGetGlobal, ConvertLoad, ConvertStore>(converter);
     LLVMConversionTarget target(getContext());
-    target.addIllegalOp<memref::GlobalOp, memref::GetGlobalOp, memref::LoadOp,
-                        memref::StoreOp>();
-    target.addDynamicallyLegalOp<memref::AllocOp>(
-        [](memref::AllocOp op) { return !op->hasAttr(kArenaAttrName); });
+    target.addIllegalOp<memref::AllocOp, memref::DeallocOp, memref::GlobalOp,
+                        memref::GetGlobalOp, memref::LoadOp, memref::StoreOp>();
+    target.addLegalOp<gpu::GPUModuleOp>();
     target.markOpRecursivelyLegal<gpu::GPUModuleOp>();
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
       signalPassFailure();

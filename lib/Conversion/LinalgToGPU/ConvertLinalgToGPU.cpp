@@ -54,23 +54,41 @@ FailureOr<linalg::LinalgOp> generalize(RewriterBase &rewriter, Operation *op) {
   return op->emitOpError("has no kernel: it is not a loop over elements");
 }
 
-/// Checks what the body of `op` reads from outside.
-LogicalResult checkCaptured(linalg::LinalgOp op) {
-  for (Value value : getCaptured(*op.getBlock())) {
-    Type type = value.getType();
-    auto buffer = dyn_cast<MemRefType>(type);
+/// True if the body of `op` reads a buffer from outside whose size or strides
+/// only the program knows.
+bool readsDynamicBuffer(linalg::LinalgOp op) {
+  return llvm::any_of(getCaptured(*op.getBlock()), [](Value value) {
+    auto buffer = dyn_cast<MemRefType>(value.getType());
     SmallVector<int64_t> strides;
     int64_t offset = 0;
-    if (buffer ? !buffer.hasStaticShape() ||
-                     failed(buffer.getStridesAndOffset(strides, offset)) ||
-                     llvm::any_of(strides, ShapedType::isDynamic)
-               : getByteSize(type) == 0)
-      return op->emitOpError()
-             << "has no kernel: its body reads a value of type " << type
-             << " from outside; numbers and buffers of static shape and "
-                "strides were expected";
-  }
-  return success();
+    return buffer && (!buffer.hasStaticShape() ||
+                      failed(buffer.getStridesAndOffset(strides, offset)) ||
+                      llvm::any_of(strides, ShapedType::isDynamic));
+  });
+}
+
+/// The loops of `op`, if it has a kernel that is made for its sizes; null if it
+/// gets the general one.
+std::optional<LoopNest> getConstantNest(linalg::LinalgOp op) {
+  if (readsDynamicBuffer(op) ||
+      llvm::any_of(getCaptured(*op.getBlock()), [](Value value) {
+        return !isa<MemRefType>(value.getType()) &&
+               getByteSize(value.getType()) == 0;
+      }))
+    return std::nullopt;
+  return getLoopNest(op);
+}
+
+/// Zero of the elements that `op` writes.
+Value createZero(linalg::LinalgOp op) {
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  Type type = getElementTypeOrSelf(op.getDpsInits().front().getType());
+  auto complex = dyn_cast<ComplexType>(type);
+  if (!complex)
+    return arith::ConstantOp::create(builder, builder.getZeroAttr(type));
+  Attribute zero = builder.getZeroAttr(complex.getElementType());
+  return complex::ConstantOp::create(builder, type,
+                                     builder.getArrayAttr({zero, zero}));
 }
 
 /// Takes the fills of what `op` reduces into, and adds them to `taken`.
@@ -78,16 +96,7 @@ void takeFills(RewriterBase &rewriter, linalg::LinalgOp op, LoopNest &nest,
                llvm::SmallPtrSetImpl<Operation *> &taken) {
   if (op->hasAttr(braid::kOverwritesAttrName)) {
     // The fill with zeros is gone already.
-    ImplicitLocOpBuilder builder(op.getLoc(), op);
-    Type type = nest.outputs.front().elementType;
-    if (auto complex = dyn_cast<ComplexType>(type)) {
-      Attribute zero = builder.getZeroAttr(complex.getElementType());
-      nest.fills.front() = complex::ConstantOp::create(
-          builder, type, builder.getArrayAttr({zero, zero}));
-    } else {
-      nest.fills.front() =
-          arith::ConstantOp::create(builder, builder.getZeroAttr(type));
-    }
+    nest.fills.front() = createZero(op);
     return;
   }
   for (auto [access, value] : llvm::zip(nest.outputs, nest.fills))
@@ -110,13 +119,17 @@ struct ConvertLinalgToGPUPass
     // Runs first: they begin before the op that they are found by.
     convertRuns(rewriter, kernels);
     convertSingly(rewriter, kernels);
+    for (Operation *op : general) {
+      emitGeneral(kernels, cast<linalg::LinalgOp>(op));
+      rewriter.eraseOp(op);
+    }
   }
 
 private:
   SmallVector<linalg::LinalgOp> getStructuredOps() {
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
-      if (op.hasPureBufferSemantics())
+      if (op.hasPureBufferSemantics() && !general.contains(op))
         ops.push_back(op);
     });
     return ops;
@@ -134,17 +147,24 @@ private:
     bool hasFailed = false;
     for (Operation *op : ops) {
       FailureOr<linalg::LinalgOp> generic = generalize(rewriter, op);
-      if (failed(generic) || failed(checkCaptured(*generic))) {
+      if (failed(generic) || failed(checkGeneral(*generic)))
         hasFailed = true;
-        continue;
-      }
-      FailureOr<LoopNest> nest = getLoopNest(*generic, /*reportErrors=*/true);
-      if (failed(nest))
-        hasFailed = true;
+      else if (std::optional<LoopNest> nest = getConstantNest(*generic); !nest)
+        addGeneral(rewriter, *generic);
       else if (nest->getNumIterations() == 0)
         rewriter.eraseOp(*generic);
     }
     return failure(hasFailed);
+  }
+
+  void addGeneral(RewriterBase &rewriter, linalg::LinalgOp op) {
+    if (op->removeAttr(braid::kOverwritesAttrName)) {
+      Value zero = createZero(op);
+      rewriter.setInsertionPoint(op);
+      general.insert(linalg::FillOp::create(rewriter, op.getLoc(), zero,
+                                            op.getDpsInits().front()));
+    }
+    general.insert(op);
   }
 
   void convertRuns(RewriterBase &rewriter, KernelModule &kernels) {
@@ -173,9 +193,9 @@ private:
     llvm::MapVector<Operation *, LoopNest> nests;
     llvm::SmallPtrSet<Operation *, 32> taken;
     for (linalg::LinalgOp op : ops) {
-      FailureOr<LoopNest> nest = getLoopNest(op, /*reportErrors=*/true);
-      if (failed(nest))
-        return signalPassFailure();
+      std::optional<LoopNest> nest = getLoopNest(op);
+      // Runs and splits make no op with other sizes or maps.
+      assert(nest && "expected constant loops");
       if (nest->hasReduction())
         takeFills(rewriter, op, *nest, taken);
       nests.insert({op, std::move(*nest)});
@@ -192,6 +212,9 @@ private:
       rewriter.eraseOp(op);
     }
   }
+
+  /// Ops whose sizes, strides or maps have no other kernel.
+  llvm::SetVector<Operation *> general;
 };
 
 } // namespace

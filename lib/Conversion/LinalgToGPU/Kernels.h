@@ -31,6 +31,14 @@ void emitSequential(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
 /// neighbours.
 bool emitColumns(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
 
+/// Computes any op, before `op`, whatever its sizes, strides and maps: they are
+/// arguments where the program alone knows them. A thread has one iteration of
+/// the parallel loops and runs the reductions in the order of the op.
+void emitGeneral(KernelModule &kernels, mlir::linalg::LinalgOp op);
+
+/// Fails, with an error at `op`, if emitGeneral has no kernel for it.
+llvm::LogicalResult checkGeneral(mlir::linalg::LinalgOp op);
+
 /// Splits the reduction of `op` in two, the first of which has results enough
 /// for all multiprocessors: `op` then reduces what the first leaves. Returns
 /// the first; null where `op` has results enough, or cannot be split.

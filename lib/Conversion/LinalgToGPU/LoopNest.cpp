@@ -137,23 +137,18 @@ static TypedAttr getSplat(Value buffer) {
 }
 
 /// How `op` accesses `operand`, by the dimensions of the op.
-static FailureOr<Access> getAccess(linalg::LinalgOp op, OpOperand &operand,
-                                   bool reportErrors) {
+static std::optional<Access> getAccess(linalg::LinalgOp op,
+                                       OpOperand &operand) {
   auto type = cast<MemRefType>(operand.get().getType());
-  auto fail = [&](const Twine &what) {
-    return op->emitOpError()
-           << "has no kernel: operand #" << operand.getOperandNumber()
-           << " of type " << type << " " << what;
-  };
   if (!type.hasStaticShape())
-    return fail("has a dynamic shape, a static one was expected");
+    return std::nullopt;
   if (getByteSize(type.getElementType()) == 0)
-    return fail("has elements that kernels cannot access");
+    return std::nullopt;
   SmallVector<int64_t> strides;
   int64_t offset = 0;
   if (failed(type.getStridesAndOffset(strides, offset)) ||
       llvm::any_of(strides, ShapedType::isDynamic))
-    return fail("has no constant strides");
+    return std::nullopt;
   Access access;
   access.buffer = operand.get();
   access.elementType = type.getElementType();
@@ -161,12 +156,11 @@ static FailureOr<Access> getAccess(linalg::LinalgOp op, OpOperand &operand,
   access.strides.assign(map.getNumDims(), 0);
   for (auto [expr, stride] : llvm::zip(map.getResults(), strides))
     if (!addLinear(expr, stride, access.strides, access.base))
-      return fail("is accessed by a map that is not linear");
+      return std::nullopt;
   return access;
 }
 
-FailureOr<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op,
-                                                bool reportErrors) {
+std::optional<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op) {
   LoopNest nest{op.getLoc()};
   nest.body = op.getBlock();
   for (OpOperand &operand : op->getOpOperands()) {
@@ -184,9 +178,9 @@ FailureOr<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op,
       nest.constants.emplace_back(splat, argument);
       continue;
     }
-    FailureOr<Access> access = getAccess(op, operand, reportErrors);
-    if (failed(access))
-      return failure();
+    std::optional<Access> access = getAccess(op, operand);
+    if (!access)
+      return std::nullopt;
     access->argument = argument;
     (op.isDpsInit(&operand) ? nest.outputs : nest.inputs)
         .push_back(std::move(*access));

@@ -69,11 +69,10 @@ struct LoopNest {
   void collapse();
 };
 
-/// The loops of `op`, a linalg op on buffers with one block; fails, with an
-/// error at `op` if asked, where sizes, strides, types or indices have no
-/// kernel.
-mlir::FailureOr<LoopNest> getLoopNest(mlir::linalg::LinalgOp op,
-                                      bool reportErrors);
+/// The loops of `op`, a linalg op on buffers with one block; none where sizes or
+/// strides are not constant, elements have a type that kernels cannot access, or
+/// a map is not linear.
+std::optional<LoopNest> getLoopNest(mlir::linalg::LinalgOp op);
 
 } // namespace braid::kernels
 

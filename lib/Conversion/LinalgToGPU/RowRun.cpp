@@ -86,9 +86,8 @@ std::optional<RowOp> RunFinder::match(linalg::LinalgOp op) {
   if (!op || !op.hasPureBufferSemantics() ||
       op->hasAttr(braid::kOverwritesAttrName))
     return std::nullopt;
-  FailureOr<LoopNest> nest = getLoopNest(op, /*reportErrors=*/false);
-  if (failed(nest) || nest->getNumIterations() == 0 ||
-      !isVectorizable(*nest->body))
+  std::optional<LoopNest> nest = getLoopNest(op);
+  if (!nest || nest->getNumIterations() == 0 || !isVectorizable(*nest->body))
     return std::nullopt;
   RowOp result{op, std::move(*nest), RowOp::Elements, {}};
   LoopNest &loops = result.nest;
@@ -220,8 +219,8 @@ bool RunFinder::collapse() {
 }
 
 RowRun RunFinder::find(linalg::LinalgOp seed) {
-  FailureOr<LoopNest> nest = getLoopNest(seed, /*reportErrors=*/false);
-  if (failed(nest) || !setRows(*nest))
+  std::optional<LoopNest> nest = getLoopNest(seed);
+  if (!nest || !setRows(*nest))
     return {};
   std::optional<RowOp> first = match(seed);
   if (!first)

@@ -39,9 +39,8 @@ static int64_t choosePart(int64_t size, int64_t results, int64_t least) {
 
 linalg::LinalgOp braid::kernels::splitReduction(RewriterBase &rewriter,
                                                 linalg::LinalgOp op) {
-  FailureOr<LoopNest> nest = getLoopNest(op, /*reportErrors=*/false);
-  if (failed(nest) || nest->usesIndices ||
-      op->hasAttr(braid::kOverwritesAttrName) ||
+  std::optional<LoopNest> nest = getLoopNest(op);
+  if (!nest || nest->usesIndices || op->hasAttr(braid::kOverwritesAttrName) ||
       nest->getNumIterations() < kManyElements)
     return {};
   std::optional<SmallVector<Combiner>> combiners = matchCombiners(*nest);

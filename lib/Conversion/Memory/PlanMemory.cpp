@@ -77,10 +77,10 @@ Operation *getWholeUser(Operation *user, Operation *allocation) {
 class FunctionPlanner {
 public:
   explicit FunctionPlanner(func::FuncOp function)
-      : function(function), times(function) {}
+      : function(function), times(function) {
+    function.walk([&](memref::AllocOp op) { allocations.push_back(op); });
+  }
 
-  /// Collects and checks the allocations.
-  LogicalResult collect();
   void plan();
   /// Makes the allocations views of `arena`.
   void replace(Value arena);
@@ -89,7 +89,6 @@ public:
   const ArenaPlan &getPlan() const { return arenaPlan; }
 
 private:
-  LogicalResult check(Operation *op);
   ArenaBuffer getLifetime(memref::AllocOp allocation);
 
   func::FuncOp function;
@@ -97,21 +96,6 @@ private:
   SmallVector<memref::AllocOp> allocations;
   ArenaPlan arenaPlan;
 };
-
-LogicalResult FunctionPlanner::check(Operation *op) {
-  auto type = cast<MemRefType>(op->getResult(0).getType());
-  if (!type.hasStaticShape())
-    return op->emitOpError()
-           << "allocates a buffer of type " << type
-           << ", expected a static shape: the program's memory is planned when "
-              "it is compiled";
-  if (!type.getLayout().isIdentity() || !getRuntimeDtype(type.getElementType()))
-    return op->emitOpError()
-           << "allocates a buffer of type " << type
-           << ", expected a contiguous row-major buffer of a type that the "
-              "runtime knows";
-  return success();
-}
 
 /// True if a loop of blocks, around `allocation`, may give its buffer to its
 /// next iteration.
@@ -131,32 +115,54 @@ static bool isCarriedByBlocks(memref::AllocOp allocation) {
   return false;
 }
 
-LogicalResult FunctionPlanner::collect() {
-  WalkResult result =
-      function.walk([&](Operation *op) {
-        if (!isa<memref::AllocOp, memref::AllocaOp>(op))
-          return WalkResult::advance();
-        if (failed(check(op)))
-          return WalkResult::interrupt();
-        if (auto alloca = dyn_cast<memref::AllocaOp>(op)) {
-          OpBuilder builder(op);
-          auto allocation =
-              memref::AllocOp::create(builder, op->getLoc(), alloca.getType());
-          alloca.replaceAllUsesWith(allocation.getResult());
-          alloca.erase();
-          op = allocation;
-        }
-        auto allocation = cast<memref::AllocOp>(op);
-        if (isCarriedByBlocks(allocation)) {
-          op->emitOpError()
-              << "is carried by a loop of blocks, expected structured "
-                 "control flow, to which --lift-cf-to-scf brings it";
-          return WalkResult::interrupt();
-        }
-        allocations.push_back(allocation);
-        return WalkResult::advance();
-      });
+/// Why memory cannot be planned before the program runs.
+struct Obstacle {
+  Operation *op = nullptr;
+  StringRef reason;
+};
+
+/// Makes every memref.alloca of `function` a memref.alloc: kernels read no
+/// stack of the host.
+static void replaceAllocas(func::FuncOp function) {
+  SmallVector<memref::AllocaOp> allocas;
+  function.walk([&](memref::AllocaOp op) { allocas.push_back(op); });
+  for (memref::AllocaOp op : allocas) {
+    OpBuilder builder(op);
+    auto allocation = memref::AllocOp::create(
+        builder, op.getLoc(), op.getType(), op.getDynamicSizes());
+    op.replaceAllUsesWith(allocation.getResult());
+    op.erase();
+  }
+}
+
+/// Checks that the runtime can allocate the buffers of `function`.
+static LogicalResult checkTypes(func::FuncOp function) {
+  WalkResult result = function.walk([](memref::AllocOp op) {
+    MemRefType type = op.getType();
+    if (type.getLayout().isIdentity() && getRuntimeDtype(type.getElementType()))
+      return WalkResult::advance();
+    op.emitOpError() << "allocates a buffer of type " << type
+                     << ", expected a contiguous row-major buffer of a type "
+                        "that the runtime knows";
+    return WalkResult::interrupt();
+  });
   return failure(result.wasInterrupted());
+}
+
+static Obstacle findObstacle(func::FuncOp function) {
+  Obstacle obstacle;
+  function.walk([&](memref::AllocOp op) {
+    if (!op.getType().hasStaticShape())
+      obstacle = {op, "only the program knows its size"};
+    else if (isCarriedByBlocks(op))
+      obstacle = {op, "a loop of blocks carries it"};
+    return obstacle.op ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (!obstacle.op)
+    if (Operation *endless = rotateLoopBuffers(function))
+      obstacle = {endless, "a loop with operations in flight carries it for an "
+                           "unknown number of iterations"};
+  return obstacle;
 }
 
 ArenaBuffer FunctionPlanner::getLifetime(memref::AllocOp allocation) {
@@ -208,9 +214,41 @@ void FunctionPlanner::replace(Value arena) {
 struct PlanMemoryPass : public braid::impl::PlanMemoryPassBase<PlanMemoryPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    // A function after all that it calls.
-    const CallGraph graph(module);
+    module.walk(replaceAllocas);
     SmallVector<func::FuncOp> order;
+    Obstacle obstacle = sort(order);
+    for (func::FuncOp function : order) {
+      if (failed(checkTypes(function)))
+        return signalPassFailure();
+      if (!obstacle.op)
+        obstacle = findObstacle(function);
+    }
+    int64_t most = 0;
+    if (obstacle.op) {
+      emitPassedRemark(
+          obstacle.op, getArgument(), "memory-at-run-time", [&](auto &remark) {
+            remark << mlir::remark::metric("Because", obstacle.reason);
+          });
+    } else {
+      for (func::FuncOp function : order)
+        if (failed(plan(function, most)))
+          return signalPassFailure();
+    }
+    module->setAttr(kArenaBytesAttrName,
+                    Builder(module).getI64IntegerAttr(most));
+  }
+
+private:
+  static bool allocates(func::FuncOp function) {
+    return function
+        .walk([](memref::AllocOp) { return WalkResult::interrupt(); })
+        .wasInterrupted();
+  }
+
+  /// Adds all functions to `order`, each after those that it calls.
+  Obstacle sort(SmallVectorImpl<func::FuncOp> &order) {
+    Obstacle obstacle;
+    const CallGraph graph(getOperation());
     for (auto component = llvm::scc_begin(&graph); !component.isAtEnd();
          ++component) {
       for (CallGraphNode *node : *component) {
@@ -220,32 +258,12 @@ struct PlanMemoryPass : public braid::impl::PlanMemoryPassBase<PlanMemoryPass> {
             dyn_cast<func::FuncOp>(node->getCallableRegion()->getParentOp());
         if (!function)
           continue;
-        if (component.hasCycle() && allocates(function)) {
-          function.emitOpError()
-              << "calls itself and allocates buffers, expected a program "
-                 "without recursion: its memory is planned when it is compiled";
-          return signalPassFailure();
-        }
+        if (component.hasCycle() && allocates(function))
+          obstacle = {function, "it calls itself and allocates buffers"};
         order.push_back(function);
       }
     }
-    int64_t most = 0;
-    for (func::FuncOp function : order)
-      if (failed(plan(function, most)))
-        return signalPassFailure();
-    module->setAttr(kArenaBytesAttrName,
-                    Builder(module).getI64IntegerAttr(most));
-  }
-
-private:
-  static bool allocates(func::FuncOp function) {
-    return function
-        .walk([](Operation *op) {
-          return isa<memref::AllocOp, memref::AllocaOp>(op)
-                     ? WalkResult::interrupt()
-                     : WalkResult::advance();
-        })
-        .wasInterrupted();
+    return obstacle;
   }
 
   LogicalResult plan(func::FuncOp function, int64_t &most);
@@ -273,11 +291,12 @@ static Value addArenaArgument(func::FuncOp function, MemRefType type,
 
 LogicalResult PlanMemoryPass::plan(func::FuncOp function, int64_t &most) {
   // The arena of a callee may hold what a loop carries.
-  if (failed(rotateLoopBuffers(function)))
-    return failure();
+  if (Operation *endless = rotateLoopBuffers(function))
+    return endless->emitOpError()
+           << "holds what a function allocates that a loop calls; the loop "
+              "carries it for an unknown number of iterations along with "
+              "operations in flight, expected the function to be inlined";
   FunctionPlanner planner(function);
-  if (failed(planner.collect()))
-    return failure();
   if (planner.empty())
     return success();
   planner.plan();

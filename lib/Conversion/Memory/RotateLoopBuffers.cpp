@@ -155,28 +155,26 @@ class Rotator {
 public:
   explicit Rotator(MLIRContext *context) : rewriter(context) {}
 
-  LogicalResult rotate(LoopLikeOpInterface op);
+  /// Returns null, or the allocation that cannot be rotated.
+  Operation *rotate(LoopLikeOpInterface op);
 
 private:
-  LogicalResult boundLifetimes(CarryingLoop &loop,
-                               ArrayRef<memref::AllocOp> allocations);
+  Operation *boundLifetimes(CarryingLoop &loop,
+                            ArrayRef<memref::AllocOp> allocations);
 
   IRRewriter rewriter;
 };
 
-/// Where a loop may hand a buffer on for ever, makes it hand on a copy.
-LogicalResult Rotator::boundLifetimes(CarryingLoop &loop,
-                                      ArrayRef<memref::AllocOp> allocations) {
+/// Where a loop may hand a buffer on for ever, makes it hand on a copy. Returns
+/// null, or an allocation whose buffer cannot be copied.
+Operation *Rotator::boundLifetimes(CarryingLoop &loop,
+                                   ArrayRef<memref::AllocOp> allocations) {
   llvm::SmallBitVector endless(loop.getArguments().size());
   for (memref::AllocOp allocation : allocations) {
     if (loop.getLifetime(allocation))
       continue;
     if (loop.carriesTokens())
-      return allocation.emitOpError()
-             << "is carried by a loop for an unknown number of iterations, and "
-                "the loop carries operations in flight, whose buffers cannot "
-                "be "
-                "copied";
+      return allocation;
     for (unsigned number = 0; number < endless.size(); ++number) {
       llvm::SmallBitVector reached(endless.size());
       reached.set(number);
@@ -199,10 +197,10 @@ LogicalResult Rotator::boundLifetimes(CarryingLoop &loop,
     memref::CopyOp::create(rewriter, yield.getLoc(), operand.get(), copy);
     operand.set(copy);
   }
-  return success();
+  return nullptr;
 }
 
-LogicalResult Rotator::rotate(LoopLikeOpInterface op) {
+Operation *Rotator::rotate(LoopLikeOpInterface op) {
   auto collect = [&]() {
     SmallVector<memref::AllocOp> allocations;
     op->walk([&](memref::AllocOp allocation) {
@@ -214,9 +212,9 @@ LogicalResult Rotator::rotate(LoopLikeOpInterface op) {
   CarryingLoop loop(op);
   SmallVector<memref::AllocOp> allocations = collect();
   if (allocations.empty())
-    return success();
-  if (failed(boundLifetimes(loop, allocations)))
-    return failure();
+    return nullptr;
+  if (Operation *endless = boundLifetimes(loop, allocations))
+    return endless;
 
   SmallVector<memref::AllocOp> carried;
   SmallVector<unsigned> counts;
@@ -234,7 +232,7 @@ LogicalResult Rotator::rotate(LoopLikeOpInterface op) {
       initial.push_back(rewriter.clone(*allocation)->getResult(0));
   }
   if (carried.empty())
-    return success();
+    return nullptr;
   SmallVector<SmallVector<Value>> firsts =
       loop.rotate(rewriter, initial, counts);
   for (auto [allocation, first] : llvm::zip_equal(carried, firsts)) {
@@ -243,20 +241,25 @@ LogicalResult Rotator::rotate(LoopLikeOpInterface op) {
         allocation.replaceAllUsesWith(value);
     allocation.erase();
   }
-  return success();
+  return nullptr;
 }
 
 struct RotateLoopBuffersPass
     : public braid::impl::RotateLoopBuffersPassBase<RotateLoopBuffersPass> {
   void runOnOperation() override {
-    if (failed(rotateLoopBuffers(getOperation())))
-      signalPassFailure();
+    Operation *endless = rotateLoopBuffers(getOperation());
+    if (!endless)
+      return;
+    endless->emitOpError()
+        << "is carried by a loop for an unknown number of iterations, and the "
+           "loop carries operations in flight, whose buffers cannot be copied";
+    signalPassFailure();
   }
 };
 
 } // namespace
 
-LogicalResult braid::rotateLoopBuffers(func::FuncOp function) {
+Operation *braid::rotateLoopBuffers(func::FuncOp function) {
   Rotator rotator(function.getContext());
   // Inner loops first: what they rotate may be carried by the outer ones.
   SmallVector<LoopLikeOpInterface> loops;
@@ -265,7 +268,7 @@ LogicalResult braid::rotateLoopBuffers(func::FuncOp function) {
       loops.push_back(loop);
   });
   for (LoopLikeOpInterface loop : loops)
-    if (failed(rotator.rotate(loop)))
-      return failure();
-  return success();
+    if (Operation *endless = rotator.rotate(loop))
+      return endless;
+  return nullptr;
 }

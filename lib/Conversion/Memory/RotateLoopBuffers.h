@@ -14,8 +14,10 @@
 namespace braid {
 
 /// Allocates the buffers that iterations of loops in `function` leave to later
-/// ones before the loops. See the pass `braid-rotate-loop-buffers`.
-llvm::LogicalResult rotateLoopBuffers(mlir::func::FuncOp function);
+/// ones before the loops. See the pass `braid-rotate-loop-buffers`. Returns
+/// null, or an allocation that cannot be rotated: a loop that carries
+/// operations in flight hands it on for an unknown number of iterations.
+mlir::Operation *rotateLoopBuffers(mlir::func::FuncOp function);
 
 } // namespace braid
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/CudaDevice.h"
+#include "CUDA/BufferPool.h"
 #include "CUDA/Graphs.h"
 #include "CUDA/Memory.h"
 #include "CUDA/Modules.h"
@@ -29,6 +30,7 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
     : gpuState(driver, ordinal, options, hooks),
       chipName("sm_" + std::to_string(gpuState.capability)),
       deviceMemory(std::make_unique<DeviceMemory>(gpuState)),
+      buffers(std::make_unique<BufferPool>(gpuState, *deviceMemory)),
       modules(std::make_unique<Modules>(gpuState, *deviceMemory)),
       products(std::make_unique<Products>(blas, gpuState, *deviceMemory)),
       graphs(std::make_unique<Graphs>(gpuState)) {
@@ -50,6 +52,7 @@ void CudaDevice::destroyEvents() {
 CudaDevice::~CudaDevice() {
   gpuState.driver.ctxSetCurrent(gpuState.context);
   graphs.reset();
+  buffers.reset();
   products.reset();
   modules.reset();
   try {
@@ -99,6 +102,8 @@ void *CudaDevice::allocate(int64_t bytes) {
 
 void CudaDevice::free(void *pointer) {
   gpuState.makeCurrent();
+  if (buffers->reclaim(address(pointer)))
+    return;
   // A recording may know the memory by more than its address, such as a window
   // of a communicator.
   graphs->forget();
@@ -210,6 +215,20 @@ void *CudaDevice::arena(int64_t bytes) {
                 " bytes, but " + std::to_string(arenaBytes) +
                 " bytes have been prepared for it");
   return toPointer(arenaBase);
+}
+
+void *CudaDevice::allocateBuffer(int64_t bytes) {
+  return toPointer(buffers->allocate(bytes));
+}
+
+void CudaDevice::freeBuffer(void *buffer) { buffers->free(address(buffer)); }
+
+bool CudaDevice::detachBuffer(void *buffer) {
+  return buffers->detach(address(buffer));
+}
+
+int64_t CudaDevice::releaseBuffers() {
+  return hostMemory.releaseAll() + buffers->releaseAll();
 }
 
 void *CudaDevice::constant(const braid_rt_constant &constant) {

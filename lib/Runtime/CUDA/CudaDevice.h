@@ -18,6 +18,7 @@
 namespace braid::rt {
 
 namespace cuda {
+class BufferPool;
 class DeviceMemory;
 class Graphs;
 class Modules;
@@ -54,10 +55,14 @@ public:
   std::vector<DeviceEvent> takeEvents() override;
   int64_t deviceNs() const override { return lastNs; }
   MemoryPool &memory() override { return hostMemory; }
+  bool detachBuffer(void *buffer) override;
+  int64_t releaseBuffers() override;
   void *computeStream() override { return gpuState.stream; }
   void multiply(const MatrixProduct &product, const void *a, const void *b,
                 void *c) override;
   void *arena(int64_t bytes) override;
+  void *allocateBuffer(int64_t bytes) override;
+  void freeBuffer(void *buffer) override;
   void *constant(const braid_rt_constant &constant) override;
   void launch(const braid_rt_kernel &kernel, const LaunchSize &size,
               void **arguments, int64_t argumentCount) override;
@@ -82,6 +87,7 @@ private:
   const std::string chipName;
   MemoryPool hostMemory;
   std::unique_ptr<cuda::DeviceMemory> deviceMemory;
+  std::unique_ptr<cuda::BufferPool> buffers;
   std::unique_ptr<cuda::Modules> modules;
   std::unique_ptr<cuda::Products> products;
   std::unique_ptr<cuda::Graphs> graphs;

@@ -113,7 +113,7 @@ int32_t Context::run(const braid_rt_entry &entry, void **args) {
              caught.what(),
          caught.secondary);
   }
-  int64_t leaked = device.memory().releaseAll();
+  int64_t leaked = device.releaseBuffers();
   if (leaked && !failed) {
     statistics.leakedBytes += leaked;
     if (environment.logs(BRAID_RT_DEBUG_INFO))
@@ -161,12 +161,12 @@ void Context::detachResults(const braid_rt_entry &entry, void **args) {
                     BRAID_RT_DYNAMIC))
       continue;
     auto *result = static_cast<braid_rt_memref *>(args[i]);
-    if (device.memory().detach(result->allocated)) {
+    if (device.detachBuffer(result->allocated)) {
       detached.push_back(result->allocated);
       continue;
     }
     for (void *pointer : detached)
-      freeBlock(pointer);
+      device.free(pointer);
     throw Error(
         messagePrefix(entry.site ? *entry.site : braid_rt_site{}, rank) +
         entry.name + " returned memory for " + argument.name +

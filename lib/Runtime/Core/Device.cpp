@@ -34,6 +34,10 @@ void Device::copyFromDevice(void *host, const void *device, int64_t bytes) {
   std::memcpy(host, device, static_cast<size_t>(bytes));
 }
 
+bool Device::detachBuffer(void *buffer) { return memory().detach(buffer); }
+
+int64_t Device::releaseBuffers() { return memory().releaseAll(); }
+
 /// Programs for the host call none of what follows; the target of a program is
 /// checked before it runs.
 [[noreturn]] static void failOnHost(const char *what) {
@@ -41,6 +45,14 @@ void Device::copyFromDevice(void *host, const void *device, int64_t bytes) {
 }
 
 void *Device::arena(int64_t) { failOnHost("the program asks for an arena"); }
+
+void *Device::allocateBuffer(int64_t) {
+  failOnHost("the program allocates a buffer on a device");
+}
+
+void Device::freeBuffer(void *) {
+  failOnHost("the program frees a buffer on a device");
+}
 
 void *Device::constant(const braid_rt_constant &) {
   failOnHost("the program asks for a constant on a device");

@@ -108,6 +108,15 @@ public:
   /// What compiled code allocates on the host.
   virtual MemoryPool &memory() = 0;
 
+  /// Takes a buffer that compiled code has allocated out of the invocation's
+  /// hands: its holder frees it with `free`. False when `buffer` is none that
+  /// the invocation holds.
+  virtual bool detachBuffer(void *buffer);
+
+  /// Releases all buffers that the invocation still holds and returns their
+  /// bytes.
+  virtual int64_t releaseBuffers();
+
   /// The stream that kernels are launched on; nullptr where the host computes.
   virtual void *computeStream() { return nullptr; }
 
@@ -117,6 +126,8 @@ public:
 
   // What braid-rt/Device.h describes.
   virtual void *arena(int64_t bytes);
+  virtual void *allocateBuffer(int64_t bytes);
+  virtual void freeBuffer(void *buffer);
   virtual void *constant(const braid_rt_constant &constant);
   virtual void launch(const braid_rt_kernel &kernel, const LaunchSize &size,
                       void **arguments, int64_t argumentCount);

@@ -23,6 +23,26 @@ void *braid_rt_arena(int64_t bytes, const braid_rt_site *site) {
   });
 }
 
+void *braid_rt_buffer_alloc(int64_t bytes, const braid_rt_site *site) {
+  return leaveOnError([&](Context &context) {
+    void *memory = nullptr;
+    context.atSite(site, [&]() {
+      if (bytes < 0)
+        throw Error("the program allocates " + std::to_string(bytes) +
+                    " bytes, expected at least 0");
+      memory = context.device.allocateBuffer(bytes);
+    });
+    return memory;
+  });
+}
+
+void braid_rt_buffer_free(void *buffer, const braid_rt_site *site) {
+  leaveOnError([&](Context &context) {
+    if (buffer)
+      context.atSite(site, [&]() { context.device.freeBuffer(buffer); });
+  });
+}
+
 void *braid_rt_device_constant(const braid_rt_constant *constant,
                                const braid_rt_site *site) {
   return leaveOnError([&](Context &context) {

@@ -8,11 +8,13 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include <functional>
 
@@ -25,6 +27,11 @@ using namespace mlir;
 using namespace braid::comm;
 
 namespace {
+
+/// The largest group whose members gather all operands of a bitwise reduction.
+/// A ring moves the operand once for each other member then, and 16 times for
+/// bits that are reduced as bytes, however many members there are.
+constexpr int64_t kMostGathered = 16;
 
 bool isBitwise(std::optional<ReductionKind> reduction) {
   return reduction == ReductionKind::band || reduction == ReductionKind::bor ||
@@ -58,13 +65,30 @@ Value map(ImplicitLocOpBuilder &b, Value input, Type element,
       .getResult(0);
 }
 
+/// The size of dimension `dim` of `input`.
+OpFoldResult getSize(ImplicitLocOpBuilder &b, Value input, int64_t dim) {
+  return tensor::getMixedSize(b, b.getLoc(), input, dim);
+}
+
 /// Splits dimension `dim` of `input` into `count` and the rest.
 Value splitDim(ImplicitLocOpBuilder &b, Value input, int64_t dim,
-               int64_t count) {
+               OpFoldResult count) {
   RankedTensorType type = getTensorType(input);
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] /= count;
-  shape.insert(shape.begin() + dim, count);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), input);
+  AffineExpr whole = b.getAffineSymbolExpr(0), parts = b.getAffineSymbolExpr(1);
+  sizes[dim] = affine::makeComposedFoldedAffineApply(
+      b, b.getLoc(), whole.floorDiv(parts), {sizes[dim], count});
+  sizes.insert(sizes.begin() + dim, count);
+  SmallVector<int64_t> shape;
+  for (OpFoldResult size : sizes)
+    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  // A size that is known is not known to be a multiple of another.
+  if (llvm::is_contained(ArrayRef(shape).slice(dim, 2), ShapedType::kDynamic)) {
+    SmallVector<int64_t> unknown(type.getShape());
+    unknown[dim] = ShapedType::kDynamic;
+    input = tensor::CastOp::create(
+        b, RankedTensorType::get(unknown, type.getElementType()), input);
+  }
   SmallVector<ReassociationIndices> groups;
   for (int64_t index = 0, next = 0; index < type.getRank(); ++index) {
     groups.push_back({next++});
@@ -72,7 +96,8 @@ Value splitDim(ImplicitLocOpBuilder &b, Value input, int64_t dim,
       groups.back().push_back(next++);
   }
   return tensor::ExpandShapeOp::create(
-      b, RankedTensorType::get(shape, type.getElementType()), input, groups);
+      b, RankedTensorType::get(shape, type.getElementType()), input, groups,
+      sizes);
 }
 
 /// Joins dimensions `dim` and `dim` + 1 of `input`.
@@ -92,12 +117,74 @@ Value moveDim(ImplicitLocOpBuilder &b, Value input, int64_t from, int64_t to) {
   auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
   permutation.erase(permutation.begin() + from);
   permutation.insert(permutation.begin() + to, from);
-  SmallVector<int64_t> shape;
+  SmallVector<OpFoldResult> sizes;
   for (int64_t dim : permutation)
-    shape.push_back(type.getDimSize(dim));
-  Value empty = tensor::EmptyOp::create(b, shape, type.getElementType());
+    sizes.push_back(getSize(b, input, dim));
+  Value empty = tensor::EmptyOp::create(b, sizes, type.getElementType());
   return linalg::TransposeOp::create(b, input, empty, permutation)
       ->getResult(0);
+}
+
+/// An empty tensor like one part of `input` along dimension 0.
+Value createPartOf(ImplicitLocOpBuilder &b, Value input, Type element) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), input);
+  return tensor::EmptyOp::create(b, ArrayRef(sizes).drop_front(), element);
+}
+
+/// The bits of `input` as bytes, those of each number along a new dimension 0.
+Value unpackBits(ImplicitLocOpBuilder &b, Value input) {
+  RankedTensorType type = getTensorType(input);
+  Type element = type.getElementType(), byte = b.getI8Type();
+  unsigned width = type.getElementTypeBitWidth();
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), input);
+  sizes.insert(sizes.begin(), b.getIndexAttr(width));
+  Value empty = tensor::EmptyOp::create(b, sizes, byte);
+  AffineMap all = b.getMultiDimIdentityMap(sizes.size());
+  SmallVector<utils::IteratorType> iterators(sizes.size(),
+                                             utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, empty.getType(), input, empty,
+             ArrayRef<AffineMap>{all.dropResult(0), all}, iterators,
+             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+               ImplicitLocOpBuilder inner(loc, builder);
+               Value place = linalg::IndexOp::create(inner, 0);
+               place = arith::IndexCastOp::create(inner, element, place);
+               Value bit = arith::ShRUIOp::create(inner, arguments[0], place);
+               if (width > 1)
+                 bit = arith::TruncIOp::create(inner, inner.getI1Type(), bit);
+               bit = arith::ExtUIOp::create(inner, byte, bit);
+               linalg::YieldOp::create(inner, bit);
+             })
+      .getResult(0);
+}
+
+/// Makes numbers of `element` of the lowest bits of the bytes along dimension 0
+/// of `input`.
+Value packBits(ImplicitLocOpBuilder &b, Value input, IntegerType element) {
+  RankedTensorType type = getTensorType(input);
+  Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(element, 0));
+  Value empty = createPartOf(b, input, element);
+  Value init = linalg::FillOp::create(b, zero, empty).getResult(0);
+  AffineMap all = b.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  iterators.front() = utils::IteratorType::reduction;
+  return linalg::GenericOp::create(
+             b, init.getType(), input, init,
+             ArrayRef<AffineMap>{all, all.dropResult(0)}, iterators,
+             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+               ImplicitLocOpBuilder inner(loc, builder);
+               Value bit = arith::TruncIOp::create(inner, inner.getI1Type(),
+                                                   arguments[0]);
+               if (element.getWidth() > 1)
+                 bit = arith::ExtUIOp::create(inner, element, bit);
+               Value place = linalg::IndexOp::create(inner, 0);
+               place = arith::IndexCastOp::create(inner, element, place);
+               bit = arith::ShLIOp::create(inner, bit, place);
+               linalg::YieldOp::create(inner, Value(arith::OrIOp::create(
+                                                  inner, arguments[1], bit)));
+             })
+      .getResult(0);
 }
 
 /// Combines the parts of `input` along dimension 0 bit by bit.
@@ -108,8 +195,7 @@ Value reduceBits(ImplicitLocOpBuilder &b, Value input, ReductionKind kind) {
                       ? APInt::getAllOnes(element.getWidth())
                       : APInt::getZero(element.getWidth());
   Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(element, neutral));
-  Value empty =
-      tensor::EmptyOp::create(b, type.getShape().drop_front(), element);
+  Value empty = createPartOf(b, input, element);
   Value init = linalg::FillOp::create(b, zero, empty).getResult(0);
   return linalg::ReduceOp::create(
              b, input, init, ArrayRef<int64_t>{0},
@@ -144,11 +230,15 @@ public:
 
 private:
   LogicalResult check();
-  LogicalResult prepare(Value &source, Finish &finish, Type result);
+  void prepare(Value &source, Finish &finish);
   void prepareElements(Value &source, Finish &finish);
-  LogicalResult gatherBits(Value &source, Finish &finish, Type result);
+  void gatherBits(Value &source, Finish &finish);
+  void reduceUnpackedBits(Value &source, Finish &finish);
   void replace(ArrayRef<Value> sources, ArrayRef<Finish> finishes);
   Operation *createStart(ArrayRef<Value> sources, ArrayRef<Type> results);
+  RankedTensorType getResultType(Value source, RankedTensorType original);
+  std::optional<int64_t> getConstantGroupSize();
+  OpFoldResult getGroupSize();
   int64_t getDim() {
     CollectiveKind kind = op.getCollectiveKind();
     return kind == CollectiveKind::all_gather ||
@@ -205,41 +295,69 @@ LogicalResult Legalizer::check() {
         llvm::any_of(start.getSources(), isInteger))
       return expect("integers and other numbers are in starts of their own");
   }
-  if (getDim() == 0 && !isBitwise(reduction))
-    return success();
-  for (unsigned index = 0; index < start.getTokens().size(); ++index)
-    if (!getTensorType(start.getSources()[index]).hasStaticShape() ||
-        !cast<RankedTensorType>(start.getInFlightType(index)).hasStaticShape())
-      return expect("its shapes are static");
   return success();
 }
 
-/// Gathers the operands of all members, to be combined after the wait.
-LogicalResult Legalizer::gatherBits(Value &source, Finish &finish,
-                                    Type result) {
+/// The number of members of the op's group, if the group or the op's shapes say
+/// so.
+std::optional<int64_t> Legalizer::getConstantGroupSize() {
+  if (auto size = lookupGroup(op, op.getGroupAttr()).getStaticSize())
+    return size;
+  CollectiveKind kind = op.getCollectiveKind();
+  bool gathers = kind == CollectiveKind::all_gather;
+  if (!gathers && kind != CollectiveKind::reduce_scatter)
+    return std::nullopt;
+  int64_t whole = getTensorType(start.getSources()[0]).getDimSize(getDim());
+  int64_t part =
+      cast<RankedTensorType>(start.getInFlightType(0)).getDimSize(getDim());
+  if (gathers)
+    std::swap(whole, part);
+  if (ShapedType::isDynamic(whole) || ShapedType::isDynamic(part) || part == 0)
+    return std::nullopt;
+  return whole / part;
+}
+
+OpFoldResult Legalizer::getGroupSize() {
+  if (std::optional<int64_t> size = getConstantGroupSize())
+    return b.getIndexAttr(*size);
+  return SizeOp::create(b, b.getIndexType(), op.getGroupAttr()).getResult();
+}
+
+/// Reduces the bits as bytes, whatever the size of the group is.
+void Legalizer::reduceUnpackedBits(Value &source, Finish &finish) {
+  // The lowest bit of a sum is right even where the sum overflows.
+  newReduction = reduction == ReductionKind::band  ? ReductionKind::min
+                 : reduction == ReductionKind::bor ? ReductionKind::max
+                                                   : ReductionKind::sum;
+  auto element = cast<IntegerType>(getTensorType(source).getElementType());
+  source = unpackBits(b, source);
+  finish = [=](ImplicitLocOpBuilder &b, Value value) {
+    return packBits(b, value, element);
+  };
+}
+
+/// Makes the operands of all members meet, to be combined after the wait.
+void Legalizer::gatherBits(Value &source, Finish &finish) {
   ReductionKind kind = *reduction;
   RankedTensorType type = getTensorType(source);
   CollectiveKind original = op.getCollectiveKind();
   if (original == CollectiveKind::reduce_scatter) {
     // Each member gets the parts that it has to combine.
-    int64_t count =
-        type.getNumElements() /
-        std::max<int64_t>(1, cast<RankedTensorType>(result).getNumElements());
+    OpFoldResult count = getGroupSize();
     newKind = CollectiveKind::all_to_all;
     finish = [=](ImplicitLocOpBuilder &b, Value value) {
       return reduceBits(b, splitDim(b, value, 0, count), kind);
     };
-    return success();
+    return;
   }
-  GroupOp group = lookupGroup(op, op.getGroupAttr());
-  if (!group.getStaticSize())
-    return op->emitOpError()
-           << "with " << stringifyReductionKind(kind)
-           << " is none that NCCL has, and can be computed by an all_gather "
-              "only where the size of its group is known, unlike that of @"
-           << group.getSymName();
+  std::optional<int64_t> size = getConstantGroupSize();
+  if (!size || *size > kMostGathered)
+    return reduceUnpackedBits(source, finish);
   SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin(), 1);
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(b, b.getLoc(), source);
+  sizes.insert(sizes.begin(), b.getIndexAttr(1));
   SmallVector<ReassociationIndices> groups;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     groups.push_back({dim + 1});
@@ -247,7 +365,8 @@ LogicalResult Legalizer::gatherBits(Value &source, Finish &finish,
     groups.front().insert(groups.front().begin(), 0);
   Value own = source;
   source = tensor::ExpandShapeOp::create(
-      b, RankedTensorType::get(shape, type.getElementType()), source, groups);
+      b, RankedTensorType::get(shape, type.getElementType()), source, groups,
+      sizes);
   newKind = CollectiveKind::all_gather;
   std::optional<int64_t> root =
       original == CollectiveKind::reduce ? op.getRootIndex() : std::nullopt;
@@ -263,7 +382,6 @@ LogicalResult Legalizer::gatherBits(Value &source, Finish &finish,
         arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, rootIndex);
     return arith::SelectOp::create(b, isRoot, reduced, own);
   };
-  return success();
 }
 
 /// Converts elements to a type that NCCL reduces, and back.
@@ -310,29 +428,23 @@ void Legalizer::prepareElements(Value &source, Finish &finish) {
 
 /// Makes `source` what the new start takes, and `finish` what turns its value
 /// into one of the op's.
-LogicalResult Legalizer::prepare(Value &source, Finish &finish, Type result) {
+void Legalizer::prepare(Value &source, Finish &finish) {
   int64_t dim = getDim();
   if (op.getCollectiveKind() == CollectiveKind::all_gather) {
-    auto type = cast<RankedTensorType>(result);
-    int64_t count = type.getDimSize(dim) /
-                    std::max<int64_t>(1, getTensorType(source).getDimSize(dim));
+    OpFoldResult count = getGroupSize();
     finish = [=](ImplicitLocOpBuilder &b, Value value) {
       Value parts = splitDim(b, value, 0, count);
       return joinDims(b, moveDim(b, parts, 0, dim), dim);
     };
-    return success();
+    return;
   }
   if (dim != 0) {
-    int64_t count =
-        getTensorType(source).getDimSize(dim) /
-        std::max<int64_t>(1, cast<RankedTensorType>(result).getDimSize(dim));
-    source =
-        joinDims(b, moveDim(b, splitDim(b, source, dim, count), dim, 0), 0);
+    Value parts = splitDim(b, source, dim, getGroupSize());
+    source = joinDims(b, moveDim(b, parts, dim, 0), 0);
   }
   if (isBitwise(reduction))
-    return gatherBits(source, finish, result);
+    return gatherBits(source, finish);
   prepareElements(source, finish);
-  return success();
 }
 
 Operation *Legalizer::createStart(ArrayRef<Value> sources,
@@ -363,21 +475,27 @@ Operation *Legalizer::createStart(ArrayRef<Value> sources,
   }
 }
 
+/// The type of what the new start makes of `source`, where the op made
+/// `original` of its operand.
+RankedTensorType Legalizer::getResultType(Value source,
+                                          RankedTensorType original) {
+  RankedTensorType type = getTensorType(source);
+  SmallVector<int64_t> shape(type.getShape());
+  if (newKind == CollectiveKind::reduce_scatter) {
+    shape = llvm::to_vector(original.getShape());
+  } else if (newKind == CollectiveKind::all_gather) {
+    std::optional<int64_t> size = getConstantGroupSize();
+    shape[0] = size && !ShapedType::isDynamic(shape[0]) ? shape[0] * *size
+                                                        : ShapedType::kDynamic;
+  }
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
 void Legalizer::replace(ArrayRef<Value> sources, ArrayRef<Finish> finishes) {
   SmallVector<Type> results;
-  for (auto [index, source] : llvm::enumerate(sources)) {
-    RankedTensorType type = getTensorType(source);
-    auto original = cast<RankedTensorType>(start.getInFlightType(index));
-    SmallVector<int64_t> shape(type.getShape());
-    if (newKind == CollectiveKind::all_gather)
-      shape[0] *= getDim() == 0 && isBitwise(reduction)
-                      ? *lookupGroup(op, op.getGroupAttr()).getStaticSize()
-                      : original.getNumElements() /
-                            std::max<int64_t>(1, type.getNumElements());
-    else if (newKind == CollectiveKind::reduce_scatter)
-      shape = llvm::to_vector(original.getShape());
-    results.push_back(RankedTensorType::get(shape, type.getElementType()));
-  }
+  for (auto [index, source] : llvm::enumerate(sources))
+    results.push_back(getResultType(
+        source, cast<RankedTensorType>(start.getInFlightType(index))));
   Operation *replacement = createStart(sources, results);
   replacement->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   for (auto [old, token, type, finish] : llvm::zip_equal(
@@ -389,7 +507,12 @@ void Legalizer::replace(ArrayRef<Value> sources, ArrayRef<Finish> finishes) {
           WaitOp::create(after, type, token, ValueRange(), ValueRange());
       renewed->setDiscardableAttrs(wait->getDiscardableAttrDictionary());
       Value value = renewed.getValue();
-      wait.getValue().replaceAllUsesWith(finish ? finish(after, value) : value);
+      if (finish)
+        value = finish(after, value);
+      Type original = wait.getValue().getType();
+      if (value.getType() != original)
+        value = tensor::CastOp::create(after, original, value);
+      wait.getValue().replaceAllUsesWith(value);
       wait.erase();
     }
   op->erase();
@@ -414,8 +537,7 @@ LogicalResult Legalizer::legalize() {
   SmallVector<Value> sources = start.getSources();
   SmallVector<Finish> finishes(sources.size());
   for (auto [index, source] : llvm::enumerate(sources))
-    if (failed(prepare(source, finishes[index], start.getInFlightType(index))))
-      return failure();
+    prepare(source, finishes[index]);
   if (reduction == ReductionKind::premul_sum && newScale &&
       newScale.getType().isInteger(16))
     newScale = arith::ExtSIOp::create(b, b.getI32Type(), newScale);

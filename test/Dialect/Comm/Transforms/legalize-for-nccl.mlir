@@ -196,3 +196,27 @@ func.func @coalesced(%x: tensor<4xi16>, %y: tensor<2xf32>) -> (tensor<4xi16>, te
   %w = comm.wait %t#1 : !comm.token<tensor<2xf32>>
   return %v, %w : tensor<4xi16>, tensor<2xf32>
 }
+
+// -----
+
+comm.group @world all
+
+// The program asks for the size of a group that neither the group nor the shapes
+// give.
+// CHECK-LABEL: func.func @dynamic_columns
+// CHECK-SAME:      (%[[X:.*]]: tensor<4x?xf32>)
+// CHECK:         %[[N:.*]] = comm.size @world
+// CHECK:         %[[T:.*]] = comm.all_gather %[[X]] on @world dim 0 : tensor<4x?xf32> -> tensor<?x?xf32>
+// CHECK-NEXT:    %[[W:.*]] = comm.wait %[[T]] : !comm.token<tensor<?x?xf32>>
+// CHECK:         %[[D:.*]] = tensor.dim %[[W]], %{{.*}} : tensor<?x?xf32>
+// CHECK:         %[[Q:.*]] = affine.apply #{{.*}}()[%[[D]], %[[N]]]
+// CHECK:         %[[P:.*]] = tensor.expand_shape %[[W]] {{\[\[}}0, 1], [2]] output_shape [%[[N]], %[[Q]], %{{.*}}] : tensor<?x?xf32> into tensor<?x?x?xf32>
+// CHECK:         %[[M:.*]] = linalg.transpose ins(%[[P]] : tensor<?x?x?xf32>) outs(%{{.*}} : tensor<?x?x?xf32>) permutation = [1, 0, 2]
+// CHECK-NEXT:    %[[J:.*]] = tensor.collapse_shape %[[M]] {{\[\[}}0], [1, 2]]
+// CHECK-NEXT:    %[[R:.*]] = tensor.cast %[[J]] : tensor<?x?xf32> to tensor<4x?xf32>
+// CHECK-NEXT:    return %[[R]]
+func.func @dynamic_columns(%x: tensor<4x?xf32>) -> tensor<4x?xf32> {
+  %t = comm.all_gather %x on @world dim 1 : tensor<4x?xf32> -> tensor<4x?xf32>
+  %w = comm.wait %t : !comm.token<tensor<4x?xf32>>
+  return %w : tensor<4x?xf32>
+}

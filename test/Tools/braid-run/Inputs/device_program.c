@@ -53,8 +53,24 @@ static const braid_rt_argument arguments[] = {
 static const braid_rt_entry mainEntry = {"main", runMain, 3, arguments, 0};
 
 #ifdef DYNAMIC
-/* A result whose size only the program knows. */
-static void runDynamic(void **args) { (void)args; }
+/* Results whose size only the program knows: the second half of what it
+ * allocates, beside a buffer that it frees and one that it leaves. */
+typedef struct {
+  void *allocated;
+  float *aligned;
+  int64_t offset, sizes[1], strides[1];
+} Memref1D;
+
+static void runDynamic(void **args) {
+  static const float values[] = {1, 2, 3, 4, 5, 6};
+  Memref1D *result = args[0];
+  float *memory = braid_rt_buffer_alloc(sizeof(values), &product);
+  void *freed = braid_rt_buffer_alloc(1 << 22, &product);
+  braid_rt_buffer_free(freed, &product);
+  (void)braid_rt_buffer_alloc(1 << 22, &product);
+  braid_rt_write(memory, values, sizeof(values), &product);
+  *result = (Memref1D){memory, memory, 3, {3}, {1}};
+}
 static const int64_t any[] = {BRAID_RT_DYNAMIC};
 static const braid_rt_argument dynamicArguments[] = {
     {"result0", BRAID_RT_F32, 1, any, BRAID_RT_OUT, BRAID_RT_MEMREF}};

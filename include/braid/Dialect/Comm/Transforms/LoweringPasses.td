@@ -96,9 +96,11 @@ def CommLegalizeForNCCLPass
     | `avg` of integers | `sum`, a division after the wait |
     | `premul_sum` of complex numbers | a product, `sum` |
 
-    Errors: such a collective on buffers, with a token that goes to something
-    else than a wait, with dynamic shapes where the shape matters, or with a
-    bitwise reduction over a group whose size is not known.
+    Sizes may be dynamic. Where neither the group nor the shapes say how many
+    members there are, the program asks `comm.size`.
+
+    Errors: such a collective on buffers, or with a token that goes to something
+    else than a wait.
 
     Before:
 
@@ -120,8 +122,9 @@ def CommLegalizeForNCCLPass
     ```
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::complex::ComplexDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
   ];
 }
 
