@@ -46,9 +46,8 @@ uint64_t Transfer::signatureHash() const {
 }
 
 void Transfer::postCheck() {
-  lastStepNs = communicator.engine.environment.now();
   MPI_Comm comm = communicator.checkLane();
-  uint64_t hash = signatureHash();
+  hash = signatureHash();
   if (Hello::suits(*this))
     return hello.post(*this, hash, comm, checkRequests);
   own[0] = hash;
@@ -65,6 +64,7 @@ bool Transfer::agrees() const {
 }
 
 void Transfer::planData() {
+  isPlanned = true;
   switch (operation.kind) {
   case BRAID_RT_ALL_REDUCE:
   case BRAID_RT_REDUCE:
@@ -96,13 +96,15 @@ bool Transfer::advanceCheck() {
   if (checkRequests.empty() || !testAll(checkRequests))
     return false;
   checkRequests.clear();
-  beginNs = lastStepNs = communicator.engine.environment.now();
-  if (!agrees())
+  beginNs = lastStepNs = communicator.engine.nowNs;
+  if (!agrees()) {
+    withdraw();
     planDisagreement(*this);
-  else if (hello.hasData())
+  } else if (hello.hasData()) {
     hello.deliver(*this);
-  else
+  } else if (!isPlanned) {
     planData();
+  }
   state.store(Moving, std::memory_order_release);
   return true;
 }

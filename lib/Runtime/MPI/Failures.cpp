@@ -262,6 +262,10 @@ void MPIEngine::receiveGivenUp(const std::string &body) {
 }
 
 void MPIEngine::refuseStart(const Transfer &transfer) {
+  // A rank that has failed waits for answers before it releases its memory, but
+  // not longer than this. Its sends must find no receive after that.
+  if (!isDead && transfer.startedNs - lastControlNs > longestAnswerNs / 2)
+    serveControlAt(transfer.startedNs);
   throwIfFailed();
   auto it = givenUp.find({transfer.queue.id, transfer.number});
   if (it != givenUp.end())
@@ -409,8 +413,11 @@ void MPIEngine::abandonRest() {
   static auto *abandoned = new std::vector<std::shared_ptr<Transfer>>();
   for (const auto &entry : busy) {
     for (const std::shared_ptr<Transfer> &transfer : entry.first->open) {
-      // A call that has broken may still refer to the rank's memory.
-      isDead |= transfer->state.load() == Transfer::Broken;
+      // A call that has broken may still refer to the rank's memory, and so
+      // does a send to a rank that may not know of the failure.
+      bool mayLinger = transfer->hasIssued() && !unreachable.empty();
+      isDead |= mayLinger || transfer->state.load() == Transfer::Broken;
+      isDead |= !isDead && !transfer->withdraw();
       abandoned->push_back(transfer);
     }
     entry.first->open.clear();

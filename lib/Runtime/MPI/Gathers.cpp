@@ -25,7 +25,7 @@ static Step exchangeParts(const Transfer &transfer, const Operand &operand,
                           int64_t bytes) {
   int64_t size = transfer.groupSize(), self = transfer.member();
   return {FirstLane,
-          [=](MPI_Comm comm, Requests &requests) {
+          [=, &operand](MPI_Comm comm, Requests &requests) {
             for (int64_t m = 0; m < size; ++m) {
               if (m == self)
                 continue;
@@ -36,7 +36,8 @@ static Step exchangeParts(const Transfer &transfer, const Operand &operand,
             copyBytes(operand.destination + self * bytes, operand.source, bytes,
                       false);
           },
-          nullptr};
+          nullptr,
+          /*isMessages=*/true};
 }
 
 static void planAllGather(Transfer &transfer, const Operand &operand) {
@@ -48,18 +49,18 @@ static void planAllGather(Transfer &transfer, const Operand &operand) {
     return;
   if (strided.isContiguous()) {
     if (size == 2 || size * bytes > mostCallBytes)
-      return transfer.add({exchangeParts(transfer, operand, bytes)});
+      return transfer.add(exchangeParts(transfer, operand, bytes));
     bool inPlace = operand.source == operand.destination + self * bytes;
     return transfer.add(
-        {{FirstLane,
-          [=](MPI_Comm comm, Requests &requests) {
-            int count = static_cast<int>(bytes);
-            checkMPI(MPI_Iallgather(inPlace ? MPI_IN_PLACE : operand.source,
-                                    count, MPI_BYTE, operand.destination, count,
-                                    MPI_BYTE, comm, addRequest(requests)),
-                     "MPI_Iallgather");
-          },
-          nullptr}});
+        {FirstLane,
+         [=](MPI_Comm comm, Requests &requests) {
+           int count = static_cast<int>(bytes);
+           checkMPI(MPI_Iallgather(inPlace ? MPI_IN_PLACE : operand.source,
+                                   count, MPI_BYTE, operand.destination, count,
+                                   MPI_BYTE, comm, addRequest(requests)),
+                    "MPI_Iallgather");
+         },
+         nullptr});
   }
   int64_t length = std::min(bytes, std::max<int64_t>(1, pieceBytes / size));
   Staging &staging = transfer.staging();
@@ -117,7 +118,7 @@ static void planGatherToRoot(Transfer &transfer, const Operand &operand) {
       std::memset(operand.destination, 0,
                   static_cast<size_t>(operand.destinationBytes()));
   };
-  transfer.add({{FirstLane, issue, finish}});
+  transfer.add({FirstLane, issue, finish});
 }
 
 void braid::rt::planGather(Transfer &transfer) {
@@ -183,7 +184,7 @@ static void planScatter(Transfer &transfer, const Operand &operand) {
         sendTo(comm, m, operand.source + m * bytes, bytes, requests);
     copyBytes(operand.destination, operand.source + self * bytes, bytes, false);
   };
-  transfer.add({{FirstLane, issue, nullptr}});
+  transfer.add({FirstLane, issue, nullptr});
 }
 
 void braid::rt::planFromRoot(Transfer &transfer) {

@@ -52,12 +52,12 @@ void Hello::post(const Transfer &transfer, uint64_t hash, MPI_Comm comm,
   for (int64_t m = 0; m < members; ++m) {
     if (m == self || (onlyPeer >= 0 && m != onlyPeer))
       continue;
-    receiveFrom(comm, m, received, mostBytes, requests, theirs);
+    receiveMessage(comm, m, received, mostBytes, requests, theirs);
     std::memcpy(sent, &hash, sizeof(hash));
     int64_t size = sizeof(hash);
     if (bytes)
       size += packSmallData(transfer, m, sent + sizeof(hash));
-    sendTo(comm, m, sent, size, requests, own);
+    sendMessage(comm, m, sent, size, requests, own);
     received += mostBytes;
     sent += ownBytes;
   }

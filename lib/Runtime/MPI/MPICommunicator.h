@@ -30,6 +30,11 @@ public:
   bool isMade() const { return made; }
   MPI_Comm checkLane() const { return check; }
   MPI_Comm lane(Lane lane) const { return data[lane]; }
+  /// The tag of the messages of a collective with this signature.
+  int tagOf(uint64_t hash) const {
+    return CollectiveData +
+           static_cast<int>(hash % static_cast<uint64_t>(tagCount));
+  }
 
   /// Takes a communicator of the members, duplicates it for the lanes, and
   /// starts the checks that have waited for that.
@@ -56,6 +61,7 @@ private:
   Queue &queueOf(const Operation &operation);
 
   bool made = false;
+  int tagCount = 1; ///< For collectives.
   MPI_Comm check = MPI_COMM_NULL;
   MPI_Comm data[laneCount] = {MPI_COMM_NULL, MPI_COMM_NULL};
   Queue collectives;

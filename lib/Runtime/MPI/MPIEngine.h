@@ -63,8 +63,7 @@ public:
   /// Throws an Error when the rank has failed, or when the operation never can
   /// take place: another member has failed, or has given it up.
   void refuseStart(const Transfer &transfer);
-  void addBusy(Queue &queue, MPICommunicator &communicator,
-               const Transfer &transfer);
+  void addBusy(Queue &queue, MPICommunicator &communicator, Transfer &transfer);
   /// Has the members of a group that no program has announced meet.
   void requestCommunicator(MPICommunicator &communicator);
   void logCommunicator(const CommunicatorSpec &spec) const;
@@ -80,6 +79,7 @@ public:
   mutable std::mutex mutex;
   Staging staging;
   int64_t begun = 0; ///< Invocations that the rank has begun.
+  int64_t nowNs = 0; ///< The time at which `progress` was last called.
 
 private:
   friend class Pause;
@@ -122,8 +122,9 @@ private:
   std::vector<int32_t> findAbsent(Pause &pause);
 
   // Progress.cpp; the mutex is held.
-  /// Gives the time.
+  /// Returns nowNs.
   int64_t progress();
+  void serveControlAt(int64_t now);
   int64_t progressOfThread();
   void progressThread();
   void wakeThread(bool toStop = false);

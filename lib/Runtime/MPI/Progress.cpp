@@ -31,8 +31,9 @@ constexpr int64_t atOnceNs = 20 * 1000;
 } // namespace
 
 int64_t MPIEngine::progress() {
+  nowNs = environment.now();
   if (isDead)
-    return environment.now();
+    return nowNs;
   for (size_t i = 0; i < busy.size();) {
     Queue &queue = *busy[i].first;
     if (busy[i].second->isMade())
@@ -44,9 +45,12 @@ int64_t MPIEngine::progress() {
       ++i;
     }
   }
-  int64_t now = environment.now();
-  if (size == 1 || now - lastControlNs < controlNs)
-    return now;
+  if (size > 1 && nowNs - lastControlNs >= controlNs)
+    serveControlAt(nowNs);
+  return nowNs;
+}
+
+void MPIEngine::serveControlAt(int64_t now) {
   lastControlNs = now;
   try {
     serveControl();
@@ -56,7 +60,6 @@ int64_t MPIEngine::progress() {
     if (!failure)
       failure = Failure{error.what(), false, {}};
   }
-  return now;
 }
 
 int64_t MPIEngine::idleNs() const {
@@ -113,12 +116,15 @@ bool MPIEngine::needsThread(const Transfer &transfer) const {
 }
 
 void MPIEngine::addBusy(Queue &queue, MPICommunicator &communicator,
-                        const Transfer &transfer) {
+                        Transfer &transfer) {
   std::pair<Queue *, MPICommunicator *> entry = {&queue, &communicator};
   if (std::find(busy.begin(), busy.end(), entry) == busy.end())
     busy.push_back(entry);
-  if (needsThread(transfer))
-    wakeThread();
+  if (!needsThread(transfer))
+    return;
+  wakeThread();
+  // That may take a while, on a core that both threads share.
+  transfer.startedNs = environment.now();
 }
 
 void MPIEngine::learnFromWait(const Transfer &transfer, int64_t beginNs) {
@@ -132,18 +138,17 @@ void MPIEngine::learnFromWait(const Transfer &transfer, int64_t beginNs) {
 void MPIEngine::wait(Transfer &transfer) {
   if (transfer.state.load(std::memory_order_acquire) == Transfer::Done)
     return;
-  int64_t beginNs = environment.now();
   Pause pause(*this);
-  learnFromWait(transfer, beginNs);
-  inquiryPauseNs = (20 + size) * int64_t(1000 * 1000);
-  nextInquiryNs = beginNs + inquiryPauseNs;
   inquiry.sentNs = 0;
   lastDeadlock.clear();
   blockedOn = &transfer;
   ++waitCount;
   try {
-    while (true) {
-      int64_t now = progress();
+    int64_t now = progress(), beginNs = now;
+    learnFromWait(transfer, beginNs);
+    inquiryPauseNs = (20 + size) * int64_t(1000 * 1000);
+    nextInquiryNs = beginNs + inquiryPauseNs;
+    for (;; now = progress()) {
       int state = transfer.state.load();
       if (state == Transfer::Done)
         break;

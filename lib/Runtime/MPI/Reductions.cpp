@@ -115,7 +115,8 @@ static Piece makePiece(Staging &staging, const WorkRef &work, int64_t begin,
                            work->combine(
                                source + shares[work->self], received.get(),
                                ownBytes / work->elementBytes(), ownShare);
-                         }});
+                         },
+                         /*isMessages=*/true});
   piece.steps.push_back({SecondLane,
                          [=](MPI_Comm comm, Requests &requests) {
                            for (int64_t m = 0; m < work->size; ++m) {
@@ -197,7 +198,8 @@ static void planScatterOrdered(Transfer &transfer, const WorkRef &work) {
                              work->combine(partOf(work->self), received.get(),
                                            count / elementBytes,
                                            work->operand.destination + begin);
-                           }});
+                           },
+                           /*isMessages=*/true});
     return piece;
   };
   transfer.add(
@@ -269,7 +271,7 @@ static void planFast(Transfer &transfer, const WorkRef &work) {
     else
       copyOwn(*work, 0, bytes);
   };
-  transfer.add({{FirstLane, issue, finish}}, room ? bytes : 0);
+  transfer.add({FirstLane, issue, finish}, room ? bytes : 0);
 }
 
 static void planScatterFast(Transfer &transfer, const WorkRef &work) {
@@ -301,7 +303,7 @@ static void planScatterFast(Transfer &transfer, const WorkRef &work) {
   auto finish = [=]() {
     divideIfAverage(*work, work->operand.destination, count);
   };
-  transfer.add({{FirstLane, issue, finish}}, direct ? 0 : work->size * bytes);
+  transfer.add({FirstLane, issue, finish}, direct ? 0 : work->size * bytes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -353,14 +355,14 @@ void braid::rt::planReduction(Transfer &transfer) {
   if (allNative)
     return planOperands(transfer, scales, true);
   scales->resize(static_cast<size_t>(transfer.groupSize()));
-  transfer.add({{FirstLane,
-                 [&operation, scales](MPI_Comm comm, Requests &requests) {
-                   checkMPI(MPI_Iallgather(operation.scale, 16, MPI_BYTE,
-                                           scales->data(), 16, MPI_BYTE, comm,
-                                           addRequest(requests)),
-                            "MPI_Iallgather");
-                 },
-                 nullptr}});
+  transfer.add({FirstLane,
+                [&operation, scales](MPI_Comm comm, Requests &requests) {
+                  checkMPI(MPI_Iallgather(operation.scale, 16, MPI_BYTE,
+                                          scales->data(), 16, MPI_BYTE, comm,
+                                          addRequest(requests)),
+                           "MPI_Iallgather");
+                },
+                nullptr});
   transfer.setNextPhase(
       [&transfer, scales]() { planOperands(transfer, scales, false); });
 }

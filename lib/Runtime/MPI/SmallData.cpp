@@ -44,7 +44,7 @@ std::optional<int64_t> braid::rt::smallDataBytes(const Transfer &transfer) {
   int64_t bytes = scaleBytes(transfer);
   for (const Operand &operand : operation.operands)
     bytes += bytesOf(transfer, operand);
-  if (bytes > (operation.isReduction() ? mostSmallBytes : mostSmallBytes / 2))
+  if (bytes > mostSmallBytes)
     return std::nullopt;
   return bytes;
 }

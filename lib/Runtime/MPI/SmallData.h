@@ -17,9 +17,8 @@ namespace braid::rt {
 
 class Transfer;
 
-/// What travels with a hello at most. Parts that are not reduced are copied for
-/// that alone: more than half of it is faster as a message of its own.
-constexpr int64_t mostSmallBytes = 16 * 1024;
+/// What travels with a hello at most: MPI libraries send the message at once.
+constexpr int64_t mostSmallBytes = 3832;
 
 /// What one member sends another one at most, nothing where the operation has
 /// to be done in another way: equal on all members that agree.

@@ -13,7 +13,7 @@ using namespace braid::rt;
 /// More than this is given back to the system.
 static constexpr int64_t mostKeptBytes = int64_t(64) << 20;
 /// Smaller buffers are cheap.
-static constexpr int64_t leastKeptBytes = 64 * 1024;
+static constexpr int64_t leastKeptBytes = 1024;
 
 Staging::Buffer Staging::borrow(int64_t bytes) {
   if (bytes < leastKeptBytes)

@@ -7,11 +7,18 @@
 //===----------------------------------------------------------------------===//
 
 //
-// A transfer first checks that all members have started the same operation: a
-// small collective on a communicator of its own, or small messages. Only then
-// its data move. So no member's memory is touched by an operation that another
-// one has not started, or has started otherwise. Copies of small operands
-// travel with the check.
+// A transfer checks that all members have started the same operation: a small
+// collective on a communicator of its own, or small messages. Copies of small
+// operands travel with the check. Other data move after the check, so an
+// operation that a member has not started, or has started otherwise, touches no
+// member's memory.
+//
+// Between two members, messages with data start beside the check: their round
+// trip would take as long as copying some KiB. Their tag is a hash of the
+// operation, so they match only where both members have started the same one.
+// A transfer whose check fails, or that is abandoned, cancels its receives. Its
+// sends match nothing any more: the other member starts no operation with a
+// member that has failed.
 //
 // The data move in phases; a phase is a list of pieces; a piece is a list of
 // steps, one after another; a step is some non-blocking calls that run
@@ -59,6 +66,7 @@ struct Step {
   Lane lane;
   std::function<void(MPI_Comm comm, Requests &requests)> issue;
   std::function<void()> finish; ///< May be empty.
+  bool isMessages = false;      ///< Not a collective of the library.
 };
 
 /// Steps that follow one another.
@@ -76,7 +84,8 @@ struct Piece {
 struct Part {
   int64_t pieceCount;
   int64_t bytesOfPiece;
-  std::function<Piece(int64_t)> makePiece;
+  std::function<Piece(int64_t)> makePiece; ///< Empty: the piece is `only`.
+  Piece only = {};
 };
 
 class Transfer {
@@ -102,7 +111,7 @@ public:
   int64_t startedNs = 0;  ///< When the rank's start has returned.
   int64_t beginNs = 0;    ///< When all members have come.
   int64_t endNs = 0;
-  int64_t lastStepNs = 0; ///< When a step was last issued or done.
+  int64_t lastStepNs = 0; ///< When a step was last done, since beginNs.
 
   /// Starts the check; once the communicator is made.
   void postCheck();
@@ -119,10 +128,16 @@ public:
   /// What `agree` compares, and the invocation, as one number.
   uint64_t signatureHash() const;
 
+  /// Whether calls with data have been issued that are not complete.
+  bool hasIssued() const { return !pieces.empty(); }
+  /// Cancels the receives that have been issued beside the check, and drops the
+  /// plan. Returns false where data for a receive are already on their way.
+  bool withdraw();
+
   /// Adds a part to the phase that is being planned.
   void add(Part part) { parts.push_back(std::move(part)); }
-  /// Adds a part of one piece.
-  void add(std::vector<Step> steps, int64_t stagingBytes = 0);
+  /// Adds a part of one piece with one step.
+  void add(Step step, int64_t stagingBytes = 0);
   /// What plans the next phase when all parts are done.
   void setNextPhase(std::function<void()> plan) { nextPhase = std::move(plan); }
 
@@ -132,17 +147,21 @@ public:
 
 private:
   bool advanceCheck();
+  void issueBesideCheck(Gate gate);
   void planData();
   bool advancePieces(Gate &gate);
   void advancePiece(Piece &piece, Gate &gate);
   bool agrees() const;
   void finish();
   /// What the check compares: of this rank, and the largest of all members.
+  uint64_t hash = 0;
   uint64_t own[2] = {0, 0};
   uint64_t largest[2] = {0, 0};
   Hello hello; ///< Where the members send each other what they compare.
   Requests checkRequests;
 
+  bool isPlanned = false;    ///< planData has been called.
+  bool receivesLeft = false; ///< `withdraw` could not cancel all receives.
   std::vector<Part> parts;
   size_t nextPart = 0;
   int64_t nextPiece = 0;
