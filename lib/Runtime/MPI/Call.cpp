@@ -23,7 +23,7 @@ void braid::rt::checkMPI(int code, const char *call) {
 }
 
 MPI_Datatype braid::rt::nativeType(int32_t dtype, int32_t reduction) {
-  // Only unsigned numbers are promised to wrap around.
+  // C defines overflow for unsigned integers only.
   bool wraps = reduction == BRAID_RT_SUM || reduction == BRAID_RT_PRODUCT;
   switch (dtype) {
   case BRAID_RT_I1:
@@ -123,6 +123,7 @@ void braid::rt::receiveMessage(MPI_Comm comm, int64_t member, char *destination,
   checkMPI(MPI_Irecv(destination, static_cast<int>(mostBytes), MPI_BYTE,
                      static_cast<int>(member), tag, comm, &request),
            "MPI_Irecv");
+  requests.makeRoom();
   auto place = requests.begin() + static_cast<ptrdiff_t>(requests.receives++);
   requests.insert(place, request);
 }

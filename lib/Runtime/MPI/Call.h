@@ -30,28 +30,33 @@ MPI_Datatype nativeType(int32_t dtype, int32_t reduction);
 /// divided operands.
 MPI_Op nativeOperator(int32_t dtype, int32_t reduction);
 
-/// No message is longer: counts are ints. Longer data go as several messages.
+/// The most bytes of one message: counts are ints.
 constexpr int64_t mostMessageBytes = int64_t(1) << 30;
 
-/// What one call may move in all, where displacements are ints.
+/// The most bytes that one collective moves: displacements are ints.
 constexpr int64_t mostCallBytes = (int64_t(1) << 31) - 1;
 
 /// Tags on the data communicators.
 enum Tag {
-  HelloOfMember, ///< Of a collective.
+  HelloOfMember, ///< The hello of a collective.
   HelloOfSender,
   HelloOfReceiver,
   TextOfSender,
   TextOfReceiver,
-  MessageData,   ///< Of send and recv.
+  MessageData,   ///< The data of send and recv.
   CollectiveData ///< The first tag of collectives that consist of messages.
 };
 
 /// The handles of calls under way. Receives of messages come first.
 struct Requests : std::vector<MPI_Request> {
   size_t receives = 0;
-  int tag = CollectiveData; ///< Of messages for which no other is named.
+  int tag = CollectiveData; ///< The default tag of messages.
 
+  /// Makes room for the handle that is added next.
+  void makeRoom() {
+    if (empty())
+      reserve(16);
+  }
   void clear() {
     std::vector<MPI_Request>::clear();
     receives = 0;
@@ -87,8 +92,9 @@ inline void receiveFrom(MPI_Comm comm, int64_t member, char *destination,
   receiveFrom(comm, member, destination, bytes, requests, requests.tag);
 }
 
-/// A handle for the caller to fill in.
+/// Adds a handle, which the caller passes to a call.
 inline MPI_Request *addRequest(Requests &requests) {
+  requests.makeRoom();
   requests.push_back(MPI_REQUEST_NULL);
   return &requests.back();
 }

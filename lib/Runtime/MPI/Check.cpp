@@ -37,7 +37,7 @@ uint64_t Transfer::signatureHash() const {
                              : operand.sourceSizes;
     hash = mix(hash, operand.dtype);
     hash = mix(hash, static_cast<int64_t>(sizes.size()));
-    // With splits dimension 0 is each rank's own affair.
+    // With splits, ranks may differ in the size of dimension 0.
     for (size_t d = operation.splits == Splits::Equal ? 0 : 1; d < sizes.size();
          ++d)
       hash = mix(hash, sizes[d]);
@@ -57,8 +57,8 @@ void Transfer::postCheck() {
            "MPI_Iallreduce");
 }
 
-/// The largest hash and the largest complement of a hash belong to one hash
-/// only where all are equal.
+/// The complement of the largest complement is the smallest hash. All hashes
+/// are equal if the largest and the smallest are.
 bool Transfer::agrees() const {
   return Hello::suits(*this) ? hello.agrees() : largest[0] == ~largest[1];
 }

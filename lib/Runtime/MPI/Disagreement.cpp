@@ -24,7 +24,7 @@ struct Header {
 };
 using Text = std::shared_ptr<std::string>;
 
-/// Room for the texts of messages, which have no collective to agree on one.
+/// The size of the texts of send and recv. Collectives agree on a size first.
 constexpr size_t messageTextBytes = 16 * 1024;
 } // namespace
 
@@ -57,7 +57,7 @@ static Header headerOf(const char *text) {
   Meeting meeting = {transfer.communicator.spec.name,
                      transfer.queue.isMessages(), transfer.number};
   if (first < 0) {
-    // The operations of an older invocation wait for ranks that have ended it.
+    // A rank in an older invocation waits for ranks that have ended it.
     std::vector<int64_t> invocations;
     for (size_t i = 0; i < ranks.size(); ++i)
       invocations.push_back(headerOf(texts.data() + i * length).invocation);

@@ -15,12 +15,12 @@
 
 using namespace braid::rt;
 
-/// Staging of a piece of data that are not contiguous.
+/// The staging of a piece whose data are not contiguous.
 static constexpr int64_t pieceBytes = int64_t(4) << 20;
 
-/// The same part from everyone to everyone, by messages: where the whole is too
-/// large for the ints of a collective, and between two members, where a
-/// collective is no better.
+/// An all_gather by messages: for results too large for the ints of a
+/// collective, and between two members, where messages can start beside the
+/// check.
 static Step exchangeParts(const Transfer &transfer, const Operand &operand,
                           int64_t bytes) {
   int64_t size = transfer.groupSize(), self = transfer.member();
@@ -111,8 +111,8 @@ static void planGatherToRoot(Transfer &transfer, const Operand &operand) {
         receiveFrom(comm, m, operand.destination + m * bytes, bytes, requests);
     copyBytes(operand.destination + self * bytes, operand.source, bytes, false);
   };
-  // The source may be a part of the destination: it is sent before that
-  // becomes zero.
+  // The source may be a part of the destination, so the destination is zeroed
+  // after the send.
   auto finish = [=]() {
     if (self != root)
       std::memset(operand.destination, 0,

@@ -16,9 +16,10 @@
 using namespace braid::rt;
 
 namespace {
-/// The largest group whose members tell each other everything directly.
+/// The largest group that uses hellos.
 constexpr int64_t mostMembers = 4;
-/// Room for any hello: the others' operations may be other than one's own.
+/// The size of a receive buffer. Another member may have started another
+/// operation, so the buffer has room for any hello.
 constexpr int64_t mostBytes = sizeof(uint64_t) + mostSmallBytes;
 } // namespace
 

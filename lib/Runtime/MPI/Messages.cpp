@@ -46,7 +46,7 @@ static void planEqual(Transfer &transfer, const Operand &operand) {
   transfer.add({FirstLane, issue, nullptr}, copy ? operand.sourceBytes() : 0);
 }
 
-/// Parts of any sizes, as messages: members need not know of each other's sums.
+/// An all_to_all by messages, with parts of any sizes.
 static void planParts(Transfer &transfer, const Operand &operand) {
   const Operation &operation = transfer.operation;
   int64_t size = transfer.groupSize(), self = transfer.member();
@@ -87,8 +87,8 @@ static void planAllParts(Transfer &transfer) {
     planParts(transfer, operand);
 }
 
-/// Compares what all members send and expect: `all` holds the lists of each
-/// member one after the other, those of what it sends first.
+/// Compares what all members send and expect. `all` holds two lists of each
+/// member: what it sends, and what it expects.
 static void checkSplits(Transfer &transfer, const std::vector<int64_t> &all) {
   int64_t size = transfer.groupSize();
   const std::vector<int32_t> &ranks = transfer.communicator.spec.ranks;

@@ -16,9 +16,9 @@
 using namespace braid::rt;
 
 namespace {
-/// What the pieces in flight of one transfer may stage together.
+/// The most staging of the pieces in flight of one transfer.
 constexpr int64_t windowBytes = int64_t(16) << 20;
-/// How many pieces are in flight at most.
+/// The most pieces in flight of one transfer.
 constexpr size_t windowPieces = 16;
 } // namespace
 
@@ -77,7 +77,7 @@ void Transfer::advancePiece(Piece &piece, Gate &gate) {
     step.issue(communicator.lane(step.lane), piece.requests);
     piece.inFlight = true;
   }
-  // What has been issued no longer keeps others from the lane.
+  // Steps that have not been issued block their lanes for later pieces.
   for (size_t i = piece.next + (piece.inFlight ? 1 : 0); i < piece.steps.size();
        ++i)
     gate.isOpen[piece.steps[i].lane] = false;

@@ -53,7 +53,7 @@ struct Queue;
 
 enum Lane { FirstLane, SecondLane, laneCount };
 
-/// The lanes on which everything that comes before has been issued.
+/// The lanes on which all earlier steps have been issued.
 struct Gate {
   bool isOpen[laneCount] = {true, true};
   void close() { isOpen[FirstLane] = isOpen[SecondLane] = false; }
@@ -75,12 +75,12 @@ struct Piece {
   size_t next = 0;
   bool inFlight = false;
   Requests requests; ///< Of the step in flight.
-  int64_t bytes = 0; ///< Staging that it holds, at most.
+  int64_t bytes = 0; ///< The most staging that the piece holds.
 
   bool isDone() const { return next == steps.size(); }
 };
 
-/// The pieces of one operand, made when their turn comes.
+/// The pieces of one operand. A piece is made when the window has room for it.
 struct Part {
   int64_t pieceCount;
   int64_t bytesOfPiece;
@@ -92,7 +92,7 @@ class Transfer {
 public:
   enum State {
     Checking, ///< Some member may not have started the operation.
-    Moving,   ///< All have; data are on their way.
+    Moving,   ///< All members have started the operation. The data move.
     Done,
     Refused, ///< The members disagree, and all of them know.
     Broken   ///< A call or an allocation has failed here.
@@ -107,17 +107,17 @@ public:
   /// The request's. Valid until the transfer is Done or abandoned.
   const Operation &operation;
   int64_t number = 0;     ///< In the queue, from 1.
-  int64_t invocation = 0; ///< In which the rank has started it.
-  int64_t startedNs = 0;  ///< When the rank's start has returned.
-  int64_t beginNs = 0;    ///< When all members have come.
+  int64_t invocation = 0; ///< The number of the invocation that started it.
+  int64_t startedNs = 0;  ///< When the rank has started the operation.
+  int64_t beginNs = 0;    ///< When the check has ended.
   int64_t endNs = 0;
   int64_t lastStepNs = 0; ///< When a step was last done, since beginNs.
 
-  /// Starts the check; once the communicator is made.
+  /// Starts the check. The communicator has been made.
   void postCheck();
 
-  /// Advances what can advance; issues on open lanes only, and closes those
-  /// that the next transfer has to leave alone. Throws Error.
+  /// Tests the calls in flight and issues steps on open lanes. Closes the lanes
+  /// on which the next transfer may not issue steps. Throws Error.
   void advance(Gate &gate);
 
   /// Whether the member with this world rank takes part.
@@ -125,7 +125,7 @@ public:
   bool isUnderWay() const { return state.load() <= Moving; }
   /// The members' world ranks, this rank's too.
   std::vector<int32_t> members() const;
-  /// What `agree` compares, and the invocation, as one number.
+  /// A hash of the invocation and of everything that `agree` compares.
   uint64_t signatureHash() const;
 
   /// Whether calls with data have been issued that are not complete.
@@ -138,7 +138,7 @@ public:
   void add(Part part) { parts.push_back(std::move(part)); }
   /// Adds a part of one piece with one step.
   void add(Step step, int64_t stagingBytes = 0);
-  /// What plans the next phase when all parts are done.
+  /// Sets the function that plans the next phase when all parts are done.
   void setNextPhase(std::function<void()> plan) { nextPhase = std::move(plan); }
 
   Staging &staging() const;
@@ -153,7 +153,7 @@ private:
   void advancePiece(Piece &piece, Gate &gate);
   bool agrees() const;
   void finish();
-  /// What the check compares: of this rank, and the largest of all members.
+  /// The operands and the results of the collective in the check.
   uint64_t hash = 0;
   uint64_t own[2] = {0, 0};
   uint64_t largest[2] = {0, 0};
@@ -173,12 +173,12 @@ private:
 /// Transfers that are checked and issued in their order: the collectives of a
 /// communicator, or the messages of one direction between two members.
 struct Queue {
-  uint64_t id = 0;      ///< Of this member's counter; equal for collectives.
-  uint64_t otherId = 0; ///< Of the other members' counters.
-  int64_t peer = -1;    ///< The other member of messages.
+  uint64_t id = 0;      ///< Identifies this member's counter.
+  uint64_t otherId = 0; ///< Identifies the other members' counters.
+  int64_t peer = -1;    ///< The other member of a send or recv, else -1.
   bool sends = false;   ///< This member sends the messages.
   int64_t started = 0;  ///< The number of the last one started.
-  int64_t last = 0;     ///< After a failure, of the last one to complete.
+  int64_t last = 0;     ///< The number of the last one to complete on failure.
   std::deque<std::shared_ptr<Transfer>> open;
 
   bool isMessages() const { return peer >= 0; }
@@ -190,8 +190,7 @@ struct MPIRequest final : EngineRequest {
   std::shared_ptr<Transfer> transfer; ///< None in a group of one.
 };
 
-/// Plans the first phase of the data of a transfer; each in the file of its
-/// family. Throws Error.
+/// These plan the first phase of a transfer's data. They throw Error.
 void planReduction(Transfer &transfer);
 void planGather(Transfer &transfer);
 void planFromRoot(Transfer &transfer);
