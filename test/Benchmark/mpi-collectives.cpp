@@ -147,9 +147,8 @@ void runBraid(const Measurement &m, Kind kind, int64_t count) {
   braid_rt_wait(request, &site);
 }
 
-/// The time of one call, after a barrier. A call of the same kind comes first:
-/// a blocking all_gather of Open MPI leaves the destination in the caches of
-/// both ranks, and the next call that writes there would pay for that.
+/// The time of one call, after a barrier. A call of the same kind comes first,
+/// so the timed one finds the caches as its own kind leaves them.
 template <typename Fn> double timeOf(const Measurement &m, Fn fn) {
   fn();
   MPI_Barrier(m.communicator);
