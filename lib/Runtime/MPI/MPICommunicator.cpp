@@ -144,8 +144,8 @@ void MPICommunicator::advance(Queue &queue) {
     if (gate.isClosed())
       break;
   }
+  // A transfer that has been refused stays: its sends may be under way.
   while (!queue.open.empty() &&
-         (queue.open.front()->state.load() == Transfer::Done ||
-          queue.open.front()->state.load() == Transfer::Refused))
+         queue.open.front()->state.load() == Transfer::Done)
     queue.open.pop_front();
 }

@@ -127,7 +127,7 @@ void Transfer::issueBesideCheck(Gate gate) {
 bool Transfer::withdraw() {
   for (Piece &piece : pieces)
     receivesLeft |= !cancelReceives(piece.requests);
-  pieces.clear();
+  withdrawn.splice(withdrawn.end(), pieces);
   parts.clear();
   nextPart = 0;
   nextPiece = stagedBytes = 0;

@@ -162,6 +162,8 @@ private:
 
   bool isPlanned = false;    ///< planData has been called.
   bool receivesLeft = false; ///< `withdraw` could not cancel all receives.
+  /// Pieces that `withdraw` has dropped: calls refer to their buffers.
+  std::list<Piece> withdrawn;
   std::vector<Part> parts;
   size_t nextPart = 0;
   int64_t nextPiece = 0;
