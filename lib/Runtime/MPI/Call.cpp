@@ -23,7 +23,7 @@ void braid::rt::checkMPI(int code, const char *call) {
 }
 
 MPI_Datatype braid::rt::nativeType(int32_t dtype, int32_t reduction) {
-  // Only unsigned numbers are promised to wrap around.
+  // C defines overflow for unsigned integers only.
   bool wraps = reduction == BRAID_RT_SUM || reduction == BRAID_RT_PRODUCT;
   switch (dtype) {
   case BRAID_RT_I1:
@@ -89,24 +89,57 @@ bool braid::rt::testAll(Requests &requests) {
   return done != 0;
 }
 
-void braid::rt::sendTo(MPI_Comm comm, int64_t member, const char *source,
-                       int64_t bytes, Requests &requests, Tag tag) {
-  for (int64_t begin = 0; begin < bytes; begin += mostMessageBytes) {
-    int64_t count = std::min(mostMessageBytes, bytes - begin);
-    checkMPI(MPI_Isend(source + begin, static_cast<int>(count), MPI_BYTE,
-                       static_cast<int>(member), tag, comm,
-                       addRequest(requests)),
-             "MPI_Isend");
+bool braid::rt::cancelReceives(Requests &requests) {
+  bool allDone = true;
+  for (size_t i = 0; i < requests.receives; ++i) {
+    int done = 0;
+    if (requests[i] == MPI_REQUEST_NULL)
+      continue;
+    checkMPI(MPI_Cancel(&requests[i]), "MPI_Cancel");
+    checkMPI(MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE), "MPI_Test");
+    allDone &= done != 0;
   }
+  return allDone;
+}
+
+/// The length of the messages that carry `bytes`; equal for sender and
+/// receiver. Libraries send messages of up to 4 KiB at once, and ask the
+/// receiver first for longer ones, which takes as long as copying 16 KiB.
+static int64_t messageBytes(int64_t bytes) {
+  constexpr int64_t atOnceBytes = 3840, mostAtOnceBytes = 16 * 1024;
+  return bytes <= mostAtOnceBytes ? atOnceBytes : mostMessageBytes;
+}
+
+void braid::rt::sendMessage(MPI_Comm comm, int64_t member, const char *source,
+                            int64_t bytes, Requests &requests, int tag) {
+  checkMPI(MPI_Isend(source, static_cast<int>(bytes), MPI_BYTE,
+                     static_cast<int>(member), tag, comm, addRequest(requests)),
+           "MPI_Isend");
+}
+
+void braid::rt::receiveMessage(MPI_Comm comm, int64_t member, char *destination,
+                               int64_t mostBytes, Requests &requests, int tag) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  checkMPI(MPI_Irecv(destination, static_cast<int>(mostBytes), MPI_BYTE,
+                     static_cast<int>(member), tag, comm, &request),
+           "MPI_Irecv");
+  requests.makeRoom();
+  auto place = requests.begin() + static_cast<ptrdiff_t>(requests.receives++);
+  requests.insert(place, request);
+}
+
+void braid::rt::sendTo(MPI_Comm comm, int64_t member, const char *source,
+                       int64_t bytes, Requests &requests, int tag) {
+  int64_t length = messageBytes(bytes);
+  for (int64_t begin = 0; begin < bytes; begin += length)
+    sendMessage(comm, member, source + begin, std::min(length, bytes - begin),
+                requests, tag);
 }
 
 void braid::rt::receiveFrom(MPI_Comm comm, int64_t member, char *destination,
-                            int64_t bytes, Requests &requests, Tag tag) {
-  for (int64_t begin = 0; begin < bytes; begin += mostMessageBytes) {
-    int64_t count = std::min(mostMessageBytes, bytes - begin);
-    checkMPI(MPI_Irecv(destination + begin, static_cast<int>(count), MPI_BYTE,
-                       static_cast<int>(member), tag, comm,
-                       addRequest(requests)),
-             "MPI_Irecv");
-  }
+                            int64_t bytes, Requests &requests, int tag) {
+  int64_t length = messageBytes(bytes);
+  for (int64_t begin = 0; begin < bytes; begin += length)
+    receiveMessage(comm, member, destination + begin,
+                   std::min(length, bytes - begin), requests, tag);
 }

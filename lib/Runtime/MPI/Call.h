@@ -30,38 +30,71 @@ MPI_Datatype nativeType(int32_t dtype, int32_t reduction);
 /// divided operands.
 MPI_Op nativeOperator(int32_t dtype, int32_t reduction);
 
-/// No message is longer: counts are ints. Longer data go as several messages.
+/// The most bytes of one message: counts are ints.
 constexpr int64_t mostMessageBytes = int64_t(1) << 30;
 
-/// What one call may move in all, where displacements are ints.
+/// The most bytes that one collective moves: displacements are ints.
 constexpr int64_t mostCallBytes = (int64_t(1) << 31) - 1;
 
 /// Tags on the data communicators.
 enum Tag {
-  HelloOfMember, ///< Of a collective.
+  HelloOfMember, ///< The hello of a collective.
   HelloOfSender,
   HelloOfReceiver,
   TextOfSender,
   TextOfReceiver,
-  MessageData,   ///< Of send and recv.
-  CollectiveData ///< Of collectives that consist of messages.
+  MessageData,   ///< The data of send and recv.
+  CollectiveData ///< The first tag of collectives that consist of messages.
 };
 
-using Requests = std::vector<MPI_Request>;
+/// The handles of calls under way. Receives of messages come first.
+struct Requests : std::vector<MPI_Request> {
+  size_t receives = 0;
+  int tag = CollectiveData; ///< The default tag of messages.
+
+  /// Makes room for the handle that is added next.
+  void makeRoom() {
+    if (empty())
+      reserve(16);
+  }
+  void clear() {
+    std::vector<MPI_Request>::clear();
+    receives = 0;
+  }
+};
 
 /// Whether all calls are complete.
 bool testAll(Requests &requests);
 
+/// Cancels the receives. Returns whether the library writes to none of their
+/// buffers any more: not while the data of one are on their way.
+bool cancelReceives(Requests &requests);
+
+/// Adds one message to or from a member.
+void sendMessage(MPI_Comm comm, int64_t member, const char *source,
+                 int64_t bytes, Requests &requests, int tag);
+void receiveMessage(MPI_Comm comm, int64_t member, char *destination,
+                    int64_t mostBytes, Requests &requests, int tag);
+
 /// Adds the messages that carry `bytes` to or from a member. Messages between
 /// two members match in the order of these calls. A receive may fetch the data
-/// on the spot: what the others need comes first.
+/// on the spot, so callers send first.
 void sendTo(MPI_Comm comm, int64_t member, const char *source, int64_t bytes,
-            Requests &requests, Tag tag = CollectiveData);
+            Requests &requests, int tag);
 void receiveFrom(MPI_Comm comm, int64_t member, char *destination,
-                 int64_t bytes, Requests &requests, Tag tag = CollectiveData);
+                 int64_t bytes, Requests &requests, int tag);
+inline void sendTo(MPI_Comm comm, int64_t member, const char *source,
+                   int64_t bytes, Requests &requests) {
+  sendTo(comm, member, source, bytes, requests, requests.tag);
+}
+inline void receiveFrom(MPI_Comm comm, int64_t member, char *destination,
+                        int64_t bytes, Requests &requests) {
+  receiveFrom(comm, member, destination, bytes, requests, requests.tag);
+}
 
-/// A handle for the caller to fill in.
+/// Adds a handle, which the caller passes to a call.
 inline MPI_Request *addRequest(Requests &requests) {
+  requests.makeRoom();
   requests.push_back(MPI_REQUEST_NULL);
   return &requests.back();
 }

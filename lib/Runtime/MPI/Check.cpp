@@ -37,7 +37,7 @@ uint64_t Transfer::signatureHash() const {
                              : operand.sourceSizes;
     hash = mix(hash, operand.dtype);
     hash = mix(hash, static_cast<int64_t>(sizes.size()));
-    // With splits dimension 0 is each rank's own affair.
+    // With splits, ranks may differ in the size of dimension 0.
     for (size_t d = operation.splits == Splits::Equal ? 0 : 1; d < sizes.size();
          ++d)
       hash = mix(hash, sizes[d]);
@@ -46,9 +46,8 @@ uint64_t Transfer::signatureHash() const {
 }
 
 void Transfer::postCheck() {
-  lastStepNs = communicator.engine.environment.now();
   MPI_Comm comm = communicator.checkLane();
-  uint64_t hash = signatureHash();
+  hash = signatureHash();
   if (Hello::suits(*this))
     return hello.post(*this, hash, comm, checkRequests);
   own[0] = hash;
@@ -58,13 +57,14 @@ void Transfer::postCheck() {
            "MPI_Iallreduce");
 }
 
-/// The largest hash and the largest complement of a hash belong to one hash
-/// only where all are equal.
+/// The complement of the largest complement is the smallest hash. All hashes
+/// are equal if the largest and the smallest are.
 bool Transfer::agrees() const {
   return Hello::suits(*this) ? hello.agrees() : largest[0] == ~largest[1];
 }
 
 void Transfer::planData() {
+  isPlanned = true;
   switch (operation.kind) {
   case BRAID_RT_ALL_REDUCE:
   case BRAID_RT_REDUCE:
@@ -96,13 +96,15 @@ bool Transfer::advanceCheck() {
   if (checkRequests.empty() || !testAll(checkRequests))
     return false;
   checkRequests.clear();
-  beginNs = lastStepNs = communicator.engine.environment.now();
-  if (!agrees())
+  beginNs = lastStepNs = communicator.engine.nowNs;
+  if (!agrees()) {
+    withdraw();
     planDisagreement(*this);
-  else if (hello.hasData())
+  } else if (hello.hasData()) {
     hello.deliver(*this);
-  else
+  } else if (!isPlanned) {
     planData();
+  }
   state.store(Moving, std::memory_order_release);
   return true;
 }

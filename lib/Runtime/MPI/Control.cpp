@@ -149,9 +149,10 @@ void MPIEngine::receive(int32_t from, int kind, const std::string &body) {
 // Groups that no program has announced
 //===----------------------------------------------------------------------===//
 
-// Making a communicator blocks until all its members come, which must not
-// happen in two orders on two ranks. So rank 0 collects who is ready, and tells
-// the members: its messages arrive in one order everywhere.
+// Making a communicator blocks until all its members call the function, so all
+// ranks have to make communicators in one order. Rank 0 collects the ready
+// members of each group and tells them when the group is complete. Its messages
+// arrive in the same order on every rank.
 
 void MPIEngine::requestCommunicator(MPICommunicator &communicator) {
   if (communicator.requested)

@@ -24,26 +24,27 @@ enum ControlKind {
   StatusAnswer,   ///< The same, and a Status.
   GivenUp,        ///< A member gives an operation up: queue, number, text.
   Failed,         ///< The sender has failed: its text.
-  FailureHeard,   ///< The counters of one who starts nothing with it any more.
-  LastOperations, ///< What the failed rank still takes part in.
+  FailureHeard,   ///< The sender starts nothing more with the failed rank: its
+                  ///< counters.
+  LastOperations, ///< The last operations that the failed rank completes.
   GroupAsked,     ///< To rank 0: a rank, the key and the ranks of a group.
-  GroupReady      ///< From rank 0: its members are to make the group now.
+  GroupReady      ///< From rank 0: the members make the group now.
 };
 
 /// What a rank is doing.
 struct Status {
   int64_t begun = 0, ended = 0; ///< Invocations.
   int64_t meetings = 0;
-  int64_t waitCount = 0; ///< Tells one wait from the next.
+  int64_t waitCount = 0; ///< The number of the current wait.
   bool running = false;
-  /// It waits for an operation that some member may not have started.
+  /// The rank waits for an operation that some member may not have started.
   bool isBlocked = false;
-  uint64_t queue = 0;      ///< Of that operation, as the rank counts it,
-  uint64_t otherQueue = 0; ///< and as its other members count it.
+  uint64_t queue = 0;      ///< The operation's queue on this rank.
+  uint64_t otherQueue = 0; ///< The operation's queue on the other members.
   int64_t number = 0;
   std::vector<int32_t> members;
   std::string operation;
-  /// The operations that it has started, by queue.
+  /// The number of operations that the rank has started, by queue.
   std::map<uint64_t, int64_t> started;
 };
 

@@ -24,7 +24,7 @@ struct Header {
 };
 using Text = std::shared_ptr<std::string>;
 
-/// Room for the texts of messages, which have no collective to agree on one.
+/// The size of the texts of send and recv. Collectives agree on a size first.
 constexpr size_t messageTextBytes = 16 * 1024;
 } // namespace
 
@@ -57,7 +57,7 @@ static Header headerOf(const char *text) {
   Meeting meeting = {transfer.communicator.spec.name,
                      transfer.queue.isMessages(), transfer.number};
   if (first < 0) {
-    // The operations of an older invocation wait for ranks that have ended it.
+    // A rank in an older invocation waits for ranks that have ended it.
     std::vector<int64_t> invocations;
     for (size_t i = 0; i < ranks.size(); ++i)
       invocations.push_back(headerOf(texts.data() + i * length).invocation);
@@ -103,9 +103,9 @@ static void exchangeTexts(Transfer &transfer) {
                        addRequest(requests)),
              "MPI_Isend");
   };
-  transfer.add({{FirstLane, issue, [&transfer, texts]() {
-                   refuse(transfer, *texts, nullptr, -1, -1);
-                 }}});
+  transfer.add({FirstLane, issue, [&transfer, texts]() {
+                  refuse(transfer, *texts, nullptr, -1, -1);
+                }});
 }
 
 void braid::rt::planDisagreement(Transfer &transfer,
@@ -116,28 +116,28 @@ void braid::rt::planDisagreement(Transfer &transfer,
   Text own = makeText(transfer);
   auto ownLength = std::make_shared<int>(static_cast<int>(own->size()));
   auto length = std::make_shared<int>(0);
-  transfer.add({{FirstLane,
-                 [=](MPI_Comm comm, Requests &requests) {
-                   checkMPI(MPI_Iallreduce(ownLength.get(), length.get(), 1,
-                                           MPI_INT, MPI_MAX, comm,
-                                           addRequest(requests)),
-                            "MPI_Iallreduce");
-                 },
-                 nullptr}});
+  transfer.add({FirstLane,
+                [=](MPI_Comm comm, Requests &requests) {
+                  checkMPI(MPI_Iallreduce(ownLength.get(), length.get(), 1,
+                                          MPI_INT, MPI_MAX, comm,
+                                          addRequest(requests)),
+                           "MPI_Iallreduce");
+                },
+                nullptr});
   transfer.setNextPhase([=, &transfer]() {
     own->resize(static_cast<size_t>(*length));
     auto texts = std::make_shared<std::string>(
         static_cast<size_t>(*length * transfer.groupSize()), '\0');
-    transfer.add({{FirstLane,
-                   [=](MPI_Comm comm, Requests &requests) {
-                     checkMPI(MPI_Iallgather(own->data(), *length, MPI_BYTE,
-                                             texts->data(), *length, MPI_BYTE,
-                                             comm, addRequest(requests)),
-                              "MPI_Iallgather");
-                   },
-                   [=, &transfer]() {
-                     refuse(transfer, *texts, explain, first, second);
-                   }}});
+    transfer.add({FirstLane,
+                  [=](MPI_Comm comm, Requests &requests) {
+                    checkMPI(MPI_Iallgather(own->data(), *length, MPI_BYTE,
+                                            texts->data(), *length, MPI_BYTE,
+                                            comm, addRequest(requests)),
+                             "MPI_Iallgather");
+                  },
+                  [=, &transfer]() {
+                    refuse(transfer, *texts, explain, first, second);
+                  }});
   });
 }
 

@@ -33,13 +33,13 @@ namespace {
 constexpr int64_t longestPauseNs = int64_t(2000) * 1000 * 1000;
 /// Between the two rounds that find a deadlock.
 constexpr int64_t confirmNs = 5 * 1000 * 1000;
-/// How long others have, after a failure, to leave the world as well.
+/// How long the other ranks have to leave the world after a failure.
 constexpr int64_t leaveNs = int64_t(1000) * 1000 * 1000;
-/// The same where some rank never will, and the rest have their messages.
+/// The same if some rank does not answer.
 constexpr int64_t leaveUnansweredNs = int64_t(300) * 1000 * 1000;
-/// What data get at least when all ranks answer: a busy host is no failure.
+/// The shortest timeout for data while all ranks answer: a busy host is slow.
 constexpr int64_t leastDataTimeoutNs = int64_t(10000) * 1000 * 1000;
-/// How long a failing rank sends what it can when some rank does not answer.
+/// How long a failing rank goes on sending if some rank does not answer.
 constexpr int64_t flushNs = int64_t(100) * 1000 * 1000;
 } // namespace
 
@@ -119,8 +119,8 @@ std::string MPIEngine::describeTimedOut(const Transfer &transfer) {
   return text + describePresent(transfer);
 }
 
-/// Whether answers can come together: each of the ranks is in one wait from the
-/// first of two rounds to the second, and in between all are at the same time.
+/// The ranks that wait for each other according to the answers. The answers of
+/// one round are from different times, so isConfirmed compares two rounds.
 MPIEngine::Deadlock MPIEngine::findDeadlock() {
   std::map<int32_t, Status> all = inquiry.answers;
   all[rank] = ownStatus();
@@ -146,8 +146,8 @@ MPIEngine::Deadlock MPIEngine::findDeadlock() {
   return deadlock;
 }
 
-/// Two rounds have found the same: between them the ranks of both have all been
-/// waiting, and have started nothing since.
+/// Whether two rounds have found the same ranks in the same waits. Then all of
+/// these ranks have waited at one time, between the rounds.
 static bool isConfirmed(const std::map<int32_t, Status> &now,
                         const std::map<int32_t, Status> &before, int32_t rank) {
   auto isSame = [](const auto &a, const auto &b) {
@@ -160,7 +160,7 @@ static bool isConfirmed(const std::map<int32_t, Status> &now,
 void MPIEngine::investigate(Transfer &transfer, int64_t now, int64_t waitedNs) {
   int64_t lateNs = waitedNs - environment.config.timeoutNs;
   if (inquiry.sentNs == 0) {
-    // A round whose answers are waited for at the timeout would put it off.
+    // A round that begins just before the timeout would delay it.
     int64_t quietNs =
         std::min(longestAnswerNs, environment.config.timeoutNs / 2);
     bool mayAsk = lateNs < -quietNs || !lastDeadlock.empty();
@@ -262,6 +262,10 @@ void MPIEngine::receiveGivenUp(const std::string &body) {
 }
 
 void MPIEngine::refuseStart(const Transfer &transfer) {
+  // A rank that has failed waits for answers before it releases its memory, but
+  // not longer than this. Its sends must find no receive after that.
+  if (!isDead && transfer.startedNs - lastControlNs > longestAnswerNs / 2)
+    serveControlAt(transfer.startedNs);
   throwIfFailed();
   auto it = givenUp.find({transfer.queue.id, transfer.number});
   if (it != givenUp.end())
@@ -291,7 +295,7 @@ void MPIEngine::failWhatNeeds(int32_t from) {
           !transfer->involves(from))
         continue;
       failTransfer(*transfer, other.text, /*secondary=*/true);
-      // Its data have been on their way: only a broken call ends so.
+      // A transfer whose data move ends here only if a call has failed.
       if (transfer->state.load() == Transfer::Moving)
         transfer->state.store(Transfer::Broken);
     }
@@ -319,7 +323,7 @@ void MPIEngine::failInvocation(int32_t, const std::string &message) {
     return;
   }
   Pause pause(*this);
-  // The first cause is handed on, not the chain of those who heard of it.
+  // The other ranks get the first cause, not the chain of failures.
   std::string text =
       failure && failure->secondary
           ? failure->text
@@ -357,7 +361,7 @@ void MPIEngine::failInvocation(int32_t, const std::string &message) {
 }
 
 /// The number of the last operation of a queue that all members have started,
-/// as far as they have answered.
+/// according to their answers.
 int64_t MPIEngine::lastOperation(MPICommunicator &communicator,
                                  const Queue &queue) const {
   int64_t last = queue.started;
@@ -376,7 +380,8 @@ int64_t MPIEngine::lastOperation(MPICommunicator &communicator,
   }
   for (const std::shared_ptr<Transfer> &transfer : queue.open) {
     int state = transfer->state.load();
-    // What moves has been started by all, whoever does not answer.
+    // All members have started a transfer whose data move, even those that do
+    // not answer.
     if (state == Transfer::Moving || state == Transfer::Done)
       last = std::max(last, transfer->number);
     if (state == Transfer::Broken)
@@ -404,13 +409,16 @@ bool MPIEngine::isDraining() const {
   return false;
 }
 
-/// Checks that never end refer to the transfers: these are never released.
+/// Keeps the open transfers for ever: checks that never end refer to them.
 void MPIEngine::abandonRest() {
   static auto *abandoned = new std::vector<std::shared_ptr<Transfer>>();
   for (const auto &entry : busy) {
     for (const std::shared_ptr<Transfer> &transfer : entry.first->open) {
-      // A call that has broken may still refer to the rank's memory.
-      isDead |= transfer->state.load() == Transfer::Broken;
+      // A call that has broken may still refer to the rank's memory, and so
+      // does a send to a rank that may not know of the failure.
+      bool mayLinger = transfer->hasIssued() && !unreachable.empty();
+      isDead |= mayLinger || transfer->state.load() == Transfer::Broken;
+      isDead |= !isDead && !transfer->withdraw();
       abandoned->push_back(transfer);
     }
     entry.first->open.clear();

@@ -15,17 +15,17 @@
 
 using namespace braid::rt;
 
-/// Staging of a piece of data that are not contiguous.
+/// The staging of a piece whose data are not contiguous.
 static constexpr int64_t pieceBytes = int64_t(4) << 20;
 
-/// The same part from everyone to everyone, by messages: where the whole is too
-/// large for the ints of a collective, and between two members, where a
-/// collective is no better.
+/// An all_gather by messages: for results too large for the ints of a
+/// collective, and between two members, where messages can start beside the
+/// check.
 static Step exchangeParts(const Transfer &transfer, const Operand &operand,
                           int64_t bytes) {
   int64_t size = transfer.groupSize(), self = transfer.member();
   return {FirstLane,
-          [=](MPI_Comm comm, Requests &requests) {
+          [=, &operand](MPI_Comm comm, Requests &requests) {
             for (int64_t m = 0; m < size; ++m) {
               if (m == self)
                 continue;
@@ -36,7 +36,8 @@ static Step exchangeParts(const Transfer &transfer, const Operand &operand,
             copyBytes(operand.destination + self * bytes, operand.source, bytes,
                       false);
           },
-          nullptr};
+          nullptr,
+          /*isMessages=*/true};
 }
 
 static void planAllGather(Transfer &transfer, const Operand &operand) {
@@ -48,18 +49,18 @@ static void planAllGather(Transfer &transfer, const Operand &operand) {
     return;
   if (strided.isContiguous()) {
     if (size == 2 || size * bytes > mostCallBytes)
-      return transfer.add({exchangeParts(transfer, operand, bytes)});
+      return transfer.add(exchangeParts(transfer, operand, bytes));
     bool inPlace = operand.source == operand.destination + self * bytes;
     return transfer.add(
-        {{FirstLane,
-          [=](MPI_Comm comm, Requests &requests) {
-            int count = static_cast<int>(bytes);
-            checkMPI(MPI_Iallgather(inPlace ? MPI_IN_PLACE : operand.source,
-                                    count, MPI_BYTE, operand.destination, count,
-                                    MPI_BYTE, comm, addRequest(requests)),
-                     "MPI_Iallgather");
-          },
-          nullptr}});
+        {FirstLane,
+         [=](MPI_Comm comm, Requests &requests) {
+           int count = static_cast<int>(bytes);
+           checkMPI(MPI_Iallgather(inPlace ? MPI_IN_PLACE : operand.source,
+                                   count, MPI_BYTE, operand.destination, count,
+                                   MPI_BYTE, comm, addRequest(requests)),
+                    "MPI_Iallgather");
+         },
+         nullptr});
   }
   int64_t length = std::min(bytes, std::max<int64_t>(1, pieceBytes / size));
   Staging &staging = transfer.staging();
@@ -110,14 +111,14 @@ static void planGatherToRoot(Transfer &transfer, const Operand &operand) {
         receiveFrom(comm, m, operand.destination + m * bytes, bytes, requests);
     copyBytes(operand.destination + self * bytes, operand.source, bytes, false);
   };
-  // The source may be a part of the destination: it is sent before that
-  // becomes zero.
+  // The source may be a part of the destination, so the destination is zeroed
+  // after the send.
   auto finish = [=]() {
     if (self != root)
       std::memset(operand.destination, 0,
                   static_cast<size_t>(operand.destinationBytes()));
   };
-  transfer.add({{FirstLane, issue, finish}});
+  transfer.add({FirstLane, issue, finish});
 }
 
 void braid::rt::planGather(Transfer &transfer) {
@@ -183,7 +184,7 @@ static void planScatter(Transfer &transfer, const Operand &operand) {
         sendTo(comm, m, operand.source + m * bytes, bytes, requests);
     copyBytes(operand.destination, operand.source + self * bytes, bytes, false);
   };
-  transfer.add({{FirstLane, issue, nullptr}});
+  transfer.add({FirstLane, issue, nullptr});
 }
 
 void braid::rt::planFromRoot(Transfer &transfer) {

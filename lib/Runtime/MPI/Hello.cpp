@@ -16,9 +16,10 @@
 using namespace braid::rt;
 
 namespace {
-/// The largest group whose members tell each other everything directly.
+/// The largest group that uses hellos.
 constexpr int64_t mostMembers = 4;
-/// Room for any hello: the others' operations may be other than one's own.
+/// The size of a receive buffer. Another member may have started another
+/// operation, so the buffer has room for any hello.
 constexpr int64_t mostBytes = sizeof(uint64_t) + mostSmallBytes;
 } // namespace
 
@@ -52,12 +53,12 @@ void Hello::post(const Transfer &transfer, uint64_t hash, MPI_Comm comm,
   for (int64_t m = 0; m < members; ++m) {
     if (m == self || (onlyPeer >= 0 && m != onlyPeer))
       continue;
-    receiveFrom(comm, m, received, mostBytes, requests, theirs);
+    receiveMessage(comm, m, received, mostBytes, requests, theirs);
     std::memcpy(sent, &hash, sizeof(hash));
     int64_t size = sizeof(hash);
     if (bytes)
       size += packSmallData(transfer, m, sent + sizeof(hash));
-    sendTo(comm, m, sent, size, requests, own);
+    sendMessage(comm, m, sent, size, requests, own);
     received += mostBytes;
     sent += ownBytes;
   }

@@ -28,18 +28,19 @@ class Transfer;
 /// The hellos of one transfer, to and from all other members.
 class Hello {
 public:
-  /// Whether the members of a group send hellos. In larger groups a collective
-  /// takes fewer messages.
+  /// Whether the members of a group send hellos. A larger group uses a
+  /// collective, which needs fewer messages.
   static bool suits(const Transfer &transfer);
 
   void post(const Transfer &transfer, uint64_t hash, MPI_Comm comm,
             Requests &requests);
 
-  /// Whether all others have sent the same hash; once the calls are complete.
+  /// Whether all other members have sent the same hash. Valid when the calls
+  /// are complete.
   bool agrees() const;
-  /// Whether they have brought the data.
+  /// Whether the hellos carry the data.
   bool hasData() const { return dataBytes >= 0; }
-  /// Puts the data where they belong.
+  /// Copies or combines the data into the destinations.
   void deliver(const Transfer &transfer) const;
 
 private:
@@ -48,9 +49,9 @@ private:
   Staging::Buffer buffer;
   int64_t self = 0;
   int64_t members = 0;
-  int64_t onlyPeer = -1; ///< The other member of messages.
+  int64_t onlyPeer = -1; ///< The other member of a send or recv, else -1.
   uint64_t hash = 0;
-  int64_t dataBytes = -1; ///< For one member at most; none follow the check.
+  int64_t dataBytes = -1; ///< The data for each member; -1: not in the hello.
 };
 
 } // namespace braid::rt

@@ -17,8 +17,8 @@ using namespace braid::rt;
 
 static std::atomic<int> liveWorlds{0};
 
-/// Finalizing waits for all processes. A process that ends in the midst of
-/// something leaves it to the launcher to end the others.
+/// MPI_Finalize waits for all processes. A process that ends while a world
+/// lives skips the call, and the launcher ends the other processes.
 static void finalizeLibrary() {
   int isFinalized = 0;
   MPI_Finalized(&isFinalized);

@@ -30,6 +30,11 @@ void MPICommunicator::make(MPI_Comm comm) {
   for (MPI_Comm each : {check, data[FirstLane], data[SecondLane]})
     checkMPI(MPI_Comm_set_errhandler(each, MPI_ERRORS_RETURN),
              "MPI_Comm_set_errhandler");
+  int *largestTag = nullptr, isSet = 0;
+  checkMPI(MPI_Comm_get_attr(check, MPI_TAG_UB, &largestTag, &isSet),
+           "MPI_Comm_get_attr");
+  if (isSet)
+    tagCount = *largestTag - CollectiveData;
   made = true;
   engine.logCommunicator(spec);
   forEachQueue([&](Queue &queue) {
@@ -91,6 +96,7 @@ std::unique_ptr<EngineRequest> MPICommunicator::start(Operation operation) {
   auto transfer = std::make_shared<Transfer>(*this, queue, started);
   transfer->number = queue.started + 1;
   transfer->invocation = engine.begun;
+  transfer->startedNs = engine.environment.now();
   engine.refuseStart(*transfer);
   ++queue.started;
   queue.open.push_back(transfer);
@@ -101,8 +107,6 @@ std::unique_ptr<EngineRequest> MPICommunicator::start(Operation operation) {
   else
     engine.requestCommunicator(*this);
   engine.addBusy(queue, *this, *transfer);
-  // Waking the progress thread may take a while, on a core that both share.
-  transfer->startedNs = engine.environment.now();
   return request;
 }
 
@@ -140,8 +144,8 @@ void MPICommunicator::advance(Queue &queue) {
     if (gate.isClosed())
       break;
   }
+  // A transfer that has been refused stays: its sends may be under way.
   while (!queue.open.empty() &&
-         (queue.open.front()->state.load() == Transfer::Done ||
-          queue.open.front()->state.load() == Transfer::Refused))
+         queue.open.front()->state.load() == Transfer::Done)
     queue.open.pop_front();
 }

@@ -17,8 +17,8 @@ namespace braid::rt {
 
 class MPIEngine;
 
-/// What is not said to be the rank's own thread's is guarded by the engine's
-/// mutex.
+/// The engine's mutex guards all members, except in start, wait and
+/// sequenceNumber, which the rank's own thread calls.
 class MPICommunicator final : public Communicator {
 public:
   MPICommunicator(MPIEngine &engine, CommunicatorSpec spec);
@@ -30,11 +30,16 @@ public:
   bool isMade() const { return made; }
   MPI_Comm checkLane() const { return check; }
   MPI_Comm lane(Lane lane) const { return data[lane]; }
+  /// The tag of the messages of a collective with this signature.
+  int tagOf(uint64_t hash) const {
+    return CollectiveData +
+           static_cast<int>(hash % static_cast<uint64_t>(tagCount));
+  }
 
   /// Takes a communicator of the members, duplicates it for the lanes, and
-  /// starts the checks that have waited for that.
+  /// starts the checks of the transfers that are open.
   void make(MPI_Comm comm);
-  /// Only where nothing is under way.
+  /// Frees the communicators. No transfer may be under way.
   void free();
 
   /// Advances the queue; throws nothing.
@@ -50,12 +55,13 @@ public:
 
   MPIEngine &engine;
   const uint64_t id;      ///< Equal on all members.
-  bool requested = false; ///< The members' meeting has been asked for.
+  bool requested = false; ///< This member has asked rank 0 for the group.
 
 private:
   Queue &queueOf(const Operation &operation);
 
   bool made = false;
+  int tagCount = 1; ///< The number of tags for collectives.
   MPI_Comm check = MPI_COMM_NULL;
   MPI_Comm data[laneCount] = {MPI_COMM_NULL, MPI_COMM_NULL};
   Queue collectives;

@@ -37,8 +37,8 @@ static bool choosesFast(const Environment &environment) {
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// Waits for the other processes, as far as the timeout goes, but for 10 s at
-/// least, which a busy host may take to start them: what follows blocks.
+/// Waits until all processes have started, before the first call that blocks.
+/// The limit is the timeout, and at least 10 s, which a busy host may need.
 static void meet(const Environment &environment) {
   constexpr int64_t leastNs = int64_t(10000) * 1000 * 1000;
   int64_t timeoutNs = std::max(leastNs, environment.config.timeoutNs);
@@ -104,10 +104,10 @@ MPIEngine::~MPIEngine() {
   wakeThread(/*toStop=*/true);
   if (thread.joinable())
     thread.join();
-  // The others wait for this rank, and do not hear of it any more.
+  // The other ranks wait for this one, which cannot answer any more.
   if (!allLeft)
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-  // After a failure checks are under way that never end.
+  // After a failure some checks never end, so their communicators stay.
   if (hasFailed || failure || !gone.empty())
     return;
   for (auto &entry : communicators)
@@ -132,7 +132,7 @@ Device &MPIEngine::device(int32_t) { return *host; }
 // What all processes call together
 //===----------------------------------------------------------------------===//
 
-/// Who has not come to this call: nobody while somebody still runs a program.
+/// The ranks that have not made this call. Empty while any rank runs a program.
 std::vector<int32_t> MPIEngine::findAbsent(Pause &pause) {
   ask();
   while (!allAnswered() &&
@@ -215,7 +215,7 @@ void MPIEngine::prepare(const std::vector<RankSpecs> &specsOfRanks) {
   if (size == 1)
     return;
   const RankSpecs &specs = specsOfRanks[0];
-  // All processes know the same groups; a list may have been made before.
+  // All processes have the same groups. Some communicators may exist.
   std::vector<int32_t> needed, agreed(specs.size());
   for (const CommunicatorSpec &spec : specs)
     needed.push_back(spec.size() > 1 && !findOrAdd(spec).isMade());
@@ -232,7 +232,7 @@ void MPIEngine::prepare(const std::vector<RankSpecs> &specsOfRanks) {
     if (!agreed[i])
       continue;
     const CommunicatorSpec &spec = specs[i];
-    // The lists of a group share no rank: the first one tells them apart.
+    // The lists of a group share no rank, so the smallest rank identifies one.
     int color = needed[i]
                     ? *std::min_element(spec.ranks.begin(), spec.ranks.end())
                     : MPI_UNDEFINED;
@@ -241,7 +241,7 @@ void MPIEngine::prepare(const std::vector<RankSpecs> &specsOfRanks) {
              "MPI_Comm_split");
     if (comm == MPI_COMM_NULL)
       continue;
-    // A table may hold a group twice.
+    // A program may contain a group twice.
     if (communicators.at(spec.key)->isMade())
       MPI_Comm_free(&comm);
     else

@@ -63,12 +63,11 @@ public:
   /// Throws an Error when the rank has failed, or when the operation never can
   /// take place: another member has failed, or has given it up.
   void refuseStart(const Transfer &transfer);
-  void addBusy(Queue &queue, MPICommunicator &communicator,
-               const Transfer &transfer);
-  /// Has the members of a group that no program has announced meet.
+  void addBusy(Queue &queue, MPICommunicator &communicator, Transfer &transfer);
+  /// Asks for the communicator of a group that no program has announced.
   void requestCommunicator(MPICommunicator &communicator);
   void logCommunicator(const CommunicatorSpec &spec) const;
-  /// The rank's first error stays.
+  /// Records the error, unless the rank has one.
   void failTransfer(const Transfer &transfer, const std::string &text,
                     bool secondary);
   /// Returns when the transfer is done; takes the mutex.
@@ -80,6 +79,7 @@ public:
   mutable std::mutex mutex;
   Staging staging;
   int64_t begun = 0; ///< Invocations that the rank has begun.
+  int64_t nowNs = 0; ///< The time at which `progress` was last called.
 
 private:
   friend class Pause;
@@ -93,8 +93,8 @@ private:
   /// What is known of another rank that has failed.
   struct Gone {
     std::string text;
-    /// The last operation of each queue (of this rank's) that the other one
-    /// takes part in, once it knows.
+    /// The last operation of each of this rank's queues that the other rank
+    /// completes; empty until that rank has sent it.
     std::optional<std::map<uint64_t, int64_t>> last;
   };
   /// A round of questions to all other ranks.
@@ -104,7 +104,7 @@ private:
     std::map<int32_t, Status> answers;
   };
 
-  /// What tells one place in the user's program from another.
+  /// A key for a place in the user's program.
   using Place = std::tuple<const char *, const char *, int32_t, int32_t>;
   static Place placeOf(const braid_rt_site &site) {
     return {site.file, site.label, site.line, site.column};
@@ -113,7 +113,7 @@ private:
   /// Ranks that wait for each other, and what they do.
   using Deadlock = std::map<int32_t, Status>;
 
-  /// How long answers of other ranks are waited for.
+  /// How long a rank waits for the answers of other ranks.
   static constexpr int64_t longestAnswerNs = int64_t(500) * 1000 * 1000;
 
   // MPIEngine.cpp.
@@ -122,8 +122,9 @@ private:
   std::vector<int32_t> findAbsent(Pause &pause);
 
   // Progress.cpp; the mutex is held.
-  /// Gives the time.
+  /// Returns nowNs.
   int64_t progress();
+  void serveControlAt(int64_t now);
   int64_t progressOfThread();
   void progressThread();
   void wakeThread(bool toStop = false);
@@ -173,7 +174,7 @@ private:
   bool sharesCores = false;   ///< The host has fewer cores than ranks.
   bool hasSpareCores = false; ///< At least two cores for each rank.
   std::unique_ptr<HostDevice> host;
-  /// For blocking calls of all, for the control messages, for leaving.
+  /// For calls that all ranks make, for control messages, for leaving.
   MPI_Comm world = MPI_COMM_NULL;
   MPI_Comm control = MPI_COMM_NULL;
   MPI_Comm leaving = MPI_COMM_NULL;
@@ -210,13 +211,14 @@ private:
   /// On rank 0: the members that have asked for a group, by its key.
   std::map<std::string, std::vector<int32_t>> asking;
 
-  /// Nothing may call the library any more: it could touch released memory.
+  /// No thread calls the library any more: a call could access released
+  /// memory.
   bool isDead = false;
-  /// Where the rank waits for its operations as soon as it has started them.
+  /// The places whose operations the rank awaits right after the start.
   std::set<Place> awaitedAtOnce;
 
   std::atomic<int> waiting{0}; ///< Threads that make progress themselves.
-  /// Guards what follows, which the progress thread sleeps on.
+  /// Guards the following members, which wake the progress thread.
   std::mutex sleepMutex;
   std::condition_variable wake;
   bool isWanted = false;

@@ -43,10 +43,10 @@ static void planEqual(Transfer &transfer, const Operand &operand) {
                            addRequest(requests)),
              "MPI_Ialltoall");
   };
-  transfer.add({{FirstLane, issue, nullptr}}, copy ? operand.sourceBytes() : 0);
+  transfer.add({FirstLane, issue, nullptr}, copy ? operand.sourceBytes() : 0);
 }
 
-/// Parts of any sizes, as messages: members need not know of each other's sums.
+/// An all_to_all by messages, with parts of any sizes.
 static void planParts(Transfer &transfer, const Operand &operand) {
   const Operation &operation = transfer.operation;
   int64_t size = transfer.groupSize(), self = transfer.member();
@@ -54,7 +54,7 @@ static void planParts(Transfer &transfer, const Operand &operand) {
   int64_t rowBytes = elementCount(Sizes(operand.sourceSizes.begin() + 1,
                                         operand.sourceSizes.end())) *
                      operand.elementBytes();
-  auto issue = [=, &operation](MPI_Comm comm, Requests &requests) {
+  auto issue = [=, &operation, &operand](MPI_Comm comm, Requests &requests) {
     const char *source = copy ? copy.get() : operand.source;
     char *destination = operand.destination;
     const char *own = nullptr;
@@ -78,7 +78,8 @@ static void planParts(Transfer &transfer, const Operand &operand) {
     }
     copyBytes(ownDestination, own, ownBytes, false);
   };
-  transfer.add({{FirstLane, issue, nullptr}}, copy ? operand.sourceBytes() : 0);
+  transfer.add({FirstLane, std::move(issue), nullptr, /*isMessages=*/true},
+               copy ? operand.sourceBytes() : 0);
 }
 
 static void planAllParts(Transfer &transfer) {
@@ -86,8 +87,8 @@ static void planAllParts(Transfer &transfer) {
     planParts(transfer, operand);
 }
 
-/// Compares what all members send and expect: `all` holds the lists of each
-/// member one after the other, those of what it sends first.
+/// Compares what all members send and expect. `all` holds two lists of each
+/// member: what it sends, and what it expects.
 static void checkSplits(Transfer &transfer, const std::vector<int64_t> &all) {
   int64_t size = transfer.groupSize();
   const std::vector<int32_t> &ranks = transfer.communicator.spec.ranks;
@@ -125,14 +126,14 @@ void braid::rt::planAllToAll(Transfer &transfer) {
               operation.destinationSplits.end());
   auto all = std::make_shared<std::vector<int64_t>>(
       static_cast<size_t>(transfer.groupSize() * count));
-  transfer.add({{FirstLane,
-                 [=](MPI_Comm comm, Requests &requests) {
-                   checkMPI(MPI_Iallgather(own->data(), count, MPI_INT64_T,
-                                           all->data(), count, MPI_INT64_T,
-                                           comm, addRequest(requests)),
-                            "MPI_Iallgather");
-                 },
-                 nullptr}});
+  transfer.add({FirstLane,
+                [=](MPI_Comm comm, Requests &requests) {
+                  checkMPI(MPI_Iallgather(own->data(), count, MPI_INT64_T,
+                                          all->data(), count, MPI_INT64_T, comm,
+                                          addRequest(requests)),
+                           "MPI_Iallgather");
+                },
+                nullptr});
   transfer.setNextPhase([&transfer, all]() { checkSplits(transfer, *all); });
 }
 
@@ -165,7 +166,7 @@ void braid::rt::planPermute(Transfer &transfer) {
       else if (bytes)
         std::memset(operand.destination, 0, static_cast<size_t>(bytes));
     };
-    transfer.add({{FirstLane, issue, nullptr}}, copy ? bytes : 0);
+    transfer.add({FirstLane, issue, nullptr}, copy ? bytes : 0);
   }
 }
 
@@ -185,6 +186,6 @@ void braid::rt::planMessage(Transfer &transfer) {
         receiveFrom(comm, peer, operand.destination, operand.destinationBytes(),
                     requests, MessageData);
     };
-    transfer.add({{FirstLane, issue, nullptr}});
+    transfer.add({FirstLane, issue, nullptr});
   }
 }

@@ -30,8 +30,8 @@ inline bool makeSleepPrecise() {
 #endif
 }
 
-/// Holds the engine's mutex for a thread that makes progress itself, and leaves
-/// it to others in between. The progress thread rests meanwhile.
+/// Holds the engine's mutex for a thread that makes progress itself, and
+/// releases it during sleeps. The progress thread makes no progress meanwhile.
 class Pause {
 public:
   explicit Pause(MPIEngine &engine) : engine(engine), lock(engine.mutex) {
@@ -41,9 +41,10 @@ public:
   Pause(const Pause &) = delete;
   Pause &operator=(const Pause &) = delete;
 
-  /// Data move only while somebody looks; other ranks that have not come yet
-  /// take their time, and maybe this core. Sleeps, and does not yield: waits of
-  /// seconds have been seen with yields on a busy machine.
+  /// Data move only during calls of the library, so the thread polls while they
+  /// do. It sleeps ever longer while another rank has not started the operation
+  /// and may need this core. Yields instead of sleeps have led to waits of
+  /// seconds on a busy machine.
   void sleep(bool dataMove, int64_t waitedNs) {
     constexpr int64_t spinNs = 50 * 1000, patientNs = 1000 * 1000;
     int64_t ns = shortestNs;

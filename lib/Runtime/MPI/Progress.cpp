@@ -16,23 +16,24 @@
 using namespace braid::rt;
 
 namespace {
-/// How often control messages are looked for while data move.
+/// The time between two polls for control messages.
 constexpr int64_t controlNs = 100 * 1000;
-/// How long the progress thread sleeps: while a program runs with nothing under
-/// way, and while none runs.
+/// How long the progress thread sleeps if no transfer is under way: while a
+/// program runs, and while none runs.
 constexpr int64_t computingNs = 500 * 1000;
 constexpr int64_t restingNs = 10 * 1000 * 1000;
-/// The same with something under way that other ranks have to start first, and
-/// between looks at data when every core has a rank to run.
+/// The same if a transfer is under way: while its check is, and while its data
+/// move on a host that has no spare cores.
 constexpr int64_t checkingNs = 50 * 1000;
 constexpr int64_t movingNs = 20 * 1000;
-/// How long after its start an operation is awaited at once.
+/// A wait within this time of the start counts as right after the start.
 constexpr int64_t atOnceNs = 20 * 1000;
 } // namespace
 
 int64_t MPIEngine::progress() {
+  nowNs = environment.now();
   if (isDead)
-    return environment.now();
+    return nowNs;
   for (size_t i = 0; i < busy.size();) {
     Queue &queue = *busy[i].first;
     if (busy[i].second->isMade())
@@ -44,19 +45,21 @@ int64_t MPIEngine::progress() {
       ++i;
     }
   }
-  int64_t now = environment.now();
-  if (size == 1 || now - lastControlNs < controlNs)
-    return now;
+  if (size > 1 && nowNs - lastControlNs >= controlNs)
+    serveControlAt(nowNs);
+  return nowNs;
+}
+
+void MPIEngine::serveControlAt(int64_t now) {
   lastControlNs = now;
   try {
     serveControl();
   } catch (const Error &error) {
-    // Without control messages no failure is reported any more.
+    // Without control messages ranks cannot report failures.
     isDead = true;
     if (!failure)
       failure = Failure{error.what(), false, {}};
   }
-  return now;
 }
 
 int64_t MPIEngine::idleNs() const {
@@ -72,8 +75,8 @@ int64_t MPIEngine::idleNs() const {
 }
 
 int64_t MPIEngine::progressOfThread() {
-  // A rank that waits releases the mutex all the time, which costs a call of
-  // the system where another thread wants it.
+  // A rank that waits makes progress itself. Its releases of the mutex are
+  // cheap only while no other thread waits for the mutex.
   if (waiting.load() > 0)
     return computingNs;
   Lock lock(mutex);
@@ -103,8 +106,8 @@ void MPIEngine::wakeThread(bool toStop) {
   wake.notify_one();
 }
 
-/// Waking the thread costs more than a small operation, which it finds soon,
-/// and more than one that the rank itself advances.
+/// Waking the thread costs more than a small operation, and is in vain for one
+/// that the rank awaits right after the start.
 bool MPIEngine::needsThread(const Transfer &transfer) const {
   constexpr int64_t wakeBytes = 64 * 1024;
   const Operation &operation = transfer.operation;
@@ -113,12 +116,15 @@ bool MPIEngine::needsThread(const Transfer &transfer) const {
 }
 
 void MPIEngine::addBusy(Queue &queue, MPICommunicator &communicator,
-                        const Transfer &transfer) {
+                        Transfer &transfer) {
   std::pair<Queue *, MPICommunicator *> entry = {&queue, &communicator};
   if (std::find(busy.begin(), busy.end(), entry) == busy.end())
     busy.push_back(entry);
-  if (needsThread(transfer))
-    wakeThread();
+  if (!needsThread(transfer))
+    return;
+  wakeThread();
+  // That may take a while, on a core that both threads share.
+  transfer.startedNs = environment.now();
 }
 
 void MPIEngine::learnFromWait(const Transfer &transfer, int64_t beginNs) {
@@ -132,18 +138,17 @@ void MPIEngine::learnFromWait(const Transfer &transfer, int64_t beginNs) {
 void MPIEngine::wait(Transfer &transfer) {
   if (transfer.state.load(std::memory_order_acquire) == Transfer::Done)
     return;
-  int64_t beginNs = environment.now();
   Pause pause(*this);
-  learnFromWait(transfer, beginNs);
-  inquiryPauseNs = (20 + size) * int64_t(1000 * 1000);
-  nextInquiryNs = beginNs + inquiryPauseNs;
   inquiry.sentNs = 0;
   lastDeadlock.clear();
   blockedOn = &transfer;
   ++waitCount;
   try {
-    while (true) {
-      int64_t now = progress();
+    int64_t now = progress(), beginNs = now;
+    learnFromWait(transfer, beginNs);
+    inquiryPauseNs = (20 + size) * int64_t(1000 * 1000);
+    nextInquiryNs = beginNs + inquiryPauseNs;
+    for (;; now = progress()) {
       int state = transfer.state.load();
       if (state == Transfer::Done)
         break;

@@ -26,10 +26,10 @@
 using namespace braid::rt;
 
 namespace {
-/// What a piece of an ordered reduction receives.
+/// The bytes that a piece of an ordered reduction receives.
 constexpr int64_t pieceBytes = int64_t(2) << 20;
-/// Larger operands are reduced in pieces in fast mode, too: MPI libraries are
-/// no faster then, and Open MPI 4.1 is several times slower.
+/// The largest operand that MPI reduces in fast mode. MPI libraries are no
+/// faster for larger ones, and Open MPI 4.1 is several times slower.
 constexpr int64_t nativeBytes = int64_t(1) << 20;
 
 /// One operand's reduction, shared by its steps.
@@ -40,15 +40,16 @@ struct Work {
   int64_t root;
   int64_t size;
   int64_t self;
-  /// Of all members in an ordered premul_sum, of this one in a fast one.
+  /// The scales of a premul_sum: of all members in ordered mode, of this one in
+  /// fast mode.
   std::shared_ptr<std::vector<std::array<unsigned char, 16>>> scales;
 
   bool isAllReduce() const { return kind == BRAID_RT_ALL_REDUCE; }
   bool getsResult() const { return isAllReduce() || self == root; }
   int64_t elementBytes() const { return operand.elementBytes(); }
 
-  /// Combines `count` elements of each member: its own, and those of the
-  /// others, which follow one another in `received`.
+  /// Combines `count` elements of each member: `own` of this one; `received`
+  /// holds those of the others, one member after the other.
   void combine(const char *own, const char *received, int64_t count,
                char *destination) const {
     std::vector<const char *> all;
@@ -66,7 +67,7 @@ struct Work {
 using WorkRef = std::shared_ptr<const Work>;
 } // namespace
 
-/// Elsewhere than on the root a reduce gives the rank's own operand.
+/// A reduce gives a rank other than the root its own operand.
 static void copyOwn(const Work &work, int64_t begin, int64_t end) {
   copyBytes(work.operand.destination + begin, work.operand.source + begin,
             end - begin, false);
@@ -90,7 +91,7 @@ static Piece makePiece(Staging &staging, const WorkRef &work, int64_t begin,
                        int64_t count) {
   std::vector<int64_t> shares = cut(*work, count);
   int64_t ownBytes = shares[work->self + 1] - shares[work->self];
-  // A reduce has no room for a share of the result but on the root.
+  // Only the root of a reduce has a destination for a share of the result.
   Staging::Buffer received =
       staging.borrow(std::max<int64_t>(1, (work->size - 1) * ownBytes));
   int64_t offset = begin * work->elementBytes();
@@ -115,7 +116,8 @@ static Piece makePiece(Staging &staging, const WorkRef &work, int64_t begin,
                            work->combine(
                                source + shares[work->self], received.get(),
                                ownBytes / work->elementBytes(), ownShare);
-                         }});
+                         },
+                         /*isMessages=*/true});
   piece.steps.push_back({SecondLane,
                          [=](MPI_Comm comm, Requests &requests) {
                            for (int64_t m = 0; m < work->size; ++m) {
@@ -152,8 +154,8 @@ static void planOrdered(Transfer &transfer, const WorkRef &work) {
 // reduce_scatter
 //===----------------------------------------------------------------------===//
 
-/// Bytes [begin, end) of a member's part in one stretch: the source itself
-/// where that is how they stand there, else `packed`, which they are copied to.
+/// Bytes [begin, end) of a member's part as one range of memory: in the source
+/// if they are contiguous there, else a copy in `packed`.
 static const char *packPart(const Work &work, const Strided &parts,
                             int64_t member, int64_t begin, int64_t end,
                             char *packed) {
@@ -197,7 +199,8 @@ static void planScatterOrdered(Transfer &transfer, const WorkRef &work) {
                              work->combine(partOf(work->self), received.get(),
                                            count / elementBytes,
                                            work->operand.destination + begin);
-                           }});
+                           },
+                           /*isMessages=*/true});
     return piece;
   };
   transfer.add(
@@ -215,7 +218,7 @@ static void divideAll(char *values, int64_t count, int64_t divisor) {
     begin[i] /= static_cast<T>(divisor);
 }
 
-/// Makes an average of a sum.
+/// Divides the sum by the number of members if the reduction is avg.
 static void divideIfAverage(const Work &work, char *values, int64_t count) {
   if (work.reduction != BRAID_RT_AVG)
     return;
@@ -237,7 +240,7 @@ static void planFast(Transfer &transfer, const WorkRef &work) {
   int64_t bytes = work->operand.sourceBytes();
   int64_t count = bytes / work->elementBytes();
   bool scaled = work->reduction == BRAID_RT_PREMUL_SUM;
-  // A reduce has no room for a scaled operand but on the root.
+  // Only the root of a reduce has a destination for the scaled operand.
   Staging::Buffer room = scaled && !work->getsResult()
                              ? transfer.staging().borrow(bytes)
                              : nullptr;
@@ -269,7 +272,7 @@ static void planFast(Transfer &transfer, const WorkRef &work) {
     else
       copyOwn(*work, 0, bytes);
   };
-  transfer.add({{FirstLane, issue, finish}}, room ? bytes : 0);
+  transfer.add({FirstLane, issue, finish}, room ? bytes : 0);
 }
 
 static void planScatterFast(Transfer &transfer, const WorkRef &work) {
@@ -301,7 +304,7 @@ static void planScatterFast(Transfer &transfer, const WorkRef &work) {
   auto finish = [=]() {
     divideIfAverage(*work, work->operand.destination, count);
   };
-  transfer.add({{FirstLane, issue, finish}}, direct ? 0 : work->size * bytes);
+  transfer.add({FirstLane, issue, finish}, direct ? 0 : work->size * bytes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -310,8 +313,8 @@ static void planScatterFast(Transfer &transfer, const WorkRef &work) {
 
 using Scales = std::vector<std::array<unsigned char, 16>>;
 
-/// Whether MPI does the reduction of an operand. Two members have no order to
-/// gain from.
+/// Whether MPI reduces an operand. Sums of two operands do not depend on the
+/// order, so ordered mode is as fast between two members.
 static bool isNative(const Transfer &transfer, const Operand &operand,
                      bool fast) {
   return fast && transfer.groupSize() > 2 &&
@@ -353,14 +356,14 @@ void braid::rt::planReduction(Transfer &transfer) {
   if (allNative)
     return planOperands(transfer, scales, true);
   scales->resize(static_cast<size_t>(transfer.groupSize()));
-  transfer.add({{FirstLane,
-                 [&operation, scales](MPI_Comm comm, Requests &requests) {
-                   checkMPI(MPI_Iallgather(operation.scale, 16, MPI_BYTE,
-                                           scales->data(), 16, MPI_BYTE, comm,
-                                           addRequest(requests)),
-                            "MPI_Iallgather");
-                 },
-                 nullptr}});
+  transfer.add({FirstLane,
+                [&operation, scales](MPI_Comm comm, Requests &requests) {
+                  checkMPI(MPI_Iallgather(operation.scale, 16, MPI_BYTE,
+                                          scales->data(), 16, MPI_BYTE, comm,
+                                          addRequest(requests)),
+                           "MPI_Iallgather");
+                },
+                nullptr});
   transfer.setNextPhase(
       [&transfer, scales]() { planOperands(transfer, scales, false); });
 }

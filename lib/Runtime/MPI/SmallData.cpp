@@ -44,7 +44,7 @@ std::optional<int64_t> braid::rt::smallDataBytes(const Transfer &transfer) {
   int64_t bytes = scaleBytes(transfer);
   for (const Operand &operand : operation.operands)
     bytes += bytesOf(transfer, operand);
-  if (bytes > (operation.isReduction() ? mostSmallBytes : mostSmallBytes / 2))
+  if (bytes > mostSmallBytes)
     return std::nullopt;
   return bytes;
 }
@@ -113,7 +113,7 @@ int64_t braid::rt::packSmallData(const Transfer &transfer, int64_t member,
 // Delivering
 //===----------------------------------------------------------------------===//
 
-/// Where the data for one operand stand, by member.
+/// The data of each member for one operand.
 using Places = std::vector<const char *>;
 
 /// Combines operands, or parts of them.
@@ -127,7 +127,7 @@ static void combine(const Transfer &transfer, const Operand &operand,
           scales.data(), 1, &destination, false});
 }
 
-/// `places` has this member's own data, too, as the others get them.
+/// `places` includes this member's own data.
 static void deliverOperand(const Transfer &transfer, const Operand &operand,
                            const Places &places,
                            const std::vector<const unsigned char *> &scales) {
@@ -176,7 +176,7 @@ static void deliverOperand(const Transfer &transfer, const Operand &operand,
   }
   case BRAID_RT_RECV:
     return copyBytes(destination, places[transfer.queue.peer], bytes, false);
-  default: // A send has arrived, a barrier has no operands.
+  default: // A send and a barrier have no destination.
     return;
   }
 }

@@ -17,19 +17,19 @@ namespace braid::rt {
 
 class Transfer;
 
-/// What travels with a hello at most. Parts that are not reduced are copied for
-/// that alone: more than half of it is faster as a message of its own.
-constexpr int64_t mostSmallBytes = 16 * 1024;
+/// The most data in a hello. MPI libraries send a message of this size without
+/// a handshake.
+constexpr int64_t mostSmallBytes = 3832;
 
-/// What one member sends another one at most, nothing where the operation has
-/// to be done in another way: equal on all members that agree.
+/// The most bytes that one member sends another one; nothing if the operation
+/// is too large for hellos. Equal on all members that agree.
 std::optional<int64_t> smallDataBytes(const Transfer &transfer);
 
-/// Copies what the member gets; gives its size.
+/// Copies the data for a member. Returns their size.
 int64_t packSmallData(const Transfer &transfer, int64_t member, char *to);
 
-/// Finishes the operation with what each member has sent; `from` has nothing
-/// for this one.
+/// Finishes the operation with the data from each member. The entry of `from`
+/// for this member is null.
 void deliverSmallData(const Transfer &transfer,
                       const std::vector<const char *> &from);
 

@@ -10,10 +10,10 @@
 
 using namespace braid::rt;
 
-/// More than this is given back to the system.
+/// The most bytes that are kept for reuse.
 static constexpr int64_t mostKeptBytes = int64_t(64) << 20;
-/// Smaller buffers are cheap.
-static constexpr int64_t leastKeptBytes = 64 * 1024;
+/// The smallest buffer that is kept: malloc is quick for smaller ones.
+static constexpr int64_t leastKeptBytes = 1024;
 
 Staging::Buffer Staging::borrow(int64_t bytes) {
   if (bytes < leastKeptBytes)
@@ -28,7 +28,7 @@ Staging::Buffer Staging::borrow(int64_t bytes) {
     store->keptBytes -= capacity;
     store->kept.erase(it);
   } else {
-    // Not cleared, so not make_unique.
+    // make_unique would clear the memory.
     memory.reset(new char[static_cast<size_t>(bytes)]);
   }
   auto giveBack = [store = store, capacity](char *pointer) {

@@ -15,9 +15,9 @@
 
 namespace braid::rt {
 
-/// Memory for data between the network and the operands. Large buffers are kept
-/// for the next operation, since fresh pages cost more than a copy. Guarded by
-/// the engine's mutex; a buffer may outlive the engine.
+/// Memory for data between the network and the operands. Operations reuse
+/// buffers, since fresh pages cost more than a copy. The engine's mutex guards
+/// it. A buffer may outlive the engine.
 class Staging {
 public:
   using Buffer = std::shared_ptr<char>;

@@ -26,7 +26,7 @@ struct Strided {
   int64_t rowBytes;
 
   int64_t partBytes() const { return rows * rowBytes; }
-  /// A part is one stretch of memory.
+  /// Whether a part is one range of memory.
   bool isContiguous() const { return rows <= 1; }
 
   /// Copies bytes [begin, end) of a part, counted as if it stood alone, from or

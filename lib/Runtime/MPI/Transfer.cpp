@@ -16,9 +16,9 @@
 using namespace braid::rt;
 
 namespace {
-/// What the pieces in flight of one transfer may stage together.
+/// The most staging of the pieces in flight of one transfer.
 constexpr int64_t windowBytes = int64_t(16) << 20;
-/// How many pieces are in flight at most.
+/// The most pieces in flight of one transfer.
 constexpr size_t windowPieces = 16;
 } // namespace
 
@@ -50,35 +50,34 @@ bool Transfer::involves(int32_t rank) const {
 // Moving the data
 //===----------------------------------------------------------------------===//
 
-void Transfer::add(std::vector<Step> steps, int64_t stagingBytes) {
-  auto shared = std::make_shared<std::vector<Step>>(std::move(steps));
-  add(Part{1, stagingBytes, [shared](int64_t) {
-             Piece piece;
-             piece.steps = std::move(*shared);
-             return piece;
-           }});
+void Transfer::add(Step step, int64_t stagingBytes) {
+  Part &part = parts.emplace_back(Part{1, stagingBytes, nullptr});
+  part.only.steps.push_back(std::move(step));
 }
 
 void Transfer::advancePiece(Piece &piece, Gate &gate) {
+  bool isChecking = state.load(std::memory_order_relaxed) == Checking;
   while (!piece.isDone()) {
     if (piece.inFlight) {
-      if (!testAll(piece.requests))
+      // Only the check says whether the messages are those of this operation.
+      if (isChecking || !testAll(piece.requests))
         break;
       piece.requests.clear();
       piece.inFlight = false;
       const Step &step = piece.steps[piece.next++];
-      lastStepNs = communicator.engine.environment.now();
+      lastStepNs = communicator.engine.nowNs;
       if (step.finish)
         step.finish();
       continue;
     }
     const Step &step = piece.steps[piece.next];
-    if (!gate.isOpen[step.lane])
+    if (!gate.isOpen[step.lane] || (isChecking && !step.isMessages))
       break;
+    piece.requests.tag = communicator.tagOf(hash);
     step.issue(communicator.lane(step.lane), piece.requests);
     piece.inFlight = true;
   }
-  // What has been issued no longer keeps others from the lane.
+  // Steps that have not been issued block their lanes for later pieces.
   for (size_t i = piece.next + (piece.inFlight ? 1 : 0); i < piece.steps.size();
        ++i)
     gate.isOpen[piece.steps[i].lane] = false;
@@ -94,7 +93,7 @@ bool Transfer::advancePieces(Gate &gate) {
     }
     if (nextPart == parts.size())
       return pieces.empty();
-    const Part &part = parts[nextPart];
+    Part &part = parts[nextPart];
     bool fits =
         pieces.empty() || (pieces.size() < windowPieces &&
                            stagedBytes + part.bytesOfPiece <= windowBytes);
@@ -103,7 +102,9 @@ bool Transfer::advancePieces(Gate &gate) {
       return false;
     }
     if (nextPiece < part.pieceCount) {
-      pieces.push_back(part.makePiece(nextPiece++));
+      pieces.push_back(part.makePiece ? part.makePiece(nextPiece)
+                                      : std::move(part.only));
+      ++nextPiece;
       pieces.back().bytes = part.bytesOfPiece;
       stagedBytes += part.bytesOfPiece;
       advancePiece(pieces.back(), gate);
@@ -114,15 +115,38 @@ bool Transfer::advancePieces(Gate &gate) {
   }
 }
 
+void Transfer::issueBesideCheck(Gate gate) {
+  if (checkRequests.empty() || groupSize() != 2 || queue.isMessages() ||
+      hello.hasData())
+    return;
+  if (!isPlanned)
+    planData();
+  advancePieces(gate);
+}
+
+bool Transfer::withdraw() {
+  for (Piece &piece : pieces)
+    receivesLeft |= !cancelReceives(piece.requests);
+  withdrawn.splice(withdrawn.end(), pieces);
+  parts.clear();
+  nextPart = 0;
+  nextPiece = stagedBytes = 0;
+  nextPhase = nullptr;
+  return !receivesLeft;
+}
+
 void Transfer::finish() {
-  endNs = communicator.engine.environment.now();
+  const MPIEngine &engine = communicator.engine;
+  endNs =
+      engine.environment.config.trace ? engine.environment.now() : engine.nowNs;
   state.store(Done, std::memory_order_release);
 }
 
 void Transfer::advance(Gate &gate) {
-  if (state.load() == Checking && !advanceCheck()) {
-    gate.close();
-    return;
+  if (state.load() == Checking) {
+    issueBesideCheck(gate);
+    if (!advanceCheck())
+      return gate.close();
   }
   while (true) {
     if (!advancePieces(gate)) {

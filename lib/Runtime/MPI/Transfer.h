@@ -7,11 +7,18 @@
 //===----------------------------------------------------------------------===//
 
 //
-// A transfer first checks that all members have started the same operation: a
-// small collective on a communicator of its own, or small messages. Only then
-// its data move. So no member's memory is touched by an operation that another
-// one has not started, or has started otherwise. Copies of small operands
-// travel with the check.
+// A transfer checks that all members have started the same operation: a small
+// collective on a communicator of its own, or small messages. Copies of small
+// operands travel with the check. Other data move after the check, so an
+// operation that a member has not started, or has started otherwise, touches no
+// member's memory.
+//
+// Between two members, messages with data start beside the check: their round
+// trip would take as long as copying some KiB. Their tag is a hash of the
+// operation, so they match only where both members have started the same one.
+// A transfer whose check fails, or that is abandoned, cancels its receives. Its
+// sends match nothing any more: the other member starts no operation with a
+// member that has failed.
 //
 // The data move in phases; a phase is a list of pieces; a piece is a list of
 // steps, one after another; a step is some non-blocking calls that run
@@ -46,7 +53,7 @@ struct Queue;
 
 enum Lane { FirstLane, SecondLane, laneCount };
 
-/// The lanes on which everything that comes before has been issued.
+/// The lanes on which all earlier steps have been issued.
 struct Gate {
   bool isOpen[laneCount] = {true, true};
   void close() { isOpen[FirstLane] = isOpen[SecondLane] = false; }
@@ -59,6 +66,7 @@ struct Step {
   Lane lane;
   std::function<void(MPI_Comm comm, Requests &requests)> issue;
   std::function<void()> finish; ///< May be empty.
+  bool isMessages = false;      ///< Not a collective of the library.
 };
 
 /// Steps that follow one another.
@@ -67,23 +75,24 @@ struct Piece {
   size_t next = 0;
   bool inFlight = false;
   Requests requests; ///< Of the step in flight.
-  int64_t bytes = 0; ///< Staging that it holds, at most.
+  int64_t bytes = 0; ///< The most staging that the piece holds.
 
   bool isDone() const { return next == steps.size(); }
 };
 
-/// The pieces of one operand, made when their turn comes.
+/// The pieces of one operand. A piece is made when the window has room for it.
 struct Part {
   int64_t pieceCount;
   int64_t bytesOfPiece;
-  std::function<Piece(int64_t)> makePiece;
+  std::function<Piece(int64_t)> makePiece; ///< Empty: the piece is `only`.
+  Piece only = {};
 };
 
 class Transfer {
 public:
   enum State {
     Checking, ///< Some member may not have started the operation.
-    Moving,   ///< All have; data are on their way.
+    Moving,   ///< All members have started the operation. The data move.
     Done,
     Refused, ///< The members disagree, and all of them know.
     Broken   ///< A call or an allocation has failed here.
@@ -98,17 +107,17 @@ public:
   /// The request's. Valid until the transfer is Done or abandoned.
   const Operation &operation;
   int64_t number = 0;     ///< In the queue, from 1.
-  int64_t invocation = 0; ///< In which the rank has started it.
-  int64_t startedNs = 0;  ///< When the rank's start has returned.
-  int64_t beginNs = 0;    ///< When all members have come.
+  int64_t invocation = 0; ///< The number of the invocation that started it.
+  int64_t startedNs = 0;  ///< When the rank has started the operation.
+  int64_t beginNs = 0;    ///< When the check has ended.
   int64_t endNs = 0;
-  int64_t lastStepNs = 0; ///< When a step was last issued or done.
+  int64_t lastStepNs = 0; ///< When a step was last done, since beginNs.
 
-  /// Starts the check; once the communicator is made.
+  /// Starts the check. The communicator has been made.
   void postCheck();
 
-  /// Advances what can advance; issues on open lanes only, and closes those
-  /// that the next transfer has to leave alone. Throws Error.
+  /// Tests the calls in flight and issues steps on open lanes. Closes the lanes
+  /// on which the next transfer may not issue steps. Throws Error.
   void advance(Gate &gate);
 
   /// Whether the member with this world rank takes part.
@@ -116,14 +125,20 @@ public:
   bool isUnderWay() const { return state.load() <= Moving; }
   /// The members' world ranks, this rank's too.
   std::vector<int32_t> members() const;
-  /// What `agree` compares, and the invocation, as one number.
+  /// A hash of the invocation and of everything that `agree` compares.
   uint64_t signatureHash() const;
+
+  /// Whether calls with data have been issued that are not complete.
+  bool hasIssued() const { return !pieces.empty(); }
+  /// Cancels the receives that have been issued beside the check, and drops the
+  /// plan. Returns false where data for a receive are already on their way.
+  bool withdraw();
 
   /// Adds a part to the phase that is being planned.
   void add(Part part) { parts.push_back(std::move(part)); }
-  /// Adds a part of one piece.
-  void add(std::vector<Step> steps, int64_t stagingBytes = 0);
-  /// What plans the next phase when all parts are done.
+  /// Adds a part of one piece with one step.
+  void add(Step step, int64_t stagingBytes = 0);
+  /// Sets the function that plans the next phase when all parts are done.
   void setNextPhase(std::function<void()> plan) { nextPhase = std::move(plan); }
 
   Staging &staging() const;
@@ -132,17 +147,23 @@ public:
 
 private:
   bool advanceCheck();
+  void issueBesideCheck(Gate gate);
   void planData();
   bool advancePieces(Gate &gate);
   void advancePiece(Piece &piece, Gate &gate);
   bool agrees() const;
   void finish();
-  /// What the check compares: of this rank, and the largest of all members.
+  /// The operands and the results of the collective in the check.
+  uint64_t hash = 0;
   uint64_t own[2] = {0, 0};
   uint64_t largest[2] = {0, 0};
   Hello hello; ///< Where the members send each other what they compare.
   Requests checkRequests;
 
+  bool isPlanned = false;    ///< planData has been called.
+  bool receivesLeft = false; ///< `withdraw` could not cancel all receives.
+  /// Pieces that `withdraw` has dropped: calls refer to their buffers.
+  std::list<Piece> withdrawn;
   std::vector<Part> parts;
   size_t nextPart = 0;
   int64_t nextPiece = 0;
@@ -154,12 +175,12 @@ private:
 /// Transfers that are checked and issued in their order: the collectives of a
 /// communicator, or the messages of one direction between two members.
 struct Queue {
-  uint64_t id = 0;      ///< Of this member's counter; equal for collectives.
-  uint64_t otherId = 0; ///< Of the other members' counters.
-  int64_t peer = -1;    ///< The other member of messages.
+  uint64_t id = 0;      ///< Identifies this member's counter.
+  uint64_t otherId = 0; ///< Identifies the other members' counters.
+  int64_t peer = -1;    ///< The other member of a send or recv, else -1.
   bool sends = false;   ///< This member sends the messages.
   int64_t started = 0;  ///< The number of the last one started.
-  int64_t last = 0;     ///< After a failure, of the last one to complete.
+  int64_t last = 0;     ///< The number of the last one to complete on failure.
   std::deque<std::shared_ptr<Transfer>> open;
 
   bool isMessages() const { return peer >= 0; }
@@ -171,8 +192,7 @@ struct MPIRequest final : EngineRequest {
   std::shared_ptr<Transfer> transfer; ///< None in a group of one.
 };
 
-/// Plans the first phase of the data of a transfer; each in the file of its
-/// family. Throws Error.
+/// These plan the first phase of a transfer's data. They throw Error.
 void planReduction(Transfer &transfer);
 void planGather(Transfer &transfer);
 void planFromRoot(Transfer &transfer);

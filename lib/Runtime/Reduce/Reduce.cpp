@@ -15,7 +15,7 @@
 static void copyStreaming(char *destination, const char *source,
                           int64_t bytes) {
 #if defined(__SSE2__)
-  // Stores past the caches need 16-byte alignment.
+  // Stores that bypass the caches need 16-byte alignment.
   int64_t head =
       std::min<int64_t>(bytes, -reinterpret_cast<intptr_t>(destination) & 15);
   std::memcpy(destination, source, static_cast<size_t>(head));
@@ -31,7 +31,7 @@ static void copyStreaming(char *destination, const char *source,
     _mm_stream_si128(to + 3, d);
   }
   std::memcpy(destination + i, source + i, static_cast<size_t>(bytes - i));
-  // Whoever sees that the copy is done must see its data, too.
+  // Orders the stores before later ones, which may publish the copy.
   _mm_sfence();
 #else
   std::memcpy(destination, source, static_cast<size_t>(bytes));
@@ -44,8 +44,8 @@ void braid::rt::copyBytes(char *destination, const char *source, int64_t bytes,
     return;
   if (streaming)
     return copyStreaming(destination, source, bytes);
-  // From 1 MiB on one memcpy of glibc takes up to four times as long as several
-  // on some processors of AMD.
+  // On some AMD processors one memcpy of 1 MiB or more takes up to four times
+  // as long as several small ones.
   constexpr int64_t blockBytes = 128 * 1024;
   for (int64_t begin = 0; begin < bytes; begin += blockBytes)
     std::memcpy(destination + begin, source + begin,

@@ -28,16 +28,16 @@ struct Reduction {
   const unsigned char *const *scales;
   int64_t destinationCount;
   char *const *destinations;
-  /// Whether the result goes past the caches.
+  /// Whether the stores of the result bypass the caches.
   bool streaming;
 };
 
 BRAID_RT_API void reduce(const Reduction &reduction);
 
-/// The same, bit for bit, for processors that have AVX2; reduce chooses.
+/// The same for processors with AVX2, with the same bits. `reduce` calls it.
 void reduceAVX2(const Reduction &reduction);
 
-/// memcpy, past the caches when `streaming`.
+/// Copies bytes. With `streaming` the stores bypass the caches.
 BRAID_RT_API void copyBytes(char *destination, const char *source,
                             int64_t bytes, bool streaming);
 

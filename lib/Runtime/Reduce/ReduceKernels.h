@@ -6,11 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Results depend on the order of the sources alone, never on how a buffer is
-// cut into pieces: each element is combined in the accumulator's type, source
-// by source, and rounded once. Compiled without contraction to FMA, once for
-// each set of instructions; everything here is private to the file that
-// includes it.
+// The kernels combine each element in the accumulator's type, source by source,
+// and round it once. So the result depends on the order of the sources, not on
+// the pieces of a buffer. Files compile the kernels without contraction to FMA,
+// one file for each set of instructions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,16 +25,16 @@
 #include <cstring>
 #include <type_traits>
 
-// Each file that includes this has a copy of its own on purpose.
+// The namespace is anonymous so that each file that includes this has a copy.
 // NOLINTNEXTLINE(misc-anonymous-namespace-in-header)
 namespace {
 using namespace braid::rt;
 
 //===----------------------------------------------------------------------===//
-// Element types: how they are stored and in what they are combined
+// Element types: storage and accumulator
 //===----------------------------------------------------------------------===//
 
-/// Types that are combined as they are.
+/// Types whose accumulator is the type itself.
 template <typename T> struct Plain {
   using Storage = T;
   using Accumulator = T;
@@ -68,7 +67,7 @@ template <typename Format> struct F8 {
   static uint8_t store(float value) { return Format::fromFloat(value); }
 };
 
-/// Integers that are averaged: the sum must not wrap before it is divided.
+/// Averages of integers. The accumulator is wider: the sum must not wrap.
 template <typename T> struct Widened {
   using Storage = T;
   using Accumulator = int64_t;
@@ -104,7 +103,8 @@ struct Product {
     return wrapping(a, b, [](auto x, auto y) { return x * y; });
   }
 };
-// The first of two equal values stays (of -0 and 0, too); a NaN stays or wins.
+// Of two equal values, -0 and 0 included, the first is the result. A NaN is the
+// result if either value is one.
 struct Min {
   template <typename T> static T apply(T a, T b) {
     // NOLINTNEXTLINE(misc-redundant-expression): true of a NaN alone.
@@ -137,7 +137,7 @@ struct BitXor {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Bytes of the accumulators of one piece: they stay in the first-level cache.
+/// The bytes of the accumulators of one piece, which fit the first-level cache.
 static constexpr int64_t pieceBytes = 8192;
 
 /// The scale of one source as an accumulator; complex numbers have two parts.

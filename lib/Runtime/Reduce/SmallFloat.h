@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Branch-free where that lets loops vectorize; all round to nearest, ties to
-// even. Private to each file that includes them, which may be compiled for
-// other instructions than its neighbours.
+// The conversions round to nearest, ties to even. Those in loops have no
+// branches, so that compilers vectorize them. Each file that includes this has
+// a private copy, compiled for the instructions of that file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,7 +75,7 @@ static inline uint16_t floatToF16(float value) {
 
 /// The two 8-bit formats of the OCP specification: E4M3FN has no infinity and
 /// overflows to NaN, E5M2 is a shortened f16.
-// Each file that includes this has a copy of its own on purpose.
+// The namespace is anonymous so that each file that includes this has a copy.
 // NOLINTNEXTLINE(misc-anonymous-namespace-in-header)
 namespace {
 template <int mantissaBits, int bias, bool hasInfinity> struct Float8 {
@@ -83,7 +83,7 @@ template <int mantissaBits, int bias, bool hasInfinity> struct Float8 {
   static constexpr uint32_t overflow = hasInfinity ? 0x7c : 0x7f;
   static constexpr int smallestExponent = 1 - bias;
 
-  /// By way of the f16 with the same fields, whose bias is 15.
+  /// Converts through the f16 with the same fields, whose bias is 15.
   static float toFloat(uint8_t code) {
     uint32_t magnitude = code & 0x7f;
     auto half = static_cast<uint16_t>((code & 0x80) << 8 |

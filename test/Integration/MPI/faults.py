@@ -1,20 +1,24 @@
 # REQUIRES: mpi
 # RUN: rm -rf %t
-# RUN: %python %s %t
+# RUN: %python %s %t killed_in_compute killed_in_a_wait killed_in_a_collective
 """Ranks that die, stop, stay away, run another program or have no memory: the message
-says so, the exit status is not 0, and no process is left.
+says so, the exit status is not 0, and no process is left. faults_silent.py and
+faults_errors.py run the other faults: each test has a time limit of its own.
 
-The printed times are to be at most the timeout and 2 s. What ends the test is 20 s,
-since a busy machine decides the rest; BRAID_MPI_FAULT_GRACE=2 asks for the limit.
+The script waits for output and for the ends of processes, not for times. A job that
+does not end is ended after LIMIT. The printed times are to be at most the timeout and
+2 s; BRAID_MPI_FAULT_GRACE=2 makes a longer time an error.
 
 BRAID_MPI_FAULT_ROUNDS says how often each fault is tried (2), on 2 and 3 ranks, over
-shared memory and TCP in turns.
+shared memory and TCP in turns. Without names of faults the script tries all of them.
 """
 
 import contextlib
 import os
 import random
+import select
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -22,9 +26,9 @@ import time
 import braid_testing as bt
 import mpi_testing as mt
 
-TIMEOUT = 1  # s: what a rank waits for another one
-GRACE = float(os.environ.get("BRAID_MPI_FAULT_GRACE", "20"))  # s: until the ranks are gone
-MPIRUN = 2   # s: until mpirun, which cleans up after them, has gone, too
+TIMEOUT = 1   # s: what a rank waits for another one
+LIMIT = 100   # s: after which a job counts as hung; shorter than rank 1 counts in `late`
+GRACE = float(os.environ.get("BRAID_MPI_FAULT_GRACE", LIMIT))  # s: until the ranks are gone
 
 PROGRAM = """
 comm.group @world all
@@ -105,28 +109,37 @@ class Job:
         self.command = command
         self.process = mt.start(command, {"BRAID_DEBUG": debug})
         self.output = []
-        self.readers = [threading.Thread(target=self._read, args=(stream,))
+        self.changed = threading.Condition()
+        self.open_streams = 2
+        self.readers = [threading.Thread(target=self._read, args=(stream,), daemon=True)
                         for stream in (self.process.stdout, self.process.stderr)]
         for reader in self.readers:
             reader.start()
-        self.ranks = {}
+        self.ranks = {}  # A descriptor of the process of each rank, once found.
 
     def _read(self, stream):
         for line in stream:
-            self.output.append(line)
+            with self.changed:
+                self.output.append(line)
+                self.changed.notify_all()
+        with self.changed:
+            self.open_streams -= 1
+            self.changed.notify_all()
 
     def text(self):
         return "".join(self.output)
 
-    def await_text(self, text):
-        end = time.monotonic() + 60
-        while text not in self.text():
-            if time.monotonic() > end or self.process.poll() is not None:
-                self.end(f"'{text}' did not appear")
-            time.sleep(0.01)
+    def await_text(self, text, count=1):
+        """Returns when the job has printed the text `count` times."""
+        def is_printed():
+            return self.text().count(text) >= count
+        with self.changed:
+            self.changed.wait_for(lambda: is_printed() or not self.open_streams, LIMIT)
+        if not is_printed():
+            self.end(f"'{text}' appears {self.text().count(text)} times, expected {count}")
 
-    def find_ranks(self):
-        """The process of each rank: mpirun's children."""
+    def find_ranks(self, count):
+        """Finds the processes of all ranks, mpirun's children, which have printed."""
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{pid}/stat") as file:
@@ -135,54 +148,54 @@ class Job:
                     continue
                 with open(f"/proc/{pid}/environ") as file:
                     variables = dict(item.partition("=")[::2] for item in file.read().split("\0"))
+                if "OMPI_COMM_WORLD_RANK" in variables:
+                    rank = int(variables["OMPI_COMM_WORLD_RANK"])
+                    self.ranks[rank] = os.pidfd_open(int(pid))
             except (FileNotFoundError, ProcessLookupError, PermissionError):
                 continue
-            if "OMPI_COMM_WORLD_RANK" in variables:
-                self.ranks[int(variables["OMPI_COMM_WORLD_RANK"])] = int(pid)
+        if sorted(self.ranks) != list(range(count)):
+            self.end(f"found the processes of ranks {sorted(self.ranks)}")
 
-    def alive(self):
-        """The ranks' processes that still run; a zombie does not."""
-        left = []
-        for rank, pid in self.ranks.items():
-            try:
-                with open(f"/proc/{pid}/stat") as file:
-                    if file.read().rpartition(")")[2].split()[0] not in "ZX":
-                        left.append(rank)
-            except (FileNotFoundError, ProcessLookupError):
-                pass
-        return left
+    def signal(self, rank, number):
+        signal.pidfd_send_signal(self.ranks[rank], number)
+
+    def await_rank(self, rank, seconds):
+        """Returns whether the process of the rank ends in time."""
+        return bool(select.select([self.ranks[rank]], [], [], max(0, seconds))[0])
 
     def end(self, why):
-        """Ends all processes, and the test with the reason."""
+        """Ends all processes, and the fault's round with the reason."""
+        for rank in self.ranks:
+            with contextlib.suppress(ProcessLookupError):
+                self.signal(rank, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
-            for rank in self.alive():
-                os.kill(self.ranks[rank], signal.SIGKILL)
             os.killpg(self.process.pid, signal.SIGKILL)
         sys.exit(f"{' '.join(self.command)}: {why}\n{self.text()[-6000:]}")
 
     def check_end(self, seconds, *texts):
-        """All ranks are gone `seconds` from now, and mpirun soon after, with these texts
-        and an exit status. Gives the time that the ranks took."""
+        """Waits until all ranks are gone, then for mpirun, which fails, and checks what
+        they have printed. The ranks have `seconds` and GRACE. Returns their time."""
         begin = time.monotonic()
-        taken = None
-        while self.process.poll() is None or self.alive():
-            passed = time.monotonic() - begin
-            if taken is None and self.ranks and not self.alive():
-                taken = passed
-            if passed > seconds + (0 if taken is None else MPIRUN):
-                self.end(f"after {passed:.1f} s mpirun has status {self.process.poll()}, and "
-                         f"ranks {self.alive()} still run")
-            time.sleep(0.02)
-        if taken is None:
+        end = begin + seconds + GRACE
+        late = [rank for rank in self.ranks if not self.await_rank(rank, end - time.monotonic())]
+        taken = time.monotonic() - begin
+        if late:
+            self.end(f"after {taken:.1f} s ranks {late} still run")
+        try:
+            self.process.wait(LIMIT if self.ranks else seconds + GRACE)
+        except subprocess.TimeoutExpired:
+            self.end(f"after {time.monotonic() - begin:.1f} s mpirun still runs")
+        if not self.ranks:
             taken = time.monotonic() - begin
-        self.mpirun_after = time.monotonic() - begin - taken
         for reader in self.readers:
-            reader.join()
+            reader.join(LIMIT)
         if self.process.returncode == 0:
             self.end("exit status 0")
         for text in texts:
             if text not in self.text():
                 self.end(f"the output lacks '{text}'")
+        for descriptor in self.ranks.values():
+            os.close(descriptor)
         return taken
 
 
@@ -194,16 +207,18 @@ def launch(ranks, transport, program, entry, timeout="60s"):
                "DETAIL" if entry == "late" else "INFO")
 
 
-def killed(program, ranks, transport, victim, entry, awaited):
-    """SIGKILL of a rank while `entry` runs, after `awaited` was printed."""
-    job = launch(ranks, transport, program, entry)
-    job.await_text(awaited)
-    job.find_ranks()
-    if sorted(job.ranks) != list(range(ranks)):
-        job.end(f"found the processes of ranks {sorted(job.ranks)}")
+COMMUNICATOR = "communicator of group @world"  # Each rank says that it has made it.
+
+
+def killed(program, ranks, transport, victim, entry, awaited, count=1):
+    """SIGKILL of a rank while `entry` runs, after `awaited` was printed. Nobody's timeout
+    ends the job in its place."""
+    job = launch(ranks, transport, program, entry, "3600s")
+    job.await_text(awaited, count)
+    job.find_ranks(ranks)
     time.sleep(random.uniform(0.1, 0.4))
-    os.kill(job.ranks[victim], signal.SIGKILL)
-    return job.check_end(GRACE, "signal 9")
+    job.signal(victim, signal.SIGKILL)
+    return job.check_end(0, "signal 9")
 
 
 def killed_in_compute(program, ranks, transport):
@@ -216,26 +231,26 @@ def killed_in_a_wait(program, ranks, transport):
 
 def killed_in_a_collective(program, ranks, transport):
     return killed(program, ranks, transport, random.randrange(ranks), "reduces",
-                  "communicator of group @world")
+                  COMMUNICATOR, ranks)
 
 
 def late_rank(program, ranks, transport):
     job = launch(ranks, transport, program, "late", f"{TIMEOUT}s")
     job.await_text("rank 0: starts barrier")
-    job.find_ranks()
+    job.find_ranks(ranks)
     return job.check_end(
-        TIMEOUT + GRACE, f"timed out after {1000 * TIMEOUT} ms",
+        TIMEOUT, f"timed out after {1000 * TIMEOUT} ms",
         "rank 1 has not started collective number 1 of group @world")
 
 
 def stopped_rank(program, ranks, transport):
     """A process that the system does not run cannot even answer."""
     job = launch(ranks, transport, program, "reduces", f"{TIMEOUT}s")
-    job.await_text("communicator of group @world")
-    job.find_ranks()
+    job.await_text(COMMUNICATOR, ranks)
+    job.find_ranks(ranks)
     time.sleep(random.uniform(0.1, 0.4))
-    os.kill(job.ranks[1], signal.SIGSTOP)
-    return job.check_end(TIMEOUT + GRACE, f"timed out after {1000 * TIMEOUT} ms", "rank 1")
+    job.signal(1, signal.SIGSTOP)
+    return job.check_end(TIMEOUT, f"timed out after {1000 * TIMEOUT} ms", "rank 1")
 
 
 def other_program(program, ranks, transport):
@@ -244,26 +259,27 @@ def other_program(program, ranks, transport):
     command = mt.mpirun_words(ranks - 1, [*words, "--entry=reduces"], transport)
     command += [":", "-n", "1", *words, "--entry=barrier"]
     return Job(command).check_end(
-        15, "the ranks of group @world disagree in collective number 1",
+        13, "the ranks of group @world disagree in collective number 1",
         f"rank {ranks - 1} runs barrier", "rank 0 runs all_reduce max")
 
 
 def out_of_memory(program, ranks, transport):
     job = launch(ranks, transport, program, "memory")
-    return job.check_end(15, "rank 1: cannot allocate 4611686018427387904 bytes")
+    return job.check_end(13, "rank 1: cannot allocate 4611686018427387904 bytes")
 
 
-FAULTS = [killed_in_compute, killed_in_a_wait, killed_in_a_collective, late_rank,
-          stopped_rank, other_program, out_of_memory]
+FAULTS = {fault.__name__: fault
+          for fault in [killed_in_compute, killed_in_a_wait, killed_in_a_collective,
+                        late_rank, stopped_rank, other_program, out_of_memory]}
 
 
 def main():
-    directory = sys.argv[1]
+    directory, *names = sys.argv[1:]
     program = bt.compile_program(PROGRAM, directory, passes="none")
     rounds = int(os.environ.get("BRAID_MPI_FAULT_ROUNDS", "2"))
     random.seed(rounds)
     errors = []
-    for fault in FAULTS:
+    for fault in [FAULTS[name] for name in names or FAULTS]:
         times = []
         for number in range(rounds):
             try:

@@ -28,13 +28,13 @@ static void shortTimeout(braid_rt_config &config) {
 }
 
 namespace {
-/// Four floats per rank to play with, and a site per rank.
+/// Operands with `rows` rows of four floats for each rank, and a site per rank.
 struct Data {
-  explicit Data(int32_t ranks)
+  explicit Data(int32_t ranks, int64_t rows = 16)
       : source(ranks), destination(ranks), site(ranks) {
     for (int32_t rank = 0; rank < ranks; ++rank) {
-      source[rank] = Buffer(BRAID_RT_F32, {16, 4});
-      destination[rank] = Buffer(BRAID_RT_F32, {64, 4});
+      source[rank] = Buffer(BRAID_RT_F32, {rows, 4});
+      destination[rank] = Buffer(BRAID_RT_F32, {4 * rows, 4});
       site[rank] = siteAt(10 + rank, "ar");
     }
   }
@@ -133,6 +133,27 @@ TEST(Disagreement, OfSize) {
   expectDisagreement(
       2, [&](int32_t rank) { data.allReduce(rank, rank ? 2 : 4); },
       "tensor<4x4xf32>", "tensor<2x4xf32>");
+}
+
+TEST(Disagreement, OfReductionOfLargeOperands) {
+  BRAID_NEEDS_OWN_WORLD(2);
+  Data data(2, 8192);
+  expectDisagreement(
+      2,
+      [&](int32_t rank) {
+        data.allReduce(rank, 8192, BRAID_RT_F32,
+                       rank ? BRAID_RT_MAX : BRAID_RT_SUM);
+      },
+      "rank 0 runs all_reduce sum tensor<8192x4xf32>",
+      "rank 1 runs all_reduce max tensor<8192x4xf32>");
+}
+
+TEST(Disagreement, OfSizeOfLargeOperands) {
+  BRAID_NEEDS_OWN_WORLD(2);
+  Data data(2, 8192);
+  expectDisagreement(
+      2, [&](int32_t rank) { data.allReduce(rank, rank ? 1024 : 8192); },
+      "tensor<8192x4xf32>", "tensor<1024x4xf32>");
 }
 
 TEST(Disagreement, OfReduction) {
@@ -257,6 +278,38 @@ TEST(Missing, RankThatComesAfterTheTimeoutGetsTheErrorToo) {
               AllOf(StartsWith("prog.mlir:11:3 (ar): rank 1: timed out"),
                     HasSubstr("rank 1 has not started collective number 1"),
                     HasSubstr("rank 0 waits for all_reduce")));
+}
+
+TEST(Missing, RankThatComesAfterTheTimeoutWritesToNoMemory) {
+  BRAID_NEEDS_OWN_WORLD(2);
+  constexpr int64_t rows = 8192;
+  Data data(2, rows);
+  std::vector<int32_t> local;
+  {
+    World world(2, shortTimeout);
+    world.run([&](int32_t rank) {
+      if (rank == 1)
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      int64_t part[] = {rows, 4}, whole[] = {2 * rows, 4};
+      braid_rt_view from = {data.source[rank].data.data(), part, BRAID_RT_F32,
+                            2};
+      braid_rt_view to = {data.destination[rank].data.data(), whole,
+                          BRAID_RT_F32, 2};
+      void *request =
+          braid_rt_all_gather(&worldGroup, 1, &from, &to, 0, &data.site[rank]);
+      braid_rt_wait(request, &data.site[rank]);
+    });
+    local = world.localRanks();
+    for (int32_t rank : local) {
+      expectError(world, rank, HasSubstr("timed out"));
+      auto &bytes = data.destination[rank].data;
+      std::fill(bytes.begin(), bytes.end(), 77);
+    }
+    // The others may still come, and the engine goes on until all have left.
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  for (int32_t rank : local)
+    EXPECT_THAT(data.destination[rank].data, testing::Each(77));
 }
 
 TEST(Missing, RankThatHasEndedIsNamedAtOnce) {
