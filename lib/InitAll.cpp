@@ -10,10 +10,10 @@
 
 #include "braid/Conversion/CommToLLVM/CommToLLVM.h"
 #include "braid/Conversion/Passes.h"
+#include "braid/Cost/IR/CostExternalModels.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Pipelines/Pipelines.h"
-#include "braid/Schedule/CostExternalModels.h"
 #include "mlir/Target/LLVM/NVVM/Target.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"

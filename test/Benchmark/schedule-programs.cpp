@@ -16,12 +16,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/RankUniformity.h"
 #include "braid/InitAll.h"
-#include "braid/Schedule/CostModel.h"
-#include "braid/Schedule/ProblemBuilder.h"
-#include "braid/Schedule/RankUniformity.h"
-#include "braid/Schedule/ScheduleChanges.h"
-#include "braid/Schedule/SearchSchedule.h"
+#include "braid/Schedule/Search/SearchSchedule.h"
+#include "braid/Schedule/Simulation/SimulatedOrder.h"
+#include "braid/ScheduleIR/CostModel.h"
+#include "braid/ScheduleIR/ProblemBuilder.h"
+#include "braid/ScheduleIR/ScheduleChanges.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -18,10 +18,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ExhaustiveSearch.h"
-#include "LayeredGraphs.h"
+#include "TestProblems/ExhaustiveSearch.h"
+#include "TestProblems/LayeredGraphs.h"
+#include "braid/Schedule/Simulation/SimulatedOrder.h"
 
-#include "braid/Schedule/SearchSchedule.h"
+#include "braid/Schedule/Search/SearchSchedule.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"

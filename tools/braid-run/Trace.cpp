@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Fields and names are those of Kineto, as in the traces of comm-report
-// (lib/Schedule/ReportTrace.cpp): Holistic Trace Analysis takes whatever has a
+// (lib/Report/ReportTrace.cpp): Holistic Trace Analysis takes whatever has a
 // `stream` for work of the GPU, and what begins with "nccl" for communication.
 //
 //===----------------------------------------------------------------------===//

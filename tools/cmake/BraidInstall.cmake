@@ -3,6 +3,10 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 get_property(BRAID_LIBRARIES GLOBAL PROPERTY BRAID_LIBRARIES)
+get_property(BRAID_PURE_LIBRARIES GLOBAL PROPERTY BRAID_PURE_LIBRARIES)
+get_property(BRAID_SCHEDULE_LIBRARIES GLOBAL PROPERTY BRAID_SCHEDULE_LIBRARIES)
+list(APPEND BRAID_LIBRARIES ${BRAID_PURE_LIBRARIES})
+list(REMOVE_ITEM BRAID_LIBRARIES ${BRAID_SCHEDULE_LIBRARIES})
 get_property(BRAID_TOOLS GLOBAL PROPERTY BRAID_TOOLS)
 set(BRAID_PLUGINS ${BRAID_TOOLS})
 list(FILTER BRAID_PLUGINS INCLUDE REGEX "Plugin$")
@@ -18,6 +22,14 @@ install(TARGETS ${BRAID_LIBRARIES} ${BRAID_TOOLS} EXPORT BraidTargets
   RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+# The component of what knows no MLIR; a full installation has it, too.
+install(TARGETS ${BRAID_SCHEDULE_LIBRARIES} EXPORT BraidScheduleTargets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT schedule)
+foreach(folder Schedule Support)
+  install(DIRECTORY "${BRAID_INCLUDE_DIR}/braid/${folder}"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/braid" COMPONENT schedule
+    FILES_MATCHING PATTERN "*.h" PATTERN IR EXCLUDE)
+endforeach()
 install(TARGETS ${BRAID_PLUGINS} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY "${BRAID_INCLUDE_DIR}/" "${BRAID_GENERATED_INCLUDE_DIR}/"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
@@ -39,10 +51,12 @@ install(TARGETS ${bundled}
 
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/Braid")
 install(EXPORT BraidTargets DESTINATION "${package}")
+install(EXPORT BraidScheduleTargets DESTINATION "${package}" COMPONENT schedule)
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/BraidConfig.cmake.in"
   "${CMAKE_BINARY_DIR}/cmake/BraidConfig.cmake" INSTALL_DESTINATION "${package}")
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/cmake/BraidConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/cmake/BraidConfig.cmake"
               "${CMAKE_BINARY_DIR}/cmake/BraidConfigVersion.cmake"
-  DESTINATION "${package}")
+  DESTINATION "${package}" COMPONENT schedule)
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT schedule)

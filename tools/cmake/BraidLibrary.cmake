@@ -5,15 +5,15 @@ target_compile_options(braid_options INTERFACE
   -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
   $<$<BOOL:${BRAID_ENABLE_WERROR}>:-Werror>)
 
-# braid_compiler_flags(target): include directories and flags of code that uses
-# LLVM and MLIR. Their headers are system headers: their warnings are not ours.
-function(braid_compiler_flags target)
+# braid_llvm_flags(target): include directories and flags of code that uses LLVM.
+# Its headers are system headers: their warnings are not ours.
+function(braid_llvm_flags target)
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${BRAID_INCLUDE_DIR}>
     $<BUILD_INTERFACE:${BRAID_GENERATED_INCLUDE_DIR}>
     $<INSTALL_INTERFACE:include>)
   target_include_directories(${target} SYSTEM PUBLIC
-    "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS};${MLIR_INCLUDE_DIRS}>")
+    "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS}>")
   separate_arguments(definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
   target_compile_definitions(${target} PRIVATE ${definitions})
   if(NOT LLVM_ENABLE_EH)
@@ -28,18 +28,50 @@ function(braid_compiler_flags target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:braid_options>)
 endfunction()
 
+# braid_compiler_flags(target): the same of code that uses MLIR as well.
+function(braid_compiler_flags target)
+  braid_llvm_flags(${target})
+  target_include_directories(${target} SYSTEM PUBLIC
+    "$<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS}>")
+endfunction()
+
+# What both kinds of libraries have. Headers beside the sources of another room are
+# named by their path in lib.
+function(braid_define_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK_LIBS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/lib")
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
+endfunction()
+
 # braid_add_library(name sources... [DEPENDS targets...] [LINK_LIBS libraries...])
 # A static library of the compiler, linked against the shared MLIR (mixing the
 # shared and the static MLIR in one process duplicates its type ids).
 function(braid_add_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK_LIBS" ${ARGN})
-  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  braid_define_library(${name} ${ARGN})
   braid_compiler_flags(${name})
-  if(ARG_DEPENDS)
-    add_dependencies(${name} ${ARG_DEPENDS})
-  endif()
-  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
+  target_link_libraries(${name} PUBLIC MLIR LLVM)
   set_property(GLOBAL APPEND PROPERTY BRAID_LIBRARIES ${name})
+endfunction()
+
+# braid_add_pure_library(name sources... [DEPENDS targets...] [LINK_LIBS libraries...])
+# A static library that links LLVM without MLIR. A program of the whole library and
+# of what it names as its libraries shows that it needs no more.
+function(braid_add_pure_library name)
+  braid_define_library(${name} ${ARGN})
+  braid_llvm_flags(${name})
+  target_link_libraries(${name} PUBLIC LLVM)
+  set_property(GLOBAL APPEND PROPERTY BRAID_PURE_LIBRARIES ${name})
+  if(BRAID_INCLUDE_TESTS)
+    add_executable(${name}Alone "${PROJECT_SOURCE_DIR}/tools/cmake/Alone.cpp")
+    set_target_properties(${name}Alone PROPERTIES
+      RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+    target_link_libraries(${name}Alone PRIVATE
+      -Wl,--whole-archive ${name} -Wl,--no-whole-archive)
+  endif()
 endfunction()
 
 # braid_add_tool(name sources... [LINK_LIBS libraries...])

@@ -33,6 +33,11 @@ while read -r file; do
     finding "$file: no licence header (see the head of lib/InitAll.cpp)"
 done < <(files 'include/*.h' 'include/*.td' 'lib/*.cpp' 'lib/*.h' 'tools/*.cpp' 'tools/*.h' 'test/Unit/*.cpp' 'test/Unit/*.h')
 
+step "includes between rooms"
+while read -r line; do
+  finding "$line"
+done < <("$ROOT/tools/dev/layers.py" 2>&1 || true)
+
 step "white space"
 while read -r line; do
   finding "$line: trailing white space"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds with sanitizers and assertions in folders below the build folder, and runs
 #  - with those for addresses and undefined behaviour: every lit test that needs no
-#    other tool of Braid than braid-opt, the unit tests of the scheduling library
-#    and of the cost models, and mutated programs through pipelines of every pass;
+#    other tool of Braid than braid-opt, the unit tests of scheduling and of the
+#    cost models, and mutated programs through pipelines of every pass;
 #  - with the one for races: the unit tests of the runtime.
 # The last line reads "N passed, M failed", with the parts that failed behind it.
 #
@@ -68,7 +68,8 @@ failedOf() {
 }
 
 SECONDS=0
-if build address "$address" braid-opt BraidScheduleTests BraidCostModelTests; then
+if build address "$address" braid-opt BraidSupportTests BraidScheduleTests BraidAnalysisTests BraidCostTests \
+  BraidCostModelTests; then
   # What needs another tool, or a program in Python, is no test of braid-opt alone.
   cd "$ROOT"
   mapfile -t tests < <(git ls-files -- 'test/*.mlir' 'test/*.test' | xargs grep -l 'RUN:.*braid-opt')
@@ -85,8 +86,11 @@ if build address "$address" braid-opt BraidScheduleTests BraidCostModelTests; th
   # Without a result there is nothing to read.
   add "lit tests" "${litPassed:-0}" "${litFailed:-1}"
 
+  unitTests "$address/test/Unit/Support/BraidSupportTests"
   unitTests "$address/test/Unit/Schedule/BraidScheduleTests"
-  unitTests "$address/test/Unit/Schedule/BraidCostModelTests"
+  unitTests "$address/test/Unit/Analysis/BraidAnalysisTests"
+  unitTests "$address/test/Unit/Cost/BraidCostTests"
+  unitTests "$address/test/Unit/ScheduleIR/BraidCostModelTests"
 
   programs=${PROGRAMS:-1500}
   step "$programs mutated programs"

@@ -10,7 +10,7 @@
 
 #include "braid/Conversion/Passes.h"
 #include "braid/Conversion/ProgramAttributes.h"
-#include "braid/Support/Remarks.h"
+#include "braid/Support/IR/Remarks.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"

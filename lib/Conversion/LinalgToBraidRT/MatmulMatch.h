@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_CONVERSION_LINALGTOBRAIDRT_MATMULMATCH_H
 #define BRAID_LIB_CONVERSION_LINALGTOBRAIDRT_MATMULMATCH_H
 
-#include "braid/Conversion/MatmulAttributes.h"
+#include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace braid {

@@ -15,7 +15,7 @@
 #include "braid/Conversion/ProgramAttributes.h"
 #include "braid/Conversion/RuntimeCalls.h"
 #include "braid/MemoryPlan/ArenaPlan.h"
-#include "braid/Support/Remarks.h"
+#include "braid/Support/IR/Remarks.h"
 #include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

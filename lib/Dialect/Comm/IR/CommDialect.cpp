@@ -21,6 +21,7 @@
 using namespace mlir;
 using namespace braid::comm;
 
+#include "braid/Dialect/Comm/IR/CollectiveKind.cpp.inc"
 #include "braid/Dialect/Comm/IR/CommDialect.cpp.inc"
 #include "braid/Dialect/Comm/IR/CommEnums.cpp.inc"
 #include "braid/Dialect/Comm/IR/CommInterfaces.cpp.inc"

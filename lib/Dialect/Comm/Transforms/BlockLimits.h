@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_BLOCKLIMITS_H
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_BLOCKLIMITS_H
 
-#include "braid/Schedule/SearchSchedule.h"
+#include "braid/Schedule/Search/SearchSchedule.h"
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/SymbolTable.h"

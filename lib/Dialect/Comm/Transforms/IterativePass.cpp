@@ -8,10 +8,10 @@
 
 #include "IterativePass.h"
 
-#include "braid/Conversion/MatmulAttributes.h"
+#include "braid/Analysis/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
-#include "braid/Schedule/RankUniformity.h"
-#include "braid/Schedule/Text.h"
+#include "braid/Support/MatmulAttributes.h"
+#include "braid/Support/Text.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

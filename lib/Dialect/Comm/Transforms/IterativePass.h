@@ -11,7 +11,7 @@
 
 #include "SchedulingPass.h"
 
-#include "braid/Schedule/IterativeOverlap.h"
+#include "braid/Schedule/Heuristics/IterativeOverlap.h"
 
 #include <string>
 

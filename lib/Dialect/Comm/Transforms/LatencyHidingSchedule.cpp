@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/LatencyHidingSchedule.h"
+#include "braid/Schedule/Heuristics/LatencyHidingSchedule.h"
 
 #include "SchedulingPass.h"
 
+#include "braid/Analysis/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Schedule/RankUniformity.h"
-#include "braid/Support/Remarks.h"
+#include "braid/Support/IR/Remarks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

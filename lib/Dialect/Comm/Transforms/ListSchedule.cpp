@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/ListSchedule.h"
+#include "braid/Schedule/Heuristics/ListSchedule.h"
 
 #include "SchedulingPass.h"
 
+#include "braid/Analysis/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Schedule/RankUniformity.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

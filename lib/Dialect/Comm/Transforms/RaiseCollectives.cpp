@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/RaiseCollectives.h"
+#include "braid/Schedule/Heuristics/RaiseCollectives.h"
 
 #include "SchedulingPass.h"
 

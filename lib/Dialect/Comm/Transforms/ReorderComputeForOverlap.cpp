@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/ReorderComputeForOverlap.h"
+#include "braid/Schedule/Heuristics/ReorderComputeForOverlap.h"
 
 #include "SchedulingPass.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Schedule/CostModel.h"
+#include "braid/ScheduleIR/CostModel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -9,7 +9,7 @@
 #include "SchedulingPass.h"
 
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Schedule/Report.h"
+#include "braid/Report/Report.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"

@@ -8,7 +8,7 @@
 
 #include "SchedulingPass.h"
 
-#include "braid/Schedule/Units.h"
+#include "braid/Support/Units.h"
 #include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"

@@ -9,10 +9,10 @@
 #ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULINGPASS_H
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULINGPASS_H
 
-#include "braid/Schedule/CostModel.h"
-#include "braid/Schedule/GraphBuilder.h"
-#include "braid/Schedule/ProblemBuilder.h"
-#include "braid/Schedule/ScheduleChanges.h"
+#include "braid/ScheduleIR/CostModel.h"
+#include "braid/ScheduleIR/GraphBuilder.h"
+#include "braid/ScheduleIR/ProblemBuilder.h"
+#include "braid/ScheduleIR/ScheduleChanges.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

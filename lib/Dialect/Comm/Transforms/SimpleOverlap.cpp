@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/SimpleOverlap.h"
+#include "braid/Schedule/Heuristics/SimpleOverlap.h"
 
 #include "SchedulingPass.h"
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/SinkWaits.h"
+#include "braid/Schedule/Heuristics/SinkWaits.h"
 
 #include "SchedulingPass.h"
 

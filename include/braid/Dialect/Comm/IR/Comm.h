@@ -9,6 +9,7 @@
 #ifndef BRAID_DIALECT_COMM_IR_COMM_H
 #define BRAID_DIALECT_COMM_IR_COMM_H
 
+#include "braid/Dialect/Comm/IR/CollectiveKind.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"

@@ -1,0 +1,101 @@
+//===- OpEffects.h - What ops do besides computing -------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_ANALYSIS_OPEFFECTS_H
+#define BRAID_ANALYSIS_OPEFFECTS_H
+
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Support/TypeID.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace braid {
+
+class CallEffects;
+
+/// What an op, with all that is nested in it, does besides computing its
+/// results from its operands.
+struct OpEffects {
+  /// A read or write of the memory that `buffer` points to; of memory that
+  /// nothing names if `buffer` is null.
+  struct Access {
+    mlir::Value buffer;
+    bool isWrite;
+  };
+  llvm::SmallVector<Access, 4> accesses;
+
+  /// Reads and writes of what is no memory, such as an output stream.
+  struct ResourceAccess {
+    mlir::TypeID resource;
+    bool isWrite;
+  };
+  llvm::SmallVector<ResourceAccess, 0> resources;
+
+  /// Nothing is known of the effects of some part of the op.
+  bool isUnknown = false;
+  /// Something nested in the op, or the op itself, starts an operation ...
+  bool hasStart = false;
+  /// ... or waits for one.
+  bool hasWait = false;
+
+  /// True if the op does what others could observe by other means than the
+  /// contents of a buffer that they know.
+  bool hasSideEffects() const;
+};
+
+/// True if `op` has a region with something in it. Most ops have none, and need
+/// not be walked.
+bool hasNestedOps(mlir::Operation *op);
+
+/// Collects the effects of `op` and of what is nested in it. A call has the
+/// effects that `calls` tells.
+OpEffects getOpEffects(mlir::Operation *op, CallEffects &calls);
+
+/// What calls do. A function's effects are those of its body and of all that it
+/// calls, also in circles. A declaration has the effects that its
+/// `comm.effects` attribute states; without one, nothing is known of it.
+class CallEffects {
+public:
+  /// Without `entersBodies` it looks at declarations alone, and nothing is
+  /// known of a function that has a body. This is for passes on functions,
+  /// which may not look into other functions, as those may be changing.
+  explicit CallEffects(bool entersBodies) : entersBodies(entersBodies) {}
+
+  /// Adds the effects of `call` itself to `effects`. What a function does is
+  /// worked out when the first call of it comes, and remembered: all is linear
+  /// in the ops of what is called, and in the calls times their arguments.
+  void addEffects(mlir::CallOpInterface call, OpEffects &effects);
+
+private:
+  /// The effects of a function in terms of its arguments.
+  struct Summary {
+    bool isUnknown = false;
+    bool hasStart = false;
+    bool hasWait = false;
+    bool readsMemory = false;
+    bool writesMemory = false;
+    llvm::SmallVector<bool> readsArgument, writesArgument;
+
+    bool operator==(const Summary &other) const;
+  };
+  /// The effects of the body of `function`, with what is known of its calls.
+  Summary summarize(mlir::Operation *function);
+  void summarizeWithCallees(mlir::Operation *callee);
+  mlir::FunctionOpInterface getCallee(mlir::CallOpInterface call);
+
+  bool entersBodies;
+  mlir::SymbolTableCollection symbolTables;
+  llvm::DenseMap<mlir::Operation *, Summary> summaries;
+};
+
+} // namespace braid
+
+#endif // BRAID_ANALYSIS_OPEFFECTS_H

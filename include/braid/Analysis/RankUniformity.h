@@ -1,0 +1,56 @@
+//===- RankUniformity.h - What all ranks do alike ---------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_ANALYSIS_RANKUNIFORMITY_H
+#define BRAID_ANALYSIS_RANKUNIFORMITY_H
+
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace braid {
+
+/// True if `value` is known to be the same on all ranks: constants, the size of
+/// a group whose lists have one length, the induction variables of loops whose
+/// bounds are uniform, and what is computed from these alone without effects.
+/// Arguments and the contents of memory may differ.
+bool isUniform(mlir::Value value);
+
+/// Tells where the order of collectives may be chosen freely: in blocks that
+/// all ranks of a group reach with the same text around them, so that one order
+/// is the same on all of them. Where ranks may take different ways, a rank on
+/// one meets a rank on the other in the same collective, and both texts have to
+/// keep the order that they were written in.
+class RankUniformity {
+public:
+  /// `root`: what a pass may look into. The callers of a private function are
+  /// known if it is a module.
+  explicit RankUniformity(mlir::Operation *root);
+
+  /// True if all ranks that run `block` come to it in the same text: no module
+  /// around it is `comm.mpmd`, all conditions and loop bounds up to the
+  /// function are uniform, and so are those around all known calls of the
+  /// function. Public functions are taken to be called by all ranks together; a
+  /// private function whose callers are not known is not.
+  bool areReachedTogether(mlir::Block &block);
+
+private:
+  bool areEnteredTogether(mlir::Operation *function);
+
+  bool knowsCallers;
+  /// The symbols in ops below the root that may stand for functions, by the
+  /// function.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>> users;
+  llvm::DenseMap<mlir::Operation *, bool> enteredTogether;
+};
+
+} // namespace braid
+
+#endif // BRAID_ANALYSIS_RANKUNIFORMITY_H

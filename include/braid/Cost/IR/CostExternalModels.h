@@ -1,0 +1,30 @@
+//===- CostExternalModels.h - Costs of other dialects' ops ------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_COST_IR_COSTEXTERNALMODELS_H
+#define BRAID_COST_IR_COSTEXTERNALMODELS_H
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace braid {
+
+/// Makes the ops of linalg, tensor, memref, arith and math, and `comm.compute`
+/// with a region, implement `CostOpInterface`.
+void registerCostExternalModels(mlir::DialectRegistry &registry);
+
+/// Parts of the above, one for each group of dialects.
+void registerLinalgCostModels(mlir::DialectRegistry &registry);
+void registerElementwiseCostModels(mlir::DialectRegistry &registry);
+void registerDataMovementCostModels(mlir::DialectRegistry &registry);
+void registerComputeCostModel(mlir::DialectRegistry &registry);
+
+} // namespace braid
+
+#endif // BRAID_COST_IR_COSTEXTERNALMODELS_H

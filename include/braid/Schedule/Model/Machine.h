@@ -1,0 +1,74 @@
+//===- Machine.h - What ops share while they run ----------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The machine as the simulator sees it: streams and lanes each run one op at a
+// time; beside that, ops share multiprocessors, memory bandwidth and links. It
+// knows nothing of IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_SCHEDULE_MODEL_MACHINE_H
+#define BRAID_SCHEDULE_MODEL_MACHINE_H
+
+#include <cstdint>
+#include <vector>
+
+namespace braid {
+
+/// What an op takes of the machine while it runs. All zero: nothing that others
+/// could feel, and nothing that others could take away from it.
+struct ResourceDemand {
+  /// Of compute: the nanoseconds that its arithmetic takes on all
+  /// multiprocessors, at most its cost. It stretches when operations on lanes
+  /// hold some of them.
+  int64_t arithmeticNs = 0;
+  /// Of compute: its thread blocks, which run in waves of one a multiprocessor,
+  /// so that the last wave costs as much as a full one. 0: its arithmetic
+  /// spreads evenly.
+  int64_t tiles = 0;
+  /// Of an operation on a lane: the multiprocessors that it holds; 0 for one
+  /// that copy engines run.
+  int32_t multiprocessors = 0;
+  /// Bytes of device memory that it reads and writes.
+  int64_t memoryBytes = 0;
+  /// Of an operation on a lane: bytes that it sends over the link of the lane.
+  int64_t linkBytes = 0;
+};
+
+/// A machine. The default is the textbook machine (`ideal`), where nothing is
+/// shared and nothing takes time to launch.
+struct MachineModel {
+  /// 0: compute never feels that operations hold some.
+  int32_t multiprocessors = 0;
+  /// Bytes per ns of the device memory; 0: nobody has to share it.
+  double memoryBandwidth = 0;
+  /// Nanoseconds between two ops on the compute stream: each op with a cost
+  /// takes so much longer, but for those that stand for a body, whose cost has
+  /// the launches of the body in it.
+  int64_t launchNs = 0;
+  /// The link that each lane sends over, by lane. A lane that is not listed, or
+  /// listed with -1, has one of its own.
+  std::vector<int32_t> linkOfLane;
+  /// Bytes per ns of each link; 0: nobody has to share it.
+  std::vector<double> linkBandwidth;
+
+  /// True if ops may slow each other down. Otherwise each takes its cost (and
+  /// its launch) whenever it runs.
+  bool hasContention() const {
+    if (multiprocessors > 0 || memoryBandwidth > 0)
+      return true;
+    for (int32_t link : linkOfLane)
+      if (link >= 0 && linkBandwidth[link] > 0)
+        return true;
+    return false;
+  }
+};
+
+} // namespace braid
+
+#endif // BRAID_SCHEDULE_MODEL_MACHINE_H

@@ -1,0 +1,54 @@
+//===- SearchSchedule.h - Search for the best order -------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The search behind `comm-schedule`. It knows nothing of IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_SCHEDULE_SEARCH_SEARCHSCHEDULE_H
+#define BRAID_SCHEDULE_SEARCH_SEARCHSCHEDULE_H
+
+#include "braid/Schedule/Search/SearchTypes.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace braid {
+
+/// The largest graphs that are searched exactly.
+constexpr unsigned maxExactNodes = 64;
+
+/// The steps that a search takes if nobody says how many: grows with the graph.
+/// Where ops slow each other down the most are for 20,000 nodes; larger graphs
+/// have fewer, as steps take longer there, and from some 100,000 nodes on more
+/// again.
+uint64_t getDefaultSteps(const SchedulingProblem &problem);
+
+/// Searches for the legal order of least makespan within all limits of the
+/// problem. Never longer than the program's order or than what any other pass
+/// gives, as far as these keep the limits; among equals the program's order
+/// wins. Legal orders are those of `isAllowedOrder`; if the program's own order
+/// has too many operations in flight and nothing else was found, it comes back.
+SearchResult searchSchedule(const SchedulingProblem &problem,
+                            const SearchOptions &options = {});
+
+/// An order that some other pass gives.
+struct ScheduleCandidate {
+  std::string name;
+  ScheduleOrder order;
+};
+
+/// The program's order and what the other passes make of the problem, in a
+/// fixed sequence; legal in the graph, but not always within the limits.
+std::vector<ScheduleCandidate>
+getScheduleCandidates(const SchedulingProblem &problem);
+
+} // namespace braid
+
+#endif // BRAID_SCHEDULE_SEARCH_SEARCHSCHEDULE_H

@@ -1,0 +1,112 @@
+//===- SearchTypes.h - Options and results of a search ----------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_SCHEDULE_SEARCH_SEARCHTYPES_H
+#define BRAID_SCHEDULE_SEARCH_SEARCHTYPES_H
+
+#include "braid/Schedule/Bounds/LowerBound.h"
+#include "braid/Schedule/Model/SchedulingProblem.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace braid {
+
+/// What a search may do. The result depends on the problem and on these alone,
+/// never on time or on the machine that searches.
+struct SearchOptions {
+  /// The most steps: nodes that were placed or looked at, over all schedules
+  /// that were tried. The known passes and one critical-path list schedule are
+  /// always tried. 0: as `getDefaultSteps` says.
+  uint64_t maxSteps = 0;
+  /// Of the random choices.
+  uint64_t seed = 0;
+
+  // The parts of the search, which can be switched off, to measure what each is
+  // worth.
+  /// What the other passes make of the problem. Without them the result may be
+  /// worse than what one of them gives, but never than the program's order.
+  bool usePasses = true;
+  /// Critical-path list schedules by several rules.
+  bool useListRules = true;
+  /// Changes of the best list rule, as long as they give something better.
+  bool useTunedLists = true;
+  /// Orders that are built side by side, for graphs that no exact search takes.
+  bool useBeam = true;
+  /// Forward and backward list schedules in turn, each guided by the one
+  /// before, and from random changes of it.
+  bool useIteratedLists = true;
+  /// Exact search, for graphs of at most `maxExactNodes`.
+  bool useExact = true;
+  /// Exact or nearly exact search of windows of the best order.
+  bool useWindows = true;
+  /// Moves of single nodes along the critical path.
+  bool useMoves = true;
+  /// Where ops slow each other down: compute that nothing but compute follows
+  /// changes places.
+  bool useExchange = true;
+  /// Where ops slow each other down: searches of problems in which contention
+  /// is a price.
+  bool usePrices = true;
+
+  /// The bounds that the search looks for.
+  LowerBoundEffort boundEffort = LowerBoundEffort::Full;
+};
+
+/// Why no order was found that keeps `maxMemory`.
+struct MemoryExcess {
+  /// Bytes above the limit of the best order that was found, at its worst node.
+  int64_t bytes = 0;
+  /// No order can have a lower peak than this.
+  int64_t leastPeakBytes = 0;
+  /// True if no legal order keeps the limit; otherwise the search may just have
+  /// missed one.
+  bool proven = false;
+  /// The node of the best order found at which most bytes live, and the buffers
+  /// of the problem that do, the largest first.
+  unsigned node = 0;
+  std::vector<unsigned> buffers;
+};
+
+/// How the result was found.
+struct SearchStatistics {
+  /// Steps taken; at most `maxSteps` but for the last schedule that was tried.
+  uint64_t steps = 0;
+  /// Orders that were played from beginning to end.
+  uint64_t ordersTried = 0;
+  /// Windows searched, and those that gave something better.
+  uint64_t windowsTried = 0, windowsImproved = 0;
+  /// Moves tried, and those that were made.
+  uint64_t movesTried = 0, movesMade = 0;
+};
+
+/// What a search has found.
+struct SearchResult {
+  /// Legal, and within all limits unless `excess` is set, or the program's
+  /// order had to come back (see `searchSchedule`).
+  ScheduleOrder order;
+  /// Of `order`: the makespan; of the body of a loop the steady period.
+  int64_t makespanNs = 0;
+  /// No legal order is shorter.
+  int64_t lowerBoundNs = 0;
+  int64_t peakBytes = 0;
+  /// Proven to be as short as any legal order within all limits.
+  bool optimal = false;
+  /// Which part of the search, or which pass, gave `order`.
+  std::string method;
+  /// Set if no order was found within `maxMemory`; `order` is then the one with
+  /// the lowest peak, and nobody should apply it.
+  std::optional<MemoryExcess> excess;
+  SearchStatistics statistics;
+};
+
+} // namespace braid
+
+#endif // BRAID_SCHEDULE_SEARCH_SEARCHTYPES_H

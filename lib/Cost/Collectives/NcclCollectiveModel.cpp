@@ -1,0 +1,105 @@
+//===- NcclCollectiveModel.cpp - NCCL's tuner as a cost model -------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "NcclCollectiveModel.h"
+
+#include "llvm/Support/ErrorHandling.h"
+
+#include <algorithm>
+#include <cassert>
+
+using namespace braid;
+using namespace braid::nccl;
+using comm::CollectiveKind;
+
+/// The tuner's collective for `kind`; none if it has no model of it.
+static std::optional<Function> getFunction(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::all_reduce:
+    return Function::AllReduce;
+  case CollectiveKind::reduce:
+    return Function::Reduce;
+  case CollectiveKind::broadcast:
+    return Function::Broadcast;
+  case CollectiveKind::all_gather:
+    return Function::AllGather;
+  case CollectiveKind::reduce_scatter:
+    return Function::ReduceScatter;
+  case CollectiveKind::all_to_all:
+  case CollectiveKind::gather:
+  case CollectiveKind::scatter:
+  case CollectiveKind::send:
+  case CollectiveKind::recv:
+  case CollectiveKind::permute:
+  case CollectiveKind::barrier:
+    return std::nullopt;
+  }
+  llvm_unreachable("unknown kind of collective");
+}
+
+static Transfer getTransfer(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::all_to_all:
+    return Transfer::AllToAll;
+  case CollectiveKind::gather:
+    return Transfer::Gather;
+  case CollectiveKind::scatter:
+    return Transfer::Scatter;
+  default:
+    return Transfer::SendReceive;
+  }
+}
+
+NcclCollectiveModel::NcclCollectiveModel(const Hardware &hardware)
+    : hardware(hardware) {
+  assert(hardware.hasNccl() && "not a machine that NCCL runs on");
+}
+
+Estimate NcclCollectiveModel::choose(const CollectiveCall &call) const {
+  if (call.groupSize <= 1)
+    return {0, Algorithm::Ring, Protocol::Simple, 0};
+  Communicator communicator = describeCommunicator(
+      hardware, call.groupSize,
+      std::clamp<int64_t>(call.numNodes, 1, call.groupSize));
+  uint64_t bytes = call.getWholeBytes();
+  if (call.kind == CollectiveKind::barrier)
+    return chooseAlgorithm(communicator, {Function::AllReduce, 1});
+  if (call.kind == CollectiveKind::all_gather && usesCopyEngine(communicator))
+    return estimateCopyEngine(communicator, bytes);
+  if (std::optional<Function> function = getFunction(call.kind))
+    return chooseAlgorithm(
+        communicator, {*function, bytes, call.numOperands, call.reducesFloat8});
+  return estimateTransfer(communicator, getTransfer(call.kind), bytes);
+}
+
+CollectiveTime NcclCollectiveModel::estimate(const CollectiveCall &call) const {
+  Estimate choice = choose(call);
+  bool isTuned = getFunction(call.kind).has_value() &&
+                 choice.algorithm != Algorithm::CopyEngine;
+  if (call.groupSize <= 1)
+    return {0.0, isTuned};
+
+  // Over several nodes what passes the network counts: the members of a node
+  // share the ring's way out, and messages to the own node take other links.
+  auto linkBytes = static_cast<double>(getLinkBytes(call));
+  if (call.numNodes > 1) {
+    double ranksPerNode = static_cast<double>(call.groupSize) /
+                          static_cast<double>(call.numNodes);
+    auto groupSize = static_cast<double>(call.groupSize);
+    if (isTuned)
+      linkBytes /= std::max(1.0, ranksPerNode);
+    else if (call.kind == CollectiveKind::all_to_all ||
+             call.kind == CollectiveKind::gather ||
+             call.kind == CollectiveKind::scatter)
+      linkBytes *= (groupSize - ranksPerNode) / (groupSize - 1);
+  }
+  // The double next to the limit would not fit.
+  constexpr double limit = 0x1p63;
+  return {choice.time * 1e3, isTuned, static_cast<int32_t>(choice.numChannels),
+          static_cast<uint64_t>(std::min(linkBytes, limit))};
+}

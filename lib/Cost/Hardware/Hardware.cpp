@@ -1,0 +1,250 @@
+//===- Hardware.cpp - Machines that costs are estimated for ---------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Cost/Hardware/Hardware.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include <vector>
+
+using namespace braid;
+
+static constexpr double tera = 1e12;
+static constexpr double giga = 1e9;
+static constexpr int64_t gibibyte = int64_t{1} << 30;
+
+/// Between two kernels of a stream without CUDA graphs. A step of some 40
+/// kernels on H200s became 0.16 ms faster as one graph, 4 us a kernel; half of
+/// that is what the stream itself waits, the rest the host.
+static constexpr int64_t gpuLaunchNs = 2000;
+
+// What NCCL's search (src/graph/search.cc) finds within a node: the highest of
+// its speeds that wins the most bandwidth from all links of a GPU, which are
+// NCCL's figures for a link (src/graph/topo.h) times the links.
+//
+// | GPU  | links x GB/s | search  | doubled where fast |
+// |------|--------------|---------|--------------------|
+// | V100 | 6 x 20       | 6 x 20  | no                 |
+// | A100 | 12 x 20      | 6 x 40  | 12 x 20            |
+// | H100 | 18 x 20.6    | 6 x 60  | 12 x 30            |
+// | B200 | 18 x 40.1    | 8 x 90  | 16 x 45            |
+//
+// The links of V100s form a cube without switches, so that every channel takes
+// a way of its own. Hosts are those of DGX systems. Copy engines were measured
+// on 8 H200s: all-gathers of 4 to 128 MiB, 65, 77, 115, 180, 241 and 392 us,
+// are within 21 % of 58 us and 345 GB/s (within 13 % but for 32 MiB); H100s
+// have the same links.
+static NcclFigures getNcclFigures(GpuGeneration generation) {
+  NcclFigures figures;
+  switch (generation) {
+  case GpuGeneration::None:
+    return figures;
+  case GpuGeneration::Volta:
+    figures.numChannels = 6;
+    figures.channelBandwidth = 20 * giga;
+    figures.hasSameChannels = false;
+    figures.hasNvSwitch = false;
+    return figures;
+  case GpuGeneration::Ampere:
+    figures.numChannels = 12;
+    figures.channelBandwidth = 20 * giga;
+    figures.cpuVendor = CpuVendor::Amd;
+    return figures;
+  case GpuGeneration::Hopper:
+    figures.numChannels = 12;
+    figures.channelBandwidth = 30 * giga;
+    figures.copyEngineLatencyNs = 58000;
+    figures.copyEngineBandwidth = 345 * giga;
+    return figures;
+  case GpuGeneration::Blackwell:
+    figures.numChannels = 16;
+    figures.channelBandwidth = 45 * giga;
+    return figures;
+  }
+  llvm_unreachable("unknown generation");
+}
+
+// Sources: NVIDIA's datasheets of V100 SXM2 32 GB, A100 SXM 80 GB, H100 SXM,
+// H200 SXM and HGX B200, per GPU. Matrix rates are the dense ones: the
+// datasheets of Hopper and Blackwell print the rates with 2:4 sparsity, which
+// are twice as high. f32 is the rate without TF32, which programs do not get
+// unless they ask for it. V100 has no bf16 (computed in f32), V100 and A100 no
+// f8 (computed in f16). NVLink is the rate of one direction, half of what the
+// datasheets print. Between nodes each GPU has one port: EDR 100 Gb/s, HDR 200
+// Gb/s, NDR 400 Gb/s. The latency of a message within a node is NCCL's NVLink
+// hop for the LL protocol, 0.6 us.
+//
+// `cpu` is one core of a server processor a rank, with the network that a
+// rehearsal on one host assumes (20 us, 10 GB/s). `ideal` has round figures, so
+// that a cost can be worked out by hand: 1000 operations, 1000 bytes of memory
+// or 100 bytes on a link take 1 ns, and messages have no latency.
+static std::vector<Hardware> makeTable() {
+  return {
+      //                 f64          f32          bf16         f16
+      //                 f8           i8           other integers
+      {"v100x8",
+       "8 NVIDIA V100 SXM2 32 GB with NVLink",
+       {7.8 * tera, 15.7 * tera, 15.7 * tera, 125 * tera, 125 * tera,
+        62.8 * tera, 15.7 * tera},
+       900 * giga,
+       32 * gibibyte,
+       8,
+       150 * giga,
+       12.5 * giga,
+       600,
+       GpuGeneration::Volta,
+       CollectiveModelKind::Nccl,
+       80,
+       gpuLaunchNs,
+       getNcclFigures(GpuGeneration::Volta)},
+      {"a100x8",
+       "8 NVIDIA A100 SXM 80 GB with NVSwitch",
+       {9.7 * tera, 19.5 * tera, 312 * tera, 312 * tera, 312 * tera, 624 * tera,
+        19.5 * tera},
+       2039 * giga,
+       80 * gibibyte,
+       8,
+       300 * giga,
+       25 * giga,
+       600,
+       GpuGeneration::Ampere,
+       CollectiveModelKind::Nccl,
+       108,
+       gpuLaunchNs,
+       getNcclFigures(GpuGeneration::Ampere)},
+      {"h100x8",
+       "8 NVIDIA H100 SXM 80 GB with NVSwitch",
+       {34 * tera, 67 * tera, 989.4 * tera, 989.4 * tera, 1978.9 * tera,
+        1978.9 * tera, 33.5 * tera},
+       3350 * giga,
+       80 * gibibyte,
+       8,
+       450 * giga,
+       50 * giga,
+       600,
+       GpuGeneration::Hopper,
+       CollectiveModelKind::Nccl,
+       132,
+       gpuLaunchNs,
+       getNcclFigures(GpuGeneration::Hopper)},
+      {"h200x8",
+       "8 NVIDIA H200 SXM 141 GB with NVSwitch",
+       {34 * tera, 67 * tera, 989.4 * tera, 989.4 * tera, 1978.9 * tera,
+        1978.9 * tera, 33.5 * tera},
+       4800 * giga,
+       141 * gibibyte,
+       8,
+       450 * giga,
+       50 * giga,
+       600,
+       GpuGeneration::Hopper,
+       CollectiveModelKind::Nccl,
+       132,
+       gpuLaunchNs,
+       getNcclFigures(GpuGeneration::Hopper)},
+      {"b200x8",
+       "8 NVIDIA B200 180 GB with NVSwitch",
+       {37 * tera, 75 * tera, 2250 * tera, 2250 * tera, 4500 * tera,
+        4500 * tera, 37.5 * tera},
+       8000 * giga,
+       180 * gibibyte,
+       8,
+       900 * giga,
+       50 * giga,
+       600,
+       GpuGeneration::Blackwell,
+       CollectiveModelKind::Nccl,
+       148,
+       gpuLaunchNs,
+       getNcclFigures(GpuGeneration::Blackwell)},
+      {"cpu",
+       "one host, one core a rank",
+       {0.05 * tera, 0.1 * tera, 0.1 * tera, 0.1 * tera, 0.1 * tera, 0.1 * tera,
+        0.1 * tera},
+       20 * giga,
+       16 * gibibyte,
+       8,
+       10 * giga,
+       10 * giga,
+       20000,
+       GpuGeneration::None,
+       CollectiveModelKind::Link,
+       0,
+       0,
+       {}},
+      {"ideal",
+       "round figures, for orders that are worked out by hand",
+       {tera, tera, tera, tera, tera, tera, tera},
+       1000 * giga,
+       80 * gibibyte,
+       8,
+       100 * giga,
+       100 * giga,
+       0,
+       GpuGeneration::None,
+       CollectiveModelKind::Link,
+       0,
+       0,
+       {}},
+  };
+}
+
+llvm::ArrayRef<Hardware> braid::getKnownHardware() {
+  static const std::vector<Hardware> table = makeTable();
+  return table;
+}
+
+const Hardware *braid::lookupHardware(llvm::StringRef name) {
+  llvm::ArrayRef<Hardware> table = getKnownHardware();
+  const auto *it =
+      llvm::find_if(table, [&](const Hardware &h) { return h.name == name; });
+  return it == table.end() ? nullptr : it;
+}
+
+const Hardware &braid::getDefaultHardware() {
+  return *lookupHardware("h100x8");
+}
+
+std::string braid::joinHardwareNames() {
+  return llvm::join(llvm::map_range(getKnownHardware(),
+                                    [](const Hardware &h) { return h.name; }),
+                    " ");
+}
+
+static constexpr CollectiveModelKind collectiveModels[] = {
+    CollectiveModelKind::Nccl, CollectiveModelKind::Inductor,
+    CollectiveModelKind::InductorNewest, CollectiveModelKind::Link};
+
+llvm::StringRef braid::stringifyCollectiveModel(CollectiveModelKind kind) {
+  switch (kind) {
+  case CollectiveModelKind::Nccl:
+    return "nccl";
+  case CollectiveModelKind::Inductor:
+    return "inductor";
+  case CollectiveModelKind::InductorNewest:
+    return "inductor-newest";
+  case CollectiveModelKind::Link:
+    return "link";
+  }
+  llvm_unreachable("unknown model of collectives");
+}
+
+std::optional<CollectiveModelKind>
+braid::symbolizeCollectiveModel(llvm::StringRef name) {
+  for (CollectiveModelKind kind : collectiveModels)
+    if (name == stringifyCollectiveModel(kind))
+      return kind;
+  return std::nullopt;
+}
+
+std::string braid::joinCollectiveModelNames() {
+  return llvm::join(llvm::map_range(collectiveModels, stringifyCollectiveModel),
+                    " ");
+}

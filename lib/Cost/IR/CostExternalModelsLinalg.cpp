@@ -1,0 +1,227 @@
+//===- CostExternalModelsLinalg.cpp - Costs of structured ops -------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Cost/IR/CostExternalModels.h"
+
+#include "Analysis/Prologue.h"
+#include "Analysis/TypeSize.h"
+#include "Roofline.h"
+#include "braid/Support/MatmulAttributes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/CastInterfaces.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <array>
+
+using namespace braid;
+using namespace mlir;
+using comm::CostOpInterface;
+using comm::MatrixProduct;
+using comm::SizeDefaults;
+using comm::Work;
+
+/// Real operations of one op of a payload: conversions ride along with the
+/// loads, indices with the loop, and a complex number takes more than one.
+static uint64_t getPayloadOperations(Operation &op) {
+  if (!op.hasTrait<OpTrait::Elementwise>() || op.getNumOperands() == 0 ||
+      op.getNumResults() != 1 || isa<CastOpInterface>(op) ||
+      op.getResult(0).getType().isIndex())
+    return 0;
+  if (!isa<ComplexType>(op.getOperand(0).getType()))
+    return 1;
+  return isa<complex::MulOp>(op) ? 6 : 2;
+}
+
+/// The type that `op`, of `numInputs` inputs, works in where its payload works
+/// in `payloadType`. A contraction or convolution multiplies in the wider type
+/// of its operands; what it accumulates in costs nothing more on a matrix unit.
+static Type getOperationType(linalg::LinalgOp op, unsigned numInputs,
+                             Type payloadType) {
+  if (numInputs < 2)
+    return payloadType;
+  Type lhs = getElementTypeOrSelf(op->getOperand(0).getType());
+  Type rhs = getElementTypeOrSelf(op->getOperand(1).getType());
+  Type wider = getElementBytes(rhs) > getElementBytes(lhs) ? rhs : lhs;
+  // To ask what an op is takes far longer than all the rest.
+  if (wider == payloadType)
+    return payloadType;
+  bool isMultiplication = op->hasAttr(kBiasAttrName) ||
+                          linalg::isaContractionOpInterface(op) ||
+                          linalg::isaConvolutionOpInterface(op);
+  return isMultiplication ? wider : payloadType;
+}
+
+/// The sizes of the product that `op`, of `numInputs` inputs, is, if it is a
+/// contraction of two of them: its loops run over both inputs but not the
+/// result, over the result and one of the inputs, or over all three (batches).
+/// A matrix times a vector is none: it is not done in tiles.
+static std::optional<MatrixProduct>
+getMatrixProduct(linalg::LinalgOp op, unsigned numInputs, int64_t dynamicSize) {
+  // A bias, the third input, is no part of the product.
+  bool hasBias = op->hasAttr(kBiasAttrName);
+  if (numInputs != (hasBias ? 3 : 2) || op->getNumOperands() != numInputs + 1)
+    return std::nullopt;
+  // For each loop the operands that it runs over.
+  SmallVector<unsigned> users;
+  SmallVector<int64_t> sizes;
+  for (auto [number, attribute, type] :
+       llvm::enumerate(op.getIndexingMaps(), op->getOperandTypes())) {
+    if (hasBias && number == 2)
+      continue;
+    AffineMap map = cast<AffineMapAttr>(attribute).getValue();
+    auto shaped = dyn_cast<ShapedType>(type);
+    if (!shaped)
+      return std::nullopt;
+    unsigned bit = number < 2 ? number : 2;
+    users.resize(map.getNumDims());
+    sizes.resize(map.getNumDims());
+    for (auto [result, size] :
+         llvm::zip_equal(map.getResults(), shaped.getShape())) {
+      auto loop = dyn_cast<AffineDimExpr>(result);
+      if (!loop)
+        return std::nullopt;
+      users[loop.getPosition()] |= 1u << bit;
+      sizes[loop.getPosition()] =
+          ShapedType::isDynamic(size) ? dynamicSize : size;
+    }
+  }
+  // By users: 0b011 is the depth, 0b101 rows, 0b110 columns, 0b111 batches.
+  std::array<uint64_t, 8> counts;
+  counts.fill(1);
+  unsigned kinds = 0;
+  for (auto [loopUsers, size] : llvm::zip_equal(users, sizes)) {
+    counts[loopUsers] = llvm::SaturatingMultiply(counts[loopUsers],
+                                                 static_cast<uint64_t>(size));
+    kinds |= 1u << loopUsers;
+  }
+  constexpr unsigned needed = 1u << 0b011 | 1u << 0b101 | 1u << 0b110;
+  if ((kinds & needed) != needed || (kinds & ~(needed | 1u << 0b111)) != 0)
+    return std::nullopt;
+  MatrixProduct product{Type(), counts[0b101], counts[0b110], counts[0b111], 0};
+  if (std::min(product.rows, product.columns) < 2 || product.batch == 0)
+    return std::nullopt;
+  return product;
+}
+
+/// The points of the iteration space of `op`: the product of its
+/// `getStaticLoopRanges`, without the maps that those are worked out by.
+static uint64_t getNumPoints(linalg::LinalgOp op, int64_t dynamicSize) {
+  uint64_t numPoints = 1;
+  auto multiply = [&](int64_t size) {
+    numPoints = llvm::SaturatingMultiply(
+        numPoints, static_cast<uint64_t>(
+                       ShapedType::isDynamic(size) ? dynamicSize : size));
+  };
+  // A loop is as long as the first dimension that it alone runs along.
+  llvm::SmallBitVector isKnown;
+  for (auto [attribute, type] :
+       llvm::zip_equal(op.getIndexingMaps(), op->getOperandTypes())) {
+    AffineMap map = cast<AffineMapAttr>(attribute).getValue();
+    isKnown.resize(map.getNumDims());
+    auto shaped = dyn_cast<ShapedType>(type);
+    if (!shaped)
+      continue;
+    for (auto [result, size] :
+         llvm::zip_equal(map.getResults(), shaped.getShape())) {
+      auto loop = dyn_cast<AffineDimExpr>(result);
+      if (!loop || isKnown.test(loop.getPosition()))
+        continue;
+      isKnown.set(loop.getPosition());
+      multiply(size);
+    }
+  }
+  if (isKnown.all())
+    return numPoints;
+  numPoints = 1;
+  llvm::for_each(op.getStaticLoopRanges(), multiply);
+  return numPoints;
+}
+
+/// True if what `init` holds has to come from memory: accumulators that start
+/// from a fill are born in registers.
+static bool isInitLoaded(linalg::LinalgOp op, OpOperand &init) {
+  return op.payloadUsesValueFromOperand(&init) &&
+         !isa_and_present<linalg::FillOp, tensor::EmptyOp>(
+             init.get().getDefiningOp());
+}
+
+namespace {
+/// The payload once for each point of the iteration space; every operand comes
+/// from memory once, however often it is used. This holds for contractions,
+/// convolutions of any rank (transposed and depthwise ones too), reductions and
+/// pointwise ops alike, since all of them are loops around a payload.
+template <typename OpTy>
+struct StructuredOpModel
+    : public CostOpInterface::ExternalModel<StructuredOpModel<OpTy>, OpTy> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    if (isFoldedFill(op))
+      return Work();
+    auto linalgOp = cast<linalg::LinalgOp>(op);
+    uint64_t numPoints = getNumPoints(linalgOp, defaults.dynamicSize);
+    // Inputs come first; every question for them builds an attribute anew.
+    unsigned numInputs = linalgOp.getNumDpsInputs();
+
+    bool hasBias = op->hasAttr(kBiasAttrName);
+
+    Work work;
+    uint64_t operationsPerPoint = 0;
+    for (Operation &payloadOp : linalgOp.getBlock()->without_terminator()) {
+      uint64_t count = getPayloadOperations(payloadOp);
+      // The choice of the bias is made once for each element.
+      if (count == 0 ||
+          (hasBias && isa<arith::CmpIOp, arith::SelectOp>(payloadOp)))
+        continue;
+      operationsPerPoint += count;
+      Type payloadType =
+          getElementTypeOrSelf(payloadOp.getOperand(0).getType());
+      work.addOperations(getOperationType(linalgOp, numInputs, payloadType),
+                         llvm::SaturatingMultiply(numPoints, count));
+    }
+    // A product multiplies and adds.
+    if (operationsPerPoint >= 2 && work.operations.size() == 1)
+      if (std::optional<MatrixProduct> product =
+              getMatrixProduct(linalgOp, numInputs, defaults.dynamicSize)) {
+        product->elementType = work.operations.front().elementType;
+        product->operations = work.operations.front().count;
+        work.products.push_back(*product);
+      }
+
+    SmallVector<Value> read, written;
+    for (OpOperand &operand : op->getOpOperands()) {
+      bool isInit = operand.getOperandNumber() >= numInputs;
+      if (isInit ? isInitLoaded(linalgOp, operand)
+                 : linalgOp.payloadUsesValueFromOperand(&operand))
+        read.push_back(operand.get());
+      if (isInit)
+        written.push_back(operand.get());
+    }
+    work.addBytes(getDistinctBytes(read, defaults.dynamicSize),
+                  getDistinctBytes(written, defaults.dynamicSize));
+    return work;
+  }
+};
+} // namespace
+
+template <typename... OpTys>
+static void attachStructured(MLIRContext *context) {
+  (OpTys::template attachInterface<StructuredOpModel<OpTys>>(*context), ...);
+}
+
+void braid::registerLinalgCostModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, linalg::LinalgDialect *) {
+    attachStructured<
+#define GET_OP_LIST
+#include "mlir/Dialect/Linalg/IR/LinalgStructuredOps.cpp.inc"
+        >(context);
+  });
+}

@@ -1,0 +1,150 @@
+//===- CostExternalModelsMemory.cpp - Costs of data movement --------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/Prologue.h"
+#include "Analysis/TypeSize.h"
+#include "Roofline.h"
+#include "braid/Cost/IR/CostExternalModels.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace braid;
+using namespace mlir;
+using comm::CostOpInterface;
+using comm::SizeDefaults;
+using comm::Work;
+
+namespace {
+/// Ops that name memory, or say something of it, without touching it.
+template <typename OpTy>
+struct NoWorkModel
+    : public CostOpInterface::ExternalModel<NoWorkModel<OpTy>, OpTy> {
+  Work getWork(Operation *, const SizeDefaults &) const { return Work(); }
+};
+
+/// Ops whose regions or indices are negligible beside their operands and
+/// results.
+template <typename OpTy>
+struct OperandsModel
+    : public CostOpInterface::ExternalModel<OperandsModel<OpTy>, OpTy> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    return getDefaultWork(op, defaults.dynamicSize);
+  }
+};
+
+/// tensor.splat: written, unless its user does that.
+struct SplatModel
+    : public CostOpInterface::ExternalModel<SplatModel, tensor::SplatOp> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    return isFoldedFill(op) ? Work() : getDefaultWork(op, defaults.dynamicSize);
+  }
+};
+
+/// Ops that move one element.
+template <typename OpTy, bool isRead>
+struct ElementModel
+    : public CostOpInterface::ExternalModel<ElementModel<OpTy, isRead>, OpTy> {
+  Work getWork(Operation *op, const SizeDefaults &) const {
+    // Loads and extracts give the element, stores and inserts take it first.
+    Type type =
+        isRead ? op->getResult(0).getType() : op->getOperand(0).getType();
+    Work work;
+    uint64_t bytes = getElementBytes(type);
+    work.addBytes(isRead ? bytes : 0, isRead ? 0 : bytes);
+    return work;
+  }
+};
+
+/// Ops that write what they read: the first operand, and nothing else of the
+/// destination.
+template <typename OpTy>
+struct CopyModel
+    : public CostOpInterface::ExternalModel<CopyModel<OpTy>, OpTy> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    uint64_t bytes =
+        getTypeBytes(op->getOperand(0).getType(), defaults.dynamicSize);
+    Work work;
+    work.addBytes(bytes, bytes);
+    return work;
+  }
+};
+
+/// tensor.gather: reads what it writes, and the indices.
+struct GatherModel
+    : public CostOpInterface::ExternalModel<GatherModel, tensor::GatherOp> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    auto gather = cast<tensor::GatherOp>(op);
+    uint64_t bytes = getTypeBytes(gather.getType(), defaults.dynamicSize);
+    Work work;
+    work.addBytes(bytes, bytes);
+    work.addBytes(
+        getTypeBytes(gather.getIndices().getType(), defaults.dynamicSize), 0);
+    return work;
+  }
+};
+
+/// tensor.generate: its region once for each element.
+struct GenerateModel
+    : public CostOpInterface::ExternalModel<GenerateModel, tensor::GenerateOp> {
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    Type type = op->getResult(0).getType();
+    Work work;
+    work.addOperationsOf(getFusedOperations(op->getRegion(0), defaults),
+                         getNumElements(type, defaults.dynamicSize));
+    work.addBytes(0, getTypeBytes(type, defaults.dynamicSize));
+    return work;
+  }
+};
+} // namespace
+
+template <typename... OpTys> static void attachNoWork(MLIRContext *context) {
+  (OpTys::template attachInterface<NoWorkModel<OpTys>>(*context), ...);
+}
+
+void braid::registerDataMovementCostModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
+    attachNoWork<tensor::BitcastOp, tensor::CastOp, tensor::CollapseShapeOp,
+                 tensor::DimOp, tensor::EmptyOp, tensor::ExpandShapeOp,
+                 tensor::ExtractSliceOp, tensor::RankOp, tensor::ReshapeOp>(
+        context);
+    tensor::ExtractOp::attachInterface<ElementModel<tensor::ExtractOp, true>>(
+        *context);
+    tensor::InsertOp::attachInterface<ElementModel<tensor::InsertOp, false>>(
+        *context);
+    tensor::InsertSliceOp::attachInterface<CopyModel<tensor::InsertSliceOp>>(
+        *context);
+    tensor::ParallelInsertSliceOp::attachInterface<
+        CopyModel<tensor::ParallelInsertSliceOp>>(*context);
+    tensor::ConcatOp::attachInterface<OperandsModel<tensor::ConcatOp>>(
+        *context);
+    tensor::FromElementsOp::attachInterface<
+        OperandsModel<tensor::FromElementsOp>>(*context);
+    tensor::PadOp::attachInterface<OperandsModel<tensor::PadOp>>(*context);
+    tensor::SplatOp::attachInterface<SplatModel>(*context);
+    tensor::GatherOp::attachInterface<GatherModel>(*context);
+    tensor::ScatterOp::attachInterface<CopyModel<tensor::ScatterOp>>(*context);
+    tensor::GenerateOp::attachInterface<GenerateModel>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context, memref::MemRefDialect *) {
+    attachNoWork<memref::AssumeAlignmentOp, memref::DimOp,
+                 memref::DistinctObjectsOp,
+                 memref::ExtractAlignedPointerAsIndexOp,
+                 memref::ExtractStridedMetadataOp, memref::GetGlobalOp,
+                 memref::RankOp, memref::TransposeOp>(context);
+    memref::LoadOp::attachInterface<ElementModel<memref::LoadOp, true>>(
+        *context);
+    memref::StoreOp::attachInterface<ElementModel<memref::StoreOp, false>>(
+        *context);
+    memref::CopyOp::attachInterface<CopyModel<memref::CopyOp>>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context,
+                            bufferization::BufferizationDialect *) {
+    attachNoWork<bufferization::ToBufferOp, bufferization::ToTensorOp>(context);
+  });
+}

@@ -1,0 +1,265 @@
+//===- CostSettings.cpp - Choosing a cost model ---------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cost/Profile/Profile.h"
+#include "Support/StrictJson.h"
+#include "braid/Cost/IR/OpCostModel.h"
+#include "braid/Support/Units.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/Path.h"
+
+using namespace braid;
+using namespace mlir;
+
+/// The hardware that the file at `path` describes; an error at `op`, or in the
+/// file, if there is none.
+static FailureOr<std::shared_ptr<const Hardware>>
+loadHardware(Operation *op, StringRef path, const Twine &origin) {
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
+      readRegularFile(path);
+  if (!file)
+    return emitError(op->getLoc())
+           << "cannot read the hardware '" << path << "' of " << origin << ": "
+           << llvm::toString(file.takeError());
+  llvm::Expected<Hardware> hardware =
+      parseHardware((*file)->getBuffer(), llvm::sys::path::stem(path));
+  if (hardware)
+    return std::make_shared<const Hardware>(std::move(*hardware));
+  llvm::handleAllErrors(hardware.takeError(), [&](const JsonError &error) {
+    emitError(FileLineColLoc::get(op->getContext(), path, error.getLine(),
+                                  error.getColumn()))
+        << error.getText();
+  });
+  return failure();
+}
+
+/// Puts the hardware called `name`, or that of the file `name`, into `options`;
+/// an error at `op` that says where `name` comes from (`origin`) if there is
+/// none.
+static LogicalResult setHardware(CostOptions &options, Operation *op,
+                                 StringRef name, const Twine &origin) {
+  if (name.ends_with(".json")) {
+    FailureOr<std::shared_ptr<const Hardware>> hardware =
+        loadHardware(op, name, origin);
+    if (failed(hardware))
+      return failure();
+    options.ownHardware = *hardware;
+    options.hardware = options.ownHardware.get();
+    return success();
+  }
+  options.hardware = lookupHardware(name);
+  if (options.hardware)
+    return success();
+  return emitError(op->getLoc())
+         << "unknown hardware '" << name << "' in " << origin
+         << ", expected one of: " << joinHardwareNames() << ", or a .json file";
+}
+
+/// Puts `ranksPerNode` into the hardware of `options` unless it is 0; an error
+/// at `op` if it is out of range.
+static LogicalResult setRanksPerNode(CostOptions &options, Operation *op,
+                                     int64_t ranksPerNode) {
+  // As in the file of a hardware.
+  constexpr int64_t most = 1 << 24;
+  if (ranksPerNode < 0 || ranksPerNode > most)
+    return emitError(op->getLoc())
+           << "invalid number of ranks " << ranksPerNode
+           << " in option 'ranks-per-node', expected 1 to " << most;
+  if (ranksPerNode == 0)
+    return success();
+  auto hardware = std::make_shared<Hardware>(*options.hardware);
+  hardware->ranksPerNode = ranksPerNode;
+  options.ownHardware = hardware;
+  options.hardware = hardware.get();
+  return success();
+}
+
+static LogicalResult resolveHardware(CostOptions &options, Operation *op,
+                                     StringRef setting) {
+  if (!setting.empty())
+    return setHardware(options, op, setting, "option 'hardware'");
+  for (Operation *parent = op; parent; parent = parent->getParentOp())
+    if (auto name = parent->getAttrOfType<StringAttr>(
+            comm::CommDialect::kHardwareAttrName))
+      return setHardware(options, parent, name,
+                         Twine("attribute '") +
+                             comm::CommDialect::kHardwareAttrName + "'");
+  return success();
+}
+
+/// Reads the profile called `path`. Emits an error, in the profile where that
+/// is wrong or else at `op`, and fails.
+static FailureOr<std::shared_ptr<const Profile>> loadProfile(Operation *op,
+                                                             StringRef path) {
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
+      readRegularFile(path);
+  if (!file)
+    return emitError(op->getLoc())
+           << "cannot read the profile '" << path
+           << "' of option 'profile': " << llvm::toString(file.takeError());
+  llvm::Expected<Profile> profile = readProfile((*file)->getBuffer());
+  if (profile)
+    return std::make_shared<const Profile>(std::move(*profile));
+  llvm::handleAllErrors(profile.takeError(), [&](const JsonError &error) {
+    emitError(FileLineColLoc::get(op->getContext(), path, error.getLine(),
+                                  error.getColumn()))
+        << error.getText();
+  });
+  return failure();
+}
+
+/// The profile that `settings` ask for, which has to be of `hardware` if it
+/// says of which it is. Emits an error and fails if something is wrong.
+static FailureOr<std::shared_ptr<const Profile>>
+resolveProfile(Operation *op, const CostSettings &settings,
+               const Hardware &hardware) {
+  if (!settings.measurements) {
+    FailureOr<std::shared_ptr<const Profile>> profile =
+        loadProfile(op, settings.profile);
+    if (failed(profile))
+      return failure();
+    settings.measurements = *profile;
+  }
+  StringRef measured = settings.measurements->getHardware();
+  if (!measured.empty() && measured != hardware.name)
+    return emitError(op->getLoc())
+           << "the profile '" << settings.profile << "' was measured on '"
+           << measured << "', expected the hardware that costs are asked for: '"
+           << hardware.name << "'";
+  return settings.measurements;
+}
+
+/// Not of the comm dialect, which verifies its attributes: it stands on copies
+/// of programs only.
+static constexpr llvm::StringLiteral kDefaultsAttrName = "braid.cost_defaults";
+
+using StringSetting = std::pair<StringRef, std::string CostSettings::*>;
+static constexpr StringSetting kStringSettings[] = {
+    {"hardware", &CostSettings::hardware},
+    {"collective-model", &CostSettings::collectiveModel},
+    {"link-latency", &CostSettings::linkLatency},
+    {"link-bandwidth", &CostSettings::linkBandwidth},
+    {"profile", &CostSettings::profile}};
+
+using IntegerSetting = std::pair<StringRef, int64_t CostSettings::*>;
+static constexpr IntegerSetting kIntegerSettings[] = {
+    {"world-size", &CostSettings::worldSize},
+    {"ranks-per-node", &CostSettings::ranksPerNode},
+    {"dynamic-size", &CostSettings::dynamicSize}};
+
+void braid::setCostDefaults(ModuleOp module, const CostSettings &settings) {
+  Builder builder(module.getContext());
+  SmallVector<NamedAttribute> defaults;
+  for (auto [name, member] : kStringSettings)
+    if (const std::string &value = settings.*member; !value.empty())
+      defaults.push_back(
+          builder.getNamedAttr(name, builder.getStringAttr(value)));
+  for (auto [name, member] : kIntegerSettings)
+    if (int64_t value = settings.*member)
+      defaults.push_back(
+          builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
+  module->setAttr(kDefaultsAttrName, builder.getDictionaryAttr(defaults));
+}
+
+CostSettings braid::applyCostDefaults(Operation *op, CostSettings settings) {
+  DictionaryAttr defaults;
+  for (; op && !defaults; op = op->getParentOp())
+    defaults = op->getAttrOfType<DictionaryAttr>(kDefaultsAttrName);
+  if (!defaults)
+    return settings;
+  for (auto [name, member] : kStringSettings)
+    if (std::string &value = settings.*member; value.empty())
+      if (auto attr = defaults.getAs<StringAttr>(name))
+        value = attr.str();
+  for (auto [name, member] : kIntegerSettings)
+    if (int64_t &value = settings.*member; value == 0)
+      if (auto attr = defaults.getAs<IntegerAttr>(name))
+        value = attr.getInt();
+  return settings;
+}
+
+FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
+                                                 const CostSettings &given) {
+  CostSettings settings = applyCostDefaults(op, given);
+  // Whoever asks again does not have the profile read again.
+  auto keep = llvm::scope_exit(
+      [&] { given.measurements = std::move(settings.measurements); });
+  CostOptions options;
+  if (failed(resolveHardware(options, op, settings.hardware)) ||
+      failed(setRanksPerNode(options, op, settings.ranksPerNode)))
+    return failure();
+
+  if (!settings.collectiveModel.empty()) {
+    options.collectiveModel =
+        symbolizeCollectiveModel(settings.collectiveModel);
+    if (!options.collectiveModel)
+      return emitError(op->getLoc())
+             << "unknown collective model '" << settings.collectiveModel
+             << "' in option 'collective-model', expected one of: "
+             << joinCollectiveModelNames();
+    if (options.collectiveModel == CollectiveModelKind::Nccl &&
+        !options.hardware->hasNccl())
+      return emitError(op->getLoc())
+             << "collective model 'nccl' in option 'collective-model' has no "
+                "figures of hardware '"
+             << options.hardware->name
+             << "', expected a machine with NVIDIA GPUs";
+  }
+
+  if (!settings.linkLatency.empty()) {
+    options.linkLatencyNs = parseDurationNs(settings.linkLatency);
+    if (!options.linkLatencyNs)
+      return emitError(op->getLoc())
+             << "invalid time '" << settings.linkLatency
+             << "' in option 'link-latency', expected a number of at least 0 "
+                "with unit ns, us, ms or s, such as 20us";
+  }
+  if (!settings.linkBandwidth.empty()) {
+    options.linkBandwidth = parseBandwidth(settings.linkBandwidth);
+    if (!options.linkBandwidth)
+      return emitError(op->getLoc())
+             << "invalid rate '" << settings.linkBandwidth
+             << "' in option 'link-bandwidth', expected a number of at least 0 "
+                "with unit B/s, KB/s, MB/s, GB/s or TB/s, such as 10GB/s";
+  }
+
+  // Those of whoever runs this pass may be of another machine.
+  CollectiveModelKind model = options.collectiveModel.value_or(
+      options.hardware->defaultCollectiveModel);
+  for (auto [name, value] :
+       {std::pair("link-latency", StringRef(given.linkLatency)),
+        std::pair("link-bandwidth", StringRef(given.linkBandwidth))})
+    if (!value.empty() && model != CollectiveModelKind::Link)
+      return emitError(op->getLoc())
+             << "option '" << name << "' has no meaning for collective model '"
+             << stringifyCollectiveModel(model) << "' of hardware '"
+             << options.hardware->name << "', expected collective-model=link";
+
+  if (settings.worldSize < 0)
+    return emitError(op->getLoc())
+           << "invalid number of ranks " << settings.worldSize
+           << " in option 'world-size', expected at least 1";
+  if (settings.worldSize > 0)
+    options.worldSize = settings.worldSize;
+  if (settings.dynamicSize < 0)
+    return emitError(op->getLoc())
+           << "invalid size " << settings.dynamicSize
+           << " in option 'dynamic-size', expected at least 1";
+  if (settings.dynamicSize > 0)
+    options.sizes.dynamicSize = settings.dynamicSize;
+  if (!settings.profile.empty()) {
+    FailureOr<std::shared_ptr<const Profile>> profile =
+        resolveProfile(op, settings, *options.hardware);
+    if (failed(profile))
+      return failure();
+    options.measurements = *profile;
+  }
+  return options;
+}

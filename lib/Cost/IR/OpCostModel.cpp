@@ -1,0 +1,256 @@
+//===- OpCostModel.cpp - Time of an op ------------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Cost/IR/OpCostModel.h"
+
+#include "Analysis/TypeSize.h"
+#include "Cost/Collectives/InductorCollectiveModel.h"
+#include "Cost/Collectives/InductorNewestModel.h"
+#include "Cost/Collectives/NcclCollectiveModel.h"
+#include "ProfileSignature.h"
+#include "Roofline.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace braid;
+using namespace mlir;
+
+/// The model that `options` ask for, between ranks whose links carry
+/// `bandwidth` bytes per second.
+static std::unique_ptr<CollectiveCostModel>
+createCollectiveModel(const CostOptions &options, double bandwidth) {
+  const Hardware &hardware = *options.hardware;
+  switch (options.collectiveModel.value_or(hardware.defaultCollectiveModel)) {
+  case CollectiveModelKind::Nccl:
+    return std::make_unique<NcclCollectiveModel>(hardware);
+  case CollectiveModelKind::Inductor:
+    return std::make_unique<InductorCollectiveModel>(
+        inductor::getGpuType(hardware));
+  case CollectiveModelKind::InductorNewest:
+    return std::make_unique<InductorNewestModel>(hardware.generation,
+                                                 hardware.ranksPerNode);
+  case CollectiveModelKind::Link:
+    return std::make_unique<LinkCollectiveModel>(
+        options.linkLatencyNs.value_or(hardware.linkLatencyNs),
+        options.linkBandwidth.value_or(bandwidth));
+  }
+  llvm_unreachable("unknown model of collectives");
+}
+
+OpCostModel::OpCostModel(CostOptions givenOptions)
+    : options(std::move(givenOptions)),
+      intraNodeModel(
+          createCollectiveModel(options, options.hardware->intraNodeBandwidth)),
+      interNodeModel(createCollectiveModel(
+          options, options.hardware->interNodeBandwidth)) {}
+
+OpCostModel::~OpCostModel() = default;
+
+const CollectiveCostModel &
+OpCostModel::getCollectiveModel(int64_t numNodes) const {
+  return numNodes > 1 ? *interNodeModel : *intraNodeModel;
+}
+
+/// What reports call an estimate of the model of collectives, or of a stand-in.
+static StringRef getCollectiveSourceName(CollectiveModelKind kind,
+                                         bool isStandIn) {
+  switch (kind) {
+  case CollectiveModelKind::Nccl:
+    return isStandIn ? "collective-model nccl (stand-in)"
+                     : "collective-model nccl";
+  case CollectiveModelKind::Inductor:
+    return isStandIn ? "collective-model inductor (stand-in)"
+                     : "collective-model inductor";
+  case CollectiveModelKind::InductorNewest:
+    return isStandIn ? "collective-model inductor-newest (stand-in)"
+                     : "collective-model inductor-newest";
+  case CollectiveModelKind::Link:
+    return "collective-model link";
+  }
+  llvm_unreachable("unknown model of collectives");
+}
+
+StringRef OpCostModel::getSourceName(CostSource source) const {
+  switch (source) {
+  case CostSource::Attribute:
+    return "attribute";
+  case CostSource::ProfileLabel:
+    return "profile label";
+  case CostSource::ProfileSignature:
+    return "profile signature";
+  case CostSource::ProfileInterpolated:
+    return "profile interpolated";
+  case CostSource::ProfileExtrapolated:
+    return "profile extrapolated";
+  case CostSource::Profile:
+    return "profile";
+  case CostSource::Collective:
+  case CostSource::StandIn:
+    return getCollectiveSourceName(
+        options.collectiveModel.value_or(
+            options.hardware->defaultCollectiveModel),
+        source == CostSource::StandIn);
+  case CostSource::Wait:
+    return "wait";
+  case CostSource::Interface:
+    return "interface";
+  case CostSource::Roofline:
+    return "roofline";
+  case CostSource::Callee:
+    return "callee";
+  case CostSource::Regions:
+    return "regions";
+  case CostSource::Default:
+    return "default";
+  }
+  llvm_unreachable("unknown source of a cost");
+}
+
+/// The nodes that `ranks` are on.
+static int64_t countNodes(ArrayRef<int64_t> ranks, int64_t ranksPerNode) {
+  llvm::SmallDenseSet<int64_t, 8> nodes;
+  for (int64_t rank : ranks)
+    nodes.insert(rank / ranksPerNode);
+  return static_cast<int64_t>(nodes.size());
+}
+
+GroupShape OpCostModel::getGroupShape(Operation *from,
+                                      FlatSymbolRefAttr group) {
+  int64_t ranksPerNode = options.hardware->ranksPerNode;
+  int64_t worldSize = options.worldSize.value_or(ranksPerNode);
+  GroupShape world{
+      worldSize,
+      std::max<int64_t>(1, llvm::divideCeilSigned(worldSize, ranksPerNode))};
+  Operation *table = SymbolTable::getNearestSymbolTable(from);
+  if (!table)
+    return world;
+  auto [it, isNew] = groupShapes.try_emplace({table, group}, world);
+  if (!isNew)
+    return it->second;
+  comm::GroupOp groupOp = comm::lookupGroup(from, group, symbolTables);
+  if (!groupOp || groupOp.isAll())
+    return world;
+  GroupShape shape{0, 1};
+  for (ArrayRef<int64_t> ranks : groupOp.getRankLists()) {
+    shape.size = std::max(shape.size, static_cast<int64_t>(ranks.size()));
+    shape.numNodes = std::max(shape.numNodes, countNodes(ranks, ranksPerNode));
+  }
+  return it->second = shape;
+}
+
+CollectiveCall OpCostModel::describe(comm::CollectiveOpInterface op) {
+  auto start = cast<comm::AsyncStartOpInterface>(op.getOperation());
+  int64_t dynamicSize = options.sizes.dynamicSize;
+  GroupShape group = getGroupShape(op, op.getGroupAttr());
+  CollectiveCall call{op.getCollectiveKind(), group.size, 0, 0};
+  call.numNodes = group.numNodes;
+  call.numOperands = std::max<int64_t>(1, op->getNumResults());
+  auto add = [&](uint64_t &sum, Type type) {
+    if (type)
+      sum = llvm::SaturatingAdd(sum, getTypeBytes(type, dynamicSize));
+  };
+  for (Value source : start.getSources())
+    add(call.inputBytes, source.getType());
+  call.reducesFloat8 =
+      op.getReductionKind() &&
+      llvm::any_of(start.getSources(), [](Value source) {
+        Type type = getElementTypeOrSelf(source.getType());
+        return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
+      });
+  if (start.isBufferForm())
+    for (Value destination : start.getDestinations())
+      add(call.outputBytes, destination.getType());
+  else
+    for (auto [index, token] : llvm::enumerate(start.getTokens()))
+      add(call.outputBytes, start.getInFlightType(index));
+  return call;
+}
+
+CollectiveTime OpCostModel::estimateCollective(comm::CollectiveOpInterface op) {
+  CollectiveCall call = describe(op);
+  return getCollectiveModel(call.numNodes).estimate(call);
+}
+
+int64_t OpCostModel::getTripCount(Operation *op) const {
+  auto loop = dyn_cast<LoopLikeOpInterface>(op);
+  return loop ? getStaticTripCount(loop).value_or(options.sizes.tripCount) : 1;
+}
+
+Region *OpCostModel::getCalleeBody(Operation *op) {
+  auto call = dyn_cast<CallOpInterface>(op);
+  if (!call)
+    return nullptr;
+  auto callable = dyn_cast_if_present<CallableOpInterface>(
+      call.resolveCallableInTable(&symbolTables));
+  Region *body = callable ? callable.getCallableRegion() : nullptr;
+  return body && !body->empty() ? body : nullptr;
+}
+
+static CostSource getSource(ProfileMatch match) {
+  switch (match) {
+  case ProfileMatch::Label:
+    return CostSource::ProfileLabel;
+  case ProfileMatch::Signature:
+    return CostSource::ProfileSignature;
+  case ProfileMatch::Interpolated:
+    return CostSource::ProfileInterpolated;
+  case ProfileMatch::Extrapolated:
+    return CostSource::ProfileExtrapolated;
+  }
+  llvm_unreachable("unknown match of a profile");
+}
+
+/// What `op` costs if that takes no look at a body.
+std::optional<Cost> OpCostModel::getOwnCost(Operation *op) {
+  if (auto attr = dyn_cast_if_present<IntegerAttr>(
+          op->getDiscardableAttr(comm::CommDialect::kCostAttrName)))
+    return Cost{attr.getInt(), CostSource::Attribute};
+  if (options.measurements)
+    if (std::optional<ProfiledTime> time =
+            lookupProfile(*options.measurements, op, *this))
+      return Cost{time->ns, getSource(time->match)};
+  if (options.profile)
+    if (std::optional<int64_t> ns = options.profile(op))
+      return Cost{*ns, CostSource::Profile};
+
+  if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {
+    CollectiveTime time = estimateCollective(collective);
+    return Cost{roundToNs(time.ns),
+                time.exact ? CostSource::Collective : CostSource::StandIn};
+  }
+  if (isa<comm::WaitOp>(op))
+    return Cost{0, CostSource::Wait};
+
+  if (auto costOp = dyn_cast<comm::CostOpInterface>(op)) {
+    if (std::optional<int64_t> ns =
+            costOp.getDurationNs(options.hardware->name))
+      return Cost{*ns, CostSource::Interface};
+    auto compute = dyn_cast<comm::ComputeOp>(op);
+    return Cost{roundToNs(estimateRooflineNs(costOp.getWork(options.sizes),
+                                             *options.hardware)),
+                compute && compute.isOpaque() ? CostSource::Default
+                                              : CostSource::Roofline};
+  }
+  return std::nullopt;
+}
+
+std::optional<Cost> OpCostModel::getOpCost(Operation *op) {
+  if (std::optional<Cost> cost = getOwnCost(op))
+    return *cost;
+  bool hasRegions = !llvm::all_of(
+      op->getRegions(), [](Region &region) { return region.empty(); });
+  if (hasRegions || getCalleeBody(op))
+    return std::nullopt;
+  return Cost{
+      roundToNs(estimateRooflineNs(
+          getDefaultWork(op, options.sizes.dynamicSize), *options.hardware)),
+      CostSource::Default};
+}

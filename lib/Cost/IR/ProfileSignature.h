@@ -1,0 +1,30 @@
+//===- ProfileSignature.h - What profiles call an op ------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_COST_IR_PROFILESIGNATURE_H
+#define BRAID_LIB_COST_IR_PROFILESIGNATURE_H
+
+#include "Cost/Profile/Profile.h"
+#include "braid/Cost/IR/OpCostModel.h"
+
+namespace braid {
+
+/// The signature of `op` in the profile format (see docs/profiles.md): what it
+/// computes and on what types, not where it stands nor what it is called. The
+/// same on tensors and on buffers, and in every program. Dynamic dimensions
+/// count as the stand-in of `model`. Empty for waits, which take no time of
+/// their own.
+std::string getProfileSignature(mlir::Operation *op, OpCostModel &model);
+
+/// What `profile` says of `op`: by its label, or else by its signature.
+std::optional<ProfiledTime>
+lookupProfile(const Profile &profile, mlir::Operation *op, OpCostModel &model);
+
+} // namespace braid
+
+#endif // BRAID_LIB_COST_IR_PROFILESIGNATURE_H

@@ -1,0 +1,148 @@
+//===- Roofline.cpp - Time of work on a machine ---------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Roofline.h"
+
+#include "Analysis/TypeSize.h"
+#include "Cost/Hardware/MatrixTiles.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace braid;
+using namespace mlir;
+using comm::Work;
+
+ElementClass braid::classifyElementType(Type elementType) {
+  if (auto complexType = dyn_cast<ComplexType>(elementType))
+    elementType = complexType.getElementType();
+  if (elementType.isBF16())
+    return ElementClass::BF16;
+  if (isa<FloatType>(elementType)) {
+    unsigned width = elementType.getIntOrFloatBitWidth();
+    if (width <= 8)
+      return ElementClass::F8;
+    if (width <= 16)
+      return ElementClass::F16;
+    return width <= 32 ? ElementClass::F32 : ElementClass::F64;
+  }
+  return elementType.isInteger(8) ? ElementClass::I8 : ElementClass::Integer;
+}
+
+double braid::estimateArithmeticNs(const Work &work, const Hardware &hardware) {
+  double seconds = 0.0;
+  for (const Work::Operations &entry : work.operations)
+    seconds += static_cast<double>(entry.count) /
+               hardware.getPeak(classifyElementType(entry.elementType));
+  if (hardware.multiprocessors > 0)
+    for (const comm::MatrixProduct &product : work.products) {
+      ElementClass element = classifyElementType(product.elementType);
+      double stretch = chooseTiles(product.rows, product.columns, product.batch,
+                                   element, hardware.multiprocessors)
+                           .stretch;
+      // Its operations are counted once already.
+      seconds += (stretch - 1.0) * static_cast<double>(product.operations) /
+                 hardware.getPeak(element);
+    }
+  return seconds * 1e9;
+}
+
+double braid::estimateMemoryNs(const Work &work, const Hardware &hardware) {
+  return static_cast<double>(work.getBytes()) / hardware.memoryBandwidth * 1e9;
+}
+
+double braid::estimateRooflineNs(const Work &work, const Hardware &hardware) {
+  return std::max(estimateArithmeticNs(work, hardware),
+                  estimateMemoryNs(work, hardware));
+}
+
+int64_t braid::roundToNs(double ns) {
+  if (!(ns > 0.0))
+    return 0;
+  constexpr auto limit = std::numeric_limits<int64_t>::max();
+  if (ns >= static_cast<double>(limit))
+    return limit;
+  return std::max<int64_t>(1, std::llround(ns));
+}
+
+/// True if all that `op` does to memory is to allocate or to free it.
+static bool onlyAllocatesOrFrees(Operation *op) {
+  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!effects)
+    return false;
+  SmallVector<MemoryEffects::EffectInstance> instances;
+  effects.getEffects(instances);
+  return !instances.empty() &&
+         llvm::all_of(
+             instances, [](const MemoryEffects::EffectInstance &effect) {
+               return isa<MemoryEffects::Allocate, MemoryEffects::Free>(
+                   effect.getEffect());
+             });
+}
+
+Work braid::getDefaultWork(Operation *op, int64_t dynamicSize) {
+  Work work;
+  if (op->hasTrait<OpTrait::IsTerminator>() || matchPattern(op, m_Constant()) ||
+      isa<ViewLikeOpInterface>(op) || isa<UnrealizedConversionCastOp>(op) ||
+      onlyAllocatesOrFrees(op))
+    return work;
+  work.addBytes(getDistinctBytes(op->getOperands(), dynamicSize),
+                getDistinctBytes(op->getResults(), dynamicSize));
+  return work;
+}
+
+Work braid::getFusedOperations(Region &region,
+                               const comm::SizeDefaults &defaults) {
+  Work work;
+  for (Operation &op : region.getOps()) {
+    // One point of a loop that is spelled out.
+    if (op.hasTrait<OpTrait::Elementwise>() && op.getNumResults() == 1 &&
+        op.getResult(0).getType().isIntOrFloat()) {
+      work.addOperations(op.getOperand(0).getType(), 1);
+      continue;
+    }
+    if (auto cost = dyn_cast<comm::CostOpInterface>(&op)) {
+      work.addOperationsOf(cost.getWork(defaults));
+      continue;
+    }
+    uint64_t times = 1;
+    if (auto loop = dyn_cast<LoopLikeOpInterface>(&op))
+      times = static_cast<uint64_t>(
+          getStaticTripCount(loop).value_or(defaults.tripCount));
+    for (Region &nested : op.getRegions())
+      work.addOperationsOf(getFusedOperations(nested, defaults), times);
+  }
+  return work;
+}
+
+std::optional<int64_t> braid::getStaticTripCount(LoopLikeOpInterface loop) {
+  std::optional<SmallVector<OpFoldResult>> lower = loop.getLoopLowerBounds();
+  std::optional<SmallVector<OpFoldResult>> upper = loop.getLoopUpperBounds();
+  std::optional<SmallVector<OpFoldResult>> steps = loop.getLoopSteps();
+  if (!lower || !upper || !steps || lower->empty())
+    return std::nullopt;
+  int64_t count = 1;
+  for (auto [lb, ub, step] : llvm::zip_equal(*lower, *upper, *steps)) {
+    std::optional<int64_t> first = getConstantIntValue(lb);
+    std::optional<int64_t> last = getConstantIntValue(ub);
+    std::optional<int64_t> stride = getConstantIntValue(step);
+    int64_t distance;
+    if (!first || !last || !stride || *stride <= 0 ||
+        llvm::SubOverflow(*last, *first, distance))
+      return std::nullopt;
+    count = multiplyNs(
+        count, distance <= 0 ? 0 : llvm::divideCeilSigned(distance, *stride));
+  }
+  return count;
+}

@@ -1,0 +1,351 @@
+//===- Report.cpp - What a program's timeline says ------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Report/Report.h"
+
+#include "Analysis/AwaitedTokens.h"
+#include "Analysis/TypeSize.h"
+#include "Cost/IR/ProfileSignature.h"
+#include "ReportReasons.h"
+#include "braid/Support/Units.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace braid;
+using namespace mlir;
+
+/// Not of the comm dialect, which verifies its attributes: it stands on a
+/// program only while a report is made.
+static constexpr llvm::StringLiteral kNumberAttrName = "braid.report_number";
+
+void braid::numberStarts(Operation *root) {
+  Builder builder(root->getContext());
+  int64_t number = 0;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (comm::getAsyncStart(op))
+      op->setAttr(kNumberAttrName, builder.getI64IntegerAttr(number++));
+  });
+}
+
+/// What `op` is called: its label, or the kernel of a `comm.compute`, or for a
+/// wait what its start is called.
+static std::string getName(Operation *op) {
+  // Attributes may hold any bytes; what is printed is text.
+  StringRef label = comm::getLabel(op);
+  if (!label.empty())
+    return llvm::json::fixUTF8(label);
+  if (auto compute = dyn_cast<comm::ComputeOp>(op))
+    return llvm::json::fixUTF8(compute.getKernel());
+  if (auto wait = dyn_cast<comm::WaitOp>(op)) {
+    SmallVector<Operation *, 1> starts =
+        getTokenOrigins(wait.getToken(), *op->getParentRegion()).starts;
+    if (starts.size() == 1)
+      return getName(starts.front());
+  }
+  return "";
+}
+
+/// The types of the values that `op` stands for: its results, or what its
+/// tokens stand for, or the buffers that its operation writes.
+static SmallVector<Type> getValueTypes(Operation *op) {
+  SmallVector<Type> types;
+  if (comm::AsyncStartOpInterface start = comm::getAsyncStart(op)) {
+    if (start.isBufferForm())
+      for (Value destination : start.getDestinations())
+        types.push_back(destination.getType());
+    else
+      for (auto [index, token] : llvm::enumerate(start.getTokens()))
+        if (Type type = start.getInFlightType(index))
+          types.push_back(type);
+  } else {
+    llvm::append_range(types, op->getResultTypes());
+  }
+  return types;
+}
+
+/// The elements of values of `types`, with `dynamicSize` for what is not known.
+static uint64_t countElements(ArrayRef<Type> types, int64_t dynamicSize) {
+  uint64_t total = 0;
+  for (Type type : types) {
+    auto shaped = dyn_cast_if_present<ShapedType>(type);
+    uint64_t elements = 1;
+    if (shaped && shaped.hasRank())
+      for (int64_t size : shaped.getShape())
+        elements = llvm::SaturatingMultiply<uint64_t>(
+            elements, ShapedType::isDynamic(size) ? dynamicSize : size);
+    total = llvm::SaturatingAdd(total, elements);
+  }
+  return total;
+}
+
+/// The ranks of the communicator of `group` that rank 0 is in, or of its first.
+/// Kineto, whose field this is for, shows 30 of them.
+static std::string getGroupRanksText(comm::GroupOp group, int64_t groupSize) {
+  constexpr size_t maxShown = 30;
+  SmallVector<int64_t> ranks;
+  if (group && !group.isAll()) {
+    SmallVector<ArrayRef<int64_t>> lists = group.getRankLists();
+    auto *it = llvm::find_if(lists, [](ArrayRef<int64_t> list) {
+      return llvm::is_contained(list, 0);
+    });
+    if (it != lists.end())
+      llvm::append_range(ranks, *it);
+    else if (!lists.empty())
+      llvm::append_range(ranks, lists.front());
+  } else {
+    int64_t shown = std::min<int64_t>(groupSize, maxShown + 1);
+    llvm::append_range(ranks, llvm::seq<int64_t>(0, shown));
+  }
+  std::string text = "[";
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(ArrayRef(ranks).take_front(maxShown), os);
+  os << (ranks.size() > maxShown ? ", ...]" : "]");
+  return text;
+}
+
+namespace {
+/// Reports a module and those within it.
+class Reporter {
+public:
+  Reporter(ModuleOp module, CostModel &model,
+           std::optional<int64_t> memoryLimit)
+      : model(model), explainer(module, model, memoryLimit) {}
+
+  ReportedProgram report(ModuleOp module);
+
+private:
+  void collectFunctions(ModuleOp module);
+  ReportedNode reportNode(const TimelineNode &node);
+  std::vector<ReportedNode> reportNodes(const Timeline &timeline);
+  std::vector<ReportedBody> reportBodies(const TimelineNode &node);
+  void describeCollective(comm::CollectiveOpInterface collective,
+                          ReportedNode &reported);
+
+  CostModel &model;
+  ExposureExplainer explainer;
+  SmallVector<FunctionOpInterface> functions;
+  /// Positions in `functions`, by body.
+  DenseMap<Region *, size_t> positions;
+  SymbolTableCollection symbolTables;
+};
+} // namespace
+
+std::vector<ReportedBody> Reporter::reportBodies(const TimelineNode &node) {
+  std::vector<ReportedBody> bodies;
+  Operation *op = node.op;
+  bool isExclusive =
+      isa<RegionBranchOpInterface>(op) && !isa<LoopLikeOpInterface>(op);
+  for (Region &region : op->getRegions()) {
+    const Timeline &timeline = model.getTimeline(region);
+    if (!timeline.nodes.empty())
+      bodies.push_back({region.getRegionNumber(), model.getTripCount(op),
+                        /*counts=*/!isExclusive, timeline.totals,
+                        reportNodes(timeline)});
+  }
+  if (isExclusive && !bodies.empty())
+    llvm::max_element(bodies, [](const ReportedBody &a, const ReportedBody &b) {
+      return a.totals.makespanNs < b.totals.makespanNs;
+    })->counts = true;
+  return bodies;
+}
+
+void Reporter::describeCollective(comm::CollectiveOpInterface collective,
+                                  ReportedNode &reported) {
+  CollectiveCall call = model.describe(collective);
+  reported.kind = comm::stringifyCollectiveKind(call.kind).str();
+  reported.group = collective.getGroupAttr().getValue().str();
+  reported.groupSize = call.groupSize;
+  reported.bytes = call.getWholeBytes();
+  reported.groupRanks = getGroupRanksText(
+      comm::lookupGroup(collective, collective.getGroupAttr(), symbolTables),
+      call.groupSize);
+  if (std::optional<comm::ReductionKind> kind = collective.getReductionKind())
+    reported.reduction = comm::stringifyReductionKind(*kind).str();
+
+  auto start = cast<comm::AsyncStartOpInterface>(collective.getOperation());
+  SmallVector<Type> inputs, outputs;
+  for (Value source : start.getSources())
+    inputs.push_back(source.getType());
+  if (start.isBufferForm())
+    for (Value destination : start.getDestinations())
+      outputs.push_back(destination.getType());
+  else
+    for (auto [index, token] : llvm::enumerate(start.getTokens()))
+      if (Type type = start.getInFlightType(index))
+        outputs.push_back(type);
+  int64_t dynamicSize = model.getOptions().sizes.dynamicSize;
+  reported.inputElements = countElements(inputs, dynamicSize);
+  reported.outputElements = countElements(outputs, dynamicSize);
+  if (!inputs.empty() || !outputs.empty())
+    llvm::raw_string_ostream(reported.elementType) << getElementTypeOrSelf(
+        inputs.empty() ? outputs.front() : inputs.front());
+}
+
+ReportedNode Reporter::reportNode(const TimelineNode &node) {
+  Operation *op = node.op;
+  ReportedNode reported;
+  reported.label = getName(op);
+  reported.op = op->getName().getStringRef().str();
+  SmallVector<Type> types = getValueTypes(op);
+  llvm::raw_string_ostream typeStream(reported.type);
+  llvm::interleaveComma(types, typeStream);
+  for (Type type : types)
+    reported.valueBytes = llvm::SaturatingAdd(
+        reported.valueBytes,
+        getTypeBytes(type, model.getOptions().sizes.dynamicSize));
+  reported.role = node.role;
+  reported.costNs = node.cost.ns;
+  reported.costSource = model.getSourceName(node.cost.source).str();
+  reported.signature = getProfileSignature(op, model);
+  reported.hidden = node.hidden;
+  reported.times = node.times;
+  reported.lane = node.role == StreamRole::Start ? node.lane : "compute";
+  reported.awaits.assign(node.awaits.begin(), node.awaits.end());
+  reported.carriedAwaits.assign(node.carriedAwaits.begin(),
+                                node.carriedAwaits.end());
+  if (auto number = op->getAttrOfType<IntegerAttr>(kNumberAttrName))
+    reported.number = number.getInt();
+
+  if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {
+    describeCollective(collective, reported);
+    if (node.times.exposedNs > 0)
+      reported.reason = explainer.getReason(op);
+    return reported;
+  }
+  switch (node.role) {
+  case StreamRole::Start:
+    reported.kind = "async_compute";
+    break;
+  case StreamRole::Wait:
+    reported.kind = "wait";
+    break;
+  case StreamRole::Compute:
+    reported.kind = "compute";
+    // Callees are reported as functions of their own.
+    if (node.cost.source == CostSource::Regions)
+      reported.bodies = reportBodies(node);
+    else if (node.cost.source == CostSource::Callee)
+      if (auto it = positions.find(model.getCalleeBody(op));
+          it != positions.end())
+        reported.callee = it->second;
+    break;
+  }
+  return reported;
+}
+
+std::vector<ReportedNode> Reporter::reportNodes(const Timeline &timeline) {
+  std::vector<ReportedNode> nodes;
+  nodes.reserve(timeline.nodes.size());
+  for (const TimelineNode &node : timeline.nodes)
+    nodes.push_back(reportNode(node));
+  return nodes;
+}
+
+void Reporter::collectFunctions(ModuleOp module) {
+  for (Operation &op : module.getBody()->getOperations()) {
+    if (auto nested = dyn_cast<ModuleOp>(op))
+      collectFunctions(nested);
+    auto function = dyn_cast<FunctionOpInterface>(op);
+    if (!function || function.isExternal())
+      continue;
+    positions[&function.getFunctionBody()] = functions.size();
+    functions.push_back(function);
+  }
+}
+
+ReportedProgram Reporter::report(ModuleOp module) {
+  collectFunctions(module);
+  ReportedProgram program;
+  for (FunctionOpInterface function : functions) {
+    const Timeline &timeline = model.getTimeline(function.getFunctionBody());
+    ReportedFunction reported;
+    reported.name = function.getName().str();
+    reported.totals = timeline.totals;
+    reported.nodes = reportNodes(timeline);
+    reported.memoryCurve = timeline.memoryCurve;
+    explainer.improveLowerBound(function.getFunctionBody(), reported.totals,
+                                reported.lowerBoundKind);
+    program.push_back(std::move(reported));
+  }
+  measureHiddenFractions(program);
+  return program;
+}
+
+ReportedProgram braid::reportProgram(ModuleOp module, CostModel &model,
+                                     std::optional<int64_t> memoryLimit) {
+  return Reporter(module, model, memoryLimit).report(module);
+}
+
+std::vector<MemoryExcessInterval>
+braid::getMemoryExcess(const ReportedFunction &function, int64_t limit) {
+  std::vector<MemoryExcessInterval> intervals;
+  bool isOver = false;
+  for (const MemorySample &sample : function.memoryCurve) {
+    if (isOver)
+      intervals.back().endNs = sample.ns;
+    if (sample.bytes > limit && !isOver)
+      intervals.push_back({sample.ns, sample.ns, sample.bytes});
+    isOver = sample.bytes > limit;
+    if (isOver)
+      intervals.back().peakBytes =
+          std::max(intervals.back().peakBytes, sample.bytes);
+  }
+  if (isOver)
+    intervals.back().endNs =
+        std::max(intervals.back().endNs, function.totals.makespanNs);
+  return intervals;
+}
+
+static void appendCollectives(const std::vector<ReportedNode> &nodes,
+                              int64_t runs,
+                              std::vector<ReportedCollective> &collectives) {
+  for (const ReportedNode &node : nodes) {
+    if (node.role == StreamRole::Start)
+      collectives.push_back(
+          {&node, runs, multiplyNs(node.times.exposedNs, runs), std::nullopt});
+    for (const ReportedBody &body : node.bodies)
+      appendCollectives(body.nodes, multiplyNs(runs, body.tripCount),
+                        collectives);
+  }
+}
+
+std::vector<ReportedCollective>
+braid::listCollectives(const ReportedFunction &function,
+                       const ReportedProgram *before) {
+  std::vector<ReportedCollective> collectives;
+  appendCollectives(function.nodes, 1, collectives);
+  if (!before)
+    return collectives;
+  // Inlining takes starts from one function to another: look in all.
+  std::vector<ReportedCollective> earlier;
+  for (const ReportedFunction &other : *before)
+    appendCollectives(other.nodes, 1, earlier);
+  llvm::DenseMap<int64_t, int64_t> exposedByNumber;
+  for (const ReportedCollective &collective : earlier)
+    exposedByNumber[collective.node->number] = collective.exposedNs;
+  for (ReportedCollective &collective : collectives) {
+    auto it = exposedByNumber.find(collective.node->number);
+    if (collective.node->number < 0 || it == exposedByNumber.end())
+      continue;
+    collective.exposedBeforeNs = it->second;
+    exposedByNumber.erase(it);
+  }
+  return collectives;
+}
+
+const ReportedFunction *braid::findFunction(const ReportedProgram &program,
+                                            StringRef name) {
+  const auto it = llvm::find_if(
+      program, [&](const ReportedFunction &f) { return f.name == name; });
+  return it == program.end() ? nullptr : &*it;
+}

@@ -1,0 +1,40 @@
+//===- ReportFormat.h - Figures as reports spell them -----------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_REPORT_REPORTFORMAT_H
+#define BRAID_LIB_REPORT_REPORTFORMAT_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/JSON.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace braid {
+
+/// `value` with `digits` digits behind the point.
+std::string formatFixed(double value, unsigned digits);
+
+/// A fraction in percent: 0.125 is "12.5 %".
+std::string formatPercent(double fraction);
+
+/// A time in the unit that suits it, with up to four figures: "12.35 us".
+std::string formatTime(int64_t ns);
+
+/// A number of bytes in the unit that suits it: "1.50 GiB".
+std::string formatBytes(int64_t bytes);
+
+/// Writes a member of a JSON object: a number with six digits behind the point,
+/// which reads the same on every machine, or null.
+void printFraction(llvm::json::OStream &json, llvm::StringRef key,
+                   std::optional<double> value);
+
+} // namespace braid
+
+#endif // BRAID_LIB_REPORT_REPORTFORMAT_H

@@ -1,0 +1,322 @@
+//===- PrecedenceDag.cpp - What has to end before what begins -------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PrecedenceDag.h"
+
+#include "braid/Support/Units.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+using namespace braid;
+using namespace llvm;
+
+int64_t braid::getPreemptiveMakespan(std::vector<Job> jobs) {
+  llvm::sort(jobs, [](const Job &a, const Job &b) { return a.head < b.head; });
+  // A heap of (tail, what is left) of the jobs that may run.
+  std::vector<std::pair<int64_t, int64_t>> ready;
+  int64_t now = 0, makespan = 0;
+  for (size_t next = 0; next != jobs.size() || !ready.empty();) {
+    if (ready.empty())
+      now = std::max(now, jobs[next].head);
+    for (; next != jobs.size() && jobs[next].head <= now; ++next) {
+      ready.emplace_back(jobs[next].tail, jobs[next].work);
+      std::push_heap(ready.begin(), ready.end());
+    }
+    std::pop_heap(ready.begin(), ready.end());
+    auto [tail, left] = ready.back();
+    ready.pop_back();
+    int64_t end = addNs(now, left);
+    if (next != jobs.size() && jobs[next].head < end) {
+      ready.emplace_back(tail, end - jobs[next].head);
+      std::push_heap(ready.begin(), ready.end());
+      now = jobs[next].head;
+      continue;
+    }
+    now = end;
+    makespan = std::max(makespan, addNs(now, tail));
+  }
+  return makespan;
+}
+
+void PrecedenceDag::setEdges(ArrayRef<std::pair<unsigned, unsigned>> edges) {
+  predecessorBegin.assign(size() + 1, 0);
+  for (auto [from, to] : edges)
+    ++predecessorBegin[to + 1];
+  std::partial_sum(predecessorBegin.begin(), predecessorBegin.end(),
+                   predecessorBegin.begin());
+  predecessorList.resize(edges.size());
+  std::vector<size_t> cursor(predecessorBegin);
+  for (auto [from, to] : edges)
+    predecessorList[cursor[to]++] = from;
+}
+
+PrecedenceDag PrecedenceDag::transpose() const {
+  PrecedenceDag result;
+  unsigned last = size() - 1;
+  result.work.assign(work.rbegin(), work.rend());
+  result.resource.assign(resource.rbegin(), resource.rend());
+  result.isOpen.assign(isOpen.rbegin(), isOpen.rend());
+  for (unsigned vertex : vertexOfNode)
+    result.vertexOfNode.push_back(last - vertex);
+  std::vector<std::pair<unsigned, unsigned>> edges;
+  edges.reserve(predecessorList.size());
+  for (unsigned vertex = 0; vertex != size(); ++vertex)
+    for (unsigned predecessor : predecessors(vertex))
+      edges.emplace_back(last - vertex, last - predecessor);
+  result.setEdges(edges);
+  return result;
+}
+
+/// The head of `vertex` from those of its predecessors.
+static int64_t getPathHead(const PrecedenceDag &dag, unsigned vertex,
+                           ArrayRef<int64_t> heads) {
+  int64_t head = dag.isOpen[vertex] ? -1 : 0;
+  for (unsigned predecessor : dag.predecessors(vertex))
+    if (heads[predecessor] >= 0)
+      head = std::max(head, addNs(heads[predecessor], dag.work[predecessor]));
+  return head;
+}
+
+std::vector<int64_t> PrecedenceDag::getLongestPaths() const {
+  std::vector<int64_t> heads(size());
+  for (unsigned vertex = 0; vertex != size(); ++vertex)
+    heads[vertex] = getPathHead(*this, vertex, heads);
+  return heads;
+}
+
+std::vector<int64_t> PrecedenceDag::getLaneWorks(size_t count) const {
+  std::vector<int64_t> works;
+  for (unsigned vertex = 0; vertex != size(); ++vertex)
+    if (resource[vertex] >= 0 && work[vertex] > 0)
+      works.push_back(work[vertex]);
+  llvm::sort(works);
+  works.erase(llvm::unique(works), works.end());
+  if (works.size() <= count)
+    return works;
+  std::vector<int64_t> chosen;
+  for (size_t i = 1; i <= count; ++i)
+    chosen.push_back(works[works.size() * i / count - 1]);
+  return chosen;
+}
+
+std::vector<int64_t> PrecedenceDag::getTruncatedPaths(int64_t limitNs) const {
+  std::vector<int64_t> paths(size());
+  for (unsigned vertex = 0; vertex != size(); ++vertex) {
+    paths[vertex] = isOpen[vertex] ? -1 : 0;
+    for (unsigned predecessor : predecessors(vertex)) {
+      // Nothing on the stream stands between operations of a lane.
+      bool onLane = resource[vertex] >= 0 && resource[predecessor] >= 0;
+      if (!onLane && paths[predecessor] >= 0)
+        paths[vertex] = std::max(
+            paths[vertex],
+            addNs(paths[predecessor], std::min(work[predecessor], limitNs)));
+    }
+  }
+  return paths;
+}
+
+namespace {
+
+/// Finds what resources have to do before a vertex.
+class HeadRefiner {
+public:
+  explicit HeadRefiner(const PrecedenceDag &dag)
+      : dag(dag), paths(dag.size()), reachedBy(dag.size(), ~0u),
+        limits(dag.getLaneWorks(4)), excess(limits.size()) {
+    for (int64_t limit : limits)
+      truncated.push_back(dag.getTruncatedPaths(limit));
+    int32_t lanes = 0;
+    for (int32_t resource : dag.resource)
+      lanes = std::max(lanes, resource + 1);
+    jobs.resize(lanes + 1);
+  }
+
+  /// A head of `vertex`; those of lower vertices are known.
+  int64_t refine(unsigned vertex, ArrayRef<int64_t> heads) {
+    for (std::vector<Job> &list : jobs)
+      list.clear();
+    std::fill(excess.begin(), excess.end(), 0);
+    // The longest path from the end of each ancestor to `vertex`.
+    reach(vertex, vertex, 0);
+    for (unsigned ancestor = vertex; ancestor-- != 0;) {
+      if (reachedBy[ancestor] != vertex)
+        continue;
+      reach(ancestor, vertex, addNs(paths[ancestor], dag.work[ancestor]));
+      if (dag.work[ancestor] > 0 && heads[ancestor] >= 0 &&
+          dag.resource[ancestor] != PrecedenceDag::onNothing)
+        jobs[dag.resource[ancestor] + 1].push_back(
+            {heads[ancestor], dag.work[ancestor], paths[ancestor]});
+      if (dag.resource[ancestor] == PrecedenceDag::onStream)
+        for (auto [limit, sum] : zip_equal(limits, excess))
+          sum = addNs(sum, std::max<int64_t>(dag.work[ancestor] - limit, 0));
+    }
+    int64_t head = 0;
+    for (auto [paths, sum] : zip_equal(truncated, excess))
+      if (paths[vertex] >= 0)
+        head = std::max(head, addNs(paths[vertex], sum));
+    for (const std::vector<Job> &list : jobs)
+      if (list.size() > 1)
+        head = std::max(head, getPreemptiveMakespan(list));
+    return head;
+  }
+
+private:
+  void reach(unsigned from, unsigned target, int64_t path) {
+    for (unsigned predecessor : dag.predecessors(from)) {
+      if (reachedBy[predecessor] != target) {
+        reachedBy[predecessor] = target;
+        paths[predecessor] = 0;
+      }
+      paths[predecessor] = std::max(paths[predecessor], path);
+    }
+  }
+
+  const PrecedenceDag &dag;
+  std::vector<int64_t> paths;
+  std::vector<unsigned> reachedBy;
+  /// By resource, the stream first.
+  std::vector<std::vector<Job>> jobs;
+  /// By limit: its truncated paths, and what ops on the stream take beyond it.
+  std::vector<int64_t> limits;
+  std::vector<std::vector<int64_t>> truncated;
+  std::vector<int64_t> excess;
+};
+
+} // namespace
+
+std::vector<int64_t> PrecedenceDag::getHeads(size_t maxRefined) const {
+  // Where only one edge leads to a vertex, there is nothing to add to it.
+  std::vector<unsigned> joins;
+  for (unsigned vertex = 0; vertex != size(); ++vertex)
+    if (predecessors(vertex).size() > 1)
+      joins.push_back(vertex);
+  // Spread evenly; the last is among them.
+  std::vector<unsigned> chosen;
+  size_t count = std::min(joins.size(), maxRefined);
+  for (size_t i = 1; i <= count; ++i)
+    chosen.push_back(joins[joins.size() * i / count - 1]);
+
+  HeadRefiner refiner(*this);
+  std::vector<int64_t> heads(size());
+  auto next = chosen.begin();
+  for (unsigned vertex = 0; vertex != size(); ++vertex) {
+    heads[vertex] = getPathHead(*this, vertex, heads);
+    if (next == chosen.end() || *next != vertex)
+      continue;
+    ++next;
+    if (heads[vertex] >= 0)
+      heads[vertex] = std::max(heads[vertex], refiner.refine(vertex, heads));
+  }
+  return heads;
+}
+
+PrecedenceDag braid::buildPrecedenceDag(const SchedulingProblem &problem) {
+  const ScheduleGraph &graph = problem.graph;
+  PrecedenceDag dag;
+  auto addVertex = [&](int64_t work, int32_t resource) {
+    dag.work.push_back(work);
+    dag.resource.push_back(resource);
+    return unsigned(dag.work.size()) - 1;
+  };
+  auto least = problem.leastNs.begin();
+  for (unsigned node = 0; node != graph.size(); ++node) {
+    const ScheduleNode &info = graph[node];
+    int64_t work = info.cost;
+    while (least != problem.leastNs.end() && least->first < node)
+      ++least;
+    bool isBody = least != problem.leastNs.end() && least->first == node;
+    if (isBody)
+      work = std::min(work, least->second);
+    if (info.kind == NodeKind::Start) {
+      addVertex(0, PrecedenceDag::onNothing);
+      dag.vertexOfNode.push_back(addVertex(work, info.lane));
+      continue;
+    }
+    if (info.cost > 0 && !isBody)
+      work = addNs(work, problem.machine.launchNs);
+    dag.vertexOfNode.push_back(addVertex(work, PrecedenceDag::onStream));
+  }
+
+  auto isStart = [&](unsigned node) {
+    return graph[node].kind == NodeKind::Start;
+  };
+  auto getIssue = [&](unsigned node) {
+    return dag.vertexOfNode[node] - (isStart(node) ? 1 : 0);
+  };
+  auto getOperation = [&](unsigned node) { return dag.vertexOfNode[node]; };
+
+  std::vector<std::pair<unsigned, unsigned>> edges;
+  edges.reserve(graph.numEdges() + problem.awaits.size() +
+                3 * graph.starts().size());
+  auto await = problem.awaits.begin();
+  for (unsigned node = 0; node != graph.size(); ++node) {
+    for (unsigned predecessor : graph.predecessors(node)) {
+      // Both are sorted, and what is awaited is an edge.
+      if (await != problem.awaits.end() &&
+          *await == std::pair(node, predecessor)) {
+        edges.emplace_back(getOperation(predecessor), getIssue(node));
+        ++await;
+      } else {
+        edges.emplace_back(getIssue(predecessor), getIssue(node));
+      }
+    }
+    if (isStart(node))
+      edges.emplace_back(getIssue(node), getOperation(node));
+  }
+
+  // By node and lane: one more than the last start of the lane that has to be
+  // issued before the node. Lanes beyond these few have no chains.
+  constexpr unsigned maxLanes = 16;
+  unsigned numLanes = 0;
+  for (unsigned start : graph.starts())
+    numLanes = std::max(numLanes, unsigned(graph[start].lane) + 1);
+  numLanes = std::min(numLanes, maxLanes);
+  std::vector<unsigned> last(size_t(graph.size()) * numLanes, 0);
+  unsigned lastStart = ~0u;
+  // The same where the order of the starts is that of the program.
+  std::vector<unsigned> lastOfLane;
+  for (unsigned node = 0; node != graph.size(); ++node) {
+    unsigned *mine = last.data() + size_t(node) * numLanes;
+    auto follow = [&](unsigned predecessor) {
+      const unsigned *theirs = last.data() + size_t(predecessor) * numLanes;
+      for (unsigned lane = 0; lane != numLanes; ++lane)
+        mine[lane] = std::max(mine[lane], theirs[lane]);
+      if (isStart(predecessor) && unsigned(graph[predecessor].lane) < numLanes)
+        mine[graph[predecessor].lane] =
+            std::max(mine[graph[predecessor].lane], predecessor + 1);
+    };
+    for (unsigned predecessor : graph.predecessors(node))
+      follow(predecessor);
+    if (!isStart(node))
+      continue;
+    unsigned lane = graph[node].lane;
+    unsigned before = lane < numLanes ? mine[lane] : 0;
+    if (problem.keepOrderOfStarts) {
+      if (lastStart != ~0u)
+        edges.emplace_back(getIssue(lastStart), getIssue(node));
+      lastStart = node;
+      if (lane >= lastOfLane.size())
+        lastOfLane.resize(lane + 1, 0);
+      before = std::exchange(lastOfLane[lane], node + 1);
+    }
+    if (before != 0)
+      edges.emplace_back(getOperation(before - 1), getOperation(node));
+  }
+
+  // An operation that the next iteration awaits may outlast this one.
+  dag.isOpen.assign(dag.size(), false);
+  if (!problem.carriedAwaits.empty())
+    for (unsigned start : graph.starts())
+      dag.isOpen[getOperation(start)] = true;
+  dag.setEdges(edges);
+  return dag;
+}

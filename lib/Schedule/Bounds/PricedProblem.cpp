@@ -1,0 +1,501 @@
+//===- PricedProblem.cpp - Contention as a price --------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PricedProblem.h"
+
+#include "Schedule/Model/Contention.h"
+#include "braid/Support/Units.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+using namespace braid;
+using namespace llvm;
+
+int64_t PricedProblem::getBound(int64_t boundOfProblem) const {
+  double bound = pricesNs + double(boundOfProblem) / double(unitsPerNs);
+  bound -= 1e-12 * std::abs(bound);
+  return int64_t(std::ceil(std::clamp(bound, 0.0, 9e18)));
+}
+
+int64_t PricedProblem::getBoundOfProblem(int64_t boundNs) const {
+  double bound = (double(boundNs) - pricesNs) * double(unitsPerNs);
+  return int64_t(std::ceil(std::clamp(bound + 1, 0.0, 9e18)));
+}
+
+namespace {
+
+/// Operations of one lane that ask for about the same.
+struct Kind {
+  unsigned lane = 0;
+  /// What each of them asks for at least, and of the link at most.
+  int64_t multiprocessors = 0;
+  double memoryDemand = 0;
+  double leastLinkDemand = 0, mostLinkDemand = 0;
+  int64_t workNs = 0;
+  /// What a ns beside the op that it slows down most costs.
+  double mostPrice = 0;
+};
+
+/// Operations that may run at once: at most one kind of each lane.
+struct KindSet {
+  SmallVector<unsigned, 4> kinds;
+  /// The highest rate that each of them can have beside compute that uses no
+  /// memory.
+  SmallVector<double, 4> rates;
+  /// What all of them take at least.
+  int64_t multiprocessors = 0;
+  double memoryDemand = 0;
+};
+
+class Pricing {
+public:
+  explicit Pricing(const SchedulingProblem &problem);
+
+  std::vector<PricedProblem> getProblems(ArrayRef<double> factors) const;
+
+private:
+  /// By kind.
+  using Prices = SmallVector<double, 8>;
+
+  void findKinds();
+  void findSets();
+  void findRates();
+  /// Of a body that may be faster, nothing but its least time is known.
+  bool isKnown(unsigned node) const {
+    return costs[node] == problem.graph[node].cost;
+  }
+  /// The price of each kind, if that of a lane is at most `most[lane]`; as much
+  /// of it as sets of kinds may cost.
+  Prices getPrices(ArrayRef<double> most) const;
+  /// The most that the prices of what runs at once can be.
+  double getMostPrices(const Prices &prices) const;
+  /// What a ns of an operation of `kind` takes at least on the clock.
+  double getStretchOfKind(const Prices &prices, unsigned kind) const;
+  /// What a ns of `node`, an op on the stream, takes at least on the clock.
+  double getStretchOfOp(const Prices &prices, unsigned node) const;
+  /// Compute in the order of what it asks for; of much of it a part.
+  void findSample();
+  /// The bound that the work of the stream gives, from the sample.
+  double getStreamBound(const Prices &prices) const;
+  PricedProblem getProblem(const Prices &prices) const;
+
+  static constexpr unsigned none = ~0u;
+
+  const SchedulingProblem &problem;
+  const MachineModel &machine;
+  std::vector<Kind> kinds;
+  /// By node: of starts their kind.
+  std::vector<unsigned> kindOf;
+  std::vector<KindSet> sets;
+  unsigned numLanes = 0;
+  /// What all lanes together hold at most, and what each asks of its link.
+  int64_t mostHeld = 0;
+  std::vector<double> mostLinkOf;
+  /// By node of the stream whose rates are known: where its rates begin.
+  std::vector<unsigned> rateIndex;
+  /// By op and set: 1 / q above, and how much slower memory makes operations
+  /// that use it, divided by q.
+  std::vector<double> slowdown, progress;
+  std::vector<unsigned> sample;
+  /// How many nodes each of the sample stands for.
+  double weight = 1;
+  /// By node: what it takes at least.
+  std::vector<int64_t> costs;
+  std::vector<bool> isBody;
+};
+
+} // namespace
+
+Pricing::Pricing(const SchedulingProblem &problem)
+    : problem(problem), machine(problem.machine) {
+  const ScheduleGraph &graph = problem.graph;
+  isBody.assign(graph.size(), false);
+  for (unsigned node = 0; node != graph.size(); ++node)
+    costs.push_back(graph[node].cost);
+  for (auto [node, leastNs] : problem.leastNs) {
+    isBody[node] = true;
+    costs[node] = std::min(costs[node], leastNs);
+  }
+  findKinds();
+  findSets();
+  findRates();
+  findSample();
+}
+
+void Pricing::findKinds() {
+  const ScheduleGraph &graph = problem.graph;
+  for (unsigned start : graph.starts())
+    numLanes = std::max(numLanes, unsigned(graph[start].lane) + 1);
+  std::vector<std::vector<unsigned>> startsOf(numLanes);
+  std::vector<int64_t> workOf(numLanes, 0), heldOf(numLanes, 0);
+  mostLinkOf.assign(numLanes, 0);
+  for (unsigned start : graph.starts()) {
+    unsigned lane = graph[start].lane;
+    int64_t costNs = graph[start].cost;
+    startsOf[lane].push_back(start);
+    workOf[lane] += costs[start];
+    if (costNs == 0)
+      continue;
+    const ResourceDemand &demand = problem.demands[start];
+    heldOf[lane] = std::max<int64_t>(heldOf[lane], demand.multiprocessors);
+    mostLinkOf[lane] =
+        std::max(mostLinkOf[lane], getLinkDemand(costNs, demand, machine,
+                                                 getLink(machine, lane)));
+  }
+  for (int64_t held : heldOf)
+    mostHeld += held;
+
+  // Sets are looked at one by one, so only what matters most has a price.
+  std::vector<unsigned> lanes;
+  for (unsigned lane = 0; lane != numLanes; ++lane)
+    if (workOf[lane] > 0)
+      lanes.push_back(lane);
+  llvm::sort(lanes, [&](unsigned a, unsigned b) {
+    return std::pair(-workOf[a], a) < std::pair(-workOf[b], b);
+  });
+  constexpr size_t maxLanes = 3;
+  if (lanes.size() > maxLanes)
+    lanes.resize(maxLanes);
+  constexpr std::array<unsigned, maxLanes> maxKindsOf = {6, 3, 2};
+  unsigned maxKinds = lanes.empty() ? 0 : maxKindsOf[lanes.size() - 1];
+
+  kindOf.assign(graph.size(), none);
+  for (unsigned lane : lanes) {
+    // From the least demanding to the most.
+    std::vector<std::pair<Kind, unsigned>> entries;
+    for (unsigned start : startsOf[lane]) {
+      if (costs[start] == 0)
+        continue;
+      Kind kind;
+      kind.lane = lane;
+      if (isKnown(start)) {
+        const ResourceDemand &demand = problem.demands[start];
+        kind.multiprocessors = std::max(demand.multiprocessors, 0);
+        kind.memoryDemand = getMemoryDemand(costs[start], demand, machine);
+        kind.leastLinkDemand = getLinkDemand(costs[start], demand, machine,
+                                             getLink(machine, lane));
+      }
+      kind.mostLinkDemand = kind.leastLinkDemand;
+      entries.emplace_back(kind, start);
+    }
+    llvm::sort(entries, [](const auto &a, const auto &b) {
+      return std::tuple(a.first.multiprocessors, a.first.memoryDemand,
+                        a.second) < std::tuple(b.first.multiprocessors,
+                                               b.first.memoryDemand, b.second);
+    });
+    // A kind begins where more is asked for than at its beginning.
+    unsigned firstKind = kinds.size();
+    for (auto &[entry, start] : entries) {
+      bool isNew = kinds.size() == firstKind;
+      if (!isNew && kinds.size() - firstKind < maxKinds) {
+        const Kind &last = kinds.back();
+        isNew = entry.multiprocessors != last.multiprocessors ||
+                entry.memoryDemand > 1.1 * last.memoryDemand;
+      }
+      if (isNew)
+        kinds.push_back(entry);
+      Kind &kind = kinds.back();
+      kind.memoryDemand = std::min(kind.memoryDemand, entry.memoryDemand);
+      kind.leastLinkDemand =
+          std::min(kind.leastLinkDemand, entry.leastLinkDemand);
+      kind.mostLinkDemand = std::max(kind.mostLinkDemand, entry.mostLinkDemand);
+      kind.workNs += costs[start];
+      kindOf[start] = kinds.size() - 1;
+    }
+  }
+}
+
+void Pricing::findSets() {
+  sets.emplace_back();
+  for (unsigned first = 0, last = 0; first != kinds.size(); first = last) {
+    while (last != kinds.size() && kinds[last].lane == kinds[first].lane)
+      ++last;
+    size_t numSets = sets.size();
+    for (size_t i = 0; i != numSets; ++i)
+      for (unsigned added = first; added != last; ++added) {
+        KindSet set = sets[i];
+        set.kinds.push_back(added);
+        sets.push_back(std::move(set));
+      }
+  }
+  std::vector<double> least(machine.linkBandwidth.size());
+  std::vector<double> most(machine.linkBandwidth.size());
+  for (KindSet &set : sets) {
+    llvm::fill(least, 0);
+    llvm::fill(most, 0);
+    auto getLinkOf = [&](unsigned kind) {
+      return getLink(machine, kinds[kind].lane);
+    };
+    // Other lanes may ask for the same link, too.
+    for (unsigned lane = 0; lane != numLanes; ++lane) {
+      bool isInSet = llvm::any_of(
+          set.kinds, [&](unsigned kind) { return kinds[kind].lane == lane; });
+      int32_t link = getLink(machine, lane);
+      if (link >= 0 && !isInSet)
+        most[link] += mostLinkOf[lane];
+    }
+    for (unsigned kind : set.kinds)
+      if (int32_t link = getLinkOf(kind); link >= 0) {
+        least[link] += kinds[kind].leastLinkDemand;
+        most[link] += kinds[kind].mostLinkDemand;
+      }
+    for (unsigned index : set.kinds) {
+      const Kind &kind = kinds[index];
+      int32_t link = getLinkOf(index);
+      auto getRate = [&](ArrayRef<double> demand, double mine) {
+        bool isShared = link >= 0 && mine > 0 &&
+                        machine.linkBandwidth[link] > 0 &&
+                        demand[link] > machine.linkBandwidth[link];
+        return isShared ? machine.linkBandwidth[link] / demand[link] : 1;
+      };
+      set.rates.push_back(getRate(least, kind.leastLinkDemand));
+      set.multiprocessors += kind.multiprocessors;
+      // An operation that its link slows down asks for less memory.
+      set.memoryDemand +=
+          kind.memoryDemand * getRate(most, kind.mostLinkDemand);
+    }
+    if (set.memoryDemand > machine.memoryBandwidth)
+      for (auto [kind, rate] : zip_equal(set.kinds, set.rates))
+        if (kinds[kind].memoryDemand > 0)
+          rate *= machine.memoryBandwidth / set.memoryDemand;
+  }
+}
+
+void Pricing::findRates() {
+  const ScheduleGraph &graph = problem.graph;
+  rateIndex.assign(graph.size(), none);
+  for (unsigned node = 0; node != graph.size(); ++node) {
+    if (graph[node].kind == NodeKind::Start || costs[node] == 0 ||
+        !isKnown(node))
+      continue;
+    rateIndex[node] = slowdown.size();
+    const ResourceDemand &demand = problem.demands[node];
+    double memory = getMemoryDemand(costs[node], demand, machine);
+    // Compute that runs slower asks for less.
+    double leastMemory =
+        memory * getComputeRate(costs[node], demand, machine, mostHeld);
+    for (const KindSet &set : sets) {
+      double rate =
+          getComputeRate(costs[node], demand, machine, set.multiprocessors);
+      double both = memory * rate + set.memoryDemand;
+      if (memory > 0 && both > machine.memoryBandwidth)
+        rate *= machine.memoryBandwidth / both;
+      // What memory that the op takes leaves of the rates above.
+      double part = 1;
+      double least = leastMemory + set.memoryDemand;
+      if (memory > 0 && least > machine.memoryBandwidth)
+        part = std::max(machine.memoryBandwidth, set.memoryDemand) / least;
+      slowdown.push_back(1 / rate);
+      progress.push_back(part / rate);
+      if (set.kinds.size() == 1) {
+        Kind &kind = kinds[set.kinds.front()];
+        double ofKind = kind.memoryDemand > 0 ? part : 1;
+        kind.mostPrice = std::max(kind.mostPrice, (1 - rate) / ofKind);
+      }
+    }
+  }
+}
+
+Pricing::Prices Pricing::getPrices(ArrayRef<double> most) const {
+  Prices prices;
+  for (const Kind &kind : kinds)
+    prices.push_back(std::min(most[kind.lane], kind.mostPrice));
+  if (double sum = getMostPrices(prices); sum > 1)
+    for (double &price : prices)
+      price /= sum * (1 + 1e-12);
+  return prices;
+}
+
+double Pricing::getMostPrices(const Prices &prices) const {
+  double most = 0;
+  for (const KindSet &set : sets) {
+    double sum = 0;
+    for (auto [kind, rate] : zip_equal(set.kinds, set.rates))
+      sum += prices[kind] * rate;
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+double Pricing::getStretchOfKind(const Prices &prices, unsigned kind) const {
+  // Slower than that it only takes longer: the sum is at most 1.
+  double least = 1;
+  for (const KindSet &set : sets) {
+    if (!llvm::is_contained(set.kinds, kind))
+      continue;
+    double sum = 0, ownRate = 1;
+    for (auto [other, rate] : zip_equal(set.kinds, set.rates)) {
+      sum += prices[other] * rate;
+      if (other == kind)
+        ownRate = rate;
+    }
+    least = std::min(least, (1 - sum) / ownRate);
+  }
+  return std::max(least, 0.0);
+}
+
+double Pricing::getStretchOfOp(const Prices &prices, unsigned node) const {
+  double least = 1;
+  for (auto [index, set] : llvm::enumerate(sets)) {
+    // All that runs, and what of it uses memory and may be slowed down by it.
+    double sum = 0, ofMemory = 0;
+    for (auto [kind, rate] : zip_equal(set.kinds, set.rates))
+      (kinds[kind].memoryDemand > 0 ? ofMemory : sum) += prices[kind] * rate;
+    if (rateIndex[node] == none) {
+      least = std::min(least, 1 - sum - ofMemory);
+      continue;
+    }
+    size_t entry = rateIndex[node] + index;
+    least = std::min(least,
+                     slowdown[entry] * (1 - sum) - progress[entry] * ofMemory);
+  }
+  return std::max(least, 0.0);
+}
+
+void Pricing::findSample() {
+  for (unsigned node = 0; node != costs.size(); ++node)
+    if (problem.graph[node].kind != NodeKind::Start && costs[node] != 0)
+      sample.push_back(node);
+  constexpr size_t maxNodes = 4'000;
+  if (sample.size() <= maxNodes)
+    return;
+  // Every so many nodes of a program that repeats itself would always be the
+  // same ops of a layer; of sorted ones every kind has its part.
+  llvm::sort(sample, [&](unsigned a, unsigned b) {
+    auto getKey = [&](unsigned node) {
+      const ResourceDemand &demand = problem.demands[node];
+      return std::tuple(bool(isBody[node]), costs[node], demand.arithmeticNs,
+                        demand.tiles, demand.memoryBytes, node);
+    };
+    return getKey(a) < getKey(b);
+  });
+  weight = double(sample.size()) / maxNodes;
+  for (size_t i = 0; i != maxNodes; ++i)
+    sample[i] = sample[(2 * i + 1) * sample.size() / (2 * maxNodes)];
+  sample.resize(maxNodes);
+}
+
+double Pricing::getStreamBound(const Prices &prices) const {
+  double bound = 0;
+  double launch = double(machine.launchNs) * (1 - getMostPrices(prices));
+  for (unsigned node : sample) {
+    bound += double(costs[node]) * getStretchOfOp(prices, node);
+    if (!isBody[node])
+      bound += launch;
+  }
+  bound *= weight;
+  for (auto [kind, price] : zip_equal(kinds, prices))
+    bound += price * double(kind.workNs);
+  return bound;
+}
+
+PricedProblem Pricing::getProblem(const Prices &prices) const {
+  const ScheduleGraph &graph = problem.graph;
+  PricedProblem result;
+  SchedulingProblem &priced = result.problem;
+  priced.graph.reserve(graph.size());
+  // What doubles round is far less than that.
+  constexpr double exactly = double(PricedProblem::unitsPerNs) * (1 - 1e-12);
+  double most = getMostPrices(prices);
+  for (unsigned node = 0; node != graph.size(); ++node) {
+    ScheduleNode copy = graph[node];
+    double cost = double(costs[node]);
+    if (copy.kind != NodeKind::Start) {
+      cost *= getStretchOfOp(prices, node);
+      if (!isBody[node] && costs[node] != 0)
+        cost += double(machine.launchNs) * (1 - most);
+    } else if (kindOf[node] != none) {
+      result.pricesNs += prices[kindOf[node]] * cost;
+      cost *= getStretchOfKind(prices, kindOf[node]);
+    } else {
+      cost *= 1 - most;
+    }
+    copy.cost = int64_t(std::max(cost, 0.0) * exactly);
+    priced.graph.addNode(copy);
+    for (unsigned predecessor : graph.predecessors(node))
+      priced.graph.addEdge(predecessor, node);
+  }
+  priced.graph.finalize();
+  priced.awaits = problem.awaits;
+  priced.carriedAwaits = problem.carriedAwaits;
+  priced.keepOrderOfStarts = problem.keepOrderOfStarts;
+  // The simulator lets an op end up to 1/1024 ns before its work is done.
+  result.pricesNs -= double(graph.size()) / 512 + 1e-12 * result.pricesNs;
+  return result;
+}
+
+std::vector<PricedProblem>
+Pricing::getProblems(ArrayRef<double> factors) const {
+  // The best prices for the work of the stream, lane by lane.
+  std::vector<double> most(numLanes, 0);
+  double best = getStreamBound(getPrices(most));
+  auto consider = [&](const std::vector<double> &tried) {
+    double bound = getStreamBound(getPrices(tried));
+    if (bound <= best)
+      return;
+    best = bound;
+    most = tried;
+  };
+  // All multiples of a quarter, then closer and closer around the best.
+  SmallVector<unsigned> lanes;
+  for (const Kind &kind : kinds)
+    if (lanes.empty() || lanes.back() != kind.lane)
+      lanes.push_back(kind.lane);
+  constexpr unsigned numSteps = 5;
+  unsigned numPrices = 1;
+  for (size_t i = 0; i != lanes.size(); ++i)
+    numPrices *= numSteps;
+  for (unsigned index = 0; index != numPrices; ++index) {
+    std::vector<double> tried(numLanes, 0);
+    unsigned rest = index;
+    for (unsigned lane : lanes) {
+      tried[lane] = 0.25 * (rest % numSteps);
+      rest /= numSteps;
+    }
+    consider(tried);
+  }
+  for (double step = 0.125; step >= 1.0 / 64; step /= 2)
+    for (unsigned lane : lanes)
+      for (double change : {step, -step}) {
+        std::vector<double> tried = most;
+        tried[lane] += change;
+        if (tried[lane] >= 0 && tried[lane] <= 1)
+          consider(tried);
+      }
+  std::vector<PricedProblem> result;
+  for (double factor : factors) {
+    std::vector<double> tried = most;
+    for (double &price : tried)
+      price *= factor;
+    result.push_back(getProblem(getPrices(tried)));
+  }
+  return result;
+}
+
+std::vector<PricedProblem>
+braid::getPricedProblems(const SchedulingProblem &problem,
+                         ArrayRef<double> factors) {
+  if (!problem.machine.hasContention() || problem.demands.empty())
+    return {};
+  // Sums have to fit.
+  constexpr int64_t tooLong = std::numeric_limits<int64_t>::max() / 1024;
+  int64_t total = 0;
+  for (unsigned node = 0; node != problem.graph.size(); ++node) {
+    total =
+        addNs(total, addNs(problem.graph[node].cost, problem.machine.launchNs));
+    if (total >= tooLong)
+      return {};
+  }
+  return Pricing(problem).getProblems(factors);
+}

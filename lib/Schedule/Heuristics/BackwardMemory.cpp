@@ -1,0 +1,56 @@
+//===- BackwardMemory.cpp - What lives, from the end back -----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BackwardMemory.h"
+
+#include "braid/Support/Units.h"
+
+#include <numeric>
+
+using namespace braid;
+
+BackwardMemory::BackwardMemory(const SchedulingProblem &problem)
+    : buffers(problem.buffers), bufferBegin(problem.graph.size() + 1, 0),
+      transientBytes(problem.graph.size(), 0), live(problem.liveBytes) {
+  for (const GraphBuffer &buffer : buffers) {
+    missing.push_back(buffer.users.size());
+    if (buffer.escapes)
+      live = addNs(live, buffer.bytes);
+    for (unsigned user : buffer.users)
+      ++bufferBegin[user + 1];
+  }
+  std::partial_sum(bufferBegin.begin(), bufferBegin.end(), bufferBegin.begin());
+  bufferList.resize(bufferBegin.back());
+  std::vector<unsigned> cursor(bufferBegin.begin(), bufferBegin.end());
+  for (unsigned index = 0, end = buffers.size(); index != end; ++index)
+    for (unsigned user : buffers[index].users)
+      bufferList[cursor[user]++] = index;
+  for (auto [node, bytes] : problem.transientBytes)
+    transientBytes[node] = bytes;
+  peak = live;
+}
+
+std::pair<int64_t, int64_t> BackwardMemory::getEffect(unsigned node) const {
+  int64_t most = live, after = 0;
+  for (unsigned index : getBuffers(node)) {
+    const GraphBuffer &buffer = buffers[index];
+    if (!buffer.escapes && missing[index] == buffer.users.size())
+      most = addNs(most, buffer.bytes);
+    if (missing[index] == 1)
+      after = addNs(after, buffer.bytes);
+  }
+  return {subtractNs(most, after) - live, addNs(most, transientBytes[node])};
+}
+
+void BackwardMemory::place(unsigned node) {
+  auto [added, most] = getEffect(node);
+  live += added;
+  peak = std::max(peak, most);
+  for (unsigned index : getBuffers(node))
+    --missing[index];
+}

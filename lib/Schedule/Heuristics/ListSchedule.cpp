@@ -1,0 +1,216 @@
+//===- ListSchedule.cpp - List scheduling for communication ---------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/Heuristics/ListSchedule.h"
+#include "braid/Schedule/Heuristics/RaiseCollectives.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cassert>
+#include <queue>
+#include <tuple>
+
+using namespace braid;
+
+namespace {
+
+class ListScheduler {
+public:
+  ListScheduler(const SchedulingProblem &problem,
+                const ListScheduleOptions &options);
+  ScheduleOrder run();
+
+private:
+  /// Ranks of ready nodes, the smallest first. Nodes leave late: those that are
+  /// scheduled from elsewhere stay until they come first.
+  using Heap = std::priority_queue<unsigned, std::vector<unsigned>,
+                                   std::greater<unsigned>>;
+
+  void rankNodes();
+  void makeReady(unsigned node);
+  void release(unsigned node) {
+    if (--missing[node] == 0)
+      makeReady(node);
+  }
+  void schedule(unsigned node);
+  void fill(int64_t duration);
+  /// The node that comes first in `heap` and is not scheduled; none if empty.
+  std::optional<unsigned> pop(Heap &heap);
+
+  bool isFull(unsigned start) const {
+    return problem.maxInFlight != 0 &&
+           inFlight[graph[start].lane] >= problem.maxInFlight;
+  }
+
+  const SchedulingProblem &problem;
+  const ScheduleGraph &graph;
+  const ListScheduleOptions options;
+
+  ScheduleOrder order;
+  std::vector<bool> scheduled;
+  /// True for nodes that hold the stream.
+  std::vector<bool> holds;
+  /// The next start, where starts keep their order.
+  std::vector<unsigned> nextStart;
+  /// Number of predecessors that are not scheduled yet.
+  std::vector<unsigned> missing;
+  /// The place of each node among all keys, and the node at each place.
+  std::vector<unsigned> rankOf, nodeOf;
+  Heap ready, fillers;
+
+  /// By lane: operations that are not awaited yet, and ready starts that may
+  /// not join them.
+  std::vector<unsigned> inFlight;
+  std::vector<Heap> held;
+  std::vector<bool> awaited;
+};
+
+} // namespace
+
+static constexpr unsigned kNone = ~0u;
+
+ListScheduler::ListScheduler(const SchedulingProblem &problem,
+                             const ListScheduleOptions &options)
+    : problem(problem), graph(problem.graph), options(options),
+      scheduled(graph.size(), false), holds(graph.size(), false),
+      missing(graph.size()), awaited(graph.size(), false) {
+  order.reserve(graph.size());
+  for (unsigned node = 0, end = graph.size(); node != end; ++node)
+    holds[node] = graph[node].kind == NodeKind::Wait;
+  for (auto [node, start] : problem.awaits)
+    holds[node] = true;
+  for (CarriedAwait await : problem.carriedAwaits)
+    holds[await.waiter] = true;
+
+  rankNodes();
+  llvm::ArrayRef<unsigned> starts = graph.starts();
+  int32_t numLanes = 0;
+  for (unsigned start : starts)
+    numLanes = std::max(numLanes, graph[start].lane + 1);
+  inFlight.resize(numLanes, 0);
+  held.resize(numLanes);
+
+  for (unsigned node = 0, end = graph.size(); node != end; ++node)
+    missing[node] = graph.predecessors(node).size();
+  if (problem.keepOrderOfStarts && !starts.empty()) {
+    nextStart.assign(graph.size(), kNone);
+    for (auto [start, next] :
+         llvm::zip_equal(starts.drop_back(), starts.drop_front())) {
+      nextStart[start] = next;
+      ++missing[next];
+    }
+  }
+  for (unsigned node = 0, end = graph.size(); node != end; ++node)
+    if (missing[node] == 0)
+      makeReady(node);
+}
+
+void ListScheduler::rankNodes() {
+  unsigned numNodes = graph.size();
+  std::vector<unsigned> first;
+  if (options.raise)
+    first = getFirstDependentStart(graph);
+  else
+    first.assign(numNodes, 0);
+  auto getKey = [&](unsigned node) {
+    return std::tuple(first[node], options.sink && holds[node], node);
+  };
+  nodeOf = getProgramOrder(graph);
+  llvm::sort(nodeOf,
+             [&](unsigned a, unsigned b) { return getKey(a) < getKey(b); });
+  rankOf.resize(numNodes);
+  for (auto [rank, node] : llvm::enumerate(nodeOf))
+    rankOf[node] = rank;
+}
+
+void ListScheduler::makeReady(unsigned node) {
+  if (graph[node].kind == NodeKind::Start && isFull(node)) {
+    held[graph[node].lane].push(rankOf[node]);
+    return;
+  }
+  ready.push(rankOf[node]);
+  if (options.reorder && graph[node].kind == NodeKind::Compute && !holds[node])
+    fillers.push(rankOf[node]);
+}
+
+std::optional<unsigned> ListScheduler::pop(Heap &heap) {
+  while (!heap.empty()) {
+    unsigned node = nodeOf[heap.top()];
+    heap.pop();
+    if (scheduled[node])
+      continue;
+    // Its lane may have filled up since it became ready.
+    if (graph[node].kind == NodeKind::Start && isFull(node)) {
+      makeReady(node);
+      continue;
+    }
+    return node;
+  }
+  return std::nullopt;
+}
+
+void ListScheduler::schedule(unsigned node) {
+  assert(!scheduled[node] && missing[node] == 0 && "the node is ready");
+  scheduled[node] = true;
+  order.push_back(node);
+  if (graph[node].kind == NodeKind::Start)
+    ++inFlight[graph[node].lane];
+  if (problem.maxInFlight != 0) {
+    for (unsigned start : problem.getAwaitedStarts(node)) {
+      if (awaited[start])
+        continue;
+      awaited[start] = true;
+      int32_t lane = graph[start].lane;
+      --inFlight[lane];
+      if (held[lane].empty())
+        continue;
+      ready.push(held[lane].top());
+      held[lane].pop();
+    }
+  }
+  for (unsigned successor : graph.successors(node))
+    release(successor);
+  if (!nextStart.empty() && nextStart[node] != kNone)
+    release(nextStart[node]);
+}
+
+void ListScheduler::fill(int64_t duration) {
+  while (duration > 0) {
+    std::optional<unsigned> node = pop(fillers);
+    if (!node)
+      return;
+    schedule(*node);
+    duration -= graph[*node].cost;
+  }
+}
+
+ScheduleOrder ListScheduler::run() {
+  while (order.size() != graph.size()) {
+    std::optional<unsigned> node = pop(ready);
+    if (!node) {
+      // All that is left follows starts that may not be in flight yet: the
+      // limit cannot be kept from here on.
+      Heap *first = nullptr;
+      for (Heap &starts : held)
+        if (!starts.empty() && (!first || starts.top() < first->top()))
+          first = &starts;
+      assert(first && "the graph has no cycle");
+      node = nodeOf[first->top()];
+      first->pop();
+    }
+    schedule(*node);
+    if (options.reorder && graph[*node].kind == NodeKind::Start)
+      fill(graph[*node].cost);
+  }
+  return std::move(order);
+}
+
+ScheduleOrder braid::listSchedule(const SchedulingProblem &problem,
+                                  const ListScheduleOptions &options) {
+  return ListScheduler(problem, options).run();
+}

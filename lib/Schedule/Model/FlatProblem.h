@@ -1,0 +1,83 @@
+//===- FlatProblem.h - A scheduling problem in flat arrays ------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the parts of the search read of a problem, laid out for speed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_SCHEDULE_MODEL_FLATPROBLEM_H
+#define BRAID_LIB_SCHEDULE_MODEL_FLATPROBLEM_H
+
+#include "braid/Schedule/Model/SchedulingProblem.h"
+
+namespace braid {
+
+/// Lists of numbers, one for each index, in one array.
+class FlatLists {
+public:
+  FlatLists() = default;
+  /// From (index, number) pairs; the numbers of an index keep their order.
+  FlatLists(unsigned size,
+            llvm::ArrayRef<std::pair<unsigned, unsigned>> entries);
+
+  llvm::ArrayRef<unsigned> operator[](unsigned index) const {
+    return llvm::ArrayRef<unsigned>(values.data() + begin[index],
+                                    begin[index + 1] - begin[index]);
+  }
+
+private:
+  std::vector<unsigned> begin, values;
+};
+
+/// A problem as the search sees it. Times are those of a machine on which
+/// nothing slows anything down; they are exact if `hasExactTimes`.
+struct FlatProblem {
+  explicit FlatProblem(const SchedulingProblem &problem);
+
+  unsigned size() const { return cost.size(); }
+  bool isStart(unsigned node) const { return lane[node] >= 0; }
+
+  const SchedulingProblem &problem;
+
+  unsigned numLanes = 0;
+  /// Of a start: of its operation; otherwise on the stream. Sums of all costs
+  /// do not overflow.
+  std::vector<int64_t> cost;
+  /// -1 for nodes that are no starts.
+  std::vector<int32_t> lane;
+  /// The edges; with those between one start and the next if starts have to
+  /// keep their order.
+  FlatLists predecessors, successors;
+  /// The starts that a node awaits, and the nodes that await a start.
+  FlatLists awaited, awaiters;
+
+  /// The buffers that a node uses, and the nodes that use a buffer.
+  FlatLists buffersOf, usersOf;
+  std::vector<int64_t> bufferBytes;
+  std::vector<bool> escapes;
+  std::vector<int64_t> transientBytes;
+  int64_t liveBytes = 0;
+
+  /// The largest value if there is no limit, or if no order can reach it.
+  int64_t maxMemory;
+  /// 0 if there is no limit.
+  unsigned maxInFlight = 0;
+  bool hasMemoryLimit() const;
+  /// On memory or on operations in flight.
+  bool hasLimits() const { return hasMemoryLimit() || maxInFlight != 0; }
+
+  /// False if ops slow each other down, if something is awaited across the back
+  /// edge of a loop, or if costs or sizes are so large that sums overflow.
+  bool hasExactTimes = true;
+  /// True if the first is the only reason.
+  bool hasContentionAlone = false;
+};
+
+} // namespace braid
+
+#endif // BRAID_LIB_SCHEDULE_MODEL_FLATPROBLEM_H

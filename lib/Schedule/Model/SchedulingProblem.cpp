@@ -1,0 +1,89 @@
+//===- SchedulingProblem.cpp - What a schedule is judged by ---------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/Model/SchedulingProblem.h"
+
+#include "braid/Support/Units.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
+
+#include <algorithm>
+#include <cassert>
+
+using namespace braid;
+using namespace llvm;
+
+SmallVector<unsigned, 2>
+SchedulingProblem::getAwaitedStarts(unsigned node) const {
+  SmallVector<unsigned, 2> starts;
+  for (auto it = llvm::lower_bound(awaits, std::pair(node, 0u));
+       it != awaits.end() && it->first == node; ++it)
+    starts.push_back(it->second);
+  return starts;
+}
+
+std::vector<unsigned> braid::getLiveBuffers(const SchedulingProblem &problem,
+                                            ArrayRef<unsigned> order,
+                                            unsigned position) {
+  std::vector<unsigned> positions(order.size());
+  for (auto [index, node] : llvm::enumerate(order))
+    positions[node] = index;
+  std::vector<unsigned> live;
+  for (auto [index, buffer] : llvm::enumerate(problem.buffers)) {
+    unsigned first = order.size(), last = 0;
+    for (unsigned user : buffer.users) {
+      first = std::min(first, positions[user]);
+      last = std::max(last, positions[user]);
+    }
+    if (first <= position && (buffer.escapes || position <= last))
+      live.push_back(index);
+  }
+  llvm::sort(live, [&](unsigned a, unsigned b) {
+    return std::pair(-problem.buffers[a].bytes, a) <
+           std::pair(-problem.buffers[b].bytes, b);
+  });
+  return live;
+}
+
+bool braid::isAllowedOrder(const SchedulingProblem &problem,
+                           ArrayRef<unsigned> order, std::string *reason) {
+  const ScheduleGraph &graph = problem.graph;
+  if (!isLegalOrder(graph, order, reason))
+    return false;
+  auto fail = [&](const Twine &text) {
+    if (reason)
+      *reason = text.str();
+    return false;
+  };
+  if (problem.keepOrderOfStarts && !keepsOrderOfStarts(graph, order))
+    return fail("the starts do not keep the order of the program");
+  if (problem.maxInFlight == 0)
+    return true;
+
+  // An operation is in flight until the first node that awaits it.
+  std::vector<bool> awaited(graph.size(), false);
+  SmallVector<unsigned> inFlight;
+  for (unsigned node : order) {
+    for (unsigned start : problem.getAwaitedStarts(node)) {
+      if (!awaited[start])
+        --inFlight[graph[start].lane];
+      awaited[start] = true;
+    }
+    if (graph[node].kind != NodeKind::Start)
+      continue;
+    unsigned lane = graph[node].lane;
+    if (lane >= inFlight.size())
+      inFlight.resize(lane + 1, 0);
+    if (++inFlight[lane] > problem.maxInFlight)
+      return fail("node " + Twine(node) + " is operation " +
+                  Twine(inFlight[lane]) + " in flight on lane " + Twine(lane) +
+                  ", which may have " + Twine(problem.maxInFlight));
+  }
+  return true;
+}

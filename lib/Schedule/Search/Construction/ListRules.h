@@ -1,0 +1,95 @@
+//===- ListRules.h - What list schedules go by ------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The rules by which the search builds list schedules: a fixed table of them,
+// and changes of one rule to another one nearby.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_LISTRULES_H
+#define BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_LISTRULES_H
+
+#include "CriticalPathScheduler.h"
+
+#include <random>
+
+namespace braid {
+
+/// What a list schedule goes by; `ListRules` makes a `ListRule` of it.
+struct ListParameters {
+  enum class Priority {
+    /// The longest chain to the end, or the time to the end in a schedule that
+    /// is built from the end.
+    Tail,
+    BackwardTail,
+    /// The first start of the program that needs the node.
+    FirstStart
+  };
+
+  /// For people.
+  const char *name = "";
+  Priority priority = Priority::Tail;
+  /// Mixes the priority with so many percent of the program's order: of several
+  /// chains that were written one after the other, the first gets ahead.
+  unsigned programPercent = 0;
+  /// Counts the program's order in so many equal parts of the program; 0: node
+  /// by node.
+  unsigned programParts = 0;
+
+  // As in `ListRule`.
+  int64_t patienceNs = 0;
+  int64_t lanePatienceNs = 0;
+  bool fitsEnds = false;
+  /// While some lane runs dry, what leads to a start the soonest goes first.
+  bool nearestStarts = false;
+  int64_t backlogNs = 0;
+};
+
+/// What a beam search goes by: the priorities of a list rule, and as in
+/// `BeamGuide`.
+struct BeamParameters {
+  ListParameters list;
+  int64_t divisor = 32;
+  bool countsTails = true;
+};
+
+/// The rules for one problem.
+class ListRules {
+public:
+  /// `tails` are those of `getTails`, and have to outlive this.
+  ListRules(const FlatProblem &flat, CriticalPathScheduler &scheduler,
+            llvm::ArrayRef<int64_t> tails);
+
+  /// The fixed table; what comes first is the single rule of a search that may
+  /// try one alone.
+  std::vector<ListParameters> getTable() const;
+
+  /// Guides of the beam search, the most promising first; one has the
+  /// priorities of `best`.
+  std::vector<BeamParameters> getBeamTable(const ListParameters &best) const;
+
+  /// The rule for `parameters`; valid until the next call.
+  ListRule getRule(const ListParameters &parameters);
+
+  /// `parameters` with one or two of them changed at random.
+  ListParameters change(ListParameters parameters,
+                        std::mt19937_64 &engine) const;
+
+private:
+  const FlatProblem &flat;
+  int64_t meanNs = 0, longestNs = 0;
+  /// The longest tail.
+  int64_t spanNs = 0;
+  llvm::ArrayRef<int64_t> tails;
+  std::vector<int64_t> backwardTails, firstStarts, nearestStarts;
+  std::vector<int64_t> mixed;
+};
+
+} // namespace braid
+
+#endif // BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_LISTRULES_H

@@ -1,0 +1,138 @@
+//===- ContentionLocalSearch.h - Better orders where ops share --*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where ops slow each other down, a change inside of an order is judged by
+// playing it from there on, until the machine is as it was at the same node of
+// the order before: from then on both take equally long. That is soon: an
+// operation that is awaited, or a lane that runs dry, makes the machine forget
+// what was before. Sweeps from the first node to the last have the machine at
+// hand that has come to where they change something.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_CONTENTIONLOCALSEARCH_H
+#define BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_CONTENTIONLOCALSEARCH_H
+
+#include "ContentionWindow.h"
+#include "TimedOrder.h"
+#include "braid/Schedule/Search/SearchTypes.h"
+#include "braid/Schedule/Simulation/Simulator.h"
+
+#include <random>
+
+namespace braid {
+
+/// Improves orders of one problem on a machine whose ops slow each other down.
+/// All that it tries keeps the limits if the first order does.
+class ContentionLocalSearch {
+public:
+  ContentionLocalSearch(const FlatProblem &flat, SearchStatistics &statistics);
+
+  /// Begins anew from `order`, which has at least one node.
+  void assign(llvm::ArrayRef<unsigned> order);
+
+  /// Windows and moves in turn, as far as `options` has them, until the
+  /// makespan is at most `targetNs` or `maxSteps` are spent.
+  void improve(const SearchOptions &options, int64_t targetNs,
+               uint64_t maxSteps, std::mt19937_64 &engine);
+
+  /// Improves each of `starts`, at least one pair of a makespan and an order, a
+  /// little, as `improve` does, and the best of what that gives with what is
+  /// left of `maxSteps`. Overwrites `starts`.
+  void improveBestOf(std::vector<std::pair<int64_t, ScheduleOrder>> &starts,
+                     const SearchOptions &options, int64_t targetNs,
+                     uint64_t maxSteps, std::mt19937_64 &engine);
+
+  /// Searches every window of `length` nodes, half of each new, from the first
+  /// to the last, again and again until nothing becomes better, the makespan is
+  /// at most `targetNs` or so many steps are spent. True if the makespan has
+  /// become shorter.
+  bool searchWindows(unsigned length, unsigned width, int64_t targetNs,
+                     uint64_t maxSteps);
+
+  /// Moves neighbours past others at random, everywhere in turn, while steps
+  /// are left. A move that makes the order longer may stay, by at most
+  /// `toleranceNs` at the beginning and by nothing at the end. True if the
+  /// makespan has become shorter.
+  bool anneal(int64_t toleranceNs, int64_t targetNs, uint64_t maxSteps,
+              std::mt19937_64 &engine);
+
+  /// The best order since `assign`.
+  llvm::ArrayRef<unsigned> getOrder() const { return best; }
+  int64_t getMakespanNs() const { return bestNs; }
+  uint64_t getSteps() const {
+    return steps + windows.getSteps() + timed.getSteps();
+  }
+
+private:
+  /// Plays `order` and takes over what each node takes in it.
+  int64_t play(llvm::ArrayRef<unsigned> order);
+  /// Goes back to the best order.
+  void restore();
+  /// Begins and ends a sweep; true if the order is better than the best.
+  void beginSweep();
+  bool endSweep();
+  /// The machine that has come to `place` of the present order, which is no
+  /// more than the reach of a move and the way that is played behind it before
+  /// the last that was asked for.
+  const ContentionMachine &getPresent(unsigned place);
+  void change(unsigned begin, llvm::ArrayRef<unsigned> nodes);
+  /// How much sooner all ends on `machine`, which has come to `place` with
+  /// other nodes before it, than in the present order.
+  int64_t getGain(ContentionMachine &machine, unsigned place);
+  /// When all ends if `machine` has come to `place` and everything from there
+  /// on takes as long as when the order was played last.
+  int64_t estimateEnd(const ContentionMachine &machine, unsigned place);
+  bool searchWindow(unsigned begin, unsigned end, unsigned width,
+                    uint64_t maxSteps);
+  /// The nodes from `begin` to `end` go, in their order, to just before the
+  /// place `to`, which lies outside of them or is the end of the order.
+  struct Move {
+    unsigned begin, end, to;
+
+    bool isUp() const { return to < begin; }
+    /// The part of the order that changes.
+    unsigned first() const { return isUp() ? to : begin; }
+    unsigned last() const { return isUp() ? end : to; }
+  };
+  bool isLegal(const Move &move) const;
+  /// How much sooner all ends. What lies between both ends of the move is
+  /// played only until it goes on as before.
+  int64_t getGain(const Move &move);
+  /// Makes the move if it keeps the edges and the limits and costs at most
+  /// `toleranceNs`.
+  void tryMove(const Move &move, int64_t toleranceNs);
+
+  /// The problem with what nodes take in the order that was played last.
+  FlatProblem frozen;
+  SearchStatistics &statistics;
+  uint64_t steps = 0;
+  std::vector<SimulatedOp> ops;
+  std::vector<SimulatedTimes> times;
+  PairRates pairs;
+  /// The present order.
+  TimedOrder timed;
+  ContentionWindow windows;
+  ScheduleOrder best;
+  int64_t bestNs = 0;
+
+  /// Machines that have come to the places from `firstKnown` to `endKnown` of
+  /// the present order, by place modulo their number.
+  std::vector<ContentionMachine> machines;
+  unsigned firstKnown = 0, endKnown = 0;
+
+  // Scratch.
+  ContentionMachine trial;
+  std::vector<unsigned> swapped;
+  std::vector<std::pair<unsigned, int64_t>> outer;
+  std::vector<ContentionWindow::Found> found;
+};
+
+} // namespace braid
+
+#endif // BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_CONTENTIONLOCALSEARCH_H

@@ -1,0 +1,62 @@
+//===- LocalSearch.h - Better orders near a good one ------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_LOCALSEARCH_H
+#define BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_LOCALSEARCH_H
+
+#include "TimedOrder.h"
+#include "WindowSearch.h"
+#include "braid/Schedule/Search/SearchTypes.h"
+
+#include <random>
+
+namespace braid {
+
+/// Improves orders of one problem, on machines where ops do not slow each other
+/// down. All that it tries keeps the limits if the first order does.
+class LocalSearch {
+public:
+  LocalSearch(const FlatProblem &flat, WindowSearch &windows,
+              SearchStatistics &statistics);
+
+  /// Begins anew from `order`.
+  void assign(llvm::ArrayRef<unsigned> order) { timed.assign(order); }
+  /// Begins anew from `order`, and takes windows and moves in turn, as far as
+  /// `options` has them, with longer and longer windows, until nothing becomes
+  /// better, the makespan is at most `targetNs` or so many steps are spent.
+  void improve(llvm::ArrayRef<unsigned> order, const SearchOptions &options,
+               int64_t targetNs, uint64_t maxSteps, std::mt19937_64 &engine);
+  /// Searches every window of `length` nodes, half of each new, and again where
+  /// something became better, until nothing does, the makespan is at most
+  /// `targetNs` or so many steps are spent. True if the makespan has become
+  /// shorter.
+  bool searchWindows(unsigned length, unsigned width, int64_t targetNs,
+                     uint64_t maxSteps);
+  /// Moves single nodes on the critical path, at most `reach` places, until
+  /// nothing has become better for long.
+  bool moveNodes(unsigned reach, int64_t targetNs, uint64_t maxSteps,
+                 std::mt19937_64 &engine);
+
+  llvm::ArrayRef<unsigned> getOrder() const { return timed.getOrder(); }
+  int64_t getMakespanNs() const { return timed.getMakespanNs(); }
+  /// Of its own; windows count theirs.
+  uint64_t getSteps() const { return timed.getSteps(); }
+
+private:
+  bool tryMove(unsigned from, unsigned to);
+
+  const FlatProblem &flat;
+  WindowSearch &windows;
+  SearchStatistics &statistics;
+  TimedOrder timed;
+  std::vector<unsigned> scratch;
+};
+
+} // namespace braid
+
+#endif // BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_LOCALSEARCH_H

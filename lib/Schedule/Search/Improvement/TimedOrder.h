@@ -1,0 +1,96 @@
+//===- TimedOrder.h - An order with its times from both ends ----*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An order, when everything in it happens, and how far everything is from the
+// end. As the time of each step is a sum of a maximum, the makespan after a
+// change inside of a part of the order follows from that part alone.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_TIMEDORDER_H
+#define BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_TIMEDORDER_H
+
+#include "WindowSearch.h"
+
+namespace braid {
+
+/// For machines where ops do not slow each other down.
+class TimedOrder {
+public:
+  explicit TimedOrder(const FlatProblem &flat);
+
+  /// Takes `order` over and plays it from both ends; linear.
+  void assign(llvm::ArrayRef<unsigned> order);
+  /// Puts `nodes` in place of those from `begin` on, which have to be the same,
+  /// and updates all times; takes as long as times change.
+  void replace(unsigned begin, llvm::ArrayRef<unsigned> nodes);
+
+  /// The same, but all times from both ends stay those of the order before.
+  void permute(unsigned begin, llvm::ArrayRef<unsigned> nodes);
+
+  llvm::ArrayRef<unsigned> getOrder() const { return order; }
+  unsigned getPlace(unsigned node) const { return place[node]; }
+  int64_t getMakespanNs() const { return streamTailNs.front(); }
+  /// When the stream comes to the node at `where`, and from there to the end.
+  int64_t getStreamNs(unsigned where) const { return streamNs[where]; }
+  int64_t getStreamTailNs(unsigned where) const { return streamTailNs[where]; }
+  /// Of a start: when its operation ends, and from there to the end.
+  int64_t getEndNs(unsigned start) const { return endNs[start]; }
+  int64_t getEndTailNs(unsigned start) const { return endTailNs[start]; }
+  /// The start before `start` on its lane, or the number of nodes.
+  unsigned getPreviousOnLane(unsigned start) const { return previous[start]; }
+  unsigned getNextOnLane(unsigned start) const { return next[start]; }
+  /// From the end of its operation to the end of the order, as far as nodes
+  /// from the place `from` on await it.
+  int64_t getAwaitedTail(unsigned start, unsigned from) const;
+  /// True if the makespan would grow with the time at which the stream comes to
+  /// `where`.
+  bool isCritical(unsigned where) const {
+    return streamNs[where] + streamTailNs[where] == getMakespanNs();
+  }
+
+  /// The part from `begin` to `end` with what surrounds it; valid until the
+  /// order changes.
+  ScheduleWindow getWindow(unsigned begin, unsigned end);
+
+  /// What the makespan would be, as far as it depends on the order of the
+  /// nodes from `begin` on, if these were `nodes`; takes O(nodes).
+  int64_t evaluate(unsigned begin, llvm::ArrayRef<unsigned> nodes);
+  /// True if the order would keep the limits if the nodes from `begin` on were
+  /// `nodes`.
+  bool keepsLimits(unsigned begin, llvm::ArrayRef<unsigned> nodes);
+
+  /// The nodes that were played.
+  uint64_t getSteps() const { return steps; }
+
+private:
+  /// The places on all sides whose neighbours on lanes have changed.
+  std::pair<unsigned, unsigned> link(unsigned begin, unsigned end);
+  void playForward(unsigned begin, unsigned reach);
+  void playBackward(unsigned begin, unsigned end, unsigned reach);
+  void countMemory(unsigned begin, unsigned end);
+
+  const FlatProblem &flat;
+  uint64_t steps = 0;
+  std::vector<unsigned> order, place;
+  /// By place, and one more.
+  std::vector<int64_t> streamNs, streamTailNs;
+  /// By start.
+  std::vector<int64_t> endNs, endTailNs;
+  /// By start: its neighbours on the lane, or the number of nodes.
+  std::vector<unsigned> previous, next;
+  /// By place, if there are limits: what lives before the node.
+  std::vector<int64_t> liveBytes;
+  // Scratch: by lane and by node.
+  std::vector<int64_t> laneNs, newEndNs, outerTailNs;
+  std::vector<unsigned> lastOnLane, newPlace;
+};
+
+} // namespace braid
+
+#endif // BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_TIMEDORDER_H

@@ -1,0 +1,595 @@
+//===- SearchSchedule.cpp - Search for the best order ---------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Schedule/Search/SearchSchedule.h"
+
+#include "Construction/BeamSearch.h"
+#include "Construction/CriticalPathScheduler.h"
+#include "Construction/LateWaits.h"
+#include "Construction/ListRules.h"
+#include "Improvement/ComputeExchange.h"
+#include "Improvement/ContentionLocalSearch.h"
+#include "Improvement/ContentionSearch.h"
+#include "Improvement/LocalSearch.h"
+#include "Improvement/MemorySchedule.h"
+#include "Improvement/PlayedMoves.h"
+#include "Improvement/WindowSearch.h"
+#include "PricedSearch.h"
+#include "Schedule/Model/FlatProblem.h"
+#include "Schedule/Simulation/ScheduleEvaluator.h"
+#include "braid/Schedule/Bounds/LowerBound.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+using namespace braid;
+
+uint64_t braid::getDefaultSteps(const SchedulingProblem &problem) {
+  int64_t size = problem.graph.size();
+  // Where ops slow each other down nothing is proven early, and all of the
+  // steps are spent: the most of them for graphs of 20,000 nodes, fewer for
+  // larger ones, on which steps take longer.
+  if (problem.machine.hasContention())
+    return size <= 20'000 ? 250'000'000 + 7'500 * size
+                          : std::max(1'500 * size, 462'500'000 - 3'125 * size);
+  return std::max<int64_t>(150'000'000, 50'000'000 + 1000 * size);
+}
+
+static constexpr int64_t never = std::numeric_limits<int64_t>::max();
+
+namespace {
+
+/// One search.
+class Searcher {
+public:
+  Searcher(const SchedulingProblem &problem, const SearchOptions &options);
+
+  SearchResult run();
+
+private:
+  bool isDone() const {
+    return result.optimal || isGoodEnough() || getLeftSteps() == 0;
+  }
+  /// The last ten-thousandth is not worth the time on large graphs, nor where
+  /// contention keeps proofs from being exact.
+  bool isGoodEnough() const {
+    constexpr unsigned largeNodes = 10'000;
+    bool proofsAreRare = flat.hasContentionAlone && flat.size() > maxExactNodes;
+    return (proofsAreRare || flat.size() > largeNodes) && hasResult &&
+           result.peakBytes <= flat.maxMemory &&
+           result.makespanNs - result.lowerBoundNs <=
+               result.lowerBoundNs / 10'000;
+  }
+  uint64_t getLeftSteps() const {
+    uint64_t spent = otherSteps + scheduler.getSteps() + windows.getSteps();
+    return spent < maxSteps ? maxSteps - spent : 0;
+  }
+  bool fits(const ScheduleEvaluator::Value &value) const {
+    return value.peakBytes <= flat.maxMemory;
+  }
+  /// Plays a legal order and keeps it if it is the best so far. Returns its
+  /// makespan, or the largest value if it does not keep the limit on memory.
+  int64_t consider(llvm::ArrayRef<unsigned> order, llvm::StringRef method);
+  /// The same for an order that may have too many operations in flight.
+  int64_t considerUnchecked(llvm::ArrayRef<unsigned> order,
+                            llvm::StringRef method);
+  /// The same for a list schedule. Lists know nothing of what the body of a
+  /// loop awaits from the iteration before, so waits go down there.
+  int64_t considerList(llvm::ArrayRef<unsigned> order, llvm::StringRef method) {
+    if (problem.carriedAwaits.empty())
+      return consider(order, method);
+    int64_t sunkNs =
+        considerUnchecked(getOrderWithLateWaits(flat, order), method);
+    return std::min(sunkNs, consider(order, method));
+  }
+  void sinkWaitsOfResult();
+  void findFittingOrder();
+  void runListRules();
+  int64_t tryList(const ListParameters &parameters);
+  void tuneListRules();
+  void runBeam();
+  void runExact();
+  void runIteratedLists();
+  void runLocalSearch();
+  void improveWithContention();
+  bool schedule(ListRule rule, ScheduleOrder &order);
+  void explainExcess();
+
+  const SchedulingProblem &problem;
+  SearchOptions options;
+  uint64_t maxSteps;
+  FlatProblem flat;
+  ScheduleEvaluator evaluator;
+  CriticalPathScheduler scheduler;
+  WindowSearch windows;
+  std::vector<int64_t> tails;
+  ListRules listRules;
+  uint64_t otherSteps = 0;
+  std::mt19937_64 engine;
+
+  SearchResult result;
+  bool hasResult = false;
+  /// If there are limits: an order that keeps them.
+  ScheduleOrder base;
+  /// The rules of the table and what they gave, the shortest first.
+  std::vector<std::pair<int64_t, ListParameters>> lists;
+};
+
+} // namespace
+
+Searcher::Searcher(const SchedulingProblem &problem,
+                   const SearchOptions &options)
+    : problem(problem), options(options),
+      maxSteps(options.maxSteps ? options.maxSteps : getDefaultSteps(problem)),
+      flat(problem), evaluator(flat), scheduler(flat), windows(flat),
+      tails(getTails(flat)), listRules(flat, scheduler, tails),
+      engine(options.seed) {}
+
+int64_t Searcher::consider(llvm::ArrayRef<unsigned> order,
+                           llvm::StringRef method) {
+  otherSteps += order.size() * evaluator.getStepsPerNode();
+  ScheduleEvaluator::Value value = evaluator.evaluate(order);
+  bool fitsNow = fits(value), fitBefore = result.peakBytes <= flat.maxMemory;
+  int64_t makespanNs = fitsNow ? value.makespanNs : never;
+  bool better;
+  if (!hasResult)
+    better = true;
+  else if (fitsNow != fitBefore)
+    better = fitsNow;
+  else if (fitsNow)
+    better = value.makespanNs < result.makespanNs;
+  else
+    better = value.peakBytes < result.peakBytes;
+  if (!better)
+    return makespanNs;
+  hasResult = true;
+  result.order.assign(order.begin(), order.end());
+  result.makespanNs = value.makespanNs;
+  result.peakBytes = value.peakBytes;
+  result.method = method.str();
+  result.optimal = fitsNow && value.makespanNs <= result.lowerBoundNs;
+  return makespanNs;
+}
+
+int64_t Searcher::considerUnchecked(llvm::ArrayRef<unsigned> order,
+                                    llvm::StringRef method) {
+  otherSteps += order.size();
+  return isAllowedOrder(problem, order) ? consider(order, method) : never;
+}
+
+/// Puts waits as late as they may stand where that costs neither time nor
+/// memory: an operation that takes longer than estimated then exposes less.
+void Searcher::sinkWaitsOfResult() {
+  if (isProgramOrder(result.order))
+    return;
+  ScheduleOrder order = getOrderWithLateWaits(flat, result.order);
+  otherSteps += flat.size();
+  if (order == result.order || !isAllowedOrder(problem, order))
+    return;
+  ScheduleEvaluator::Value value = evaluator.evaluate(order);
+  if (value.makespanNs > result.makespanNs ||
+      value.peakBytes > result.peakBytes)
+    return;
+  result.order = std::move(order);
+  result.makespanNs = value.makespanNs;
+  result.peakBytes = value.peakBytes;
+}
+
+/// Looks for an order within the memory limit, by all means.
+void Searcher::findFittingOrder() {
+  auto isFound = [&] {
+    return hasResult && result.peakBytes <= flat.maxMemory;
+  };
+  ScheduleOrder order;
+  for (MemoryTieBreak tieBreak :
+       {MemoryTieBreak::Program, MemoryTieBreak::Latest}) {
+    otherSteps += flat.size();
+    if (scheduleForMemory(flat, tieBreak, order))
+      consider(order, "least memory first");
+  }
+  considerUnchecked(scheduleDepthFirst(flat), "depth first");
+  if (isFound())
+    return;
+  // Exact on small graphs.
+  if (flat.size() <= maxExactNodes) {
+    std::vector<unsigned> position;
+    std::vector<int64_t> zeros;
+    ScheduleOrder program = getProgramOrder(problem.graph);
+    ScheduleWindow window = getWholeWindow(flat, program, position, zeros);
+    for (unsigned width : {100u, 5'000u, 100'000u}) {
+      WindowSearch::Result found = windows.searchPeak(
+          window, hasResult ? result.peakBytes : flat.maxMemory + 1, width,
+          getLeftSteps());
+      if (found.improved)
+        consider(found.order, "least memory by exact search");
+      if (found.complete && !isFound()) {
+        result.excess.emplace();
+        result.excess->proven = true;
+        result.excess->leastPeakBytes = result.peakBytes;
+      }
+      if (found.complete || isFound() || getLeftSteps() == 0)
+        return;
+    }
+  }
+  if (!hasResult)
+    return;
+  order = result.order;
+  lowerPeak(flat, windows, flat.maxMemory, getLeftSteps() / 2, order);
+  consider(order, "least memory by windows");
+}
+
+/// A list schedule within all limits: follows the order that is known to keep
+/// them the more closely the more often it runs into a dead end.
+bool Searcher::schedule(ListRule rule, ScheduleOrder &order) {
+  if (base.empty())
+    return scheduler.schedule(rule, order);
+  rule.base = base;
+  for (unsigned lead = flat.size();; lead /= 4) {
+    rule.maxLead = lead;
+    if (scheduler.schedule(rule, order))
+      return true;
+    if (lead == 0)
+      return false;
+  }
+}
+
+void Searcher::runListRules() {
+  for (const ListParameters &parameters : listRules.getTable()) {
+    if (isDone())
+      return;
+    int64_t makespanNs = tryList(parameters);
+    auto isShorter = [](int64_t ns, const auto &entry) {
+      return ns < entry.first;
+    };
+    lists.insert(llvm::upper_bound(lists, makespanNs, isShorter),
+                 {makespanNs, parameters});
+    if (!options.useListRules)
+      return;
+  }
+}
+
+/// Plays the list schedule that goes by `parameters`. Returns its makespan, or
+/// the largest value if it does not keep the limits.
+int64_t Searcher::tryList(const ListParameters &parameters) {
+  ScheduleOrder order;
+  if (!schedule(listRules.getRule(parameters), order))
+    return never;
+  return considerList(order, parameters.name);
+}
+
+/// Changes the best rule, and others, as long as that gives something better.
+void Searcher::tuneListRules() {
+  uint64_t kept = getLeftSteps() - getLeftSteps() / 4;
+  // Rules that are next to one another often give the same order.
+  for (size_t first = 0; first < (lists.size() + 1) / 2; first += 7) {
+    auto [makespanNs, parameters] = lists[first];
+    for (unsigned failures = 0; failures != 100; ++failures) {
+      if (isDone() || getLeftSteps() < kept)
+        return;
+      ListParameters changed = listRules.change(parameters, engine);
+      changed.name = "tuned list";
+      // What a list takes per node beside what it counts itself: it jumps about
+      // in memory as no window does, and out of the caches in large graphs.
+      otherSteps += uint64_t(6 + flat.size() / 16'384) * flat.size();
+      int64_t changedNs = tryList(changed);
+      if (changedNs > makespanNs)
+        continue;
+      if (changedNs < makespanNs)
+        failures = 0;
+      makespanNs = changedNs;
+      parameters = changed;
+    }
+  }
+}
+
+/// Searches with a beam by several guides, and goes on with the better half of
+/// them and twice the width.
+void Searcher::runBeam() {
+  if (flat.size() <= maxExactNodes)
+    return;
+  constexpr uint64_t leastWidth = 4, mostWidth = 64;
+  BeamSearch beam(flat);
+  std::vector<BeamParameters> table =
+      listRules.getBeamTable(lists.front().second);
+  uint64_t width = 0;
+  for (; !table.empty(); table.resize(table.size() / 2)) {
+    uint64_t numRounds = llvm::Log2_64_Ceil(table.size()) + 1;
+    width = getLeftSteps() / 2 /
+            (numRounds * table.size() * beam.getStepsPerWidth());
+    if (width >= leastWidth)
+      break;
+  }
+  width = std::min(width, mostWidth);
+  // Makespans and which of the table.
+  std::vector<std::pair<int64_t, unsigned>> entries;
+  for (unsigned which = 0, end = table.size(); which != end; ++which)
+    entries.emplace_back(never, which);
+  ScheduleOrder order;
+  for (; !entries.empty(); entries.resize(entries.size() / 2), width *= 2) {
+    for (auto &[makespanNs, which] : entries) {
+      if (isDone())
+        return;
+      const BeamParameters &parameters = table[which];
+      BeamGuide guide = {listRules.getRule(parameters.list).priorities,
+                         parameters.divisor, parameters.countsTails};
+      uint64_t before = beam.getSteps();
+      makespanNs = beam.search(guide, width, order)
+                       ? considerList(order, "beam search")
+                       : never;
+      otherSteps += beam.getSteps() - before;
+    }
+    llvm::sort(entries);
+  }
+}
+
+void Searcher::runExact() {
+  if (flat.size() > maxExactNodes)
+    return;
+  auto use = [&](const WindowSearch::Result &found) {
+    if (found.improved)
+      consider(found.order, "exact search");
+    if (found.complete) {
+      result.optimal = true;
+      result.lowerBoundNs = result.makespanNs;
+    }
+  };
+  if (flat.hasContentionAlone) {
+    use(searchWithContention(flat, tails, result.makespanNs, getLeftSteps() / 2,
+                             otherSteps));
+    return;
+  }
+  if (!flat.hasExactTimes)
+    return;
+  std::vector<unsigned> position;
+  std::vector<int64_t> zeros;
+  ScheduleOrder program = getProgramOrder(problem.graph);
+  ScheduleWindow window = getWholeWindow(flat, program, position, zeros);
+  // Wider layers take too much memory.
+  for (unsigned width = 16; !isDone() && width <= 65'536; width *= 8) {
+    use(windows.search(window, result.makespanNs, width, getLeftSteps() / 2));
+    if (getLeftSteps() < maxSteps / 100)
+      return;
+  }
+}
+
+void Searcher::runIteratedLists() {
+  if (flat.size() < 2)
+    return;
+  // Forward and backward schedules in turn; each puts first what the one before
+  // began last.
+  std::vector<int64_t> priorities = tails, head(flat.size()), backward;
+  ScheduleOrder order;
+  int64_t meanNs = 0;
+  for (int64_t cost : flat.cost)
+    meanNs += cost;
+  meanNs = std::max<int64_t>(meanNs / flat.size(), 1);
+  unsigned failures = 0;
+  std::vector<int64_t> bestPriorities = priorities;
+  while (!isDone() && failures < 40) {
+    if (!schedule({priorities, false, 0}, order))
+      return;
+    int64_t beforeNs = result.makespanNs;
+    bool improved =
+        considerList(order, "forward and backward lists") < beforeNs;
+    if (improved) {
+      failures = 0;
+      bestPriorities = priorities;
+    } else {
+      ++failures;
+    }
+    llvm::ArrayRef<int64_t> begin = scheduler.getBeginNs();
+    if (improved || failures % 4 != 0) {
+      for (unsigned node = 0, end = flat.size(); node != end; ++node)
+        head[node] = begin[node] + flat.cost[node];
+      scheduler.scheduleBackward(head, backward);
+      priorities = backward;
+      continue;
+    }
+    // Stuck: disturb the best.
+    int64_t noise = std::max<int64_t>(meanNs >> 1 << (engine() % 6), 1);
+    priorities = bestPriorities;
+    for (int64_t &priority : priorities)
+      priority += int64_t(engine() % (2 * noise + 1)) - noise;
+  }
+}
+
+void Searcher::improveWithContention() {
+  ComputeExchange exchange(flat);
+  bool exchanges = options.useExchange && exchange.isUseful();
+  // Makespans and orders.
+  using Start = std::pair<int64_t, ScheduleOrder>;
+  std::vector<Start> starts = {{result.makespanNs, result.order}};
+  auto tryExchanged = [&](llvm::ArrayRef<unsigned> order) {
+    ScheduleOrder exchanged = exchange.exchange(order);
+    int64_t makespanNs = consider(exchanged, "exchanged compute");
+    return Start(makespanNs, std::move(exchanged));
+  };
+  if (exchanges) {
+    constexpr size_t mostLists = 12;
+    Start best = {never, {}};
+    ScheduleOrder order;
+    for (size_t i = 0; i != std::min(lists.size(), mostLists); ++i)
+      if (schedule(listRules.getRule(lists[i].second), order))
+        best = std::min(best, tryExchanged(order));
+    starts.push_back(std::move(best));
+  }
+  if (options.usePrices && !isDone())
+    for (ScheduleOrder &order :
+         searchWithPrices(problem, options, getLeftSteps() / 8, otherSteps,
+                          searchSchedule)) {
+      Start best = {consider(order, "priced contention"), std::move(order)};
+      if (exchanges)
+        best = std::min(best, tryExchanged(best.second));
+      starts.push_back(std::move(best));
+    }
+  otherSteps += exchange.getSteps();
+  llvm::erase_if(starts,
+                 [](const Start &start) { return start.first == never; });
+
+  ContentionLocalSearch local(flat, result.statistics);
+  local.improveBestOf(starts, options, result.lowerBoundNs, getLeftSteps(),
+                      engine);
+  otherSteps += local.getSteps();
+  consider(local.getOrder(), "local search");
+}
+
+void Searcher::runLocalSearch() {
+  if (flat.size() < 3)
+    return;
+  if (flat.hasContentionAlone) {
+    improveWithContention();
+    return;
+  }
+  if (!flat.hasExactTimes) {
+    if (!options.useMoves)
+      return;
+    ScheduleOrder order = result.order;
+    ScheduleEvaluator::Value value = {result.makespanNs, result.peakBytes};
+    uint64_t before = evaluator.getNumOrders();
+    moveByPlaying(flat, evaluator, order, value, result.lowerBoundNs,
+                  getLeftSteps(), engine, result.statistics);
+    otherSteps += (evaluator.getNumOrders() - before) * flat.size() *
+                  evaluator.getStepsPerNode();
+    consider(order, "moves");
+    return;
+  }
+  LocalSearch local(flat, windows, result.statistics);
+  auto improve = [&](llvm::ArrayRef<unsigned> order, uint64_t most) {
+    uint64_t before = local.getSteps();
+    local.improve(order, options, result.lowerBoundNs,
+                  std::min(getLeftSteps(), most), engine);
+    otherSteps += local.getSteps() - before;
+  };
+  improve(result.order, maxSteps / 4);
+  consider(local.getOrder(), "local search");
+
+  // Again from orders near the best: lists in its order, with some nodes moved
+  // up.
+  ScheduleOrder order;
+  std::vector<int64_t> priorities(flat.size());
+  while (!isDone()) {
+    uint64_t before = getLeftSteps();
+    int64_t noise = int64_t(4) << (engine() % 6);
+    bool anywhere = engine() % 2;
+    unsigned first = engine() % flat.size();
+    unsigned length = 50 + engine() % 200;
+    for (auto [where, node] : llvm::enumerate(result.order)) {
+      priorities[node] = -int64_t(where);
+      if (anywhere || (where >= first && where < first + length))
+        priorities[node] += engine() % noise;
+    }
+    ListRule rule{priorities, /*eagerStarts=*/engine() % 2 == 0};
+    rule.fitsEnds = engine() % 2 == 0;
+    if (!schedule(rule, order))
+      return;
+    improve(order, maxSteps / 16);
+    consider(local.getOrder(), "repeated local search");
+    if (getLeftSteps() + flat.size() > before)
+      return;
+  }
+}
+
+void Searcher::explainExcess() {
+  if (!result.excess)
+    result.excess.emplace();
+  MemoryExcess &excess = *result.excess;
+  MemoryPeak peak = getMemoryPeak(flat, result.order);
+  excess.bytes = result.peakBytes - flat.maxMemory;
+  excess.leastPeakBytes = std::max(excess.leastPeakBytes, getLeastPeak(flat));
+  excess.proven |= excess.leastPeakBytes > flat.maxMemory;
+  excess.node = peak.place < result.order.size() ? result.order[peak.place] : 0;
+  excess.buffers = std::move(peak.buffers);
+}
+
+SearchResult Searcher::run() {
+  std::optional<LowerBoundFinder> bounds(std::in_place, problem);
+  result.lowerBoundNs = bounds->find(never, LowerBoundEffort::Quick).best();
+  if (options.usePasses) {
+    for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
+      otherSteps += flat.size();
+      considerUnchecked(candidate.order, candidate.name);
+    }
+  } else {
+    considerUnchecked(getProgramOrder(problem.graph), "program order");
+  }
+  if (flat.hasMemoryLimit() &&
+      !(hasResult && result.peakBytes <= flat.maxMemory))
+    findFittingOrder();
+  if (!hasResult && flat.maxInFlight != 0) {
+    ScheduleOrder order;
+    if (scheduler.schedule({tails, true, 0}, order))
+      consider(order, "longest tail");
+    else if (scheduleForMemory(flat, MemoryTieBreak::Program, order))
+      consider(order, "least memory first");
+    for (const ListParameters &parameters : listRules.getTable())
+      if (!hasResult &&
+          scheduler.schedule(listRules.getRule(parameters), order))
+        consider(order, parameters.name);
+  }
+  // The program has too many operations in flight, and every list has run into
+  // a dead end. Without an order to begin from there is only the exact search.
+  if (!hasResult) {
+    consider(getProgramOrder(problem.graph), "program order");
+    SearchResult program = result;
+    result.makespanNs = never / 4;
+    result.optimal = false;
+    if (result.peakBytes <= flat.maxMemory && options.useExact)
+      runExact();
+    if (result.order == program.order) {
+      result = std::move(program);
+      result.optimal = false;
+      if (result.peakBytes > flat.maxMemory)
+        explainExcess();
+      result.statistics.steps = maxSteps - getLeftSteps();
+      return std::move(result);
+    }
+  }
+  if (result.peakBytes > flat.maxMemory) {
+    explainExcess();
+    result.statistics.steps = maxSteps - getLeftSteps();
+    return std::move(result);
+  }
+  if (flat.hasLimits())
+    base = result.order;
+
+  if (!isDone())
+    runListRules();
+  if (!isDone()) {
+    result.lowerBoundNs =
+        bounds->find(result.makespanNs, options.boundEffort).best();
+    result.optimal = result.makespanNs <= result.lowerBoundNs;
+    bounds.reset(); // Some MB that are needed no more.
+  }
+  if (!isDone() && options.useExact)
+    runExact();
+  // More lists and beams know no contention: local search does better with
+  // their steps.
+  if (!flat.hasContentionAlone) {
+    if (!isDone() && options.useTunedLists)
+      tuneListRules();
+    if (!isDone() && options.useBeam)
+      runBeam();
+    if (!isDone() && options.useIteratedLists)
+      runIteratedLists();
+  }
+  if (!isDone() && (options.useWindows || options.useMoves))
+    runLocalSearch();
+  sinkWaitsOfResult();
+  result.statistics.steps = maxSteps - getLeftSteps();
+  result.statistics.ordersTried = evaluator.getNumOrders();
+  return std::move(result);
+}
+
+SearchResult braid::searchSchedule(const SchedulingProblem &problem,
+                                   const SearchOptions &options) {
+  return Searcher(problem, options).run();
+}

@@ -1,0 +1,318 @@
+//===- ContentionSimulator.cpp - Ops that share the machine ---------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A fluid simulation: between two events (an op begins or ends) every op runs
+// at a constant rate. Events lie on whole nanoseconds, so that all times are
+// integers; the work that an op has left at an event is a double. An op that
+// was never slowed down ends exactly its cost after its begin, whatever its
+// size; without any sharing the times are those of the exact simulation.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ContentionSimulator.h"
+
+#include "Schedule/Model/Contention.h"
+#include "SimulationSums.h"
+#include "braid/Support/Units.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace braid;
+using namespace llvm;
+
+void ContentionMachine::Lane::pop() {
+  if (2 * ++first < issued.size())
+    return;
+  issued.erase(issued.begin(), issued.begin() + first);
+  first = 0;
+}
+
+bool ContentionMachine::isInFlight(unsigned start) const {
+  return ops[start].lane < lanes.size() &&
+         is_contained(lanes[ops[start].lane].getInFlight(), start);
+}
+
+void ContentionMachine::run(unsigned op, int32_t lane) {
+  times[op].startNs = nowNs;
+  running.push_back({ops[op].costNs, &ops[op].demand, lane});
+  progress.push_back({op, nowNs, 0, false});
+  ratesAreValid = false;
+}
+
+void ContentionMachine::beginOnLane(unsigned lane) {
+  Lane &queue = lanes[lane];
+  while (!queue.isFree()) {
+    unsigned op = queue.issued[queue.first];
+    if (ops[op].costNs > 0) {
+      run(op, lane);
+      return;
+    }
+    times[op].startNs = times[op].endNs = nowNs;
+    queue.pop();
+  }
+}
+
+void ContentionMachine::endOnStream() {
+  times[next].endNs = nowNs;
+  next = none;
+  state = StreamState::Free;
+}
+
+void ContentionMachine::beginOnStream() {
+  state = StreamState::Running;
+  run(next, /*lane=*/-1);
+  // A wait is shown from the moment that it holds the stream.
+  if (ops[next].role == StreamRole::Wait)
+    times[next].startNs = times[next].issuedNs;
+}
+
+void ContentionMachine::advanceStream() {
+  if (next == none)
+    return;
+  const SimulatedOp &op = ops[next];
+  switch (state) {
+  case StreamState::Running:
+    return;
+  case StreamState::Launching:
+    if (nowNs >= launchedNs)
+      beginOnStream();
+    return;
+  case StreamState::Free:
+    times[next].issuedNs = nowNs;
+    if (op.role == StreamRole::Start) {
+      if (op.lane >= lanes.size())
+        lanes.resize(op.lane + 1);
+      Lane &lane = lanes[op.lane];
+      bool isFree = lane.isFree();
+      lane.issued.push_back(next);
+      next = none;
+      if (isFree)
+        beginOnLane(op.lane);
+      return;
+    }
+    nextAwaited = 0;
+    state = StreamState::Held;
+    [[fallthrough]];
+  case StreamState::Held:
+    while (nextAwaited != op.awaits.size() &&
+           !isInFlight(op.awaits[nextAwaited]))
+      ++nextAwaited;
+    if (nextAwaited != op.awaits.size())
+      return;
+    if (op.costNs == 0) {
+      times[next].startNs =
+          op.role == StreamRole::Wait ? times[next].issuedNs : nowNs;
+      endOnStream();
+      return;
+    }
+    int64_t gap = getLaunchGap(op, *machine);
+    if (gap == 0) {
+      beginOnStream();
+      return;
+    }
+    launchedNs = addNs(nowNs, gap);
+    state = StreamState::Launching;
+    return;
+  }
+}
+
+int64_t ContentionMachine::getEnd(const Progress &current, double rate) const {
+  int64_t aloneNs = addNs(current.startNs, ops[current.op].costNs);
+  if (!current.slowed && rate == 1)
+    return aloneNs;
+  double leftNs = current.slowed ? current.leftNs
+                                 : double(ops[current.op].costNs) -
+                                       double(nowNs - current.startNs);
+  // The one place where time is rounded: an op ends with the nanosecond in
+  // which its work is done. The tolerance takes up what divisions have rounded.
+  constexpr double tolerance = 1.0 / 1024;
+  double lastNs = std::ceil(std::max(leftNs / rate - tolerance, 0.0));
+  if (lastNs >= double(std::numeric_limits<int64_t>::max()))
+    return std::numeric_limits<int64_t>::max();
+  return std::max(addNs(nowNs, int64_t(lastNs)), aloneNs);
+}
+
+void ContentionMachine::findRates() {
+  if (!pairs || running.size() > 2) {
+    shareMachine(running, *machine, linkDemand);
+    return;
+  }
+  // No op asks for more than there is.
+  if (running.size() < 2) {
+    for (RunningOp &op : running)
+      op.rate = 1;
+    return;
+  }
+  unsigned onStream = running[0].lane < 0 ? 0 : 1, onLane = 1 - onStream;
+  if (running[onStream].lane >= 0) {
+    shareMachine(running, *machine, linkDemand);
+    return;
+  }
+  PairRates::Pair &pair =
+      pairs->get(progress[onStream].op, progress[onLane].op);
+  if (pair.onStream != progress[onStream].op ||
+      pair.onLane != progress[onLane].op) {
+    shareMachine(running, *machine, linkDemand);
+    pair = {progress[onStream].op, progress[onLane].op, running[onStream].rate,
+            running[onLane].rate};
+  }
+  running[onStream].rate = pair.streamRate;
+  running[onLane].rate = pair.laneRate;
+}
+
+void ContentionMachine::advanceTime() {
+  if (!ratesAreValid)
+    findRates();
+  ratesAreValid = true;
+
+  int64_t eventNs = std::numeric_limits<int64_t>::max();
+  if (state == StreamState::Launching)
+    eventNs = launchedNs;
+  for (auto [op, current] : zip_equal(running, progress)) {
+    current.endNs = getEnd(current, op.rate);
+    eventNs = std::min(eventNs, current.endNs);
+  }
+
+  size_t kept = 0;
+  SmallVector<unsigned> lanesFreed;
+  bool streamEnded = false;
+  for (size_t i = 0, size = running.size(); i != size; ++i) {
+    RunningOp &op = running[i];
+    Progress &current = progress[i];
+    if (current.endNs == eventNs) {
+      if (op.lane < 0) {
+        streamEnded = true;
+        continue;
+      }
+      times[current.op].endNs = eventNs;
+      lanes[op.lane].pop();
+      lanesFreed.push_back(op.lane);
+      continue;
+    }
+    if (!current.slowed && op.rate != 1) {
+      current.slowed = true;
+      current.leftNs =
+          double(ops[current.op].costNs) - double(nowNs - current.startNs);
+    }
+    if (current.slowed)
+      current.leftNs -= op.rate * double(eventNs - nowNs);
+    running[kept] = op;
+    progress[kept++] = current;
+  }
+  ratesAreValid = kept == running.size();
+  running.resize(kept);
+  progress.resize(kept);
+  nowNs = eventNs;
+  if (streamEnded)
+    endOnStream();
+  for (unsigned lane : lanesFreed)
+    beginOnLane(lane);
+}
+
+void ContentionMachine::reset() {
+  nowNs = 0;
+  next = none;
+  state = StreamState::Free;
+  for (Lane &lane : lanes) {
+    lane.issued.clear();
+    lane.first = 0;
+  }
+  running.clear();
+  progress.clear();
+  ratesAreValid = false;
+}
+
+void ContentionMachine::issue(unsigned op) {
+  next = op;
+  advanceStream();
+  while (next != none) {
+    advanceTime();
+    advanceStream();
+  }
+}
+
+void ContentionMachine::drain() {
+  while (!running.empty())
+    advanceTime();
+}
+
+void ContentionMachine::play(ArrayRef<unsigned> order) {
+  reset();
+  for (unsigned op : order)
+    issue(op);
+  drain();
+}
+
+unsigned ContentionMachine::getNumInFlight() const {
+  unsigned count = 0;
+  for (const Lane &lane : lanes)
+    count += lane.getInFlight().size();
+  return count;
+}
+
+void ContentionMachine::visitInFlight(
+    ArrayRef<int64_t> costNs,
+    function_ref<void(unsigned, int64_t)> visit) const {
+  for (auto [op, current] : zip_equal(running, progress)) {
+    if (op.lane < 0)
+      continue;
+    int64_t leftNs = current.slowed ? int64_t(current.leftNs)
+                                    : op.costNs - (nowNs - current.startNs);
+    int64_t endNs = nowNs + std::max<int64_t>(leftNs, 0);
+    visit(current.op, endNs);
+    for (unsigned start : lanes[op.lane].getInFlight().drop_front()) {
+      endNs += costNs[start];
+      visit(start, endNs);
+    }
+  }
+}
+
+bool ContentionMachine::isShiftOf(const ContentionMachine &other) const {
+  if (running.size() != other.running.size())
+    return false;
+  for (auto [mine, its] : zip_equal(progress, other.progress))
+    if (mine.op != its.op || mine.slowed != its.slowed ||
+        nowNs - mine.startNs != other.nowNs - its.startNs ||
+        (mine.slowed && mine.leftNs != its.leftNs))
+      return false;
+  // A lane with something in flight runs it.
+  for (const RunningOp &op : running)
+    if (op.lane >= 0 &&
+        lanes[op.lane].getInFlight() != other.lanes[op.lane].getInFlight())
+      return false;
+  return true;
+}
+
+void ContentionMachine::appendState(std::vector<int64_t> &state) const {
+  state.push_back(nowNs);
+  for (auto [op, current] : zip_equal(running, progress)) {
+    state.push_back(current.op);
+    state.push_back(current.startNs);
+    state.push_back(current.slowed ? llvm::bit_cast<int64_t>(current.leftNs)
+                                   : -1);
+  }
+  // What runs is the first of its lane.
+  for (const Lane &lane : lanes) {
+    state.push_back(-1);
+    state.insert(state.end(), lane.getInFlight().begin(),
+                 lane.getInFlight().end());
+  }
+}
+
+void braid::playWithContention(ArrayRef<SimulatedOp> ops,
+                               const MachineModel &machine,
+                               MutableArrayRef<SimulatedTimes> times) {
+  ContentionMachine played(ops, machine, times);
+  for (unsigned op = 0, size = ops.size(); op != size; ++op)
+    played.issue(op);
+  played.drain();
+}

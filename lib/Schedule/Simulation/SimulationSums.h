@@ -1,0 +1,49 @@
+//===- SimulationSums.h - What the times of ops add up to -------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_SCHEDULE_SIMULATION_SIMULATIONSUMS_H
+#define BRAID_LIB_SCHEDULE_SIMULATION_SIMULATIONSUMS_H
+
+#include "braid/Schedule/Simulation/Simulator.h"
+
+namespace braid {
+
+/// From begin to end; not empty.
+using TimeInterval = std::pair<int64_t, int64_t>;
+
+/// `intervals`, of which some may have no length, in ascending order, with
+/// those that overlap or touch as one. O(n log n).
+std::vector<TimeInterval> mergeIntervals(std::vector<TimeInterval> intervals);
+
+/// The launch gap before an op on the stream. An op that stands for a body has
+/// the launches of the body in its cost.
+inline int64_t getLaunchGap(const SimulatedOp &op,
+                            const MachineModel &machine) {
+  return op.costNs > 0 && !op.leastNs ? machine.launchNs : 0;
+}
+
+/// When each of `ops` is issued, begins and ends, and what their times add up
+/// to, but not their memory. With `awaitsAll`, what nobody has awaited is
+/// awaited at the end, and is exposed there; otherwise the makespan is the end
+/// of the stream.
+Simulation playOps(llvm::ArrayRef<SimulatedOp> ops, const MachineModel &machine,
+                   bool awaitsAll);
+
+/// How long any of `onLanes` lasts, and how much of that any of `onStream`,
+/// which are disjoint and ascend.
+std::pair<int64_t, int64_t>
+getCommunicationAndHidden(llvm::ArrayRef<TimeInterval> onStream,
+                          std::vector<TimeInterval> onLanes);
+
+/// Follows the bytes that live while `ops` run at the times in `result`.
+void sumUpMemory(llvm::ArrayRef<SimulatedOp> ops, int64_t liveBytes,
+                 Simulation &result);
+
+} // namespace braid
+
+#endif // BRAID_LIB_SCHEDULE_SIMULATION_SIMULATIONSUMS_H

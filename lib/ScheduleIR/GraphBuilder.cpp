@@ -1,0 +1,451 @@
+//===- GraphBuilder.cpp - From a block to a graph -------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/ScheduleIR/GraphBuilder.h"
+
+#include "Analysis/Prologue.h"
+#include "Analysis/TypeSize.h"
+#include "DependenceTracker.h"
+#include "OpTable.h"
+#include "braid/Dialect/Comm/IR/Comm.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/Compiler.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <optional>
+
+using namespace mlir;
+using namespace braid;
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+/// Bytes of a value of `type`, or of what a token of that type stands for,
+/// dynamic sizes counted as 1; 0 if it is no tensor or memref of numbers.
+static int64_t getBytes(Type type) {
+  if (auto token = dyn_cast<comm::TokenType>(type))
+    type = token.getValueType();
+  if (!type)
+    return 0;
+  return static_cast<int64_t>(
+      std::min<uint64_t>(getTypeBytes(type, /*dynamicSize=*/1),
+                         std::numeric_limits<int64_t>::max()));
+}
+
+/// Bytes of the tensors that `op` computes, or that its tokens stand for, and
+/// of the buffers that it allocates.
+static int64_t getCreatedBytes(Operation *op) {
+  int64_t sum = 0;
+  auto add = [&](Type type) {
+    if (llvm::AddOverflow(sum, getBytes(type), sum))
+      sum = std::numeric_limits<int64_t>::max();
+  };
+  // What a wait gives has been there since its start.
+  if (isa<comm::WaitOp>(op))
+    return 0;
+  for (OpResult result : op->getResults())
+    if (!isa<BaseMemRefType>(result.getType()) ||
+        BufferResolver::isAllocation(result))
+      add(result.getType());
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Exchanges
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Keeps each exchange of a point-to-point lane in one piece: what is started
+/// with no wait of the lane in between is issued as one group, and if a wait
+/// got in, ranks could block each other. Waits before a group of several stay
+/// before it, and those after it after it; groups of one may get together.
+class ExchangeTracker {
+public:
+  explicit ExchangeTracker(ScheduleGraph &graph) : graph(graph) {}
+
+  void addStart(unsigned node, Attribute lane) {
+    addStart(node, getLane(lane));
+  }
+  /// A wait of a token of `lane`; of any lane if it is null.
+  void addWait(unsigned node, Attribute lane) {
+    if (lane)
+      return addWait(node, getLane(lane));
+    for (auto &[other, state] : lanes)
+      addWait(node, state);
+    unknownWaits.push_back(node);
+  }
+  /// An op that starts something, on any lane, inside.
+  void addNestedStart(unsigned node) {
+    for (auto &[lane, state] : lanes)
+      addStart(node, state);
+  }
+
+private:
+  struct Lane {
+    /// The last group: its first and last start, and how many it has.
+    unsigned first = 0, last = 0, size = 0;
+    /// True if a wait came after it, so that the next start opens another one.
+    bool closed = true;
+    /// The last start of the last group of several.
+    std::optional<unsigned> lastOfSeveral;
+    /// Waits before the last group and since the last group of several.
+    SmallVector<unsigned> waits;
+  };
+
+  Lane &getLane(Attribute attribute) {
+    auto [it, isNew] = lanes.insert({attribute, Lane()});
+    if (isNew)
+      it->second.waits = unknownWaits;
+    return it->second;
+  }
+
+  void addStart(unsigned node, Lane &lane) {
+    if (lane.size != 0)
+      graph.addEdge(lane.last, node);
+    if (lane.closed) {
+      lane.first = node;
+      lane.size = 0;
+      lane.closed = false;
+    }
+    lane.last = node;
+    if (++lane.size == 1)
+      return;
+    for (unsigned wait : lane.waits)
+      graph.addEdge(wait, lane.first);
+    lane.waits.clear();
+    lane.lastOfSeveral = node;
+  }
+
+  void addWait(unsigned node, Lane &lane) {
+    lane.closed = true;
+    lane.waits.push_back(node);
+    if (lane.lastOfSeveral)
+      graph.addEdge(*lane.lastOfSeveral, node);
+  }
+
+  ScheduleGraph &graph;
+  llvm::MapVector<Attribute, Lane> lanes;
+  SmallVector<unsigned> unknownWaits;
+};
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+class GraphBuilder {
+public:
+  GraphBuilder(Block &block, CostFunction cost, CallEffects &calls,
+               size_t expectedOps)
+      : cost(cost), calls(calls), dependences(result.graph),
+        exchanges(result.graph), table(result.ops, result.prologue) {
+    result.block = &block;
+    result.graph.reserve(expectedOps);
+    result.ops.reserve(expectedOps);
+    result.opPlaces.reserve(expectedOps);
+    table.reserve(expectedOps);
+  }
+
+  FailureOr<BlockGraph> build();
+
+private:
+  using Nodes = SmallVector<unsigned, 2>;
+
+  void addPrologue(Operation *op, Nodes producers);
+  LogicalResult addNode(Operation *op, const Nodes &producers);
+  /// The nodes that `op` and what is nested in it use, through prologue; the
+  /// prologue that they use themselves joins `result.uses`.
+  Nodes getProducers(Operation *op);
+  int64_t takeUnusedBytes(Operation *op);
+  bool isDeadUserOfWait(Operation *op, const Nodes &producers) const;
+
+  LogicalResult addNumber(unsigned node, Operation *op);
+  void addEffects(unsigned node, Operation *op, const OpEffects &effects);
+  void addCommunicator(unsigned node, bool isStart);
+  void addBarrier(unsigned node);
+
+  /// A prologue op that depends on more nodes than this becomes a node itself,
+  /// so that edges stay linear in the program.
+  static constexpr size_t maxProducers = 8;
+
+  CostFunction cost;
+  CallEffects &calls;
+  BlockGraph result;
+  DependenceTracker dependences;
+  ExchangeTracker exchanges;
+  BufferResolver buffers;
+  /// Nodes and prologue that have uses: most ops on buffers are never asked
+  /// for.
+  OpTable table;
+  /// The nodes that each prologue op uses.
+  std::vector<Nodes> producersOf;
+  /// The place of the op that is being added.
+  BlockGraph::Place place{0, 0, 0};
+  llvm::MapVector<Attribute, int32_t> lanes;
+  /// Allocations that no node uses yet.
+  llvm::DenseMap<Operation *, int64_t> unusedBytes;
+
+  /// The last op ordered against everything, if any, and the first after it.
+  std::optional<unsigned> barrier;
+  unsigned firstSinceBarrier = 0;
+  /// The last op that communicates inside, and the starts after it.
+  std::optional<unsigned> communicator;
+  SmallVector<unsigned> startsSince;
+  /// The last start with a number.
+  std::optional<unsigned> numbered;
+  int64_t lastNumber = 0;
+};
+
+} // namespace
+
+GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) {
+  Nodes producers, uses;
+  auto add = [&](Operation *user) {
+    for (Value operand : user->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer || producer->getBlock() != result.block)
+        continue;
+      std::optional<OpTable::Entry> entry = table.find(producer);
+      if (!entry)
+        continue;
+      if (entry->isPrologue) {
+        llvm::append_range(producers, producersOf[entry->index]);
+        uses.push_back(entry->index);
+      } else {
+        producers.push_back(entry->index);
+      }
+    }
+  };
+  if (hasNestedOps(op))
+    op->walk(add);
+  else
+    add(op);
+  // Most ops have none, one or two, in which case no call is worth its while.
+  if (producers.size() == 2) {
+    if (producers[0] > producers[1])
+      std::swap(producers[0], producers[1]);
+    else if (producers[0] == producers[1])
+      producers.pop_back();
+  } else if (producers.size() > 2) {
+    llvm::sort(producers);
+    producers.erase(llvm::unique(producers), producers.end());
+  }
+  place.usesBegin = result.uses.size();
+  llvm::append_range(result.uses, uses);
+  place.usesEnd = result.uses.size();
+  return producers;
+}
+
+/// An op that nothing needs must not pull up the wait that it uses.
+bool GraphBuilder::isDeadUserOfWait(Operation *op,
+                                    const Nodes &producers) const {
+  return isUnneededCompute(op) && llvm::any_of(producers, [&](unsigned node) {
+           return result.graph[node].kind == NodeKind::Wait;
+         });
+}
+
+void GraphBuilder::addPrologue(Operation *op, Nodes producers) {
+  bool isLeading =
+      result.ops.empty() && result.numLeading == result.prologue.size();
+  unsigned index = result.prologue.size();
+  result.prologue.push_back(op);
+  if (!op->use_empty())
+    table.insert({index, /*isPrologue=*/true});
+  result.prologuePlaces.push_back(place);
+  result.numLeading += isLeading;
+  producersOf.push_back(std::move(producers));
+  if (!op->getResults().empty() &&
+      BufferResolver::isAllocation(op->getResult(0)))
+    unusedBytes[op] = getCreatedBytes(op);
+}
+
+/// The bytes of the buffers that `op` is the first to use.
+int64_t GraphBuilder::takeUnusedBytes(Operation *op) {
+  int64_t bytes = 0;
+  if (unusedBytes.empty())
+    return bytes;
+  op->walk([&](Operation *user) {
+    for (Value operand : user->getOperands()) {
+      // Most buffers are used through a view or none.
+      const BufferRange &range = buffers.resolve(operand);
+      auto it =
+          unusedBytes.find(range.root ? range.root.getDefiningOp() : nullptr);
+      if (it == unusedBytes.end())
+        continue;
+      if (llvm::AddOverflow(bytes, it->second, bytes))
+        bytes = std::numeric_limits<int64_t>::max();
+      unusedBytes.erase(it);
+    }
+  });
+  return bytes;
+}
+
+/// Gets what is going to be read of `op`, if any, into the cache.
+static void prefetch(Operation *op) {
+  // Results stand before an op, operands and properties after it.
+  const char *address = reinterpret_cast<const char *>(op);
+  for (int offset : {-64, 0, 64, 128, 192})
+    LLVM_PREFETCH(address + offset, /*rw=*/0, /*locality=*/3);
+}
+
+FailureOr<BlockGraph> GraphBuilder::build() {
+  Block &block = *result.block;
+  bool hasTerminator =
+      !block.empty() && block.back().mightHaveTrait<OpTrait::IsTerminator>();
+  auto end = hasTerminator ? std::prev(block.end()) : block.end();
+  for (Operation &op : llvm::make_range(block.begin(), end)) {
+    // Ops of a long block are not in the cache. While one is being added, the
+    // next one is fetched.
+    prefetch(op.getNextNode());
+    Nodes producers = getProducers(&op);
+    // What was measured to take time does.
+    bool isPrologue = producers.size() <= maxProducers && isPrologueOp(&op) &&
+                      (op.hasTrait<OpTrait::ConstantLike>() || cost(&op) <= 0);
+    if (isPrologue || isDeadUserOfWait(&op, producers))
+      addPrologue(&op, std::move(producers));
+    else if (failed(addNode(&op, producers)))
+      return failure();
+    ++place.position;
+  }
+  result.graph.finalize();
+  return std::move(result);
+}
+
+LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
+  comm::AsyncStartOpInterface start = comm::getAsyncStart(op);
+  auto wait = dyn_cast<comm::WaitOp>(op);
+  OpEffects effects = getOpEffects(op, calls);
+
+  ScheduleNode info;
+  if (llvm::AddOverflow(getCreatedBytes(op), takeUnusedBytes(op), info.bytes))
+    info.bytes = std::numeric_limits<int64_t>::max();
+  info.cost = std::max<int64_t>(0, cost(op));
+  if (start) {
+    auto collective = dyn_cast<comm::CollectiveOpInterface>(op);
+    info.kind = NodeKind::Start;
+    info.pointToPoint = collective && collective.isPointToPoint();
+    info.lane =
+        lanes.insert({start.getLane(), static_cast<int32_t>(lanes.size())})
+            .first->second;
+  } else if (wait) {
+    info.kind = NodeKind::Wait;
+  } else if (effects.hasSideEffects()) {
+    info.kind = NodeKind::Opaque;
+  }
+  unsigned node = result.graph.addNode(info);
+  result.ops.push_back(op);
+  result.opPlaces.push_back(place);
+  if (!op->use_empty())
+    table.insert({node, /*isPrologue=*/false});
+
+  for (unsigned producer : producers)
+    result.graph.addEdge(producer, node);
+  if (barrier)
+    result.graph.addEdge(*barrier, node);
+  addEffects(node, op, effects);
+
+  if (start) {
+    addCommunicator(node, /*isStart=*/true);
+    if (info.pointToPoint)
+      exchanges.addStart(node, start.getLane());
+    return addNumber(node, op);
+  }
+  if (wait) {
+    comm::AsyncStartOpInterface awaited = wait.getStart();
+    auto collective = dyn_cast_or_null<comm::CollectiveOpInterface>(
+        awaited ? awaited.getOperation() : nullptr);
+    if (!awaited)
+      exchanges.addWait(node, /*lane=*/{});
+    else if (collective && collective.isPointToPoint())
+      exchanges.addWait(node, awaited.getLane());
+    return success();
+  }
+  if (effects.hasStart || effects.hasWait) {
+    addCommunicator(node, /*isStart=*/false);
+    if (effects.hasStart)
+      exchanges.addNestedStart(node);
+    if (effects.hasWait)
+      exchanges.addWait(node, /*lane=*/{});
+  }
+  return success();
+}
+
+/// Orders starts with numbers, which the program has to follow.
+LogicalResult GraphBuilder::addNumber(unsigned node, Operation *op) {
+  auto number =
+      op->getAttrOfType<IntegerAttr>(comm::CommDialect::kOrderAttrName);
+  if (!number)
+    return success();
+  if (numbered) {
+    if (number.getInt() <= lastNumber) {
+      InFlightDiagnostic diagnostic =
+          op->emitOpError()
+          << "has " << comm::CommDialect::kOrderAttrName << " = "
+          << number.getInt() << " and follows a start that has " << lastNumber
+          << ", expected a number greater than that; comm-order-collectives "
+             "numbers the starts anew";
+      diagnostic.attachNote(result.ops[*numbered]->getLoc())
+          << "the start before it";
+      return diagnostic;
+    }
+    result.graph.addEdge(*numbered, node);
+  }
+  numbered = node;
+  lastNumber = number.getInt();
+  return success();
+}
+
+void GraphBuilder::addEffects(unsigned node, Operation *op,
+                              const OpEffects &effects) {
+  if (effects.isUnknown)
+    addBarrier(node);
+  for (const OpEffects::Access &access : effects.accesses) {
+    if (!access.buffer) {
+      dependences.accessAnything(node, access.isWrite);
+      continue;
+    }
+    const BufferRange &range = buffers.resolve(access.buffer);
+    // What an op allocates inside is its own.
+    Operation *owner = range.root ? range.root.getDefiningOp() : nullptr;
+    if (owner && op->isProperAncestor(owner) &&
+        BufferResolver::isAllocation(range.root))
+      continue;
+    dependences.access(node, range, access.isWrite);
+  }
+  for (const OpEffects::ResourceAccess &access : effects.resources)
+    dependences.accessResource(node, access.resource, access.isWrite);
+}
+
+void GraphBuilder::addBarrier(unsigned node) {
+  for (unsigned before = firstSinceBarrier; before != node; ++before)
+    result.graph.addEdge(before, node);
+  barrier = node;
+  firstSinceBarrier = node + 1;
+}
+
+void GraphBuilder::addCommunicator(unsigned node, bool isStart) {
+  if (communicator)
+    result.graph.addEdge(*communicator, node);
+  if (isStart) {
+    startsSince.push_back(node);
+    return;
+  }
+  for (unsigned start : startsSince)
+    result.graph.addEdge(start, node);
+  startsSince.clear();
+  communicator = node;
+}
+
+FailureOr<BlockGraph> braid::buildBlockGraph(Block &block, CostFunction cost,
+                                             CallEffects &calls,
+                                             size_t expectedOps) {
+  return GraphBuilder(block, cost, calls, expectedOps).build();
+}

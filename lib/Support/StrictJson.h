@@ -1,0 +1,88 @@
+//===- StrictJson.h - JSON files that users write ---------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// LLVM's JSON parser for files that people write by hand: nesting is limited,
+// since the parser recurses, a key that stands twice in an object is an error,
+// and mistakes in values can be told by line and column. It knows nothing of
+// IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_SUPPORT_STRICTJSON_H
+#define BRAID_LIB_SUPPORT_STRICTJSON_H
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <string>
+#include <variant>
+
+namespace braid {
+
+/// A mistake in a JSON text. Lines and columns count from 1, columns in bytes.
+class JsonError : public llvm::ErrorInfo<JsonError> {
+public:
+  JsonError(unsigned line, unsigned column, std::string message)
+      : line(line), column(column), text(std::move(message)) {}
+
+  // What llvm::ErrorInfo calls it.
+  static char ID; // NOLINT(readability-identifier-naming)
+  /// Prints `LINE:COLUMN: MESSAGE`.
+  void log(llvm::raw_ostream &os) const override;
+  std::error_code convertToErrorCode() const override;
+
+  unsigned getLine() const { return line; }
+  unsigned getColumn() const { return column; }
+  llvm::StringRef getText() const { return text; }
+
+private:
+  unsigned line;
+  unsigned column;
+  std::string text;
+};
+
+/// The way from the root of a JSON text to a value: keys of objects and indices
+/// of arrays.
+using JsonStep = std::variant<llvm::StringRef, size_t>;
+using JsonPath = llvm::ArrayRef<JsonStep>;
+
+/// A JSON text and the value that it spells.
+class StrictJson {
+public:
+  /// Parses `text`, which has to outlive the answer. Fails with a `JsonError`.
+  static llvm::Expected<StrictJson> parse(llvm::StringRef text);
+
+  const llvm::json::Value &getRoot() const { return root; }
+
+  /// An error at the value that `path` leads to, which has to exist.
+  llvm::Error makeError(JsonPath path, const llvm::Twine &message) const;
+
+  /// An error at the key that is the last step of `path`.
+  llvm::Error makeKeyError(JsonPath path, const llvm::Twine &message) const;
+
+private:
+  StrictJson(llvm::StringRef text, llvm::json::Value root)
+      : text(text), root(std::move(root)) {}
+
+  llvm::StringRef text;
+  llvm::json::Value root;
+};
+
+/// The contents of the file called `path`. Only regular files are read: others
+/// may never end. Fails with a message that does not name the file.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+readRegularFile(llvm::StringRef path);
+
+/// `value` as messages show what was found: numbers and short strings as they
+/// are, anything larger by its kind.
+std::string describeJson(const llvm::json::Value &value);
+
+} // namespace braid
+
+#endif // BRAID_LIB_SUPPORT_STRICTJSON_H
