@@ -147,7 +147,7 @@ void CudaDevice::endInvocation() {
     graphs->launch();
   }
   record(ended);
-  gpuState.waitOnHost(ended, "the program");
+  gpuState.waitOnHost(ended, gpuState.stream, "the program");
   float milliseconds = 0;
   gpuState.driver.check(
       gpuState.driver.eventElapsedTime(&milliseconds, begun, ended),

@@ -70,6 +70,7 @@ struct Flight {
   Event end = nullptr;
   bool issued = false;   ///< The end has been recorded.
   bool captured = false; ///< Into a graph: the event may not be queried.
+  bool awaited = false;  ///< The compute stream waits for its end.
   bool released = false; ///< Its request is gone.
 };
 

@@ -135,7 +135,26 @@ void Gpu::makeCurrent() const {
 // Waiting
 //===----------------------------------------------------------------------===//
 
-void Gpu::waitOnHost(Event event, const char *what) const {
+namespace {
+/// Tells the hooks that a wait has ended, however it ends.
+class WaitEnd {
+public:
+  explicit WaitEnd(DeviceHooks &hooks) : hooks(hooks) {}
+  ~WaitEnd() { hooks.endWait(); }
+  WaitEnd(const WaitEnd &) = delete;
+  WaitEnd &operator=(const WaitEnd &) = delete;
+
+private:
+  DeviceHooks &hooks;
+};
+} // namespace
+
+void Gpu::waitOnHost(Event event, Stream stream, const char *what) const {
+  WaitEnd end(hooks);
+  pollEvent(event, stream, what);
+}
+
+void Gpu::pollEvent(Event event, Stream stream, const char *what) const {
   constexpr int64_t spinNs = 1000000;
   constexpr std::chrono::microseconds pause(20);
   for (int64_t begin = monotonicNs();;) {
@@ -152,7 +171,7 @@ void Gpu::waitOnHost(Event event, const char *what) const {
       std::this_thread::yield();
       continue;
     }
-    hooks.checkFailure();
+    hooks.waitsFor(stream);
     if (options.timeoutNs && waited > options.timeoutNs)
       throw Error(describeTimeout(options.timeoutNs) + name +
                   " has not finished " + what);
@@ -162,7 +181,7 @@ void Gpu::waitOnHost(Event event, const char *what) const {
 
 void Gpu::synchronize(const char *what) const {
   driver.check(driver.eventRecord(reached, stream), "cuEventRecord");
-  waitOnHost(reached, what);
+  waitOnHost(reached, stream, what);
 }
 
 bool Gpu::settle(int64_t limitNs) const {

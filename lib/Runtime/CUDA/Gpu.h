@@ -34,8 +34,10 @@ public:
 
   /// Throws the Error with which the rank has to end, where there is one. The
   /// rank's thread, or the launcher's while the rank does not run, calls it
-  /// again and again while it waits for the device.
-  virtual void checkFailure() {}
+  /// repeatedly while it waits for work of `stream`.
+  virtual void waitsFor(Stream stream) { (void)stream; }
+  /// The thread that has called waitsFor waits no longer.
+  virtual void endWait() {}
 
   /// Which of the algorithms of a product to use, by its place in the library's
   /// list, the same on all ranks: what the first rank to have measured has got
@@ -81,9 +83,11 @@ public:
   /// Makes the primary context current on the calling thread.
   void makeCurrent() const;
 
-  /// Waits on the host until `event` has happened, with the deadline of the
-  /// options and the hooks' failures; `what` is for messages (`the program`).
-  void waitOnHost(Event event, const char *what) const;
+  /// Waits on the host until `event`, recorded on `stream`, has happened, with
+  /// the deadline of the options and the hooks' failures; `what` is for
+  /// messages
+  /// (`the program`).
+  void waitOnHost(Event event, Stream stream, const char *what) const;
 
   /// The same for all that the compute stream was asked for.
   void synchronize(const char *what) const;
@@ -121,6 +125,7 @@ private:
   int attribute(DeviceAttribute which) const;
   void openStream();
   void close();
+  void pollEvent(Event event, Stream stream, const char *what) const;
   void checkActiveCapture(const char *what) const;
 
   Event reached = nullptr; ///< For synchronize.

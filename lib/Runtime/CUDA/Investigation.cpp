@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Status.h"
+#include "Core/Deadlock.h"
 
 #include <algorithm>
-#include <set>
+#include <iterator>
 
 using namespace braid::rt;
 using namespace braid::rt::cuda;
@@ -130,109 +131,95 @@ std::optional<Failure> braid::rt::cuda::findProblem(const Statuses &statuses) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Lets operations end that can, until none can any more.
-class Simulation {
+/// What ranks and lanes wait for. A lane is a rank's queue of operations of one
+/// communicator: it waits while its first operations cannot end.
+class WaitGraph {
 public:
-  explicit Simulation(const Statuses &statuses) : statuses(statuses) {
+  WaitGraph(const Statuses &statuses, int32_t worldSize)
+      : statuses(statuses), worldSize(worldSize) {
     for (const auto &[rank, status] : statuses)
       for (const OpenOperation &operation : status.open)
         lanes[{rank, operation.lane}].push_back(&operation);
+    for (const auto &entry : lanes)
+      waiting[nodeOf(entry.first)] = findMissing(entry.first, entry.second);
+    for (const auto &[rank, status] : statuses)
+      for (const OpenOperation &operation : status.open)
+        if (operation.awaited)
+          waiting[rank].push_back(nodeOf({rank, operation.lane}));
   }
 
-  /// The first operation of each rank that never ends.
-  std::map<int32_t, const OpenOperation *> run() {
-    while (step())
-      ;
+  /// The ranks that wait for ever, each with an operation that it waits for.
+  std::map<int32_t, const OpenOperation *> findStuck() const {
+    std::vector<int32_t> nodes = findDeadlocked(waiting);
     std::map<int32_t, const OpenOperation *> stuck;
-    for (const auto &[key, queue] : lanes)
-      if (!queue.empty())
-        stuck.emplace(key.first, queue.front());
+    for (const auto &[rank, status] : statuses)
+      for (const OpenOperation &operation : status.open)
+        if (operation.awaited &&
+            std::binary_search(nodes.begin(), nodes.end(),
+                               nodeOf({rank, operation.lane})))
+          stuck.emplace(rank, &operation);
     return stuck;
   }
 
 private:
+  /// The rank and the number of its lane.
+  using LaneKey = std::pair<int32_t, uint64_t>;
   using Queue = std::vector<const OpenOperation *>;
 
-  /// Whether the operation is among those at the front that were issued
-  /// together.
-  static bool isInFront(const Queue &queue, const OpenOperation *operation) {
-    for (const OpenOperation *front : queue) {
-      if (front->issue != queue.front()->issue)
-        return false;
-      if (front == operation)
-        return true;
-    }
-    return false;
+  /// Lanes are numbered after the ranks.
+  int32_t nodeOf(const LaneKey &key) const {
+    return worldSize +
+           static_cast<int32_t>(std::distance(lanes.begin(), lanes.find(key)));
   }
 
-  bool isReady(int32_t member, const OpenOperation &operation) {
-    auto status = statuses.find(member);
-    if (status == statuses.end())
-      return false;
-    const OpenOperation *own = findOpen(status->second, operation);
-    // It is over where it has been started and is not open any more.
-    if (!own)
-      return hasStarted(status->second, operation);
-    return ended.count(own) || isInFront(lanes[{member, own->lane}], own);
+  /// Whether the operation is one of those at the front of its lane, which were
+  /// issued together.
+  bool isInFront(int32_t rank, const OpenOperation &operation) const {
+    const Queue &queue = lanes.at({rank, operation.lane});
+    return operation.issue == queue.front()->issue;
   }
 
-  bool step() {
-    bool progress = false;
-    for (auto &[key, queue] : lanes) {
-      for (const OpenOperation *operation : Queue(queue)) {
-        if (ended.count(operation) || !isInFront(queue, operation))
+  std::vector<int32_t> findMissing(const LaneKey &key,
+                                   const Queue &queue) const {
+    std::vector<int32_t> missing;
+    for (const OpenOperation *operation : queue) {
+      if (!isInFront(key.first, *operation))
+        break;
+      for (int32_t member : operation->members) {
+        auto status = statuses.find(member);
+        if (member == key.first || status == statuses.end())
           continue;
-        bool ready = true;
-        for (int32_t member : operation->members)
-          ready &= member == key.first || isReady(member, *operation);
-        if (!ready)
-          continue;
-        ended.insert(operation);
-        progress = true;
-      }
-      // What was issued together leaves the lane together.
-      while (!queue.empty()) {
-        int64_t issue = queue.front()->issue;
-        auto last = std::find_if(queue.begin(), queue.end(),
-                                 [&](const OpenOperation *operation) {
-                                   return operation->issue != issue;
-                                 });
-        if (!std::all_of(queue.begin(), last,
-                         [&](const OpenOperation *operation) {
-                           return ended.count(operation) > 0;
-                         }))
-          break;
-        queue.erase(queue.begin(), last);
+        const OpenOperation *own = findOpen(status->second, *operation);
+        if (!own && !hasStarted(status->second, *operation))
+          missing.push_back(member);
+        else if (own && !isInFront(member, *own))
+          missing.push_back(nodeOf({member, own->lane}));
       }
     }
-    return progress;
+    return missing;
   }
 
   const Statuses &statuses;
-  /// By rank and lane.
-  std::map<std::pair<int32_t, uint64_t>, Queue> lanes;
-  std::set<const OpenOperation *> ended;
+  const int32_t worldSize;
+  std::map<LaneKey, Queue> lanes;
+  WaitingRanks waiting; ///< By rank or lane.
 };
 } // namespace
 
-std::optional<Failure> braid::rt::cuda::findDeadlock(const Statuses &statuses,
-                                                     int32_t worldSize) {
-  if (statuses.size() != static_cast<size_t>(worldSize))
-    return std::nullopt;
-  for (const auto &entry : statuses)
-    if (!entry.second.blocked || entry.second.open.empty())
-      return std::nullopt;
-  std::map<int32_t, const OpenOperation *> stuck = Simulation(statuses).run();
-  if (stuck.size() != statuses.size())
-    return std::nullopt;
+std::optional<Deadlock> braid::rt::cuda::findDeadlock(const Statuses &statuses,
+                                                      int32_t worldSize) {
   std::map<int32_t, std::string> operations;
-  Failure failure;
-  for (const auto &[rank, operation] : stuck) {
+  Deadlock deadlock;
+  for (const auto &[rank, operation] :
+       WaitGraph(statuses, worldSize).findStuck()) {
     operations[rank] = operation->text;
-    failure.members.push_back(rank);
+    deadlock.waits[rank] = statuses.at(rank).wait;
+    deadlock.failure.members.push_back(rank);
   }
-  failure.text = describeDeadlock(operations, worldSize);
-  return failure;
+  if (operations.empty())
+    return std::nullopt;
+  deadlock.failure.text = describeDeadlock(operations, worldSize);
+  return deadlock;
 }
 
 //===----------------------------------------------------------------------===//
@@ -257,7 +244,7 @@ Failure braid::rt::cuda::describeTimedOut(const Statuses &statuses,
       continue;
     }
     missing.push_back(member);
-    if (status.blocked && !status.open.empty())
+    if (status.wait && !status.open.empty())
       whereabouts += "; " + describeWaiting({member}, status.open[0].text);
   }
   Failure failure = failureOf(late);

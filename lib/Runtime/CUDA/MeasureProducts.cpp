@@ -90,7 +90,7 @@ float Products::time(const Plan &plan, const Operands &operands,
   for (int i = 0; i < measuredRuns; ++i)
     blas.check(run(plan, operands, algorithm, measuring), "cublasLtMatmul");
   gpu.driver.check(gpu.driver.eventRecord(end, measuring), "cuEventRecord");
-  gpu.waitOnHost(end, "the choice of a matmul's algorithm");
+  gpu.waitOnHost(end, measuring, "the choice of a matmul's algorithm");
   float milliseconds = 0;
   gpu.driver.check(gpu.driver.eventElapsedTime(&milliseconds, begin, end),
                    "cuEventElapsedTime");

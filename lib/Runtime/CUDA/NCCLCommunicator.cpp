@@ -286,6 +286,7 @@ void NCCLCommunicator::wait(EngineRequest &base) {
   driver.check(
       driver.streamWaitEvent(rank.gpu().stream, request.flight->end, 0),
       "cuStreamWaitEvent");
+  rank.markAwaited(*request.flight);
   // When the data travelled is the device's affair; a trace shows the host's.
   request.beginNs = request.flight->startedNs;
   request.endNs = rank.engine.environment.now();
@@ -306,7 +307,10 @@ void NCCLCommunicator::hostWait(EngineRequest &base) {
   if (rank.gpu().capturing)
     throw Error("the host waits for " + request.operation.signature() +
                 ", which a graph cannot do: run without cuda-graph");
-  rank.gpu().waitOnHost(request.flight->end, "a collective");
+  bool isMessage = request.operation.isPointToPoint();
+  rank.gpu().waitOnHost(request.flight->end,
+                        (isMessage ? messages : collectives).stream,
+                        "a collective");
   rank.throwIfFailed();
   request.endNs = rank.engine.environment.now();
 }

@@ -90,12 +90,23 @@ void CudaRank::free(const Driver &driver, DevicePointer pointer) {
                       "ncclMemFree");
 }
 
-void CudaRank::checkFailure() {
+void CudaRank::waitsFor(Stream stream) {
   // The device may wait for what a message brings.
   flushMessages();
-  blocked = true;
+  if (awaitedStream != stream) {
+    std::lock_guard<std::mutex> lock(mutex);
+    ++waits;
+    awaitedStream = stream;
+  }
   if (isHit)
     throwIfFailed();
+}
+
+void CudaRank::endWait() {
+  if (!awaitedStream)
+    return;
+  std::lock_guard<std::mutex> lock(mutex);
+  awaitedStream = nullptr;
 }
 
 int32_t CudaRank::chooseAlgorithm(const std::string &product,
@@ -111,7 +122,7 @@ void CudaRank::beginInvocation() {
   std::lock_guard<std::mutex> lock(mutex);
   ++begun;
   running = true;
-  blocked = hasFailed = false;
+  hasFailed = false;
 }
 
 void CudaRank::endInvocation() {
@@ -131,7 +142,7 @@ void CudaRank::endInvocation() {
       lane.finished = 0;
     });
   ended = begun;
-  running = blocked = false;
+  running = false;
 }
 
 /// Returns when a lane has nothing to do, or never will.
@@ -151,7 +162,7 @@ void CudaRank::failInvocation() {
     std::unique_lock<std::mutex> lock(mutex);
     ended = begun;
     hasFailed = true;
-    running = blocked = false;
+    running = false;
     abortDone.wait(lock, [&]() { return aborted; });
   }
   for (auto &entry : communicators)
@@ -249,7 +260,6 @@ Flight &CudaRank::addFlight(Lane &lane, Flight flight) {
   // So many that a program of usual length looks at none before its end.
   constexpr size_t most = 256;
   std::lock_guard<std::mutex> lock(mutex);
-  blocked = false;
   if (lane.flights.size() >= most && !flight.captured)
     dropFinished(lane);
   if (lane.flights.empty())
@@ -263,6 +273,11 @@ Flight &CudaRank::addFlight(Lane &lane, Flight flight) {
 void CudaRank::markIssued(Flight &flight) {
   std::lock_guard<std::mutex> lock(mutex);
   flight.issued = true;
+}
+
+void CudaRank::markAwaited(Flight &flight) {
+  std::lock_guard<std::mutex> lock(mutex);
+  flight.awaited = true;
 }
 
 void CudaRank::markReleased(Flight &flight) {
@@ -374,7 +389,8 @@ RankStatus CudaRank::status() {
   result.begun = begun;
   result.ended = ended;
   result.failed = hasFailed;
-  result.blocked = blocked;
+  Stream awaited = awaitedStream;
+  result.wait = awaited ? waits : 0;
   for (auto &entry : communicators) {
     if (!entry.second)
       continue;
@@ -393,6 +409,8 @@ RankStatus CudaRank::status() {
         const Operation &operation = lane.flights[i].call->operation;
         OpenOperation open = describe(communicator, lane.flights[i]);
         open.text = describeOperation(operation);
+        open.awaited = lane.flights[i].awaited &&
+                       (awaited == gpu().stream || awaited == lane.stream);
         if (!operation.operands.empty()) {
           open.sent = operation.sourceSplits;
           open.expected = operation.destinationSplits;

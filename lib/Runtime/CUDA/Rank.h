@@ -46,7 +46,8 @@ public:
 
   DevicePointer allocate(const Driver &driver, int64_t bytes) override;
   void free(const Driver &driver, DevicePointer pointer) override;
-  void checkFailure() override;
+  void waitsFor(Stream stream) override;
+  void endWait() override;
   int32_t chooseAlgorithm(const std::string &product,
                           const std::function<int32_t()> &measure) override;
 
@@ -66,6 +67,7 @@ public:
   Flight &addFlight(Lane &lane, Flight flight);
   /// The flight's work stands in its stream, and its end is recorded.
   void markIssued(Flight &flight);
+  void markAwaited(Flight &flight);
   void markReleased(Flight &flight);
 
   /// Has messages that were started since the last wait issued.
@@ -114,8 +116,10 @@ private:
   std::vector<NCCLCommunicator *> withMessages;
   std::vector<Event> events; ///< Free ones.
   int64_t ended = 0;
+  int64_t waits = 0; ///< Waits of the thread for its device.
+  /// The stream that the thread waits for; null where it does not wait.
+  std::atomic<Stream> awaitedStream{nullptr};
   bool running = false, hasFailed = false;
-  std::atomic<bool> blocked{false};
   /// The world's failure takes an operation of this rank with it.
   std::atomic<bool> isHit{false};
   bool aborted = false;

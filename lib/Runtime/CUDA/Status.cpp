@@ -16,7 +16,8 @@ static std::string encode(const OpenOperation &operation) {
   Writer writer;
   writer.put(operation.meeting).put(operation.ownQueue);
   writer.put(operation.otherQueue).put(operation.lane).put(operation.group);
-  writer.put(operation.isMessage).put(operation.members);
+  writer.put(operation.isMessage).put(operation.awaited);
+  writer.put(operation.members);
   writer.put(operation.sequence).put(operation.invocation);
   writer.put(operation.issue).put(operation.fingerprint).put(operation.text);
   return writer.put(operation.sent).put(operation.expected).bytes;
@@ -31,6 +32,7 @@ static OpenOperation decodeOperation(const std::string &bytes) {
   operation.lane = reader.get<uint64_t>();
   operation.group = reader.getText();
   operation.isMessage = reader.get<bool>();
+  operation.awaited = reader.get<bool>();
   operation.members = reader.getList<int32_t>();
   operation.sequence = reader.get<int64_t>();
   operation.invocation = reader.get<int64_t>();
@@ -45,7 +47,7 @@ static OpenOperation decodeOperation(const std::string &bytes) {
 std::string braid::rt::cuda::encode(const RankStatus &status) {
   Writer writer;
   writer.put(status.rank).put(status.begun).put(status.ended);
-  writer.put(status.failed).put(status.blocked).put(status.started);
+  writer.put(status.failed).put(status.wait).put(status.started);
   writer.put(static_cast<int64_t>(status.open.size()));
   for (const OpenOperation &operation : status.open)
     writer.put(::encode(operation));
@@ -59,7 +61,7 @@ RankStatus braid::rt::cuda::decodeRankStatus(const std::string &bytes) {
   status.begun = reader.get<int64_t>();
   status.ended = reader.get<int64_t>();
   status.failed = reader.get<bool>();
-  status.blocked = reader.get<bool>();
+  status.wait = reader.get<int64_t>();
   status.started = reader.getCounters();
   for (auto left = reader.get<int64_t>(); left > 0; --left)
     status.open.push_back(decodeOperation(reader.getText()));

@@ -29,6 +29,8 @@ struct OpenOperation {
   uint64_t lane = 0; ///< Operations of a lane end in their order.
   std::string group; ///< The group's name.
   bool isMessage = false;
+  /// The wait of the rank's thread ends after this operation only.
+  bool awaited = false;
   std::vector<int32_t> members; ///< World ranks; sender and receiver.
   int64_t sequence = 0;
   int64_t invocation = 0;
@@ -45,7 +47,8 @@ struct RankStatus {
   int32_t rank = 0;
   int64_t begun = 0, ended = 0; ///< Invocations.
   bool failed = false;
-  bool blocked = false;                ///< Its thread waits for its device.
+  /// The number of the wait for its device that its thread is in; 0 for none.
+  int64_t wait = 0;
   std::map<uint64_t, int64_t> started; ///< By queue.
   std::vector<OpenOperation> open;     ///< By lane, in their order.
 };
@@ -65,10 +68,17 @@ std::optional<Failure> compareMembers(const Statuses &statuses,
                                       const OpenOperation &operation,
                                       int32_t rank, int32_t member);
 
-/// Every rank waits, and none of the operations that they wait for can end.
-/// Nothing where a rank is not known.
-std::optional<Failure> findDeadlock(const Statuses &statuses,
-                                    int32_t worldSize);
+/// Ranks that wait for each other for ever, whatever the others do.
+struct Deadlock {
+  std::map<int32_t, int64_t> waits; ///< The numbers of the ranks' waits.
+  Failure failure;
+};
+
+/// The deadlock of as many ranks as possible. Statuses of different times may
+/// show one that there never was, unless a second round, asked for after the
+/// first one has ended, finds the same waits.
+std::optional<Deadlock> findDeadlock(const Statuses &statuses,
+                                     int32_t worldSize);
 
 /// An operation has not ended in time.
 Failure describeTimedOut(const Statuses &statuses, const OpenOperation &late,

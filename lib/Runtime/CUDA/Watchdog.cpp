@@ -101,11 +101,13 @@ void Watchdog::investigate(int64_t stalledNs) {
   Statuses statuses = engine.askAll();
   if (std::optional<Failure> problem = findProblem(statuses))
     return engine.fail(*problem);
-  std::optional<Failure> deadlock = findDeadlock(statuses, engine.worldSize());
-  // What is on its way from one rank to another looks like one, once.
-  if (deadlock && deadlock->text == lastDeadlock)
-    return engine.fail(*deadlock);
-  lastDeadlock = deadlock ? deadlock->text : "";
+  std::optional<Deadlock> deadlock = findDeadlock(statuses, engine.worldSize());
+  // Two looks have found the same waits: between them all have been waiting.
+  if (deadlock && deadlock->waits == lastDeadlock)
+    return engine.fail(deadlock->failure);
+  lastDeadlock.clear();
+  if (deadlock)
+    lastDeadlock = std::move(deadlock->waits);
   if (!isLate)
     return;
   for (const auto &rank : engine.ranks()) {

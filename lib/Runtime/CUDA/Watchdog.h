@@ -11,8 +11,8 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <mutex>
-#include <string>
 #include <thread>
 
 namespace braid::rt {
@@ -42,7 +42,7 @@ private:
   const int64_t periodNs;
   int64_t nextInquiryNs = 0;
   int64_t inquiryPauseNs = 0;
-  std::string lastDeadlock; ///< Seen in the last look.
+  std::map<int32_t, int64_t> lastDeadlock; ///< The waits of the last look's.
 
   std::mutex mutex;
   std::condition_variable changed;
