@@ -350,16 +350,16 @@ void CudaEngine::received(int32_t process, const std::string &bytes) {
     unannouncedIds[key] = content.get<CommunicatorIds>();
     return changed.notify_all();
   }
-  case ChoiceAsked:
+  case ChoiceProposed: {
+    auto algorithm = content.get<int32_t>();
     if (own == 0)
-      grantChoice(process, body);
+      settleChoice(content.getText(), algorithm);
     return;
-  case ChoiceGranted:
+  }
   case ChoiceMade: {
-    auto value = content.get<int32_t>();
+    auto algorithm = content.get<int32_t>();
     std::lock_guard<std::mutex> lock(mutex);
-    Choice &choice = choices[content.getText()];
-    (kind == ChoiceGranted ? choice.owner : choice.algorithm) = value;
+    algorithms.emplace(content.getText(), algorithm);
     return changed.notify_all();
   }
   default:
@@ -394,46 +394,45 @@ Statuses CudaEngine::askAll() {
 // Algorithms that all ranks choose alike
 //===----------------------------------------------------------------------===//
 
-void CudaEngine::grantChoice(int32_t rank, const std::string &product) {
-  int32_t algorithm = -1, owner = -1;
+/// Rank 0 decides between processes.
+int32_t CudaEngine::settleChoice(const std::string &product,
+                                 int32_t algorithm) {
   {
     std::lock_guard<std::mutex> lock(mutex);
-    Choice &choice = choices[product];
-    if (choice.owner < 0)
-      choice.owner = rank;
-    owner = choice.owner;
-    algorithm = choice.algorithm;
+    algorithm = algorithms.emplace(product, algorithm).first->second;
   }
-  changed.notify_all();
-  post(algorithm >= 0 ? ChoiceMade : ChoiceGranted,
-       Writer().put(algorithm >= 0 ? algorithm : owner).put(product).bytes);
+  post(ChoiceMade, Writer().put(algorithm).put(product).bytes);
+  return algorithm;
+}
+
+std::optional<int32_t>
+CudaEngine::findChoice(const std::string &product) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = algorithms.find(product);
+  return found == algorithms.end() ? std::nullopt
+                                   : std::optional<int32_t>(found->second);
 }
 
 int32_t CudaEngine::chooseAlgorithm(CudaRank &rank, const std::string &product,
                                     const std::function<int32_t()> &measure) {
+  if (std::optional<int32_t> chosen = findChoice(product))
+    return *chosen;
+  int32_t algorithm = measure();
   if (locals.size() > 1 || own == 0)
-    grantChoice(rank.rank, product);
-  else
-    post(ChoiceAsked, product);
+    return settleChoice(product, algorithm);
+  // A thread of rank 0's store answers, whatever rank 0 does.
+  post(ChoiceProposed, Writer().put(algorithm).put(product).bytes);
   std::unique_lock<std::mutex> lock(mutex);
   auto deadline = std::chrono::steady_clock::now() +
                   std::chrono::nanoseconds(environment.config.timeoutNs);
-  Choice &choice = choices[product];
-  bool inTime = changed.wait_until(lock, deadline, [&]() {
-    return failed || choice.algorithm >= 0 || choice.owner == rank.rank;
+  changed.wait_until(lock, deadline, [&]() {
+    return failed || algorithms.count(product) != 0;
   });
-  if (choice.algorithm >= 0)
-    return choice.algorithm;
+  auto found = algorithms.find(product);
+  if (found != algorithms.end())
+    return found->second;
   lock.unlock();
   rank.throwIfFailed();
-  if (!inTime)
-    throw Error(describeTimeout(environment.config.timeoutNs) +
-                "no rank has chosen an algorithm for " + product);
-  int32_t algorithm = measure();
-  lock.lock();
-  choice.algorithm = algorithm;
-  lock.unlock();
-  changed.notify_all();
-  post(ChoiceMade, Writer().put(algorithm).put(product).bytes);
-  return algorithm;
+  throw Error(describeTimeout(environment.config.timeoutNs) +
+              "rank 0 does not say which algorithm to use for " + product);
 }

@@ -25,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 
 namespace braid::rt {
@@ -68,6 +69,9 @@ public:
   /// Makes a communicator that no program has announced; waits for its other
   /// members.
   void makeUnannounced(cuda::NCCLCommunicator &communicator);
+  /// Measures unless an algorithm has been chosen. The first measurement to end
+  /// anywhere counts on all ranks, and no rank waits for that of another one:
+  /// it may need what this rank does next.
   int32_t chooseAlgorithm(cuda::CudaRank &rank, const std::string &product,
                           const std::function<int32_t()> &measure);
 
@@ -106,13 +110,8 @@ private:
     Left,           ///< The RankStatus of one who ends.
     Ready,          ///< A member of an unannounced group waits for the others.
     Ids,            ///< Of such a group.
-    ChoiceAsked,    ///< To rank 0: who asks, and the product.
-    ChoiceGranted,  ///< From rank 0: who is to measure it.
-    ChoiceMade      ///< The algorithm.
-  };
-  struct Choice {
-    int32_t owner = -1; ///< The rank that measures.
-    int32_t algorithm = -1;
+    ChoiceProposed, ///< To rank 0: the algorithm, and the product.
+    ChoiceMade      ///< By rank 0: the same.
   };
 
   int64_t storeTimeoutNs() const;
@@ -125,7 +124,8 @@ private:
   void makeTogether(const std::vector<cuda::NCCLCommunicator *> &members);
   void post(PostKind kind, const std::string &body);
   void applyFailure(const cuda::Failure &failure);
-  void grantChoice(int32_t rank, const std::string &product);
+  int32_t settleChoice(const std::string &product, int32_t algorithm);
+  std::optional<int32_t> findChoice(const std::string &product) const;
 
   const cuda::Launch launch;
   const std::string recorderPrefix;
@@ -143,7 +143,8 @@ private:
   /// Of groups that no program has announced, by their keys.
   std::map<std::string, std::set<int32_t>> waiting;
   std::map<std::string, cuda::CommunicatorIds> unannouncedIds;
-  std::map<std::string, Choice> choices;
+  /// Chosen algorithms, by product.
+  std::map<std::string, int32_t> algorithms;
   cuda::Failure firstFailure;
   std::atomic<bool> failed{false};
   std::mutex stopMutex;

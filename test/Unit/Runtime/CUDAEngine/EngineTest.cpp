@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CUDA/CudaEngine.h"
 #include "FakeCUDA.h"
 #include "FakeNCCL.h"
 #include "TestWorld.h"
@@ -188,6 +189,31 @@ TEST_F(Engine, RanksMayUseTheHostWhileTheyWait) {
     braid_rt_wait(braid_rt_barrier(&everyone, nullptr), nullptr);
     isPast = true;
   }));
+}
+
+TEST_F(Engine, MeasurementOfARankDoesNotHoldUpAnotherOne) {
+  useFakes();
+  braid_rt_config config;
+  braid_rt_config_init(&config, nullptr, 0);
+  config.ranks = 2;
+  braid::rt::Environment environment(config);
+  braid::rt::CudaEngine engine(environment);
+  auto choose = [&](size_t rank, const std::function<int32_t()> &measure) {
+    return engine.chooseAlgorithm(*engine.ranks()[rank], "a product", measure);
+  };
+  // Rank 0 measures until rank 1 has chosen.
+  EXPECT_EQ(choose(0,
+                   [&]() {
+                     EXPECT_EQ(choose(1, []() { return 5; }), 5);
+                     return 7;
+                   }),
+            5);
+  EXPECT_EQ(choose(1,
+                   []() {
+                     ADD_FAILURE() << "it has been measured";
+                     return 9;
+                   }),
+            5);
 }
 
 TEST_F(Engine, MessagesAreIssuedTogetherAtTheNextWait) {
