@@ -118,7 +118,8 @@ BRAID_RT_API int32_t braid_rt_world_local_ranks(const braid_rt_world *world,
  * take as long as on a slower link. `recovery`: the world can be used again
  * after a failure. `host-memory`: compiled code's buffers are the host's.
  * `processes`: ranks are processes of their own. `transports`: lanes choose how
- * they move data (braid_rt_transport). `graphs`: the option cuda-graph. */
+ * they move data (braid_rt_transport). `graphs`: the option cuda-graph.
+ * `activities`: traces hold what devices ran, also in graphs. */
 BRAID_RT_API int32_t braid_rt_world_has(const braid_rt_world *world,
                                         const char *capability);
 

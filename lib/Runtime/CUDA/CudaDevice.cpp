@@ -126,16 +126,21 @@ void CudaDevice::record(Event event) const {
 
 bool CudaDevice::beginInvocation(const braid_rt_entry &entry, void **args) {
   gpuState.makeCurrent();
-  spans.clear();
   Graphs::Mode mode =
       gpuState.options.graphs ? graphs->begin(entry, args) : Graphs::Mode::Run;
-  if (mode == Graphs::Mode::Record)
+  Timeline *timeline = gpuState.timeline.get();
+  if (mode == Graphs::Mode::Record) {
+    if (timeline)
+      timeline->begin(nullptr);
     return false;
+  }
   record(begun);
-  if (gpuState.timeline)
-    gpuState.timeline->begin(begun);
+  if (timeline)
+    timeline->begin(begun);
   if (mode == Graphs::Mode::Run)
     return false;
+  if (timeline && graphs->spans())
+    timeline->replay(*graphs->spans());
   graphs->launch();
   return true;
 }
@@ -153,6 +158,8 @@ void CudaDevice::endInvocation() {
       gpuState.driver.eventElapsedTime(&milliseconds, begun, ended),
       "cuEventElapsedTime");
   lastNs = static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
+  if (gpuState.timeline)
+    gpuState.timeline->collect();
 }
 
 void CudaDevice::failInvocation() {
@@ -173,23 +180,14 @@ void CudaDevice::forgetGraphs() {
 
 template <typename Body>
 void CudaDevice::traced(const DeviceEvent &event, Body body) {
-  // Events of a recording have no time of their own.
-  if (!gpuState.timeline || gpuState.capturing)
-    return body();
-  int64_t beginMark = gpuState.timeline->mark(gpuState.stream);
+  TimelineSpan span(gpuState.timeline.get(), gpuState.stream, event);
   body();
-  spans.push_back({event, beginMark, gpuState.timeline->mark(gpuState.stream)});
+  span.close();
 }
 
 std::vector<DeviceEvent> CudaDevice::takeEvents() {
-  std::vector<DeviceEvent> events;
-  for (Span &span : spans) {
-    span.event.beginNs = gpuState.timeline->timeOf(span.beginMark);
-    span.event.endNs = gpuState.timeline->timeOf(span.endMark);
-    events.push_back(std::move(span.event));
-  }
-  spans.clear();
-  return events;
+  return gpuState.timeline ? gpuState.timeline->take()
+                           : std::vector<DeviceEvent>();
 }
 
 /// `matmul 64x32x16 bf16`, with the batch in front where there is one.

@@ -66,12 +66,6 @@ public:
   void write(void *device, const void *host, int64_t bytes) override;
 
 private:
-  /// Work of the compute stream in a trace, between two marks of the timeline.
-  struct Span {
-    DeviceEvent event;
-    int64_t beginMark, endMark;
-  };
-
   /// Runs `body`, which asks the compute stream for `event`.
   template <typename Body> void traced(const DeviceEvent &event, Body body);
 
@@ -89,7 +83,6 @@ private:
   int64_t arenaBytes = 0;
   cuda::Event begun = nullptr, ended = nullptr; ///< Of the last invocation.
   int64_t lastNs = 0;
-  std::vector<Span> spans; ///< Of the invocation, with a trace.
 };
 
 } // namespace braid::rt

@@ -38,7 +38,7 @@ extern "C" const EngineDescriptor braid_rt_engine = {engineInterfaceVersion,
 static LaneOptions readLaneOptions(const Environment &environment) {
   LaneOptions lanes(environment);
   std::vector<std::string> known = DeviceOptions::names();
-  for (const char *name : {"device", "flight-recorder", "blocking"})
+  for (const char *name : {"device", "flight-recorder", "blocking", "timing"})
     known.emplace_back(name);
   for (const std::string &key : lanes.keys())
     known.push_back(key);
@@ -46,8 +46,30 @@ static LaneOptions readLaneOptions(const Environment &environment) {
   return lanes;
 }
 
+/// Where a trace takes its times from, by the option `timing`.
+static std::shared_ptr<Activities>
+openActivities(const Environment &environment) {
+  std::string timing = getEngineOption(environment, "timing", "auto");
+  if (timing != "auto" && timing != "cupti" && timing != "events")
+    throw Error("option 'timing' of engine cuda is '" + timing +
+                "', expected auto, cupti or events");
+  if (!environment.config.trace || timing == "events")
+    return nullptr;
+  try {
+    return Activities::open();
+  } catch (const Error &error) {
+    if (timing == "cupti")
+      throw;
+    environment.log("the trace takes its times from events, which show no "
+                    "single operations of graphs: " +
+                    std::string(error.what()));
+  }
+  return nullptr;
+}
+
 CudaEngine::CudaEngine(const Environment &environment)
     : environment(environment), laneOptions(readLaneOptions(environment)),
+      activities(openActivities(environment)),
       launch(findLaunch([](const char *name) { return std::getenv(name); })),
       recorderPrefix(getEngineOption(environment, "flight-recorder", "")),
       blocking(isFirstChoice(environment, "blocking", "1", "0")) {
@@ -67,6 +89,7 @@ CudaEngine::CudaEngine(const Environment &environment)
   }
   abilities.processes = launch.hasLauncher();
   abilities.transports = abilities.graphs = true;
+  abilities.activities = activities != nullptr;
   abilities.target = BRAID_RT_TARGET_CUDA;
   startWorld();
 }
@@ -141,6 +164,7 @@ int32_t CudaEngine::deviceOf(int32_t rank) const {
 
 void CudaEngine::chooseDevices() {
   DeviceOptions options = DeviceOptions::read(environment);
+  options.activities = activities;
   // The watchdog's message says more than the device's.
   options.timeoutNs += int64_t(5) * 1000 * 1000 * 1000;
   for (int32_t rank : locals) {

@@ -98,6 +98,8 @@ public:
 
   const Environment &environment;
   const cuda::LaneOptions laneOptions;
+  /// Loaded before the driver, as CUPTI asks for; null: traces use events.
+  const std::shared_ptr<cuda::Activities> activities;
   const cuda::Driver driver;
   const cuda::Blas blas;
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Gpu.h"
+#include "CUDA/ActivityTimeline.h"
 #include "Core/EngineRegistry.h"
 #include "Core/Error.h"
 #include "Core/Messages.h"
@@ -81,8 +82,6 @@ Gpu::Gpu(const Driver &driver, int32_t ordinal, const DeviceOptions &options,
   multiprocessors = attribute(DEVICE_MULTIPROCESSOR_COUNT);
   capability = 10 * attribute(DEVICE_COMPUTE_CAPABILITY_MAJOR) +
                attribute(DEVICE_COMPUTE_CAPABILITY_MINOR);
-  if (options.trace)
-    timeline = std::make_unique<Timeline>(driver, options.createdNs);
   try {
     openStream();
   } catch (const Error &caught) {
@@ -111,6 +110,11 @@ void Gpu::openStream() {
       driver.streamCreateWithPriority(&stream, STREAM_NON_BLOCKING, least),
       "cuStreamCreateWithPriority");
   driver.check(driver.eventCreate(&reached, EVENT_NO_TIMING), "cuEventCreate");
+  if (options.trace && options.activities)
+    timeline = std::make_unique<ActivityTimeline>(*options.activities, context,
+                                                  options.createdNs);
+  else if (options.trace)
+    timeline = std::make_unique<EventTimeline>(driver, options.createdNs);
 }
 
 /// Nothing is left to be done about an error here.

@@ -10,6 +10,7 @@
 #define BRAID_RUNTIME_CUDA_GPU_H
 
 #include "CUDA/API/Driver.h"
+#include "CUDA/Activities.h"
 #include "CUDA/Timeline.h"
 #include "Core/Environment.h"
 
@@ -61,6 +62,8 @@ struct DeviceOptions {
   int64_t timeoutNs = 0; ///< Of a wait for the device; 0: none.
   bool trace = false;    ///< The configuration asks for a trace.
   int64_t createdNs = 0; ///< When the world was created.
+  /// Where traces take their times from; null: from events. The engine sets it.
+  std::shared_ptr<Activities> activities;
 
   /// The names of these options, for checkEngineOptions.
   static std::vector<std::string> names();

@@ -124,6 +124,8 @@ void Graphs::finish() {
   result = gpu.driver.graphInstantiate(&selected->graph, graph,
                                        GRAPH_USE_NODE_PRIORITY);
   gpu.driver.graphDestroy(graph);
+  if (gpu.timeline)
+    selected->spans = gpu.timeline->keep();
   if (result != SUCCESS) {
     selected->graph = nullptr;
     throw Error("the program cannot run as a graph: cuGraphInstantiate "

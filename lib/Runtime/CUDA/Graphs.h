@@ -46,6 +46,9 @@ public:
   /// Launches the selected recording on the compute stream.
   void launch();
 
+  /// What the timeline knows of the selected recording; null: nothing.
+  const Timeline::Recording *spans() const { return selected->spans.get(); }
+
   /// Forgets everything, a recording that has begun included.
   void forget();
 
@@ -61,6 +64,8 @@ private:
   };
   struct Recording {
     GraphExec graph = nullptr; ///< Null until it has been recorded.
+    /// The spans of a trace; null without one.
+    std::shared_ptr<const Timeline::Recording> spans;
     int64_t lastUse = 0;
   };
 

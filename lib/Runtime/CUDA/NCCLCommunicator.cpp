@@ -154,12 +154,6 @@ void NCCLCommunicator::follow(Lane &lane) {
                "cuStreamWaitEvent");
 }
 
-/// The point that the lane's stream has come to, with a trace.
-int64_t NCCLCommunicator::mark(const Lane &lane) const {
-  const Gpu &gpu = rank.gpu();
-  return gpu.timeline && !gpu.capturing ? gpu.timeline->mark(lane.stream) : -1;
-}
-
 void NCCLCommunicator::finish(Lane &lane, Flight &flight) {
   const Driver &driver = rank.driver();
   driver.check(driver.eventRecord(flight.end, lane.stream), "cuEventRecord");
@@ -188,9 +182,12 @@ std::unique_ptr<EngineRequest> NCCLCommunicator::start(Operation operation) {
   {
     std::lock_guard<std::mutex> lock(rank.issuing);
     follow(collectives);
-    request->beginMark = mark(collectives);
+    TimelineSpan span(rank.gpu().timeline.get(), collectives.stream,
+                      {BRAID_RT_EVENT_COLLECTIVE, ""});
     issue(started);
-    request->endMark = mark(collectives);
+    span.close();
+    request->span = span.number();
+    request->recorded = span.recordedNumber();
     finish(collectives, flight);
   }
   rank.gpu().checkCapture(braid_rt_kind_name(started.kind));
@@ -257,18 +254,19 @@ void NCCLCommunicator::flush() {
   requests.swap(deferred);
   std::lock_guard<std::mutex> lock(rank.issuing);
   rank.throwIfFailed();
-  int64_t beginMark = mark(messages);
+  TimelineSpan span(rank.gpu().timeline.get(), messages.stream,
+                    {BRAID_RT_EVENT_COLLECTIVE, ""});
   nccl::Group calls(rank.engine.nccl());
   for (CudaRequest *request : requests)
     issueMessage(request->operation);
   settle(messages, calls.end(), "ncclGroupEnd");
-  int64_t endMark = mark(messages);
+  span.close();
   // Flights of one group end together.
   int64_t group = ++flushes;
   for (CudaRequest *request : requests) {
     request->flight->group = group;
-    request->beginMark = beginMark;
-    request->endMark = endMark;
+    request->span = span.number();
+    request->recorded = span.recordedNumber();
     finish(messages, *request->flight);
   }
   rank.gpu().checkCapture("a message");
@@ -294,11 +292,14 @@ void NCCLCommunicator::wait(EngineRequest &base) {
 
 void NCCLCommunicator::measure(EngineRequest &base) {
   auto &request = static_cast<CudaRequest &>(base);
-  if (request.beginMark < 0)
+  if (request.span < 0)
     return;
-  const Timeline &timeline = *rank.gpu().timeline;
-  request.beginNs = timeline.timeOf(request.beginMark);
-  request.endNs = timeline.timeOf(request.endMark);
+  std::optional<Timeline::Interval> time =
+      rank.gpu().timeline->timeOf(request.span);
+  if (!time)
+    return;
+  request.beginNs = time->beginNs;
+  request.endNs = time->endNs;
 }
 
 void NCCLCommunicator::hostWait(EngineRequest &base) {

@@ -46,8 +46,7 @@ public:
 
   CudaRank &rank;
   Flight *flight = nullptr;
-  /// Of the timeline, around what was issued; -1: not traced.
-  int64_t beginMark = -1, endMark = -1;
+  int64_t span = -1; ///< Of the timeline; -1: not traced.
 };
 
 /// One rank as member of one list of a group and one of its lanes. Collectives
@@ -111,7 +110,6 @@ private:
   void ensureMade();
   Flight &begin(Lane &lane, std::shared_ptr<const Call> call, int64_t sequence);
   void follow(Lane &lane);
-  int64_t mark(const Lane &lane) const;
   void finish(Lane &lane, Flight &flight);
   std::unique_ptr<EngineRequest> startMessage(Operation operation);
   void meet(const Flight &flight);
