@@ -77,10 +77,10 @@ Activities::Activities() {
        {cupti::NodeCreated, cupti::NodeCloned})
     cupti.check(cupti.enableCallback(1, subscriber, cupti::Resources, callback),
                 "cuptiEnableCallback");
-  // Before any kind is enabled, as the clock of records may not change.
-  cupti.check(cupti.registerTimestamp(
-                  []() { return static_cast<uint64_t>(monotonicNs()); }),
-              "cuptiActivityRegisterTimestampCallback");
+  // Before any kind is enabled, as the clock of records may not change. A
+  // library that has no choice of clocks keeps its own.
+  cupti.registerTimestamp(
+      []() { return static_cast<uint64_t>(monotonicNs()); });
   cupti.check(cupti.registerBuffers(request, complete),
               "cuptiActivityRegisterCallbacks");
 }
@@ -89,7 +89,6 @@ void Activities::enable() {
   try {
     for (cupti::ActivityKind kind : kinds)
       cupti.check(cupti.enable(kind), "cuptiActivityEnable");
-    checkClock();
   } catch (const Error &) {
     disable();
     throw;
@@ -107,14 +106,15 @@ void Activities::disable() {
   regionOfNode.clear();
 }
 
-void Activities::checkClock() const {
+int64_t Activities::clockOffsetNs() const {
   int64_t before = monotonicNs();
-  uint64_t now = 0;
-  cupti.check(cupti.getTimestamp(&now), "cuptiGetTimestamp");
-  auto nowNs = static_cast<int64_t>(now);
-  if (nowNs < before || nowNs > monotonicNs())
-    throw Error("CUPTI in " + cupti.path() +
-                " does not take its times from the clock that it was given");
+  uint64_t shown = 0;
+  cupti.check(cupti.getTimestamp(&shown), "cuptiGetTimestamp");
+  int64_t after = monotonicNs();
+  auto shownNs = static_cast<int64_t>(shown);
+  return shownNs >= before && shownNs <= after
+             ? 0
+             : before + (after - before) / 2 - shownNs;
 }
 
 //===----------------------------------------------------------------------===//
@@ -152,10 +152,13 @@ uint32_t Activities::streamId(ContextHandle context, Stream stream) const {
 
 std::vector<Activities::Activity> Activities::take(uint32_t context) {
   cupti.check(cupti.flushAll(0), "cuptiActivityFlushAll");
+  int64_t offsetNs = clockOffsetNs();
   std::lock_guard<std::mutex> lock(mutex);
   std::vector<Activity> taken;
   taken.swap(byContext[context]);
   for (Activity &activity : taken) {
+    activity.beginNs += offsetNs;
+    activity.endNs += offsetNs;
     const auto found =
         activity.node ? regionOfNode.find(activity.node) : regionOfNode.end();
     if (found != regionOfNode.end())

@@ -58,7 +58,8 @@ private:
   Activities();
   void enable();
   void disable();
-  void checkClock() const;
+  /// What to add to times of CUPTI's to get those of the monotonic clock.
+  int64_t clockOffsetNs() const;
   void add(const cupti::Activity &record);
   template <typename Record> void addWork(const Record &record);
   void addNode(const cupti::GraphData &data, bool isClone);

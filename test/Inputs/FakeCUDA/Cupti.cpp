@@ -31,6 +31,7 @@ struct Fake {
   Result subscription = Success;
   int heldFlushes = 0;
   bool forgetsCorrelations = false;
+  int64_t offsetNs = 0;
 
   Callback *callback = nullptr;
   void *callbackData = nullptr;
@@ -114,8 +115,8 @@ static void keepWork(ActivityKind kind, const fake_cuda_work &work) {
     return;
   T record = {};
   record.kind = kind;
-  record.start = static_cast<uint64_t>(work.beginNs);
-  record.end = static_cast<uint64_t>(work.endNs);
+  record.start = static_cast<uint64_t>(work.beginNs + fake().offsetNs);
+  record.end = static_cast<uint64_t>(work.endNs + fake().offsetNs);
   record.contextId = static_cast<uint32_t>(work.device) + 1;
   record.streamId = static_cast<uint32_t>(work.stream);
   record.correlationId = work.correlation;
@@ -183,7 +184,7 @@ Result cuptiEnableCallback(uint32_t enable, Subscriber subscriber,
 Result cuptiGetTimestamp(uint64_t *timestamp) {
   if (!fake().timestamp)
     fail("cuptiGetTimestamp", "the fake knows no clock of its own");
-  *timestamp = fake().timestamp();
+  *timestamp = fake().timestamp() + static_cast<uint64_t>(fake().offsetNs);
   return Success;
 }
 
@@ -303,6 +304,7 @@ void fake_cupti_reset(void) {
   fake().subscription = Success;
   fake().heldFlushes = 0;
   fake().forgetsCorrelations = false;
+  fake().offsetNs = 0;
   fake().records.clear();
 }
 
@@ -316,6 +318,8 @@ void fake_cupti_hold(int flushes) {
   std::lock_guard<std::mutex> lock(fake().mutex);
   fake().heldFlushes = flushes;
 }
+
+void fake_cupti_set_clock_offset(long long ns) { fake().offsetNs = ns; }
 
 void fake_cupti_forget_correlations(int forget) {
   std::lock_guard<std::mutex> lock(fake().mutex);

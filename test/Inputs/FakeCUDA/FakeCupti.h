@@ -27,6 +27,9 @@ void fake_cupti_fail_subscription(unsigned result);
 /// The next flushes deliver nothing.
 void fake_cupti_hold(int flushes);
 
+/// What the clock of the library is ahead of the one that it was given.
+void fake_cupti_set_clock_offset(long long ns);
+
 /// Whether calls have no external correlation, as those of other threads.
 void fake_cupti_forget_correlations(int forget);
 

@@ -95,6 +95,19 @@ TEST_F(ActivitiesTest, timesCountFromTheBeginningOfTheWorld) {
   EXPECT_LT(events[0].beginNs, monotonicNs() - options.createdNs);
 }
 
+TEST_F(ActivitiesTest, timesOfAnotherClockAreConverted) {
+  auto *memory = upload(std::vector<float>(256));
+  for (long long hour : {-3600, 3600}) {
+    fake_cupti_set_clock_offset(hour * 1000000000);
+    int64_t begunNs = monotonicNs();
+    invoke([&] { copy(memory); });
+    std::vector<DeviceEvent> events = device().takeEvents();
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_GT(events[0].beginNs, begunNs - 1000000);
+    EXPECT_LT(events[0].endNs, monotonicNs() + 1000000);
+  }
+}
+
 TEST_F(ActivitiesTest, recordsThatComeLateAreAwaited) {
   auto *memory = upload(std::vector<float>(256));
   fake_cupti_hold(5);
