@@ -56,7 +56,7 @@ typedef struct braid_rt_option {
  *     blocking (1, 0: calls of NCCL wait on the host), cuda-graph (0, 1: replay
  *     recorded invocations), matmul-multiprocessors (0: all), matmul-precision
  *     (f32, tf32), matmul-tuning (measure, heuristic: how the library's
- *     algorithms are chosen).
+ *     algorithms are chosen), timing (auto, cupti, events: of traces).
  * The strings may die after braid_rt_world_create. */
 typedef struct braid_rt_config {
   const char *engine;  /* NULL: inproc */

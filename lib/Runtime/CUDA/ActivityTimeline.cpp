@@ -52,7 +52,7 @@ void ActivityTimeline::close(int64_t, Stream) { activities.end(); }
 
 void ActivityTimeline::add(const Activities::Activity &activity) {
   // Left over from an invocation before this one.
-  if (activity.beginNs < beganNs)
+  if (activity.endNs < beganNs)
     return;
   auto found = spanOfRegion.find(activity.region);
   if (found == spanOfRegion.end()) {
