@@ -12,12 +12,12 @@
 #include "CUDA/API/Blas.h"
 #include "CUDA/API/Driver.h"
 #include "CUDA/API/NCCL.h"
-#include "CUDA/Failure.h"
-#include "CUDA/LaneOptions.h"
-#include "CUDA/Launch.h"
+#include "CUDA/Communication/LaneOptions.h"
+#include "CUDA/Failures/Failure.h"
+#include "CUDA/Failures/Watchdog.h"
+#include "CUDA/Processes/Launch.h"
+#include "CUDA/Processes/Store.h"
 #include "CUDA/Rank.h"
-#include "CUDA/Store.h"
-#include "CUDA/Watchdog.h"
 #include "Core/Engine.h"
 
 #include <atomic>

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Rank.h"
+#include "CUDA/Communication/LaneOptions.h"
 #include "CUDA/CudaEngine.h"
-#include "CUDA/LaneOptions.h"
 #include "Core/Bytes.h"
 #include "Core/Error.h"
 #include "Core/Messages.h"

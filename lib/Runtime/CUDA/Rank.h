@@ -9,10 +9,10 @@
 #ifndef BRAID_RUNTIME_CUDA_RANK_H
 #define BRAID_RUNTIME_CUDA_RANK_H
 
-#include "CUDA/CudaDevice.h"
-#include "CUDA/FlightRecorder.h"
-#include "CUDA/NCCLCommunicator.h"
-#include "CUDA/Status.h"
+#include "CUDA/Communication/NCCLCommunicator.h"
+#include "CUDA/Device/CudaDevice.h"
+#include "CUDA/Failures/FlightRecorder.h"
+#include "CUDA/Failures/Status.h"
 
 #include <atomic>
 #include <condition_variable>

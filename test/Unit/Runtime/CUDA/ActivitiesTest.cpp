@@ -9,8 +9,8 @@
 #include "FakeCupti.h"
 #include "Setup.h"
 
-#include "CUDA/Activities.h"
-#include "CUDA/ActivityTimeline.h"
+#include "CUDA/Trace/Activities.h"
+#include "CUDA/Trace/ActivityTimeline.h"
 
 #include <cstdlib>
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Status.h"
+#include "CUDA/Failures/Status.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

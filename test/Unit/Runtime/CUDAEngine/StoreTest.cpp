@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Store.h"
-#include "CUDA/Connection.h"
+#include "CUDA/Processes/Store.h"
+#include "CUDA/Processes/Connection.h"
 #include "Core/Environment.h"
 #include "Core/Error.h"
 #include "FreePort.h"
