@@ -102,8 +102,8 @@ int64_t CudaEngine::storeTimeoutNs() const {
 
 void CudaEngine::startWorld() {
   if (size > 1) {
-    // Several communicators of a GPU must not wait for each other's kernels in
-    // different orders.
+    // Two GPUs that run kernels of two communicators in different orders
+    // deadlock.
     setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", /*overwrite=*/0);
     nccl();
   }
@@ -165,7 +165,8 @@ int32_t CudaEngine::deviceOf(int32_t rank) const {
 void CudaEngine::chooseDevices() {
   DeviceOptions options = DeviceOptions::read(environment);
   options.activities = activities;
-  // The watchdog's message says more than the device's.
+  // The watchdog's message names operation and ranks, the device's does not:
+  // let the watchdog time out first.
   options.timeoutNs += int64_t(5) * 1000 * 1000 * 1000;
   for (int32_t rank : locals) {
     localRanksState.push_back(std::make_unique<CudaRank>(*this, rank));
@@ -418,7 +419,8 @@ Statuses CudaEngine::askAll() {
 // Algorithms that all ranks choose alike
 //===----------------------------------------------------------------------===//
 
-/// Rank 0 decides between processes.
+/// The first call for a product wins; called on rank 0 where ranks are
+/// processes.
 int32_t CudaEngine::settleChoice(const std::string &product,
                                  int32_t algorithm) {
   {
@@ -444,7 +446,7 @@ int32_t CudaEngine::chooseAlgorithm(CudaRank &rank, const std::string &product,
   int32_t algorithm = measure();
   if (locals.size() > 1 || own == 0)
     return settleChoice(product, algorithm);
-  // A thread of rank 0's store answers, whatever rank 0 does.
+  // Rank 0's store thread answers, so rank 0's own thread need not.
   post(ChoiceProposed, Writer().put(algorithm).put(product).bytes);
   std::unique_lock<std::mutex> lock(mutex);
   auto deadline = std::chrono::steady_clock::now() +

@@ -69,9 +69,10 @@ public:
   /// Makes a communicator that no program has announced; waits for its other
   /// members.
   void makeUnannounced(cuda::NCCLCommunicator &communicator);
-  /// Measures unless an algorithm has been chosen. The first measurement to end
-  /// anywhere counts on all ranks, and no rank waits for that of another one:
-  /// it may need what this rank does next.
+  /// Measures unless an algorithm has been chosen. All ranks use the result of
+  /// the first measurement that ends. No rank waits for another rank's
+  /// measurement, which may depend on work that the waiting rank has yet to
+  /// start.
   int32_t chooseAlgorithm(cuda::CudaRank &rank, const std::string &product,
                           const std::function<int32_t()> &measure);
 
@@ -79,7 +80,7 @@ public:
 
   bool hasFailed() const { return failed.load(std::memory_order_acquire); }
   cuda::Failure failure() const;
-  /// Ends the world, here and on the other processes; the first one counts.
+  /// Ends the world in all processes. Only the first failure is kept.
   void fail(const cuda::Failure &failure);
   /// The same where local members have started different collectives.
   void failDisagreement(const cuda::Rendezvous &rendezvous, int64_t sequence);
@@ -89,8 +90,8 @@ public:
   const std::vector<std::unique_ptr<cuda::CudaRank>> &ranks() const {
     return localRanksState;
   }
-  /// What the ranks do; asks those of other processes, and returns what is
-  /// known after a while.
+  /// The status of all ranks. Asks the other processes and waits at most 500 ms
+  /// for their answers.
   cuda::Statuses askAll();
   /// Stops the communicators of a world that has failed.
   void stopRanks();
@@ -156,9 +157,10 @@ private:
   cuda::Statuses departed; ///< Of ranks whose processes have ended.
 
   std::unique_ptr<cuda::Store> store;
-  /// The store, once it is open; it receives before, and while it ends.
+  /// The store after its construction; its thread already calls `received`
+  /// during it.
   std::atomic<cuda::Store *> storeForPosts{nullptr};
-  /// Guards whether store and watchdog can be told of a failure.
+  /// Guards `isAlive`: store and watchdog exist.
   std::mutex lifeMutex;
   bool isAlive = false;
   std::unique_ptr<cuda::Watchdog> watchdog;

@@ -74,7 +74,7 @@ void CudaEngine::exchangeIds(const std::vector<RankSpecs> &specs) {
 }
 
 void CudaEngine::makeTogether(const std::vector<NCCLCommunicator *> &members) {
-  // Another process may fail meanwhile.
+  // Another process may fail in the meantime.
   std::vector<std::unique_lock<std::mutex>> locks;
   for (NCCLCommunicator *member : members)
     locks.emplace_back(member->rank.issuing);

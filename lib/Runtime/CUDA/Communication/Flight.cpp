@@ -47,7 +47,7 @@ uint64_t braid::rt::cuda::fingerprintOf(const Operation &operation) {
   hash.add(operation.operands.size());
   for (const Operand &operand : operation.operands) {
     hash.add(static_cast<uint64_t>(operand.dtype));
-    // With splits dimension 0 is each rank's own affair.
+    // With splits the sizes of dimension 0 may differ between ranks.
     hash.add(operation.kind == BRAID_RT_RECV ? operand.destinationSizes
                                              : operand.sourceSizes,
              operation.splits == Splits::Equal ? 0 : 1);
@@ -106,7 +106,7 @@ std::shared_ptr<const Call> CallCache::find(const Operation &operation) {
     if (isSameCall(it->second->operation, operation))
       return it->second;
   checkSupported(operation, groupSize);
-  // Shapes that never come back are not kept for ever.
+  // Bounds the cache for programs whose shapes keep changing.
   constexpr size_t most = 4096;
   if (calls.size() >= most)
     calls.clear();

@@ -22,7 +22,7 @@ static DevicePointer address(const void *pointer) {
   return reinterpret_cast<DevicePointer>(pointer);
 }
 
-/// A number of elements of the dialect's in NCCL's.
+/// Converts a count of dialect elements to one of NCCL elements.
 static size_t countOf(const ElementType &type, int64_t elements) {
   return static_cast<size_t>(elements * type.factor);
 }
@@ -38,7 +38,7 @@ void NCCLCommunicator::copy(char *destination, const char *source,
                "cuMemcpyDtoDAsync");
 }
 
-/// Whether a permute gives this member something.
+/// Whether this member receives data in a permute.
 bool NCCLCommunicator::isTargetOf(const Operation &operation) const {
   for (size_t i = 0; i < operation.pairs.size(); i += 2)
     if (operation.pairs[i + 1] == spec.index)
@@ -50,15 +50,15 @@ bool NCCLCommunicator::isTargetOf(const Operation &operation) const {
 // What stands around the calls
 //===----------------------------------------------------------------------===//
 
-/// What a rank that is not the root of a reduce gets: its own operand.
+/// Copies the operand to the result on ranks that are not the root of a reduce.
 void NCCLCommunicator::copyBefore(const Operation &operation) {
   if (operation.kind == BRAID_RT_REDUCE && operation.root != spec.index)
     for (const Operand &operand : operation.operands)
       copy(operand.destination, operand.source, operand.sourceBytes());
 }
 
-/// Zeros for a rank that a gather or a permute gives nothing. After the calls:
-/// the source may lie in the destination.
+/// Fills the result with zeros on ranks that receive nothing in a gather or
+/// permute. Runs after the calls, as source and destination may overlap.
 void NCCLCommunicator::fillAfter(const Operation &operation) {
   bool fills =
       (operation.kind == BRAID_RT_GATHER && operation.root != spec.index) ||
@@ -74,8 +74,8 @@ void NCCLCommunicator::fillAfter(const Operation &operation) {
                    "cuMemsetD8Async");
 }
 
-/// The sources; copies of those that the calls would overwrite while they are
-/// read. NCCL exchanges parts in place no more than MPI does.
+/// Returns the source pointers. Copies the sources of in-place exchanges, which
+/// NCCL does not support.
 std::vector<const char *> NCCLCommunicator::stage(const Operation &operation) {
   std::vector<const char *> sources;
   bool exchanges = operation.kind == BRAID_RT_ALL_TO_ALL ||
@@ -150,7 +150,7 @@ void NCCLCommunicator::issue(const Operation &operation) {
     return issueAlone(operation);
   const nccl::NCCL &nccl = rank.engine.nccl();
   if (spec.size() == 1 && !collectives.comm) {
-    // Only NCCL multiplies; a communicator of one rank needs no other one.
+    // premul_sum of one rank still has to multiply, which NCCL does.
     nccl::UniqueId id;
     nccl.check(nccl.getUniqueId(&id), "ncclGetUniqueId");
     request(collectives, id);

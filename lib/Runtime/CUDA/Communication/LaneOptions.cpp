@@ -89,7 +89,8 @@ nccl::Config braid::rt::cuda::configOf(const LaneSpec &lane,
   config.commName = name.c_str();
   if (lane.ctas > 0) {
     config.maxCTAs = lane.ctas;
-    // Clusters of thread blocks find no room beside a matrix product.
+    // A cluster needs several free multiprocessors at once, which it does not
+    // get beside a matrix product.
     config.cgaClusterSize = 0;
   }
   if (lane.transport == BRAID_RT_TRANSPORT_COPY)

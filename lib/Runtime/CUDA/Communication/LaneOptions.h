@@ -18,8 +18,8 @@
 
 namespace braid::rt::cuda {
 
-/// What the options `lane.NAME=ctas:N,transport:NAME` put in the place of what
-/// the program says of a lane.
+/// The options `lane.NAME=ctas:N,transport:NAME`, which override the lanes of
+/// the program.
 class LaneOptions {
 public:
   /// Throws an Error that names option, found and expected.
@@ -28,7 +28,7 @@ public:
   /// The keys of these options that were given, for checkEngineOptions.
   std::vector<std::string> keys() const;
 
-  /// The lane as it runs.
+  /// Returns the lane with the overrides applied.
   LaneSpec apply(LaneSpec lane) const;
 
 private:

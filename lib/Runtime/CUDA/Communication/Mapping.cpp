@@ -52,7 +52,7 @@ nccl::ReductionOp braid::rt::cuda::reductionOp(int32_t reduction) {
   switch (reduction) {
   case BRAID_RT_PRODUCT:
     return nccl::Prod;
-  // Of 0 and 1, `and` is the least and `or` the greatest.
+  // On 0 and 1, `and` is the minimum and `or` the maximum.
   case BRAID_RT_MIN:
   case BRAID_RT_BAND:
     return nccl::Min;

@@ -57,8 +57,8 @@ void NCCLCommunicator::open() {
   int least = 0, greatest = 0;
   driver.check(driver.ctxGetStreamPriorityRange(&least, &greatest),
                "cuCtxGetStreamPriorityRange");
-  // Collectives come before the kernels that they run beside: all ranks wait
-  // for the last one.
+  // Collectives have a higher priority than compute: all members wait for the
+  // slowest one.
   forEachLane([&](Lane &lane) {
     driver.check(driver.streamCreateWithPriority(&lane.stream,
                                                  STREAM_NON_BLOCKING, greatest),
@@ -93,7 +93,7 @@ void NCCLCommunicator::settle(Lane &lane, nccl::Result result,
   const nccl::NCCL &nccl = rank.engine.nccl();
   if (result == nccl::Success)
     return;
-  // What only begins a call of a communicator that does not block ends later.
+  // With blocking=0 a call returns ncclInProgress: poll until it completes.
   for (int64_t begin = monotonicNs(); result == nccl::InProgress;) {
     rank.throwIfFailed();
     nccl.check(nccl.commGetAsyncError(lane.comm, &result),
@@ -285,7 +285,7 @@ void NCCLCommunicator::wait(EngineRequest &base) {
       driver.streamWaitEvent(rank.gpu().stream, request.flight->end, 0),
       "cuStreamWaitEvent");
   rank.markAwaited(*request.flight);
-  // When the data travelled is the device's affair; a trace shows the host's.
+  // Host times. `measure` replaces them by the device's where there is a trace.
   request.beginNs = request.flight->startedNs;
   request.endNs = rank.engine.environment.now();
 }

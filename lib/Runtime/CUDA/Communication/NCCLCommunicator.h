@@ -23,7 +23,7 @@ namespace braid::rt::cuda {
 class CudaRank;
 class NCCLCommunicator;
 
-/// A queue of its own: a communicator of NCCL's and a stream.
+/// An NCCL communicator with its stream.
 struct Lane {
   std::string label; ///< `tp latency`, ` p2p` after it for messages.
   nccl::Comm comm = nullptr;
@@ -68,19 +68,19 @@ public:
 
   /// Issues the messages that have been started since the last wait.
   void flush();
-  /// Forgets them: the rank has failed.
+  /// Drops them, after a failure of the rank.
   void drop() { deferred.clear(); }
 
-  /// Creates streams and what else needs no other rank.
+  /// Creates the streams and events. Does not communicate.
   void open();
   /// Whether its lanes can be used.
   bool isMade() const { return made; }
   /// Asks NCCL for the communicator of one lane; within a group of NCCL's.
   void request(Lane &lane, const nccl::UniqueId &id);
-  /// NCCL has made them.
+  /// Waits until NCCL has initialised the communicators.
   void complete();
 
-  /// An allocation is going to be freed.
+  /// Deregisters the window of an allocation that is about to be freed.
   void forgetWindow(DevicePointer memory);
 
   /// Frees the communicators of NCCL's: after a failure their kernels are

@@ -27,7 +27,7 @@ bool Rendezvous::meet(int64_t sequence, uint64_t fingerprint) {
     auto foundNumber = static_cast<uint32_t>(found >> 32);
     if (foundNumber == number)
       return found == own;
-    // A member that is ahead by more than there are slots has been here.
+    // A faster member has already reused the slot for a later operation.
     if (static_cast<int32_t>(number - foundNumber) < 0)
       return true;
     if (slot.compare_exchange_weak(found, own, std::memory_order_relaxed))

@@ -15,7 +15,7 @@
 
 namespace braid::rt::cuda {
 
-/// Why no operation of the world can end any more. The first one stays.
+/// The failure that ended the world. Later ones are ignored.
 struct Failure {
   std::string text;             ///< Without a prefix.
   std::vector<int32_t> members; ///< Whose operation it is; empty: of no one's.
@@ -24,7 +24,7 @@ struct Failure {
   uint64_t meeting = 0;
   int64_t sequence = 0;
 
-  /// Whether a rank has failed for itself, rather than with another one.
+  /// Whether the rank takes part in the failure; others fail as a consequence.
   bool concerns(int32_t rank) const;
   /// What the rank is told.
   std::string textFor(int32_t rank) const;

@@ -48,7 +48,7 @@ static Failure failureOf(const OpenOperation &operation) {
 static Failure disagreement(const OpenOperation &a, int32_t rankOfA,
                             const OpenOperation &b, int32_t rankOfB,
                             const std::string &more = "") {
-  // The lower rank first, whoever has found it.
+  // Names the lower rank first, so that all ranks report the same text.
   bool swap = rankOfB < rankOfA && more.empty();
   Failure failure = failureOf(a);
   failure.text = (swap ? describeDisagreement(a.describeMeeting(), rankOfB,

@@ -60,7 +60,7 @@ RankStatus decodeRankStatus(const std::string &bytes);
 using Statuses = std::map<int32_t, RankStatus>;
 
 /// Why an operation never can end: members run different operations, or one has
-/// ended its program without it. Nothing where all may still end.
+/// ended its program without it. Empty if all operations may still end.
 std::optional<Failure> findProblem(const Statuses &statuses);
 
 /// The same for one operation of a rank and one other member.

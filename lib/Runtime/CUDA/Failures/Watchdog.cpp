@@ -17,7 +17,7 @@ using namespace braid::rt::cuda;
 
 static constexpr int64_t millisecondNs = 1000 * 1000;
 
-/// Short timeouts are looked at more often.
+/// Polls at least four times per timeout.
 static int64_t choosePeriod(int64_t timeoutNs) {
   return std::clamp<int64_t>(timeoutNs / 4, millisecondNs, 100 * millisecondNs);
 }
@@ -76,7 +76,7 @@ void Watchdog::look() {
       return engine.stopRanks();
     }
   }
-  // A look between two operations of a busy lane means nothing.
+  // Ignores lanes that completed an operation within the last two periods.
   if (stalledNs < 2 * periodNs) {
     lastDeadlock.clear();
     inquiryPauseNs = 0;
@@ -102,7 +102,7 @@ void Watchdog::investigate(int64_t stalledNs) {
   if (std::optional<Failure> problem = findProblem(statuses))
     return engine.fail(*problem);
   std::optional<Deadlock> deadlock = findDeadlock(statuses, engine.worldSize());
-  // Two looks have found the same waits: between them all have been waiting.
+  // Equal waits in two rounds: all of these ranks were waiting at one time.
   if (deadlock && deadlock->waits == lastDeadlock)
     return engine.fail(deadlock->failure);
   lastDeadlock.clear();
@@ -113,7 +113,7 @@ void Watchdog::investigate(int64_t stalledNs) {
   for (const auto &rank : engine.ranks()) {
     if (rank->look(engine.environment.now()) <= timeoutNs)
       continue;
-    // The status has the texts.
+    // Finds the same operation in the status, which has its text.
     std::optional<OpenOperation> late = rank->oldestOpen();
     for (const OpenOperation &open : statuses[rank->rank].open)
       if (late && open.ownQueue == late->ownQueue &&

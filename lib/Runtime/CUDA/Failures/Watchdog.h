@@ -21,8 +21,8 @@ class CudaEngine;
 
 namespace braid::rt::cuda {
 
-/// Looks at the flights of the ranks of this process every 100 ms: NCCL waits
-/// for ranks that never come, and tells nobody.
+/// Polls the flights of this process's ranks every 100 ms, as NCCL waits for a
+/// missing rank without a timeout or an error.
 class Watchdog {
 public:
   explicit Watchdog(CudaEngine &engine);
@@ -30,7 +30,7 @@ public:
   Watchdog(const Watchdog &) = delete;
   Watchdog &operator=(const Watchdog &) = delete;
 
-  /// Looks at once: something has happened that may end others' waiting.
+  /// Polls at once, after an event that may end the world.
   void wake();
 
 private:

@@ -63,7 +63,7 @@ public:
 } // namespace
 
 static constexpr char magic[8] = {'B', 'R', 'A', 'I', 'D', 'S', 'T', '1'};
-/// Longer ones come from something else than a store.
+/// A longer message is not one of a store.
 static constexpr uint64_t longestBody = uint64_t(1) << 32;
 
 static void configure(int socket) {
@@ -71,7 +71,7 @@ static void configure(int socket) {
   fcntl(socket, F_SETFD, FD_CLOEXEC);
   int on = 1, idle = 10, interval = 5, count = 3;
   setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-  // So that a host that is gone is noticed.
+  // Keepalive detects hosts that have crashed.
   setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
   setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
   setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
@@ -149,7 +149,7 @@ void Connection::receive(const std::function<void(Frame &&frame)> &handle) {
     handle(std::move(frame));
   }
   received.erase(0, position);
-  // What is shorter than a header may still be an answer in another language.
+  // Less than a header may already show that the peer is not a store.
   if (ended && !received.empty() &&
       std::memcmp(received.data(), magic,
                   std::min(received.size(), sizeof(magic))) != 0)

@@ -23,7 +23,7 @@ struct Frame {
   std::string body;
 };
 
-/// A socket that neither sends nor receives more than is possible at once.
+/// A non-blocking socket.
 class Connection {
 public:
   explicit Connection(int socket);

@@ -101,7 +101,7 @@ Launch braid::rt::cuda::findLaunch(const Variables &variables) {
   for (const Launcher &launcher : launchers) {
     if (!isSet(variables(launcher.rank)))
       continue;
-    // A batch script has these variables, too, but is no task of srun's.
+    // A batch script has these variables too, but is not a task of srun.
     if (std::strcmp(launcher.name, "Slurm") == 0 &&
         !isSet(variables("SLURM_STEP_NODELIST")))
       continue;

@@ -188,7 +188,7 @@ void TcpStore::fail(const std::string &text) {
 
 void TcpStore::wakeThread() {
   uint64_t one = 1;
-  // It cannot fail but for a full counter, which wakes the thread as well.
+  // A write fails only if the counter is full, and then the thread is awake.
   [[maybe_unused]] ssize_t written = write(wakeSocket, &one, sizeof(one));
 }
 
@@ -199,7 +199,7 @@ void TcpStore::sendTo(int32_t process, const Frame &frame) {
 }
 
 void TcpStore::sendToAll(const Frame &frame, int32_t except) {
-  // Elsewhere than on rank 0 the only connection leads to all others.
+  // Ranks other than 0 have one connection, which forwards to all others.
   for (const std::unique_ptr<Connection> &connection : connections)
     if (connection->process >= 0 && connection->process != except)
       connection->send(frame);
@@ -279,7 +279,7 @@ void TcpStore::deliver(Lock &lock, int32_t process, const std::string &bytes) {
 }
 
 void TcpStore::handle(Lock &lock, Connection &from, Frame &&frame) {
-  // Who has not introduced itself may say nothing else.
+  // The first message of a connection has to be the introduction.
   if (launch.rank == 0 && from.process < 0 && frame.kind != Hello)
     return from.close();
   switch (frame.kind) {
@@ -313,8 +313,8 @@ void TcpStore::handle(Lock &lock, Connection &from, Frame &&frame) {
     return lock.lock();
   case Goodbye:
     from.saidGoodbye = true;
-    // A socket that is closed with something unread takes back what was sent:
-    // so a client waits for this answer.
+    // Closing a socket with unread data discards what was sent, so the client
+    // waits for this answer.
     if (launch.rank == 0)
       from.send({Goodbye, 0, 0, ""});
     return changed.notify_all();

@@ -39,7 +39,7 @@ public:
   /// Begins a region of the calling thread; returns its number, at least 1,
   /// which no other region of the process has.
   uint64_t begin();
-  /// Ends the last region that the calling thread has begun.
+  /// Ends the region that the calling thread has begun last.
   void end();
 
   /// The numbers that records of a context and of a stream have.

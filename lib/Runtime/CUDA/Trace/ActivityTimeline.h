@@ -56,7 +56,7 @@ private:
   void assignInOrder();
 
   Activities &activities;
-  const ContextHandle context;
+  ContextHandle context;
   const int64_t createdNs;
   std::map<Stream, uint32_t> streams; ///< The numbers in records.
   std::vector<Span> spans;            ///< Of the invocation.

@@ -132,7 +132,7 @@ public:
 
 private:
   Timeline *const timeline;
-  const Stream stream;
+  Stream stream;
   const int64_t opened;
   bool isClosed = false;
 };
