@@ -319,7 +319,10 @@ void fake_cupti_hold(int flushes) {
   fake().heldFlushes = flushes;
 }
 
-void fake_cupti_set_clock_offset(long long ns) { fake().offsetNs = ns; }
+void fake_cupti_set_clock_offset(long long ns) {
+  std::lock_guard<std::mutex> lock(fake().mutex);
+  fake().offsetNs = ns;
+}
 
 void fake_cupti_forget_correlations(int forget) {
   std::lock_guard<std::mutex> lock(fake().mutex);
