@@ -56,7 +56,7 @@ typedef struct braid_rt_option {
  *     blocking (1, 0: calls of NCCL wait on the host), cuda-graph (0, 1: replay
  *     recorded invocations), matmul-multiprocessors (0: all), matmul-precision
  *     (f32, tf32), matmul-tuning (measure, heuristic: how the library's
- *     algorithms are chosen).
+ *     algorithms are chosen), timing (auto, cupti, events: of traces).
  * The strings may die after braid_rt_world_create. */
 typedef struct braid_rt_config {
   const char *engine;  /* NULL: inproc */
@@ -118,7 +118,8 @@ BRAID_RT_API int32_t braid_rt_world_local_ranks(const braid_rt_world *world,
  * take as long as on a slower link. `recovery`: the world can be used again
  * after a failure. `host-memory`: compiled code's buffers are the host's.
  * `processes`: ranks are processes of their own. `transports`: lanes choose how
- * they move data (braid_rt_transport). `graphs`: the option cuda-graph. */
+ * they move data (braid_rt_transport). `graphs`: the option cuda-graph.
+ * `activities`: traces hold what devices ran, also in graphs. */
 BRAID_RT_API int32_t braid_rt_world_has(const braid_rt_world *world,
                                         const char *capability);
 

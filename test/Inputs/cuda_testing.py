@@ -20,6 +20,7 @@ def fakes(libraries):
     return {f"BRAID_{name}_LIBRARY": os.path.join(libraries, file)
             for name, file in [("CUDA", "libfake_cuda.so"),
                                ("CUBLASLT", "libfake_cublasLt.so"),
+                               ("CUPTI", "libfake_cupti.so"),
                                ("NCCL", "libfake_nccl.so")]}
 
 

@@ -35,6 +35,9 @@ struct Recording {
   std::vector<std::vector<Event>> ranks; ///< One list for each rank.
   int64_t clockErrorNs = 0; ///< Of times of one rank against another's.
   bool isHostMemory = true; ///< The host is the device.
+  /// Devices tell when they ran each kernel and collective, those of graphs
+  /// included (CUPTI).
+  bool hasActivities = false;
 
   /// The first time of all.
   int64_t beginNs() const;

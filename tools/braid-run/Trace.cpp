@@ -250,6 +250,10 @@ static void writeFile(const std::string &file, const Recording &recording,
                 .number("world_size",
                         static_cast<long long>(recording.ranks.size()))
                 .str()
+         << ",\n \"timing\": "
+         << quoted(recording.isHostMemory    ? "host"
+                   : recording.hasActivities ? "cupti"
+                                             : "events")
          << ",\n \"displayTimeUnit\": \"ms\", \"baseTimeNanoseconds\": 0,\n"
             " \"traceEvents\": [\n";
   for (size_t i = 0; i < lines.size(); ++i)

@@ -38,7 +38,7 @@ extern "C" const EngineDescriptor braid_rt_engine = {engineInterfaceVersion,
 static LaneOptions readLaneOptions(const Environment &environment) {
   LaneOptions lanes(environment);
   std::vector<std::string> known = DeviceOptions::names();
-  for (const char *name : {"device", "flight-recorder", "blocking"})
+  for (const char *name : {"device", "flight-recorder", "blocking", "timing"})
     known.emplace_back(name);
   for (const std::string &key : lanes.keys())
     known.push_back(key);
@@ -46,8 +46,30 @@ static LaneOptions readLaneOptions(const Environment &environment) {
   return lanes;
 }
 
+/// Where a trace takes its times from, by the option `timing`.
+static std::shared_ptr<Activities>
+openActivities(const Environment &environment) {
+  std::string timing = getEngineOption(environment, "timing", "auto");
+  if (timing != "auto" && timing != "cupti" && timing != "events")
+    throw Error("option 'timing' of engine cuda is '" + timing +
+                "', expected auto, cupti or events");
+  if (!environment.config.trace || timing == "events")
+    return nullptr;
+  try {
+    return Activities::open();
+  } catch (const Error &error) {
+    if (timing == "cupti")
+      throw;
+    environment.log("the trace takes its times from events, which show no "
+                    "single operations of graphs: " +
+                    std::string(error.what()));
+  }
+  return nullptr;
+}
+
 CudaEngine::CudaEngine(const Environment &environment)
     : environment(environment), laneOptions(readLaneOptions(environment)),
+      activities(openActivities(environment)),
       launch(findLaunch([](const char *name) { return std::getenv(name); })),
       recorderPrefix(getEngineOption(environment, "flight-recorder", "")),
       blocking(isFirstChoice(environment, "blocking", "1", "0")) {
@@ -67,6 +89,7 @@ CudaEngine::CudaEngine(const Environment &environment)
   }
   abilities.processes = launch.hasLauncher();
   abilities.transports = abilities.graphs = true;
+  abilities.activities = activities != nullptr;
   abilities.target = BRAID_RT_TARGET_CUDA;
   startWorld();
 }
@@ -79,8 +102,8 @@ int64_t CudaEngine::storeTimeoutNs() const {
 
 void CudaEngine::startWorld() {
   if (size > 1) {
-    // Several communicators of a GPU must not wait for each other's kernels in
-    // different orders.
+    // Two GPUs that run kernels of two communicators in different orders
+    // deadlock.
     setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", /*overwrite=*/0);
     nccl();
   }
@@ -141,7 +164,9 @@ int32_t CudaEngine::deviceOf(int32_t rank) const {
 
 void CudaEngine::chooseDevices() {
   DeviceOptions options = DeviceOptions::read(environment);
-  // The watchdog's message says more than the device's.
+  options.activities = activities;
+  // The watchdog's message names operation and ranks, the device's does not:
+  // let the watchdog time out first.
   options.timeoutNs += int64_t(5) * 1000 * 1000 * 1000;
   for (int32_t rank : locals) {
     localRanksState.push_back(std::make_unique<CudaRank>(*this, rank));
@@ -350,16 +375,16 @@ void CudaEngine::received(int32_t process, const std::string &bytes) {
     unannouncedIds[key] = content.get<CommunicatorIds>();
     return changed.notify_all();
   }
-  case ChoiceAsked:
+  case ChoiceProposed: {
+    auto algorithm = content.get<int32_t>();
     if (own == 0)
-      grantChoice(process, body);
+      settleChoice(content.getText(), algorithm);
     return;
-  case ChoiceGranted:
+  }
   case ChoiceMade: {
-    auto value = content.get<int32_t>();
+    auto algorithm = content.get<int32_t>();
     std::lock_guard<std::mutex> lock(mutex);
-    Choice &choice = choices[content.getText()];
-    (kind == ChoiceGranted ? choice.owner : choice.algorithm) = value;
+    algorithms.emplace(content.getText(), algorithm);
     return changed.notify_all();
   }
   default:
@@ -394,46 +419,46 @@ Statuses CudaEngine::askAll() {
 // Algorithms that all ranks choose alike
 //===----------------------------------------------------------------------===//
 
-void CudaEngine::grantChoice(int32_t rank, const std::string &product) {
-  int32_t algorithm = -1, owner = -1;
+/// The first call for a product wins; called on rank 0 where ranks are
+/// processes.
+int32_t CudaEngine::settleChoice(const std::string &product,
+                                 int32_t algorithm) {
   {
     std::lock_guard<std::mutex> lock(mutex);
-    Choice &choice = choices[product];
-    if (choice.owner < 0)
-      choice.owner = rank;
-    owner = choice.owner;
-    algorithm = choice.algorithm;
+    algorithm = algorithms.emplace(product, algorithm).first->second;
   }
-  changed.notify_all();
-  post(algorithm >= 0 ? ChoiceMade : ChoiceGranted,
-       Writer().put(algorithm >= 0 ? algorithm : owner).put(product).bytes);
+  post(ChoiceMade, Writer().put(algorithm).put(product).bytes);
+  return algorithm;
+}
+
+std::optional<int32_t>
+CudaEngine::findChoice(const std::string &product) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = algorithms.find(product);
+  return found == algorithms.end() ? std::nullopt
+                                   : std::optional<int32_t>(found->second);
 }
 
 int32_t CudaEngine::chooseAlgorithm(CudaRank &rank, const std::string &product,
                                     const std::function<int32_t()> &measure) {
+  if (std::optional<int32_t> chosen = findChoice(product))
+    return *chosen;
+  int32_t algorithm = measure();
   if (locals.size() > 1 || own == 0)
-    grantChoice(rank.rank, product);
-  else
-    post(ChoiceAsked, product);
+    return settleChoice(product, algorithm);
+  // Rank 0's store thread answers, so rank 0's own thread need not.
+  post(ChoiceProposed, Writer().put(algorithm).put(product).bytes);
   std::unique_lock<std::mutex> lock(mutex);
   auto deadline = std::chrono::steady_clock::now() +
                   std::chrono::nanoseconds(environment.config.timeoutNs);
-  Choice &choice = choices[product];
-  bool inTime = changed.wait_until(lock, deadline, [&]() {
-    return failed || choice.algorithm >= 0 || choice.owner == rank.rank;
+  changed.wait_until(lock, deadline, [&]() {
+    return failed || algorithms.count(product) != 0;
   });
-  if (choice.algorithm >= 0)
-    return choice.algorithm;
+  auto found = algorithms.find(product);
+  if (found != algorithms.end())
+    return found->second;
   lock.unlock();
   rank.throwIfFailed();
-  if (!inTime)
-    throw Error(describeTimeout(environment.config.timeoutNs) +
-                "no rank has chosen an algorithm for " + product);
-  int32_t algorithm = measure();
-  lock.lock();
-  choice.algorithm = algorithm;
-  lock.unlock();
-  changed.notify_all();
-  post(ChoiceMade, Writer().put(algorithm).put(product).bytes);
-  return algorithm;
+  throw Error(describeTimeout(environment.config.timeoutNs) +
+              "rank 0 does not say which algorithm to use for " + product);
 }

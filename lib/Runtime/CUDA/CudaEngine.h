@@ -12,12 +12,12 @@
 #include "CUDA/API/Blas.h"
 #include "CUDA/API/Driver.h"
 #include "CUDA/API/NCCL.h"
-#include "CUDA/Failure.h"
-#include "CUDA/LaneOptions.h"
-#include "CUDA/Launch.h"
+#include "CUDA/Communication/LaneOptions.h"
+#include "CUDA/Failures/Failure.h"
+#include "CUDA/Failures/Watchdog.h"
+#include "CUDA/Processes/Launch.h"
+#include "CUDA/Processes/Store.h"
 #include "CUDA/Rank.h"
-#include "CUDA/Store.h"
-#include "CUDA/Watchdog.h"
 #include "Core/Engine.h"
 
 #include <atomic>
@@ -25,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 
 namespace braid::rt {
@@ -68,6 +69,10 @@ public:
   /// Makes a communicator that no program has announced; waits for its other
   /// members.
   void makeUnannounced(cuda::NCCLCommunicator &communicator);
+  /// Measures unless an algorithm has been chosen. All ranks use the result of
+  /// the first measurement that ends. No rank waits for another rank's
+  /// measurement, which may depend on work that the waiting rank has yet to
+  /// start.
   int32_t chooseAlgorithm(cuda::CudaRank &rank, const std::string &product,
                           const std::function<int32_t()> &measure);
 
@@ -75,7 +80,7 @@ public:
 
   bool hasFailed() const { return failed.load(std::memory_order_acquire); }
   cuda::Failure failure() const;
-  /// Ends the world, here and on the other processes; the first one counts.
+  /// Ends the world in all processes. Only the first failure is kept.
   void fail(const cuda::Failure &failure);
   /// The same where local members have started different collectives.
   void failDisagreement(const cuda::Rendezvous &rendezvous, int64_t sequence);
@@ -85,8 +90,8 @@ public:
   const std::vector<std::unique_ptr<cuda::CudaRank>> &ranks() const {
     return localRanksState;
   }
-  /// What the ranks do; asks those of other processes, and returns what is
-  /// known after a while.
+  /// The status of all ranks. Asks the other processes and waits at most 500 ms
+  /// for their answers.
   cuda::Statuses askAll();
   /// Stops the communicators of a world that has failed.
   void stopRanks();
@@ -94,6 +99,8 @@ public:
 
   const Environment &environment;
   const cuda::LaneOptions laneOptions;
+  /// Loaded before the driver, as CUPTI asks for; null: traces use events.
+  const std::shared_ptr<cuda::Activities> activities;
   const cuda::Driver driver;
   const cuda::Blas blas;
 
@@ -106,13 +113,8 @@ private:
     Left,           ///< The RankStatus of one who ends.
     Ready,          ///< A member of an unannounced group waits for the others.
     Ids,            ///< Of such a group.
-    ChoiceAsked,    ///< To rank 0: who asks, and the product.
-    ChoiceGranted,  ///< From rank 0: who is to measure it.
-    ChoiceMade      ///< The algorithm.
-  };
-  struct Choice {
-    int32_t owner = -1; ///< The rank that measures.
-    int32_t algorithm = -1;
+    ChoiceProposed, ///< To rank 0: the algorithm, and the product.
+    ChoiceMade      ///< By rank 0: the same.
   };
 
   int64_t storeTimeoutNs() const;
@@ -125,7 +127,8 @@ private:
   void makeTogether(const std::vector<cuda::NCCLCommunicator *> &members);
   void post(PostKind kind, const std::string &body);
   void applyFailure(const cuda::Failure &failure);
-  void grantChoice(int32_t rank, const std::string &product);
+  int32_t settleChoice(const std::string &product, int32_t algorithm);
+  std::optional<int32_t> findChoice(const std::string &product) const;
 
   const cuda::Launch launch;
   const std::string recorderPrefix;
@@ -143,7 +146,8 @@ private:
   /// Of groups that no program has announced, by their keys.
   std::map<std::string, std::set<int32_t>> waiting;
   std::map<std::string, cuda::CommunicatorIds> unannouncedIds;
-  std::map<std::string, Choice> choices;
+  /// Chosen algorithms, by product.
+  std::map<std::string, int32_t> algorithms;
   cuda::Failure firstFailure;
   std::atomic<bool> failed{false};
   std::mutex stopMutex;
@@ -153,9 +157,10 @@ private:
   cuda::Statuses departed; ///< Of ranks whose processes have ended.
 
   std::unique_ptr<cuda::Store> store;
-  /// The store, once it is open; it receives before, and while it ends.
+  /// The store after its construction; its thread already calls `received`
+  /// during it.
   std::atomic<cuda::Store *> storeForPosts{nullptr};
-  /// Guards whether store and watchdog can be told of a failure.
+  /// Guards `isAlive`: store and watchdog exist.
   std::mutex lifeMutex;
   bool isAlive = false;
   std::unique_ptr<cuda::Watchdog> watchdog;

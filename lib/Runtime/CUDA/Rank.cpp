@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Rank.h"
+#include "CUDA/Communication/LaneOptions.h"
 #include "CUDA/CudaEngine.h"
-#include "CUDA/LaneOptions.h"
 #include "Core/Bytes.h"
 #include "Core/Error.h"
 #include "Core/Messages.h"
@@ -36,7 +36,7 @@ CudaRank::~CudaRank() {
   communicators.clear();
   for (Event event : events)
     driver().eventDestroy(event);
-  // It frees its memory through this object.
+  // The device frees its memory through the hooks, which are this object.
   device.reset();
 }
 
@@ -68,7 +68,7 @@ DevicePointer CudaRank::allocate(const Driver &driver, int64_t bytes) {
   void *pointer = nullptr;
   nccl::Result result =
       engine.nccl().memAlloc(&pointer, static_cast<size_t>(bytes));
-  // That it has no memory NCCL tells as an error of CUDA's.
+  // NCCL reports missing memory as ncclUnhandledCudaError.
   if (result == nccl::UnhandledCudaError || !pointer)
     return 0;
   engine.nccl().check(result, "ncclMemAlloc");
@@ -90,12 +90,23 @@ void CudaRank::free(const Driver &driver, DevicePointer pointer) {
                       "ncclMemFree");
 }
 
-void CudaRank::checkFailure() {
-  // The device may wait for what a message brings.
+void CudaRank::waitsFor(Stream stream) {
+  // The compute stream may wait for messages that are not issued yet.
   flushMessages();
-  blocked = true;
+  if (awaitedStream != stream) {
+    std::lock_guard<std::mutex> lock(mutex);
+    ++waits;
+    awaitedStream = stream;
+  }
   if (isHit)
     throwIfFailed();
+}
+
+void CudaRank::endWait() {
+  if (!awaitedStream)
+    return;
+  std::lock_guard<std::mutex> lock(mutex);
+  awaitedStream = nullptr;
 }
 
 int32_t CudaRank::chooseAlgorithm(const std::string &product,
@@ -111,11 +122,11 @@ void CudaRank::beginInvocation() {
   std::lock_guard<std::mutex> lock(mutex);
   ++begun;
   running = true;
-  blocked = hasFailed = false;
+  hasFailed = false;
 }
 
 void CudaRank::endInvocation() {
-  // A communicator that was aborted lets its stream go on, too.
+  // After an abort the stream continues with wrong data: report the failure.
   if (isHit)
     throwIfFailed();
   std::lock_guard<std::mutex> lock(mutex);
@@ -131,10 +142,10 @@ void CudaRank::endInvocation() {
       lane.finished = 0;
     });
   ended = begun;
-  running = blocked = false;
+  running = false;
 }
 
-/// Returns when a lane has nothing to do, or never will.
+/// Waits until a lane's stream is idle, for 5 s at most.
 static void settle(const Driver &driver, const Lane &lane) {
   constexpr int64_t limitNs = int64_t(5) * 1000 * 1000 * 1000;
   int64_t begin = monotonicNs();
@@ -151,7 +162,7 @@ void CudaRank::failInvocation() {
     std::unique_lock<std::mutex> lock(mutex);
     ended = begun;
     hasFailed = true;
-    running = blocked = false;
+    running = false;
     abortDone.wait(lock, [&]() { return aborted; });
   }
   for (auto &entry : communicators)
@@ -163,7 +174,7 @@ void CudaRank::throwIfFailed() {
     return;
   Failure failure = engine.failure();
   Error error(failure.textFor(rank), !failure.concerns(rank));
-  // The operation that cannot end, rather than the one that is awaited.
+  // Reports the site of the operation that failed, not of the one awaited.
   std::lock_guard<std::mutex> lock(mutex);
   int64_t oldestNs = std::numeric_limits<int64_t>::max();
   for (auto &entry : communicators) {
@@ -224,7 +235,7 @@ Event CudaRank::takeEvent() {
 bool CudaRank::isFinished(Flight &flight) const {
   if (flight.finishedNs)
     return true;
-  // The end of a recorded operation happens with each launch of the graph.
+  // The event of an operation in a graph may not be queried.
   if (!flight.issued || flight.captured)
     return false;
   if (driver().eventQuery(flight.end) != SUCCESS)
@@ -246,10 +257,9 @@ void CudaRank::dropFinished(Lane &lane) {
 }
 
 Flight &CudaRank::addFlight(Lane &lane, Flight flight) {
-  // So many that a program of usual length looks at none before its end.
+  // Polling costs time: programs with fewer operations poll none.
   constexpr size_t most = 256;
   std::lock_guard<std::mutex> lock(mutex);
-  blocked = false;
   if (lane.flights.size() >= most && !flight.captured)
     dropFinished(lane);
   if (lane.flights.empty())
@@ -263,6 +273,11 @@ Flight &CudaRank::addFlight(Lane &lane, Flight flight) {
 void CudaRank::markIssued(Flight &flight) {
   std::lock_guard<std::mutex> lock(mutex);
   flight.issued = true;
+}
+
+void CudaRank::markAwaited(Flight &flight) {
+  std::lock_guard<std::mutex> lock(mutex);
+  flight.awaited = true;
 }
 
 void CudaRank::markReleased(Flight &flight) {
@@ -366,7 +381,7 @@ OpenOperation CudaRank::describe(const NCCLCommunicator &communicator,
 }
 
 RankStatus CudaRank::status() {
-  // What a deadlock is made of; more is left to the timeout.
+  // Operations behind these only wait for them.
   constexpr size_t mostOfLane = 64;
   std::lock_guard<std::mutex> lock(mutex);
   RankStatus result;
@@ -374,7 +389,8 @@ RankStatus CudaRank::status() {
   result.begun = begun;
   result.ended = ended;
   result.failed = hasFailed;
-  result.blocked = blocked;
+  Stream awaited = awaitedStream;
+  result.wait = awaited ? waits : 0;
   for (auto &entry : communicators) {
     if (!entry.second)
       continue;
@@ -393,6 +409,8 @@ RankStatus CudaRank::status() {
         const Operation &operation = lane.flights[i].call->operation;
         OpenOperation open = describe(communicator, lane.flights[i]);
         open.text = describeOperation(operation);
+        open.awaited = lane.flights[i].awaited &&
+                       (awaited == gpu().stream || awaited == lane.stream);
         if (!operation.operands.empty()) {
           open.sent = operation.sourceSplits;
           open.expected = operation.destinationSplits;
@@ -428,7 +446,7 @@ std::string CudaRank::findAsyncError() {
 
 void CudaRank::noteFailure() {
   std::lock_guard<std::mutex> lock(mutex);
-  // What a graph runs leaves no flights.
+  // Operations in a replayed graph have no flights.
   if (running && gpu().options.graphs)
     isHit = true;
   driver().ctxSetCurrent(gpu().context);
@@ -443,8 +461,8 @@ void CudaRank::noteFailure() {
 }
 
 void CudaRank::abortCommunicators() {
-  // Its thread leaves NCCL soon, unless it waits for another rank there: then
-  // the abort itself lets it go.
+  // The rank's thread usually returns from NCCL within this time. If NCCL waits
+  // for another rank, the abort makes it return.
   constexpr auto patience = std::chrono::milliseconds(1000);
   auto deadline = std::chrono::steady_clock::now() + patience;
   std::unique_lock<std::mutex> issue(issuing, std::defer_lock);

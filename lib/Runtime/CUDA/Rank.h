@@ -9,10 +9,10 @@
 #ifndef BRAID_RUNTIME_CUDA_RANK_H
 #define BRAID_RUNTIME_CUDA_RANK_H
 
-#include "CUDA/CudaDevice.h"
-#include "CUDA/FlightRecorder.h"
-#include "CUDA/NCCLCommunicator.h"
-#include "CUDA/Status.h"
+#include "CUDA/Communication/NCCLCommunicator.h"
+#include "CUDA/Device/CudaDevice.h"
+#include "CUDA/Failures/FlightRecorder.h"
+#include "CUDA/Failures/Status.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -25,8 +25,9 @@ class CudaEngine;
 
 namespace braid::rt::cuda {
 
-/// A rank of this process. Its thread starts and waits; the watchdog looks at
-/// its flights, and stops its communicators when the world fails.
+/// A rank of this process. Its thread starts operations and waits for them. The
+/// watchdog polls its flights, and aborts its communicators when the world
+/// fails.
 class CudaRank final : public DeviceHooks {
 public:
   CudaRank(CudaEngine &engine, int32_t rank);
@@ -46,7 +47,8 @@ public:
 
   DevicePointer allocate(const Driver &driver, int64_t bytes) override;
   void free(const Driver &driver, DevicePointer pointer) override;
-  void checkFailure() override;
+  void waitsFor(Stream stream) override;
+  void endWait() override;
   int32_t chooseAlgorithm(const std::string &product,
                           const std::function<int32_t()> &measure) override;
 
@@ -64,27 +66,30 @@ public:
 
   /// Adds a flight to a lane.
   Flight &addFlight(Lane &lane, Flight flight);
-  /// The flight's work stands in its stream, and its end is recorded.
+  /// The flight's work and the event of its end have been enqueued.
   void markIssued(Flight &flight);
+  void markAwaited(Flight &flight);
   void markReleased(Flight &flight);
 
-  /// Has messages that were started since the last wait issued.
+  /// Enqueues a communicator whose messages flushMessages issues at the next
+  /// wait.
   void defer(NCCLCommunicator &communicator);
   void flushMessages();
 
   //===--- For the watchdog -----------------------------------------------===//
 
-  /// Looks which operations have ended. Returns how long the longest one has
-  /// made no progress, in ns; 0 when none is open.
+  /// Polls the events of started operations. Returns for how long the lane that
+  /// is stuck longest has completed nothing, in ns; 0 when no operation is
+  /// open.
   int64_t look(int64_t nowNs);
   /// The oldest operation that makes no progress; nothing when there is none.
   std::optional<OpenOperation> oldestOpen();
   RankStatus status();
 
-  /// Stops what the communicators do; the rank is failing, or its thread will
-  /// notice.
+  /// Aborts the communicators. The rank's thread is failing, or notices the
+  /// abort at its next wait.
   void abortCommunicators();
-  /// Notes whether the world's failure takes an operation of this rank with it.
+  /// Sets `isHit` if an operation of this rank is open when the world fails.
   void noteFailure();
   /// An error that NCCL has found on its own; empty when there is none.
   std::string findAsyncError();
@@ -114,9 +119,11 @@ private:
   std::vector<NCCLCommunicator *> withMessages;
   std::vector<Event> events; ///< Free ones.
   int64_t ended = 0;
+  int64_t waits = 0; ///< Waits of the thread for its device.
+  /// The stream that the thread waits for; null where it does not wait.
+  std::atomic<Stream> awaitedStream{nullptr};
   bool running = false, hasFailed = false;
-  std::atomic<bool> blocked{false};
-  /// The world's failure takes an operation of this rank with it.
+  /// An operation of this rank was open when the world failed.
   std::atomic<bool> isHit{false};
   bool aborted = false;
   std::condition_variable abortDone;

@@ -479,9 +479,19 @@ void Context::addDeviceEvents() {
     traced.communicator->measure(request);
     addEvent(BRAID_RT_EVENT_COLLECTIVE, request, *traced.communicator,
              traced.lane, request.beginNs, request.endNs);
+    if (request.recorded)
+      recordedEvents[request.recorded].push_back(events.back());
   }
   tracedRequests.clear();
   for (DeviceEvent &done : device.takeEvents()) {
+    if (done.recorded) {
+      for (TraceEvent event : recordedEvents[done.recorded]) {
+        event.event.beginNs = done.beginNs;
+        event.event.endNs = done.endNs;
+        events.push_back(std::move(event));
+      }
+      continue;
+    }
     TraceEvent event;
     event.event =
         plainEvent(static_cast<braid_rt_event_category>(done.category),

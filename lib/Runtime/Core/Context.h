@@ -159,6 +159,8 @@ private:
   std::vector<size_t> freeSlots;
   std::vector<TraceEvent> events;
   std::vector<TracedRequest> tracedRequests;
+  /// The collectives that graphs have recorded, by their requests' `recorded`.
+  std::map<int64_t, std::vector<TraceEvent>> recordedEvents;
   int32_t skip = BRAID_RT_SKIP_NOTHING;
   std::vector<braid_rt_event> exportedEvents;
   /// The operation that the rank's thread waits for. Who takes it out keeps

@@ -43,12 +43,15 @@ struct LaunchSize {
 
 /// Work of a compute stream in a trace.
 struct DeviceEvent {
-  int32_t category;    ///< BRAID_RT_EVENT_KERNEL or _COPY.
+  int32_t category;    ///< BRAID_RT_EVENT_KERNEL, _COPY or _COLLECTIVE.
   std::string name;    ///< The kernel's, or `matmul 64x32x16 bf16`.
   int64_t beginNs = 0; ///< Since the world was created.
   int64_t endNs = 0;
   int64_t bytes = 0;       ///< Of a copy.
   braid_rt_site site = {}; ///< Of the op, where it is known.
+  /// The `recorded` of the collective's request. Only replays of graphs have
+  /// collectives among their events.
+  int64_t recorded = 0;
 };
 
 /// The memory and the compute stream of one rank. The rank's own thread calls

@@ -62,6 +62,9 @@ public:
   int64_t beginNs = 0;
   int64_t endNs = 0;
   int64_t sequence = 0; ///< Its number in its communicator, from 1.
+  /// Other than 0 where a graph has recorded the operation and the device tells
+  /// when it runs in a replay. Messages that run together share a number.
+  int64_t recorded = 0;
 };
 
 /// One member of a communicator. The rank's own thread calls all functions;
@@ -110,6 +113,9 @@ struct Capabilities {
   bool transports = false;
   /// `graphs`: the engine has the option `cuda-graph`.
   bool graphs = false;
+  /// `activities`: traces hold the times at which devices ran each kernel,
+  /// copy and collective, those of graphs included.
+  bool activities = false;
   /// What programs the devices run, a braid_rt_target.
   int32_t target = BRAID_RT_TARGET_HOST;
 };

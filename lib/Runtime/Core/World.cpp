@@ -289,7 +289,8 @@ int32_t braid_rt_world_has(const braid_rt_world *world,
                {"host-memory", &Capabilities::hostMemory},
                {"processes", &Capabilities::processes},
                {"transports", &Capabilities::transports},
-               {"graphs", &Capabilities::graphs}};
+               {"graphs", &Capabilities::graphs},
+               {"activities", &Capabilities::activities}};
   for (const auto &entry : known)
     if (std::strcmp(entry.name, capability) == 0)
       return capabilities.*entry.member;

@@ -140,7 +140,12 @@ Result cuGraphInstantiateWithFlags(GraphExec *exec, Graph graph,
   currentContext("cuGraphInstantiate");
   checkAllocation("cuGraphInstantiate");
   auto created = std::make_unique<CUgraphExec_st>();
-  created->operations = graph->operations;
+  const fake_cuda_tracer *tracer = state().tracer;
+  for (const std::shared_ptr<Operation> &operation : graph->operations) {
+    created->operations.push_back(std::make_shared<Operation>(*operation));
+    if (tracer)
+      tracer->cloned(created->operations.back().get(), operation.get());
+  }
   *exec = created.get();
   state().graphExecs.emplace(*exec, std::move(created));
   return SUCCESS;
@@ -164,12 +169,8 @@ Result cuGraphLaunch(GraphExec exec, Stream stream) {
   for (const std::shared_ptr<Operation> &operation : exec->operations) {
     whole->accesses.insert(whole->accesses.end(), operation->accesses.begin(),
                            operation->accesses.end());
-    whole->costNs += operation->costNs;
   }
-  whole->run = [operations = exec->operations]() {
-    for (const std::shared_ptr<Operation> &operation : operations)
-      operation->run();
-  };
+  whole->parts = exec->operations;
   return submit("cuGraphLaunch", *stream, whole);
 }
 

@@ -201,6 +201,10 @@ unsigned fake_cuda_enqueue(void *stream, const char *what,
   return submit(what, checked, operation);
 }
 
+void fake_cuda_trace(const fake_cuda_tracer *tracer) {
+  state().tracer = tracer;
+}
+
 int fake_cuda_current_device(const char *call) {
   Lock lock(state().mutex);
   return currentContext(call)->device;

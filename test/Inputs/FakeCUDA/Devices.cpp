@@ -121,12 +121,7 @@ Result cuCtxSynchronize() {
   CUctx_st *context = currentContext("cuCtxSynchronize");
   if (breaksCapture())
     return ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  std::vector<CUstream_st *> streams;
-  for (const auto &entry : state().streams)
-    if (entry.first->context == context)
-      streams.push_back(entry.first);
-  for (CUstream_st *stream : streams)
-    waitIdle(lock, *stream);
+  waitIdle(lock, *context);
   return SUCCESS;
 }
 

@@ -100,6 +100,30 @@ unsigned fake_cuda_enqueue(void *stream, const char *what,
                            int64_t costNs, void (*run)(void *),
                            void (*release)(void *), void *data);
 
+/// What a stream has run.
+struct fake_cuda_work {
+  const char *what;       ///< `kernel k0`
+  unsigned correlation;   ///< What `called` returned for the call.
+  const void *node;       ///< Of an executable graph; null: launched by itself.
+  int device, stream;     ///< The stream's number is that of the log.
+  int64_t beginNs, endNs; ///< By the host's monotonic clock.
+};
+
+/// Hears what is asked for and what runs.
+struct fake_cuda_tracer {
+  /// A call, on its thread, that puts work into a stream or launches a graph.
+  unsigned (*called)(void);
+  /// A call, on its thread, that adds a node to a graph that is recorded.
+  void (*recorded)(const void *node);
+  /// The node of an executable graph that was made from another one.
+  void (*cloned)(const void *node, const void *original);
+  /// On a stream's thread.
+  void (*ran)(const fake_cuda_work *work);
+};
+
+/// Sets who hears; nullptr for nobody.
+void fake_cuda_trace(const fake_cuda_tracer *tracer);
+
 /// The device of the calling thread's current context, of a stream, and of
 /// memory, -1 for memory that is no device's.
 int fake_cuda_current_device(const char *call);

@@ -130,12 +130,7 @@ Result cuMemFree_v2(DevicePointer pointer) {
   CUctx_st *context = currentContext("cuMemFree");
   if (breaksCapture())
     return ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  std::vector<CUstream_st *> streams;
-  for (const auto &entry : state().streams)
-    if (entry.first->context == context)
-      streams.push_back(entry.first);
-  for (CUstream_st *stream : streams)
-    waitIdle(lock, *stream);
+  waitIdle(lock, *context);
   release("cuMemFree", pointer);
   return SUCCESS;
 }

@@ -12,6 +12,7 @@
 #include "CUDA/API/Driver.h"
 #include "FakeCUDA.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -45,6 +46,9 @@ struct Operation {
   std::vector<Access> accesses;
   int64_t costNs = 0; ///< On the streams' own clocks, which only work advances.
   std::function<void()> run;
+  /// Those of a launched graph, which run in this order instead of `run`.
+  std::vector<std::shared_ptr<Operation>> parts;
+  unsigned correlation = 0; ///< Of a tracer.
 };
 
 /// What cuEventRecord asks for.
@@ -218,6 +222,8 @@ struct State {
   int streamCount = 0;
   uint64_t captureCount = 0;
   Clock host; ///< What the host knows to have happened.
+  /// Streams read it without the lock.
+  std::atomic<const fake_cuda_tracer *> tracer{nullptr};
   RaceDetector races;
 };
 
@@ -251,6 +257,8 @@ Capture *findCapture(uint64_t number);
 /// Waits until a stream has done what it has been asked for; `lock` is released
 /// meanwhile.
 void waitIdle(Lock &lock, CUstream_st &stream);
+/// The same for all streams of a context.
+void waitIdle(Lock &lock, CUctx_st &context);
 
 /// The allocation with the address, live or not; nullptr for other memory.
 const std::pair<const uintptr_t, Allocation> *findAllocation(uintptr_t address);

@@ -9,6 +9,7 @@
 #include "State.h"
 
 #include <algorithm>
+#include <chrono>
 
 using namespace fakecuda;
 
@@ -84,6 +85,15 @@ void fakecuda::waitIdle(Lock &lock, CUstream_st &stream) {
   merge(state().host, reached);
 }
 
+void fakecuda::waitIdle(Lock &lock, CUctx_st &context) {
+  std::vector<CUstream_st *> streams;
+  for (const auto &entry : state().streams)
+    if (entry.first->context == &context)
+      streams.push_back(entry.first);
+  for (CUstream_st *stream : streams)
+    waitIdle(lock, *stream);
+}
+
 //===----------------------------------------------------------------------===//
 // Checks
 //===----------------------------------------------------------------------===//
@@ -112,6 +122,31 @@ CUevent_st &fakecuda::checkEvent(const char *call, Event event) {
 // Work
 //===----------------------------------------------------------------------===//
 
+static int64_t nowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// Runs an operation, or the parts of a graph.
+static void execute(CUstream_st &stream, const Operation &operation,
+                    unsigned correlation, const void *node) {
+  for (const std::shared_ptr<Operation> &part : operation.parts)
+    execute(stream, *part, correlation, part.get());
+  if (!operation.parts.empty() || !operation.run)
+    return;
+  int64_t beginNs = nowNs();
+  operation.run();
+  stream.timeNs += operation.costNs;
+  const fake_cuda_tracer *tracer = state().tracer;
+  if (!tracer)
+    return;
+  const fake_cuda_work work = {
+      operation.what.c_str(), correlation, node,       stream.context->device,
+      stream.number,          beginNs,     nowNs() + 1};
+  tracer->ran(&work);
+}
+
 Result fakecuda::submit(const char *call, CUstream_st &stream,
                         std::shared_ptr<Operation> operation) {
   State &all = state();
@@ -125,15 +160,18 @@ Result fakecuda::submit(const char *call, CUstream_st &stream,
       return ERROR_STREAM_CAPTURE_INVALIDATED;
     capture->lastWork[stream.number] = ++stream.clock[stream.number];
     capture->races.check(*operation, stream.number, stream.clock);
+    if (const fake_cuda_tracer *tracer = all.tracer)
+      tracer->recorded(operation.get());
     capture->operations.push_back(std::move(operation));
     return SUCCESS;
   }
   merge(stream.clock, all.host);
   ++stream.clock[stream.number];
   all.races.check(*operation, stream.number, stream.clock);
+  if (const fake_cuda_tracer *tracer = all.tracer)
+    operation->correlation = tracer->called();
   stream.push([operation](CUstream_st &self) {
-    operation->run();
-    self.timeNs += operation->costNs;
+    execute(self, *operation, operation->correlation, nullptr);
   });
   (void)call;
   return SUCCESS;

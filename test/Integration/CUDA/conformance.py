@@ -31,8 +31,6 @@ LACKING = {
     "NCCL wants one order": r"Lanes\.LanesOfOneGroupAreNotOrdered",
     "the operands are memory of the host": r"Skip\.CommunicationIsLeftOut",
     "kernels are launched": r"Skip\.ComputeOnTheHost",
-    "finds deadlocks of all ranks only":
-        r"Missing\.(RanksThatWaitForEachOtherAreTold|RankThatWaitsForADeadlock)",
 }
 
 

@@ -393,7 +393,6 @@ TEST(Missing, RanksThatWaitForEachOtherDoNotHang) {
 }
 
 TEST(Missing, RanksThatWaitForEachOtherAreToldWhileAnotherComputes) {
-  BRAID_NEEDS(whyNoPartialDeadlock());
   BRAID_NEEDS_OWN_WORLD(3);
   Group a("a", {{0, 1}}), b("b", {{1, 0}});
   Data data(3);
@@ -419,7 +418,6 @@ TEST(Missing, RanksThatWaitForEachOtherAreToldWhileAnotherComputes) {
 }
 
 TEST(Missing, RankThatWaitsForADeadlockIsNamedToo) {
-  BRAID_NEEDS(whyNoPartialDeadlock());
   BRAID_NEEDS_OWN_WORLD(4);
   // 2 waits for 0, which waits for 1; 3 computes.
   Group a("a", {{0, 1}}), b("b", {{1, 0}}), c("c", {{0, 2}});

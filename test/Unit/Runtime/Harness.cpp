@@ -50,11 +50,6 @@ std::string braid::test::whyNoOrder() {
                           : "NCCL combines operands in an order of its own";
 }
 
-std::string braid::test::whyNoPartialDeadlock() {
-  return engineName() == "cuda" ? "the engine finds deadlocks of all ranks only"
-                                : "";
-}
-
 std::string braid::test::whyNoReduction(int32_t reduction, int32_t dtype) {
   if (engineName() != "cuda")
     return "";

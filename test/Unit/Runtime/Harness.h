@@ -54,10 +54,6 @@ std::string whyNoOrder();
 std::string whyNoReduction(int32_t reduction, int32_t dtype);
 std::string whyNoDimension(int64_t dim);
 
-/// Why the engine finds deadlocks of all ranks only; empty when it finds those
-/// of some ranks beside others that compute.
-std::string whyNoPartialDeadlock();
-
 /// Skips the test where the engine lacks what it is about.
 #define BRAID_NEEDS(whyNot)                                                    \
   do {                                                                         \

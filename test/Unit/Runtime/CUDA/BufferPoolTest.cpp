@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/BufferPool.h"
+#include "CUDA/Device/BufferPool.h"
 #include "Setup.h"
 
 using namespace braid::rt;

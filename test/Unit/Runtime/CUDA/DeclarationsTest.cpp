@@ -16,9 +16,13 @@
 #ifdef BRAID_HAS_CUBLASLT_HEADER
 #include <cublasLt.h>
 #endif
+#ifdef BRAID_HAS_CUPTI_HEADER
+#include <cupti.h>
+#endif
 
 #include "../OneInterface.h"
 #include "CUDA/API/Blas.h"
+#include "CUDA/API/Cupti.h"
 #include "CUDA/API/Driver.h"
 
 #include <cstddef>
@@ -183,5 +187,72 @@ BLAS_EQUAL(EPILOGUE_BIAS, CUBLASLT_EPILOGUE_BIAS);
 BLAS_EQUAL(EPILOGUE_GELU, CUBLASLT_EPILOGUE_GELU);
 BLAS_EQUAL(EPILOGUE_RELU | cuda::EPILOGUE_BIAS, CUBLASLT_EPILOGUE_RELU_BIAS);
 BLAS_EQUAL(EPILOGUE_GELU | cuda::EPILOGUE_BIAS, CUBLASLT_EPILOGUE_GELU_BIAS);
+
+#endif
+
+#ifdef BRAID_HAS_CUPTI_HEADER
+
+#define COMPARE(member, name, parameters)                                      \
+  static_assert(HaveOneInterface<decltype(cupti::Cupti::member),               \
+                                 decltype(&name)>::value,                      \
+                "the parameters of " #name);
+BRAID_CUPTI_FUNCTIONS(COMPARE)
+#undef COMPARE
+
+static_assert(CUPTI_API_VERSION / 100 == cupti::Cupti::knownVersion);
+static_assert(std::is_same_v<cupti::Subscriber, CUpti_SubscriberHandle>);
+
+#define CUPTI_EQUAL(own, theirs) static_assert(cupti::own == unsigned(theirs))
+CUPTI_EQUAL(Success, CUPTI_SUCCESS);
+CUPTI_EQUAL(MaxLimitReached, CUPTI_ERROR_MAX_LIMIT_REACHED);
+CUPTI_EQUAL(MultipleSubscribers,
+            CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+CUPTI_EQUAL(Memcpy, CUPTI_ACTIVITY_KIND_MEMCPY);
+CUPTI_EQUAL(Memset, CUPTI_ACTIVITY_KIND_MEMSET);
+CUPTI_EQUAL(DriverCall, CUPTI_ACTIVITY_KIND_DRIVER);
+CUPTI_EQUAL(RuntimeCall, CUPTI_ACTIVITY_KIND_RUNTIME);
+CUPTI_EQUAL(ConcurrentKernel, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+CUPTI_EQUAL(ExternalCorrelation, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+CUPTI_EQUAL(Custom0, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0);
+CUPTI_EQUAL(Resources, CUPTI_CB_DOMAIN_RESOURCE);
+CUPTI_EQUAL(NodeCreated, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+CUPTI_EQUAL(NodeCloned, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+
+#define ONE_PLACE(own, theirs, field)                                          \
+  static_assert(offsetof(cupti::own, field) == offsetof(theirs, field) &&      \
+                sizeof(cupti::own::field) == sizeof(theirs::field))
+ONE_PLACE(KernelActivity, CUpti_ActivityKernel10, start);
+ONE_PLACE(KernelActivity, CUpti_ActivityKernel10, end);
+ONE_PLACE(KernelActivity, CUpti_ActivityKernel10, deviceId);
+ONE_PLACE(KernelActivity, CUpti_ActivityKernel10, contextId);
+ONE_PLACE(KernelActivity, CUpti_ActivityKernel10, streamId);
+ONE_PLACE(KernelActivity, CUpti_ActivityKernel10, correlationId);
+ONE_PLACE(KernelActivity, CUpti_ActivityKernel10, name);
+ONE_PLACE(KernelActivity, CUpti_ActivityKernel10, graphNodeId);
+ONE_PLACE(MemcpyActivity, CUpti_ActivityMemcpy6, bytes);
+ONE_PLACE(MemcpyActivity, CUpti_ActivityMemcpy6, start);
+ONE_PLACE(MemcpyActivity, CUpti_ActivityMemcpy6, end);
+ONE_PLACE(MemcpyActivity, CUpti_ActivityMemcpy6, deviceId);
+ONE_PLACE(MemcpyActivity, CUpti_ActivityMemcpy6, contextId);
+ONE_PLACE(MemcpyActivity, CUpti_ActivityMemcpy6, streamId);
+ONE_PLACE(MemcpyActivity, CUpti_ActivityMemcpy6, correlationId);
+ONE_PLACE(MemcpyActivity, CUpti_ActivityMemcpy6, graphNodeId);
+ONE_PLACE(MemsetActivity, CUpti_ActivityMemset4, bytes);
+ONE_PLACE(MemsetActivity, CUpti_ActivityMemset4, start);
+ONE_PLACE(MemsetActivity, CUpti_ActivityMemset4, end);
+ONE_PLACE(MemsetActivity, CUpti_ActivityMemset4, deviceId);
+ONE_PLACE(MemsetActivity, CUpti_ActivityMemset4, contextId);
+ONE_PLACE(MemsetActivity, CUpti_ActivityMemset4, streamId);
+ONE_PLACE(MemsetActivity, CUpti_ActivityMemset4, correlationId);
+ONE_PLACE(MemsetActivity, CUpti_ActivityMemset4, graphNodeId);
+ONE_PLACE(CorrelationActivity, CUpti_ActivityExternalCorrelation, externalKind);
+ONE_PLACE(CorrelationActivity, CUpti_ActivityExternalCorrelation, externalId);
+ONE_PLACE(CorrelationActivity, CUpti_ActivityExternalCorrelation,
+          correlationId);
+static_assert(offsetof(CUpti_ActivityKernel10, kind) == 0);
+static_assert(offsetof(cupti::ResourceData, descriptor) ==
+              offsetof(CUpti_ResourceData, resourceDescriptor));
+ONE_PLACE(GraphData, CUpti_GraphData, node);
+ONE_PLACE(GraphData, CUpti_GraphData, originalNode);
 
 #endif

@@ -23,7 +23,7 @@ using DeviceTest = CudaTest;
 /// Hooks of a rank that has failed.
 class FailedRank final : public cuda::DeviceHooks {
 public:
-  void checkFailure() override { throw Error("rank 1 failed", true); }
+  void waitsFor(cuda::Stream) override { throw Error("rank 1 failed", true); }
 };
 } // namespace
 

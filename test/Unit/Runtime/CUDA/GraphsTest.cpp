@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Graphs.h"
+#include "CUDA/Device/Graphs.h"
 #include "Setup.h"
 #include "braid-rt/Memory.h"
 

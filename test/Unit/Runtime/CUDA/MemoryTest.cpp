@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Memory.h"
+#include "CUDA/Device/Memory.h"
 #include "Setup.h"
 
 #include <chrono>

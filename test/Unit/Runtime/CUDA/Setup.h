@@ -9,7 +9,7 @@
 #ifndef BRAID_UNITTESTS_RUNTIME_CUDA_SETUP_H
 #define BRAID_UNITTESTS_RUNTIME_CUDA_SETUP_H
 
-#include "CUDA/CudaDevice.h"
+#include "CUDA/Device/CudaDevice.h"
 #include "Core/Error.h"
 #include "FakeBlas.h"
 #include "FakeCUDA.h"

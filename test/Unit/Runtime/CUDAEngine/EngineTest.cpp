@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CUDA/CudaEngine.h"
 #include "FakeCUDA.h"
 #include "FakeNCCL.h"
 #include "TestWorld.h"
@@ -15,6 +16,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -190,6 +192,31 @@ TEST_F(Engine, RanksMayUseTheHostWhileTheyWait) {
   }));
 }
 
+TEST_F(Engine, MeasurementOfARankDoesNotHoldUpAnotherOne) {
+  useFakes();
+  braid_rt_config config;
+  braid_rt_config_init(&config, nullptr, 0);
+  config.ranks = 2;
+  braid::rt::Environment environment(config);
+  braid::rt::CudaEngine engine(environment);
+  auto choose = [&](size_t rank, const std::function<int32_t()> &measure) {
+    return engine.chooseAlgorithm(*engine.ranks()[rank], "a product", measure);
+  };
+  // Rank 0 measures until rank 1 has chosen.
+  EXPECT_EQ(choose(0,
+                   [&]() {
+                     EXPECT_EQ(choose(1, []() { return 5; }), 5);
+                     return 7;
+                   }),
+            5);
+  EXPECT_EQ(choose(1,
+                   []() {
+                     ADD_FAILURE() << "it has been measured";
+                     return 9;
+                   }),
+            5);
+}
+
 TEST_F(Engine, MessagesAreIssuedTogetherAtTheNextWait) {
   TestWorld world(2);
   ASSERT_EQ(world.prepare({&everyone}), "");
@@ -292,6 +319,74 @@ TEST_F(Engine, FailureWritesTheLastOperationsOfEachRank) {
                                 "\"prog.mlir:9:1 (b)\"")));
     std::remove(path.c_str());
   }
+}
+
+/// The collectives and copies of a rank's last invocation, by name.
+static std::map<std::string, std::vector<braid_rt_event>>
+traceOf(const TestWorld &world, int32_t rank) {
+  std::map<std::string, std::vector<braid_rt_event>> events;
+  int64_t count = 0;
+  const braid_rt_event *all = braid_rt_trace(world.context(rank), &count);
+  for (int64_t i = 0; i < count; ++i)
+    if (all[i].category == BRAID_RT_EVENT_COLLECTIVE ||
+        all[i].category == BRAID_RT_EVENT_COPY)
+      events[all[i].name].push_back(all[i]);
+  return events;
+}
+
+TEST_F(Engine, TraceShowsTheCollectivesOfEveryReplay) {
+  for (const char *timing : {"cupti", "events"}) {
+    bool hasActivities = timing == std::string("cupti");
+    TestWorld world(2, {{"cuda-graph", "1"}, {"timing", timing}},
+                    int64_t(30) * 1000000000, /*trace=*/true);
+    EXPECT_EQ(braid_rt_world_has(world.world.get(), "activities"),
+              hasActivities);
+    ASSERT_EQ(world.prepare({&everyone}), "");
+    std::vector<float *> memory = {world.allocate(0, 8), world.allocate(1, 8)};
+    std::function<void(int32_t)> body = [&](int32_t rank) {
+      int64_t one = 1;
+      braid_rt_site site = {"prog.mlir", "sum", 9, 1};
+      void *sum =
+          startAllReduce(everyone, memory[rank], memory[rank] + 1, 1, &site);
+      braid_rt_view from = {memory[rank], &one, BRAID_RT_F32, 1};
+      braid_rt_view to = {memory[rank] + 2, &one, BRAID_RT_F32, 1};
+      void *send = braid_rt_send(&everyone, 1, &from, 1 - rank, nullptr);
+      void *receive = braid_rt_recv(&everyone, 1, &to, 1 - rank, nullptr);
+      for (void *request : {send, receive, sum})
+        braid_rt_wait(request, nullptr);
+      braid_rt_copy(memory[rank] + 4, memory[rank] + 1, 4, &site);
+    };
+    std::map<int32_t, int64_t> lastNs;
+    // The third round and the fourth one replay the second one.
+    for (size_t round = 1; round <= 4; ++round) {
+      ASSERT_TRUE(world.run(body)) << world.error(0) << world.error(1);
+      for (int32_t rank : world.locals) {
+        auto events = traceOf(world, rank);
+        size_t wanted = hasActivities || round <= 2 ? 1 : 0;
+        for (const char *name : {"sum", "send", "recv"})
+          EXPECT_EQ(events[name].size(), wanted) << timing << name << round;
+        EXPECT_EQ(events["Memcpy DtoD"].size(),
+                  hasActivities || round == 1 ? 1 : 0);
+        if (!hasActivities)
+          continue;
+        const braid_rt_event &sum = events["sum"].back();
+        EXPECT_GE(sum.endNs, sum.beginNs);
+        EXPECT_EQ(sum.site.line, 9);
+        // What follows the collective has waited for it.
+        EXPECT_GE(events["Memcpy DtoD"].back().beginNs, sum.endNs);
+        EXPECT_GT(sum.beginNs, lastNs[rank]);
+        lastNs[rank] = sum.endNs;
+      }
+    }
+    for (int32_t rank : world.locals)
+      world.release(rank, memory[rank]);
+  }
+}
+
+TEST_F(Engine, TimingThatIsUnknownIsRefused) {
+  EXPECT_EQ(whyNoWorld(1, {{"timing", "clock"}}),
+            "option 'timing' of engine cuda is 'clock', expected auto, cupti "
+            "or events");
 }
 
 TEST_F(Engine, GraphReplaysCollectivesAndMessages) {

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/FlightRecorder.h"
-#include "CUDA/Failure.h"
+#include "CUDA/Failures/FlightRecorder.h"
+#include "CUDA/Failures/Failure.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Status.h"
+#include "CUDA/Failures/Status.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -14,6 +14,7 @@
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 using testing::ElementsAre;
+using testing::Pair;
 
 namespace {
 /// What ranks do, built up by hand.
@@ -22,7 +23,7 @@ struct Ranks {
     for (int32_t rank = 0; rank < count; ++rank) {
       all[rank].rank = rank;
       all[rank].begun = 1;
-      all[rank].blocked = true;
+      all[rank].wait = 10 + rank;
     }
   }
 
@@ -40,6 +41,7 @@ struct Ranks {
     operation.issue = ++issues;
     operation.fingerprint = fingerprint;
     operation.text = text;
+    operation.awaited = true;
     all[rank].open.push_back(operation);
     return all[rank].open.back();
   }
@@ -59,6 +61,7 @@ struct Ranks {
     operation.sequence = ++all[rank].started[operation.ownQueue];
     operation.invocation = 1;
     operation.issue = issue;
+    operation.awaited = true;
     operation.text = sends ? "send to " + std::to_string(to)
                            : "recv from " + std::to_string(from);
     all[rank].open.push_back(operation);
@@ -128,20 +131,67 @@ TEST(Investigation, TakesAMemberThatHasFinishedTheOperationForNoneThatIsGone) {
 TEST(Investigation, FindsRanksThatWaitForEachOther) {
   Ranks ranks(2);
   ranks.start(0, 1, {0, 1}, "a");
-  ranks.start(1, 2, {0, 1}, "b");
-  std::optional<Failure> failure = findDeadlock(ranks.all, 2);
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->text,
+  OpenOperation &last = ranks.start(1, 2, {0, 1}, "b");
+  std::optional<Deadlock> deadlock = findDeadlock(ranks.all, 2);
+  ASSERT_TRUE(deadlock);
+  EXPECT_EQ(deadlock->failure.text,
             "every rank waits for another one: rank 0 for a, rank 1 for b");
-  ranks.all[1].blocked = false;
+  EXPECT_THAT(deadlock->failure.members, ElementsAre(0, 1));
+  EXPECT_THAT(deadlock->waits, ElementsAre(Pair(0, 10), Pair(1, 11)));
+  // It may still start the other one.
+  last.awaited = false;
   EXPECT_FALSE(findDeadlock(ranks.all, 2));
 }
 
-TEST(Investigation, FindsNoDeadlockWhereARankIsUnknown) {
+TEST(Investigation, FindsRanksThatWaitForEachOtherBesideOneThatComputes) {
+  Ranks ranks(4);
+  ranks.start(0, 1, {0, 1}, "a");
+  ranks.start(1, 2, {0, 1}, "b");
+  ranks.start(2, 3, {0, 2}, "c");
+  std::optional<Deadlock> deadlock = findDeadlock(ranks.all, 4);
+  ASSERT_TRUE(deadlock);
+  EXPECT_EQ(deadlock->failure.text,
+            "ranks 0, 1 and 2 wait for each other: rank 0 for a, rank 1 for b, "
+            "rank 2 for c");
+  EXPECT_THAT(deadlock->failure.members, ElementsAre(0, 1, 2));
+}
+
+TEST(Investigation, FindsRanksThatWaitForEachOtherBesideAnUnknownOne) {
   Ranks ranks(2);
   ranks.start(0, 1, {0, 1}, "a");
   ranks.start(1, 2, {0, 1}, "b");
+  std::optional<Deadlock> deadlock = findDeadlock(ranks.all, 3);
+  ASSERT_TRUE(deadlock);
+  EXPECT_EQ(deadlock->failure.text,
+            "ranks 0 and 1 wait for each other: rank 0 for a, rank 1 for b");
+}
+
+TEST(Investigation, FindsNoDeadlockWhereAnUnknownRankMayComeFirst) {
+  Ranks ranks(2);
+  ranks.start(0, 1, {0, 2}, "a");
+  ranks.start(1, 2, {0, 1}, "b");
   EXPECT_FALSE(findDeadlock(ranks.all, 3));
+}
+
+TEST(Investigation, TellsARankWhoseMessageIsBehindADeadlockFromOneInFront) {
+  // Rank 1 has started its message for rank 2 behind one that never ends.
+  Ranks ranks(4);
+  ranks.startMessage(0, 1, 0, 1);
+  ranks.start(0, 2, {0, 1}, "a");
+  ranks.startMessage(1, 0, 1, 1);
+  ranks.startMessage(1, 1, 2, 2);
+  ranks.startMessage(2, 1, 2, 1);
+  ranks.start(3, 3, {1, 3}, "b");
+  std::optional<Deadlock> deadlock = findDeadlock(ranks.all, 4);
+  ASSERT_TRUE(deadlock);
+  EXPECT_EQ(deadlock->failure.text,
+            "every rank waits for another one: rank 0 for recv from 1, rank 1 "
+            "for recv from 0, rank 2 for recv from 1, rank 3 for b");
+  // Issued together, the second one passes.
+  ranks.all[1].open[1].issue = 1;
+  deadlock = findDeadlock(ranks.all, 4);
+  ASSERT_TRUE(deadlock);
+  EXPECT_THAT(deadlock->failure.members, ElementsAre(0, 1, 3));
 }
 
 TEST(Investigation, LetsOperationsOfDifferentLanesEndInAnyOrder) {
@@ -159,10 +209,11 @@ TEST(Investigation, FindsSendsThatWaitForReceivesBehindSends) {
     ranks.startMessage(rank, rank, 1 - rank, 1);
     ranks.startMessage(rank, 1 - rank, rank, 2);
   }
-  std::optional<Failure> failure = findDeadlock(ranks.all, 2);
-  ASSERT_TRUE(failure);
-  EXPECT_EQ(failure->text, "every rank waits for another one: rank 0 for send "
-                           "to 1, rank 1 for send to 0");
+  std::optional<Deadlock> deadlock = findDeadlock(ranks.all, 2);
+  ASSERT_TRUE(deadlock);
+  EXPECT_EQ(deadlock->failure.text,
+            "every rank waits for another one: rank 0 for send to 1, rank 1 "
+            "for send to 0");
 }
 
 TEST(Investigation, LetsMessagesThatWereIssuedTogetherEnd) {
@@ -196,7 +247,7 @@ TEST(Investigation, StatusSurvivesTheWayToAnotherProcess) {
   RankStatus copy = decodeRankStatus(encode(ranks.all[1]));
   EXPECT_EQ(copy.rank, 1);
   EXPECT_EQ(copy.begun, 1);
-  EXPECT_TRUE(copy.blocked);
+  EXPECT_EQ(copy.wait, 11);
   EXPECT_EQ(copy.started, ranks.all[1].started);
   ASSERT_EQ(copy.open.size(), 1U);
   EXPECT_EQ(copy.open[0].text, "text");
@@ -204,4 +255,5 @@ TEST(Investigation, StatusSurvivesTheWayToAnotherProcess) {
   EXPECT_THAT(copy.open[0].members, ElementsAre(1, 0));
   EXPECT_THAT(copy.open[0].sent, ElementsAre(1, 2));
   EXPECT_TRUE(copy.open[0].isMessage);
+  EXPECT_TRUE(copy.open[0].awaited);
 }

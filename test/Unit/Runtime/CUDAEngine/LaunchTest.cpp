@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Launch.h"
+#include "CUDA/Processes/Launch.h"
 #include "Core/Error.h"
 
 #include "gmock/gmock.h"

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CUDA/CudaEngine.h"
+#include "FreePort.h"
 #include "TestWorld.h"
 
 #include "gmock/gmock.h"
@@ -13,9 +15,7 @@
 
 #include <chrono>
 #include <csignal>
-#include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -27,18 +27,6 @@ using testing::HasSubstr;
 
 namespace {
 using Body = std::function<std::string(int32_t rank)>;
-
-int32_t freePort() {
-  int listener = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  bind(listener, reinterpret_cast<sockaddr *>(&address), size);
-  getsockname(listener, reinterpret_cast<sockaddr *>(&address), &size);
-  close(listener);
-  return ntohs(address.sin_port);
-}
 
 void setVariable(const char *name, int64_t value) {
   setenv(name, std::to_string(value).c_str(), 1);
@@ -245,4 +233,33 @@ TEST(Processes, NumberOfRanksMustBeTheLaunchers) {
   });
   EXPECT_THAT(results, Each(testing::Eq(
                            "torchrun has started 2 processes, expected 3")));
+}
+
+TEST(Processes, AgreeOnTheAlgorithmOfTheFirstMeasurementToEnd) {
+  std::vector<std::string> results = runProcesses(3, 3, [](int32_t rank) {
+    useFakes();
+    braid_rt_config config;
+    braid_rt_config_init(&config, nullptr, 0);
+    config.ranks = 0;
+    braid::rt::Environment environment(config);
+    braid::rt::CudaEngine engine(environment);
+    auto choose = [&](const std::function<int32_t()> &measure) {
+      return std::to_string(
+          engine.chooseAlgorithm(*engine.ranks()[0], "a product", measure));
+    };
+    std::string chosen;
+    // Rank 0 measures from before rank 1 begins until it has ended.
+    if (rank == 0)
+      return choose([&]() {
+        engine.exchange("rank 0 measures");
+        engine.exchange("rank 1 has chosen");
+        return 7;
+      });
+    engine.exchange("rank 0 measures");
+    if (rank == 1)
+      chosen = choose([]() { return 5; });
+    engine.exchange("rank 1 has chosen");
+    return rank == 1 ? chosen : choose([]() { return 9; });
+  });
+  EXPECT_THAT(results, Each(testing::Eq("5")));
 }

@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Store.h"
-#include "CUDA/Connection.h"
+#include "CUDA/Processes/Store.h"
+#include "CUDA/Processes/Connection.h"
 #include "Core/Environment.h"
 #include "Core/Error.h"
+#include "FreePort.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -23,6 +24,7 @@
 
 using namespace braid::rt;
 using namespace braid::rt::cuda;
+using braid::test::freePort;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -52,19 +54,6 @@ private:
   std::condition_variable changed;
   std::string heard;
 };
-
-/// A port that was free a moment ago.
-int32_t freePort() {
-  int listener = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  bind(listener, reinterpret_cast<sockaddr *>(&address), size);
-  getsockname(listener, reinterpret_cast<sockaddr *>(&address), &size);
-  close(listener);
-  return ntohs(address.sin_port);
-}
 
 Launch launchOf(int32_t rank, int32_t size, int32_t port,
                 const std::string &job = "job") {

@@ -25,6 +25,7 @@ namespace braid::test {
 inline void useFakes() {
   setenv("BRAID_CUDA_LIBRARY", FAKE_CUDA, 1);
   setenv("BRAID_CUBLASLT_LIBRARY", FAKE_CUBLASLT, 1);
+  setenv("BRAID_CUPTI_LIBRARY", FAKE_CUPTI, 1);
   setenv("BRAID_NCCL_LIBRARY", FAKE_NCCL, 1);
 }
 
@@ -35,7 +36,8 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 class TestWorld {
 public:
   explicit TestWorld(int32_t ranks, const Options &options = {},
-                     int64_t timeoutNs = int64_t(30) * 1000000000)
+                     int64_t timeoutNs = int64_t(30) * 1000000000,
+                     bool trace = false)
       : world(nullptr, braid_rt_world_destroy) {
     useFakes();
     braid_rt_config config;
@@ -44,6 +46,7 @@ public:
     config.engine = "cuda";
     config.ranks = ranks;
     config.timeoutNs = timeoutNs;
+    config.trace = trace;
     std::vector<braid_rt_option> list;
     for (const auto &[key, value] : options)
       list.push_back({key.c_str(), value.c_str()});

@@ -1,0 +1,344 @@
+//===- Issue.cpp - Operations as calls of NCCL's --------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/Communication/LaneOptions.h"
+#include "CUDA/Communication/Mapping.h"
+#include "CUDA/Communication/NCCLCommunicator.h"
+#include "CUDA/CudaEngine.h"
+#include "CUDA/Rank.h"
+#include "Core/Error.h"
+
+#include <numeric>
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+static DevicePointer address(const void *pointer) {
+  return reinterpret_cast<DevicePointer>(pointer);
+}
+
+/// Converts a count of dialect elements to one of NCCL elements.
+static size_t countOf(const ElementType &type, int64_t elements) {
+  return static_cast<size_t>(elements * type.factor);
+}
+
+void NCCLCommunicator::copy(char *destination, const char *source,
+                            int64_t bytes) {
+  if (bytes == 0 || destination == source)
+    return;
+  const Driver &driver = rank.driver();
+  driver.check(driver.memcpyDtoDAsync(address(destination), address(source),
+                                      static_cast<size_t>(bytes),
+                                      collectives.stream),
+               "cuMemcpyDtoDAsync");
+}
+
+/// Whether this member receives data in a permute.
+bool NCCLCommunicator::isTargetOf(const Operation &operation) const {
+  for (size_t i = 0; i < operation.pairs.size(); i += 2)
+    if (operation.pairs[i + 1] == spec.index)
+      return true;
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// What stands around the calls
+//===----------------------------------------------------------------------===//
+
+/// Copies the operand to the result on ranks that are not the root of a reduce.
+void NCCLCommunicator::copyBefore(const Operation &operation) {
+  if (operation.kind == BRAID_RT_REDUCE && operation.root != spec.index)
+    for (const Operand &operand : operation.operands)
+      copy(operand.destination, operand.source, operand.sourceBytes());
+}
+
+/// Fills the result with zeros on ranks that receive nothing in a gather or
+/// permute. Runs after the calls, as source and destination may overlap.
+void NCCLCommunicator::fillAfter(const Operation &operation) {
+  bool fills =
+      (operation.kind == BRAID_RT_GATHER && operation.root != spec.index) ||
+      (operation.kind == BRAID_RT_PERMUTE && !isTargetOf(operation));
+  if (!fills)
+    return;
+  const Driver &driver = rank.driver();
+  for (const Operand &operand : operation.operands)
+    if (int64_t bytes = operand.destinationBytes())
+      driver.check(driver.memsetD8Async(address(operand.destination), 0,
+                                        static_cast<size_t>(bytes),
+                                        collectives.stream),
+                   "cuMemsetD8Async");
+}
+
+/// Returns the source pointers. Copies the sources of in-place exchanges, which
+/// NCCL does not support.
+std::vector<const char *> NCCLCommunicator::stage(const Operation &operation) {
+  std::vector<const char *> sources;
+  bool exchanges = operation.kind == BRAID_RT_ALL_TO_ALL ||
+                   operation.kind == BRAID_RT_PERMUTE;
+  const Driver &driver = rank.driver();
+  for (const Operand &operand : operation.operands) {
+    sources.push_back(operand.source);
+    if (!exchanges || operand.source != operand.destination ||
+        operand.sourceBytes() == 0)
+      continue;
+    DevicePointer memory = 0;
+    driver.check(driver.memAllocAsync(
+                     &memory, static_cast<size_t>(operand.sourceBytes()),
+                     collectives.stream),
+                 "cuMemAllocAsync");
+    sources.back() = reinterpret_cast<const char *>(memory);
+    copy(reinterpret_cast<char *>(memory), operand.source,
+         operand.sourceBytes());
+  }
+  return sources;
+}
+
+void NCCLCommunicator::unstage(const Operation &operation,
+                               const std::vector<const char *> &sources) {
+  const Driver &driver = rank.driver();
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (sources[i] != operation.operands[i].source)
+      driver.check(driver.memFreeAsync(address(sources[i]), collectives.stream),
+                   "cuMemFreeAsync");
+}
+
+void NCCLCommunicator::registerWindows() {
+  // Registering is collective, as what follows is, and all members allocate
+  // alike. Messages concern two members alone and need no windows.
+  Lane &lane = collectives;
+  if (!needsWindows(spec.lane) || rank.gpu().capturing)
+    return;
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  for (; lane.known < rank.symmetric.size(); ++lane.known) {
+    auto [pointer, bytes] = rank.symmetric[lane.known];
+    if (bytes == 0)
+      continue;
+    settle(lane,
+           nccl.commWindowRegister(lane.comm, reinterpret_cast<void *>(pointer),
+                                   static_cast<size_t>(bytes),
+                                   &lane.windows[pointer],
+                                   nccl::windowCollSymmetric),
+           "ncclCommWindowRegister");
+  }
+}
+
+void NCCLCommunicator::forgetWindow(DevicePointer memory) {
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  forEachLane([&](Lane &lane) {
+    auto found = lane.windows.find(memory);
+    if (found == lane.windows.end())
+      return;
+    if (lane.comm)
+      settle(lane, nccl.commWindowDeregister(lane.comm, found->second),
+             "ncclCommWindowDeregister");
+    lane.windows.erase(found);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The calls
+//===----------------------------------------------------------------------===//
+
+void NCCLCommunicator::issue(const Operation &operation) {
+  bool scales = operation.reduction == BRAID_RT_PREMUL_SUM;
+  if (spec.size() == 1 && !scales)
+    return issueAlone(operation);
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  if (spec.size() == 1 && !collectives.comm) {
+    // premul_sum of one rank still has to multiply, which NCCL does.
+    nccl::UniqueId id;
+    nccl.check(nccl.getUniqueId(&id), "ncclGetUniqueId");
+    request(collectives, id);
+    settle(collectives, nccl::InProgress, "ncclCommInitRankConfig");
+  }
+  rank.throwIfFailed();
+  if (operation.kind == BRAID_RT_BARRIER)
+    return issueBarrier();
+  if (operation.operands.empty())
+    return;
+  registerWindows();
+  nccl::ReductionOp op = reductionOp(operation.reduction);
+  if (scales) {
+    unsigned char scale[sizeof(operation.scale)];
+    std::copy(std::begin(operation.scale), std::end(operation.scale), scale);
+    nccl.check(nccl.redOpCreatePreMulSum(
+                   &op, scale, reducedType(operation.operands[0].dtype).type,
+                   nccl::ScalarHostImmediate, collectives.comm),
+               "ncclRedOpCreatePreMulSum", collectives.comm);
+  }
+  std::vector<const char *> sources = stage(operation);
+  copyBefore(operation);
+  nccl::Group group(nccl);
+  for (size_t i = 0; i < sources.size(); ++i)
+    issueOperand(operation, operation.operands[i], sources[i], op);
+  settle(collectives, group.end(), "ncclGroupEnd");
+  if (scales)
+    nccl.check(nccl.redOpDestroy(op, collectives.comm), "ncclRedOpDestroy",
+               collectives.comm);
+  fillAfter(operation);
+  unstage(operation, sources);
+}
+
+void NCCLCommunicator::issueAlone(const Operation &operation) {
+  bool gets = operation.kind != BRAID_RT_PERMUTE || isTargetOf(operation);
+  for (const Operand &operand : operation.operands)
+    if (gets)
+      copy(operand.destination, operand.source, operand.sourceBytes());
+  fillAfter(operation);
+}
+
+void NCCLCommunicator::issueBarrier() {
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  auto *word = reinterpret_cast<void *>(barrierWord);
+  settle(collectives,
+         nccl.allReduce(word, word, 1, nccl::Int32, nccl::Max, collectives.comm,
+                        collectives.stream),
+         "ncclAllReduce");
+}
+
+void NCCLCommunicator::issueReduction(const Operation &operation,
+                                      const Operand &operand,
+                                      nccl::ReductionOp op) {
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  ElementType type = reducedType(operand.dtype);
+  nccl::Comm comm = collectives.comm;
+  Stream stream = collectives.stream;
+  if (operation.kind == BRAID_RT_ALL_REDUCE)
+    return nccl.check(
+        nccl.allReduce(operand.source, operand.destination,
+                       countOf(type, elementCount(operand.sourceSizes)),
+                       type.type, op, comm, stream),
+        "ncclAllReduce", comm);
+  if (operation.kind == BRAID_RT_REDUCE_SCATTER)
+    return nccl.check(nccl.reduceScatter(
+                          operand.source, operand.destination,
+                          countOf(type, elementCount(operand.destinationSizes)),
+                          type.type, op, comm, stream),
+                      "ncclReduceScatter", comm);
+  nccl.check(
+      nccl.reduce(operand.source,
+                  operation.root == spec.index ? operand.destination : nullptr,
+                  countOf(type, elementCount(operand.sourceSizes)), type.type,
+                  op, static_cast<int>(operation.root), comm, stream),
+      "ncclReduce", comm);
+}
+
+void NCCLCommunicator::issueOperand(const Operation &operation,
+                                    const Operand &operand, const char *source,
+                                    nccl::ReductionOp op) {
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  ElementType type = movedType(operand.dtype);
+  nccl::Comm comm = collectives.comm;
+  Stream stream = collectives.stream;
+  auto root = static_cast<int>(operation.root);
+  int64_t given = elementCount(operand.sourceSizes);
+  int64_t got = elementCount(operand.destinationSizes);
+  if (given == 0 && got == 0)
+    return;
+  switch (operation.kind) {
+  case BRAID_RT_BROADCAST:
+    return nccl.check(nccl.broadcast(source, operand.destination,
+                                     countOf(type, given), type.type, root,
+                                     comm, stream),
+                      "ncclBroadcast", comm);
+  case BRAID_RT_ALL_GATHER:
+    return nccl.check(nccl.allGather(source, operand.destination,
+                                     countOf(type, given), type.type, comm,
+                                     stream),
+                      "ncclAllGather", comm);
+  case BRAID_RT_GATHER:
+    return nccl.check(nccl.gather(source, operand.destination,
+                                  countOf(type, given), type.type, root, comm,
+                                  stream),
+                      "ncclGather", comm);
+  case BRAID_RT_SCATTER:
+    return nccl.check(nccl.scatter(source, operand.destination,
+                                   countOf(type, got), type.type, root, comm,
+                                   stream),
+                      "ncclScatter", comm);
+  case BRAID_RT_ALL_TO_ALL:
+    if (operation.splits != Splits::Equal)
+      return issueSplits(operation, operand, source);
+    return nccl.check(nccl.allToAll(source, operand.destination,
+                                    countOf(type, given / spec.size()),
+                                    type.type, comm, stream),
+                      "ncclAlltoAll", comm);
+  case BRAID_RT_PERMUTE:
+    return issuePermute(operation, operand, source);
+  default:
+    return issueReduction(operation, operand, op);
+  }
+}
+
+void NCCLCommunicator::issueSplits(const Operation &operation,
+                                   const Operand &operand, const char *source) {
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  ElementType type = movedType(operand.dtype);
+  nccl::Comm comm = collectives.comm;
+  Stream stream = collectives.stream;
+  int64_t row = std::accumulate(operand.sourceSizes.begin() + 1,
+                                operand.sourceSizes.end(), int64_t(1),
+                                std::multiplies<>());
+  int64_t rowBytes = row * operand.elementBytes();
+  char *destination = operand.destination;
+  for (int64_t other = 0; other < spec.size(); ++other) {
+    int64_t sent = operation.rowsTo(spec.index, other, spec.size(), operand);
+    int64_t received =
+        operation.rowsFrom(spec.index, other, spec.size(), operand);
+    auto peer = static_cast<int>(other);
+    if (sent * row > 0)
+      nccl.check(nccl.send(source, countOf(type, sent * row), type.type, peer,
+                           comm, stream),
+                 "ncclSend", comm);
+    if (received * row > 0)
+      nccl.check(nccl.recv(destination, countOf(type, received * row),
+                           type.type, peer, comm, stream),
+                 "ncclRecv", comm);
+    source += sent * rowBytes;
+    destination += received * rowBytes;
+  }
+}
+
+void NCCLCommunicator::issuePermute(const Operation &operation,
+                                    const Operand &operand,
+                                    const char *source) {
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  ElementType type = movedType(operand.dtype);
+  size_t count = countOf(type, elementCount(operand.sourceSizes));
+  for (size_t i = 0; i < operation.pairs.size(); i += 2) {
+    int64_t from = operation.pairs[i], to = operation.pairs[i + 1];
+    if (from == spec.index)
+      nccl.check(nccl.send(source, count, type.type, static_cast<int>(to),
+                           collectives.comm, collectives.stream),
+                 "ncclSend", collectives.comm);
+    if (to == spec.index)
+      nccl.check(nccl.recv(operand.destination, count, type.type,
+                           static_cast<int>(from), collectives.comm,
+                           collectives.stream),
+                 "ncclRecv", collectives.comm);
+  }
+}
+
+void NCCLCommunicator::issueMessage(const Operation &operation) {
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  auto peer = static_cast<int>(operation.peer);
+  for (const Operand &operand : operation.operands) {
+    ElementType type = movedType(operand.dtype);
+    bool sends = operation.kind == BRAID_RT_SEND;
+    size_t count =
+        countOf(type, elementCount(sends ? operand.sourceSizes
+                                         : operand.destinationSizes));
+    if (count == 0)
+      continue;
+    nccl.check(sends ? nccl.send(operand.source, count, type.type, peer,
+                                 messages.comm, messages.stream)
+                     : nccl.recv(operand.destination, count, type.type, peer,
+                                 messages.comm, messages.stream),
+               sends ? "ncclSend" : "ncclRecv", messages.comm);
+  }
+}

@@ -1,0 +1,317 @@
+//===- NCCLCommunicator.cpp - A member of a communicator of NCCL's --------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/Communication/NCCLCommunicator.h"
+#include "CUDA/Communication/LaneOptions.h"
+#include "CUDA/CudaEngine.h"
+#include "CUDA/Rank.h"
+#include "Core/Error.h"
+#include "Core/Messages.h"
+
+#include <thread>
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+CudaRequest::~CudaRequest() {
+  if (flight)
+    rank.markReleased(*flight);
+}
+
+NCCLCommunicator::NCCLCommunicator(CudaRank &rank, CommunicatorSpec spec,
+                                   std::shared_ptr<Rendezvous> rendezvous)
+    : Communicator(std::move(spec)), rank(rank),
+      rendezvous(std::move(rendezvous)), calls(this->spec.size()) {
+  collectives.label = this->spec.name;
+  if (!this->spec.lane.name.empty())
+    collectives.label += " " + this->spec.lane.name;
+  messages.label = collectives.label + " p2p";
+}
+
+NCCLCommunicator::~NCCLCommunicator() {
+  const Driver &driver = rank.driver();
+  forEachLane([&](Lane &lane) {
+    if (lane.follow)
+      driver.eventDestroy(lane.follow);
+    if (lane.stream)
+      driver.streamDestroy(lane.stream);
+  });
+  if (barrierWord)
+    driver.memFree(barrierWord);
+}
+
+//===----------------------------------------------------------------------===//
+// Making and releasing
+//===----------------------------------------------------------------------===//
+
+void NCCLCommunicator::open() {
+  if (collectives.stream)
+    return;
+  const Driver &driver = rank.driver();
+  rank.gpu().makeCurrent();
+  int least = 0, greatest = 0;
+  driver.check(driver.ctxGetStreamPriorityRange(&least, &greatest),
+               "cuCtxGetStreamPriorityRange");
+  // Collectives have a higher priority than compute: all members wait for the
+  // slowest one.
+  forEachLane([&](Lane &lane) {
+    driver.check(driver.streamCreateWithPriority(&lane.stream,
+                                                 STREAM_NON_BLOCKING, greatest),
+                 "cuStreamCreateWithPriority");
+    driver.check(driver.eventCreate(&lane.follow, EVENT_NO_TIMING),
+                 "cuEventCreate");
+  });
+  driver.check(driver.memAlloc(&barrierWord, sizeof(int32_t)), "cuMemAlloc");
+  made = spec.size() == 1;
+}
+
+void NCCLCommunicator::request(Lane &lane, const nccl::UniqueId &id) {
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  rank.gpu().makeCurrent();
+  nccl::Config config =
+      configOf(spec.lane, lane.label, rank.engine.blocksInNCCL());
+  nccl.check(nccl.commInitRankConfig(&lane.comm, static_cast<int>(spec.size()),
+                                     id, static_cast<int>(spec.index), &config),
+             "ncclCommInitRankConfig");
+}
+
+void NCCLCommunicator::complete() {
+  forEachLane([&](Lane &lane) {
+    settle(lane, nccl::InProgress, "ncclCommInitRankConfig");
+  });
+  made = true;
+  rank.engine.logCommunicator(spec);
+}
+
+void NCCLCommunicator::settle(Lane &lane, nccl::Result result,
+                              const char *function) const {
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  if (result == nccl::Success)
+    return;
+  // With blocking=0 a call returns ncclInProgress: poll until it completes.
+  for (int64_t begin = monotonicNs(); result == nccl::InProgress;) {
+    rank.throwIfFailed();
+    nccl.check(nccl.commGetAsyncError(lane.comm, &result),
+               "ncclCommGetAsyncError", lane.comm);
+    if (result != nccl::InProgress)
+      break;
+    int64_t timeoutNs = rank.engine.environment.config.timeoutNs;
+    if (monotonicNs() - begin > timeoutNs)
+      throw Error(describeTimeout(timeoutNs) + function + " for @" +
+                  lane.label + " has not ended");
+    std::this_thread::yield();
+  }
+  nccl.check(result, function, lane.comm);
+}
+
+void NCCLCommunicator::release(bool abort) {
+  forEachLane([&](Lane &lane) {
+    if (!lane.comm)
+      return;
+    const nccl::NCCL &nccl = rank.engine.nccl();
+    nccl::Comm comm = lane.comm;
+    lane.comm = nullptr;
+    nccl::Result result = abort ? nccl.commAbort(comm) : nccl.commDestroy(comm);
+    if (result != nccl::Success && result != nccl::InProgress)
+      rank.engine.environment.log(
+          "rank " + std::to_string(rank.rank) + ": " +
+          (abort ? "ncclCommAbort" : "ncclCommDestroy") + " for @" +
+          lane.label + " failed: " + nccl.describe(result, nullptr));
+  });
+}
+
+void NCCLCommunicator::ensureMade() {
+  if (!made)
+    rank.engine.makeUnannounced(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// Starting
+//===----------------------------------------------------------------------===//
+
+Flight &NCCLCommunicator::begin(Lane &lane, std::shared_ptr<const Call> call,
+                                int64_t sequence) {
+  Flight flight;
+  flight.call = std::move(call);
+  flight.sequence = sequence;
+  flight.invocation = rank.begun;
+  flight.group = ++flushes;
+  flight.startedNs = rank.engine.environment.now();
+  flight.captured = rank.gpu().capturing;
+  return rank.addFlight(lane, std::move(flight));
+}
+
+void NCCLCommunicator::follow(Lane &lane) {
+  const Driver &driver = rank.driver();
+  driver.check(driver.eventRecord(lane.follow, rank.gpu().stream),
+               "cuEventRecord");
+  driver.check(driver.streamWaitEvent(lane.stream, lane.follow, 0),
+               "cuStreamWaitEvent");
+}
+
+void NCCLCommunicator::finish(Lane &lane, Flight &flight) {
+  const Driver &driver = rank.driver();
+  driver.check(driver.eventRecord(flight.end, lane.stream), "cuEventRecord");
+  rank.markIssued(flight);
+}
+
+void NCCLCommunicator::meet(const Flight &flight) {
+  if (rendezvous->meet(flight.sequence, flight.call->fingerprint))
+    return;
+  rank.engine.failDisagreement(*rendezvous, flight.sequence);
+  rank.throwIfFailed();
+}
+
+std::unique_ptr<EngineRequest> NCCLCommunicator::start(Operation operation) {
+  rank.throwIfFailed();
+  if (operation.isPointToPoint())
+    return startMessage(std::move(operation));
+  auto request = std::make_unique<CudaRequest>(std::move(operation), rank);
+  const Operation &started = request->operation;
+  std::shared_ptr<const Call> call = calls.find(started);
+  Flight &flight = begin(collectives, std::move(call), this->started + 1);
+  request->flight = &flight;
+  request->sequence = ++this->started;
+  meet(flight);
+  ensureMade();
+  {
+    std::lock_guard<std::mutex> lock(rank.issuing);
+    follow(collectives);
+    TimelineSpan span(rank.gpu().timeline.get(), collectives.stream,
+                      {BRAID_RT_EVENT_COLLECTIVE, ""});
+    issue(started);
+    span.close();
+    request->span = span.number();
+    request->recorded = span.recordedNumber();
+    finish(collectives, flight);
+  }
+  rank.gpu().checkCapture(braid_rt_kind_name(started.kind));
+  return request;
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+// Messages that a rank starts without a wait in between are issued together, in
+// one group of NCCL's: one alone would wait in its stream for a peer that has
+// started another one first.
+
+void NCCLCommunicator::meetMessage(const Flight &flight) {
+  const Operation &operation = flight.call->operation;
+  bool sends = operation.kind == BRAID_RT_SEND;
+  int32_t peer = spec.ranks[static_cast<size_t>(operation.peer)];
+  std::optional<Rendezvous::Side> other = rendezvous->meetMessage(
+      sends ? rank.rank : peer, sends ? peer : rank.rank, flight.sequence,
+      {rank.rank, flight.call});
+  if (!other)
+    return;
+  Failure failure;
+  Meeting meeting = {spec.name, true, flight.sequence};
+  bool otherFirst = other->rank < rank.rank;
+  std::string own = describeOperation(operation);
+  std::string others = describeOperation(other->call->operation);
+  failure.text = describeDisagreement(
+      meeting, otherFirst ? other->rank : rank.rank, otherFirst ? others : own,
+      otherFirst ? rank.rank : other->rank, otherFirst ? own : others);
+  failure.members = {rank.rank, other->rank};
+  rank.engine.fail(failure);
+  rank.throwIfFailed();
+}
+
+std::unique_ptr<EngineRequest>
+NCCLCommunicator::startMessage(Operation operation) {
+  auto request = std::make_unique<CudaRequest>(std::move(operation), rank);
+  const Operation &started = request->operation;
+  std::shared_ptr<const Call> call = calls.find(started);
+  int64_t number = 0;
+  {
+    std::lock_guard<std::mutex> lock(rank.mutex);
+    number = ++counts[{started.peer, started.kind == BRAID_RT_SEND}];
+  }
+  Flight &flight = begin(messages, std::move(call), number);
+  request->flight = &flight;
+  if (rank.engine.isLocal(spec.ranks[static_cast<size_t>(started.peer)]))
+    meetMessage(flight);
+  ensureMade();
+  {
+    std::lock_guard<std::mutex> lock(rank.issuing);
+    follow(messages);
+  }
+  if (deferred.empty())
+    rank.defer(*this);
+  deferred.push_back(request.get());
+  return request;
+}
+
+void NCCLCommunicator::flush() {
+  std::vector<CudaRequest *> requests;
+  requests.swap(deferred);
+  std::lock_guard<std::mutex> lock(rank.issuing);
+  rank.throwIfFailed();
+  TimelineSpan span(rank.gpu().timeline.get(), messages.stream,
+                    {BRAID_RT_EVENT_COLLECTIVE, ""});
+  nccl::Group calls(rank.engine.nccl());
+  for (CudaRequest *request : requests)
+    issueMessage(request->operation);
+  settle(messages, calls.end(), "ncclGroupEnd");
+  span.close();
+  // Flights of one group end together.
+  int64_t group = ++flushes;
+  for (CudaRequest *request : requests) {
+    request->flight->group = group;
+    request->span = span.number();
+    request->recorded = span.recordedNumber();
+    finish(messages, *request->flight);
+  }
+  rank.gpu().checkCapture("a message");
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
+void NCCLCommunicator::wait(EngineRequest &base) {
+  auto &request = static_cast<CudaRequest &>(base);
+  rank.throwIfFailed();
+  rank.flushMessages();
+  const Driver &driver = rank.driver();
+  driver.check(
+      driver.streamWaitEvent(rank.gpu().stream, request.flight->end, 0),
+      "cuStreamWaitEvent");
+  rank.markAwaited(*request.flight);
+  // Host times. `measure` replaces them by the device's where there is a trace.
+  request.beginNs = request.flight->startedNs;
+  request.endNs = rank.engine.environment.now();
+}
+
+void NCCLCommunicator::measure(EngineRequest &base) {
+  auto &request = static_cast<CudaRequest &>(base);
+  if (request.span < 0)
+    return;
+  std::optional<Timeline::Interval> time =
+      rank.gpu().timeline->timeOf(request.span);
+  if (!time)
+    return;
+  request.beginNs = time->beginNs;
+  request.endNs = time->endNs;
+}
+
+void NCCLCommunicator::hostWait(EngineRequest &base) {
+  auto &request = static_cast<CudaRequest &>(base);
+  wait(request);
+  if (rank.gpu().capturing)
+    throw Error("the host waits for " + request.operation.signature() +
+                ", which a graph cannot do: run without cuda-graph");
+  bool isMessage = request.operation.isPointToPoint();
+  rank.gpu().waitOnHost(request.flight->end,
+                        (isMessage ? messages : collectives).stream,
+                        "a collective");
+  rank.throwIfFailed();
+  request.endNs = rank.engine.environment.now();
+}

@@ -1,0 +1,152 @@
+//===- NCCLCommunicator.h - A member of a communicator of NCCL's *- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_COMMUNICATION_NCCLCOMMUNICATOR_H
+#define BRAID_RUNTIME_CUDA_COMMUNICATION_NCCLCOMMUNICATOR_H
+
+#include "CUDA/API/NCCL.h"
+#include "CUDA/Communication/Flight.h"
+#include "CUDA/Communication/Rendezvous.h"
+#include "Core/Engine.h"
+
+#include <atomic>
+#include <deque>
+#include <map>
+
+namespace braid::rt::cuda {
+
+class CudaRank;
+class NCCLCommunicator;
+
+/// An NCCL communicator with its stream.
+struct Lane {
+  std::string label; ///< `tp latency`, ` p2p` after it for messages.
+  nccl::Comm comm = nullptr;
+  Stream stream = nullptr;
+  Event follow = nullptr; ///< Makes the stream follow the compute stream.
+  size_t known = 0;       ///< How many of the rank's allocations.
+  std::map<DevicePointer, nccl::Window> windows; ///< By allocation.
+
+  // Guarded by the rank's mutex.
+  std::deque<Flight> flights; ///< Finished ones at the front.
+  size_t finished = 0;        ///< How many of them.
+  int64_t progressNs = 0;     ///< When the last one was seen to finish.
+};
+
+class CudaRequest final : public EngineRequest {
+public:
+  CudaRequest(Operation operation, CudaRank &rank)
+      : EngineRequest(std::move(operation)), rank(rank) {}
+  ~CudaRequest() override;
+
+  CudaRank &rank;
+  Flight *flight = nullptr;
+  int64_t span = -1; ///< Of the timeline; -1: not traced.
+};
+
+/// One rank as member of one list of a group and one of its lanes. Collectives
+/// have a lane, messages another one: they may be started in different orders
+/// on different ranks.
+class NCCLCommunicator final : public Communicator {
+public:
+  NCCLCommunicator(CudaRank &rank, CommunicatorSpec spec,
+                   std::shared_ptr<Rendezvous> rendezvous);
+  ~NCCLCommunicator() override;
+
+  std::unique_ptr<EngineRequest> start(Operation operation) override;
+  void wait(EngineRequest &request) override;
+  void hostWait(EngineRequest &request) override;
+  void measure(EngineRequest &request) override;
+  int64_t sequenceNumber() const override { return started; }
+
+  //===--- For the rank and the engine ------------------------------------===//
+
+  /// Issues the messages that have been started since the last wait.
+  void flush();
+  /// Drops them, after a failure of the rank.
+  void drop() { deferred.clear(); }
+
+  /// Creates the streams and events. Does not communicate.
+  void open();
+  /// Whether its lanes can be used.
+  bool isMade() const { return made; }
+  /// Asks NCCL for the communicator of one lane; within a group of NCCL's.
+  void request(Lane &lane, const nccl::UniqueId &id);
+  /// Waits until NCCL has initialised the communicators.
+  void complete();
+
+  /// Deregisters the window of an allocation that is about to be freed.
+  void forgetWindow(DevicePointer memory);
+
+  /// Frees the communicators of NCCL's: after a failure their kernels are
+  /// stopped first.
+  void release(bool abort);
+
+  template <typename Visit> void forEachLane(Visit visit) {
+    visit(collectives);
+    visit(messages);
+  }
+  template <typename Visit> void forEachLane(Visit visit) const {
+    visit(collectives);
+    visit(messages);
+  }
+  /// The messages started with each member: by its index and whether sent.
+  /// Guarded by the rank's mutex.
+  const std::map<std::pair<int64_t, bool>, int64_t> &messageCounts() const {
+    return counts;
+  }
+
+  CudaRank &rank;
+  const std::shared_ptr<Rendezvous> rendezvous;
+  Lane collectives, messages;
+
+private:
+  // NCCLCommunicator.cpp
+  void ensureMade();
+  Flight &begin(Lane &lane, std::shared_ptr<const Call> call, int64_t sequence);
+  void follow(Lane &lane);
+  void finish(Lane &lane, Flight &flight);
+  std::unique_ptr<EngineRequest> startMessage(Operation operation);
+  void meet(const Flight &flight);
+  void meetMessage(const Flight &flight);
+
+  // Issue.cpp
+  void issue(const Operation &operation);
+  void issueAlone(const Operation &operation);
+  void issueOperand(const Operation &operation, const Operand &operand,
+                    const char *source, nccl::ReductionOp op);
+  void issueReduction(const Operation &operation, const Operand &operand,
+                      nccl::ReductionOp op);
+  void issueSplits(const Operation &operation, const Operand &operand,
+                   const char *source);
+  void issuePermute(const Operation &operation, const Operand &operand,
+                    const char *source);
+  void issueMessage(const Operation &operation);
+  void issueBarrier();
+  void copyBefore(const Operation &operation);
+  void fillAfter(const Operation &operation);
+  void copy(char *destination, const char *source, int64_t bytes);
+  std::vector<const char *> stage(const Operation &operation);
+  void unstage(const Operation &operation,
+               const std::vector<const char *> &sources);
+  void registerWindows();
+  void settle(Lane &lane, nccl::Result result, const char *function) const;
+  bool isTargetOf(const Operation &operation) const;
+
+  CallCache calls;
+  std::atomic<bool> made{false};
+  std::atomic<int64_t> started{0}; ///< Collectives.
+  int64_t flushes = 0;
+  std::map<std::pair<int64_t, bool>, int64_t> counts;
+  std::vector<CudaRequest *> deferred;
+  DevicePointer barrierWord = 0;
+};
+
+} // namespace braid::rt::cuda
+
+#endif // BRAID_RUNTIME_CUDA_COMMUNICATION_NCCLCOMMUNICATOR_H

@@ -1,0 +1,68 @@
+//===- Rendezvous.h - What the local members of a group share ---*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_COMMUNICATION_RENDEZVOUS_H
+#define BRAID_RUNTIME_CUDA_COMMUNICATION_RENDEZVOUS_H
+
+#include "CUDA/API/NCCL.h"
+#include "CUDA/Communication/Flight.h"
+#include "Core/Engine.h"
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+
+namespace braid::rt::cuda {
+
+/// The ids of a communicator's two NCCL communicators.
+struct CommunicatorIds {
+  nccl::UniqueId collectives, messages;
+};
+
+/// What the members of a communicator that run in this process share.
+class Rendezvous {
+public:
+  explicit Rendezvous(const CommunicatorSpec &spec);
+
+  /// Notes that a member starts its collective of this number. False when
+  /// another one has started something else with this number.
+  bool meet(int64_t sequence, uint64_t fingerprint);
+
+  /// A side of a message that has come first.
+  struct Side {
+    int32_t rank;
+    std::shared_ptr<const Call> call;
+  };
+
+  /// Notes one side of the message with this number from one rank of the world
+  /// to another. Returns the other side where it has come and disagrees.
+  std::optional<Side> meetMessage(int32_t from, int32_t to, int64_t sequence,
+                                  const Side &side);
+
+  const std::string name; ///< The group's.
+  const uint64_t id;      ///< A hash of the key.
+  const std::vector<int32_t> ranks;
+
+  /// The engine sets them before any member runs.
+  std::optional<CommunicatorIds> ids;
+
+private:
+  static constexpr size_t slotCount = 1024;
+
+  /// Number and fingerprint of the last collective in each slot.
+  std::vector<std::atomic<uint64_t>> slots;
+
+  std::mutex mutex;
+  std::map<std::pair<int32_t, int32_t>, std::map<int64_t, Side>> sides;
+};
+
+} // namespace braid::rt::cuda
+
+#endif // BRAID_RUNTIME_CUDA_COMMUNICATION_RENDEZVOUS_H

@@ -1,0 +1,70 @@
+//===- BufferPool.h - Buffers of sizes known at run time --------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_DEVICE_BUFFERPOOL_H
+#define BRAID_RUNTIME_CUDA_DEVICE_BUFFERPOOL_H
+
+#include "CUDA/Device/Memory.h"
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace braid::rt::cuda {
+
+/// The buffers that a program allocates while it runs. Freed blocks serve later
+/// allocations of their size class: the compute stream orders all uses, so that
+/// no allocation waits for the device, but for the first of its class. The
+/// GPU's context is current on the calling thread.
+class BufferPool {
+public:
+  BufferPool(const Gpu &gpu, DeviceMemory &memory) : gpu(gpu), memory(memory) {}
+  ~BufferPool();
+  BufferPool(const BufferPool &) = delete;
+  BufferPool &operator=(const BufferPool &) = delete;
+
+  /// `bytes` bytes, aligned to 256. Throws an Error where the GPU has too
+  /// little memory, or while it records a graph.
+  DevicePointer allocate(int64_t bytes);
+
+  /// Gives back a buffer of the invocation. Throws an Error for any other.
+  void free(DevicePointer buffer);
+
+  /// Takes a buffer out of the invocation's hands; false for any other address.
+  bool detach(DevicePointer buffer);
+
+  /// Gives back a detached buffer; false for any other address.
+  bool reclaim(DevicePointer buffer);
+
+  /// Gives back all buffers of the invocation and returns their bytes.
+  int64_t releaseAll();
+
+  /// The size class of `bytes`: at least `bytes`, at most a quarter more from
+  /// 2 KiB on, and a multiple of 512.
+  static int64_t getClass(int64_t bytes);
+
+private:
+  using Sizes = std::unordered_map<DevicePointer, int64_t>;
+
+  DevicePointer allocateBlock(int64_t size);
+  void keep(Sizes &from, Sizes::iterator buffer);
+  void releaseKept();
+
+  const Gpu &gpu;
+  DeviceMemory &memory;
+  Sizes live, detached; ///< With their size classes.
+  std::map<int64_t, std::vector<DevicePointer>> kept;
+  /// Large blocks of which small ones are parts; freed with the pool.
+  std::vector<DevicePointer> slabs;
+  DevicePointer slab = 0;
+  int64_t slabLeft = 0;
+};
+
+} // namespace braid::rt::cuda
+
+#endif // BRAID_RUNTIME_CUDA_DEVICE_BUFFERPOOL_H

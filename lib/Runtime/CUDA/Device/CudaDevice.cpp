@@ -1,0 +1,262 @@
+//===- CudaDevice.cpp - A rank's GPU as a device --------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/Device/CudaDevice.h"
+#include "CUDA/Device/BufferPool.h"
+#include "CUDA/Device/Graphs.h"
+#include "CUDA/Device/Memory.h"
+#include "CUDA/Device/Modules.h"
+#include "CUDA/Device/Products.h"
+#include "Core/Error.h"
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+static DevicePointer address(const void *pointer) {
+  return reinterpret_cast<DevicePointer>(pointer);
+}
+
+static void *toPointer(DevicePointer address) {
+  return reinterpret_cast<void *>(address);
+}
+
+CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
+                       const DeviceOptions &options, DeviceHooks &hooks)
+    : gpuState(driver, ordinal, options, hooks),
+      chipName("sm_" + std::to_string(gpuState.capability)),
+      deviceMemory(std::make_unique<DeviceMemory>(gpuState)),
+      buffers(std::make_unique<BufferPool>(gpuState, *deviceMemory)),
+      modules(std::make_unique<Modules>(gpuState, *deviceMemory)),
+      products(std::make_unique<Products>(blas, gpuState, *deviceMemory)),
+      graphs(std::make_unique<Graphs>(gpuState)) {
+  try {
+    for (Event *event : {&begun, &ended})
+      driver.check(driver.eventCreate(event, EVENT_TIMING), "cuEventCreate");
+  } catch (const Error &) {
+    destroyEvents();
+    throw;
+  }
+}
+
+void CudaDevice::destroyEvents() {
+  for (Event event : {begun, ended})
+    if (event)
+      gpuState.driver.eventDestroy(event);
+}
+
+CudaDevice::~CudaDevice() {
+  gpuState.driver.ctxSetCurrent(gpuState.context);
+  graphs.reset();
+  buffers.reset();
+  products.reset();
+  modules.reset();
+  try {
+    deviceMemory->free(arenaBase);
+  } catch (const Error &) {
+    // The process may have lost the device.
+  }
+  destroyEvents();
+  deviceMemory.reset();
+}
+
+//===----------------------------------------------------------------------===//
+// For the launcher
+//===----------------------------------------------------------------------===//
+
+void CudaDevice::prepare(const braid_rt_program &program) {
+  if (!program.device)
+    throw Error("the program brings nothing for a device");
+  gpuState.makeCurrent();
+  // Recordings refer to kernels and to the arena.
+  graphs->forget();
+  if (gpuState.options.graphs)
+    Graphs::checkProgram(program);
+  const braid_rt_device_program &device = *program.device;
+  bool grows = device.arenaBytes > arenaBytes;
+  deviceMemory->checkAvailable(
+      Modules::constantBytes(device) + (grows ? device.arenaBytes : 0) +
+          (products->isPrepared() ? 0 : Products::workspaceBytes),
+      "the program", grows ? arenaBytes : 0);
+  deviceMemory->prepare();
+  modules->load(program);
+  products->prepare();
+  if (grows) {
+    deviceMemory->free(arenaBase);
+    arenaBase = 0;
+    arenaBytes = 0;
+    arenaBase =
+        deviceMemory->allocate(device.arenaBytes, "the buffers of the program");
+    arenaBytes = device.arenaBytes;
+  }
+}
+
+void *CudaDevice::allocate(int64_t bytes) {
+  gpuState.makeCurrent();
+  return toPointer(deviceMemory->allocate(bytes, "an argument"));
+}
+
+void CudaDevice::free(void *pointer) {
+  gpuState.makeCurrent();
+  if (buffers->reclaim(address(pointer)))
+    return;
+  // A recording may know the memory by more than its address, such as a window
+  // of a communicator.
+  graphs->forget();
+  deviceMemory->free(address(pointer));
+}
+
+void CudaDevice::copyToDevice(void *device, const void *host, int64_t bytes) {
+  gpuState.makeCurrent();
+  deviceMemory->toDevice(address(device), host, bytes);
+}
+
+void CudaDevice::copyFromDevice(void *host, const void *device, int64_t bytes) {
+  gpuState.makeCurrent();
+  deviceMemory->toHost(host, address(device), bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Invocations
+//===----------------------------------------------------------------------===//
+
+void CudaDevice::record(Event event) const {
+  gpuState.driver.check(gpuState.driver.eventRecord(event, gpuState.stream),
+                        "cuEventRecord");
+}
+
+bool CudaDevice::beginInvocation(const braid_rt_entry &entry, void **args) {
+  gpuState.makeCurrent();
+  Graphs::Mode mode =
+      gpuState.options.graphs ? graphs->begin(entry, args) : Graphs::Mode::Run;
+  Timeline *timeline = gpuState.timeline.get();
+  if (mode == Graphs::Mode::Record) {
+    if (timeline)
+      timeline->begin(nullptr);
+    return false;
+  }
+  record(begun);
+  if (timeline)
+    timeline->begin(begun);
+  if (mode == Graphs::Mode::Run)
+    return false;
+  if (timeline && graphs->spans())
+    timeline->replay(*graphs->spans());
+  graphs->launch();
+  return true;
+}
+
+void CudaDevice::endInvocation() {
+  if (gpuState.capturing) {
+    graphs->finish();
+    record(begun);
+    graphs->launch();
+  }
+  record(ended);
+  gpuState.waitOnHost(ended, gpuState.stream, "the program");
+  float milliseconds = 0;
+  gpuState.driver.check(
+      gpuState.driver.eventElapsedTime(&milliseconds, begun, ended),
+      "cuEventElapsedTime");
+  lastNs = static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
+  if (gpuState.timeline)
+    gpuState.timeline->collect();
+}
+
+void CudaDevice::failInvocation() {
+  graphs->forget();
+  // Work that refers to the rank's memory, as far as the device still works.
+  gpuState.settle(int64_t(5) * 1000 * 1000 * 1000);
+  lastNs = 0;
+}
+
+void CudaDevice::forgetGraphs() {
+  gpuState.makeCurrent();
+  graphs->forget();
+}
+
+//===----------------------------------------------------------------------===//
+// Traces
+//===----------------------------------------------------------------------===//
+
+template <typename Body>
+void CudaDevice::traced(const DeviceEvent &event, Body body) {
+  TimelineSpan span(gpuState.timeline.get(), gpuState.stream, event);
+  body();
+  span.close();
+}
+
+std::vector<DeviceEvent> CudaDevice::takeEvents() {
+  return gpuState.timeline ? gpuState.timeline->take()
+                           : std::vector<DeviceEvent>();
+}
+
+/// `matmul 64x32x16 bf16`, with the batch in front where there is one.
+static std::string nameProduct(const MatrixProduct &p) {
+  const char *dtype = braid_rt_dtype_name(p.dtype);
+  return "matmul " + (p.batch == 1 ? "" : std::to_string(p.batch) + "x") +
+         std::to_string(p.m) + "x" + std::to_string(p.n) + "x" +
+         std::to_string(p.k) + " " + (dtype ? dtype : "?");
+}
+
+//===----------------------------------------------------------------------===//
+// What programs call
+//===----------------------------------------------------------------------===//
+
+void *CudaDevice::arena(int64_t bytes) {
+  if (bytes > arenaBytes)
+    throw Error("the program asks for an arena of " + std::to_string(bytes) +
+                " bytes, but " + std::to_string(arenaBytes) +
+                " bytes have been prepared for it");
+  return toPointer(arenaBase);
+}
+
+void *CudaDevice::allocateBuffer(int64_t bytes) {
+  return toPointer(buffers->allocate(bytes));
+}
+
+void CudaDevice::freeBuffer(void *buffer) { buffers->free(address(buffer)); }
+
+bool CudaDevice::detachBuffer(void *buffer) {
+  return buffers->detach(address(buffer));
+}
+
+int64_t CudaDevice::releaseBuffers() {
+  return hostMemory.releaseAll() + buffers->releaseAll();
+}
+
+void *CudaDevice::constant(const braid_rt_constant &constant) {
+  return toPointer(modules->constant(constant));
+}
+
+void CudaDevice::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
+                        void **arguments, int64_t argumentCount) {
+  traced({BRAID_RT_EVENT_KERNEL, kernel.name},
+         [&]() { modules->launch(kernel, size, arguments, argumentCount); });
+}
+
+void CudaDevice::multiply(const MatrixProduct &product, const void *a,
+                          const void *b, void *c) {
+  traced({BRAID_RT_EVENT_KERNEL, nameProduct(product)},
+         [&]() { products->multiply(product, a, b, c); });
+}
+
+void CudaDevice::copy(void *destination, const void *source, int64_t bytes) {
+  traced({BRAID_RT_EVENT_COPY, "Memcpy DtoD", 0, 0, bytes}, [&]() {
+    deviceMemory->copy(address(destination), address(source), bytes);
+  });
+}
+
+void CudaDevice::read(void *host, const void *device, int64_t bytes) {
+  traced({BRAID_RT_EVENT_COPY, "Memcpy DtoH", 0, 0, bytes},
+         [&]() { deviceMemory->read(host, address(device), bytes); });
+}
+
+void CudaDevice::write(void *device, const void *host, int64_t bytes) {
+  traced({BRAID_RT_EVENT_COPY, "Memset", 0, 0, bytes},
+         [&]() { deviceMemory->write(address(device), host, bytes); });
+}

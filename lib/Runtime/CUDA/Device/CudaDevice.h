@@ -1,0 +1,96 @@
+//===- CudaDevice.h - A rank's GPU as a device ------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_DEVICE_CUDADEVICE_H
+#define BRAID_RUNTIME_CUDA_DEVICE_CUDADEVICE_H
+
+#include "CUDA/API/Blas.h"
+#include "CUDA/Device/Gpu.h"
+#include "Core/Device.h"
+
+#include <memory>
+
+namespace braid::rt {
+
+namespace cuda {
+class BufferPool;
+class DeviceMemory;
+class Graphs;
+class Modules;
+class Products;
+} // namespace cuda
+
+/// One GPU of a rank. Functions for the launcher make the device's primary
+/// context current on their thread, beginInvocation on the rank's.
+class CudaDevice final : public Device {
+public:
+  /// `driver`, `blas` and `hooks` live longer than the device. Throws an Error
+  /// where the machine has no such device.
+  CudaDevice(const cuda::Driver &driver, const cuda::Blas &blas,
+             int32_t ordinal, const cuda::DeviceOptions &options,
+             cuda::DeviceHooks &hooks);
+  ~CudaDevice() override;
+
+  /// The GPU: its context, its compute stream, whether that is recording.
+  const cuda::Gpu &gpu() const { return gpuState; }
+
+  //===--- Device ---------------------------------------------------------===//
+
+  const char *chip() const override { return chipName.c_str(); }
+  void prepare(const braid_rt_program &program) override;
+  void *allocate(int64_t bytes) override;
+  void free(void *pointer) override;
+  void copyToDevice(void *device, const void *host, int64_t bytes) override;
+  void copyFromDevice(void *host, const void *device, int64_t bytes) override;
+
+  bool beginInvocation(const braid_rt_entry &entry, void **args) override;
+  void endInvocation() override;
+  void failInvocation() override;
+  void forgetGraphs() override;
+  std::vector<DeviceEvent> takeEvents() override;
+  int64_t deviceNs() const override { return lastNs; }
+  MemoryPool &memory() override { return hostMemory; }
+  bool detachBuffer(void *buffer) override;
+  int64_t releaseBuffers() override;
+  void *computeStream() override { return gpuState.stream; }
+  void multiply(const MatrixProduct &product, const void *a, const void *b,
+                void *c) override;
+  void *arena(int64_t bytes) override;
+  void *allocateBuffer(int64_t bytes) override;
+  void freeBuffer(void *buffer) override;
+  void *constant(const braid_rt_constant &constant) override;
+  void launch(const braid_rt_kernel &kernel, const LaunchSize &size,
+              void **arguments, int64_t argumentCount) override;
+  void copy(void *destination, const void *source, int64_t bytes) override;
+  void read(void *host, const void *device, int64_t bytes) override;
+  void write(void *device, const void *host, int64_t bytes) override;
+
+private:
+  /// Runs `body`, which asks the compute stream for `event`.
+  template <typename Body> void traced(const DeviceEvent &event, Body body);
+
+  void record(cuda::Event event) const;
+  void destroyEvents();
+
+  cuda::Gpu gpuState;
+  const std::string chipName;
+  MemoryPool hostMemory;
+  std::unique_ptr<cuda::DeviceMemory> deviceMemory;
+  std::unique_ptr<cuda::BufferPool> buffers;
+  std::unique_ptr<cuda::Modules> modules;
+  std::unique_ptr<cuda::Products> products;
+  std::unique_ptr<cuda::Graphs> graphs;
+  cuda::DevicePointer arenaBase = 0;
+  int64_t arenaBytes = 0;
+  cuda::Event begun = nullptr, ended = nullptr; ///< Of the last invocation.
+  int64_t lastNs = 0;
+};
+
+} // namespace braid::rt
+
+#endif // BRAID_RUNTIME_CUDA_DEVICE_CUDADEVICE_H

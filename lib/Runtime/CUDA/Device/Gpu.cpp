@@ -1,0 +1,208 @@
+//===- Gpu.cpp - A GPU, its context and compute stream --------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/Device/Gpu.h"
+#include "CUDA/Trace/ActivityTimeline.h"
+#include "Core/EngineRegistry.h"
+#include "Core/Error.h"
+#include "Core/Messages.h"
+
+#include <chrono>
+#include <thread>
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+//===----------------------------------------------------------------------===//
+// Hooks and options
+//===----------------------------------------------------------------------===//
+
+DeviceHooks::~DeviceHooks() = default;
+
+DevicePointer DeviceHooks::allocate(const Driver &driver, int64_t bytes) {
+  DevicePointer pointer = 0;
+  Result result = driver.memAlloc(&pointer, static_cast<size_t>(bytes));
+  if (result == ERROR_OUT_OF_MEMORY)
+    return 0;
+  driver.check(result, "cuMemAlloc");
+  return pointer;
+}
+
+void DeviceHooks::free(const Driver &driver, DevicePointer pointer) {
+  driver.check(driver.memFree(pointer), "cuMemFree");
+}
+
+int32_t DeviceHooks::chooseAlgorithm(const std::string &,
+                                     const std::function<int32_t()> &) {
+  return 0;
+}
+
+std::vector<std::string> DeviceOptions::names() {
+  return {"cuda-graph", "matmul-multiprocessors", "matmul-precision",
+          "matmul-tuning"};
+}
+
+DeviceOptions DeviceOptions::read(const Environment &environment) {
+  DeviceOptions options;
+  options.graphs = !isFirstChoice(environment, "cuda-graph", "0", "1");
+  options.tf32 = !isFirstChoice(environment, "matmul-precision", "f32", "tf32");
+  options.measureProducts =
+      isFirstChoice(environment, "matmul-tuning", "measure", "heuristic");
+  options.productMultiprocessors = static_cast<int32_t>(
+      getEngineNumber(environment, "matmul-multiprocessors", 0, 0, 4096));
+  options.timeoutNs = environment.config.timeoutNs;
+  options.trace = environment.config.trace;
+  options.createdNs = environment.createdNs;
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// Gpu
+//===----------------------------------------------------------------------===//
+
+Gpu::Gpu(const Driver &driver, int32_t ordinal, const DeviceOptions &options,
+         DeviceHooks &hooks)
+    : driver(driver), options(options), hooks(hooks), ordinal(ordinal) {
+  int count = driver.deviceCount();
+  if (ordinal < 0 || ordinal >= count)
+    throw Error("there is no device " + std::to_string(ordinal) +
+                ": the CUDA driver finds " + std::to_string(count) +
+                (count == 1 ? " GPU" : " GPUs"));
+  driver.check(driver.deviceGet(&device, ordinal), "cuDeviceGet");
+  char text[256] = {};
+  driver.check(driver.deviceGetName(text, sizeof(text), device),
+               "cuDeviceGetName");
+  model = text;
+  name = "device " + std::to_string(ordinal) + " (" + model + ")";
+  multiprocessors = attribute(DEVICE_MULTIPROCESSOR_COUNT);
+  capability = 10 * attribute(DEVICE_COMPUTE_CAPABILITY_MAJOR) +
+               attribute(DEVICE_COMPUTE_CAPABILITY_MINOR);
+  try {
+    openStream();
+  } catch (const Error &caught) {
+    close();
+    throw Error(name + ": " + caught.what());
+  }
+}
+
+Gpu::~Gpu() { close(); }
+
+int Gpu::attribute(DeviceAttribute which) const {
+  int value = 0;
+  driver.check(driver.deviceGetAttribute(&value, which, device),
+               "cuDeviceGetAttribute");
+  return value;
+}
+
+void Gpu::openStream() {
+  driver.check(driver.devicePrimaryCtxRetain(&context, device),
+               "cuDevicePrimaryCtxRetain");
+  makeCurrent();
+  int least = 0, greatest = 0;
+  driver.check(driver.ctxGetStreamPriorityRange(&least, &greatest),
+               "cuCtxGetStreamPriorityRange");
+  driver.check(
+      driver.streamCreateWithPriority(&stream, STREAM_NON_BLOCKING, least),
+      "cuStreamCreateWithPriority");
+  driver.check(driver.eventCreate(&reached, EVENT_NO_TIMING), "cuEventCreate");
+  if (options.trace && options.activities)
+    timeline = std::make_unique<ActivityTimeline>(*options.activities, context,
+                                                  options.createdNs);
+  else if (options.trace)
+    timeline = std::make_unique<EventTimeline>(driver, options.createdNs);
+}
+
+/// Nothing is left to be done about an error here.
+void Gpu::close() {
+  if (!context)
+    return;
+  driver.ctxSetCurrent(context);
+  timeline.reset();
+  if (reached)
+    driver.eventDestroy(reached);
+  if (stream)
+    driver.streamDestroy(stream);
+  driver.ctxSetCurrent(nullptr);
+  driver.devicePrimaryCtxRelease(device);
+}
+
+void Gpu::makeCurrent() const {
+  driver.check(driver.ctxSetCurrent(context), "cuCtxSetCurrent");
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Tells the hooks that a wait has ended, however it ends.
+class WaitEnd {
+public:
+  explicit WaitEnd(DeviceHooks &hooks) : hooks(hooks) {}
+  ~WaitEnd() { hooks.endWait(); }
+  WaitEnd(const WaitEnd &) = delete;
+  WaitEnd &operator=(const WaitEnd &) = delete;
+
+private:
+  DeviceHooks &hooks;
+};
+} // namespace
+
+void Gpu::waitOnHost(Event event, Stream stream, const char *what) const {
+  WaitEnd end(hooks);
+  pollEvent(event, stream, what);
+}
+
+void Gpu::pollEvent(Event event, Stream stream, const char *what) const {
+  constexpr int64_t spinNs = 1000000;
+  constexpr std::chrono::microseconds pause(20);
+  for (int64_t begin = monotonicNs();;) {
+    Result result = driver.eventQuery(event);
+    if (result == SUCCESS)
+      return;
+    if (result != ERROR_NOT_READY)
+      throw Error(name + " failed while it worked on " + what + ": " +
+                  driver.describe(result) +
+                  "; with CUDA_LAUNCH_BLOCKING=1 in the environment the "
+                  "message names the kernel");
+    int64_t waited = monotonicNs() - begin;
+    if (waited < spinNs) {
+      std::this_thread::yield();
+      continue;
+    }
+    hooks.waitsFor(stream);
+    if (options.timeoutNs && waited > options.timeoutNs)
+      throw Error(describeTimeout(options.timeoutNs) + name +
+                  " has not finished " + what);
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+void Gpu::synchronize(const char *what) const {
+  driver.check(driver.eventRecord(reached, stream), "cuEventRecord");
+  waitOnHost(reached, stream, what);
+}
+
+bool Gpu::settle(int64_t limitNs) const {
+  for (int64_t begin = monotonicNs(); monotonicNs() - begin < limitNs;) {
+    if (driver.streamQuery(stream) != ERROR_NOT_READY)
+      return true;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return false;
+}
+
+void Gpu::checkActiveCapture(const char *what) const {
+  CaptureStatus status = CAPTURE_NONE;
+  driver.check(driver.streamIsCapturing(stream, &status),
+               "cuStreamIsCapturing");
+  if (status == CAPTURE_INVALIDATED)
+    throw Error(std::string(what) +
+                " cannot be recorded in a graph: it broke the recording of "
+                "the compute stream (run without cuda-graph)");
+}

@@ -1,0 +1,155 @@
+//===- Graphs.cpp - Invocations recorded as graphs ------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/Device/Graphs.h"
+#include "Core/Error.h"
+#include "braid-rt/Memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+//===----------------------------------------------------------------------===//
+// What can be recorded
+//===----------------------------------------------------------------------===//
+
+void Graphs::checkProgram(const braid_rt_program &program) {
+  const char *advice = " (run without cuda-graph)";
+  int64_t reads = program.device->hostReadCount;
+  if (reads > 0)
+    throw Error("the program cannot run as a graph: its host code reads device "
+                "memory in " +
+                std::to_string(reads) + (reads == 1 ? " place" : " places") +
+                advice);
+  for (int64_t i = 0; i < program.entryCount; ++i) {
+    const braid_rt_entry &entry = *program.entries[i];
+    for (int64_t k = 0; k < entry.argumentCount; ++k) {
+      const braid_rt_argument &argument = entry.arguments[k];
+      bool isDynamic =
+          std::count(argument.sizes, argument.sizes + argument.rank,
+                     BRAID_RT_DYNAMIC) > 0;
+      if (argument.direction == BRAID_RT_OUT &&
+          (isDynamic || argument.passing == BRAID_RT_SCALAR))
+        throw Error(std::string("entry ") + entry.name +
+                    " cannot run as a graph: its host code computes the " +
+                    (isDynamic ? "size" : "value") + " of result " +
+                    argument.name + advice);
+    }
+  }
+}
+
+Graphs::Key Graphs::describe(const braid_rt_entry &entry, void **args) {
+  Key key = {reinterpret_cast<uintptr_t>(&entry)};
+  for (int64_t i = 0; i < entry.argumentCount; ++i) {
+    const braid_rt_argument &argument = entry.arguments[i];
+    if (argument.passing == BRAID_RT_SCALAR) {
+      uint64_t value[2] = {0, 0};
+      std::memcpy(value, args[i],
+                  static_cast<size_t>(braid_rt_dtype_size(argument.dtype)));
+      key.insert(key.end(), value, value + 2);
+      continue;
+    }
+    // A memref descriptor is nothing but words of 64 bits: two pointers, the
+    // offset, the sizes and the strides.
+    size_t words =
+        sizeof(braid_rt_memref) / 8 + 2 * static_cast<size_t>(argument.rank);
+    size_t old = key.size();
+    key.resize(old + words);
+    std::memcpy(&key[old], args[i], 8 * words);
+  }
+  return key;
+}
+
+size_t Graphs::KeyHash::operator()(const Key &key) const {
+  return std::hash<std::string_view>()(
+      {reinterpret_cast<const char *>(key.data()), 8 * key.size()});
+}
+
+//===----------------------------------------------------------------------===//
+// Recording and replay
+//===----------------------------------------------------------------------===//
+
+void Graphs::dropOldest() {
+  auto oldest = std::min_element(recordings.begin(), recordings.end(),
+                                 [](const auto &a, const auto &b) {
+                                   return a.second.lastUse < b.second.lastUse;
+                                 });
+  if (oldest->second.graph)
+    gpu.driver.graphExecDestroy(oldest->second.graph);
+  recordings.erase(oldest);
+}
+
+Graphs::Mode Graphs::begin(const braid_rt_entry &entry, void **args) {
+  Key key = describe(entry, args);
+  auto found = recordings.find(key);
+  if (found == recordings.end()) {
+    if (recordings.size() == capacity)
+      dropOldest();
+    recordings[std::move(key)].lastUse = ++uses;
+    return Mode::Run;
+  }
+  selected = &found->second;
+  selected->lastUse = ++uses;
+  if (selected->graph)
+    return Mode::Replay;
+  // Calls of other threads, such as allocations of other ranks, do not matter
+  // to this recording.
+  gpu.driver.check(
+      gpu.driver.streamBeginCapture(gpu.stream, CAPTURE_THREAD_LOCAL),
+      "cuStreamBeginCapture");
+  gpu.capturing = true;
+  return Mode::Record;
+}
+
+void Graphs::finish() {
+  Graph graph = nullptr;
+  gpu.capturing = false;
+  Result result = gpu.driver.streamEndCapture(gpu.stream, &graph);
+  if (result == ERROR_STREAM_CAPTURE_UNJOINED)
+    throw Error("the program cannot run as a graph: it does not wait for all "
+                "that it has started on other streams (" +
+                gpu.driver.describe(result) + ")");
+  if (result != SUCCESS)
+    throw Error("the program cannot run as a graph: cuStreamEndCapture "
+                "failed: " +
+                gpu.driver.describe(result));
+  result = gpu.driver.graphInstantiate(&selected->graph, graph,
+                                       GRAPH_USE_NODE_PRIORITY);
+  gpu.driver.graphDestroy(graph);
+  if (gpu.timeline)
+    selected->spans = gpu.timeline->keep();
+  if (result != SUCCESS) {
+    selected->graph = nullptr;
+    throw Error("the program cannot run as a graph: cuGraphInstantiate "
+                "failed: " +
+                gpu.driver.describe(result));
+  }
+}
+
+void Graphs::launch() {
+  gpu.driver.check(gpu.driver.graphLaunch(selected->graph, gpu.stream),
+                   "cuGraphLaunch");
+}
+
+void Graphs::forget() {
+  if (gpu.capturing) {
+    gpu.capturing = false;
+    Graph graph = nullptr;
+    gpu.driver.streamEndCapture(gpu.stream, &graph);
+    if (graph)
+      gpu.driver.graphDestroy(graph);
+  }
+  for (const auto &recording : recordings)
+    if (recording.second.graph)
+      gpu.driver.graphExecDestroy(recording.second.graph);
+  recordings.clear();
+  selected = nullptr;
+}

@@ -1,0 +1,83 @@
+//===- Graphs.h - Invocations recorded as graphs ----------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_DEVICE_GRAPHS_H
+#define BRAID_RUNTIME_CUDA_DEVICE_GRAPHS_H
+
+#include "CUDA/Device/Gpu.h"
+#include "braid-rt/Program.h"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace braid::rt::cuda {
+
+/// Invocations of one rank as graphs. The first invocation of an entry with
+/// some arguments runs as it is and makes what later ones only use; the second
+/// is recorded by stream capture, launches included that other streams got
+/// which wait for the compute stream and are awaited by it; later ones replay
+/// the recording. Arguments are the same when addresses, sizes, strides and
+/// scalars are.
+class Graphs {
+public:
+  explicit Graphs(Gpu &gpu) : gpu(gpu) {}
+  ~Graphs() { forget(); }
+  Graphs(const Graphs &) = delete;
+  Graphs &operator=(const Graphs &) = delete;
+
+  /// Throws an Error that says why where a program cannot run as a graph.
+  static void checkProgram(const braid_rt_program &program);
+
+  /// What an invocation does.
+  enum class Mode { Run, Record, Replay };
+
+  /// Chooses the mode, begins a recording, or selects the one to replay.
+  Mode begin(const braid_rt_entry &entry, void **args);
+
+  /// Ends a recording and selects it. Throws an Error that says what broke it.
+  void finish();
+
+  /// Launches the selected recording on the compute stream.
+  void launch();
+
+  /// What the timeline knows of the selected recording; null: nothing.
+  const Timeline::Recording *spans() const { return selected->spans.get(); }
+
+  /// Forgets everything, a recording that has begun included.
+  void forget();
+
+  /// The recordings that a device keeps, of all entries and arguments; it
+  /// forgets the one that it has not used for longest.
+  static constexpr size_t capacity = 16;
+
+private:
+  /// The entry and what stands in its arguments.
+  using Key = std::vector<uint64_t>;
+  struct KeyHash {
+    size_t operator()(const Key &key) const;
+  };
+  struct Recording {
+    GraphExec graph = nullptr; ///< Null until it has been recorded.
+    /// The spans of a trace; null without one.
+    std::shared_ptr<const Timeline::Recording> spans;
+    int64_t lastUse = 0;
+  };
+
+  static Key describe(const braid_rt_entry &entry, void **args);
+  void dropOldest();
+
+  Gpu &gpu;
+  std::unordered_map<Key, Recording, KeyHash> recordings;
+  Recording *selected = nullptr;
+  int64_t uses = 0;
+};
+
+} // namespace braid::rt::cuda
+
+#endif // BRAID_RUNTIME_CUDA_DEVICE_GRAPHS_H

@@ -1,0 +1,77 @@
+//===- Modules.h - Kernels and constants of programs ------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_DEVICE_MODULES_H
+#define BRAID_RUNTIME_CUDA_DEVICE_MODULES_H
+
+#include "CUDA/Device/Memory.h"
+#include "Core/Device.h"
+#include "braid-rt/Program.h"
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace braid::rt::cuda {
+
+/// What programs bring for a GPU: their images, all kernels of them loaded, and
+/// their constants.
+class Modules {
+public:
+  Modules(const Gpu &gpu, DeviceMemory &memory) : gpu(gpu), memory(memory) {}
+  ~Modules();
+  Modules(const Modules &) = delete;
+  Modules &operator=(const Modules &) = delete;
+
+  /// Loads the images and constants of a program. What stood at the same
+  /// addresses before, as a program that has been unloaded, is forgotten.
+  /// Throws an Error where the GPU cannot run an image.
+  void load(const braid_rt_program &program);
+
+  /// The bytes of device memory that the constants need.
+  static int64_t constantBytes(const braid_rt_device_program &program);
+
+  DevicePointer constant(const braid_rt_constant &constant) const;
+
+  /// Launches a kernel on the compute stream. Throws an Error that names it.
+  void launch(const braid_rt_kernel &kernel, const LaunchSize &size,
+              void **arguments, int64_t argumentCount);
+
+private:
+  struct Image {
+    Module module = nullptr;
+    std::unordered_map<std::string, Function> functions;
+  };
+  struct Kernel {
+    Function function = nullptr;
+    int64_t parameterCount = -1; ///< -1: unknown.
+    int64_t sharedLimit = 0;     ///< Of dynamic shared memory, as set now.
+  };
+
+  void checkChip(const braid_rt_image &image) const;
+  void loadImage(const braid_rt_image &image);
+  void loadConstants(const braid_rt_program &program);
+  void forget(const braid_rt_program &program);
+  void unload(Image &image);
+  int64_t countParameters(Function function) const;
+  Kernel &find(const braid_rt_kernel &kernel);
+  void allowShared(Kernel &kernel, int64_t bytes);
+
+  const Gpu &gpu;
+  DeviceMemory &memory;
+  std::unordered_map<const braid_rt_image *, Image> images;
+  /// By the addresses that launches name.
+  std::unordered_map<const braid_rt_kernel *, Kernel> kernels;
+  std::unordered_map<const braid_rt_constant *, DevicePointer> constants;
+  /// The memory of each program's constants.
+  std::unordered_map<const braid_rt_program *, DevicePointer> constantBlocks;
+};
+
+} // namespace braid::rt::cuda
+
+#endif // BRAID_RUNTIME_CUDA_DEVICE_MODULES_H

@@ -1,0 +1,40 @@
+//===- ProductTypes.h - Element types of matrix products --------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_DEVICE_PRODUCTTYPES_H
+#define BRAID_RUNTIME_CUDA_DEVICE_PRODUCTTYPES_H
+
+#include "CUDA/API/Blas.h"
+#include "Core/Device.h"
+
+#include <array>
+#include <string>
+
+namespace braid::rt::cuda {
+
+/// How the library computes products of an element type.
+struct Arithmetic {
+  int32_t dtype;
+  DataType type;
+  ComputeType compute;
+  DataType scale;
+  std::array<int32_t, 4> results; ///< Types of C, -1 behind the last one.
+};
+
+/// nullptr for a type of which there are no products.
+const Arithmetic *findArithmetic(int32_t dtype);
+
+/// Throws an Error that names the types unless the library has such products.
+const Arithmetic &checkTypes(const MatrixProduct &product);
+
+/// `bf16 matrices of 4096 x 128 and 128 x 64 (transposed B, gelu, bias)`.
+std::string describeProduct(const MatrixProduct &product);
+
+} // namespace braid::rt::cuda
+
+#endif // BRAID_RUNTIME_CUDA_DEVICE_PRODUCTTYPES_H

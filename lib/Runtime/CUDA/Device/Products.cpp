@@ -1,0 +1,291 @@
+//===- Products.cpp - Matrix products with cuBLASLt -----------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/Device/Products.h"
+#include "CUDA/Device/ProductTypes.h"
+#include "Core/Error.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+/// How many of the library's proposals are measured.
+static constexpr int mostCandidates = 8;
+
+Products::~Products() {
+  for (auto &plan : plans)
+    release(plan.second);
+  if (handle)
+    blas.destroy(handle);
+  closeMeasurement();
+  if (workspace)
+    gpu.driver.memFree(workspace);
+}
+
+void Products::prepare() {
+  if (isPrepared())
+    return;
+  if (!workspace)
+    workspace = memory.allocatePrivate(workspaceBytes,
+                                       "the workspace of matrix products");
+  openMeasurement();
+  blas.check(blas.create(&handle), "cublasLtCreate");
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+size_t Products::KeyHash::operator()(const Key &key) const {
+  return std::hash<std::string_view>()(
+      {reinterpret_cast<const char *>(key.data()), sizeof(Key)});
+}
+
+/// The greatest power of two up to 256 that divides an address.
+static int64_t alignmentOf(const void *pointer) {
+  auto address = reinterpret_cast<uintptr_t>(pointer) | 256;
+  return static_cast<int64_t>(address & -address);
+}
+
+MatrixLayout Products::layout(DataType type, int64_t rows, int64_t columns,
+                              int64_t leading, int64_t batch,
+                              int64_t stride) const {
+  MatrixLayout result = nullptr;
+  blas.check(blas.matrixLayoutCreate(&result, type, static_cast<uint64_t>(rows),
+                                     static_cast<uint64_t>(columns), leading),
+             "cublasLtMatrixLayoutCreate");
+  if (batch == 1)
+    return result;
+  auto count = static_cast<int32_t>(batch);
+  blas.check(blas.matrixLayoutSetAttribute(result, MATRIX_LAYOUT_BATCH_COUNT,
+                                           &count, sizeof(count)),
+             "cublasLtMatrixLayoutSetAttribute");
+  blas.check(blas.matrixLayoutSetAttribute(result,
+                                           MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                           &stride, sizeof(stride)),
+             "cublasLtMatrixLayoutSetAttribute");
+  return result;
+}
+
+static Epilogue epilogueOf(const braid_rt_product_options &options) {
+  unsigned bits = options.bias ? EPILOGUE_BIAS : 0;
+  if (options.epilogue == BRAID_RT_EPILOGUE_RELU)
+    bits |= EPILOGUE_RELU;
+  else if (options.epilogue == BRAID_RT_EPILOGUE_GELU)
+    bits |= EPILOGUE_GELU;
+  else if (options.epilogue != BRAID_RT_EPILOGUE_NONE)
+    throw Error("matmul with epilogue number " +
+                std::to_string(options.epilogue) +
+                ", expected 0 (none), 1 (relu) or 2 (gelu)");
+  return bits ? static_cast<Epilogue>(bits) : EPILOGUE_DEFAULT;
+}
+
+/// Stores a scalar as the library reads it.
+static void storeScale(double (&scale)[2], DataType type, double value) {
+  auto narrow = static_cast<float>(value);
+  if (type == R_32F || type == C_32F)
+    std::memcpy(scale, &narrow, sizeof(narrow));
+  else
+    scale[0] = value;
+}
+
+void Products::describe(Plan &plan, const MatrixProduct &p) const {
+  const Arithmetic &arithmetic = checkTypes(p);
+  if (p.batch > std::numeric_limits<int32_t>::max())
+    throw Error("matmul: the batch is " + std::to_string(p.batch) +
+                ", expected at most 2147483647");
+  ComputeType compute = arithmetic.compute;
+  if (gpu.options.tf32 && arithmetic.type == R_32F)
+    compute = COMPUTE_32F_FAST_TF32;
+  blas.check(blas.matmulDescCreate(&plan.desc, compute, arithmetic.scale),
+             "cublasLtMatmulDescCreate");
+  if (p.transposeB)
+    set(plan.desc, MATMUL_DESC_TRANSA, OPERATION_T);
+  if (p.transposeA)
+    set(plan.desc, MATMUL_DESC_TRANSB, OPERATION_T);
+  set(plan.desc, MATMUL_DESC_EPILOGUE, epilogueOf(p.options));
+  DataType result = findArithmetic(p.options.resultDtype)->type;
+  if (p.options.bias)
+    set(plan.desc, MATMUL_DESC_BIAS_DATA_TYPE, result);
+  if (p.options.multiprocessors > 0)
+    set(plan.desc, MATMUL_DESC_SM_COUNT_TARGET,
+        std::min(p.options.multiprocessors, gpu.multiprocessors));
+  plan.a = layout(arithmetic.type, p.transposeB ? p.k : p.n,
+                  p.transposeB ? p.n : p.k, p.ldb, p.batch, p.strideB);
+  plan.b = layout(arithmetic.type, p.transposeA ? p.m : p.k,
+                  p.transposeA ? p.k : p.m, p.lda, p.batch, p.strideA);
+  // The library never reads a C of 8 bits.
+  plan.c = layout(result == R_8F_E4M3 ? R_16BF : result, p.n, p.m, p.ldc,
+                  p.batch, p.strideC);
+  plan.d = layout(result, p.n, p.m, p.ldc, p.batch, p.strideC);
+  storeScale(plan.alpha, arithmetic.scale, 1.0);
+  storeScale(plan.beta, arithmetic.scale, p.beta);
+}
+
+void Products::release(Plan &plan) const {
+  for (MatrixLayout layout : {plan.a, plan.b, plan.c, plan.d})
+    if (layout)
+      blas.matrixLayoutDestroy(layout);
+  if (plan.desc)
+    blas.matmulDescDestroy(plan.desc);
+}
+
+std::vector<MatmulHeuristicResult>
+Products::propose(const Plan &plan, const MatrixProduct &product,
+                  const Key &key) const {
+  MatmulPreference preference = nullptr;
+  blas.check(blas.matmulPreferenceCreate(&preference),
+             "cublasLtMatmulPreferenceCreate");
+  auto prefer = [&](MatmulPreferenceAttribute attribute, auto value) {
+    blas.check(blas.matmulPreferenceSetAttribute(preference, attribute, &value,
+                                                 sizeof(value)),
+               "cublasLtMatmulPreferenceSetAttribute");
+  };
+  prefer(MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<size_t>(workspaceBytes));
+  // The operands of the library are B, A, C, C.
+  prefer(MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, static_cast<uint32_t>(key[15]));
+  prefer(MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, static_cast<uint32_t>(key[14]));
+  prefer(MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, static_cast<uint32_t>(key[16]));
+  prefer(MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<uint32_t>(key[16]));
+  std::vector<MatmulHeuristicResult> results(mostCandidates);
+  int count = 0;
+  BlasStatus status = blas.matmulAlgoGetHeuristic(
+      handle, plan.desc, plan.a, plan.b, plan.c, plan.d, preference,
+      mostCandidates, results.data(), &count);
+  blas.matmulPreferenceDestroy(preference);
+  results.resize(status == BLAS_SUCCESS ? static_cast<size_t>(count) : 0);
+  results.erase(std::remove_if(results.begin(), results.end(),
+                               [](const MatmulHeuristicResult &result) {
+                                 return result.state != BLAS_SUCCESS;
+                               }),
+                results.end());
+  if (!results.empty())
+    return results;
+  std::string hint;
+  if (product.dtype == BRAID_RT_F8E4M3FN)
+    hint = "; products of f8 want sizes that are multiples of 16 and, below "
+           "compute capability 10.0, an untransposed A and a transposed B";
+  throw Error("matmul of " + describeProduct(product) +
+              ": cuBLASLt has no "
+              "algorithm for it on " +
+              gpu.name + " (" + blas.getStatusName(status) + ")" + hint);
+}
+
+Products::Plan &Products::find(const MatrixProduct &p,
+                               const Operands &operands) {
+  int64_t beta = 0;
+  std::memcpy(&beta, &p.beta, sizeof(beta));
+  Key key = {p.dtype,
+             (p.transposeA ? 1 : 0) | (p.transposeB ? 2 : 0) |
+                 (p.options.bias ? 4 : 0) | (p.options.epilogue << 3),
+             p.batch,
+             p.m,
+             p.n,
+             p.k,
+             p.lda,
+             p.ldb,
+             p.ldc,
+             p.strideA,
+             p.strideB,
+             p.strideC,
+             beta,
+             (int64_t(p.options.multiprocessors) << 32) | p.options.resultDtype,
+             alignmentOf(operands.a),
+             alignmentOf(operands.b),
+             alignmentOf(operands.c)};
+  auto found = plans.find(key);
+  if (found != plans.end())
+    return found->second;
+  Plan plan;
+  try {
+    describe(plan, p);
+    if (p.options.bias)
+      set(plan.desc, MATMUL_DESC_BIAS_POINTER, p.options.bias);
+    plan.bias = p.options.bias;
+    std::vector<MatmulHeuristicResult> candidates = propose(plan, p, key);
+    size_t choice = 0;
+    // A measurement waits for the stream, which a recording cannot.
+    if (gpu.options.measureProducts && candidates.size() > 1 &&
+        !gpu.capturing) {
+      std::string text = gpu.model;
+      for (int64_t value : key)
+        text += ' ' + std::to_string(value);
+      choice = static_cast<size_t>(gpu.hooks.chooseAlgorithm(
+          text, [&]() { return measure(plan, p, candidates); }));
+    }
+    plan.algorithm =
+        candidates[choice < candidates.size() ? choice : 0].algorithm;
+  } catch (const Error &) {
+    release(plan);
+    throw;
+  }
+  return plans.emplace(key, plan).first->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Multiplication
+//===----------------------------------------------------------------------===//
+
+BlasStatus Products::run(const Plan &plan, const Operands &operands,
+                         const MatmulAlgorithm &algorithm,
+                         Stream stream) const {
+  return blas.matmul(handle, plan.desc, plan.alpha, operands.b, plan.a,
+                     operands.a, plan.b, plan.beta, operands.c, plan.c,
+                     operands.c, plan.d, &algorithm, operands.workspace,
+                     static_cast<size_t>(workspaceBytes), stream);
+}
+
+/// The product without a middle dimension: C = beta C.
+void Products::multiplyByNothing(const MatrixProduct &p, void *c) const {
+  checkTypes(p);
+  bool isPlain = epilogueOf(p.options) == EPILOGUE_DEFAULT;
+  if (p.beta == 1 && isPlain)
+    return;
+  // Both relu and gelu of 0 are 0.
+  if (p.beta != 0 || p.options.bias)
+    throw Error("matmul of " + describeProduct(p) +
+                ": without a middle dimension a product has no bias, and beta "
+                "is 0, or 1 without an epilogue");
+  int64_t size = braid_rt_dtype_size(p.options.resultDtype);
+  for (int64_t i = 0; i < p.batch; ++i)
+    gpu.driver.check(gpu.driver.memsetD2D8Async(
+                         reinterpret_cast<DevicePointer>(c) +
+                             static_cast<DevicePointer>(i * p.strideC * size),
+                         static_cast<size_t>(p.ldc * size), 0,
+                         static_cast<size_t>(p.n * size),
+                         static_cast<size_t>(p.m), gpu.stream),
+                     "cuMemsetD2D8Async");
+}
+
+void Products::multiply(MatrixProduct product, const void *a, const void *b,
+                        void *c) {
+  prepare();
+  if (product.options.multiprocessors == 0)
+    product.options.multiprocessors = gpu.options.productMultiprocessors;
+  if (product.k == 0) {
+    multiplyByNothing(product, c);
+    gpu.checkCapture("matmul");
+    return;
+  }
+  Operands operands = {a, b, c, reinterpret_cast<void *>(workspace)};
+  Plan &plan = find(product, operands);
+  if (plan.bias != product.options.bias) {
+    set(plan.desc, MATMUL_DESC_BIAS_POINTER, product.options.bias);
+    plan.bias = product.options.bias;
+  }
+  BlasStatus status = run(plan, operands, plan.algorithm, gpu.stream);
+  if (status != BLAS_SUCCESS)
+    throw Error("matmul of " + describeProduct(product) + " on " + gpu.name +
+                ": cublasLtMatmul failed: " + blas.getStatusName(status) +
+                " (" + blas.getStatusString(status) + ")");
+  gpu.checkCapture("matmul");
+}

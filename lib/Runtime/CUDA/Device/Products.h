@@ -1,0 +1,105 @@
+//===- Products.h - Matrix products with cuBLASLt ---------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_DEVICE_PRODUCTS_H
+#define BRAID_RUNTIME_CUDA_DEVICE_PRODUCTS_H
+
+#include "CUDA/API/Blas.h"
+#include "CUDA/Device/Memory.h"
+#include "Core/Device.h"
+
+#include <array>
+#include <unordered_map>
+#include <vector>
+
+namespace braid::rt::cuda {
+
+/// Matrix products on the compute stream. Everything that a product needs is
+/// made at its first use and kept: descriptors, and the algorithm, which is the
+/// library's first proposal or the fastest of its first eight.
+class Products {
+public:
+  Products(const Blas &blas, const Gpu &gpu, DeviceMemory &memory)
+      : blas(blas), gpu(gpu), memory(memory) {}
+  ~Products();
+  Products(const Products &) = delete;
+  Products &operator=(const Products &) = delete;
+
+  /// The device memory that prepare allocates: one workspace, as products run
+  /// one after the other on the compute stream.
+  static constexpr int64_t workspaceBytes = int64_t(64) << 20;
+
+  /// Whether prepare has been called.
+  bool isPrepared() const { return handle != nullptr; }
+  void prepare();
+
+  /// Multiplies, after checkProduct. Throws an Error where the library has no
+  /// such product.
+  void multiply(MatrixProduct product, const void *a, const void *b, void *c);
+
+private:
+  /// All that a plan depends on: the product without the bias' address, and the
+  /// alignments of A, B and C.
+  using Key = std::array<int64_t, 17>;
+  struct KeyHash {
+    size_t operator()(const Key &key) const;
+  };
+  struct Operands {
+    const void *a, *b;
+    void *c, *workspace;
+  };
+  /// A product as the library sees it: column-major, so that the operands have
+  /// changed places and C is the transposed result.
+  struct Plan {
+    MatmulDesc desc = nullptr;
+    MatrixLayout a = nullptr, b = nullptr, c = nullptr, d = nullptr;
+    MatmulAlgorithm algorithm = {};
+    double alpha[2] = {}, beta[2] = {}; ///< In the type of the accumulation.
+    const void *bias = nullptr;         ///< As `desc` has it now.
+  };
+
+  Plan &find(const MatrixProduct &product, const Operands &operands);
+  void describe(Plan &plan, const MatrixProduct &product) const;
+  MatrixLayout layout(DataType type, int64_t rows, int64_t columns,
+                      int64_t leading, int64_t batch, int64_t stride) const;
+  std::vector<MatmulHeuristicResult>
+  propose(const Plan &plan, const MatrixProduct &product, const Key &key) const;
+  BlasStatus run(const Plan &plan, const Operands &operands,
+                 const MatmulAlgorithm &algorithm, Stream stream) const;
+  void multiplyByNothing(const MatrixProduct &product, void *c) const;
+  void release(Plan &plan) const;
+
+  // Measurements use a stream and memory of their own: they wait for nothing
+  // that another rank has to do first.
+  void openMeasurement();
+  void closeMeasurement();
+  int32_t measure(Plan &plan, const MatrixProduct &product,
+                  const std::vector<MatmulHeuristicResult> &candidates);
+  float time(const Plan &plan, const Operands &operands,
+             const MatmulAlgorithm &algorithm);
+
+  template <typename Value>
+  void set(MatmulDesc desc, MatmulDescAttribute attribute, Value value) const {
+    blas.check(
+        blas.matmulDescSetAttribute(desc, attribute, &value, sizeof(value)),
+        "cublasLtMatmulDescSetAttribute");
+  }
+
+  const Blas &blas;
+  const Gpu &gpu;
+  DeviceMemory &memory;
+  BlasHandle handle = nullptr;
+  DevicePointer workspace = 0;
+  Stream measuring = nullptr;
+  Event begin = nullptr, end = nullptr; ///< Of a measurement.
+  std::unordered_map<Key, Plan, KeyHash> plans;
+};
+
+} // namespace braid::rt::cuda
+
+#endif // BRAID_RUNTIME_CUDA_DEVICE_PRODUCTS_H

@@ -1,0 +1,47 @@
+//===- Failure.cpp - Why a world ends -------------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/Failures/Failure.h"
+#include "Core/Bytes.h"
+
+#include <algorithm>
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+bool Failure::concerns(int32_t rank) const {
+  return std::count(members.begin(), members.end(), rank) > 0;
+}
+
+std::string Failure::textFor(int32_t rank) const {
+  if (concerns(rank) || (cause < 0 && members.empty()))
+    return text;
+  return "rank " + std::to_string(cause < 0 ? members.front() : cause) +
+         " failed: " + text;
+}
+
+std::string Failure::encode() const {
+  return Writer()
+      .put(text)
+      .put(members)
+      .put(cause)
+      .put(meeting)
+      .put(sequence)
+      .bytes;
+}
+
+Failure Failure::decode(const std::string &bytes) {
+  Reader reader(bytes);
+  Failure failure;
+  failure.text = reader.getText();
+  failure.members = reader.getList<int32_t>();
+  failure.cause = reader.get<int32_t>();
+  failure.meeting = reader.get<uint64_t>();
+  failure.sequence = reader.get<int64_t>();
+  return failure;
+}

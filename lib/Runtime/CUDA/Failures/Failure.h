@@ -1,0 +1,38 @@
+//===- Failure.h - Why a world ends -----------------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_FAILURES_FAILURE_H
+#define BRAID_RUNTIME_CUDA_FAILURES_FAILURE_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace braid::rt::cuda {
+
+/// The failure that ended the world. Later ones are ignored.
+struct Failure {
+  std::string text;             ///< Without a prefix.
+  std::vector<int32_t> members; ///< Whose operation it is; empty: of no one's.
+  int32_t cause = -1;           ///< The rank that failed; -1: no single one.
+  /// The operation that cannot end, as OpenOperation counts it; 0: none.
+  uint64_t meeting = 0;
+  int64_t sequence = 0;
+
+  /// Whether the rank takes part in the failure; others fail as a consequence.
+  bool concerns(int32_t rank) const;
+  /// What the rank is told.
+  std::string textFor(int32_t rank) const;
+
+  std::string encode() const;
+  static Failure decode(const std::string &bytes);
+};
+
+} // namespace braid::rt::cuda
+
+#endif // BRAID_RUNTIME_CUDA_FAILURES_FAILURE_H

@@ -1,0 +1,262 @@
+//===- Investigation.cpp - Why an operation does not end ------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/Failures/Status.h"
+#include "Core/Deadlock.h"
+
+#include <algorithm>
+#include <iterator>
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+/// The rank's open operation that meets `operation`, where it has one.
+static const OpenOperation *findOpen(const RankStatus &status,
+                                     const OpenOperation &operation) {
+  for (const OpenOperation &other : status.open)
+    if (other.meeting == operation.meeting &&
+        other.sequence == operation.sequence)
+      return &other;
+  return nullptr;
+}
+
+/// Whether another member has started its side.
+static bool hasStarted(const RankStatus &member,
+                       const OpenOperation &operation) {
+  auto counter = member.started.find(operation.otherQueue);
+  return counter != member.started.end() &&
+         counter->second >= operation.sequence;
+}
+
+static Failure failureOf(const OpenOperation &operation) {
+  Failure failure;
+  failure.members = operation.members;
+  failure.meeting = operation.meeting;
+  failure.sequence = operation.sequence;
+  return failure;
+}
+
+//===----------------------------------------------------------------------===//
+// Disagreement and departure
+//===----------------------------------------------------------------------===//
+
+static Failure disagreement(const OpenOperation &a, int32_t rankOfA,
+                            const OpenOperation &b, int32_t rankOfB,
+                            const std::string &more = "") {
+  // Names the lower rank first, so that all ranks report the same text.
+  bool swap = rankOfB < rankOfA && more.empty();
+  Failure failure = failureOf(a);
+  failure.text = (swap ? describeDisagreement(a.describeMeeting(), rankOfB,
+                                              b.text, rankOfA, a.text)
+                       : describeDisagreement(a.describeMeeting(), rankOfA,
+                                              a.text, rankOfB, b.text)) +
+                 more;
+  return failure;
+}
+
+/// What members of an all_to_all expect from each other.
+static std::optional<Failure> findSplits(const Statuses &statuses,
+                                         const OpenOperation &operation) {
+  size_t size = operation.members.size();
+  std::vector<const OpenOperation *> all;
+  for (int32_t member : operation.members) {
+    auto status = statuses.find(member);
+    const OpenOperation *open = status == statuses.end()
+                                    ? nullptr
+                                    : findOpen(status->second, operation);
+    if (!open || open->sent.size() != size || open->expected.size() != size)
+      return std::nullopt;
+    all.push_back(open);
+  }
+  for (size_t i = 0; i < size; ++i)
+    for (size_t j = 0; j < size; ++j)
+      if (all[i]->sent[j] != all[j]->expected[i])
+        return disagreement(
+            *all[i], operation.members[i], *all[j], operation.members[j],
+            describeSplitDisagreement(operation.members[i], all[i]->sent[j],
+                                      operation.members[j],
+                                      all[j]->expected[i]));
+  return std::nullopt;
+}
+
+std::optional<Failure>
+braid::rt::cuda::compareMembers(const Statuses &statuses,
+                                const OpenOperation &operation, int32_t rank,
+                                int32_t member) {
+  auto found = statuses.find(member);
+  if (member == rank || found == statuses.end())
+    return std::nullopt;
+  const RankStatus &other = found->second;
+  if (const OpenOperation *open = findOpen(other, operation)) {
+    if (open->fingerprint != operation.fingerprint)
+      return disagreement(operation, rank, *open, member);
+    return std::nullopt;
+  }
+  if (other.failed || other.ended < operation.invocation ||
+      hasStarted(other, operation))
+    return std::nullopt;
+  Failure failure = failureOf(operation);
+  failure.text = describeDeparted(member, operation.describeMeeting()) + "; " +
+                 describeWaiting({rank}, operation.text);
+  return failure;
+}
+
+static std::optional<Failure> findProblemOf(const Statuses &statuses,
+                                            int32_t rank,
+                                            const OpenOperation &operation) {
+  for (int32_t member : operation.members)
+    if (std::optional<Failure> problem =
+            compareMembers(statuses, operation, rank, member))
+      return problem;
+  return operation.sent.empty() ? std::nullopt
+                                : findSplits(statuses, operation);
+}
+
+std::optional<Failure> braid::rt::cuda::findProblem(const Statuses &statuses) {
+  for (const auto &[rank, status] : statuses)
+    for (const OpenOperation &operation : status.open)
+      if (std::optional<Failure> problem =
+              findProblemOf(statuses, rank, operation))
+        return problem;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Deadlock
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What ranks and lanes wait for. A lane is a rank's queue of operations of one
+/// communicator: it waits while its first operations cannot end.
+class WaitGraph {
+public:
+  WaitGraph(const Statuses &statuses, int32_t worldSize)
+      : statuses(statuses), worldSize(worldSize) {
+    for (const auto &[rank, status] : statuses)
+      for (const OpenOperation &operation : status.open)
+        lanes[{rank, operation.lane}].push_back(&operation);
+    for (const auto &entry : lanes)
+      waiting[nodeOf(entry.first)] = findMissing(entry.first, entry.second);
+    for (const auto &[rank, status] : statuses)
+      for (const OpenOperation &operation : status.open)
+        if (operation.awaited)
+          waiting[rank].push_back(nodeOf({rank, operation.lane}));
+  }
+
+  /// The ranks that wait for ever, each with an operation that it waits for.
+  std::map<int32_t, const OpenOperation *> findStuck() const {
+    std::vector<int32_t> nodes = findDeadlocked(waiting);
+    std::map<int32_t, const OpenOperation *> stuck;
+    for (const auto &[rank, status] : statuses)
+      for (const OpenOperation &operation : status.open)
+        if (operation.awaited &&
+            std::binary_search(nodes.begin(), nodes.end(),
+                               nodeOf({rank, operation.lane})))
+          stuck.emplace(rank, &operation);
+    return stuck;
+  }
+
+private:
+  /// The rank and the number of its lane.
+  using LaneKey = std::pair<int32_t, uint64_t>;
+  using Queue = std::vector<const OpenOperation *>;
+
+  /// Lanes are numbered after the ranks.
+  int32_t nodeOf(const LaneKey &key) const {
+    return worldSize +
+           static_cast<int32_t>(std::distance(lanes.begin(), lanes.find(key)));
+  }
+
+  /// Whether the operation is one of those at the front of its lane, which were
+  /// issued together.
+  bool isInFront(int32_t rank, const OpenOperation &operation) const {
+    const Queue &queue = lanes.at({rank, operation.lane});
+    return operation.issue == queue.front()->issue;
+  }
+
+  std::vector<int32_t> findMissing(const LaneKey &key,
+                                   const Queue &queue) const {
+    std::vector<int32_t> missing;
+    for (const OpenOperation *operation : queue) {
+      if (!isInFront(key.first, *operation))
+        break;
+      for (int32_t member : operation->members) {
+        auto status = statuses.find(member);
+        if (member == key.first || status == statuses.end())
+          continue;
+        const OpenOperation *own = findOpen(status->second, *operation);
+        if (!own && !hasStarted(status->second, *operation))
+          missing.push_back(member);
+        else if (own && !isInFront(member, *own))
+          missing.push_back(nodeOf({member, own->lane}));
+      }
+    }
+    return missing;
+  }
+
+  const Statuses &statuses;
+  const int32_t worldSize;
+  std::map<LaneKey, Queue> lanes;
+  WaitingRanks waiting; ///< By rank or lane.
+};
+} // namespace
+
+std::optional<Deadlock> braid::rt::cuda::findDeadlock(const Statuses &statuses,
+                                                      int32_t worldSize) {
+  std::map<int32_t, std::string> operations;
+  Deadlock deadlock;
+  for (const auto &[rank, operation] :
+       WaitGraph(statuses, worldSize).findStuck()) {
+    operations[rank] = operation->text;
+    deadlock.waits[rank] = statuses.at(rank).wait;
+    deadlock.failure.members.push_back(rank);
+  }
+  if (operations.empty())
+    return std::nullopt;
+  deadlock.failure.text = describeDeadlock(operations, worldSize);
+  return deadlock;
+}
+
+//===----------------------------------------------------------------------===//
+// Timeout
+//===----------------------------------------------------------------------===//
+
+Failure braid::rt::cuda::describeTimedOut(const Statuses &statuses,
+                                          const OpenOperation &late,
+                                          int64_t timeoutNs) {
+  std::vector<int32_t> present, missing, silent;
+  std::string whereabouts;
+  for (int32_t member : late.members) {
+    auto found = statuses.find(member);
+    if (found == statuses.end()) {
+      silent.push_back(member);
+      continue;
+    }
+    const RankStatus &status = found->second;
+    const OpenOperation *own = findOpen(status, late);
+    if (own || hasStarted(status, late)) {
+      present.push_back(member);
+      continue;
+    }
+    missing.push_back(member);
+    if (status.wait && !status.open.empty())
+      whereabouts += "; " + describeWaiting({member}, status.open[0].text);
+  }
+  Failure failure = failureOf(late);
+  failure.text = describeTimeout(timeoutNs);
+  if (!missing.empty())
+    failure.text +=
+        describeMissing(missing, late.describeMeeting()) + whereabouts + "; ";
+  if (!silent.empty())
+    failure.text += listRanks(silent) + (silent.size() == 1 ? " does" : " do") +
+                    " not answer; ";
+  failure.text += describeWaiting(present, late.text);
+  if (missing.empty() && silent.empty())
+    failure.text += ", which all have started and which does not end";
+  return failure;
+}

@@ -1,0 +1,89 @@
+//===- Status.h - What ranks tell about themselves --------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_FAILURES_STATUS_H
+#define BRAID_RUNTIME_CUDA_FAILURES_STATUS_H
+
+#include "CUDA/Failures/Failure.h"
+#include "Core/Messages.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace braid::rt::cuda {
+
+/// An operation that a rank has started and that has not ended.
+struct OpenOperation {
+  /// Where it meets those of other members: a communicator, or a sender and a
+  /// receiver of one. A side of a message is counted in `ownQueue`.
+  uint64_t meeting = 0;
+  uint64_t ownQueue = 0, otherQueue = 0;
+  uint64_t lane = 0; ///< Operations of a lane end in their order.
+  std::string group; ///< The group's name.
+  bool isMessage = false;
+  /// The wait of the rank's thread ends after this operation only.
+  bool awaited = false;
+  std::vector<int32_t> members; ///< World ranks; sender and receiver.
+  int64_t sequence = 0;
+  int64_t invocation = 0;
+  int64_t issue = 0; ///< Equal for messages that were issued together.
+  uint64_t fingerprint = 0;
+  std::string text;                    ///< Of describeOperation.
+  std::vector<int64_t> sent, expected; ///< Splits, by member.
+
+  Meeting describeMeeting() const { return {group, isMessage, sequence}; }
+};
+
+/// What a rank is doing.
+struct RankStatus {
+  int32_t rank = 0;
+  int64_t begun = 0, ended = 0; ///< Invocations.
+  bool failed = false;
+  /// The number of the wait for its device that its thread is in; 0 for none.
+  int64_t wait = 0;
+  std::map<uint64_t, int64_t> started; ///< By queue.
+  std::vector<OpenOperation> open;     ///< By lane, in their order.
+};
+
+std::string encode(const RankStatus &status);
+RankStatus decodeRankStatus(const std::string &bytes);
+
+/// What all ranks do, as far as it is known.
+using Statuses = std::map<int32_t, RankStatus>;
+
+/// Why an operation never can end: members run different operations, or one has
+/// ended its program without it. Empty if all operations may still end.
+std::optional<Failure> findProblem(const Statuses &statuses);
+
+/// The same for one operation of a rank and one other member.
+std::optional<Failure> compareMembers(const Statuses &statuses,
+                                      const OpenOperation &operation,
+                                      int32_t rank, int32_t member);
+
+/// Ranks that wait for each other for ever, whatever the others do.
+struct Deadlock {
+  std::map<int32_t, int64_t> waits; ///< The numbers of the ranks' waits.
+  Failure failure;
+};
+
+/// The deadlock of as many ranks as possible. Statuses of different times may
+/// show one that there never was, unless a second round, asked for after the
+/// first one has ended, finds the same waits.
+std::optional<Deadlock> findDeadlock(const Statuses &statuses,
+                                     int32_t worldSize);
+
+/// An operation has not ended in time.
+Failure describeTimedOut(const Statuses &statuses, const OpenOperation &late,
+                         int64_t timeoutNs);
+
+} // namespace braid::rt::cuda
+
+#endif // BRAID_RUNTIME_CUDA_FAILURES_STATUS_H

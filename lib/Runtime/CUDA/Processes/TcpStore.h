@@ -1,0 +1,85 @@
+//===- TcpStore.h - The store of a launcher's processes ---------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_RUNTIME_CUDA_PROCESSES_TCPSTORE_H
+#define BRAID_RUNTIME_CUDA_PROCESSES_TCPSTORE_H
+
+#include "CUDA/Processes/Connection.h"
+#include "CUDA/Processes/Store.h"
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace braid::rt::cuda {
+
+/// Rank 0 serves all others: it gathers what they exchange and passes on what
+/// they post. One thread in each process receives.
+class TcpStore final : public Store {
+public:
+  TcpStore(const Launch &launch, int64_t timeoutNs, StoreListener &listener);
+  ~TcpStore() override;
+
+  std::vector<std::string> exchange(const std::string &bytes) override;
+  void post(const std::string &bytes) override;
+  void interrupt(const std::string &text) override;
+
+private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  /// What has come for one exchange; on rank 0.
+  struct Gathering {
+    std::vector<std::optional<std::string>> parts;
+    size_t arrived = 0;
+    int64_t beganNs = 0;
+  };
+
+  void connectToServer();
+  void serve();
+  void wakeThread();
+  void waitForSockets(Lock &lock);
+  void acceptAll();
+  void dropClosed(Lock &lock);
+  void handle(Lock &lock, Connection &from, Frame &&frame);
+  void handleHello(Connection &from, const Frame &frame);
+  void refuse(Connection &from, const std::string &why);
+  void deliver(Lock &lock, int32_t process, const std::string &bytes);
+  void gather(int32_t process, int64_t number, std::string &&bytes);
+  void giveUpLateExchanges();
+  void fail(const std::string &text);
+  void sendTo(int32_t process, const Frame &frame);
+  void sendToAll(const Frame &frame, int32_t except);
+  bool allHaveLeft() const;
+  std::string describeAbsent(const Gathering &gathering) const;
+  std::string place() const;
+
+  const Launch launch;
+  const int64_t timeoutNs;
+  StoreListener &listener;
+
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  /// To the clients on rank 0, to rank 0 elsewhere.
+  std::vector<std::unique_ptr<Connection>> connections;
+  std::map<int64_t, Gathering> gatherings;             ///< On rank 0.
+  std::vector<bool> joined;                            ///< On rank 0.
+  std::map<int64_t, std::vector<std::string>> results; ///< By exchange.
+  int64_t exchanges = 0;
+  bool welcome = false;
+  std::string failure; ///< Why exchanges fail.
+  bool stopping = false;
+  int listenSocket = -1;
+  int wakeSocket = -1;
+  std::thread thread;
+};
+
+} // namespace braid::rt::cuda
+
+#endif // BRAID_RUNTIME_CUDA_PROCESSES_TCPSTORE_H
