@@ -533,8 +533,9 @@ def SplitReductionsPass
   let description = [{
     A reduction on buffers that has too few results for all multiprocessors
     becomes two: the first reduces parts into a buffer of its own, the second
-    reduces what the first leaves. `convert-linalg-to-gpu` does the same; here it
-    happens before `braid-plan-memory`, which places the buffer in the arena.
+    reduces what the first leaves. It runs before
+    `braid-plan-memory`, which places the buffer in the arena, and before
+    `convert-linalg-to-gpu`, which makes kernels of the two.
     The order of the operands is fixed, so the bits are the same in every run.
 
     Before:
