@@ -249,8 +249,9 @@ LogicalResult Rotator::rotate(LoopLikeOpInterface op) {
 struct RotateLoopBuffersPass
     : public braid::impl::RotateLoopBuffersPassBase<RotateLoopBuffersPass> {
   void runOnOperation() override {
-    if (failed(rotateLoopBuffers(getOperation())))
-      signalPassFailure();
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+      if (failed(rotateLoopBuffers(function)))
+        return signalPassFailure();
   }
 };
 

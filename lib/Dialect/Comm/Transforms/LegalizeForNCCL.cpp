@@ -26,6 +26,11 @@ using namespace braid::comm;
 
 namespace {
 
+/// The largest group whose members gather all operands of a bitwise reduction.
+/// A ring moves the operand once for each other member then, and 16 times for
+/// bits that are reduced as bytes, however many members there are.
+constexpr int64_t kMostGathered = 16;
+
 bool isBitwise(std::optional<ReductionKind> reduction) {
   return reduction == ReductionKind::band || reduction == ReductionKind::bor ||
          reduction == ReductionKind::bxor;
@@ -100,6 +105,63 @@ Value moveDim(ImplicitLocOpBuilder &b, Value input, int64_t from, int64_t to) {
       ->getResult(0);
 }
 
+/// The bits of `input` as bytes, those of each number along a new dimension 0.
+Value unpackBits(ImplicitLocOpBuilder &b, Value input) {
+  RankedTensorType type = getTensorType(input);
+  Type element = type.getElementType(), byte = b.getI8Type();
+  unsigned width = type.getElementTypeBitWidth();
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin(), width);
+  Value empty = tensor::EmptyOp::create(b, shape, byte);
+  AffineMap all = b.getMultiDimIdentityMap(shape.size());
+  SmallVector<utils::IteratorType> iterators(shape.size(),
+                                             utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, empty.getType(), input, empty,
+             ArrayRef<AffineMap>{all.dropResult(0), all}, iterators,
+             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+               ImplicitLocOpBuilder inner(loc, builder);
+               Value place = linalg::IndexOp::create(inner, 0);
+               place = arith::IndexCastOp::create(inner, element, place);
+               Value bit = arith::ShRUIOp::create(inner, arguments[0], place);
+               if (width > 1)
+                 bit = arith::TruncIOp::create(inner, inner.getI1Type(), bit);
+               bit = arith::ExtUIOp::create(inner, byte, bit);
+               linalg::YieldOp::create(inner, bit);
+             })
+      .getResult(0);
+}
+
+/// Makes numbers of `element` of the lowest bits of the bytes along dimension 0
+/// of `input`.
+Value packBits(ImplicitLocOpBuilder &b, Value input, IntegerType element) {
+  RankedTensorType type = getTensorType(input);
+  Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(element, 0));
+  Value empty =
+      tensor::EmptyOp::create(b, type.getShape().drop_front(), element);
+  Value init = linalg::FillOp::create(b, zero, empty).getResult(0);
+  AffineMap all = b.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  iterators.front() = utils::IteratorType::reduction;
+  return linalg::GenericOp::create(
+             b, init.getType(), input, init,
+             ArrayRef<AffineMap>{all, all.dropResult(0)}, iterators,
+             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+               ImplicitLocOpBuilder inner(loc, builder);
+               Value bit = arith::TruncIOp::create(inner, inner.getI1Type(),
+                                                   arguments[0]);
+               if (element.getWidth() > 1)
+                 bit = arith::ExtUIOp::create(inner, element, bit);
+               Value place = linalg::IndexOp::create(inner, 0);
+               place = arith::IndexCastOp::create(inner, element, place);
+               bit = arith::ShLIOp::create(inner, bit, place);
+               linalg::YieldOp::create(inner, Value(arith::OrIOp::create(
+                                                  inner, arguments[1], bit)));
+             })
+      .getResult(0);
+}
+
 /// Combines the parts of `input` along dimension 0 bit by bit.
 Value reduceBits(ImplicitLocOpBuilder &b, Value input, ReductionKind kind) {
   RankedTensorType type = getTensorType(input);
@@ -144,9 +206,10 @@ public:
 
 private:
   LogicalResult check();
-  LogicalResult prepare(Value &source, Finish &finish, Type result);
+  void prepare(Value &source, Finish &finish, Type result);
   void prepareElements(Value &source, Finish &finish);
-  LogicalResult gatherBits(Value &source, Finish &finish, Type result);
+  void gatherBits(Value &source, Finish &finish, Type result);
+  void reduceUnpackedBits(Value &source, Finish &finish);
   void replace(ArrayRef<Value> sources, ArrayRef<Finish> finishes);
   Operation *createStart(ArrayRef<Value> sources, ArrayRef<Type> results);
   int64_t getDim() {
@@ -214,9 +277,21 @@ LogicalResult Legalizer::check() {
   return success();
 }
 
-/// Gathers the operands of all members, to be combined after the wait.
-LogicalResult Legalizer::gatherBits(Value &source, Finish &finish,
-                                    Type result) {
+/// Reduces the bits as bytes, whatever the size of the group is.
+void Legalizer::reduceUnpackedBits(Value &source, Finish &finish) {
+  // The lowest bit of a sum is right even where the sum overflows.
+  newReduction = reduction == ReductionKind::band  ? ReductionKind::min
+                 : reduction == ReductionKind::bor ? ReductionKind::max
+                                                   : ReductionKind::sum;
+  auto element = cast<IntegerType>(getTensorType(source).getElementType());
+  source = unpackBits(b, source);
+  finish = [=](ImplicitLocOpBuilder &b, Value value) {
+    return packBits(b, value, element);
+  };
+}
+
+/// Makes the operands of all members meet, to be combined after the wait.
+void Legalizer::gatherBits(Value &source, Finish &finish, Type result) {
   ReductionKind kind = *reduction;
   RankedTensorType type = getTensorType(source);
   CollectiveKind original = op.getCollectiveKind();
@@ -229,15 +304,12 @@ LogicalResult Legalizer::gatherBits(Value &source, Finish &finish,
     finish = [=](ImplicitLocOpBuilder &b, Value value) {
       return reduceBits(b, splitDim(b, value, 0, count), kind);
     };
-    return success();
+    return;
   }
-  GroupOp group = lookupGroup(op, op.getGroupAttr());
-  if (!group.getStaticSize())
-    return op->emitOpError()
-           << "with " << stringifyReductionKind(kind)
-           << " is none that NCCL has, and can be computed by an all_gather "
-              "only where the size of its group is known, unlike that of @"
-           << group.getSymName();
+  std::optional<int64_t> size =
+      lookupGroup(op, op.getGroupAttr()).getStaticSize();
+  if (!size || *size > kMostGathered)
+    return reduceUnpackedBits(source, finish);
   SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin(), 1);
   SmallVector<ReassociationIndices> groups;
@@ -263,7 +335,6 @@ LogicalResult Legalizer::gatherBits(Value &source, Finish &finish,
         arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, rootIndex);
     return arith::SelectOp::create(b, isRoot, reduced, own);
   };
-  return success();
 }
 
 /// Converts elements to a type that NCCL reduces, and back.
@@ -310,7 +381,7 @@ void Legalizer::prepareElements(Value &source, Finish &finish) {
 
 /// Makes `source` what the new start takes, and `finish` what turns its value
 /// into one of the op's.
-LogicalResult Legalizer::prepare(Value &source, Finish &finish, Type result) {
+void Legalizer::prepare(Value &source, Finish &finish, Type result) {
   int64_t dim = getDim();
   if (op.getCollectiveKind() == CollectiveKind::all_gather) {
     auto type = cast<RankedTensorType>(result);
@@ -320,7 +391,7 @@ LogicalResult Legalizer::prepare(Value &source, Finish &finish, Type result) {
       Value parts = splitDim(b, value, 0, count);
       return joinDims(b, moveDim(b, parts, 0, dim), dim);
     };
-    return success();
+    return;
   }
   if (dim != 0) {
     int64_t count =
@@ -332,7 +403,6 @@ LogicalResult Legalizer::prepare(Value &source, Finish &finish, Type result) {
   if (isBitwise(reduction))
     return gatherBits(source, finish, result);
   prepareElements(source, finish);
-  return success();
 }
 
 Operation *Legalizer::createStart(ArrayRef<Value> sources,
@@ -414,8 +484,7 @@ LogicalResult Legalizer::legalize() {
   SmallVector<Value> sources = start.getSources();
   SmallVector<Finish> finishes(sources.size());
   for (auto [index, source] : llvm::enumerate(sources))
-    if (failed(prepare(source, finishes[index], start.getInFlightType(index))))
-      return failure();
+    prepare(source, finishes[index], start.getInFlightType(index));
   if (reduction == ReductionKind::premul_sum && newScale &&
       newScale.getType().isInteger(16))
     newScale = arith::ExtSIOp::create(b, b.getI32Type(), newScale);

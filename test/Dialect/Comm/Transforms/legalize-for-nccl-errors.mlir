@@ -34,16 +34,6 @@ func.func @dynamic(%x: tensor<4x?xf32>) {
 // -----
 
 comm.group @world all
-func.func @group_of_unknown_size(%x: tensor<4xi32>) {
-  // expected-error@+1 {{'comm.all_reduce' op with bxor is none that NCCL has, and can be computed by an all_gather only where the size of its group is known, unlike that of @world}}
-  %t = comm.all_reduce bxor %x on @world : tensor<4xi32>
-  %w = comm.wait %t : !comm.token<tensor<4xi32>>
-  return
-}
-
-// -----
-
-comm.group @world all
 func.func @averages(%x: tensor<4xi32>, %y: tensor<4xf32>) {
   // expected-error@+1 {{'comm.all_reduce' op is none that NCCL has, and can be computed by others only where integers and other numbers are in starts of their own}}
   %t:2 = comm.all_reduce avg %x, %y on @world : tensor<4xi32>, tensor<4xf32>
