@@ -58,7 +58,7 @@ PIPELINES = [
     ["braid-overlap-inductor", "braid-lower-to-host"],
     ["comm-legalize-for-nccl", "braid-fold-splats", "braid-mark-overwriting-matmuls{target=cuda}",
      "braid-fuse-epilogues", "comm-assign-lanes", "braid-hash-schedule"],
-    ["braid-split-reductions", "convert-linalg-to-gpu"],
+    ["braid-split-reductions", "convert-linalg-to-gpu", "braid-expand-erf"],
     ["braid-rotate-loop-buffers", "braid-plan-memory", "convert-device-copies-to-braid-rt",
      "convert-device-memory-to-braid-rt", "braid-check-cuda-toolkit", "braid-check-device-code"],
     # PTX, as not every machine has a toolkit that makes cubins of it.
