@@ -21,6 +21,7 @@ using namespace mlir;
 void braid::buildLowerKernelsPipeline(OpPassManager &pm,
                                       const LowerKernelsOptions &options) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createExpandErfPass());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createSCFToControlFlowPass());

@@ -215,3 +215,27 @@ func.func @column(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %v: tensor<4xf32>) -
   } -> tensor<4x4xf32>
   return %r : tensor<4x4xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// The fused product counts on as many multiprocessors as the product did.
+// CHECK-LABEL: func.func @multiprocessors
+// CHECK:         linalg.generic {{.*}} attrs = {braid.epilogue = "relu", braid.overwrites, comm.multiprocessors = 124 : i64}
+// CHECK:         return
+func.func @multiprocessors(%a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>) -> tensor<4x4xbf16> {
+  %e = tensor.empty() : tensor<4x4xf32>
+  %c = linalg.matmul {braid.overwrites, comm.multiprocessors = 124 : i64}
+      ins(%a, %b : tensor<4x8xbf16>, tensor<8x4xbf16>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %g = tensor.empty() : tensor<4x4xbf16>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<4x4xf32>) outs(%g : tensor<4x4xbf16>) {
+  ^bb0(%x: f32, %o: bf16):
+    %zero = arith.constant 0.0 : f32
+    %m = arith.maximumf %x, %zero : f32
+    %n = arith.truncf %m : f32 to bf16
+    linalg.yield %n : bf16
+  } -> tensor<4x4xbf16>
+  return %r : tensor<4x4xbf16>
+}

@@ -81,6 +81,20 @@ func.func @bias(%x: memref<4x8xf32>, %y: memref<8x16xf32>, %v: memref<16xf32>, %
 
 // -----
 
+// A product may count on fewer multiprocessors than the GPU has.
+// CHECK-LABEL: func.func @multiprocessors
+// CHECK:         %[[COUNT:.*]] = llvm.mlir.constant(124 : i32) : i32
+// CHECK:         %[[OTHERS:.*]] = llvm.insertvalue %{{.*}}, %{{.*}}[1] : !llvm.struct<(i32, i32, i32, i32, ptr)>
+// CHECK-NEXT:    llvm.insertvalue %[[COUNT]], %[[OTHERS]][2]
+// CHECK:         llvm.call @braid_rt_fused_matmul
+func.func @multiprocessors(%a: memref<4x8xbf16>, %b: memref<8x16xbf16>, %c: memref<4x16xbf16>) {
+  linalg.matmul {braid.overwrites, comm.multiprocessors = 124 : i64}
+      ins(%a, %b : memref<4x8xbf16>, memref<8x16xbf16>) outs(%c : memref<4x16xbf16>)
+  return
+}
+
+// -----
+
 // 8-bit floats give results of more bits.
 // CHECK-LABEL: func.func @f8
 // CHECK:         llvm.mlir.constant(11 : i32) : i32

@@ -121,12 +121,14 @@ float nvvm_shfl_sync_bfly_f32(int32_t all, float value, int32_t mask,
   return value;
 }
 
+float nvvm_ex2_approx_ftz_f32(float x) { return std::exp2(x); }
 float __nv_expf(float x) { return std::exp(x); }
 double __nv_exp(double x) { return std::exp(x); }
 float __nv_rsqrtf(float x) { return 1 / std::sqrt(x); }
 float __nv_sqrtf(float x) { return std::sqrt(x); }
 double __nv_sqrt(double x) { return std::sqrt(x); }
 float __nv_tanhf(float x) { return std::tanh(x); }
+float __nv_fmaf(float x, float y, float z) { return std::fma(x, y, z); }
 float __nv_fabsf(float x) { return std::fabs(x); }
 double __nv_fabs(double x) { return std::fabs(x); }
 float __nv_erff(float x) { return std::erf(x); }

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 TO_KERNELS = ["--braid-prepare", "--convert-elementwise-to-linalg", "--comm-bufferize", "--braid-prepare-entries",
-              "--canonicalize", "--cse", "--convert-linalg-to-gpu", "--canonicalize", "--cse", "--symbol-dce"]
+              "--canonicalize", "--cse", "--braid-split-reductions", "--convert-linalg-to-gpu", "--canonicalize", "--cse", "--symbol-dce"]
 # What the host function may hold beside buffers and launches.
 HARMLESS = r"\s*(module|func\.func|return|\}|\S+ = arith\.constant|#|\S+:\d+ = memref\.extract|memref\.global)"
 

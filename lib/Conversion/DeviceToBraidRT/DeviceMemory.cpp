@@ -35,6 +35,15 @@ std::string getConstantGlobalName(StringRef global) {
   return (kConstantGlobalPrefix + global).str();
 }
 
+/// Replaces `op` by the buffer of its static shape at `memory`.
+void replaceByBuffer(Operation *op, Value memory,
+                     const LLVMTypeConverter &converter,
+                     ConversionPatternRewriter &rewriter) {
+  auto type = cast<MemRefType>(op->getResult(0).getType());
+  rewriter.replaceOp(op, {MemRefDescriptor::fromStaticShape(
+                             rewriter, op->getLoc(), converter, type, memory)});
+}
+
 struct ConvertArena : public ConvertOpToLLVMPattern<memref::AllocOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
@@ -47,9 +56,7 @@ struct ConvertArena : public ConvertOpToLLVMPattern<memref::AllocOp> {
     Value memory = calls.call(
         "braid_rt_arena", calls.getPointer(),
         {calls.getI64(op.getType().getNumElements()), calls.getSite()});
-    rewriter.replaceOp(op, {MemRefDescriptor::fromStaticShape(
-                               rewriter, op.getLoc(), *getTypeConverter(),
-                               op.getType(), memory)});
+    replaceByBuffer(op, memory, *getTypeConverter(), rewriter);
     return success();
   }
 };
@@ -155,9 +162,7 @@ struct ConvertGetGlobal : public ConvertOpToLLVMPattern<memref::GetGlobalOp> {
                                   getConstantGlobalName(op.getName()));
     Value memory = calls.call("braid_rt_device_constant", calls.getPointer(),
                               {constant, calls.getSite()});
-    rewriter.replaceOp(op, {MemRefDescriptor::fromStaticShape(
-                               rewriter, op.getLoc(), *getTypeConverter(),
-                               op.getType(), memory)});
+    replaceByBuffer(op, memory, *getTypeConverter(), rewriter);
     return success();
   }
 };

@@ -154,9 +154,10 @@ void fuse(linalg::LinalgOp product, const MatmulMatch &match,
             epilogue.function == ElementFunction::relu ? "relu" : "gelu"));
   comm::mergeAttributes(product, consumer, fused);
   // What the library does besides costs nothing.
-  constexpr StringLiteral cost = comm::CommDialect::kCostAttrName;
-  if (Attribute ofProduct = product->getAttr(cost))
-    fused->setAttr(cost, ofProduct);
+  for (StringRef name : {comm::CommDialect::kCostAttrName,
+                         comm::CommDialect::kMultiprocessorsAttrName})
+    if (Attribute ofProduct = product->getAttr(name))
+      fused->setAttr(name, ofProduct);
   consumer->replaceAllUsesWith(fused);
   consumer->erase();
   product->erase();

@@ -11,6 +11,7 @@
 #include "../Support/Buffers.h"
 
 #include "braid-rt/Blas.h"
+#include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -112,12 +113,16 @@ static Value createOptions(OpBuilder &builder, linalg::LinalgOp op,
         memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
     bias = getElementAddress(builder, loc, buffer, metadata.getOffset(), calls);
   }
+  int32_t multiprocessors = 0;
+  if (auto count = op->getAttrOfType<IntegerAttr>(
+          comm::CommDialect::kMultiprocessorsAttrName))
+    multiprocessors = static_cast<int32_t>(count.getInt());
   Type result = getElementTypeOrSelf(op.getDpsInits()[0].getType());
-  Value options = createStruct(builder, loc, type,
-                               {calls.getI32(*getRuntimeDtype(result)),
-                                calls.getI32(epilogue),
-                                /*multiprocessors=*/calls.getI32(0),
-                                /*reserved=*/calls.getI32(0), bias});
+  Value options =
+      createStruct(builder, loc, type,
+                   {calls.getI32(*getRuntimeDtype(result)),
+                    calls.getI32(epilogue), calls.getI32(multiprocessors),
+                    /*reserved=*/calls.getI32(0), bias});
   Value slot = calls.allocate(type, 1);
   calls.storeElement(options, slot, 0);
   return slot;

@@ -10,8 +10,13 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Config/Targets.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Triple.h"
 
 #include <cstdlib>
 
@@ -44,6 +49,32 @@ static StringRef getDefaultFeatures(StringRef chip) {
   return chip.consumeInteger(10, number) || number <= 90 ? "+ptx80" : "";
 }
 
+static constexpr StringLiteral kTriple = "nvptx64-nvidia-cuda";
+
+/// Whether LLVM knows `chip`; true where it cannot tell.
+static bool isKnownChip(StringRef chip) {
+#if LLVM_HAS_NVPTX_TARGET
+  static bool isInitialized = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    return true;
+  }();
+  (void)isInitialized;
+  std::string error;
+  llvm::Triple triple(kTriple);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return true;
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      target->createMCSubtargetInfo(triple, /*CPU=*/"", /*Features=*/""));
+  return !info || info->isCPUStringValid(chip);
+#else
+  return true;
+#endif
+}
+
 namespace {
 
 struct AttachKernelTargetPass
@@ -53,6 +84,12 @@ struct AttachKernelTargetPass
   void runOnOperation() override {
     gpu::GPUModuleOp kernels = getOperation();
     Builder builder(&getContext());
+    if (!isKnownChip(chip)) {
+      kernels.emitError() << "kernels cannot be compiled for '" << chip
+                          << "': expected a chip that this LLVM knows, such as "
+                             "sm_90";
+      return signalPassFailure();
+    }
     std::string folder = toolkit.empty() ? braid::findCudaToolkit() : toolkit;
     std::string library = getLibdevice(folder);
     SmallVector<Attribute> libraries;
@@ -72,7 +109,7 @@ struct AttachKernelTargetPass
       libraries.push_back(builder.getStringAttr(library));
     }
     auto target = NVVM::NVVMTargetAttr::get(
-        &getContext(), /*optLevel=*/3, "nvptx64-nvidia-cuda", chip,
+        &getContext(), /*optLevel=*/3, kTriple, chip,
         features.empty() ? getDefaultFeatures(chip) : StringRef(features),
         /*flags=*/{},
         libraries.empty() ? ArrayAttr() : builder.getArrayAttr(libraries));

@@ -113,8 +113,6 @@ struct ConvertLinalgToGPUPass
     IRRewriter rewriter(&getContext());
     if (failed(generalizeAll(rewriter)))
       return signalPassFailure();
-    for (linalg::LinalgOp op : getStructuredOps())
-      splitReduction(rewriter, op);
     KernelModule kernels(getOperation());
     // Runs first: they begin before the op that they are found by.
     convertRuns(rewriter, kernels);

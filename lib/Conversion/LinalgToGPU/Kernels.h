@@ -39,12 +39,6 @@ void emitGeneral(KernelModule &kernels, mlir::linalg::LinalgOp op);
 /// Fails, with an error at `op`, if emitGeneral has no kernel for it.
 llvm::LogicalResult checkGeneral(mlir::linalg::LinalgOp op);
 
-/// Splits the reduction of `op` in two, the first of which has results enough
-/// for all multiprocessors: `op` then reduces what the first leaves. Returns
-/// the first; null where `op` has results enough, or cannot be split.
-mlir::linalg::LinalgOp splitReduction(mlir::RewriterBase &rewriter,
-                                      mlir::linalg::LinalgOp op);
-
 /// The op that gives `buffer` the value that `op` finds in it, where that is a
 /// fill and nothing else reads it; null otherwise.
 mlir::linalg::FillOp findFill(mlir::Operation *op, mlir::Value buffer);

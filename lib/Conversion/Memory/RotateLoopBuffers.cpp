@@ -247,13 +247,14 @@ Operation *Rotator::rotate(LoopLikeOpInterface op) {
 struct RotateLoopBuffersPass
     : public braid::impl::RotateLoopBuffersPassBase<RotateLoopBuffersPass> {
   void runOnOperation() override {
-    Operation *endless = rotateLoopBuffers(getOperation());
-    if (!endless)
-      return;
-    endless->emitOpError()
-        << "is carried by a loop for an unknown number of iterations, and the "
-           "loop carries operations in flight, whose buffers cannot be copied";
-    signalPassFailure();
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+      if (Operation *endless = rotateLoopBuffers(function)) {
+        endless->emitOpError()
+            << "is carried by a loop for an unknown number of iterations, and "
+               "the loop carries operations in flight, whose buffers cannot be "
+               "copied";
+        return signalPassFailure();
+      }
   }
 };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles the programs of the kernel benchmark: for each a cubin, its PTX and a JSON file that says how to launch it.
 
-    prepare.py OUTPUT [--braid-opt=PATH] [--ptxas=PATH] [--chip=sm_90] [--features=+ptx80] [--only=NAME]
+    prepare.py OUTPUT [--braid-opt=PATH] [--ptxas=PATH] [--chip=sm_90] [--features=+ptx80] [--only=NAME,...]
 
 OUTPUT then holds all that a machine with a GPU, its driver and PyTorch needs: `python3 OUTPUT/run.py`."""
 import argparse
@@ -34,12 +34,12 @@ def main():
     parser.add_argument("--ptxas", default=shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas")
     parser.add_argument("--chip", default="sm_90")
     parser.add_argument("--features", default="+ptx80")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="parts of the names of those that are wanted")
     options = parser.parse_args()
     os.makedirs(options.output, exist_ok=True)
     manifest = []
     for program in all_programs():
-        if options.only not in program.name:
+        if not any(part in program.name for part in options.only.split(",")):
             continue
         path = os.path.join(options.output, program.name)
         source = program.mlir()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks and times the kernels beside this file, which prepare.py made, on GPU 0.
 
-    run.py [--only=NAME] [--rounds=20]
+    run.py [--only=NAME,...] [--rounds=20]
 
 Needs the CUDA driver and PyTorch. Prints for each program the bandwidth, in bytes that must be read and written, beside
 that of a device-to-device copy of as many bytes timed in turns with it. Exits with 1 if a result is wrong."""
@@ -90,7 +90,7 @@ def milliseconds(function):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="parts of the names of those that are wanted")
     parser.add_argument("--rounds", type=int, default=20)
     options = parser.parse_args()
     with open(os.path.join(HERE, "manifest.json")) as file:
@@ -102,7 +102,7 @@ def main():
     print(f"{'program':24} {'launches':>8} {'error':>9} {'GB/s':>7} {'copy':>7} {'of copy':>7}")
     failed = 0
     for program in manifest:
-        if options.only not in program["name"]:
+        if not any(part in program["name"] for part in options.only.split(",")):
             continue
         launch, inputs, outputs, tensors = prepare(driver, program)
         launch()

@@ -1,5 +1,5 @@
 // REQUIRES: nvptx, libdevice
-// RUN: braid-opt %s --convert-linalg-to-gpu --braid-lower-kernels --gpu-module-to-binary=format=isa \
+// RUN: braid-opt %s --braid-split-reductions --convert-linalg-to-gpu --braid-lower-kernels --gpu-module-to-binary=format=isa \
 // RUN:   | tr '\\' '\n' | FileCheck %s
 
 #id = affine_map<(i, j) -> (i, j)>

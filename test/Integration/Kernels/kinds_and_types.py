@@ -148,6 +148,11 @@ CASES = [
                         "%f = linalg.fill ins(%z : f32) outs(%e : tensor<96xf32>) -> tensor<96xf32>",
                         "%r = " + generic(["#window", "#col", "#row"], ROWS, ["%a0 : tensor<100xf32>", "%a1 : tensor<5xf32>"], ["%f : tensor<96xf32>"],
                                           "%x: f32, %y: f32, %o: f32", "%s = arith.mulf %x, %y : f32\n%t = arith.addf %o, %s : f32", "%t : f32")), 1e-6),
+    ("one_plus_erf", pointwise(1000, ["f32"], "f32", """%four = arith.constant 4.0 : f32
+%one = arith.constant 1.0 : f32
+%wide = arith.mulf %x0, %four : f32
+%erf = math.erf %wide : f32
+%s = arith.addf %erf, %one : f32""", "%s : f32"), 1.5e-7),
     ("slices", function(["tensor<64x64xf32>"], ["tensor<64x64xf32>"],
                         "%s = tensor.extract_slice %a0[3, 5] [8, 16] [1, 1] : tensor<64x64xf32> to tensor<8x16xf32>",
                         "%d = arith.addf %s, %s : tensor<8x16xf32>",

@@ -9,6 +9,7 @@
 #include "CommVerifiers.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -93,6 +94,38 @@ std::string braid::comm::getLaneName(Operation *start) {
   if (ctas)
     name += "-" + std::to_string(ctas.getInt());
   return name;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// True for an op that multiplies matrices. Its own verifier has not run yet.
+static bool isProduct(Operation *op) {
+  if (!isa<linalg::GenericOp>(op))
+    return isa<linalg::ContractionOpInterface>(op);
+  // With a bias there is one more operand before the result.
+  auto attribute = op->getAttrOfType<ArrayAttr>("indexing_maps");
+  if (!attribute || !llvm::all_of(attribute, llvm::IsaPred<AffineMapAttr>) ||
+      (attribute.size() != 3 && attribute.size() != 4))
+    return false;
+  auto maps = llvm::to_vector(attribute.getAsValueRange<AffineMapAttr>());
+  if (!llvm::all_equal(llvm::map_range(
+          maps, [](AffineMap map) { return map.getNumDims(); })))
+    return false;
+  FailureOr<linalg::ContractionDimensions> loops =
+      linalg::inferContractionDims({maps[0], maps[1], maps.back()});
+  return succeeded(loops) && !loops->k.empty();
+}
+
+LogicalResult
+braid::comm::verifyMultiprocessorsAttribute(Operation *op,
+                                            NamedAttribute attribute) {
+  if (!isProduct(op))
+    return emitWrongPlace(op, attribute, "products of matrices");
+  if (!isPositiveI32(attribute.getValue()))
+    return emitWrongValue(op, attribute, "an i64 from 1 to 2147483647");
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

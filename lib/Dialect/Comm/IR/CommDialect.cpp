@@ -110,6 +110,8 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
   if (name == kLaneAttrName || name == kCtasAttrName ||
       name == kTransportAttrName || name == kLanesAttrName)
     return verifyLaneAttribute(op, attribute);
+  if (name == kMultiprocessorsAttrName)
+    return verifyMultiprocessorsAttribute(op, attribute);
   if (name == kHardwareAttrName) {
     if (!isa<ModuleOp>(op))
       return emitWrongPlace(op, attribute, "modules");
@@ -139,9 +141,10 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
                            << kLabelAttrName << "', '" << kOrderAttrName
                            << "', '" << kLaneAttrName << "', '" << kCtasAttrName
                            << "', '" << kTransportAttrName << "', '"
-                           << kLanesAttrName << "', '" << kHardwareAttrName
-                           << "', '" << kMpmdAttrName << "', '"
-                           << kEffectsAttrName << "'";
+                           << kLanesAttrName << "', '"
+                           << kMultiprocessorsAttrName << "', '"
+                           << kHardwareAttrName << "', '" << kMpmdAttrName
+                           << "', '" << kEffectsAttrName << "'";
 }
 
 LogicalResult CommDialect::verifyRegionArgAttribute(Operation *op, unsigned,

@@ -36,6 +36,11 @@ llvm::LogicalResult emitWrongPlace(mlir::Operation *op,
 llvm::LogicalResult verifyLaneAttribute(mlir::Operation *op,
                                         mlir::NamedAttribute attribute);
 
+/// Verifies `comm.multiprocessors`.
+llvm::LogicalResult
+verifyMultiprocessorsAttribute(mlir::Operation *op,
+                               mlir::NamedAttribute attribute);
+
 /// The parallel loop or kernel that encloses `region` within its function; null
 /// if there is none, so that a rank runs the region as one thread.
 mlir::Operation *getParallelOrKernelOp(mlir::Region *region);

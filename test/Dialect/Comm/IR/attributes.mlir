@@ -53,6 +53,26 @@ module attributes {comm.hardware = "h200x8", comm.mpmd} {
     return
   }
 
+  // CHECK-LABEL: func.func @on_products
+  func.func @on_products(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %c: tensor<4x2xf32>, %bias: tensor<2xf32>) {
+    // CHECK-NEXT: linalg.matmul {comm.multiprocessors = 124 : i64}
+    %0 = linalg.matmul {comm.multiprocessors = 124 : i64} ins(%a, %b : tensor<4x8xf32>, tensor<8x2xf32>)
+        outs(%c : tensor<4x2xf32>) -> tensor<4x2xf32>
+    // CHECK: linalg.generic {{.*}} attrs = {comm.multiprocessors = 2147483647 : i64}
+    %1 = linalg.generic {
+        indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (n)>,
+                         affine_map<(m, n, k) -> (m, n)>],
+        iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b, %bias : tensor<4x8xf32>, tensor<8x2xf32>, tensor<2xf32>) outs(%c : tensor<4x2xf32>)
+        attrs = {comm.multiprocessors = 2147483647 : i64} {
+    ^bb0(%x: f32, %y: f32, %z: f32, %o: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<4x2xf32>
+    return
+  }
+
   // CHECK-LABEL: func.func @on_other_ops
   func.func @on_other_ops(%x: tensor<4xf32>) -> tensor<4xf32> {
     // CHECK-NEXT: math.exp %{{.*}} {comm.cost_ns = 12 : i64, comm.label = "exp"} : tensor<4xf32>

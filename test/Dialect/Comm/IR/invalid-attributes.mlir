@@ -3,7 +3,7 @@
 // The attributes and types of the dialect that its ops do not define.
 
 func.func @unknown_attribute() {
-  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.hardware', 'comm.mpmd', 'comm.effects'}}
+  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.multiprocessors', 'comm.hardware', 'comm.mpmd', 'comm.effects'}}
   %0 = arith.constant {comm.cost = 1 : i64} 0 : index
   return
 }
@@ -257,3 +257,42 @@ comm.group @world all {comm.lanes = [{name = "a", speed = 4 : i64}]}
 
 // expected-error@+1 {{attribute 'comm.lanes' is [{name = "a"}, {ctas = 4 : i64, name = "a"}], expected each lane once}}
 comm.group @world all {comm.lanes = [{name = "a"}, {name = "a", ctas = 4 : i64}]}
+
+// -----
+
+func.func @multiprocessors_of_a_fill(%x: f32, %y: tensor<4xf32>) {
+  // expected-error@+1 {{'linalg.fill' op has attribute 'comm.multiprocessors', which only products of matrices may have}}
+  %0 = linalg.fill {comm.multiprocessors = 4 : i64} ins(%x : f32) outs(%y : tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+#id = affine_map<(i) -> (i)>
+func.func @multiprocessors_of_elements(%x: tensor<4xf32>, %y: tensor<4xf32>, %z: tensor<4xf32>) {
+  // expected-error@+1 {{'linalg.generic' op has attribute 'comm.multiprocessors', which only products of matrices may have}}
+  %0 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%x, %y : tensor<4xf32>, tensor<4xf32>) outs(%z : tensor<4xf32>) attrs = {comm.multiprocessors = 4 : i64} {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @multiprocessors_of_a_generic_without_maps(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'linalg.generic' op has attribute 'comm.multiprocessors', which only products of matrices may have}}
+  "linalg.generic"(%x) <{operandSegmentSizes = array<i32: 1, 0>}> ({
+  }) {comm.multiprocessors = 4 : i64} : (tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @no_multiprocessors(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %c: tensor<4x2xf32>) {
+  // expected-error@+1 {{attribute 'comm.multiprocessors' is 0 : i64, expected an i64 from 1 to 2147483647}}
+  %0 = linalg.matmul {comm.multiprocessors = 0 : i64} ins(%a, %b : tensor<4x8xf32>, tensor<8x2xf32>)
+      outs(%c : tensor<4x2xf32>) -> tensor<4x2xf32>
+  return
+}

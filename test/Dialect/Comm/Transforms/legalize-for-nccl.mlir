@@ -220,3 +220,82 @@ func.func @dynamic_columns(%x: tensor<4x?xf32>) -> tensor<4x?xf32> {
   %w = comm.wait %t : !comm.token<tensor<4x?xf32>>
   return %w : tensor<4x?xf32>
 }
+
+// -----
+
+// In a group of unknown size bits travel as bytes, for any number of members.
+
+comm.group @world all
+
+// CHECK-DAG:   #[[$ELEMENT:.*]] = affine_map<(d0, d1) -> (d1)>
+// CHECK-DAG:   #[[$BIT:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @bor_of_all
+// CHECK-SAME:      (%[[X:.*]]: tensor<4xi32>)
+// CHECK-NEXT:    %[[E:.*]] = tensor.empty() : tensor<32x4xi8>
+// CHECK-NEXT:    %[[B:.*]] = linalg.generic {indexing_maps = {{\[}}#[[$ELEMENT]], #[[$BIT]]{{\]}}, iterator_types = ["parallel", "parallel"]} ins(%[[X]] : tensor<4xi32>) outs(%[[E]] : tensor<32x4xi8>) {
+// CHECK-NEXT:    ^bb0(%[[IN:.*]]: i32, %{{.*}}: i8):
+// CHECK-NEXT:      %[[I:.*]] = linalg.index 0 : index
+// CHECK-NEXT:      %[[P:.*]] = arith.index_cast %[[I]] : index to i32
+// CHECK-NEXT:      %[[S:.*]] = arith.shrui %[[IN]], %[[P]] : i32
+// CHECK-NEXT:      %[[ONE:.*]] = arith.trunci %[[S]] : i32 to i1
+// CHECK-NEXT:      %[[BYTE:.*]] = arith.extui %[[ONE]] : i1 to i8
+// CHECK-NEXT:      linalg.yield %[[BYTE]] : i8
+// CHECK-NEXT:    } -> tensor<32x4xi8>
+// CHECK-NEXT:    %[[T:.*]] = comm.all_reduce max %[[B]] on @world {comm.label = "ar"} : tensor<32x4xi8>
+// CHECK-NEXT:    %[[W:.*]] = comm.wait %[[T]] {comm.label = "w"} : !comm.token<tensor<32x4xi8>>
+// CHECK-NEXT:    %[[Z:.*]] = arith.constant 0 : i32
+// CHECK-NEXT:    %[[E2:.*]] = tensor.empty() : tensor<4xi32>
+// CHECK-NEXT:    %[[F:.*]] = linalg.fill ins(%[[Z]] : i32) outs(%[[E2]] : tensor<4xi32>) -> tensor<4xi32>
+// CHECK-NEXT:    %[[R:.*]] = linalg.generic {indexing_maps = {{\[}}#[[$BIT]], #[[$ELEMENT]]{{\]}}, iterator_types = ["reduction", "parallel"]} ins(%[[W]] : tensor<32x4xi8>) outs(%[[F]] : tensor<4xi32>) {
+// CHECK-NEXT:    ^bb0(%[[IN2:.*]]: i8, %[[OUT:.*]]: i32):
+// CHECK-NEXT:      %[[LOW:.*]] = arith.trunci %[[IN2]] : i8 to i1
+// CHECK-NEXT:      %[[WIDE:.*]] = arith.extui %[[LOW]] : i1 to i32
+// CHECK-NEXT:      %[[I2:.*]] = linalg.index 0 : index
+// CHECK-NEXT:      %[[P2:.*]] = arith.index_cast %[[I2]] : index to i32
+// CHECK-NEXT:      %[[MOVED:.*]] = arith.shli %[[WIDE]], %[[P2]] : i32
+// CHECK-NEXT:      %[[SUM:.*]] = arith.ori %[[OUT]], %[[MOVED]] : i32
+// CHECK-NEXT:      linalg.yield %[[SUM]] : i32
+// CHECK-NEXT:    } -> tensor<4xi32>
+// CHECK-NEXT:    return %[[R]]
+func.func @bor_of_all(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %t = comm.all_reduce bor %x on @world {comm.label = "ar"} : tensor<4xi32>
+  %w = comm.wait %t {comm.label = "w"} : !comm.token<tensor<4xi32>>
+  return %w : tensor<4xi32>
+}
+
+// A member that is not the root keeps its bits.
+// CHECK-LABEL: func.func @reduce_band_of_all
+// CHECK:         comm.reduce min %{{.*}} on @world root 1 : tensor<16x2x3xi8>
+// CHECK:         return
+func.func @reduce_band_of_all(%x: tensor<2x3xi16>) -> tensor<2x3xi16> {
+  %t = comm.reduce band %x on @world root 1 : tensor<2x3xi16>
+  %w = comm.wait %t : !comm.token<tensor<2x3xi16>>
+  return %w : tensor<2x3xi16>
+}
+
+// CHECK-LABEL: func.func @bxor_of_all
+// CHECK:         comm.all_reduce sum %{{.*}} on @world : tensor<1x4xi8>
+// CHECK:         return
+func.func @bxor_of_all(%x: tensor<4xi1>) -> tensor<4xi1> {
+  %t = comm.all_reduce bxor %x on @world : tensor<4xi1>
+  %w = comm.wait %t : !comm.token<tensor<4xi1>>
+  return %w : tensor<4xi1>
+}
+
+// -----
+
+// The operands of up to 16 members are gathered.
+comm.group @few [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]]
+comm.group @many [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]]
+
+// CHECK-LABEL: func.func @by_size
+// CHECK:         comm.all_gather %{{.*}} on @few dim 0 : tensor<1x4xi8> -> tensor<16x4xi8>
+// CHECK-NOT:     comm.all_gather
+// CHECK:         comm.all_reduce max %{{.*}} on @many : tensor<8x4xi8>
+func.func @by_size(%x: tensor<4xi8>) -> (tensor<4xi8>, tensor<4xi8>) {
+  %t = comm.all_reduce bor %x on @few : tensor<4xi8>
+  %u = comm.all_reduce bor %x on @many : tensor<4xi8>
+  %v = comm.wait %t : !comm.token<tensor<4xi8>>
+  %w = comm.wait %u : !comm.token<tensor<4xi8>>
+  return %v, %w : tensor<4xi8>, tensor<4xi8>
+}

@@ -59,6 +59,7 @@ def Comm_Dialect : Dialect {
     | `comm.ctas = 8 : i64` | starts of collectives | thread blocks of the lane's collectives at most |
     | `comm.transport = "symmetric"`, `"copy"`, `"default"` | starts of collectives | how the lane moves its data |
     | `comm.lanes`, an array of dictionaries of `name`, `ctas` and `transport` | groups | the group's lanes; `comm-assign-lanes` completes them |
+    | `comm.multiprocessors = 124 : i64` | products of matrices | multiprocessors that the product counts on; the others are left to collectives |
     | `comm.hardware = "h200x8"` | modules | hardware that costs are estimated for |
     | `comm.mpmd` | modules | every rank compiles a text of its own |
     | `comm.effects = "none"`, `"args"` | function declarations | what a call may touch |
@@ -89,6 +90,7 @@ def Comm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kCtasAttrName = "comm.ctas";
     static constexpr ::llvm::StringLiteral kTransportAttrName = "comm.transport";
     static constexpr ::llvm::StringLiteral kLanesAttrName = "comm.lanes";
+    static constexpr ::llvm::StringLiteral kMultiprocessorsAttrName = "comm.multiprocessors";
     static constexpr ::llvm::StringLiteral kHardwareAttrName = "comm.hardware";
     static constexpr ::llvm::StringLiteral kMpmdAttrName = "comm.mpmd";
     static constexpr ::llvm::StringLiteral kEffectsAttrName = "comm.effects";

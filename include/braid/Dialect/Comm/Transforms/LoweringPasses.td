@@ -92,9 +92,15 @@ def CommLegalizeForNCCLPass
     | `reduce_scatter` along another dimension | a transposition, `reduce_scatter` along 0 |
     | `band`, `bor` of `i1` | `min`, `max` |
     | `band`, `bor`, `bxor` of other integers, `bxor` of `i1` | `all_gather` (`reduce_scatter`: `all_to_all`), a reduction of the parts after the wait |
+    | `all_reduce`, `reduce` with these in a group of more than 16, or of a size that is not known | `min`, `max`, `sum` of bits as bytes, which are put together after the wait |
     | reductions of `i16` | the same of `i32` |
     | `avg` of integers | `sum`, a division after the wait |
     | `premul_sum` of complex numbers | a product, `sum` |
+
+    Bits as bytes work in a group of any size: the lowest bit of a sum is that of
+    `bxor`, even where the sum overflows. They are 8 times as many bytes, of which
+    a ring moves each twice, so that gathering the operands of 16 members costs as
+    much.
 
     Sizes may be dynamic. Where neither the group nor the shapes say how many
     members there are, the program asks `comm.size`.

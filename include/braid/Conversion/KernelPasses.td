@@ -1,0 +1,145 @@
+//===- KernelPasses.td - Kernels for GPUs ------------------*- tablegen -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_CONVERSION_KERNELPASSES_TD
+#define BRAID_CONVERSION_KERNELPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SplitReductionsPass
+    : Pass<"braid-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Split reductions with few results in two steps";
+  let description = [{
+    A reduction on buffers that has too few results for all multiprocessors
+    becomes two: the first reduces parts into a buffer of its own, the second
+    reduces what the first leaves. It runs before `braid-plan-memory`, which
+    places the buffer in the arena, and before `convert-linalg-to-gpu`, which
+    makes kernels of the two. The order of the operands is fixed, so the bits are
+    the same in every run.
+
+    Before:
+
+    ```mlir
+    linalg.reduce { arith.addf } ins(%x : memref<4194304xf32>)
+        outs(%sum : memref<f32>) dimensions = [0]
+    ```
+
+    After:
+
+    ```mlir
+    %parts = memref.alloc() : memref<1024xf32>
+    // sums of 4096 elements each, from expanded %x into %parts
+    // the sum of %parts into %sum
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def ConvertLinalgToGPUPass
+    : Pass<"convert-linalg-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Generate GPU kernels from linalg on buffers";
+  let description = [{
+    Every linalg op on buffers of static shape, and every `memref.copy`, becomes
+    a `gpu.launch_func` of a kernel in `gpu.module @kernels`. Equal kernels are
+    one.
+
+    Before:
+
+    ```mlir
+    linalg.exp ins(%a : memref<4096xf32>) outs(%b : memref<4096xf32>)
+    ```
+
+    After:
+
+    ```mlir
+    gpu.launch_func @kernels::@elementwise blocks in (%c4, %c1, %c1)
+        threads in (%c256, %c1, %c1)
+        args(%a : memref<4096xf32>, %b : memref<4096xf32>)
+    ```
+
+    where a thread of the kernel loads a `vector<4xf32>`, computes and stores it.
+
+    Errors: dynamic shapes or strides, elements or indices that kernels do not
+    know.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
+    "::mlir::gpu::GPUDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
+def ExpandErfPass : Pass<"braid-expand-erf", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Compute 1 + erf(x) in few instructions";
+  let description = [{
+    The sum of 1 and the error function, the heart of gelu, becomes erfc(-x):
+    2 to the power of a polynomial of degree 8, for f32. It is as exact as the
+    sum, within 1.3e-7, and more exact where x is negative. libdevice takes 21
+    instructions for the error function alone; with them a gelu of 16-bit
+    numbers is bound by instructions instead of by memory.
+
+    Before:
+
+    ```mlir
+    %e = math.erf %x : f32
+    %r = arith.addf %e, %one : f32
+    ```
+
+    After:
+
+    ```mlir
+    %t = math.absf %x : f32
+    // %q, a polynomial of %t
+    %rest = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%q) : (f32) -> f32
+    %other = arith.subf %two, %rest : f32
+    %isNegative = arith.cmpf olt, %x, %zero : f32
+    %r = arith.select %isNegative, %rest, %other : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def AttachKernelTargetPass
+    : Pass<"braid-attach-kernel-target", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Say what kernels are compiled for";
+  let description = [{
+    Gives a `gpu.module` in the NVVM and LLVM dialects its target, with CUDA's
+    libdevice if a kernel calls its functions.
+
+    Before:
+
+    ```mlir
+    gpu.module @kernels { ... }
+    ```
+
+    After:
+
+    ```mlir
+    gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90", features = "+ptx80">] { ... }
+    ```
+
+    Error: a kernel calls libdevice, and the CUDA toolkit has none.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90\"",
+           "The GPU to compile for">,
+    Option<"features", "features", "std::string", /*default=*/"\"\"",
+           "The version of PTX, such as +ptx80; without it one that the chip knows">,
+    Option<"toolkit", "toolkit", "std::string", /*default=*/"\"\"",
+           "The folder of the CUDA toolkit; without it CUDA_ROOT, CUDA_HOME, "
+           "CUDA_PATH or /usr/local/cuda">
+  ];
+  let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
+}
+
+#endif // BRAID_CONVERSION_KERNELPASSES_TD

@@ -1,0 +1,137 @@
+// RUN: braid-opt %s --braid-split-reductions -split-input-file | FileCheck %s
+
+#id = affine_map<(i, j) -> (i, j)>
+#none = affine_map<(i, j) -> ()>
+
+// 1024 parts of 16384 elements each, then the sum of the parts. The fill of the
+// result stands in front of the second step.
+// CHECK-DAG:   #[[$IN:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-DAG:   #[[$PART:.*]] = affine_map<(d0, d1, d2) -> (d0)>
+// CHECK-DAG:   #[[$ID:.*]] = affine_map<(d0) -> (d0)>
+// CHECK-DAG:   #[[$NONE:.*]] = affine_map<(d0) -> ()>
+// CHECK-LABEL: func.func @all(
+//  CHECK-SAME:     %[[X:.*]]: memref<4096x4096xf32>, %[[S:.*]]: memref<f32>
+//  CHECK-NEXT:   %[[START:.*]] = arith.constant 1.000000e+00 : f32
+//  CHECK-NEXT:   %[[WIDE:.*]] = memref.expand_shape %[[X]] {{\[\[}}0, 1], [2{{\]\]}} output_shape [1024, 4, 4096]
+//  CHECK-NEXT:   %[[PARTS:.*]] = memref.alloc() : memref<1024xf32>
+//  CHECK-NEXT:   %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+//  CHECK-NEXT:   linalg.fill ins(%[[ZERO]] : f32) outs(%[[PARTS]] : memref<1024xf32>)
+//  CHECK-NEXT:   linalg.generic {indexing_maps = {{\[}}#[[$IN]], #[[$PART]]{{\]}}, iterator_types = ["parallel", "reduction", "reduction"]}
+//  CHECK-SAME:       ins(%[[WIDE]] : {{.*}}) outs(%[[PARTS]] : memref<1024xf32>)
+//       CHECK:   linalg.fill ins(%[[START]] : f32) outs(%[[S]] : memref<f32>)
+//  CHECK-NEXT:   linalg.generic {indexing_maps = {{\[}}#[[$ID]], #[[$NONE]]{{\]}}, iterator_types = ["reduction"]}
+//  CHECK-SAME:       ins(%[[PARTS]] : memref<1024xf32>) outs(%[[S]] : memref<f32>)
+//       CHECK:   return
+func.func @all(%x: memref<4096x4096xf32>, %s: memref<f32>) {
+  %one = arith.constant 1.0 : f32
+  linalg.fill ins(%one : f32) outs(%s : memref<f32>)
+  linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction", "reduction"]}
+      ins(%x : memref<4096x4096xf32>) outs(%s : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// Few columns: their rows are split. What a body computes of an element is part
+// of the first step alone.
+// CHECK-LABEL: func.func @columns(
+//       CHECK:   memref.expand_shape %{{.*}} {{\[\[}}0, 1], [2{{\]\]}} output_shape [128, 64, 40]
+//       CHECK:   memref.alloc() : memref<128x40xi32>
+//       CHECK:   arith.constant -2147483648 : i32
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "parallel"]
+//       CHECK:     arith.muli
+//  CHECK-NEXT:     arith.maxsi
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]
+//   CHECK-NOT:     arith.muli
+//       CHECK:     arith.maxsi
+//       CHECK:   return
+func.func @columns(%x: memref<8192x40xi32>, %s: memref<40xi32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+                  iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<8192x40xi32>) outs(%s : memref<40xi32>) {
+  ^bb0(%a: i32, %o: i32):
+    %0 = arith.muli %a, %a : i32
+    %1 = arith.maxsi %o, %0 : i32
+    linalg.yield %1 : i32
+  }
+  return
+}
+
+// -----
+
+// So many bytes are split until the blocks of the first step read whole cache
+// lines: 4096 columns of 16 bits are 64 of these.
+// CHECK-LABEL: func.func @lines(
+//       CHECK:   memref.alloc() : memref<8x4096xf32>
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "parallel"]
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]
+//       CHECK:   return
+func.func @lines(%x: memref<8192x4096xbf16>, %s: memref<4096xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+                  iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<8192x4096xbf16>) outs(%s : memref<4096xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// Fewer bytes of as many columns are not.
+// CHECK-LABEL: func.func @short_lines(
+//  CHECK-NEXT:   linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]
+//       CHECK:   return
+func.func @short_lines(%x: memref<4096x4096xbf16>, %s: memref<4096xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
+                  iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<4096x4096xbf16>) outs(%s : memref<4096xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// Enough results, and few elements.
+// CHECK-LABEL: func.func @rows(
+//  CHECK-NEXT:   linalg.reduce
+//  CHECK-NEXT:   return
+func.func @rows(%x: memref<4096x4096xf32>, %s: memref<4096xf32>) {
+  linalg.reduce { arith.addf } ins(%x : memref<4096x4096xf32>) outs(%s : memref<4096xf32>) dimensions = [1]
+  return
+}
+
+// CHECK-LABEL: func.func @few(
+//  CHECK-NEXT:   linalg.reduce
+//  CHECK-NEXT:   return
+func.func @few(%x: memref<4096xf32>, %s: memref<f32>) {
+  linalg.reduce { arith.addf } ins(%x : memref<4096xf32>) outs(%s : memref<f32>) dimensions = [0]
+  return
+}
+
+// A combination whose order matters, and a product, which the library splits.
+// CHECK-LABEL: func.func @in_order(
+//  CHECK-NEXT:   linalg.reduce
+//  CHECK-NEXT:   return
+func.func @in_order(%x: memref<4194304xf32>, %s: memref<f32>) {
+  linalg.reduce { arith.subf } ins(%x : memref<4194304xf32>) outs(%s : memref<f32>) dimensions = [0]
+  return
+}
+
+// CHECK-LABEL: func.func @product(
+//  CHECK-NEXT:   linalg.matmul
+//  CHECK-NEXT:   return
+func.func @product(%a: memref<8x1048576xf32>, %b: memref<1048576x8xf32>, %c: memref<8x8xf32>) {
+  linalg.matmul ins(%a, %b : memref<8x1048576xf32>, memref<1048576x8xf32>) outs(%c : memref<8x8xf32>)
+  return
+}
