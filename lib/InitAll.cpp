@@ -10,6 +10,7 @@
 
 #include "braid/Conversion/CommToLLVM/CommToLLVM.h"
 #include "braid/Conversion/Passes.h"
+#include "braid/Dialect/Comm/Extensions/ParallelRegionModels.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Pipelines/Pipelines.h"
@@ -22,6 +23,7 @@
 
 void braid::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<comm::CommDialect>();
+  comm::registerParallelRegionModels(registry);
   registerConvertCommToLLVMInterface(registry);
   registerCostExternalModels(registry);
   // What gpu-module-to-binary asks for.

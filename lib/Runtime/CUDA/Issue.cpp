@@ -52,7 +52,9 @@ bool NCCLCommunicator::isTargetOf(const Operation &operation) const {
 
 /// What a rank that is not the root of a reduce gets: its own operand.
 void NCCLCommunicator::copyBefore(const Operation &operation) {
-  if (operation.kind == BRAID_RT_REDUCE && operation.root != spec.index)
+  const braid_rt_collective_traits &traits = operation.traits();
+  if (traits.flow == BRAID_RT_FLOW_REDUCE && traits.hasRoot &&
+      operation.root != spec.index)
     for (const Operand &operand : operation.operands)
       copy(operand.destination, operand.source, operand.sourceBytes());
 }
@@ -60,9 +62,10 @@ void NCCLCommunicator::copyBefore(const Operation &operation) {
 /// Zeros for a rank that a gather or a permute gives nothing. After the calls:
 /// the source may lie in the destination.
 void NCCLCommunicator::fillAfter(const Operation &operation) {
-  bool fills =
-      (operation.kind == BRAID_RT_GATHER && operation.root != spec.index) ||
-      (operation.kind == BRAID_RT_PERMUTE && !isTargetOf(operation));
+  const braid_rt_collective_traits &traits = operation.traits();
+  bool fills = (traits.flow == BRAID_RT_FLOW_GATHER && traits.hasRoot &&
+                operation.root != spec.index) ||
+               (traits.flow == BRAID_RT_FLOW_PAIRS && !isTargetOf(operation));
   if (!fills)
     return;
   const Driver &driver = rank.driver();
@@ -78,8 +81,9 @@ void NCCLCommunicator::fillAfter(const Operation &operation) {
 /// read. NCCL exchanges parts in place no more than MPI does.
 std::vector<const char *> NCCLCommunicator::stage(const Operation &operation) {
   std::vector<const char *> sources;
-  bool exchanges = operation.kind == BRAID_RT_ALL_TO_ALL ||
-                   operation.kind == BRAID_RT_PERMUTE;
+  braid_rt_flow flow = operation.traits().flow;
+  bool exchanges =
+      flow == BRAID_RT_FLOW_EXCHANGE || flow == BRAID_RT_FLOW_PAIRS;
   const Driver &driver = rank.driver();
   for (const Operand &operand : operation.operands) {
     sources.push_back(operand.source);
@@ -157,7 +161,7 @@ void NCCLCommunicator::issue(const Operation &operation) {
     settle(collectives, nccl::InProgress, "ncclCommInitRankConfig");
   }
   rank.throwIfFailed();
-  if (operation.kind == BRAID_RT_BARRIER)
+  if (operation.traits().flow == BRAID_RT_FLOW_NONE)
     return issueBarrier();
   if (operation.operands.empty())
     return;
@@ -185,7 +189,8 @@ void NCCLCommunicator::issue(const Operation &operation) {
 }
 
 void NCCLCommunicator::issueAlone(const Operation &operation) {
-  bool gets = operation.kind != BRAID_RT_PERMUTE || isTargetOf(operation);
+  bool gets =
+      operation.traits().flow != BRAID_RT_FLOW_PAIRS || isTargetOf(operation);
   for (const Operand &operand : operation.operands)
     if (gets)
       copy(operand.destination, operand.source, operand.sourceBytes());

@@ -9,7 +9,7 @@
 #ifndef BRAID_RUNTIME_CORE_OPERATION_H
 #define BRAID_RUNTIME_CORE_OPERATION_H
 
-#include "braid-rt/Types.h"
+#include "braid-rt/CollectiveTraits.h"
 
 #include <cstdint>
 #include <string>
@@ -65,10 +65,11 @@ struct BRAID_RT_API Operation {
   alignas(16) unsigned char scale[16] = {};
   braid_rt_site site = {};
 
-  bool isReduction() const { return reduction >= 0; }
-  bool isPointToPoint() const {
-    return kind == BRAID_RT_SEND || kind == BRAID_RT_RECV;
+  const braid_rt_collective_traits &traits() const {
+    return *braid_rt_get_traits(kind);
   }
+  bool isReduction() const { return reduction >= 0; }
+  bool isPointToPoint() const { return traits().flow == BRAID_RT_FLOW_MESSAGE; }
 
   /// `all_gather dim 0 tensor<4xf32> -> tensor<8xf32>`: everything in which
   /// ranks can disagree.

@@ -77,6 +77,7 @@ private:
   void planFromRoot(size_t operand);
   void planAllToAll(size_t operand);
   void planPermute(size_t operand);
+  void planMessage(size_t operand);
 
   void runReduce(const Task &task, int64_t begin, int64_t end) const;
   void runCopy(const Task &task, int64_t begin, int64_t end) const;

@@ -215,11 +215,6 @@ SmallVector<Value> AsyncStartOpInterface::getDestinations() {
   return getData(getDestinationOperands());
 }
 
-bool CollectiveOpInterface::isPointToPoint() {
-  CollectiveKind kind = getCollectiveKind();
-  return kind == CollectiveKind::send || kind == CollectiveKind::recv;
-}
-
 //===----------------------------------------------------------------------===//
 // Lookup
 //===----------------------------------------------------------------------===//

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Dialect/Comm/IR/Comm.h"
+#include "CollectiveMethods.h"
 
 using namespace mlir;
 using namespace braid::comm;
@@ -20,7 +20,8 @@ static bool isBuffer(OpOperand &operand) {
 
 /// Reading and writing the communicator keeps a start where it is needed:
 /// nothing else stops all of CSE, LICM, sinking and dead-code elimination.
-static void getStartEffects(AsyncStartOpInterface start, Effects &effects) {
+void braid::comm::getStartEffects(AsyncStartOpInterface start,
+                                  Effects &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), CommunicatorResource::get());
   effects.emplace_back(MemoryEffects::Write::get(),
                        CommunicatorResource::get());
@@ -33,23 +34,6 @@ static void getStartEffects(AsyncStartOpInterface start, Effects &effects) {
       effects.emplace_back(MemoryEffects::Write::get(), &destination,
                            SideEffects::DefaultResource::get());
 }
-
-#define BRAID_START_EFFECTS(OpTy)                                              \
-  void OpTy::getEffects(Effects &effects) { getStartEffects(*this, effects); }
-
-BRAID_START_EFFECTS(AllReduceOp)
-BRAID_START_EFFECTS(ReduceOp)
-BRAID_START_EFFECTS(BroadcastOp)
-BRAID_START_EFFECTS(AllGatherOp)
-BRAID_START_EFFECTS(ReduceScatterOp)
-BRAID_START_EFFECTS(AllToAllOp)
-BRAID_START_EFFECTS(GatherOp)
-BRAID_START_EFFECTS(ScatterOp)
-BRAID_START_EFFECTS(PermuteOp)
-BRAID_START_EFFECTS(SendOp)
-BRAID_START_EFFECTS(RecvOp)
-BRAID_START_EFFECTS(BarrierOp)
-#undef BRAID_START_EFFECTS
 
 void WaitOp::getEffects(Effects &effects) {
   effects.emplace_back(MemoryEffects::Free::get(), &getTokenMutable(),

@@ -149,13 +149,6 @@ private:
   LogicalResult gatherBits(Value &source, Finish &finish, Type result);
   void replace(ArrayRef<Value> sources, ArrayRef<Finish> finishes);
   Operation *createStart(ArrayRef<Value> sources, ArrayRef<Type> results);
-  int64_t getDim() {
-    CollectiveKind kind = op.getCollectiveKind();
-    return kind == CollectiveKind::all_gather ||
-                   kind == CollectiveKind::reduce_scatter
-               ? op.getSplitDim()
-               : 0;
-  }
 
   CollectiveOpInterface op;
   AsyncStartOpInterface start;
@@ -168,7 +161,7 @@ private:
 };
 
 bool Legalizer::isLegal() {
-  if (getDim() != 0)
+  if (op.getSplitDim() != 0)
     return false;
   if (!reduction)
     return true;
@@ -205,7 +198,7 @@ LogicalResult Legalizer::check() {
         llvm::any_of(start.getSources(), isInteger))
       return expect("integers and other numbers are in starts of their own");
   }
-  if (getDim() == 0 && !isBitwise(reduction))
+  if (op.getSplitDim() == 0 && !isBitwise(reduction))
     return success();
   for (unsigned index = 0; index < start.getTokens().size(); ++index)
     if (!getTensorType(start.getSources()[index]).hasStaticShape() ||
@@ -311,7 +304,7 @@ void Legalizer::prepareElements(Value &source, Finish &finish) {
 /// Makes `source` what the new start takes, and `finish` what turns its value
 /// into one of the op's.
 LogicalResult Legalizer::prepare(Value &source, Finish &finish, Type result) {
-  int64_t dim = getDim();
+  int64_t dim = op.getSplitDim();
   if (op.getCollectiveKind() == CollectiveKind::all_gather) {
     auto type = cast<RankedTensorType>(result);
     int64_t count = type.getDimSize(dim) /
@@ -370,7 +363,7 @@ void Legalizer::replace(ArrayRef<Value> sources, ArrayRef<Finish> finishes) {
     auto original = cast<RankedTensorType>(start.getInFlightType(index));
     SmallVector<int64_t> shape(type.getShape());
     if (newKind == CollectiveKind::all_gather)
-      shape[0] *= getDim() == 0 && isBitwise(reduction)
+      shape[0] *= op.getSplitDim() == 0 && isBitwise(reduction)
                       ? *lookupGroup(op, op.getGroupAttr()).getStaticSize()
                       : original.getNumElements() /
                             std::max<int64_t>(1, type.getNumElements());

@@ -9,6 +9,7 @@
 #ifndef BRAID_DIALECT_COMM_IR_COMM_H
 #define BRAID_DIALECT_COMM_IR_COMM_H
 
+#include "braid/Dialect/Comm/IR/CollectiveKind.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -35,6 +36,28 @@ struct RequestResource
     : public mlir::SideEffects::Resource::Base<RequestResource> {
   llvm::StringRef getName() final { return "<Request>"; }
 };
+
+class CollectiveOpInterface;
+class GroupOp;
+
+/// An argument of a collective's function in the runtime's ABI: a number, or a
+/// pointer to a list of numbers. Numbers are constants or index values.
+struct CallArgument {
+  static CallArgument getNumber(mlir::OpFoldResult number) {
+    return {{number}, /*isList=*/false};
+  }
+  static CallArgument getList(llvm::ArrayRef<mlir::OpFoldResult> list) {
+    return {llvm::to_vector(list), /*isList=*/true};
+  }
+
+  llvm::SmallVector<mlir::OpFoldResult> numbers;
+  bool isList;
+};
+
+/// The root of `collective`, if it has one, and the dimension along which it
+/// joins or splits, if the program gives it.
+llvm::SmallVector<CallArgument>
+getDefaultCallArguments(CollectiveOpInterface collective);
 
 /// Verifies what can be said of any collective without its group: forms,
 /// counts, element types, contiguity, tokens, reduction and shapes. Called by

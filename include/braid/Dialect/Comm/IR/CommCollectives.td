@@ -11,34 +11,116 @@
 
 include "braid/Dialect/Comm/IR/CommBase.td"
 
-/// Interfaces that every operation between ranks implements; `collectiveMethods`
-/// are the optional methods of `CollectiveOpInterface` that the op answers.
-class Comm_StartOp<string mnemonic, list<string> collectiveMethods, list<Trait> traits = []>
+/// An optional method of `CollectiveOpInterface` that an op answers.
+class Comm_Answer<string methodName, string methodDefinition> {
+  string method = methodName;
+  string definition = methodDefinition;
+}
+
+/// The op has an attribute `reduction`.
+def Comm_Reduces : Comm_Answer<"getReductionKind", [{
+  ::std::optional<::braid::comm::ReductionKind> $cppClass::getReductionKind() {
+    return getReduction();
+  }
+}]>;
+
+/// The op has an attribute `root`.
+def Comm_HasRoot : Comm_Answer<"getRootIndex", [{
+  ::std::optional<int64_t> $cppClass::getRootIndex() { return getRoot(); }
+}]>;
+
+/// The op has an attribute `dim`.
+def Comm_HasDim : Comm_Answer<"getSplitDim", [{
+  int64_t $cppClass::getSplitDim() { return getDim(); }
+}]>;
+
+/// An op that defines the method itself.
+class Comm_Defines<string methodName> : Comm_Answer<methodName, "">;
+
+/// What every operation between ranks has in common. The rest of its facts is
+/// the row of its mnemonic in braid-rt/Collectives.def; `answers` are the
+/// optional methods of `CollectiveOpInterface` that the op answers.
+class Comm_StartOp<string mnemonic, list<Comm_Answer> answers, list<Trait> traits = []>
     : Comm_Op<mnemonic, !listconcat([
         DeclareOpInterfaceMethods<AsyncStartOpInterface>,
-        DeclareOpInterfaceMethods<CollectiveOpInterface, collectiveMethods>,
+        DeclareOpInterfaceMethods<CollectiveOpInterface,
+                                  !foreach(answer, answers, answer.method)>,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
-        DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
+        DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)> {
+  string startDefinitions = [{
+    ::braid::comm::CollectiveKind $cppClass::getCollectiveKind() {
+      return ::braid::comm::CollectiveKind::}] # mnemonic # [{;
+    }
+    ::mlir::Attribute $cppClass::getLane() { return getLaneOfCollective(*this); }
+    bool $cppClass::canRunInPlace() {
+      return getTraits(getCollectiveKind()).canRunInPlace;
+    }
+    void $cppClass::getEffects(
+        ::llvm::SmallVectorImpl<::mlir::MemoryEffects::EffectInstance> &effects) {
+      getStartEffects(*this, effects);
+    }
+    void $cppClass::getAsmResultNames(
+        ::llvm::function_ref<void(::mlir::Value, ::llvm::StringRef)> setName) {
+      nameTokens(*this, setName);
+    }
+    ::llvm::LogicalResult
+    $cppClass::verifySymbolUses(::mlir::SymbolTableCollection &symbolTables) {
+      return verifyCollectiveUses(*this, symbolTables);
+    }
+  }] # !foldl("", answers, text, answer, text # answer.definition);
+  let extraClassDefinition = startDefinitions;
+}
 
 /// A collective with any number of operands: several make one coalesced launch.
-class Comm_CoalescableOp<string mnemonic, list<string> collectiveMethods, list<Trait> traits = []>
-    : Comm_StartOp<mnemonic, collectiveMethods,
+class Comm_CoalescableOp<string mnemonic, list<Comm_Answer> answers, list<Trait> traits = []>
+    : Comm_StartOp<mnemonic, answers,
                    !listconcat([AttrSizedOperandSegments], traits)> {
   dag commonArguments = (ins Variadic<Comm_Data>:$inputs, Variadic<Comm_Data>:$outputs,
                              FlatSymbolRefAttr:$group);
   let results = (outs Variadic<Comm_Token>:$tokens);
+  string operandDefinitions = [{
+    ::llvm::MutableArrayRef<::mlir::OpOperand> $cppClass::getSourceOperands() {
+      return getInputsMutable();
+    }
+    ::llvm::MutableArrayRef<::mlir::OpOperand> $cppClass::getDestinationOperands() {
+      return getOutputsMutable();
+    }
+    void $cppClass::setDestinations(::mlir::ValueRange destinations) {
+      getOutputsMutable().assign(destinations);
+    }
+  }];
+  /// Empty in an op that defines the method itself.
+  string shapeDefinition = [{
+    ::llvm::LogicalResult $cppClass::reifyValueShape(
+        ::mlir::OpBuilder &builder, unsigned index,
+        ::llvm::SmallVectorImpl<::mlir::OpFoldResult> &shape) {
+      return reifyFromOperands(*this, builder, index, shape);
+    }
+  }];
+  string typeDefinition = "";
+  let extraClassDefinition =
+      startDefinitions # operandDefinitions # shapeDefinition # typeDefinition;
 }
 
 /// The value of every token has the type of its operand.
-class Comm_SameShapeOp<string mnemonic, list<string> collectiveMethods>
-    : Comm_CoalescableOp<mnemonic, collectiveMethods, [InferTypeOpAdaptor]>;
+class Comm_SameShapeOp<string mnemonic, list<Comm_Answer> answers>
+    : Comm_CoalescableOp<mnemonic, answers, [InferTypeOpAdaptor]> {
+  let typeDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *context, ::std::optional<::mlir::Location>,
+        Adaptor adaptor, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      inferTokenTypes(context, adaptor.getInputs(), types);
+      return ::mlir::success();
+    }
+  }];
+}
 
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
 
-def Comm_AllReduceOp : Comm_SameShapeOp<"all_reduce", ["getReductionKind"]> {
+def Comm_AllReduceOp : Comm_SameShapeOp<"all_reduce", [Comm_Reduces]> {
   let summary = "starts a reduction whose result every member gets";
   let description = [{
     The reductions are `sum product min max avg band bor bxor`, and
@@ -59,7 +141,6 @@ def Comm_AllReduceOp : Comm_SameShapeOp<"all_reduce", ["getReductionKind"]> {
     %w = comm.all_reduce sum %a into %b on @tp : memref<4xf32>, memref<4xf32>
     ```
   }];
-  let hasVerifier = 1;
   let arguments = !con((ins Comm_ReductionKind:$reduction, Optional<AnyType>:$scale),
                        commonArguments);
   let assemblyFormat = [{
@@ -69,7 +150,7 @@ def Comm_AllReduceOp : Comm_SameShapeOp<"all_reduce", ["getReductionKind"]> {
   }];
 }
 
-def Comm_ReduceOp : Comm_SameShapeOp<"reduce", ["getReductionKind", "getRootIndex"]> {
+def Comm_ReduceOp : Comm_SameShapeOp<"reduce", [Comm_Reduces, Comm_HasRoot]> {
   let summary = "starts a reduction whose result the root gets";
   let description = [{
     Every other member gets its own operand back. The root is an index within
@@ -81,7 +162,6 @@ def Comm_ReduceOp : Comm_SameShapeOp<"reduce", ["getReductionKind", "getRootInde
     %t = comm.reduce sum %x on @tp root 0 : tensor<4xf32>
     ```
   }];
-  let hasVerifier = 1;
   let arguments = !con((ins Comm_ReductionKind:$reduction, Optional<AnyType>:$scale),
                        commonArguments, (ins I64Attr:$root));
   let assemblyFormat = [{
@@ -93,7 +173,7 @@ def Comm_ReduceOp : Comm_SameShapeOp<"reduce", ["getReductionKind", "getRootInde
 }
 
 def Comm_ReduceScatterOp
-    : Comm_CoalescableOp<"reduce_scatter", ["getReductionKind", "getSplitDim"]> {
+    : Comm_CoalescableOp<"reduce_scatter", [Comm_Reduces, Comm_HasDim]> {
   let summary = "starts a reduction of which every member gets one part";
   let description = [{
     The reduced operand is cut into as many equal parts along `dim` as the group
@@ -105,7 +185,6 @@ def Comm_ReduceScatterOp
     %t = comm.reduce_scatter sum %x on @tp dim 0 : tensor<8x4xf32> -> tensor<4x4xf32>
     ```
   }];
-  let hasVerifier = 1;
   let arguments = !con((ins Comm_ReductionKind:$reduction, Optional<AnyType>:$scale),
                        commonArguments, (ins I64Attr:$dim));
   let assemblyFormat = [{
@@ -120,7 +199,7 @@ def Comm_ReduceScatterOp
 // Data movement
 //===----------------------------------------------------------------------===//
 
-def Comm_BroadcastOp : Comm_SameShapeOp<"broadcast", ["getRootIndex"]> {
+def Comm_BroadcastOp : Comm_SameShapeOp<"broadcast", [Comm_HasRoot]> {
   let summary = "starts a copy of the root's operand to every member";
   let description = [{
     On other members than the root the operand only gives the shape.
@@ -139,7 +218,7 @@ def Comm_BroadcastOp : Comm_SameShapeOp<"broadcast", ["getRootIndex"]> {
   }];
 }
 
-def Comm_AllGatherOp : Comm_CoalescableOp<"all_gather", ["getSplitDim"]> {
+def Comm_AllGatherOp : Comm_CoalescableOp<"all_gather", [Comm_HasDim]> {
   let summary = "starts a concatenation of all members' operands";
   let description = [{
     Every member gets the operands of all members, in the order of their
@@ -159,7 +238,9 @@ def Comm_AllGatherOp : Comm_CoalescableOp<"all_gather", ["getSplitDim"]> {
   }];
 }
 
-def Comm_AllToAllOp : Comm_CoalescableOp<"all_to_all", []> {
+def Comm_AllToAllOp : Comm_CoalescableOp<"all_to_all", [
+    Comm_Defines<"verifyMembers">, Comm_Defines<"getCallSuffix">,
+    Comm_Defines<"getCallArguments">]> {
   let summary = "starts an exchange of parts between all members";
   let description = [{
     The operand is cut along dimension 0, and member i gets part i of every
@@ -195,6 +276,7 @@ def Comm_AllToAllOp : Comm_CoalescableOp<"all_to_all", []> {
     custom<OptionallyShapedTypes>(ref($inputs), ref($outputs), type($inputs), type($outputs),
                                   type($tokens))
   }];
+  let shapeDefinition = "";
   let extraClassDeclaration = [{
     /// True if the parts have sizes of their own.
     bool hasSplits() { return getStaticSendSizes() || getSplitMatrix(); }
@@ -206,7 +288,7 @@ def Comm_AllToAllOp : Comm_CoalescableOp<"all_to_all", []> {
   }];
 }
 
-def Comm_GatherOp : Comm_CoalescableOp<"gather", ["getRootIndex"]> {
+def Comm_GatherOp : Comm_CoalescableOp<"gather", [Comm_HasRoot]> {
   let summary = "starts a concatenation of all members' operands on the root";
   let description = [{
     The root gets the operands joined along dimension 0, every other member
@@ -226,7 +308,7 @@ def Comm_GatherOp : Comm_CoalescableOp<"gather", ["getRootIndex"]> {
   }];
 }
 
-def Comm_ScatterOp : Comm_CoalescableOp<"scatter", ["getRootIndex"]> {
+def Comm_ScatterOp : Comm_CoalescableOp<"scatter", [Comm_HasRoot]> {
   let summary = "starts a distribution of the parts of the root's operand";
   let description = [{
     The root's operand is cut into equal parts along dimension 0, and member i
@@ -246,7 +328,8 @@ def Comm_ScatterOp : Comm_CoalescableOp<"scatter", ["getRootIndex"]> {
   }];
 }
 
-def Comm_PermuteOp : Comm_SameShapeOp<"permute", []> {
+def Comm_PermuteOp : Comm_SameShapeOp<"permute", [
+    Comm_Defines<"verifyMembers">, Comm_Defines<"getCallArguments">]> {
   let summary = "starts transfers between pairs of members";
   let description = [{
     Each pair is a source and a target, as indices within the group; no member is
@@ -271,7 +354,8 @@ def Comm_PermuteOp : Comm_SameShapeOp<"permute", []> {
 // Point to point
 //===----------------------------------------------------------------------===//
 
-def Comm_SendOp : Comm_StartOp<"send", []> {
+def Comm_SendOp : Comm_StartOp<"send", [
+    Comm_Defines<"verifyMembers">, Comm_Defines<"getCallArguments">]> {
   let summary = "starts a transfer to another member";
   let description = [{
     The peer is an index within the group, a constant or a value; sending to
@@ -296,7 +380,9 @@ def Comm_SendOp : Comm_StartOp<"send", []> {
   }];
 }
 
-def Comm_RecvOp : Comm_StartOp<"recv", [], [AttrSizedOperandSegments]> {
+def Comm_RecvOp : Comm_StartOp<"recv", [
+    Comm_Defines<"verifyMembers">, Comm_Defines<"getCallArguments">],
+    [AttrSizedOperandSegments]> {
   let summary = "starts a transfer from another member";
   let description = [{
     The sizes of the dynamic dimensions of the received tensor follow the peer.

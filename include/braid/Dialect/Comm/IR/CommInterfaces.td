@@ -92,16 +92,49 @@ def CollectiveOpInterface
     InterfaceMethod<"The index of the root within the group; none without a root.",
       "::std::optional<int64_t>", "getRootIndex", (ins), [{}],
       [{ return ::std::nullopt; }]>,
+    InterfaceMethod<"The factor of each member's operands; null without a factor.",
+      "::mlir::Value", "getScale", (ins), [{}], [{ return ::mlir::Value(); }]>,
     InterfaceMethod<[{
       The dimension along which the operands of the members are joined or split.
-    }], "int64_t", "getSplitDim", (ins), [{}], [{ return 0; }]>
+    }], "int64_t", "getSplitDim", (ins), [{}], [{ return 0; }]>,
+    InterfaceMethod<[{
+      Verifies what the op says of the members of its group beyond the root and
+      the shapes.
+    }], "::llvm::LogicalResult", "verifyMembers",
+      (ins "::braid::comm::GroupOp &":$group), [{}], [{ return ::mlir::success(); }]>,
+    InterfaceMethod<[{
+      The runtime has one function for each kind of collective, `braid_rt_` and
+      the name of the kind, or several, told apart by this suffix.
+    }], "::llvm::StringRef", "getCallSuffix", (ins), [{}], [{ return {}; }]>,
+    InterfaceMethod<[{
+      The arguments of the runtime's function between the reduction and the
+      site. By default the root, or the dimension that the program gives.
+    }], "::llvm::SmallVector<::braid::comm::CallArgument>", "getCallArguments", (ins), [{}],
+      [{
+      return ::braid::comm::getDefaultCallArguments(
+          ::llvm::cast<::braid::comm::CollectiveOpInterface>($_op.getOperation()));
+    }]>
   ];
   let extraClassDeclaration = [{
+    /// The row of the operation's kind in the table of collectives.
+    const ::braid::comm::CollectiveTraits &getCollectiveTraits();
     /// True for sends and receives, which only their two ranks run.
     bool isPointToPoint();
+    /// True if a group of one member gets its own operands back.
+    bool isIdentityInGroupOfOne();
   }];
   let verify = [{ return ::braid::comm::verifyCollective($_op); }];
   let verifyWithRegions = 0;
+}
+
+def ParallelRegionOpInterface : OpInterface<"ParallelRegionOpInterface"> {
+  let cppNamespace = "::braid::comm";
+  let description = [{
+    An op whose regions several threads of a rank, or a device, run: a kernel, or
+    a parallel loop without upstream's trait `HasParallelRegion`. Starts and
+    waits belong to the one thread that runs the program, and stand in no such
+    region. The models for upstream's ops are in `lib/Dialect/Comm/Extensions`.
+  }];
 }
 
 #endif // BRAID_DIALECT_COMM_IR_COMMINTERFACES_TD

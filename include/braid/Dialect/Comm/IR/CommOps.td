@@ -148,7 +148,8 @@ def Comm_WaitOp : Comm_Op<"wait", [
 def Comm_ComputeOp : Comm_Op<"compute", [
     IsolatedFromAbove, RecursiveMemoryEffects, RecursivelySpeculatable,
     SingleBlock, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-    DeclareOpInterfaceMethods<AsyncStartOpInterface, ["getTokens"]>]> {
+    DeclareOpInterfaceMethods<AsyncStartOpInterface, ["getTokens"]>,
+    ParallelRegionOpInterface]> {
   let summary = "one schedulable unit of compute, such as a fused kernel";
   let description = [{
     With a region the op is executable: the region's arguments stand for the
