@@ -38,7 +38,7 @@ void NCCLCommunicator::copy(char *destination, const char *source,
                "cuMemcpyDtoDAsync");
 }
 
-/// Whether a permute gives this member something.
+/// Returns true if this member is the target of a pair.
 bool NCCLCommunicator::isTargetOf(const Operation &operation) const {
   for (size_t i = 0; i < operation.pairs.size(); i += 2)
     if (operation.pairs[i + 1] == spec.index)
@@ -59,8 +59,8 @@ void NCCLCommunicator::copyBefore(const Operation &operation) {
       copy(operand.destination, operand.source, operand.sourceBytes());
 }
 
-/// Zeros for a rank that a gather or a permute gives nothing. After the calls:
-/// the source may lie in the destination.
+/// Writes zeros on a rank that gets nothing. After the calls, because the
+/// source may lie in the destination.
 void NCCLCommunicator::fillAfter(const Operation &operation) {
   const braid_rt_collective_traits &traits = operation.traits();
   bool fills = (traits.flow == BRAID_RT_FLOW_GATHER && traits.hasRoot &&
@@ -245,6 +245,8 @@ void NCCLCommunicator::issueOperand(const Operation &operation,
   int64_t got = elementCount(operand.destinationSizes);
   if (given == 0 && got == 0)
     return;
+  if (operation.traits().flow == BRAID_RT_FLOW_PAIRS)
+    return issuePairs(operation, operand, source);
   switch (operation.kind) {
   case BRAID_RT_BROADCAST:
     return nccl.check(nccl.broadcast(source, operand.destination,
@@ -273,8 +275,6 @@ void NCCLCommunicator::issueOperand(const Operation &operation,
                                     countOf(type, given / spec.size()),
                                     type.type, comm, stream),
                       "ncclAlltoAll", comm);
-  case BRAID_RT_PERMUTE:
-    return issuePermute(operation, operand, source);
   default:
     return issueReduction(operation, operand, op);
   }
@@ -309,9 +309,8 @@ void NCCLCommunicator::issueSplits(const Operation &operation,
   }
 }
 
-void NCCLCommunicator::issuePermute(const Operation &operation,
-                                    const Operand &operand,
-                                    const char *source) {
+void NCCLCommunicator::issuePairs(const Operation &operation,
+                                  const Operand &operand, const char *source) {
   const nccl::NCCL &nccl = rank.engine.nccl();
   ElementType type = movedType(operand.dtype);
   size_t count = countOf(type, elementCount(operand.sourceSizes));

@@ -60,7 +60,7 @@ struct BRAID_RT_API Operation {
   std::vector<int64_t> sourceSplits;      ///< One per member, for Lists.
   std::vector<int64_t> destinationSplits; ///< One per member, for Lists.
   std::vector<int64_t> matrix;            ///< Row-major, for Matrix.
-  std::vector<int64_t> pairs;             ///< Source, target, ... of permute.
+  std::vector<int64_t> pairs;             ///< Source, target, ... of each pair.
   std::vector<Operand> operands;
   alignas(16) unsigned char scale[16] = {};
   braid_rt_site site = {};

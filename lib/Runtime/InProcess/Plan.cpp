@@ -47,7 +47,7 @@ Plan::Plan(const std::vector<const Operation *> &members) : members(members) {
       planAllToAll(operand);
       break;
     case BRAID_RT_FLOW_PAIRS:
-      planPermute(operand);
+      planPairs(operand);
       break;
     case BRAID_RT_FLOW_MESSAGE:
       planMessage(operand);
@@ -248,7 +248,7 @@ void Plan::planAllToAll(size_t index) {
   }
 }
 
-void Plan::planPermute(size_t index) {
+void Plan::planPairs(size_t index) {
   const Operation &first = *members[0];
   int64_t bytes = first.operands[index].sourceBytes();
   std::vector<const char *> sources(members.size(), nullptr);

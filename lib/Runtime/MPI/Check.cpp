@@ -75,7 +75,7 @@ void Transfer::planData() {
   case BRAID_RT_FLOW_EXCHANGE:
     return planAllToAll(*this);
   case BRAID_RT_FLOW_PAIRS:
-    return planPermute(*this);
+    return planPairs(*this);
   case BRAID_RT_FLOW_MESSAGE:
     return planMessage(*this);
   case BRAID_RT_FLOW_NONE:

@@ -53,7 +53,7 @@ std::optional<int64_t> braid::rt::smallDataBytes(const Transfer &transfer) {
 // Packing
 //===----------------------------------------------------------------------===//
 
-/// The member that a permute sends this member's data to, or gives this member
+/// The member that a pair sends this member's data to, or gives this member
 /// its data from; -1 for none.
 static int64_t partnerOf(const Transfer &transfer, bool isTarget) {
   const std::vector<int64_t> &pairs = transfer.operation.pairs;
