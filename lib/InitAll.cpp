@@ -10,6 +10,7 @@
 
 #include "braid/Conversion/CommToLLVM/CommToLLVM.h"
 #include "braid/Conversion/Passes.h"
+#include "braid/Conversion/RuntimeDialects.h"
 #include "braid/Dialect/Comm/Extensions/ParallelRegionModels.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
@@ -22,7 +23,7 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 
 void braid::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<comm::CommDialect>();
+  registry.insert<BraidDialect, BraidRTDialect, comm::CommDialect>();
   comm::registerParallelRegionModels(registry);
   registerConvertCommToLLVMInterface(registry);
   registerCostExternalModels(registry);

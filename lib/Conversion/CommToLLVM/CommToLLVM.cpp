@@ -10,6 +10,7 @@
 
 #include "braid-rt/Types.h"
 #include "braid/Conversion/RuntimeCalls.h"
+#include "braid/Conversion/RuntimeDialects.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMInterface.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
@@ -267,6 +268,6 @@ void braid::populateCommToLLVMConversionPatterns(LLVMTypeConverter &converter,
 void braid::registerConvertCommToLLVMInterface(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, CommDialect *dialect) {
     dialect->addInterfaces<CommToLLVMInterface>();
-    context->loadDialect<LLVM::LLVMDialect>();
+    context->loadDialect<LLVM::LLVMDialect, BraidRTDialect>();
   });
 }

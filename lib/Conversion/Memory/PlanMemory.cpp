@@ -209,7 +209,7 @@ struct PlanMemoryPass : public braid::impl::PlanMemoryPassBase<PlanMemoryPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     // A function after all that it calls.
-    const CallGraph graph(module);
+    const auto &graph = getAnalysis<CallGraph>();
     SmallVector<func::FuncOp> order;
     for (auto component = llvm::scc_begin(&graph); !component.isAtEnd();
          ++component) {
