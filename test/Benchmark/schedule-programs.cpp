@@ -20,7 +20,6 @@
 #include "braid/Schedule/CostModel.h"
 #include "braid/Schedule/ProblemBuilder.h"
 #include "braid/Schedule/RankUniformity.h"
-#include "braid/Schedule/ScheduleChanges.h"
 #include "braid/Schedule/SearchSchedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -128,9 +127,8 @@ int main(int argc, char **argv) {
       return 1;
     CostModel model(*costs);
     RankUniformity uniformity(*module);
-    ScheduleChanges changes;
     for (auto function : module->getOps<func::FuncOp>())
-      for (Block *block : prepareSchedulableBlocks(function, changes))
+      for (Block *block : findSchedulableBlocks(function))
         measure(file, *block, model,
                 keepOrder || !uniformity.areReachedTogether(*block));
   }

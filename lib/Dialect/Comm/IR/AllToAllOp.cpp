@@ -35,8 +35,8 @@ SmallVector<OpFoldResult> AllToAllOp::getMixedReceiveSizes() {
                         getContext());
 }
 
-/// What this member receives in all under the split matrix of `op`: the sum of
-/// its column, chosen by its rank.
+/// The size that this member receives under the split matrix of `op`: the sum
+/// of the column of its rank.
 static Value getReceivedByMatrix(OpBuilder &builder, AllToAllOp op) {
   Location loc = op.getLoc();
   SmallVector<ArrayRef<int64_t>> rows = llvm::map_to_vector(
@@ -67,8 +67,8 @@ AllToAllOp::reifyValueShape(OpBuilder &builder, unsigned index,
                             SmallVectorImpl<OpFoldResult> &shape) {
   if (failed(reifyFromOperands(*this, builder, index, shape)))
     return failure();
-  // With parts of sizes of their own, a dynamic dimension 0 of the value is not
-  // the source's.
+  // With splits, the size of dimension 0 of the value differs from the
+  // source's.
   auto start = cast<AsyncStartOpInterface>(getOperation());
   auto type = cast<ShapedType>(start.getInFlightType(index));
   if (!hasSplits() || !getOutputs().empty() || !type.isDynamicDim(0))
@@ -90,7 +90,7 @@ AllToAllOp::reifyValueShape(OpBuilder &builder, unsigned index,
 // Verification
 //===----------------------------------------------------------------------===//
 
-/// Adds `size`, which is of `list`, to `sum`.
+/// Adds `size`, an element of `list`, to `sum`.
 static LogicalResult addSize(Operation *op, const Twine &list, int64_t size,
                              int64_t &sum) {
   if (size < 0)
@@ -103,7 +103,7 @@ static LogicalResult addSize(Operation *op, const Twine &list, int64_t size,
   return success();
 }
 
-/// Every size that is not constant has a value.
+/// Verifies that every size that is not constant has a value.
 static LogicalResult verifySizeOperands(Operation *op, StringRef list,
                                         std::optional<ArrayRef<int64_t>> sizes,
                                         ValueRange values) {
@@ -116,8 +116,7 @@ static LogicalResult verifySizeOperands(Operation *op, StringRef list,
                            << ", one for each size that is not constant";
 }
 
-/// Verifies a list of sizes against dimension 0, of size `dimSize`, of what it
-/// splits.
+/// Verifies a list of sizes that splits a dimension 0 of size `dimSize`.
 static LogicalResult verifySplitList(Operation *op, StringRef list,
                                      ArrayRef<int64_t> sizes, int64_t dimSize) {
   int64_t sum = 0;
@@ -126,7 +125,7 @@ static LogicalResult verifySplitList(Operation *op, StringRef list,
       return failure();
   if (llvm::any_of(sizes, ShapedType::isDynamic))
     return success();
-  // Every rank runs this text: constants that differ cannot fit their columns.
+  // All ranks run the same text, so different constants cannot match.
   if (!llvm::all_equal(sizes))
     return op->emitOpError()
            << "has " << list << " [" << sizes

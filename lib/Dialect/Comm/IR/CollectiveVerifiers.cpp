@@ -58,7 +58,7 @@ bool braid::comm::isContiguous(MemRefType type) {
   int64_t expected = 1;
   for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
     int64_t size = type.getDimSize(dim);
-    // The stride of a dimension of one element says nothing.
+    // The stride of a dimension of size 1 has no meaning.
     if (size == 1)
       continue;
     if (ShapedType::isDynamic(expected) || strides[dim] != expected)
@@ -69,8 +69,8 @@ bool braid::comm::isContiguous(MemRefType type) {
   return true;
 }
 
-/// Verifies the element type of `type`, the type of what `role` and `index`
-/// name.
+/// Verifies the element type of `type`, the type of operand `index` among those
+/// with the name `role`.
 static LogicalResult verifyElementType(Operation *op, Type type, StringRef role,
                                        size_t index) {
   Type elementType = cast<ShapedType>(type).getElementType();
@@ -104,9 +104,8 @@ static LogicalResult verifyOperands(Operation *op,
   return success();
 }
 
-/// A buffer that is written in flight belongs to one operand; only that
-/// operand's source may be the same buffer, where the operation can run in
-/// place.
+/// Verifies that each destination is the destination of one operand. Its source
+/// may be the same buffer if the operation can run in place.
 static LogicalResult verifyDistinctBuffers(AsyncStartOpInterface start) {
   Operation *op = start;
   llvm::SmallDenseMap<Value, size_t> owners;
@@ -134,8 +133,8 @@ static LogicalResult verifyDistinctBuffers(AsyncStartOpInterface start) {
   return success();
 }
 
-/// The collective's tensors and buffers are of one form, with as many
-/// destinations and tokens as that form takes.
+/// Verifies that all operands are of one form, with the number of destinations
+/// and tokens of that form.
 static LogicalResult verifyForm(CollectiveOpInterface collective) {
   Operation *op = collective;
   auto start = cast<AsyncStartOpInterface>(op);
@@ -205,9 +204,9 @@ braid::comm::getSourceAndValueTypes(AsyncStartOpInterface start, size_t index) {
   return {source, cast<ShapedType>(value)};
 }
 
-/// The value has the shape of the source but for dimension `splitDim`, of which
-/// one is a multiple of the other; a source (or value) of rank 0 is one element
-/// along a dimension of its own.
+/// Verifies that part and whole have the same sizes, except along `splitDim`,
+/// where the size of the whole is a multiple of that of the part. A part of
+/// rank 0 is one element along dimension 0.
 static LogicalResult verifyJoinedShape(Operation *op, ShapedType part,
                                        ShapedType whole, StringRef partName,
                                        StringRef wholeName, int64_t splitDim) {
@@ -244,7 +243,7 @@ static LogicalResult verifyShapes(CollectiveOpInterface collective) {
   Operation *op = collective;
   auto start = cast<AsyncStartOpInterface>(op);
   braid_rt_shape shape = collective.getCollectiveTraits().shape;
-  // Only the other rank knows the shape that a message has there.
+  // The shape on the other rank of a message is unknown.
   if (shape == BRAID_RT_SHAPE_NONE || collective.isPointToPoint())
     return success();
   for (size_t i = 0, e = start.getSourceOperands().size(); i < e; ++i) {
@@ -258,7 +257,7 @@ static LogicalResult verifyShapes(CollectiveOpInterface collective) {
     LogicalResult verified = success();
     switch (shape) {
     case BRAID_RT_SHAPE_SAME:
-      // Tensors have one type; buffers may know a size that the other does not.
+      // Two tensors have one type. Buffers may differ in what is static.
       if (isa<RankedTensorType>(source)
               ? Type(source) != Type(value)
               : failed(verifyCompatibleShape(source, value)))

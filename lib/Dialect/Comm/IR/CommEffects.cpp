@@ -18,8 +18,8 @@ static bool isBuffer(OpOperand &operand) {
   return isa<BaseMemRefType>(operand.get().getType());
 }
 
-/// Reading and writing the communicator keeps a start where it is needed:
-/// nothing else stops all of CSE, LICM, sinking and dead-code elimination.
+/// Only an effect that both reads and writes keeps CSE, LICM, sinking and
+/// dead-code elimination from changing a start.
 void braid::comm::getStartEffects(AsyncStartOpInterface start,
                                   Effects &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), CommunicatorResource::get());
@@ -50,11 +50,11 @@ void WaitOp::getEffects(Effects &effects) {
 }
 
 void ComputeOp::getEffects(Effects &effects) {
-  // Two equal async ops must not become one, whose token had two waits.
+  // CSE of two async ops would give one token two waits.
   for (OpResult token : getTokens())
     effects.emplace_back(MemoryEffects::Allocate::get(), token,
                          RequestResource::get());
-  // The region's own effects count where there is one.
+  // The effects of a region are those of its ops.
   if (!isOpaque() && !getAsync())
     return;
   for (OpOperand &input : getInputsMutable()) {

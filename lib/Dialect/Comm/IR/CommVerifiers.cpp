@@ -47,9 +47,9 @@ LogicalResult GroupOp::verify() {
 // WaitOp
 //===----------------------------------------------------------------------===//
 
-/// Verifies that `wait` names the buffers that the operation of its token has
-/// in flight; one token of a coalesced launch stands for its own operand's
-/// buffers, and may name those of the others too.
+/// Verifies that `wait` names the buffers in flight of its token. A token of a
+/// coalesced launch has the buffers of its operand in flight; its wait may name
+/// those of the other operands, too.
 static LogicalResult verifyBuffersInFlight(WaitOp wait,
                                            AsyncStartOpInterface start) {
   llvm::SmallSetVector<Value, 4> writes, reads;
@@ -99,7 +99,7 @@ static LogicalResult verifyBuffersInFlight(WaitOp wait,
 LogicalResult WaitOp::verify() {
   if (failed(verifyPlace(*this)))
     return failure();
-  // That the value is the token's is verified by type inference.
+  // Type inference verifies the type of the value.
   if (getValue() && !(getReads().empty() && getWrites().empty()))
     return emitOpError() << "names buffers, expected none for a token with a "
                             "value";

@@ -37,7 +37,7 @@ llvm::LogicalResult emitWrongValue(mlir::Operation *op,
                                    mlir::NamedAttribute attribute,
                                    const llvm::Twine &expected);
 
-/// Emits the error for an attribute on an op that it says nothing about.
+/// Emits the error for an attribute on an op that may not have it.
 llvm::LogicalResult emitWrongPlace(mlir::Operation *op,
                                    mlir::NamedAttribute attribute,
                                    const llvm::Twine &expected);
@@ -50,8 +50,8 @@ llvm::LogicalResult verifyLaneAttribute(mlir::Operation *op,
 /// is none, so that a rank runs the region as one thread.
 mlir::Operation *getParallelOrKernelOp(mlir::Region *region);
 
-/// Starts and waits belong to the one thread of a rank that runs the program:
-/// reports `op` inside a parallel loop or a kernel.
+/// Verifies that `op`, a start or a wait, is outside parallel loops and
+/// kernels: one thread of a rank runs the program.
 llvm::LogicalResult verifyPlace(mlir::Operation *op);
 
 } // namespace braid::comm

@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace braid::comm;
 
 LogicalResult PermuteOp::verify() {
-  // Users write any integer; a DenseSet keeps the largest ones for itself.
+  // A DenseSet reserves the largest integers, which users may write.
   llvm::SmallSet<int64_t, 8> sources, targets;
   for (auto pair : getPairs().getAsRange<DenseI64ArrayAttr>()) {
     if (pair.size() != 2)

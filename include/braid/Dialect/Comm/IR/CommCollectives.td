@@ -34,12 +34,12 @@ def Comm_HasDim : Comm_Answer<"getSplitDim", [{
   int64_t $cppClass::getSplitDim() { return getDim(); }
 }]>;
 
-/// An op that defines the method itself.
+/// A method that the op defines in C++.
 class Comm_Defines<string methodName> : Comm_Answer<methodName, "">;
 
-/// What every operation between ranks has in common. The rest of its facts is
-/// the row of its mnemonic in braid-rt/Collectives.def; `answers` are the
-/// optional methods of `CollectiveOpInterface` that the op answers.
+/// An operation between ranks. The row of the mnemonic in
+/// braid-rt/Collectives.def has its facts. `answers` are the optional methods of
+/// `CollectiveOpInterface` that the op implements.
 class Comm_StartOp<string mnemonic, list<Comm_Answer> answers, list<Trait> traits = []>
     : Comm_Op<mnemonic, !listconcat([
         DeclareOpInterfaceMethods<AsyncStartOpInterface>,
@@ -121,14 +121,18 @@ class Comm_SameShapeOp<string mnemonic, list<Comm_Answer> answers>
 //===----------------------------------------------------------------------===//
 
 def Comm_AllReduceOp : Comm_SameShapeOp<"all_reduce", [Comm_Reduces]> {
-  let summary = "starts a reduction whose result every member gets";
+  let summary = "starts a reduction and gives the result to every member";
   let description = [{
-    The reductions are `sum product min max avg band bor bxor`, and
-    `premul_sum(%s : f32)`, which multiplies every operand by the member's scale
-    first; the scale has the operands' element type. Bitwise reductions are for
-    integers; `min` and `max` are not for complex numbers, which take `sum`,
-    `avg` and `premul_sum` alone; `i1` takes `min max band bor bxor`. Integers
-    are signed, and `avg` truncates them.
+    The reductions are `sum product min max avg band bor bxor` and
+    `premul_sum(%s : f32)`, which multiplies the operands of each member by the
+    member's scale before the sum. The scale has the element type of the operands.
+
+    | elements | reductions |
+    |---|---|
+    | `i1` | `min max band bor bxor` |
+    | other integers | all; integers are signed, and `avg` truncates |
+    | floats | `sum product min max avg premul_sum` |
+    | complex numbers | `sum avg premul_sum` |
 
     In the buffer form a source may be its own destination.
 
@@ -151,10 +155,10 @@ def Comm_AllReduceOp : Comm_SameShapeOp<"all_reduce", [Comm_Reduces]> {
 }
 
 def Comm_ReduceOp : Comm_SameShapeOp<"reduce", [Comm_Reduces, Comm_HasRoot]> {
-  let summary = "starts a reduction whose result the root gets";
+  let summary = "starts a reduction and gives the result to the root";
   let description = [{
-    Every other member gets its own operand back. The root is an index within
-    the group.
+    Every other member gets its own operand. The root is an index within the
+    group.
 
     Example:
 
@@ -174,10 +178,10 @@ def Comm_ReduceOp : Comm_SameShapeOp<"reduce", [Comm_Reduces, Comm_HasRoot]> {
 
 def Comm_ReduceScatterOp
     : Comm_CoalescableOp<"reduce_scatter", [Comm_Reduces, Comm_HasDim]> {
-  let summary = "starts a reduction of which every member gets one part";
+  let summary = "starts a reduction and gives one part of the result to each member";
   let description = [{
-    The reduced operand is cut into as many equal parts along `dim` as the group
-    has members; member i gets part i.
+    The result is split along `dim` into equal parts, one for each member of the
+    group. Member i gets part i.
 
     Example:
 
@@ -202,7 +206,7 @@ def Comm_ReduceScatterOp
 def Comm_BroadcastOp : Comm_SameShapeOp<"broadcast", [Comm_HasRoot]> {
   let summary = "starts a copy of the root's operand to every member";
   let description = [{
-    On other members than the root the operand only gives the shape.
+    The operands of other members than the root only give the shape.
 
     Example:
 
@@ -221,8 +225,8 @@ def Comm_BroadcastOp : Comm_SameShapeOp<"broadcast", [Comm_HasRoot]> {
 def Comm_AllGatherOp : Comm_CoalescableOp<"all_gather", [Comm_HasDim]> {
   let summary = "starts a concatenation of all members' operands";
   let description = [{
-    Every member gets the operands of all members, in the order of their
-    indices, joined along `dim`.
+    Every member gets the operands of all members, joined along `dim` in the order
+    of the members' indices.
 
     Example:
 
@@ -243,16 +247,16 @@ def Comm_AllToAllOp : Comm_CoalescableOp<"all_to_all", [
     Comm_Defines<"getCallArguments">]> {
   let summary = "starts an exchange of parts between all members";
   let description = [{
-    The operand is cut along dimension 0, and member i gets part i of every
-    member, joined in the order of the members' indices.
+    The operand is split along dimension 0. Member i gets part i of every member,
+    joined in the order of the members' indices.
 
     Without `splits` the parts are equal. `splits [...] into [...]` gives the
-    sizes of the parts that this member sends to, and receives from, each member;
-    the sizes are index values or constants, and as every rank runs the same
-    text, a list of constants only is possible if all of them are equal. A matrix
-    `splits [[...], ...]` gives what every member sends: row r is what member r
-    sends, and each member receives its column. A dynamic dimension 0 of the
-    result is the sum of what the member receives.
+    sizes of the parts that this member sends to each member and receives from
+    each member. The sizes are index values or constants. All ranks run the same
+    text, so the constants of a list without values are equal. A matrix
+    `splits [[...], ...]` gives the sizes of all members: row r has the sizes that
+    member r sends, and column c those that member c receives. The size of a
+    dynamic dimension 0 of the result is the sum of the received sizes.
 
     Example:
 
@@ -278,12 +282,13 @@ def Comm_AllToAllOp : Comm_CoalescableOp<"all_to_all", [
   }];
   let shapeDefinition = "";
   let extraClassDeclaration = [{
-    /// True if the parts have sizes of their own.
+    /// True if the op gives the sizes of the parts.
     bool hasSplits() { return getStaticSendSizes() || getSplitMatrix(); }
     /// The sizes of the parts that this member sends, values or constants; empty
     /// without a `splits ... into` clause.
     ::llvm::SmallVector<::mlir::OpFoldResult> getMixedSendSizes();
-    /// The sizes of the parts that this member receives; see above.
+    /// The sizes of the parts that this member receives, values or constants;
+    /// empty without a `splits ... into` clause.
     ::llvm::SmallVector<::mlir::OpFoldResult> getMixedReceiveSizes();
   }];
 }
@@ -291,8 +296,8 @@ def Comm_AllToAllOp : Comm_CoalescableOp<"all_to_all", [
 def Comm_GatherOp : Comm_CoalescableOp<"gather", [Comm_HasRoot]> {
   let summary = "starts a concatenation of all members' operands on the root";
   let description = [{
-    The root gets the operands joined along dimension 0, every other member
-    zeros of that shape.
+    The root gets the operands of all members, joined along dimension 0. Every
+    other member gets zeros of that shape.
 
     Example:
 
@@ -311,8 +316,8 @@ def Comm_GatherOp : Comm_CoalescableOp<"gather", [Comm_HasRoot]> {
 def Comm_ScatterOp : Comm_CoalescableOp<"scatter", [Comm_HasRoot]> {
   let summary = "starts a distribution of the parts of the root's operand";
   let description = [{
-    The root's operand is cut into equal parts along dimension 0, and member i
-    gets part i. On other members the operand only gives the shape.
+    The root's operand is split into equal parts along dimension 0. Member i gets
+    part i. The operands of other members only give the shape.
 
     Example:
 
@@ -332,8 +337,9 @@ def Comm_PermuteOp : Comm_SameShapeOp<"permute", [
     Comm_Defines<"verifyMembers">, Comm_Defines<"getCallArguments">]> {
   let summary = "starts transfers between pairs of members";
   let description = [{
-    Each pair is a source and a target, as indices within the group; no member is
-    the source or the target of two pairs. A member that is no target gets zeros.
+    Each pair has the indices of a source and a target within the group. No member
+    is the source of two pairs or the target of two pairs. A member that is no
+    target gets zeros.
 
     Example:
 
@@ -358,11 +364,11 @@ def Comm_SendOp : Comm_StartOp<"send", [
     Comm_Defines<"verifyMembers">, Comm_Defines<"getCallArguments">]> {
   let summary = "starts a transfer to another member";
   let description = [{
-    The peer is an index within the group, a constant or a value; sending to
-    oneself is an error. Sends and receives have a lane of their own, and those
-    with no wait between them are issued as one group, so that an exchange
-    cannot block itself. They are matched by their order, for each pair of sender
-    and receiver. The token carries no value.
+    The peer is an index within the group, a constant or a value. The peer is
+    another member. Sends and receives of a group share a lane. Sends and receives
+    without a wait of their lane between them are issued as one group, so that an
+    exchange cannot deadlock. The sends of one member to another match the
+    receives by their order. The token carries no value.
 
     Example:
 
@@ -385,8 +391,8 @@ def Comm_RecvOp : Comm_StartOp<"recv", [
     [AttrSizedOperandSegments]> {
   let summary = "starts a transfer from another member";
   let description = [{
-    The sizes of the dynamic dimensions of the received tensor follow the peer.
-    See `comm.send`.
+    The operands after the peer are the sizes of the dynamic dimensions of the
+    received tensor. See `comm.send` for peers and matching.
 
     Example:
 
@@ -415,8 +421,8 @@ def Comm_RecvOp : Comm_StartOp<"recv", [
 def Comm_BarrierOp : Comm_StartOp<"barrier", []> {
   let summary = "starts a barrier between all members";
   let description = [{
-    Its wait ends when every member has started it; a barrier without a wait
-    holds nothing back.
+    The wait of a barrier ends when every member has started the barrier. A barrier
+    without a wait blocks nothing.
 
     Example:
 
