@@ -153,6 +153,8 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
                            << "', '" << kTransportAttrName << "', '"
                            << kLanesAttrName << "', '" << kHardwareAttrName
                            << "', '" << kMpmdAttrName << "', '"
+                           << kOptionDefaultsAttrName << "', '"
+                           << kReportNumberAttrName << "', '"
                            << kEffectsAttrName << "'";
 }
 
