@@ -10,7 +10,9 @@
 
 #include "braid/Conversion/CommToLLVM/CommToLLVM.h"
 #include "braid/Conversion/Passes.h"
+#include "braid/Conversion/RuntimeDialects.h"
 #include "braid/Cost/IR/CostExternalModels.h"
+#include "braid/Dialect/Comm/Extensions/ParallelRegionModels.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Pipelines/Pipelines.h"
@@ -21,7 +23,8 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 
 void braid::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<comm::CommDialect>();
+  registry.insert<BraidDialect, BraidRTDialect, comm::CommDialect>();
+  comm::registerParallelRegionModels(registry);
   registerConvertCommToLLVMInterface(registry);
   registerCostExternalModels(registry);
   // What gpu-module-to-binary asks for.

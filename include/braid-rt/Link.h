@@ -15,59 +15,57 @@
 #ifndef BRAID_RT_LINK_H
 #define BRAID_RT_LINK_H
 
-#include "braid-rt/Types.h"
+#include "braid-rt/CollectiveTraits.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Steps that follow one another: 2(n - 1) for a ring all-reduce
- * (reduce-scatter, then all-gather) and a barrier, 1 for a message, n - 1 else.
- */
+/* Steps that follow one another: messages between neighbours. */
 static inline double braid_rt_link_steps(int32_t kind, int64_t groupSize) {
-  if (groupSize <= 1)
+  const braid_rt_collective_traits *traits = braid_rt_get_traits(kind);
+  double others = (double)(groupSize - 1);
+  if (groupSize <= 1 || !traits)
     return 0.0;
-  switch (kind) {
-  case BRAID_RT_ALL_REDUCE:
-  case BRAID_RT_BARRIER:
-    return 2.0 * (double)(groupSize - 1);
-  case BRAID_RT_SEND:
-  case BRAID_RT_RECV:
-  case BRAID_RT_PERMUTE:
+  switch (traits->ring) {
+  case BRAID_RT_RING_TWO_ROUNDS:
+  case BRAID_RT_RING_BARRIER:
+    return 2.0 * others;
+  case BRAID_RT_RING_ONE_ROUND:
+  case BRAID_RT_RING_PIPELINE:
+    return others;
+  case BRAID_RT_RING_ONE_STEP:
     return 1.0;
-  default:
-    return (double)(groupSize - 1);
   }
+  return 0.0;
 }
 
-/* Bytes that the busiest rank's link carries in one direction. `bytes` is, for
- *   all_reduce, reduce, broadcast, permute, send, recv: the tensor S;
- *   all_gather, gather: the gathered result; reduce_scatter, scatter: the whole
- *   operand; all_to_all: what one rank holds (with splits the largest operand
- *   or result of any rank);
- * the sum over the operands of a coalesced launch. The ring formulas:
- *   all_reduce 2 (n - 1) / n S; all_gather, reduce_scatter, gather, scatter,
- *   all_to_all (n - 1) / n S; reduce, broadcast, permute, messages S. */
+/* Bytes that the busiest rank's link carries in one direction. `bytes` is, by
+ * the shape of the collective, for
+ *   SAME, SEND, RECEIVE: the tensor; JOIN: the joined result;
+ *   SPLIT: the whole operand;
+ *   PARTS: what one rank holds (with splits the largest operand or result of
+ *   any rank);
+ * the sum over the operands of a coalesced launch. */
 static inline double braid_rt_link_bytes(int32_t kind, int64_t groupSize,
                                          double bytes) {
-  double others;
-  if (groupSize <= 1)
+  const braid_rt_collective_traits *traits = braid_rt_get_traits(kind);
+  double share;
+  if (groupSize <= 1 || !traits)
     return 0.0;
-  others = (double)(groupSize - 1) / (double)groupSize;
-  switch (kind) {
-  case BRAID_RT_ALL_REDUCE:
-    return 2.0 * others * bytes;
-  case BRAID_RT_ALL_GATHER:
-  case BRAID_RT_REDUCE_SCATTER:
-  case BRAID_RT_GATHER:
-  case BRAID_RT_SCATTER:
-  case BRAID_RT_ALL_TO_ALL:
-    return others * bytes;
-  case BRAID_RT_BARRIER:
-    return 0.0;
-  default:
+  share = (double)(groupSize - 1) / (double)groupSize;
+  switch (traits->ring) {
+  case BRAID_RT_RING_TWO_ROUNDS:
+    return 2.0 * share * bytes;
+  case BRAID_RT_RING_ONE_ROUND:
+    return share * bytes;
+  case BRAID_RT_RING_PIPELINE:
+  case BRAID_RT_RING_ONE_STEP:
     return bytes;
+  case BRAID_RT_RING_BARRIER:
+    return 0.0;
   }
+  return 0.0;
 }
 
 /* Nanoseconds from the moment the last rank has started the collective, and the

@@ -61,43 +61,27 @@ typedef enum braid_rt_dtype {
   BRAID_RT_DTYPE_COUNT = 13
 } braid_rt_dtype;
 
-/* Reductions. The numbers are part of the ABI.
+/* Reductions: the rows of Reductions.def. The numbers are part of the ABI.
  *
- * Which element type allows which: i1 min max band bor bxor; other integers
- * all; floats sum product min max avg premul_sum; complex sum avg premul_sum.
  * Operands are combined in the order of the group's ranks; f16, bf16 and f8 are
  * combined in f32 and rounded once at the end (to nearest, ties to even); avg
  * is the sum divided by the size of the group (integers truncate towards
  * zero); min and max of a NaN are NaN; premul_sum multiplies each rank's
  * operand by the scale of that rank first. */
 typedef enum braid_rt_reduction {
-  BRAID_RT_SUM = 0,
-  BRAID_RT_PRODUCT = 1,
-  BRAID_RT_MIN = 2,
-  BRAID_RT_MAX = 3,
-  BRAID_RT_AVG = 4,
-  BRAID_RT_BAND = 5,
-  BRAID_RT_BOR = 6,
-  BRAID_RT_BXOR = 7,
-  BRAID_RT_PREMUL_SUM = 8,
-  BRAID_RT_REDUCTION_COUNT = 9
+#define BRAID_RT_REDUCTION(NAME, name, boolean, integer, real, complex)        \
+  BRAID_RT_##NAME,
+#include "braid-rt/Reductions.def"
+  BRAID_RT_REDUCTION_COUNT
 } braid_rt_reduction;
 
-/* Kinds of collectives, for the link model, traces and statistics. */
+/* Kinds of collectives: the rows of Collectives.def. The numbers are part of
+ * the ABI. */
 typedef enum braid_rt_kind {
-  BRAID_RT_ALL_REDUCE = 0,
-  BRAID_RT_REDUCE = 1,
-  BRAID_RT_BROADCAST = 2,
-  BRAID_RT_ALL_GATHER = 3,
-  BRAID_RT_REDUCE_SCATTER = 4,
-  BRAID_RT_ALL_TO_ALL = 5,
-  BRAID_RT_GATHER = 6,
-  BRAID_RT_SCATTER = 7,
-  BRAID_RT_SEND = 8,
-  BRAID_RT_RECV = 9,
-  BRAID_RT_PERMUTE = 10,
-  BRAID_RT_BARRIER = 11,
-  BRAID_RT_KIND_COUNT = 12
+#define BRAID_RT_COLLECTIVE(NAME, name, shape, flow, ring, root, dim, inPlace) \
+  BRAID_RT_##NAME,
+#include "braid-rt/Collectives.def"
+  BRAID_RT_KIND_COUNT
 } braid_rt_kind;
 
 /* A position in the user's program: constant data, used in messages and traces.

@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -27,21 +28,23 @@ bool BufferResolver::isAllocation(Value value) {
   return op && op.getEffectOnValue<MemoryEffects::Allocate>(value).has_value();
 }
 
-/// Bytes between neighbouring elements of `type`; none if it is of no fixed
-/// size.
-static std::optional<int64_t> getElementBytes(Type type) {
+/// Bytes between neighbouring elements of `type` within `scope`; none if it is
+/// of no fixed size.
+static std::optional<int64_t> getElementBytes(Type type, Operation *scope) {
   if (type.isIndex())
-    return 8;
+    return DataLayout::closest(scope).getTypeSize(type).getFixedValue();
   if (type.isIntOrFloat())
     return llvm::PowerOf2Ceil(
         llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
   if (auto complex = dyn_cast<ComplexType>(type)) {
-    std::optional<int64_t> part = getElementBytes(complex.getElementType());
+    std::optional<int64_t> part =
+        getElementBytes(complex.getElementType(), scope);
     return part ? std::optional<int64_t>(2 * *part) : std::nullopt;
   }
   if (auto vector = dyn_cast<VectorType>(type);
       vector && !vector.isScalable()) {
-    std::optional<int64_t> part = getElementBytes(vector.getElementType());
+    std::optional<int64_t> part =
+        getElementBytes(vector.getElementType(), scope);
     return part ? std::optional<int64_t>(
                       llvm::PowerOf2Ceil(*part * vector.getNumElements()))
                 : std::nullopt;
@@ -51,13 +54,14 @@ static std::optional<int64_t> getElementBytes(Type type) {
 
 /// The bytes that a memref of `type` spans, counted from the pointer that its
 /// offset counts from; none unless all is static.
-static std::optional<std::pair<int64_t, int64_t>> getSpan(Type valueType) {
-  auto type = dyn_cast<MemRefType>(valueType);
+static std::optional<std::pair<int64_t, int64_t>> getSpan(Value value) {
+  auto type = dyn_cast<MemRefType>(value.getType());
   if (!type || !type.hasStaticShape())
     return std::nullopt;
   SmallVector<int64_t> strides;
   int64_t offset;
-  std::optional<int64_t> elementBytes = getElementBytes(type.getElementType());
+  std::optional<int64_t> elementBytes = getElementBytes(
+      type.getElementType(), value.getParentBlock()->getParentOp());
   if (!elementBytes || failed(type.getStridesAndOffset(strides, offset)) ||
       ShapedType::isDynamic(offset) ||
       llvm::any_of(strides, ShapedType::isDynamic))
@@ -147,7 +151,7 @@ BufferRange BufferResolver::compute(Value value) {
   }
   range.buffer = getNumber(key);
   range.hasOrigin = startsAtZero;
-  if (auto span = getSpan(value.getType()); span && startsAtZero)
+  if (auto span = getSpan(value); span && startsAtZero)
     std::tie(range.begin, range.end) = *span;
   return range;
 }
@@ -174,7 +178,7 @@ void BufferResolver::narrowToView(Value view, BufferRange &range) {
     else
       range.hasOrigin = false;
   }
-  std::optional<std::pair<int64_t, int64_t>> span = getSpan(view.getType());
+  std::optional<std::pair<int64_t, int64_t>> span = getSpan(view);
   int64_t begin, end;
   if (!range.hasOrigin || !span ||
       llvm::AddOverflow(span->first, range.origin, begin) ||

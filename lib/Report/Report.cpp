@@ -24,16 +24,13 @@
 using namespace braid;
 using namespace mlir;
 
-/// Not of the comm dialect, which verifies its attributes: it stands on a
-/// program only while a report is made.
-static constexpr llvm::StringLiteral kNumberAttrName = "braid.report_number";
-
 void braid::numberStarts(Operation *root) {
   Builder builder(root->getContext());
   int64_t number = 0;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (comm::getAsyncStart(op))
-      op->setAttr(kNumberAttrName, builder.getI64IntegerAttr(number++));
+      op->setAttr(comm::CommDialect::kReportNumberAttrName,
+                  builder.getI64IntegerAttr(number++));
   });
 }
 
@@ -213,7 +210,8 @@ ReportedNode Reporter::reportNode(const TimelineNode &node) {
   reported.awaits.assign(node.awaits.begin(), node.awaits.end());
   reported.carriedAwaits.assign(node.carriedAwaits.begin(),
                                 node.carriedAwaits.end());
-  if (auto number = op->getAttrOfType<IntegerAttr>(kNumberAttrName))
+  if (auto number = op->getAttrOfType<IntegerAttr>(
+          comm::CommDialect::kReportNumberAttrName))
     reported.number = number.getInt();
 
   if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {

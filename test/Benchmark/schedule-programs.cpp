@@ -22,7 +22,6 @@
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 #include "braid/ScheduleIR/CostModel.h"
 #include "braid/ScheduleIR/ProblemBuilder.h"
-#include "braid/ScheduleIR/ScheduleChanges.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -129,9 +128,8 @@ int main(int argc, char **argv) {
       return 1;
     CostModel model(*costs);
     RankUniformity uniformity(*module);
-    ScheduleChanges changes;
     for (auto function : module->getOps<func::FuncOp>())
-      for (Block *block : prepareSchedulableBlocks(function, changes))
+      for (Block *block : findSchedulableBlocks(function))
         measure(file, *block, model,
                 keepOrder || !uniformity.areReachedTogether(*block));
   }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Figures.h"
+#include "braid-rt/Link.h"
 
 #include <algorithm>
 
@@ -90,19 +91,7 @@ Overlap braid::run::measureOverlap(const std::vector<Event> &events,
 }
 
 double braid::run::busFactor(int32_t kind, int64_t groupSize) {
-  auto n = static_cast<double>(groupSize);
-  switch (kind) {
-  case BRAID_RT_ALL_REDUCE:
-    return 2 * (n - 1) / n;
-  case BRAID_RT_ALL_GATHER:
-  case BRAID_RT_REDUCE_SCATTER:
-  case BRAID_RT_ALL_TO_ALL:
-  case BRAID_RT_GATHER:
-  case BRAID_RT_SCATTER:
-    return (n - 1) / n;
-  default:
-    return 1;
-  }
+  return braid_rt_link_bytes(kind, groupSize, /*bytes=*/1);
 }
 
 std::map<int32_t, Traffic>

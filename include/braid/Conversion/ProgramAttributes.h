@@ -30,6 +30,9 @@ constexpr llvm::StringLiteral kArenaBytesAttrName = "braid_rt.arena_bytes";
 /// The number of ops that read device memory on the host, an i64.
 constexpr llvm::StringLiteral kHostReadsAttrName = "braid_rt.host_reads";
 
+/// The number of constants that the lowering has named, an i64.
+constexpr llvm::StringLiteral kConstantsAttrName = "braid_rt.constants";
+
 /// On a `memref.alloc`: the arena of an entry, which the runtime provides.
 constexpr llvm::StringLiteral kArenaAttrName = "braid.arena";
 

@@ -9,6 +9,7 @@
 #ifndef BRAID_PIPELINES_PIPELINES_H
 #define BRAID_PIPELINES_PIPELINES_H
 
+#include "braid/Dialect/Comm/Transforms/PassOptions.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -44,10 +45,11 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
       *this, "ranks-per-node",
       llvm::cl::desc("The number of ranks on each node; 0 is the hardware's"),
       llvm::cl::init(0)};
-  Option<std::string> collectiveModel{
+  Option<comm::CollectiveModelOption> collectiveModel{
       *this, "collective-model",
-      llvm::cl::desc("How collectives are estimated: nccl, inductor, "
-                     "inductor-newest or link")};
+      llvm::cl::desc("The model that estimates collectives"),
+      llvm::cl::init(comm::CollectiveModelOption::Hardware),
+      comm::getCollectiveModelValues()};
   Option<std::string> linkLatency{
       *this, "link-latency",
       llvm::cl::desc("The latency of the link model, such as 20us")};
@@ -68,11 +70,10 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
       llvm::cl::desc(
           "The most operations of one lane in flight at once; 0 is no limit"),
       llvm::cl::init(0)};
-  Option<std::string> lanes{
-      *this, "lanes",
-      llvm::cl::desc(
-          "communicator, or shared: all collectives run one after the other"),
-      llvm::cl::init("communicator")};
+  Option<comm::LaneSharing> lanes{
+      *this, "lanes", llvm::cl::desc("Which collectives run beside each other"),
+      llvm::cl::init(comm::LaneSharing::Communicator),
+      comm::getLaneSharingValues()};
   Option<bool> keepOrder{
       *this, "keep-order",
       llvm::cl::desc("Keep the program's order of the starts"),

@@ -19,8 +19,6 @@
 
 namespace braid {
 
-class ScheduleChanges;
-
 /// The duration of an op in ns. Of a start: of the operation it starts.
 /// Prologue that takes time is a node.
 using CostFunction = llvm::function_ref<int64_t(mlir::Operation *)>;
@@ -100,13 +98,6 @@ struct SchedulableBlock {
 /// regions are left out.
 llvm::SmallVector<SchedulableBlock>
 findSchedulableBlocks(mlir::Operation *function);
-
-/// Finds the same blocks. Makes sizes of awaited values come from the operands
-/// of their starts first, so that no one has to wait to know a shape: replaces
-/// each `tensor.dim` of a constant dimension of a wait's value whose start is
-/// known, and records that in `changes`.
-llvm::SmallVector<SchedulableBlock>
-prepareSchedulableBlocks(mlir::Operation *function, ScheduleChanges &changes);
 
 } // namespace braid
 

@@ -10,6 +10,7 @@
 
 #include "braid-rt/Types.h"
 #include "braid/Conversion/RuntimeCalls.h"
+#include "braid/Conversion/RuntimeDialects.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMInterface.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
@@ -17,6 +18,7 @@
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace braid;
@@ -24,37 +26,21 @@ using namespace braid::comm;
 
 namespace {
 
-/// The number of a reduction in the runtime's ABI.
-int32_t getRuntimeReduction(ReductionKind reduction) {
-  switch (reduction) {
-  case ReductionKind::sum:
-    return BRAID_RT_SUM;
-  case ReductionKind::product:
-    return BRAID_RT_PRODUCT;
-  case ReductionKind::min:
-    return BRAID_RT_MIN;
-  case ReductionKind::max:
-    return BRAID_RT_MAX;
-  case ReductionKind::avg:
-    return BRAID_RT_AVG;
-  case ReductionKind::band:
-    return BRAID_RT_BAND;
-  case ReductionKind::bor:
-    return BRAID_RT_BOR;
-  case ReductionKind::bxor:
-    return BRAID_RT_BXOR;
-  case ReductionKind::premul_sum:
-    return BRAID_RT_PREMUL_SUM;
-  }
-  llvm_unreachable("unknown reduction");
+/// The number of `reduction` in the runtime's ABI.
+constexpr int32_t getRuntimeReduction(ReductionKind reduction) {
+  return static_cast<int32_t>(reduction);
 }
+#define BRAID_RT_REDUCTION(NAME, name, boolean, integer, real, complex)        \
+  static_assert(getRuntimeReduction(ReductionKind::name) == BRAID_RT_##NAME);
+#include "braid-rt/Reductions.def"
 
 //===----------------------------------------------------------------------===//
 // Starts
 //===----------------------------------------------------------------------===//
 
-/// A start becomes a call of the function named after its kind, with the group,
-/// the operands as views, what only its kind has, and its site.
+/// A start becomes a call of the function that is named after its kind. The
+/// arguments are the group, the operands as views, the reduction, the arguments
+/// that the interface gives, and the site.
 class ConvertStart
     : public OpInterfaceConversionPattern<CollectiveOpInterface> {
 public:
@@ -73,9 +59,6 @@ private:
                                ArrayRef<Value> operands, Location loc,
                                RuntimeCallBuilder &calls,
                                OpBuilder &builder) const;
-  void addSplits(AllToAllOp op, ArrayRef<Value> operands,
-                 RuntimeCallBuilder &calls, std::string &function,
-                 SmallVectorImpl<Value> &arguments) const;
 };
 
 /// Stores the converted `buffers` as an array of views (braid_rt_view) on the
@@ -113,36 +96,23 @@ FailureOr<Value> ConvertStart::createViews(MutableArrayRef<OpOperand> buffers,
   return views;
 }
 
-/// The parts of an all-to-all that are not equal, and the function that takes
-/// them.
-void ConvertStart::addSplits(AllToAllOp op, ArrayRef<Value> operands,
-                             RuntimeCallBuilder &calls, std::string &function,
-                             SmallVectorImpl<Value> &arguments) const {
-  if (ArrayAttr matrix = op.getSplitMatrixAttr()) {
-    SmallVector<int64_t> elements;
-    for (auto row : matrix.getAsRange<DenseI64ArrayAttr>())
-      llvm::append_range(elements, row.asArrayRef());
-    function += "_matrix";
-    arguments.push_back(calls.getI64(matrix.size()));
-    arguments.push_back(calls.getConstantArray(elements));
-    return;
-  }
-  function += "_splits";
-  auto store = [&](ArrayRef<int64_t> constants, unsigned position) {
-    Value array =
-        calls.allocate(IntegerType::get(op.getContext(), 64), constants.size());
-    for (auto [index, constant] : llvm::enumerate(constants)) {
-      Value size = ShapedType::isDynamic(constant) ? operands[position++]
-                                                   : calls.getI64(constant);
-      calls.storeElement(size, array, index);
-    }
-    return array;
+/// An argument that the interface gives: a number, or a pointer to a list.
+Value createArgument(const CallArgument &argument, RuntimeCallBuilder &calls,
+                     ConversionPatternRewriter &rewriter) {
+  auto convert = [&](OpFoldResult number) {
+    if (std::optional<int64_t> constant = getConstantIntValue(number))
+      return calls.getI64(*constant);
+    return rewriter.getRemappedValue(cast<Value>(number));
   };
-  arguments.push_back(calls.getI64(op.getStaticSendSizes()->size()));
-  arguments.push_back(
-      store(*op.getStaticSendSizes(), op.getODSOperandIndexAndLength(2).first));
-  arguments.push_back(store(*op.getStaticReceiveSizes(),
-                            op.getODSOperandIndexAndLength(3).first));
+  if (!argument.isList)
+    return convert(argument.numbers.front());
+  if (std::optional<SmallVector<int64_t>> constants =
+          getConstantIntValues(argument.numbers))
+    return calls.getConstantArray(*constants);
+  Value list = calls.allocate(rewriter.getI64Type(), argument.numbers.size());
+  for (auto [index, number] : llvm::enumerate(argument.numbers))
+    calls.storeElement(convert(number), list, index);
+  return list;
 }
 
 LogicalResult
@@ -159,7 +129,8 @@ ConvertStart::matchAndRewrite(CollectiveOpInterface op,
 
   RuntimeCallBuilder calls(rewriter, op);
   CollectiveKind kind = op.getCollectiveKind();
-  std::string function = ("braid_rt_" + stringifyCollectiveKind(kind)).str();
+  std::string function =
+      ("braid_rt_" + stringifyCollectiveKind(kind) + op.getCallSuffix()).str();
   std::optional<StackScope> scope;
   if (hasOperands)
     scope.emplace(calls);
@@ -182,39 +153,15 @@ ConvertStart::matchAndRewrite(CollectiveOpInterface op,
   if (std::optional<ReductionKind> reduction = op.getReductionKind()) {
     arguments.push_back(calls.getI32(getRuntimeReduction(*reduction)));
     Value scale = calls.getNull();
-    if (*reduction == ReductionKind::premul_sum) {
-      // The only operand that is neither source nor destination.
-      Value converted = operands.front();
+    if (Value factor = op.getScale()) {
+      Value converted = rewriter.getRemappedValue(factor);
       scale = calls.allocate(converted.getType(), 1);
       calls.storeElement(converted, scale, 0);
     }
     arguments.push_back(scale);
   }
-  if (std::optional<int64_t> root = op.getRootIndex())
-    arguments.push_back(calls.getI64(*root));
-  if (kind == CollectiveKind::all_gather ||
-      kind == CollectiveKind::reduce_scatter)
-    arguments.push_back(calls.getI64(op.getSplitDim()));
-  if (auto allToAll = dyn_cast<AllToAllOp>(op.getOperation());
-      allToAll && allToAll.hasSplits())
-    addSplits(allToAll, operands, calls, function, arguments);
-  auto addPeer = [&](Value peer, std::optional<int64_t> staticPeer,
-                     unsigned position) {
-    arguments.push_back(peer ? operands[position] : calls.getI64(*staticPeer));
-  };
-  if (auto send = dyn_cast<SendOp>(op.getOperation()))
-    addPeer(send.getPeer(), send.getStaticPeer(),
-            send.getODSOperandIndexAndLength(1).first);
-  if (auto recv = dyn_cast<RecvOp>(op.getOperation()))
-    addPeer(recv.getPeer(), recv.getStaticPeer(),
-            recv.getODSOperandIndexAndLength(1).first);
-  if (auto permute = dyn_cast<PermuteOp>(op.getOperation())) {
-    SmallVector<int64_t> pairs;
-    for (auto pair : permute.getPairs().getAsRange<DenseI64ArrayAttr>())
-      llvm::append_range(pairs, pair.asArrayRef());
-    arguments.push_back(calls.getI64(permute.getPairs().size()));
-    arguments.push_back(calls.getConstantArray(pairs));
-  }
+  for (const CallArgument &argument : op.getCallArguments())
+    arguments.push_back(createArgument(argument, calls, rewriter));
   arguments.push_back(calls.getSite());
 
   // A coalesced launch is one request, which is awaited once for each token.
@@ -321,6 +268,6 @@ void braid::populateCommToLLVMConversionPatterns(LLVMTypeConverter &converter,
 void braid::registerConvertCommToLLVMInterface(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, CommDialect *dialect) {
     dialect->addInterfaces<CommToLLVMInterface>();
-    context->loadDialect<LLVM::LLVMDialect>();
+    context->loadDialect<LLVM::LLVMDialect, BraidRTDialect>();
   });
 }

@@ -327,7 +327,7 @@ struct EmitEntryTablePass
     }
     emitter.emitProgram();
     for (StringRef name :
-         {StringRef("braid_rt.constants"), StringRef(kTargetAttrName),
+         {StringRef(kConstantsAttrName), StringRef(kTargetAttrName),
           StringRef(kScheduleAttrName), StringRef(kArenaBytesAttrName),
           StringRef(kHostReadsAttrName)})
       module->removeAttr(name);

@@ -248,7 +248,7 @@ private:
   /// Adds all functions to `order`, each after those that it calls.
   Obstacle sort(SmallVectorImpl<func::FuncOp> &order) {
     Obstacle obstacle;
-    const CallGraph graph(getOperation());
+    const auto &graph = getAnalysis<CallGraph>();
     for (auto component = llvm::scc_begin(&graph); !component.isAtEnd();
          ++component) {
       for (CallGraphNode *node : *component) {

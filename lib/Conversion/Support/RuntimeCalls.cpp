@@ -9,6 +9,7 @@
 #include "braid/Conversion/RuntimeCalls.h"
 
 #include "braid-rt/Types.h"
+#include "braid/Conversion/ProgramAttributes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -283,10 +284,10 @@ Value RuntimeCallBuilder::call(StringRef name, Type resultType,
 
 /// A number that no other global of `module` has been named by.
 static int64_t getNextNumber(ModuleOp module) {
-  constexpr StringLiteral counter = "braid_rt.constants";
-  auto attribute = module->getAttrOfType<IntegerAttr>(counter);
+  auto attribute = module->getAttrOfType<IntegerAttr>(kConstantsAttrName);
   int64_t number = attribute ? attribute.getInt() : 0;
-  module->setAttr(counter, Builder(module).getI64IntegerAttr(number + 1));
+  module->setAttr(kConstantsAttrName,
+                  Builder(module).getI64IntegerAttr(number + 1));
   return number;
 }
 

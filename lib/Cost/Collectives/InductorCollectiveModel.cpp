@@ -50,27 +50,20 @@ static RingShape getRingShape(CollectiveKind kind, int64_t groupSize,
   auto n = static_cast<double>(groupSize);
   auto nodes = static_cast<double>(numNodes);
   double fraction = numNodes > 1 ? 1.0 / 4.0 : 1.0 / 3.0;
-  switch (kind) {
-  case CollectiveKind::all_reduce:
+  switch (comm::getTraits(kind).ring) {
+  case BRAID_RT_RING_TWO_ROUNDS:
     return {2 * (n - 1), numNodes > 1 ? 2 * nodes : 0, 2 * (n - 1) / n,
             1.0 / 4.0};
-  case CollectiveKind::barrier:
+  case BRAID_RT_RING_BARRIER:
     return {2 * (n - 1), numNodes > 1 ? 2 * nodes : 0, 0.0, fraction};
-  case CollectiveKind::all_gather:
-  case CollectiveKind::reduce_scatter:
-  case CollectiveKind::all_to_all:
-  case CollectiveKind::gather:
-  case CollectiveKind::scatter:
+  case BRAID_RT_RING_ONE_ROUND:
     return {n - 1, nodes - 1, (n - 1) / n, fraction};
-  case CollectiveKind::broadcast:
-  case CollectiveKind::reduce:
+  case BRAID_RT_RING_PIPELINE:
     return {n - 1, nodes - 1, 1.0, fraction};
-  case CollectiveKind::send:
-  case CollectiveKind::recv:
-  case CollectiveKind::permute:
+  case BRAID_RT_RING_ONE_STEP:
     return {1, numNodes > 1 ? 1.0 : 0.0, 1.0, fraction};
   }
-  llvm_unreachable("unknown kind of collective");
+  llvm_unreachable("unknown ring");
 }
 
 /// Nanoseconds of `bytes` in a group of more than one.

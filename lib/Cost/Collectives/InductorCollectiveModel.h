@@ -57,16 +57,11 @@ GpuType getGpuType(const Hardware &hardware);
 /// reduce-scatter. Gigabytes are 2^30 bytes for the size and for the bandwidth,
 /// as upstream has it.
 ///
-/// The original raises an error for every other collective. Here those run the
-/// same formula, with what nccl-tests (doc/PERFORMANCE.md) and NCCL's tuner say
-/// of them: `bytes` is the size of the whole operation, and
-///
-/// | collective                  | steps     | bytes on a link / bytes |
-/// |-----------------------------|-----------|-------------------------|
-/// | all_to_all, gather, scatter | n - 1     | (n - 1) / n             |
-/// | broadcast, reduce           | n - 1     | 1                       |
-/// | send, recv, permute         | 1         | 1                       |
-/// | barrier                     | 2 (n - 1) | 0: latency alone        |
+/// The original raises an error for every other collective. Here the others run
+/// the same formula with the steps and bytes of their ring
+/// (CollectiveTraits.h), which are those of nccl-tests (doc/PERFORMANCE.md) and
+/// NCCL's tuner. `bytes` is then the size of the whole operation; a barrier has
+/// latency alone.
 class InductorCollectiveModel : public CollectiveCostModel {
 public:
   explicit InductorCollectiveModel(inductor::GpuType gpuType)

@@ -104,27 +104,22 @@ struct RingShape {
 
 static RingShape getRingShape(CollectiveKind kind, double n, double nodes) {
   double gatherInterSteps = nodes - 1;
-  switch (kind) {
-  case CollectiveKind::all_reduce:
-    return {2 * (n - 1), 2 * (nodes - 1), n / (2 * (n - 1))};
-  case CollectiveKind::barrier:
-    return {2 * (n - 1), 2 * (nodes - 1), 1};
-  case CollectiveKind::all_gather:
-  case CollectiveKind::reduce_scatter:
-  case CollectiveKind::gather:
-  case CollectiveKind::scatter:
-    return {n - 1, gatherInterSteps, n / (n - 1)};
-  case CollectiveKind::all_to_all:
+  // Upstream counts two steps for each part of an all-to-all.
+  if (kind == CollectiveKind::all_to_all)
     return {2 * (n - 1), gatherInterSteps, n / (2 * (n - 1))};
-  case CollectiveKind::broadcast:
-  case CollectiveKind::reduce:
+  switch (comm::getTraits(kind).ring) {
+  case BRAID_RT_RING_TWO_ROUNDS:
+    return {2 * (n - 1), 2 * (nodes - 1), n / (2 * (n - 1))};
+  case BRAID_RT_RING_BARRIER:
+    return {2 * (n - 1), 2 * (nodes - 1), 1};
+  case BRAID_RT_RING_ONE_ROUND:
+    return {n - 1, gatherInterSteps, n / (n - 1)};
+  case BRAID_RT_RING_PIPELINE:
     return {n - 1, gatherInterSteps, 1};
-  case CollectiveKind::send:
-  case CollectiveKind::recv:
-  case CollectiveKind::permute:
+  case BRAID_RT_RING_ONE_STEP:
     return {1, nodes > 1 ? 1.0 : 0.0, 1};
   }
-  llvm_unreachable("unknown kind of collective");
+  llvm_unreachable("unknown ring");
 }
 
 /// Microseconds with one algorithm and protocol.
@@ -227,11 +222,13 @@ CollectiveTime InductorNewestModel::estimate(const CollectiveCall &call) const {
             getLinkBytes(call)};
   if (call.groupSize <= 1)
     return {0.0, /*exact=*/false};
-  double microseconds = estimateOne(
-      getFigures(generation), call.kind, Ring, Simple,
-      static_cast<double>(call.groupSize),
-      countNodes(call.groupSize, gpusPerNode),
-      call.kind == CollectiveKind::barrier ? 0 : call.getWholeBytes());
+  double microseconds =
+      estimateOne(getFigures(generation), call.kind, Ring, Simple,
+                  static_cast<double>(call.groupSize),
+                  countNodes(call.groupSize, gpusPerNode),
+                  comm::getTraits(call.kind).flow == BRAID_RT_FLOW_NONE
+                      ? 0
+                      : call.getWholeBytes());
   return {microseconds * 1e3, /*exact=*/false, /*channels=*/0,
           getLinkBytes(call)};
 }

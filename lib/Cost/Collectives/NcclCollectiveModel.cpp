@@ -8,8 +8,6 @@
 
 #include "NcclCollectiveModel.h"
 
-#include "llvm/Support/ErrorHandling.h"
-
 #include <algorithm>
 #include <cassert>
 
@@ -30,16 +28,9 @@ static std::optional<Function> getFunction(CollectiveKind kind) {
     return Function::AllGather;
   case CollectiveKind::reduce_scatter:
     return Function::ReduceScatter;
-  case CollectiveKind::all_to_all:
-  case CollectiveKind::gather:
-  case CollectiveKind::scatter:
-  case CollectiveKind::send:
-  case CollectiveKind::recv:
-  case CollectiveKind::permute:
-  case CollectiveKind::barrier:
+  default:
     return std::nullopt;
   }
-  llvm_unreachable("unknown kind of collective");
 }
 
 static Transfer getTransfer(CollectiveKind kind) {
@@ -67,7 +58,7 @@ Estimate NcclCollectiveModel::choose(const CollectiveCall &call) const {
       hardware, call.groupSize,
       std::clamp<int64_t>(call.numNodes, 1, call.groupSize));
   uint64_t bytes = call.getWholeBytes();
-  if (call.kind == CollectiveKind::barrier)
+  if (comm::getTraits(call.kind).flow == BRAID_RT_FLOW_NONE)
     return chooseAlgorithm(communicator, {Function::AllReduce, 1});
   if (call.kind == CollectiveKind::all_gather && usesCopyEngine(communicator))
     return estimateCopyEngine(communicator, bytes);
@@ -93,9 +84,7 @@ CollectiveTime NcclCollectiveModel::estimate(const CollectiveCall &call) const {
     auto groupSize = static_cast<double>(call.groupSize);
     if (isTuned)
       linkBytes /= std::max(1.0, ranksPerNode);
-    else if (call.kind == CollectiveKind::all_to_all ||
-             call.kind == CollectiveKind::gather ||
-             call.kind == CollectiveKind::scatter)
+    else if (comm::getTraits(call.kind).ring == BRAID_RT_RING_ONE_ROUND)
       linkBytes *= (groupSize - ranksPerNode) / (groupSize - 1);
   }
   // The double next to the limit would not fit.

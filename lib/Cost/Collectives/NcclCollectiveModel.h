@@ -15,9 +15,8 @@
 namespace braid {
 
 /// The estimates of NCCL's tuner (see NcclTuner.h) for collectives of the
-/// dialect. Stand-ins, as NCCL has no model of them: all-to-all, gather,
-/// scatter, send, recv, permute, what copy engines run, and a barrier, which is
-/// an all-reduce of one byte.
+/// dialect. Collectives that the tuner does not know, and those of copy
+/// engines, have models of Braid; a barrier is an all-reduce of one byte.
 class NcclCollectiveModel : public CollectiveCostModel {
 public:
   /// A model of communicators on `hardware`, which NCCL runs on

@@ -136,14 +136,9 @@ resolveProfile(Operation *op, const CostSettings &settings,
   return settings.measurements;
 }
 
-/// Not of the comm dialect, which verifies its attributes: it stands on copies
-/// of programs only.
-static constexpr llvm::StringLiteral kDefaultsAttrName = "braid.cost_defaults";
-
 using StringSetting = std::pair<StringRef, std::string CostSettings::*>;
 static constexpr StringSetting kStringSettings[] = {
     {"hardware", &CostSettings::hardware},
-    {"collective-model", &CostSettings::collectiveModel},
     {"link-latency", &CostSettings::linkLatency},
     {"link-bandwidth", &CostSettings::linkBandwidth},
     {"profile", &CostSettings::profile}};
@@ -154,34 +149,55 @@ static constexpr IntegerSetting kIntegerSettings[] = {
     {"ranks-per-node", &CostSettings::ranksPerNode},
     {"dynamic-size", &CostSettings::dynamicSize}};
 
+static constexpr llvm::StringLiteral kCollectiveModel = "collective-model";
+
+static DictionaryAttr getOptionDefaults(Operation *op) {
+  return op->getAttrOfType<DictionaryAttr>(
+      comm::CommDialect::kOptionDefaultsAttrName);
+}
+
+Attribute braid::getOptionDefault(Operation *op, StringRef name) {
+  for (; op; op = op->getParentOp())
+    if (DictionaryAttr defaults = getOptionDefaults(op))
+      return defaults.get(name);
+  return {};
+}
+
+void braid::setOptionDefault(ModuleOp module, StringRef name, Attribute value) {
+  NamedAttrList defaults(getOptionDefaults(module));
+  defaults.set(name, value);
+  module->setAttr(comm::CommDialect::kOptionDefaultsAttrName,
+                  defaults.getDictionary(module.getContext()));
+}
+
 void braid::setCostDefaults(ModuleOp module, const CostSettings &settings) {
   Builder builder(module.getContext());
-  SmallVector<NamedAttribute> defaults;
   for (auto [name, member] : kStringSettings)
     if (const std::string &value = settings.*member; !value.empty())
-      defaults.push_back(
-          builder.getNamedAttr(name, builder.getStringAttr(value)));
+      setOptionDefault(module, name, builder.getStringAttr(value));
   for (auto [name, member] : kIntegerSettings)
     if (int64_t value = settings.*member)
-      defaults.push_back(
-          builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
-  module->setAttr(kDefaultsAttrName, builder.getDictionaryAttr(defaults));
+      setOptionDefault(module, name, builder.getI64IntegerAttr(value));
+  if (settings.collectiveModel)
+    setOptionDefault(module, kCollectiveModel,
+                     builder.getStringAttr(
+                         stringifyCollectiveModel(*settings.collectiveModel)));
 }
 
 CostSettings braid::applyCostDefaults(Operation *op, CostSettings settings) {
-  DictionaryAttr defaults;
-  for (; op && !defaults; op = op->getParentOp())
-    defaults = op->getAttrOfType<DictionaryAttr>(kDefaultsAttrName);
-  if (!defaults)
-    return settings;
   for (auto [name, member] : kStringSettings)
     if (std::string &value = settings.*member; value.empty())
-      if (auto attr = defaults.getAs<StringAttr>(name))
-        value = attr.str();
+      if (auto text = dyn_cast_or_null<StringAttr>(getOptionDefault(op, name)))
+        value = text.str();
   for (auto [name, member] : kIntegerSettings)
     if (int64_t &value = settings.*member; value == 0)
-      if (auto attr = defaults.getAs<IntegerAttr>(name))
-        value = attr.getInt();
+      if (auto number =
+              dyn_cast_or_null<IntegerAttr>(getOptionDefault(op, name)))
+        value = number.getInt();
+  if (!settings.collectiveModel)
+    if (auto name = dyn_cast_or_null<StringAttr>(
+            getOptionDefault(op, kCollectiveModel)))
+      settings.collectiveModel = symbolizeCollectiveModel(name);
   return settings;
 }
 
@@ -196,22 +212,14 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
       failed(setRanksPerNode(options, op, settings.ranksPerNode)))
     return failure();
 
-  if (!settings.collectiveModel.empty()) {
-    options.collectiveModel =
-        symbolizeCollectiveModel(settings.collectiveModel);
-    if (!options.collectiveModel)
-      return emitError(op->getLoc())
-             << "unknown collective model '" << settings.collectiveModel
-             << "' in option 'collective-model', expected one of: "
-             << joinCollectiveModelNames();
-    if (options.collectiveModel == CollectiveModelKind::Nccl &&
-        !options.hardware->hasNccl())
-      return emitError(op->getLoc())
-             << "collective model 'nccl' in option 'collective-model' has no "
-                "figures of hardware '"
-             << options.hardware->name
-             << "', expected a machine with NVIDIA GPUs";
-  }
+  options.collectiveModel = settings.collectiveModel;
+  if (options.collectiveModel == CollectiveModelKind::Nccl &&
+      !options.hardware->hasNccl())
+    return emitError(op->getLoc())
+           << "collective model 'nccl' in option 'collective-model' has no "
+              "figures of hardware '"
+           << options.hardware->name
+           << "', expected a machine with NVIDIA GPUs";
 
   if (!settings.linkLatency.empty()) {
     options.linkLatencyNs = parseDurationNs(settings.linkLatency);

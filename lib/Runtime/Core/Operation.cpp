@@ -96,18 +96,17 @@ void Operation::printSignature(TextSink &text) const {
     text << " splits ";
     printRows(text, matrix, squareRoot(matrix.size()));
   }
-  if (kind == BRAID_RT_PERMUTE) {
+  braid_rt_shape shape = traits().shape;
+  if (traits().flow == BRAID_RT_FLOW_PAIRS) {
     text << " pairs ";
     printRows(text, pairs, 2);
   }
-  if (kind == BRAID_RT_BARRIER)
+  if (shape == BRAID_RT_SHAPE_NONE)
     return;
   text << " ";
-  printTypes(text, *this, /*destinations=*/kind == BRAID_RT_RECV);
-  bool shapeChanges = kind == BRAID_RT_ALL_GATHER ||
-                      kind == BRAID_RT_REDUCE_SCATTER ||
-                      kind == BRAID_RT_GATHER || kind == BRAID_RT_SCATTER ||
-                      splits != Splits::Equal;
+  printTypes(text, *this, /*destinations=*/shape == BRAID_RT_SHAPE_RECEIVE);
+  bool shapeChanges = shape == BRAID_RT_SHAPE_JOIN ||
+                      shape == BRAID_RT_SHAPE_SPLIT || splits != Splits::Equal;
   if (!shapeChanges)
     return;
   text << " -> ";
@@ -125,13 +124,12 @@ int64_t Operation::linkBytes() const {
   for (const Operand &operand : operands) {
     int64_t source = operand.sourceBytes();
     int64_t destination = operand.destinationBytes();
-    switch (kind) {
-    case BRAID_RT_ALL_GATHER:
-    case BRAID_RT_GATHER:
-    case BRAID_RT_RECV:
+    switch (traits().shape) {
+    case BRAID_RT_SHAPE_JOIN:
+    case BRAID_RT_SHAPE_RECEIVE:
       bytes += destination;
       break;
-    case BRAID_RT_ALL_TO_ALL:
+    case BRAID_RT_SHAPE_PARTS:
       bytes += std::max(source, destination);
       break;
     default:
@@ -220,32 +218,29 @@ static void checkSplits(const Operation &operation, const Operand &operand,
 static void checkOperandShape(const Operation &operation,
                               const Operand &operand, int64_t member,
                               int64_t groupSize) {
-  switch (operation.kind) {
-  case BRAID_RT_SEND:
-  case BRAID_RT_RECV:
-    return;
-  case BRAID_RT_ALL_GATHER:
-    checkDim(operation, operand.sourceSizes, operation.dim, operand);
+  const braid_rt_collective_traits &traits = operation.traits();
+  int64_t dim = traits.hasDim ? operation.dim : 0;
+  switch (traits.shape) {
+  case BRAID_RT_SHAPE_SAME:
+    return checkShape(operation, operand, operand.sourceSizes);
+  case BRAID_RT_SHAPE_JOIN:
+    checkDim(operation, operand.sourceSizes, dim, operand);
     return checkShape(operation, operand,
-                      scaled(operand.sourceSizes, operation.dim, groupSize));
-  case BRAID_RT_GATHER:
-    checkDim(operation, operand.sourceSizes, 0, operand);
-    return checkShape(operation, operand,
-                      scaled(operand.sourceSizes, 0, groupSize));
-  case BRAID_RT_REDUCE_SCATTER:
-  case BRAID_RT_SCATTER: {
-    int64_t dim = operation.kind == BRAID_RT_REDUCE_SCATTER ? operation.dim : 0;
+                      scaled(operand.sourceSizes, dim, groupSize));
+  case BRAID_RT_SHAPE_SPLIT: {
     checkDim(operation, operand.sourceSizes, dim, operand);
     checkDivisible(operation, operand, dim, groupSize);
     Sizes expected = operand.sourceSizes;
     expected[dim] /= groupSize;
     return checkShape(operation, operand, expected);
   }
-  case BRAID_RT_ALL_TO_ALL:
+  case BRAID_RT_SHAPE_PARTS:
     checkDim(operation, operand.sourceSizes, 0, operand);
     return checkSplits(operation, operand, member, groupSize);
-  default:
-    return checkShape(operation, operand, operand.sourceSizes);
+  case BRAID_RT_SHAPE_SEND:
+  case BRAID_RT_SHAPE_RECEIVE:
+  case BRAID_RT_SHAPE_NONE:
+    return;
   }
 }
 
@@ -257,13 +252,11 @@ static bool isOwnSlice(const Operation &operation, const Operand &operand,
   for (int64_t i = 0; i < operation.dim; ++i)
     if (operand.sourceSizes[i] != 1)
       return false;
-  switch (operation.kind) {
-  case BRAID_RT_ALL_GATHER:
-  case BRAID_RT_GATHER:
+  switch (operation.traits().shape) {
+  case BRAID_RT_SHAPE_JOIN:
     return operand.source ==
            operand.destination + member * operand.sourceBytes();
-  case BRAID_RT_REDUCE_SCATTER:
-  case BRAID_RT_SCATTER:
+  case BRAID_RT_SHAPE_SPLIT:
     return operand.destination ==
            operand.source + member * operand.destinationBytes();
   default:
@@ -308,11 +301,8 @@ static void checkPairs(const Operation &operation, int64_t groupSize) {
 
 void braid::rt::checkOperation(const Operation &operation, int64_t member,
                                int64_t groupSize) {
-  bool rooted = operation.kind == BRAID_RT_REDUCE ||
-                operation.kind == BRAID_RT_BROADCAST ||
-                operation.kind == BRAID_RT_GATHER ||
-                operation.kind == BRAID_RT_SCATTER;
-  if (rooted && (operation.root < 0 || operation.root >= groupSize))
+  if (operation.traits().hasRoot &&
+      (operation.root < 0 || operation.root >= groupSize))
     throw Error(std::string(braid_rt_kind_name(operation.kind)) + ": root " +
                 std::to_string(operation.root) + " is no index of a group of " +
                 std::to_string(groupSize) + " ranks");
@@ -340,7 +330,7 @@ void braid::rt::checkOperation(const Operation &operation, int64_t member,
                 std::to_string(squareRoot(operation.matrix.size())) +
                 " rows of splits, expected one for each of the " +
                 std::to_string(groupSize) + " ranks of the group");
-  if (operation.kind == BRAID_RT_PERMUTE)
+  if (operation.traits().flow == BRAID_RT_FLOW_PAIRS)
     checkPairs(operation, groupSize);
   for (const Operand &operand : operation.operands) {
     if (operation.isReduction() &&

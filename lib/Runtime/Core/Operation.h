@@ -9,7 +9,7 @@
 #ifndef BRAID_RUNTIME_CORE_OPERATION_H
 #define BRAID_RUNTIME_CORE_OPERATION_H
 
-#include "braid-rt/Types.h"
+#include "braid-rt/CollectiveTraits.h"
 
 #include <cstdint>
 #include <string>
@@ -60,15 +60,16 @@ struct BRAID_RT_API Operation {
   std::vector<int64_t> sourceSplits;      ///< One per member, for Lists.
   std::vector<int64_t> destinationSplits; ///< One per member, for Lists.
   std::vector<int64_t> matrix;            ///< Row-major, for Matrix.
-  std::vector<int64_t> pairs;             ///< Source, target, ... of permute.
+  std::vector<int64_t> pairs;             ///< Source, target, ... of each pair.
   std::vector<Operand> operands;
   alignas(16) unsigned char scale[16] = {};
   braid_rt_site site = {};
 
-  bool isReduction() const { return reduction >= 0; }
-  bool isPointToPoint() const {
-    return kind == BRAID_RT_SEND || kind == BRAID_RT_RECV;
+  const braid_rt_collective_traits &traits() const {
+    return *braid_rt_get_traits(kind);
   }
+  bool isReduction() const { return reduction >= 0; }
+  bool isPointToPoint() const { return traits().flow == BRAID_RT_FLOW_MESSAGE; }
 
   /// `all_gather dim 0 tensor<4xf32> -> tensor<8xf32>`: everything in which
   /// ranks can disagree.

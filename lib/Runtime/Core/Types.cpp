@@ -9,6 +9,7 @@
 #include "braid-rt/Types.h"
 #include "Core/Error.h"
 #include "Core/TextSink.h"
+#include "braid-rt/CollectiveTraits.h"
 
 using namespace braid::rt;
 
@@ -35,14 +36,17 @@ static constexpr DtypeInfo dtypes[BRAID_RT_DTYPE_COUNT] = {
     {"f8E4M3FN", 1, DtypeInfo::Float},
     {"f8E5M2", 1, DtypeInfo::Float}};
 
-static constexpr const char *reductions[BRAID_RT_REDUCTION_COUNT] = {
-    "sum", "product", "min", "max", "avg", "band", "bor", "bxor", "premul_sum",
+namespace {
+struct ReductionInfo {
+  const char *name;
+  bool isDefined[4]; ///< By DtypeInfo::Class.
 };
+} // namespace
 
-static constexpr const char *kinds[BRAID_RT_KIND_COUNT] = {
-    "all_reduce",     "reduce",     "broadcast", "all_gather",
-    "reduce_scatter", "all_to_all", "gather",    "scatter",
-    "send",           "recv",       "permute",   "barrier",
+static constexpr ReductionInfo reductions[BRAID_RT_REDUCTION_COUNT] = {
+#define BRAID_RT_REDUCTION(NAME, name, boolean, integer, real, complex)        \
+  {#name, {boolean, integer, real, complex}},
+#include "braid-rt/Reductions.def"
 };
 
 static const DtypeInfo *find(int32_t dtype) {
@@ -61,32 +65,20 @@ const char *braid_rt_dtype_name(int32_t dtype) {
 
 const char *braid_rt_reduction_name(int32_t reduction) {
   return reduction >= 0 && reduction < BRAID_RT_REDUCTION_COUNT
-             ? reductions[reduction]
+             ? reductions[reduction].name
              : nullptr;
 }
 
 const char *braid_rt_kind_name(int32_t kind) {
-  return kind >= 0 && kind < BRAID_RT_KIND_COUNT ? kinds[kind] : nullptr;
+  const braid_rt_collective_traits *traits = braid_rt_get_traits(kind);
+  return traits ? traits->name : nullptr;
 }
 
 int32_t braid_rt_reduction_allowed(int32_t reduction, int32_t dtype) {
   const DtypeInfo *info = find(dtype);
   if (!info || !braid_rt_reduction_name(reduction))
     return 0;
-  bool bitwise = reduction == BRAID_RT_BAND || reduction == BRAID_RT_BOR ||
-                 reduction == BRAID_RT_BXOR;
-  bool order = reduction == BRAID_RT_MIN || reduction == BRAID_RT_MAX;
-  switch (info->cls) {
-  case DtypeInfo::Bool:
-    return bitwise || order;
-  case DtypeInfo::Integer:
-    return 1;
-  case DtypeInfo::Float:
-    return !bitwise;
-  case DtypeInfo::Complex:
-    return !bitwise && !order && reduction != BRAID_RT_PRODUCT;
-  }
-  return 0;
+  return reductions[reduction].isDefined[info->cls];
 }
 
 Error::~Error() = default;

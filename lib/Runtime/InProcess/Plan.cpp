@@ -33,32 +33,27 @@ static int64_t product(const Sizes &sizes, int64_t begin, int64_t end) {
 Plan::Plan(const std::vector<const Operation *> &members) : members(members) {
   const Operation &first = *members[0];
   for (size_t operand = 0; operand < first.operands.size(); ++operand) {
-    switch (first.kind) {
-    case BRAID_RT_ALL_REDUCE:
-    case BRAID_RT_REDUCE:
-    case BRAID_RT_REDUCE_SCATTER:
+    switch (first.traits().flow) {
+    case BRAID_RT_FLOW_REDUCE:
       planReduction(operand);
       break;
-    case BRAID_RT_ALL_GATHER:
-    case BRAID_RT_GATHER:
+    case BRAID_RT_FLOW_GATHER:
       planGather(operand);
       break;
-    case BRAID_RT_BROADCAST:
-    case BRAID_RT_SCATTER:
+    case BRAID_RT_FLOW_FROM_ROOT:
       planFromRoot(operand);
       break;
-    case BRAID_RT_ALL_TO_ALL:
+    case BRAID_RT_FLOW_EXCHANGE:
       planAllToAll(operand);
       break;
-    case BRAID_RT_PERMUTE:
-      planPermute(operand);
+    case BRAID_RT_FLOW_PAIRS:
+      planPairs(operand);
       break;
-    default: { // a message
-      const Operand &from = members[0]->operands[operand];
-      int64_t bytes = from.sourceBytes();
-      addCopy(from.source, members[1]->operands[operand].destination, 1, bytes,
-              bytes, bytes);
-    }
+    case BRAID_RT_FLOW_MESSAGE:
+      planMessage(operand);
+      break;
+    case BRAID_RT_FLOW_NONE:
+      break;
     }
   }
   streaming = written >= streamingBytes;
@@ -174,7 +169,7 @@ void Plan::planGather(size_t index) {
   for (int64_t m = 0; m < size; ++m) {
     const Operand &own = members[m]->operands[index];
     sources.push_back(own.source);
-    if (first.kind != BRAID_RT_GATHER || m == first.root)
+    if (!first.traits().hasRoot || m == first.root)
       continue;
     // Elsewhere than on the root the result becomes zero, even where the source
     // is a part of it.
@@ -184,7 +179,7 @@ void Plan::planGather(size_t index) {
     addZero(own.destination, bytes);
   }
   for (int64_t target = 0; target < size; ++target)
-    if (first.kind != BRAID_RT_GATHER || target == first.root)
+    if (!first.traits().hasRoot || target == first.root)
       for (int64_t m = 0; m < size; ++m)
         addCopy(sources[m],
                 members[target]->operands[index].destination + m * rowBytes,
@@ -197,8 +192,9 @@ void Plan::planFromRoot(size_t index) {
   for (size_t m = 0; m < members.size(); ++m) {
     const Operand &own = members[m]->operands[index];
     int64_t bytes = own.destinationBytes();
-    int64_t offset =
-        first.kind == BRAID_RT_SCATTER ? static_cast<int64_t>(m) * bytes : 0;
+    int64_t offset = first.traits().shape == BRAID_RT_SHAPE_SPLIT
+                         ? static_cast<int64_t>(m) * bytes
+                         : 0;
     addCopy(root.source + offset, own.destination, 1, bytes, bytes, bytes);
   }
 }
@@ -252,7 +248,7 @@ void Plan::planAllToAll(size_t index) {
   }
 }
 
-void Plan::planPermute(size_t index) {
+void Plan::planPairs(size_t index) {
   const Operation &first = *members[0];
   int64_t bytes = first.operands[index].sourceBytes();
   std::vector<const char *> sources(members.size(), nullptr);
@@ -274,6 +270,13 @@ void Plan::planPermute(size_t index) {
     else
       addZero(destinations[m], bytes);
   }
+}
+
+void Plan::planMessage(size_t index) {
+  const Operand &from = members[0]->operands[index];
+  int64_t bytes = from.sourceBytes();
+  addCopy(from.source, members[1]->operands[index].destination, 1, bytes, bytes,
+          bytes);
 }
 
 //===----------------------------------------------------------------------===//

@@ -76,7 +76,8 @@ private:
   void planGather(size_t operand);
   void planFromRoot(size_t operand);
   void planAllToAll(size_t operand);
-  void planPermute(size_t operand);
+  void planPairs(size_t operand);
+  void planMessage(size_t operand);
 
   void runReduce(const Task &task, int64_t begin, int64_t end) const;
   void runCopy(const Task &task, int64_t begin, int64_t end) const;

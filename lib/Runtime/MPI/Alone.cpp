@@ -24,7 +24,8 @@ void braid::rt::runAlone(const Operation &operation) {
       reduce({operand.dtype, operation.reduction,
               bytes / operand.elementBytes(), 1, &operand.source, &scale, 1,
               &destination, false});
-    } else if (operation.kind == BRAID_RT_PERMUTE && operation.pairs.empty()) {
+    } else if (operation.traits().flow == BRAID_RT_FLOW_PAIRS &&
+               operation.pairs.empty()) {
       std::memset(destination, 0, static_cast<size_t>(bytes));
     } else {
       copyBytes(destination, operand.source, bytes, false);

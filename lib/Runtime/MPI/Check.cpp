@@ -65,30 +65,21 @@ bool Transfer::agrees() const {
 
 void Transfer::planData() {
   isPlanned = true;
-  switch (operation.kind) {
-  case BRAID_RT_ALL_REDUCE:
-  case BRAID_RT_REDUCE:
-  case BRAID_RT_REDUCE_SCATTER:
-    planReduction(*this);
-    break;
-  case BRAID_RT_ALL_GATHER:
-  case BRAID_RT_GATHER:
-    planGather(*this);
-    break;
-  case BRAID_RT_BROADCAST:
-  case BRAID_RT_SCATTER:
-    planFromRoot(*this);
-    break;
-  case BRAID_RT_ALL_TO_ALL:
-    planAllToAll(*this);
-    break;
-  case BRAID_RT_PERMUTE:
-    planPermute(*this);
-    break;
-  case BRAID_RT_BARRIER:
-    break;
-  default:
-    planMessage(*this);
+  switch (operation.traits().flow) {
+  case BRAID_RT_FLOW_REDUCE:
+    return planReduction(*this);
+  case BRAID_RT_FLOW_GATHER:
+    return planGather(*this);
+  case BRAID_RT_FLOW_FROM_ROOT:
+    return planFromRoot(*this);
+  case BRAID_RT_FLOW_EXCHANGE:
+    return planAllToAll(*this);
+  case BRAID_RT_FLOW_PAIRS:
+    return planPairs(*this);
+  case BRAID_RT_FLOW_MESSAGE:
+    return planMessage(*this);
+  case BRAID_RT_FLOW_NONE:
+    return;
   }
 }
 

@@ -123,10 +123,10 @@ static void planGatherToRoot(Transfer &transfer, const Operand &operand) {
 
 void braid::rt::planGather(Transfer &transfer) {
   for (const Operand &operand : transfer.operation.operands) {
-    if (transfer.operation.kind == BRAID_RT_ALL_GATHER)
-      planAllGather(transfer, operand);
-    else
+    if (transfer.operation.traits().hasRoot)
       planGatherToRoot(transfer, operand);
+    else
+      planAllGather(transfer, operand);
   }
 }
 
@@ -189,9 +189,9 @@ static void planScatter(Transfer &transfer, const Operand &operand) {
 
 void braid::rt::planFromRoot(Transfer &transfer) {
   for (const Operand &operand : transfer.operation.operands) {
-    if (transfer.operation.kind == BRAID_RT_BROADCAST)
-      planBroadcast(transfer, operand);
-    else
+    if (transfer.operation.traits().shape == BRAID_RT_SHAPE_SPLIT)
       planScatter(transfer, operand);
+    else
+      planBroadcast(transfer, operand);
   }
 }

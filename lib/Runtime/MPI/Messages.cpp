@@ -1,4 +1,4 @@
-//===- Messages.cpp - all_to_all, permute, send and recv --------*- C++ -*-===//
+//===- Messages.cpp - Exchanges, pairs, sends and receives ------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -138,10 +138,10 @@ void braid::rt::planAllToAll(Transfer &transfer) {
 }
 
 //===----------------------------------------------------------------------===//
-// permute
+// Pairs
 //===----------------------------------------------------------------------===//
 
-void braid::rt::planPermute(Transfer &transfer) {
+void braid::rt::planPairs(Transfer &transfer) {
   const Operation &operation = transfer.operation;
   int64_t self = transfer.member(), source = -1, target = -1;
   for (size_t i = 0; i < operation.pairs.size(); i += 2) {

@@ -12,18 +12,18 @@
 #include "MPI/Transfer.h"
 #include "Reduce/Reduce.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace braid::rt;
 
 /// The bytes of an operand that go from one member to another one.
 static int64_t bytesOf(const Transfer &transfer, const Operand &operand) {
-  switch (transfer.operation.kind) {
-  case BRAID_RT_REDUCE_SCATTER:
-  case BRAID_RT_SCATTER:
-  case BRAID_RT_RECV:
+  switch (transfer.operation.traits().shape) {
+  case BRAID_RT_SHAPE_SPLIT:
+  case BRAID_RT_SHAPE_RECEIVE:
     return operand.destinationBytes();
-  case BRAID_RT_ALL_TO_ALL:
+  case BRAID_RT_SHAPE_PARTS:
     return operand.sourceBytes() / transfer.groupSize();
   default:
     return operand.sourceBytes();
@@ -53,7 +53,7 @@ std::optional<int64_t> braid::rt::smallDataBytes(const Transfer &transfer) {
 // Packing
 //===----------------------------------------------------------------------===//
 
-/// The member that a permute sends this member's data to, or gives this member
+/// The member that a pair sends this member's data to, or gives this member
 /// its data from; -1 for none.
 static int64_t partnerOf(const Transfer &transfer, bool isTarget) {
   const std::vector<int64_t> &pairs = transfer.operation.pairs;
@@ -65,26 +65,36 @@ static int64_t partnerOf(const Transfer &transfer, bool isTarget) {
 
 static bool sendsTo(const Transfer &transfer, int64_t member) {
   const Operation &operation = transfer.operation;
-  switch (operation.kind) {
-  case BRAID_RT_REDUCE:
-  case BRAID_RT_GATHER:
-    return member == operation.root;
-  case BRAID_RT_BROADCAST:
-  case BRAID_RT_SCATTER:
+  const braid_rt_collective_traits &traits = operation.traits();
+  switch (traits.flow) {
+  case BRAID_RT_FLOW_REDUCE:
+  case BRAID_RT_FLOW_GATHER:
+    return !traits.hasRoot || member == operation.root;
+  case BRAID_RT_FLOW_FROM_ROOT:
     return transfer.member() == operation.root;
-  case BRAID_RT_PERMUTE:
+  case BRAID_RT_FLOW_PAIRS:
     return partnerOf(transfer, /*isTarget=*/true) == member;
-  case BRAID_RT_RECV:
-    return false;
-  default:
-    return true;
+  case BRAID_RT_FLOW_EXCHANGE:
+  case BRAID_RT_FLOW_MESSAGE:
+  case BRAID_RT_FLOW_NONE:
+    break;
   }
+  return traits.shape != BRAID_RT_SHAPE_RECEIVE;
 }
 
 static Strided partsOf(const Transfer &transfer, const Operand &operand) {
-  bool gathers = transfer.operation.kind == BRAID_RT_ALL_GATHER;
-  return {gathers ? operand.sourceSizes : operand.destinationSizes,
-          transfer.operation.dim, transfer.groupSize(), operand.elementBytes()};
+  const Operation &operation = transfer.operation;
+  bool joins = operation.traits().shape == BRAID_RT_SHAPE_JOIN;
+  return {joins ? operand.sourceSizes : operand.destinationSizes,
+          std::max<int64_t>(operation.dim, 0), transfer.groupSize(),
+          operand.elementBytes()};
+}
+
+/// Whether members get different parts of a source; parts that are combined may
+/// lie in rows.
+static bool sendsParts(const Operation &operation) {
+  braid_rt_shape shape = operation.traits().shape;
+  return shape == BRAID_RT_SHAPE_SPLIT || shape == BRAID_RT_SHAPE_PARTS;
 }
 
 int64_t braid::rt::packSmallData(const Transfer &transfer, int64_t member,
@@ -96,11 +106,10 @@ int64_t braid::rt::packSmallData(const Transfer &transfer, int64_t member,
   std::memcpy(to, operation.scale, static_cast<size_t>(position));
   for (const Operand &operand : operation.operands) {
     int64_t bytes = bytesOf(transfer, operand);
-    if (operation.kind == BRAID_RT_REDUCE_SCATTER)
+    if (sendsParts(operation) && operation.isReduction())
       partsOf(transfer, operand)
           .pack(operand.source, member, 0, bytes, to + position);
-    else if (operation.kind == BRAID_RT_SCATTER ||
-             operation.kind == BRAID_RT_ALL_TO_ALL)
+    else if (sendsParts(operation))
       copyBytes(to + position, operand.source + member * bytes, bytes, false);
     else
       copyBytes(to + position, operand.source, bytes, false);
@@ -135,15 +144,18 @@ static void deliverOperand(const Transfer &transfer, const Operand &operand,
   int64_t bytes = bytesOf(transfer, operand), self = transfer.member();
   bool isRoot = self == operation.root;
   char *destination = operand.destination;
-  switch (operation.kind) {
-  case BRAID_RT_REDUCE:
-    if (!isRoot)
+  const braid_rt_collective_traits &traits = operation.traits();
+  switch (traits.flow) {
+  case BRAID_RT_FLOW_REDUCE:
+    if (traits.hasRoot && !isRoot)
       return copyBytes(destination, operand.source, bytes, false);
-    [[fallthrough]];
-  case BRAID_RT_ALL_REDUCE:
-  case BRAID_RT_REDUCE_SCATTER:
     return combine(transfer, operand, places, scales, bytes);
-  case BRAID_RT_ALL_GATHER: {
+  case BRAID_RT_FLOW_GATHER: {
+    if (traits.hasRoot && !isRoot) {
+      std::memset(destination, 0,
+                  static_cast<size_t>(operand.destinationBytes()));
+      return;
+    }
     Strided parts = partsOf(transfer, operand);
     for (int64_t m = 0; m < transfer.groupSize(); ++m)
       if (!parts.isContiguous())
@@ -152,21 +164,13 @@ static void deliverOperand(const Transfer &transfer, const Operand &operand,
         copyBytes(destination + m * bytes, places[m], bytes, false);
     return;
   }
-  case BRAID_RT_GATHER:
-    if (!isRoot) {
-      std::memset(destination, 0,
-                  static_cast<size_t>(operand.destinationBytes()));
-      return;
-    }
-    [[fallthrough]];
-  case BRAID_RT_ALL_TO_ALL:
+  case BRAID_RT_FLOW_EXCHANGE:
     for (int64_t m = 0; m < transfer.groupSize(); ++m)
       copyBytes(destination + m * bytes, places[m], bytes, false);
     return;
-  case BRAID_RT_BROADCAST:
-  case BRAID_RT_SCATTER:
+  case BRAID_RT_FLOW_FROM_ROOT:
     return copyBytes(destination, places[operation.root], bytes, false);
-  case BRAID_RT_PERMUTE: {
+  case BRAID_RT_FLOW_PAIRS: {
     int64_t source = partnerOf(transfer, /*isTarget=*/false);
     if (source >= 0)
       copyBytes(destination, places[source], bytes, false);
@@ -174,9 +178,12 @@ static void deliverOperand(const Transfer &transfer, const Operand &operand,
       std::memset(destination, 0, static_cast<size_t>(bytes));
     return;
   }
-  case BRAID_RT_RECV:
-    return copyBytes(destination, places[transfer.queue.peer], bytes, false);
-  default: // A send and a barrier have no destination.
+  case BRAID_RT_FLOW_MESSAGE:
+    // The data of a send have arrived at the receiver.
+    if (traits.shape == BRAID_RT_SHAPE_RECEIVE)
+      copyBytes(destination, places[transfer.queue.peer], bytes, false);
+    return;
+  case BRAID_RT_FLOW_NONE:
     return;
   }
 }
@@ -197,10 +204,9 @@ void braid::rt::deliverSmallData(const Transfer &transfer,
       places[m] = from[m] ? from[m] + position : nullptr;
     Staging::Buffer packed;
     places[self] = operand.source;
-    if (operation.kind == BRAID_RT_SCATTER ||
-        operation.kind == BRAID_RT_ALL_TO_ALL)
+    if (sendsParts(operation) && !operation.isReduction())
       places[self] += transfer.member() * bytes;
-    if (operation.kind == BRAID_RT_REDUCE_SCATTER) {
+    if (sendsParts(operation) && operation.isReduction()) {
       Strided parts = partsOf(transfer, operand);
       packed = transfer.staging().borrow(bytes);
       parts.pack(operand.source, transfer.member(), 0, bytes, packed.get());

@@ -197,7 +197,7 @@ void planReduction(Transfer &transfer);
 void planGather(Transfer &transfer);
 void planFromRoot(Transfer &transfer);
 void planAllToAll(Transfer &transfer);
-void planPermute(Transfer &transfer);
+void planPairs(Transfer &transfer);
 void planMessage(Transfer &transfer);
 /// Exchanges the texts of members that disagree; then throws an Error that
 /// names two of them. `explain` may add to the text.

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -80,6 +81,80 @@ protected:
 };
 
 using Values = SmallVector<Value>;
+
+TEST_F(CommInterfacesTest, EachRowOfTheTableIsAnOp) {
+  size_t numCollectives = 0;
+  for (RegisteredOperationName name : context.getRegisteredOperations())
+    numCollectives += name.hasInterface<CollectiveOpInterface>();
+  EXPECT_EQ(numCollectives, getMaxEnumValForCollectiveKind() + 1);
+  for (uint32_t i = 0; i <= getMaxEnumValForCollectiveKind(); ++i) {
+    std::string name =
+        ("comm." + stringifyCollectiveKind(static_cast<CollectiveKind>(i)))
+            .str();
+    std::optional<RegisteredOperationName> op =
+        RegisteredOperationName::lookup(name, &context);
+    ASSERT_TRUE(op) << name;
+    EXPECT_TRUE(op->hasInterface<CollectiveOpInterface>()) << name;
+  }
+}
+
+TEST_F(CommInterfacesTest, CallArgumentsAreTheRootAndTheDimensionByDefault) {
+  parse("comm.broadcast %x on @tp root 1 : tensor<4xf32>");
+  SmallVector<CallArgument> arguments = collective().getCallArguments();
+  ASSERT_EQ(arguments.size(), 1u);
+  EXPECT_FALSE(arguments[0].isList);
+  EXPECT_EQ(getConstantIntValue(arguments[0].numbers[0]), 1);
+
+  parse("comm.all_gather %x on @tp dim 0 : tensor<4xf32> -> tensor<8xf32>");
+  arguments = collective().getCallArguments();
+  ASSERT_EQ(arguments.size(), 1u);
+  EXPECT_EQ(getConstantIntValue(arguments[0].numbers[0]), 0);
+
+  parse("comm.gather %x on @tp root 0 : tensor<4xf32> -> tensor<8xf32>");
+  EXPECT_EQ(collective().getCallArguments().size(), 1u);
+
+  parse("comm.all_reduce sum %x on @tp : tensor<4xf32>");
+  EXPECT_TRUE(collective().getCallArguments().empty());
+}
+
+TEST_F(CommInterfacesTest, CallOfSplitsHasASuffixAndLists) {
+  parse("comm.all_to_all %x on @tp : tensor<4xf32>");
+  EXPECT_EQ(collective().getCallSuffix(), "");
+  EXPECT_TRUE(collective().getCallArguments().empty());
+
+  parse("comm.all_to_all %x on @tp splits [%i, 2] into [2, %i] : "
+        "tensor<4xf32> -> tensor<?xf32>");
+  EXPECT_EQ(collective().getCallSuffix(), "_splits");
+  SmallVector<CallArgument> arguments = collective().getCallArguments();
+  ASSERT_EQ(arguments.size(), 3u);
+  EXPECT_EQ(getConstantIntValue(arguments[0].numbers[0]), 2);
+  EXPECT_TRUE(arguments[1].isList);
+  EXPECT_TRUE(isa<Value>(arguments[1].numbers[0]));
+  EXPECT_EQ(getConstantIntValue(arguments[1].numbers[1]), 2);
+  EXPECT_EQ(getConstantIntValue(arguments[2].numbers[0]), 2);
+  EXPECT_TRUE(isa<Value>(arguments[2].numbers[1]));
+
+  parse("comm.all_to_all %x on @tp splits [[1, 3], [2, 2]] : "
+        "tensor<4xf32> -> tensor<?xf32>");
+  EXPECT_EQ(collective().getCallSuffix(), "_matrix");
+  arguments = collective().getCallArguments();
+  ASSERT_EQ(arguments.size(), 2u);
+  EXPECT_EQ(getConstantIntValues(arguments[1].numbers),
+            (SmallVector<int64_t>{1, 3, 2, 2}));
+}
+
+TEST_F(CommInterfacesTest, OnlySomeCollectivesAreIdentitiesInAGroupOfOne) {
+  parse("comm.all_reduce sum %x on @tp : tensor<4xf32>");
+  EXPECT_TRUE(collective().isIdentityInGroupOfOne());
+  parse("comm.all_reduce premul_sum(%s : f32) %x on @tp : tensor<4xf32>");
+  EXPECT_FALSE(collective().isIdentityInGroupOfOne());
+  parse("comm.permute %x on @tp pairs [[0, 1]] : tensor<4xf32>");
+  EXPECT_FALSE(collective().isIdentityInGroupOfOne());
+  parse("comm.send %x on @tp to 1 : tensor<4xf32>");
+  EXPECT_FALSE(collective().isIdentityInGroupOfOne());
+  parse("comm.barrier on @tp");
+  EXPECT_FALSE(collective().isIdentityInGroupOfOne());
+}
 
 TEST_F(CommInterfacesTest, AllReduceOnTensors) {
   parse("%t:2 = comm.all_reduce max %x, %x on @tp : tensor<4xf32>, "

@@ -27,6 +27,13 @@ TEST(LinkModel, StepsAndBytesOfTheRingFormulas) {
   EXPECT_EQ(braid_rt_link_bytes(BRAID_RT_BARRIER, 4, 1000), 0.0);
 }
 
+TEST(LinkModel, UnknownKindTakesNoTime) {
+  EXPECT_EQ(braid_rt_get_traits(-1), nullptr);
+  EXPECT_EQ(braid_rt_get_traits(BRAID_RT_KIND_COUNT), nullptr);
+  EXPECT_EQ(braid_rt_link_steps(BRAID_RT_KIND_COUNT, 4), 0.0);
+  EXPECT_EQ(braid_rt_link_bytes(-1, 4, 1000), 0.0);
+}
+
 TEST(LinkModel, TimeIsStepsTimesLatencyPlusBytesOverBandwidth) {
   // 6 steps of 10 us, and 1.5 MB at 1 GB/s.
   EXPECT_DOUBLE_EQ(

@@ -278,7 +278,7 @@ TEST_F(CostModelTest, SettingsComeBeforeTheProgram) {
   settings.hardware = "h200x8";
   settings.worldSize = 4;
   settings.dynamicSize = 7;
-  settings.collectiveModel = "link";
+  settings.collectiveModel = CollectiveModelKind::Link;
   settings.linkLatency = "2us";
   settings.linkBandwidth = "3GB/s";
   FailureOr<CostOptions> options = resolveCostOptions(function, settings);

@@ -89,7 +89,7 @@ struct CostOptions {
 /// options of passes. Empty or absent: not said.
 struct CostSettings {
   std::string hardware;
-  std::string collectiveModel;
+  std::optional<CollectiveModelKind> collectiveModel;
   /// With a unit: `20us`.
   std::string linkLatency;
   /// With a unit: `10GB/s`.
@@ -104,12 +104,21 @@ struct CostSettings {
   mutable std::shared_ptr<const Profile> measurements;
 };
 
-/// Leaves `settings` on `module`, a copy of a program, for what runs on that:
-/// whatever its own settings do not say is as they say.
+/// Writes `settings` to `comm.option_defaults` of `module`, where passes read
+/// what their own settings do not say.
 void setCostDefaults(mlir::ModuleOp module, const CostSettings &settings);
 
-/// `settings`, with what they do not say as `setCostDefaults` has left it on
-/// the innermost module around `op` that has any.
+/// The default of option `name` for a pass on `op`: that of the innermost
+/// module with `comm.option_defaults`. Null if there is none.
+mlir::Attribute getOptionDefault(mlir::Operation *op, llvm::StringRef name);
+
+/// Adds the default `value` of option `name` to `comm.option_defaults` of
+/// `module`.
+void setOptionDefault(mlir::ModuleOp module, llvm::StringRef name,
+                      mlir::Attribute value);
+
+/// `settings`, with the defaults of the innermost module around `op` that has
+/// `comm.option_defaults` for what they do not say.
 CostSettings applyCostDefaults(mlir::Operation *op, CostSettings settings);
 
 /// The options that `settings`, with their defaults, ask for in the program

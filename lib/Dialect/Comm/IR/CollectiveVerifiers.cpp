@@ -8,12 +8,8 @@
 
 #include "CommVerifiers.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace braid::comm;
@@ -36,19 +32,14 @@ static bool isTransferable(Type type) {
 /// True if `reduction` is defined on elements of type `type`.
 static bool isDefined(ReductionKind reduction, Type type) {
   switch (reduction) {
-  case ReductionKind::sum:
-  case ReductionKind::avg:
-  case ReductionKind::premul_sum:
-    return !type.isInteger(1);
-  case ReductionKind::product:
-    return !type.isInteger(1) && !isa<ComplexType>(type);
-  case ReductionKind::min:
-  case ReductionKind::max:
-    return !isa<ComplexType>(type);
-  case ReductionKind::band:
-  case ReductionKind::bor:
-  case ReductionKind::bxor:
-    return isa<IntegerType>(type);
+#define BRAID_RT_REDUCTION(NAME, name, boolean, integer, real, complex)        \
+  case ReductionKind::name:                                                    \
+    if (type.isInteger(1))                                                     \
+      return boolean;                                                          \
+    if (isa<IntegerType>(type))                                                \
+      return integer;                                                          \
+    return isa<ComplexType>(type) ? complex : real;
+#include "braid-rt/Reductions.def"
   }
   llvm_unreachable("unknown reduction");
 }
@@ -67,7 +58,7 @@ bool braid::comm::isContiguous(MemRefType type) {
   int64_t expected = 1;
   for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
     int64_t size = type.getDimSize(dim);
-    // The stride of a dimension of one element says nothing.
+    // The stride of a dimension of size 1 has no meaning.
     if (size == 1)
       continue;
     if (ShapedType::isDynamic(expected) || strides[dim] != expected)
@@ -78,8 +69,8 @@ bool braid::comm::isContiguous(MemRefType type) {
   return true;
 }
 
-/// Verifies the element type of `type`, the type of what `role` and `index`
-/// name.
+/// Verifies the element type of `type`, the type of operand `index` among those
+/// with the name `role`.
 static LogicalResult verifyElementType(Operation *op, Type type, StringRef role,
                                        size_t index) {
   Type elementType = cast<ShapedType>(type).getElementType();
@@ -113,9 +104,8 @@ static LogicalResult verifyOperands(Operation *op,
   return success();
 }
 
-/// A buffer that is written in flight belongs to one operand; only that
-/// operand's source may be the same buffer, where the operation can run in
-/// place.
+/// Verifies that each destination is the destination of one operand. Its source
+/// may be the same buffer if the operation can run in place.
 static LogicalResult verifyDistinctBuffers(AsyncStartOpInterface start) {
   Operation *op = start;
   llvm::SmallDenseMap<Value, size_t> owners;
@@ -143,23 +133,23 @@ static LogicalResult verifyDistinctBuffers(AsyncStartOpInterface start) {
   return success();
 }
 
-/// The collective's tensors and buffers are of one form, with as many
-/// destinations and tokens as that form takes.
+/// Verifies that all operands are of one form, with the number of destinations
+/// and tokens of that form.
 static LogicalResult verifyForm(CollectiveOpInterface collective) {
   Operation *op = collective;
   auto start = cast<AsyncStartOpInterface>(op);
   MutableArrayRef<OpOperand> sources = start.getSourceOperands();
   MutableArrayRef<OpOperand> destinations = start.getDestinationOperands();
-  CollectiveKind kind = collective.getCollectiveKind();
+  braid_rt_shape shape = collective.getCollectiveTraits().shape;
   bool isBufferForm = start.isBufferForm();
 
   if (failed(verifyOperands(op, sources, isBufferForm, "source")) ||
       failed(verifyOperands(op, destinations, isBufferForm, "destination")))
     return failure();
-  if (kind == CollectiveKind::barrier || kind == CollectiveKind::send)
+  if (shape == BRAID_RT_SHAPE_NONE || shape == BRAID_RT_SHAPE_SEND)
     return success();
 
-  size_t values = kind == CollectiveKind::recv ? 1 : sources.size();
+  size_t values = shape == BRAID_RT_SHAPE_RECEIVE ? 1 : sources.size();
   if (values == 0)
     return op->emitOpError() << "has no operand, expected at least one";
   size_t expected = isBufferForm || !destinations.empty() ? values : 0;
@@ -214,9 +204,9 @@ braid::comm::getSourceAndValueTypes(AsyncStartOpInterface start, size_t index) {
   return {source, cast<ShapedType>(value)};
 }
 
-/// The value has the shape of the source but for dimension `splitDim`, of which
-/// one is a multiple of the other; a source (or value) of rank 0 is one element
-/// along a dimension of its own.
+/// Verifies that part and whole have the same sizes, except along `splitDim`,
+/// where the size of the whole is a multiple of that of the part. A part of
+/// rank 0 is one element along dimension 0.
 static LogicalResult verifyJoinedShape(Operation *op, ShapedType part,
                                        ShapedType whole, StringRef partName,
                                        StringRef wholeName, int64_t splitDim) {
@@ -252,8 +242,9 @@ static LogicalResult verifyJoinedShape(Operation *op, ShapedType part,
 static LogicalResult verifyShapes(CollectiveOpInterface collective) {
   Operation *op = collective;
   auto start = cast<AsyncStartOpInterface>(op);
-  CollectiveKind kind = collective.getCollectiveKind();
-  if (kind == CollectiveKind::barrier || collective.isPointToPoint())
+  braid_rt_shape shape = collective.getCollectiveTraits().shape;
+  // The shape on the other rank of a message is unknown.
+  if (shape == BRAID_RT_SHAPE_NONE || collective.isPointToPoint())
     return success();
   for (size_t i = 0, e = start.getSourceOperands().size(); i < e; ++i) {
     auto [source, value] = getSourceAndValueTypes(start, i);
@@ -264,12 +255,9 @@ static LogicalResult verifyShapes(CollectiveOpInterface collective) {
              << " and its value with elements of type "
              << value.getElementType() << ", expected the same";
     LogicalResult verified = success();
-    switch (kind) {
-    case CollectiveKind::all_reduce:
-    case CollectiveKind::reduce:
-    case CollectiveKind::broadcast:
-    case CollectiveKind::permute:
-      // Tensors have one type; buffers may know a size that the other does not.
+    switch (shape) {
+    case BRAID_RT_SHAPE_SAME:
+      // Two tensors have one type. Buffers may differ in what is static.
       if (isa<RankedTensorType>(source)
               ? Type(source) != Type(value)
               : failed(verifyCompatibleShape(source, value)))
@@ -277,17 +265,15 @@ static LogicalResult verifyShapes(CollectiveOpInterface collective) {
                                      << source << " and its value of type "
                                      << value << ", expected the same shape";
       break;
-    case CollectiveKind::all_gather:
-    case CollectiveKind::gather:
+    case BRAID_RT_SHAPE_JOIN:
       verified = verifyJoinedShape(op, source, value, "source", "result",
                                    collective.getSplitDim());
       break;
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::scatter:
+    case BRAID_RT_SHAPE_SPLIT:
       verified = verifyJoinedShape(op, value, source, "result", "source",
                                    collective.getSplitDim());
       break;
-    case CollectiveKind::all_to_all:
+    case BRAID_RT_SHAPE_PARTS:
       if (source.getRank() == 0 || source.getRank() != value.getRank() ||
           failed(verifyCompatibleShape(source.getShape().drop_front(),
                                        value.getShape().drop_front())))
@@ -297,9 +283,9 @@ static LogicalResult verifyShapes(CollectiveOpInterface collective) {
             << ", expected the same rank, at least 1, and the same sizes "
                "but along dim 0";
       break;
-    case CollectiveKind::send:
-    case CollectiveKind::recv:
-    case CollectiveKind::barrier:
+    case BRAID_RT_SHAPE_SEND:
+    case BRAID_RT_SHAPE_RECEIVE:
+    case BRAID_RT_SHAPE_NONE:
       break;
     }
     if (failed(verified))
@@ -311,6 +297,34 @@ static LogicalResult verifyShapes(CollectiveOpInterface collective) {
 //===----------------------------------------------------------------------===//
 // Reductions and places
 //===----------------------------------------------------------------------===//
+
+/// Verifies that a scale is there for `premul_sum` alone, of the type of the
+/// operands' elements.
+static LogicalResult verifyScale(CollectiveOpInterface collective,
+                                 ReductionKind reduction) {
+  Operation *op = collective;
+  Value scale = collective.getScale();
+  if (reduction != ReductionKind::premul_sum) {
+    if (scale)
+      return op->emitOpError()
+             << "has a scale, which only reduction 'premul_sum' takes, but "
+                "reduction '"
+             << stringifyReductionKind(reduction) << "'";
+    return success();
+  }
+  if (!scale)
+    return op->emitOpError() << "has reduction 'premul_sum' without a scale, "
+                                "expected 'premul_sum(%scale : type)'";
+  auto start = cast<AsyncStartOpInterface>(op);
+  for (OpOperand &source : start.getSourceOperands()) {
+    Type type = cast<ShapedType>(source.get().getType()).getElementType();
+    if (scale.getType() != type)
+      return op->emitOpError()
+             << "has a scale of type " << scale.getType() << ", expected "
+             << type << ", the type of its operands' elements";
+  }
+  return success();
+}
 
 static LogicalResult verifyReduction(CollectiveOpInterface collective) {
   Operation *op = collective;
@@ -340,13 +354,10 @@ static LogicalResult verifyReduction(CollectiveOpInterface collective) {
 
 Operation *braid::comm::getParallelOrKernelOp(Region *region) {
   Operation *parent = region ? region->getParentOp() : nullptr;
-  for (; parent && !isa<FunctionOpInterface>(parent);
-       parent = parent->getParentOp())
-    if (parent->hasTrait<OpTrait::HasParallelRegion>() ||
-        isa<affine::AffineParallelOp, linalg::LinalgOp, tensor::GenerateOp,
-            gpu::LaunchOp, ComputeOp>(parent))
-      return parent;
-  return parent ? parent->getParentOfType<gpu::GPUModuleOp>() : nullptr;
+  while (parent && !parent->hasTrait<OpTrait::HasParallelRegion>() &&
+         !isa<ParallelRegionOpInterface>(parent))
+    parent = parent->getParentOp();
+  return parent;
 }
 
 LogicalResult braid::comm::verifyPlace(Operation *op) {
@@ -365,5 +376,6 @@ LogicalResult braid::comm::verifyCollective(Operation *op) {
   if (failed(verifyForm(collective)) || failed(verifyReduction(collective)) ||
       failed(verifyShapes(collective)) || failed(verifyPlace(op)))
     return failure();
-  return success();
+  std::optional<ReductionKind> reduction = collective.getReductionKind();
+  return reduction ? verifyScale(collective, *reduction) : success();
 }

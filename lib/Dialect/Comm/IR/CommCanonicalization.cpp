@@ -42,10 +42,7 @@ struct FoldGroupOfOne : public OpRewritePattern<WaitOp> {
     if (!start || start.isBufferForm())
       return failure();
     auto collective = dyn_cast<CollectiveOpInterface>(start.getOperation());
-    if (!collective || collective.isPointToPoint() ||
-        collective.getCollectiveKind() == CollectiveKind::barrier ||
-        collective.getCollectiveKind() == CollectiveKind::permute ||
-        collective.getReductionKind() == ReductionKind::premul_sum)
+    if (!collective || !collective.isIdentityInGroupOfOne())
       return failure();
     GroupOp group = lookupGroup(start, collective.getGroupAttr());
     if (!group || group.getStaticSize() != 1)

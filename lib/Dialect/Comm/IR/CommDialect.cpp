@@ -21,7 +21,6 @@
 using namespace mlir;
 using namespace braid::comm;
 
-#include "braid/Dialect/Comm/IR/CollectiveKind.cpp.inc"
 #include "braid/Dialect/Comm/IR/CommDialect.cpp.inc"
 #include "braid/Dialect/Comm/IR/CommEnums.cpp.inc"
 #include "braid/Dialect/Comm/IR/CommInterfaces.cpp.inc"
@@ -34,14 +33,14 @@ using namespace braid::comm;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Every comm op may be inlined: tokens are values, and the order of starts is
-/// that of the inlined text.
+/// Every comm op may be inlined: tokens are values, and the inlined starts keep
+/// their order.
 struct CommInlinerInterface : public DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
 
   bool isLegalToInline(Operation *op, Region *region, bool,
                        IRMapping &) const final {
-    // What may not stand in a parallel loop is not brought there by a call.
+    // Inlining must not move a start or a wait into a parallel loop.
     return (!getAsyncStart(op) && !isa<WaitOp>(op)) ||
            !getParallelOrKernelOp(region);
   }
@@ -100,7 +99,7 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
       return emitWrongValue(op, attribute, "a string that is not empty");
     return success();
   }
-  if (name == kOrderAttrName) {
+  if (name == kOrderAttrName || name == kReportNumberAttrName) {
     if (!getAsyncStart(op))
       return emitWrongPlace(op, attribute, "starts");
     if (!isNonNegativeI64(value))
@@ -118,6 +117,19 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
     if (auto hardware = dyn_cast<StringAttr>(value);
         !hardware || hardware.empty())
       return emitWrongValue(op, attribute, "the name of a hardware");
+    return success();
+  }
+  if (name == kOptionDefaultsAttrName) {
+    if (!isa<ModuleOp>(op))
+      return emitWrongPlace(op, attribute, "modules");
+    auto defaults = dyn_cast<DictionaryAttr>(value);
+    if (!defaults || !llvm::all_of(defaults, [](NamedAttribute option) {
+          return isa<StringAttr>(option.getValue()) ||
+                 isNonNegativeI64(option.getValue());
+        }))
+      return emitWrongValue(op, attribute,
+                            "a dictionary of strings and of i64 that are not "
+                            "negative");
     return success();
   }
   if (name == kMpmdAttrName) {
@@ -144,7 +156,9 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
                            << kLanesAttrName << "', '"
                            << kMultiprocessorsAttrName << "', '"
                            << kHardwareAttrName << "', '" << kMpmdAttrName
-                           << "', '" << kEffectsAttrName << "'";
+                           << "', '" << kOptionDefaultsAttrName << "', '"
+                           << kReportNumberAttrName << "', '"
+                           << kEffectsAttrName << "'";
 }
 
 LogicalResult CommDialect::verifyRegionArgAttribute(Operation *op, unsigned,
@@ -217,11 +231,6 @@ SmallVector<Value> AsyncStartOpInterface::getSources() {
 
 SmallVector<Value> AsyncStartOpInterface::getDestinations() {
   return getData(getDestinationOperands());
-}
-
-bool CollectiveOpInterface::isPointToPoint() {
-  CollectiveKind kind = getCollectiveKind();
-  return kind == CollectiveKind::send || kind == CollectiveKind::recv;
 }
 
 //===----------------------------------------------------------------------===//

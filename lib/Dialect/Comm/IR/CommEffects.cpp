@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Dialect/Comm/IR/Comm.h"
+#include "CollectiveMethods.h"
 
 using namespace mlir;
 using namespace braid::comm;
@@ -18,9 +18,10 @@ static bool isBuffer(OpOperand &operand) {
   return isa<BaseMemRefType>(operand.get().getType());
 }
 
-/// Reading and writing the communicator keeps a start where it is needed:
-/// nothing else stops all of CSE, LICM, sinking and dead-code elimination.
-static void getStartEffects(AsyncStartOpInterface start, Effects &effects) {
+/// Only an effect that both reads and writes keeps CSE, LICM, sinking and
+/// dead-code elimination from changing a start.
+void braid::comm::getStartEffects(AsyncStartOpInterface start,
+                                  Effects &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), CommunicatorResource::get());
   effects.emplace_back(MemoryEffects::Write::get(),
                        CommunicatorResource::get());
@@ -33,23 +34,6 @@ static void getStartEffects(AsyncStartOpInterface start, Effects &effects) {
       effects.emplace_back(MemoryEffects::Write::get(), &destination,
                            SideEffects::DefaultResource::get());
 }
-
-#define BRAID_START_EFFECTS(OpTy)                                              \
-  void OpTy::getEffects(Effects &effects) { getStartEffects(*this, effects); }
-
-BRAID_START_EFFECTS(AllReduceOp)
-BRAID_START_EFFECTS(ReduceOp)
-BRAID_START_EFFECTS(BroadcastOp)
-BRAID_START_EFFECTS(AllGatherOp)
-BRAID_START_EFFECTS(ReduceScatterOp)
-BRAID_START_EFFECTS(AllToAllOp)
-BRAID_START_EFFECTS(GatherOp)
-BRAID_START_EFFECTS(ScatterOp)
-BRAID_START_EFFECTS(PermuteOp)
-BRAID_START_EFFECTS(SendOp)
-BRAID_START_EFFECTS(RecvOp)
-BRAID_START_EFFECTS(BarrierOp)
-#undef BRAID_START_EFFECTS
 
 void WaitOp::getEffects(Effects &effects) {
   effects.emplace_back(MemoryEffects::Free::get(), &getTokenMutable(),
@@ -66,11 +50,11 @@ void WaitOp::getEffects(Effects &effects) {
 }
 
 void ComputeOp::getEffects(Effects &effects) {
-  // Two equal async ops must not become one, whose token had two waits.
+  // CSE of two async ops would give one token two waits.
   for (OpResult token : getTokens())
     effects.emplace_back(MemoryEffects::Allocate::get(), token,
                          RequestResource::get());
-  // The region's own effects count where there is one.
+  // The effects of a region are those of its ops.
   if (!isOpaque() && !getAsync())
     return;
   for (OpOperand &input : getInputsMutable()) {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CollectiveMethods.h"
 #include "CommVerifiers.h"
 
 using namespace mlir;
@@ -31,10 +32,8 @@ static GroupOp verifyGroup(Operation *op, FlatSymbolRefAttr group,
   return groupOp;
 }
 
-/// Every index within the group that `op` names is one of every communicator's
-/// members.
-static LogicalResult verifyMember(Operation *op, StringRef name, int64_t index,
-                                  GroupOp group) {
+LogicalResult braid::comm::verifyMember(Operation *op, StringRef name,
+                                        int64_t index, GroupOp group) {
   std::optional<int64_t> size = group.getMinimumSize();
   if (index >= 0 && (!size || index < *size))
     return success();
@@ -46,10 +45,8 @@ static LogicalResult verifyMember(Operation *op, StringRef name, int64_t index,
   return diagnostic;
 }
 
-/// The size that all communicators of `group` share; reports lists that differ,
-/// because results would differ in type from rank to rank. None for `all`.
-static FailureOr<std::optional<int64_t>> getSharedSize(Operation *op,
-                                                       GroupOp group) {
+FailureOr<std::optional<int64_t>> braid::comm::getSharedSize(Operation *op,
+                                                             GroupOp group) {
   std::optional<int64_t> size = group.getStaticSize();
   if (!size && !group.isAll())
     return op->emitOpError()
@@ -84,12 +81,9 @@ static LogicalResult verifyGroupSizes(CollectiveOpInterface collective,
                                       GroupOp group) {
   Operation *op = collective;
   auto start = cast<AsyncStartOpInterface>(op);
-  CollectiveKind kind = collective.getCollectiveKind();
-  bool isJoin =
-      kind == CollectiveKind::all_gather || kind == CollectiveKind::gather;
-  bool isSplit =
-      kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::scatter;
-  if (!isJoin && !isSplit)
+  braid_rt_shape shape = collective.getCollectiveTraits().shape;
+  bool isJoin = shape == BRAID_RT_SHAPE_JOIN;
+  if (!isJoin && shape != BRAID_RT_SHAPE_SPLIT)
     return success();
   FailureOr<std::optional<int64_t>> members = getSharedSize(op, group);
   if (failed(members))
@@ -104,109 +98,19 @@ static LogicalResult verifyGroupSizes(CollectiveOpInterface collective,
   return success();
 }
 
-/// What any collective says of its group.
-static LogicalResult verifyCollectiveUses(CollectiveOpInterface collective,
-                                          SymbolTableCollection &symbolTables,
-                                          GroupOp &group) {
-  group = verifyGroup(collective, collective.getGroupAttr(), symbolTables);
+LogicalResult
+braid::comm::verifyCollectiveUses(CollectiveOpInterface collective,
+                                  SymbolTableCollection &symbolTables) {
+  GroupOp group =
+      verifyGroup(collective, collective.getGroupAttr(), symbolTables);
   if (!group)
     return failure();
   if (std::optional<int64_t> root = collective.getRootIndex())
     if (failed(verifyMember(collective, "root", *root, group)))
       return failure();
-  return verifyGroupSizes(collective, group);
-}
-
-#define BRAID_COLLECTIVE_USES(OpTy)                                            \
-  LogicalResult OpTy::verifySymbolUses(SymbolTableCollection &symbolTables) {  \
-    GroupOp group;                                                             \
-    return verifyCollectiveUses(cast<CollectiveOpInterface>(getOperation()),   \
-                                symbolTables, group);                          \
-  }
-
-BRAID_COLLECTIVE_USES(AllReduceOp)
-BRAID_COLLECTIVE_USES(ReduceOp)
-BRAID_COLLECTIVE_USES(BroadcastOp)
-BRAID_COLLECTIVE_USES(AllGatherOp)
-BRAID_COLLECTIVE_USES(ReduceScatterOp)
-BRAID_COLLECTIVE_USES(GatherOp)
-BRAID_COLLECTIVE_USES(ScatterOp)
-BRAID_COLLECTIVE_USES(BarrierOp)
-#undef BRAID_COLLECTIVE_USES
-
-LogicalResult
-AllToAllOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
-  GroupOp group;
-  if (failed(verifyCollectiveUses(cast<CollectiveOpInterface>(getOperation()),
-                                  symbolTables, group)))
+  if (failed(verifyGroupSizes(collective, group)))
     return failure();
-  if (!hasSplits()) {
-    // Every communicator cuts the operands into as many parts as it has
-    // members.
-    for (ArrayRef<int64_t> list : group.getRankLists())
-      for (auto [index, input] : llvm::enumerate(getInputs())) {
-        int64_t size = cast<ShapedType>(input.getType()).getDimSize(0);
-        if (ShapedType::isStatic(size) &&
-            size % static_cast<int64_t>(list.size()) != 0)
-          return emitOpError()
-                 << "has source #" << index << " of size " << size
-                 << " along dim 0, expected a multiple of " << list.size()
-                 << " for the " << list.size() << " members of group '"
-                 << group.getSymName() << "'";
-      }
-    return success();
-  }
-  FailureOr<std::optional<int64_t>> members = getSharedSize(*this, group);
-  if (failed(members))
-    return failure();
-  int64_t found = getSplitMatrix() ? getSplitMatrixAttr().size()
-                                   : getStaticSendSizes()->size();
-  if (!*members || found == **members)
-    return success();
-  return emitOpError() << "has " << found
-                       << (getSplitMatrix() ? " rows in its split matrix"
-                                            : " send sizes")
-                       << ", expected " << **members
-                       << ", one for each member of group '"
-                       << group.getSymName() << "'";
-}
-
-LogicalResult PermuteOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
-  GroupOp group;
-  if (failed(verifyCollectiveUses(cast<CollectiveOpInterface>(getOperation()),
-                                  symbolTables, group)))
-    return failure();
-  for (auto pair : getPairs().getAsRange<DenseI64ArrayAttr>())
-    for (int64_t member : pair.asArrayRef())
-      if (failed(verifyMember(*this, "member", member, group)))
-        return failure();
-  return success();
-}
-
-/// Verifies a constant peer. In a group of one it could only be the rank
-/// itself.
-static LogicalResult verifyPeerUses(CollectiveOpInterface collective,
-                                    std::optional<int64_t> peer,
-                                    SymbolTableCollection &symbolTables) {
-  GroupOp group;
-  if (failed(verifyCollectiveUses(collective, symbolTables, group)))
-    return failure();
-  if (group.getMinimumSize() == 1)
-    return collective->emitOpError() << "is on group '" << group.getSymName()
-                                     << "', which has a communicator of one "
-                                        "rank, expected another member "
-                                        "as the peer";
-  return peer ? verifyMember(collective, "peer", *peer, group) : success();
-}
-
-LogicalResult SendOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
-  return verifyPeerUses(cast<CollectiveOpInterface>(getOperation()),
-                        getStaticPeer(), symbolTables);
-}
-
-LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
-  return verifyPeerUses(cast<CollectiveOpInterface>(getOperation()),
-                        getStaticPeer(), symbolTables);
+  return collective.verifyMembers(group);
 }
 
 LogicalResult RankOp::verifySymbolUses(SymbolTableCollection &symbolTables) {

@@ -22,12 +22,22 @@ bool isCompatibleSize(int64_t lhs, int64_t rhs);
 std::pair<mlir::ShapedType, mlir::ShapedType>
 getSourceAndValueTypes(AsyncStartOpInterface start, size_t index);
 
+/// Verifies that `index`, which `op` names as `name`, is the index of a member
+/// in every communicator of `group`.
+llvm::LogicalResult verifyMember(mlir::Operation *op, llvm::StringRef name,
+                                 int64_t index, GroupOp group);
+
+/// The size that all communicators of `group` share, none for `all`. Reports
+/// lists of different lengths: results would differ in type from rank to rank.
+mlir::FailureOr<std::optional<int64_t>> getSharedSize(mlir::Operation *op,
+                                                      GroupOp group);
+
 /// Emits the error for an attribute whose value is not of the expected form.
 llvm::LogicalResult emitWrongValue(mlir::Operation *op,
                                    mlir::NamedAttribute attribute,
                                    const llvm::Twine &expected);
 
-/// Emits the error for an attribute on an op that it says nothing about.
+/// Emits the error for an attribute on an op that may not have it.
 llvm::LogicalResult emitWrongPlace(mlir::Operation *op,
                                    mlir::NamedAttribute attribute,
                                    const llvm::Twine &expected);
@@ -41,12 +51,12 @@ llvm::LogicalResult
 verifyMultiprocessorsAttribute(mlir::Operation *op,
                                mlir::NamedAttribute attribute);
 
-/// The parallel loop or kernel that encloses `region` within its function; null
-/// if there is none, so that a rank runs the region as one thread.
+/// The innermost parallel loop or kernel that encloses `region`; null if there
+/// is none, so that a rank runs the region as one thread.
 mlir::Operation *getParallelOrKernelOp(mlir::Region *region);
 
-/// Starts and waits belong to the one thread of a rank that runs the program:
-/// reports `op` inside a parallel loop or a kernel.
+/// Verifies that `op`, a start or a wait, is outside parallel loops and
+/// kernels: one thread of a rank runs the program.
 llvm::LogicalResult verifyPlace(mlir::Operation *op);
 
 } // namespace braid::comm

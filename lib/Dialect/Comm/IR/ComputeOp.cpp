@@ -177,8 +177,8 @@ SmallVector<Type> ComputeOp::getValueTypes() {
 }
 
 /// Verifies the tokens of an async op: one for each tensor, or one without a
-/// value. A kernel works on tensors or on buffers, because its tokens carry the
-/// values of the one and its waits name the other.
+/// value. A kernel works either on tensors or on buffers: tokens carry tensors,
+/// and waits name buffers.
 static LogicalResult verifyAsync(ComputeOp op) {
   unsigned valueless = 0;
   for (auto [index, type] : llvm::enumerate(op->getResultTypes())) {

@@ -74,7 +74,7 @@ bool BlockLimits::hasBlocksIn(Operation *op) {
   return !getOutermostBlocks(op).empty();
 }
 
-/// Forgets what came out for `changed`, for all around them, and for callers:
+/// Drops the results of `changed`, of the blocks around them, and of callers:
 /// functions that were scheduled later.
 void BlockLimits::forget(ArrayRef<Block *> changed) {
   size_t first = blocks.size();
@@ -107,8 +107,8 @@ void BlockLimits::forget(ArrayRef<Block *> changed) {
 bool BlockLimits::tighten(Operation *op, int64_t bytes) {
   if (numRounds == maxRounds)
     return false;
-  // Bodies that run one after the other, or one of which runs, may all use what
-  // the one that uses most may use.
+  // At most one of several bodies runs at a time: each may use the largest
+  // limit among them.
   SmallVector<Block *> bodies = getOutermostBlocks(op);
   int64_t most = 0;
   for (Block *block : bodies)

@@ -22,53 +22,53 @@
 
 namespace braid::comm {
 
-/// A block that was scheduled, and what came out.
+/// A scheduled block and its result.
 struct ScheduledBlock {
   mlir::Block *block;
   SearchResult result;
-  /// Of the order that the program had.
+  /// The makespan of the input order.
   int64_t makespanBeforeNs;
-  /// It is the body of a loop that carries operations from one iteration into
-  /// the next.
+  /// True for the body of a loop that carries operations from one iteration
+  /// into the next.
   bool isSteady;
-  /// The memory that the block had to keep, if it is less than the program's.
+  /// The memory limit of the block, if it is lower than that of the program.
   std::optional<int64_t> limit;
 };
 
-/// Divides a limit of memory between blocks and what is nested in them. What
-/// lives around a loop, a condition or a call while it runs is known only when
-/// the block that it stands in is scheduled, which is after its body. So a body
-/// may use the whole limit at first. Where the block around it then cannot keep
-/// the limit, the body gets less, as much as was too much, and all that depends
-/// on it is scheduled again.
+/// Divides a memory limit between blocks and the bodies nested in them. Bodies
+/// are scheduled before the blocks around them, so the memory that is live
+/// around a loop, a condition or a call is not known yet. A body may therefore
+/// use the whole limit at first. If the block around it then exceeds the limit,
+/// the limit of the body shrinks by the excess, and all blocks that depend on
+/// the body are scheduled again.
 class BlockLimits {
 public:
-  /// Only with `entersCallees` a limit may reach the callees of calls.
+  /// Limits reach the callees of calls only with `entersCallees`.
   BlockLimits(std::optional<int64_t> limit, bool entersCallees)
       : limit(limit), entersCallees(entersCallees) {}
 
-  /// The bytes that may live in `block`; none for no limit.
+  /// The bytes that may be live in `block`; none for no limit.
   std::optional<int64_t> getLimit(mlir::Block *block) const;
-  /// True if `block` may use less than the whole limit.
+  /// Returns true if the limit of `block` is lower than the whole limit.
   bool isTightened(mlir::Block *block) const { return limits.contains(block); }
 
-  /// What came out for `block`, if that still holds; null otherwise.
+  /// The result of `block`; null if there is none, or none that is still valid.
   const ScheduledBlock *lookup(mlir::Block *block) const;
-  /// Keeps what came out for a block: callees before callers, and what is
-  /// nested in others first.
+  /// Adds the result of a block. Callees come before callers, nested blocks
+  /// before the blocks around them.
   void add(ScheduledBlock scheduled);
-  /// In the order in which they were added.
+  /// The results in the order of `add`.
   llvm::ArrayRef<ScheduledBlock> getBlocks() const { return blocks; }
 
-  /// Says that `block` cannot do with less than `bytes`.
+  /// Records that `block` needs at least `bytes`.
   void setFloor(mlir::Block *block, int64_t bytes);
 
-  /// True if blocks were scheduled in the bodies of `op`, of its callee
-  /// included.
+  /// Returns true if the bodies of `op`, or of its callee, have scheduled
+  /// blocks.
   bool hasBlocksIn(mlir::Operation *op);
-  /// Takes `bytes` off what the bodies of `op` need, its callee included, if
-  /// they may do with less; forgets what came out for the blocks that this
-  /// concerns. Returns false, and changes nothing, if no body can.
+  /// Lowers the limits of the bodies of `op`, or of its callee, by `bytes` if
+  /// they may need less, and drops the results of all blocks that depend on
+  /// them. Returns false, and changes nothing, if no body can need less.
   bool tighten(mlir::Operation *op, int64_t bytes);
 
 private:
@@ -76,13 +76,13 @@ private:
   llvm::SmallVector<mlir::Block *> getOutermostBlocks(mlir::Operation *op);
   void forget(llvm::ArrayRef<mlir::Block *> changed);
 
-  /// Rounds after which the rest is left to errors.
+  /// The most rounds; after them excesses become errors.
   static constexpr unsigned maxRounds = 64;
 
   std::optional<int64_t> limit;
   bool entersCallees;
   llvm::DenseMap<mlir::Block *, int64_t> limits;
-  /// Blocks that cannot do with less.
+  /// Blocks that need their limit.
   llvm::DenseSet<mlir::Block *> floors;
   std::vector<ScheduledBlock> blocks;
   /// Positions in `blocks`.

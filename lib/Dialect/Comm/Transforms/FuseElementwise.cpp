@@ -56,7 +56,7 @@ void convertToGeneric(RewriterBase &rewriter, Operation *op) {
   SmallVector<Value> outputs;
   for (Type type : op->getResultTypes()) {
     maps.push_back(identity);
-    // Like an operand of its type, so that it may be computed in its place.
+    // An operand of the same type as the initial value allows to run in place.
     const auto *like =
         llvm::find_if(op->getOpOperands(), [&](OpOperand &operand) {
           return operand.get().getType() == type;
@@ -95,8 +95,8 @@ void convertToGeneric(RewriterBase &rewriter, Operation *op) {
 // Which collectives an op depends on
 //===----------------------------------------------------------------------===//
 
-/// Numbers the sets of waits that values depend on, so that equal sets have
-/// equal numbers and most unions are looked up.
+/// Numbers the sets of waits that values depend on. Equal sets have equal
+/// numbers, and unions are cached.
 class WaitSets {
 public:
   explicit WaitSets(Operation *root) {
@@ -112,12 +112,12 @@ public:
   void assign(Operation *op, unsigned set) { setOf[op] = set; }
 
 private:
-  /// The set of an op: that of its operands, captured ones included, and itself
-  /// if it is a wait.
+  /// The set of an op: the union over its operands and captured values, and the
+  /// op itself if it is a wait.
   unsigned compute(Operation *op) {
     unsigned set = 0;
     auto add = [&](Value value) {
-      // A block's argument is the same for all ops of the block.
+      // A block argument is available to all ops of the block.
       if (Operation *definition = value.getDefiningOp())
         set = unite(set, setOf.lookup(definition));
     };
@@ -127,7 +127,7 @@ private:
       llvm::SetVector<Value> captured;
       getUsedValuesDefinedAbove(region, region, captured);
       llvm::for_each(captured, add);
-      // What is awaited in a region is what its op depends on.
+      // An op depends on the waits in its regions.
       region.walk([&](WaitOp wait) { set = unite(set, getSingleton(wait)); });
     }
     if (isa<WaitOp>(op))
@@ -175,7 +175,7 @@ private:
 // Fusion
 //===----------------------------------------------------------------------===//
 
-/// `op` as a linalg.generic; null if that is not for fusion.
+/// `op` as a linalg.generic that may be fused; null otherwise.
 linalg::GenericOp getGeneric(RewriterBase &rewriter, WaitSets &sets,
                              linalg::LinalgOp op) {
   if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
@@ -193,8 +193,8 @@ linalg::GenericOp getGeneric(RewriterBase &rewriter, WaitSets &sets,
   return *generic;
 }
 
-/// True if `op` may take the body of a producer: it computes elements, or sums
-/// them up, but is no product that a library knows.
+/// Returns true if `op` may absorb a producer: an elementwise op or a
+/// reduction, but no product that a library computes.
 bool mayConsume(linalg::LinalgOp op) {
   return op.hasPureTensorSemantics() &&
          (linalg::isElementwise(op) ||
@@ -202,8 +202,8 @@ bool mayConsume(linalg::LinalgOp op) {
            !linalg::isaContractionOpInterface(op)));
 }
 
-/// Where `fused` overwrites what `producer` computed, makes it overwrite what
-/// that overwrote: the producer is to go.
+/// If `fused` overwrites the result of `producer`, makes it overwrite the
+/// destination of `producer` instead, because the producer becomes dead.
 void replaceUnreadInits(linalg::GenericOp fused, linalg::GenericOp producer) {
   for (OpOperand &init : fused.getDpsInitsMutable()) {
     auto value = dyn_cast<OpResult>(init.get());
@@ -274,7 +274,7 @@ struct CommFuseElementwisePass
     WaitSets sets(getOperation());
     SmallVector<linalg::LinalgOp> consumers;
     getOperation().walk([&](linalg::LinalgOp op) { consumers.push_back(op); });
-    // Top down: a consumer that has taken its producers may be one itself.
+    // Top down: a consumer that absorbed its producers may be a producer.
     for (linalg::LinalgOp consumer : consumers) {
       while (linalg::GenericOp fused = fuseProducer(rewriter, sets, consumer)) {
         consumer = fused;

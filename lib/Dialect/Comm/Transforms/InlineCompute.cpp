@@ -21,8 +21,8 @@ using namespace braid::comm;
 
 namespace {
 
-/// Checks that every token of `compute` goes to waits alone: then its values
-/// can stand for what they give.
+/// Checks that only waits use the tokens of `compute`, so that its values can
+/// replace theirs.
 LogicalResult checkTokens(ComputeOp compute) {
   for (OpResult token : compute.getTokens())
     for (Operation *user : token.getUsers())

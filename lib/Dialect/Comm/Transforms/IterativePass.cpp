@@ -39,8 +39,8 @@ braid::comm::checkIterativeOptions(Operation *op,
   return success();
 }
 
-/// True if `op` is a matrix product or a convolution, or a kernel that may be
-/// one, for all that can be seen.
+/// Returns true if `op` is a matrix product or a convolution, or a kernel that
+/// may be one.
 static bool mayBeMatmul(Operation *op) {
   auto compute = dyn_cast<comm::ComputeOp>(op);
   if ((compute && compute.isOpaque()) ||
@@ -57,8 +57,8 @@ static bool mayBeMatmul(Operation *op) {
       .wasInterrupted();
 }
 
-/// The label of `op`, or the name of its kernel; or else the name of the op and
-/// its number among the nodes. A wait is told from its start.
+/// The label of `op`, or the name of its kernel, or the op name with the number
+/// of the node. The name of a wait differs from that of its start.
 static std::string getNodeName(Operation *op, unsigned node) {
   StringRef label = comm::getLabel(op);
   if (!label.empty())
@@ -68,8 +68,8 @@ static std::string getNodeName(Operation *op, unsigned node) {
   return (op->getName().getStringRef() + "#" + Twine(node)).str();
 }
 
-/// Writes `table` to the file `output`, if it has a name; emits an error at
-/// `op` and fails if that cannot be done.
+/// Writes `table` to the file `output`, unless the name is empty. Emits an
+/// error at `op` and fails if it cannot.
 static LogicalResult writeTable(Operation *op, StringRef table,
                                 const std::string &output) {
   if (output.empty())
@@ -97,8 +97,9 @@ static LogicalResult writeTable(Operation *op, StringRef table,
 }
 
 FailureOr<comm::IterativeTotals> braid::comm::runIterativePass(
-    Operation *root, const CostSettings &settings, IterativeOptions options,
-    IterativeFunction algorithm, StringRef title, const std::string &output) {
+    Operation *root, AnalysisManager analyses, const CostSettings &settings,
+    IterativeOptions options, IterativeFunction algorithm, StringRef title,
+    const std::string &output) {
   if (failed(checkIterativeOptions(root, options)))
     return failure();
 
@@ -130,7 +131,7 @@ FailureOr<comm::IterativeTotals> braid::comm::runIterativePass(
     return std::move(result.order);
   };
   ScheduleChanges changes;
-  if (failed(scheduleProblems(root, settings, changes, schedule,
+  if (failed(scheduleProblems(root, analyses, settings, changes, schedule,
                               [](NodeKind) { return false; })))
     return failure();
   if (failed(writeTable(root, table, output))) {

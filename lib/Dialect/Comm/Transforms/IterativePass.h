@@ -22,26 +22,27 @@ using IterativeFunction = llvm::function_ref<IterativeResult(
     const SchedulingProblem &, llvm::ArrayRef<unsigned>,
     const IterativeOptions &)>;
 
-/// What a run of an iterative pass adds up to.
+/// The totals of one run of an iterative pass.
 struct IterativeTotals {
   unsigned numMoved = 0;
   unsigned numMoves = 0;
   double improvementNs = 0;
 };
 
-/// Emits an error at `op` that names the pass option, and fails, if a number in
-/// `options` makes no sense.
+/// Fails if a number in `options` is invalid, with an error at `op` that names
+/// the option.
 llvm::LogicalResult checkIterativeOptions(mlir::Operation *op,
                                           const IterativeOptions &options);
 
 /// Runs `algorithm` on each block of the functions of `root` that has a start
 /// or a wait. Prints statistics, under `title`, to the file `output`; `-` is
-/// standard error, and nothing is printed if it is empty. Emits an error and
-/// fails if a block or a setting is wrong.
+/// standard error, and an empty name prints nothing. Emits an error and fails
+/// if a block or a setting is invalid.
 llvm::FailureOr<IterativeTotals>
-runIterativePass(mlir::Operation *root, const CostSettings &settings,
-                 IterativeOptions options, IterativeFunction algorithm,
-                 llvm::StringRef title, const std::string &output);
+runIterativePass(mlir::Operation *root, mlir::AnalysisManager analyses,
+                 const CostSettings &settings, IterativeOptions options,
+                 IterativeFunction algorithm, llvm::StringRef title,
+                 const std::string &output);
 
 /// A pass with `iterativeOptions`.
 template <typename Base>
@@ -50,7 +51,7 @@ public:
   using ModuleOrFunctionPass<Base>::ModuleOrFunctionPass;
 
 protected:
-  /// What the user has said, in the options that all such passes have.
+  /// The values of `iterativeOptions`.
   IterativeOptions getIterativeOptions() const {
     IterativeOptions options;
     options.useRuntimeEstimations = this->useRuntimeEstimations;
@@ -65,9 +66,10 @@ protected:
   /// Runs `algorithm` and counts what it does; see `runIterativePass`.
   void run(IterativeOptions options, IterativeFunction algorithm,
            llvm::StringRef title) {
-    llvm::FailureOr<IterativeTotals> totals = runIterativePass(
-        this->getOperation(), this->getCostSettings(), std::move(options),
-        algorithm, title, this->statisticsOutput);
+    llvm::FailureOr<IterativeTotals> totals =
+        runIterativePass(this->getOperation(), this->getAnalysisManager(),
+                         this->getCostSettings(), std::move(options), algorithm,
+                         title, this->statisticsOutput);
     if (failed(totals))
       return this->signalPassFailure();
     this->numMoved += totals->numMoved;

@@ -94,8 +94,9 @@ struct CommLatencyHidingSchedulePass
     };
     auto isAny = [](NodeKind) { return true; };
     ScheduleChanges changes;
-    FailureOr<unsigned> moved = comm::scheduleProblems(
-        root, getCostSettings(), changes, schedule, isAny);
+    FailureOr<unsigned> moved =
+        comm::scheduleProblems(root, getAnalysisManager(), getCostSettings(),
+                               changes, schedule, isAny);
     if (failed(moved))
       return signalPassFailure();
     numMoved += *moved;

@@ -239,13 +239,6 @@ private:
   RankedTensorType getResultType(Value source, RankedTensorType original);
   std::optional<int64_t> getConstantGroupSize();
   OpFoldResult getGroupSize();
-  int64_t getDim() {
-    CollectiveKind kind = op.getCollectiveKind();
-    return kind == CollectiveKind::all_gather ||
-                   kind == CollectiveKind::reduce_scatter
-               ? op.getSplitDim()
-               : 0;
-  }
 
   CollectiveOpInterface op;
   AsyncStartOpInterface start;
@@ -258,7 +251,7 @@ private:
 };
 
 bool Legalizer::isLegal() {
-  if (getDim() != 0)
+  if (op.getSplitDim() != 0)
     return false;
   if (!reduction)
     return true;
@@ -307,9 +300,9 @@ std::optional<int64_t> Legalizer::getConstantGroupSize() {
   bool gathers = kind == CollectiveKind::all_gather;
   if (!gathers && kind != CollectiveKind::reduce_scatter)
     return std::nullopt;
-  int64_t whole = getTensorType(start.getSources()[0]).getDimSize(getDim());
+  int64_t whole = getTensorType(start.getSources()[0]).getDimSize(op.getSplitDim());
   int64_t part =
-      cast<RankedTensorType>(start.getInFlightType(0)).getDimSize(getDim());
+      cast<RankedTensorType>(start.getInFlightType(0)).getDimSize(op.getSplitDim());
   if (gathers)
     std::swap(whole, part);
   if (ShapedType::isDynamic(whole) || ShapedType::isDynamic(part) || part == 0)
@@ -429,7 +422,7 @@ void Legalizer::prepareElements(Value &source, Finish &finish) {
 /// Makes `source` what the new start takes, and `finish` what turns its value
 /// into one of the op's.
 void Legalizer::prepare(Value &source, Finish &finish) {
-  int64_t dim = getDim();
+  int64_t dim = op.getSplitDim();
   if (op.getCollectiveKind() == CollectiveKind::all_gather) {
     OpFoldResult count = getGroupSize();
     finish = [=](ImplicitLocOpBuilder &b, Value value) {

@@ -41,8 +41,9 @@ struct CommListSchedulePass
     };
     auto isNoStart = [](NodeKind kind) { return kind != NodeKind::Start; };
     ScheduleChanges changes;
-    FailureOr<unsigned> moved = comm::scheduleProblems(
-        root, getCostSettings(), changes, schedule, isNoStart);
+    FailureOr<unsigned> moved =
+        comm::scheduleProblems(root, getAnalysisManager(), getCostSettings(),
+                               changes, schedule, isNoStart);
     if (failed(moved))
       return signalPassFailure();
     numMoved += *moved;

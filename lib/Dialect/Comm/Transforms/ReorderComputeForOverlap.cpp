@@ -45,7 +45,7 @@ struct CommReorderComputeForOverlapPass
           comm::resolvePassCosts(root, function, settings);
       if (failed(options))
         return failure();
-      // What a model knows of a body is wrong once the body has changed.
+      // A model caches costs of bodies, which scheduling changes.
       CostModel model(*options);
       auto cost = [&](Operation *op) { return model.getCost(op).ns; };
       return comm::scheduleGraphs(function, calls, cost, algorithm, isNoStart,

@@ -14,7 +14,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/FileUtilities.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 namespace braid::comm {
@@ -25,8 +24,8 @@ namespace braid::comm {
 using namespace braid;
 using namespace mlir;
 
-/// Parses `pipeline` into `passManager`, which runs on modules. Both a list of
-/// passes and a whole `builtin.module(...)` are taken. Messages go to `errors`.
+/// Parses `pipeline`, a list of passes or a `builtin.module(...)`, into
+/// `passManager`, which runs on modules. Messages go to `errors`.
 static LogicalResult parsePipeline(StringRef pipeline,
                                    OpPassManager &passManager,
                                    llvm::raw_ostream &errors) {
@@ -40,23 +39,29 @@ static LogicalResult parsePipeline(StringRef pipeline,
 
 using Printer = void (*)(const Report &, llvm::raw_ostream &);
 
-/// What writes reports in `format`; null if there is no such format.
-static Printer getPrinter(StringRef format) {
-  return llvm::StringSwitch<Printer>(format)
-      .Case("text", printText)
-      .Case("json", printJson)
-      .Case("trace", printTrace)
-      .Case("svg", printSvg)
-      .Case("html", printHtml)
-      .Default(nullptr);
+/// The function that writes reports in `format`.
+static Printer getPrinter(comm::ReportFormat format) {
+  switch (format) {
+  case comm::ReportFormat::Text:
+    return printText;
+  case comm::ReportFormat::Json:
+    return printJson;
+  case comm::ReportFormat::Trace:
+    return printTrace;
+  case comm::ReportFormat::Svg:
+    return printSvg;
+  case comm::ReportFormat::Html:
+    return printHtml;
+  }
+  llvm_unreachable("unknown format of reports");
 }
 
 namespace {
 struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
   using CommReportPassBase::CommReportPassBase;
 
-  /// The passes run in a pass manager of their own, on a clone, in the middle
-  /// of this one: what they need has to be loaded before.
+  /// The passes of option `passes` run in a nested pass manager. Their dialects
+  /// have to be loaded before this pass runs.
   void getDependentDialects(DialectRegistry &registry) const override {
     CommReportPassBase::getDependentDialects(registry);
     OpPassManager passManager(ModuleOp::getOperationName(),
@@ -68,19 +73,16 @@ struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
   void runOnOperation() override {
     markAllAnalysesPreserved();
     ModuleOp module = getOperation();
-    if (!getPrinter(format)) {
-      emitError(module.getLoc()) << "unknown format '" << format
-                                 << "' in option 'format', expected text, "
-                                    "json, trace, svg or html";
-      return signalPassFailure();
-    }
     FailureOr<std::optional<int64_t>> limit =
         comm::resolveMaxMemory(module, maxMemory);
     if (failed(limit))
       return signalPassFailure();
-    CostSettings settings = {hardware,      collectiveModel, linkLatency,
-                             linkBandwidth, worldSize,       ranksPerNode,
-                             dynamicSize,   profile,         nullptr};
+    CostSettings settings = {
+        hardware,    comm::getCollectiveModel(collectiveModel),
+        linkLatency, linkBandwidth,
+        worldSize,   ranksPerNode,
+        dynamicSize, profile,
+        nullptr};
     FailureOr<CostOptions> options = resolveCostOptions(module, settings);
     if (failed(options))
       return signalPassFailure();
@@ -113,10 +115,10 @@ private:
       return success();
     }
 
-    // The module itself stays as it is, without a mark.
+    // The marks of the report go to a copy.
     OwningOpRef<ModuleOp> clone(module.clone());
     numberStarts(*clone);
-    // A report among the passes of another one hands on what that one says.
+    // A report among the passes of a report passes on the outer defaults.
     setCostDefaults(*clone, applyCostDefaults(module, settings));
     if (report.maxMemory)
       comm::setMaxMemoryDefault(*clone, *report.maxMemory);

@@ -32,7 +32,7 @@ namespace braid::comm {
 using namespace braid;
 using namespace mlir;
 
-/// What `op` is called in messages.
+/// The name of `op` in messages.
 static std::string describe(Operation *op) {
   std::string text = "'" + op->getName().getStringRef().str() + "'";
   if (StringRef label = comm::getLabel(op); !label.empty())
@@ -40,7 +40,7 @@ static std::string describe(Operation *op) {
   return text;
 }
 
-/// The ops in all blocks that a pass on `root` schedules.
+/// The number of ops in all blocks that a pass on `root` schedules.
 static uint64_t countScheduledOps(Operation *root) {
   uint64_t numOps = 0;
   for (func::FuncOp function : comm::getHostFunctions(root))
@@ -76,16 +76,11 @@ struct CommSchedulePass
 
 private:
   LogicalResult checkOptions() {
-    Location loc = getOperation()->getLoc();
     FailureOr<std::optional<int64_t>> limit =
         comm::resolveMaxMemory(getOperation(), maxMemory);
     if (failed(limit))
       return failure();
     memoryLimit = *limit;
-    if (lanes != "communicator" && lanes != "shared")
-      return emitError(loc) << "unknown value '" << lanes
-                            << "' in option 'lanes', expected communicator or "
-                               "shared";
     return success();
   }
 
@@ -108,8 +103,8 @@ private:
 };
 } // namespace
 
-/// Lets all collectives run one after the other, whatever their groups. Sends
-/// and receives, and side streams, keep lanes of their own.
+/// Puts the collectives of all groups on one lane. Sends, receives and side
+/// streams keep their lanes.
 static void shareLanes(BlockProblem &problem) {
   ScheduleGraph &graph = problem.problem.graph;
   std::optional<int32_t> shared;
@@ -123,8 +118,8 @@ static void shareLanes(BlockProblem &problem) {
   }
 }
 
-/// The steps for one of several blocks: together they take as many as one block
-/// would take alone, but for small ones, which need some to be searched
+/// The steps for one of several blocks. The sum over all blocks is about the
+/// default of one block. Small blocks get more, so that they are searched
 /// exactly.
 uint64_t CommSchedulePass::getShareOfSteps(const BlockProblem &problem) const {
   constexpr uint64_t fewestSteps = 5'000'000;
@@ -136,8 +131,8 @@ uint64_t CommSchedulePass::getShareOfSteps(const BlockProblem &problem) const {
   return std::max(fewestSteps, static_cast<uint64_t>(numSteps));
 }
 
-/// Schedules all blocks, again and again with other limits of bodies as long as
-/// that may help to keep the limit of memory.
+/// Schedules all blocks. Repeats with lower limits of bodies while that may
+/// help to keep the memory limit.
 FailureOr<unsigned> CommSchedulePass::scheduleAll(RankUniformity &uniformity,
                                                   comm::BlockLimits &limits) {
   auto isAny = [](NodeKind) { return true; };
@@ -145,7 +140,7 @@ FailureOr<unsigned> CommSchedulePass::scheduleAll(RankUniformity &uniformity,
     ScheduleChanges changes;
     bool isRetried = false;
     FailureOr<unsigned> moved = comm::scheduleProblems(
-        getOperation(), getCostSettings(), changes,
+        getOperation(), getAnalysisManager(), getCostSettings(), changes,
         [&](BlockProblem &problem) {
           return schedule(problem, uniformity, limits, isRetried);
         },
@@ -158,9 +153,8 @@ FailureOr<unsigned> CommSchedulePass::scheduleAll(RankUniformity &uniformity,
   }
 }
 
-/// Gives the order of a block. If none keeps the limit of memory, fails:
-/// `isRetried` then says whether limits have changed, or else an error was
-/// emitted.
+/// Returns the order of a block. Fails if no order keeps the memory limit; then
+/// either sets `isRetried` because limits have changed, or emits an error.
 FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
                                                     RankUniformity &uniformity,
                                                     comm::BlockLimits &limits,
@@ -173,7 +167,7 @@ FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
       keepOrder || !uniformity.areReachedTogether(*block);
   limited.maxMemory = limits.getLimit(block);
   limited.maxInFlight = maxInFlight;
-  if (lanes == "shared")
+  if (lanes == comm::LaneSharing::Shared)
     shareLanes(problem);
 
   SearchOptions options;
@@ -188,8 +182,8 @@ FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
     }
     if (!limits.isTightened(block))
       return reportExcess(problem, result, limits);
-    // The body needs more than it was to use; the block around it may have
-    // another order for that.
+    // The body needs more than its lowered limit. Another order of the block
+    // around it may leave that much.
     limited.maxMemory = *limited.maxMemory + result.excess->bytes;
     limits.setFloor(block, *limited.maxMemory);
     SearchResult most = searchSchedule(limited, options);
@@ -197,7 +191,7 @@ FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
       result = std::move(most);
     result.excess.reset();
   }
-  // Then it is the program's.
+  // The search returned the input order, which exceeds the limit.
   if (maxInFlight != 0 && !isAllowedOrder(limited, result.order))
     emitWarning(block->getParentOp()->getLoc())
         << "no order of this block was found that keeps max-in-flight = "
@@ -214,15 +208,16 @@ FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
   return std::move(result.order);
 }
 
-/// Checks that functions with several blocks, or with bodies in which alone
-/// there was something to schedule, keep the limit of memory as a whole.
+/// Checks the memory limit for whole functions: the checks of single blocks
+/// miss functions with several blocks and functions with starts in bodies only.
 LogicalResult CommSchedulePass::checkFunctions(comm::BlockLimits &limits,
                                                bool &isRetried) {
   if (!memoryLimit)
     return success();
   Operation *root = getOperation();
   CostSettings settings = getCostSettings();
-  for (func::FuncOp function : comm::getHostFunctionsCalleesFirst(root)) {
+  for (func::FuncOp function :
+       comm::getHostFunctionsCalleesFirst(root, getAnalysisManager())) {
     if (function.isExternal() || !limits.hasBlocksIn(function))
       continue;
     FailureOr<CostOptions> costs =
@@ -247,15 +242,15 @@ LogicalResult CommSchedulePass::checkFunctions(comm::BlockLimits &limits,
   return success();
 }
 
-/// Says that the limit of memory is one of `function` alone, if it calls
-/// others: a pass on a function may not look into its siblings, which other
-/// threads may be scheduling at the same time.
+/// Warns at the first call in `function` that the memory limit does not count
+/// callees: a pass on a function may not read its siblings, which other threads
+/// may be scheduling.
 void CommSchedulePass::warnOfCallees(func::FuncOp function,
                                      comm::BlockLimits &limits) {
   if (!memoryLimit || !limits.hasBlocksIn(function))
     return;
   function.walk([&](CallOpInterface call) {
-    // What is called through a value is known nowhere.
+    // The callee of an indirect call is unknown.
     auto callee = dyn_cast<SymbolRefAttr>(call.getCallableForCallee());
     if (!callee)
       return WalkResult::advance();
@@ -274,7 +269,7 @@ LogicalResult CommSchedulePass::reportExcess(const BlockProblem &problem,
                                              comm::BlockLimits &limits) {
   const MemoryExcess &excess = *result.excess;
   Operation *op = problem.block.ops[excess.node];
-  // Other orders of bodies may need less than those that were found.
+  // Other orders of the bodies may need less memory.
   bool hasBodies =
       llvm::any_of(problem.problem.transientBytes, [&](const auto &transient) {
         return limits.hasBlocksIn(problem.block.ops[transient.first]);

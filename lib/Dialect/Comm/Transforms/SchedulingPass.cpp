@@ -17,7 +17,6 @@
 #include <cassert>
 #include <functional>
 #include <map>
-#include <utility>
 
 using namespace mlir;
 using namespace braid;
@@ -39,19 +38,20 @@ SmallVector<func::FuncOp> braid::comm::getHostFunctions(Operation *root) {
 }
 
 SmallVector<func::FuncOp>
-braid::comm::getHostFunctionsCalleesFirst(Operation *root) {
+braid::comm::getHostFunctionsCalleesFirst(Operation *root,
+                                          AnalysisManager analyses) {
   SmallVector<func::FuncOp> functions = getHostFunctions(root);
   if (functions.size() < 2)
     return functions;
-  CallGraph calls(root);
+  const auto &calls = analyses.getAnalysis<CallGraph>();
   DenseMap<Operation *, unsigned> place;
-  for (auto component = llvm::scc_begin(&std::as_const(calls));
-       !component.isAtEnd(); ++component)
+  for (auto component = llvm::scc_begin(&calls); !component.isAtEnd();
+       ++component)
     for (const CallGraphNode *node : *component)
       if (!node->isExternal())
         place.try_emplace(node->getCallableRegion()->getParentOp(),
                           place.size());
-  // Functions in a symbol table of their own are no part of the graph.
+  // Functions in nested symbol tables are not in the call graph.
   for (func::FuncOp function : functions)
     place.try_emplace(function, place.size());
   llvm::sort(functions, [&](func::FuncOp a, func::FuncOp b) {
@@ -90,23 +90,20 @@ braid::comm::parseMemoryOption(Operation *op, StringRef text,
   return bytes;
 }
 
-/// Like the defaults of costs (`setCostDefaults`), not of the comm dialect: it
-/// stands on copies of programs only.
-static constexpr llvm::StringLiteral kMaxMemoryAttrName =
-    "braid.max_memory_default";
+static constexpr llvm::StringLiteral kMaxMemory = "max-memory";
 
 void braid::comm::setMaxMemoryDefault(ModuleOp module, int64_t bytes) {
-  module->setAttr(kMaxMemoryAttrName,
-                  Builder(module.getContext()).getI64IntegerAttr(bytes));
+  setOptionDefault(module, kMaxMemory,
+                   Builder(module.getContext()).getI64IntegerAttr(bytes));
 }
 
 FailureOr<std::optional<int64_t>>
 braid::comm::resolveMaxMemory(Operation *op, StringRef text) {
   if (!text.empty())
-    return parseMemoryOption(op, text, "max-memory");
-  for (; op; op = op->getParentOp())
-    if (auto bytes = op->getAttrOfType<IntegerAttr>(kMaxMemoryAttrName))
-      return std::optional<int64_t>(bytes.getInt());
+    return parseMemoryOption(op, text, kMaxMemory);
+  if (auto bytes =
+          dyn_cast_or_null<IntegerAttr>(getOptionDefault(op, kMaxMemory)))
+    return std::optional<int64_t>(bytes.getInt());
   return std::optional<int64_t>();
 }
 
@@ -114,8 +111,8 @@ CallEffects braid::comm::getCallEffects(Operation *root) {
   return CallEffects(/*entersBodies=*/isa<ModuleOp>(root));
 }
 
-/// The nodes for which `isMover` is true and that have another number of the
-/// other nodes before them than in the program.
+/// The number of nodes with `isMover` whose number of earlier nodes without
+/// `isMover` differs from the program's.
 static unsigned countMoved(const ScheduleGraph &graph, ArrayRef<unsigned> order,
                            function_ref<bool(NodeKind)> isMover) {
   std::vector<unsigned> othersBefore(graph.size());
@@ -157,7 +154,7 @@ FailureOr<unsigned> braid::comm::scheduleFunctions(
 }
 
 /// Applies `order` to the ops of `block`, whose graph is `graph`, and records
-/// what was before. Returns the number of ops that moved, as `countMoved`.
+/// the old order. Returns the result of `countMoved`.
 static unsigned applyRecorded(const BlockGraph &block,
                               const ScheduleGraph &graph,
                               ArrayRef<unsigned> order,
@@ -175,7 +172,7 @@ FailureOr<unsigned> braid::comm::scheduleGraphs(
     function_ref<ScheduleOrder(const ScheduleGraph &)> algorithm,
     function_ref<bool(NodeKind)> isMover, ScheduleChanges &changes) {
   std::vector<BlockGraph> graphs;
-  for (auto [block, numOps] : prepareSchedulableBlocks(function, changes)) {
+  for (auto [block, numOps] : findSchedulableBlocks(function)) {
     FailureOr<BlockGraph> graph = buildBlockGraph(*block, cost, calls, numOps);
     if (failed(graph))
       return failure();
@@ -203,12 +200,12 @@ static FailureOr<unsigned> scheduleFunction(
     function_ref<FailureOr<ScheduleOrder>(BlockProblem &)> algorithm,
     function_ref<bool(NodeKind)> isMover) {
   std::map<unsigned, SmallVector<Block *>, std::greater<>> blocksByDepth;
-  for (Block *block : prepareSchedulableBlocks(function, changes))
+  for (Block *block : findSchedulableBlocks(function))
     blocksByDepth[getDepth(block)].push_back(block);
 
   unsigned numMoved = 0;
   for (auto &[depth, blocks] : blocksByDepth) {
-    // What a model knows of a body is wrong once the body has changed.
+    // A model caches costs of bodies, which scheduling changes.
     CostModel model(costs);
     std::vector<std::pair<BlockProblem, ScheduleOrder>> results;
     for (Block *block : blocks) {
@@ -233,18 +230,19 @@ static FailureOr<unsigned> scheduleFunction(
 }
 
 FailureOr<unsigned> braid::comm::scheduleProblems(
-    Operation *root, const CostSettings &settings, ScheduleChanges &changes,
+    Operation *root, AnalysisManager analyses, const CostSettings &settings,
+    ScheduleChanges &changes,
     function_ref<FailureOr<ScheduleOrder>(BlockProblem &)> algorithm,
     function_ref<bool(NodeKind)> isMover) {
   CallEffects calls = getCallEffects(root);
-  return scheduleFunctions(getHostFunctionsCalleesFirst(root), changes,
-                           [&](func::FuncOp function) -> FailureOr<unsigned> {
-                             FailureOr<CostOptions> costs =
-                                 resolvePassCosts(root, function, settings);
-                             if (failed(costs))
-                               return failure();
-                             return scheduleFunction(function, calls, *costs,
-                                                     changes, algorithm,
-                                                     isMover);
-                           });
+  return scheduleFunctions(
+      getHostFunctionsCalleesFirst(root, analyses), changes,
+      [&](func::FuncOp function) -> FailureOr<unsigned> {
+        FailureOr<CostOptions> costs =
+            resolvePassCosts(root, function, settings);
+        if (failed(costs))
+          return failure();
+        return scheduleFunction(function, calls, *costs, changes, algorithm,
+                                isMover);
+      });
 }

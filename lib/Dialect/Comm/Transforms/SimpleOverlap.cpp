@@ -39,7 +39,8 @@ struct CommSimpleOverlapPass
     };
     ScheduleChanges changes;
     FailureOr<unsigned> moved = comm::scheduleProblems(
-        getOperation(), getCostSettings(), changes, schedule, isStartOrWait);
+        getOperation(), getAnalysisManager(), getCostSettings(), changes,
+        schedule, isStartOrWait);
     if (failed(moved))
       return signalPassFailure();
     numMoved += *moved;

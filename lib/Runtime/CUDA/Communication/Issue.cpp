@@ -38,7 +38,7 @@ void NCCLCommunicator::copy(char *destination, const char *source,
                "cuMemcpyDtoDAsync");
 }
 
-/// Whether this member receives data in a permute.
+/// Returns true if this member is the target of a pair.
 bool NCCLCommunicator::isTargetOf(const Operation &operation) const {
   for (size_t i = 0; i < operation.pairs.size(); i += 2)
     if (operation.pairs[i + 1] == spec.index)
@@ -52,7 +52,9 @@ bool NCCLCommunicator::isTargetOf(const Operation &operation) const {
 
 /// Copies the operand to the result on ranks that are not the root of a reduce.
 void NCCLCommunicator::copyBefore(const Operation &operation) {
-  if (operation.kind == BRAID_RT_REDUCE && operation.root != spec.index)
+  const braid_rt_collective_traits &traits = operation.traits();
+  if (traits.flow == BRAID_RT_FLOW_REDUCE && traits.hasRoot &&
+      operation.root != spec.index)
     for (const Operand &operand : operation.operands)
       copy(operand.destination, operand.source, operand.sourceBytes());
 }
@@ -60,9 +62,10 @@ void NCCLCommunicator::copyBefore(const Operation &operation) {
 /// Fills the result with zeros on ranks that receive nothing in a gather or
 /// permute. Runs after the calls, as source and destination may overlap.
 void NCCLCommunicator::fillAfter(const Operation &operation) {
-  bool fills =
-      (operation.kind == BRAID_RT_GATHER && operation.root != spec.index) ||
-      (operation.kind == BRAID_RT_PERMUTE && !isTargetOf(operation));
+  const braid_rt_collective_traits &traits = operation.traits();
+  bool fills = (traits.flow == BRAID_RT_FLOW_GATHER && traits.hasRoot &&
+                operation.root != spec.index) ||
+               (traits.flow == BRAID_RT_FLOW_PAIRS && !isTargetOf(operation));
   if (!fills)
     return;
   const Driver &driver = rank.driver();
@@ -78,8 +81,9 @@ void NCCLCommunicator::fillAfter(const Operation &operation) {
 /// NCCL does not support.
 std::vector<const char *> NCCLCommunicator::stage(const Operation &operation) {
   std::vector<const char *> sources;
-  bool exchanges = operation.kind == BRAID_RT_ALL_TO_ALL ||
-                   operation.kind == BRAID_RT_PERMUTE;
+  braid_rt_flow flow = operation.traits().flow;
+  bool exchanges =
+      flow == BRAID_RT_FLOW_EXCHANGE || flow == BRAID_RT_FLOW_PAIRS;
   const Driver &driver = rank.driver();
   for (const Operand &operand : operation.operands) {
     sources.push_back(operand.source);
@@ -157,7 +161,7 @@ void NCCLCommunicator::issue(const Operation &operation) {
     settle(collectives, nccl::InProgress, "ncclCommInitRankConfig");
   }
   rank.throwIfFailed();
-  if (operation.kind == BRAID_RT_BARRIER)
+  if (operation.traits().flow == BRAID_RT_FLOW_NONE)
     return issueBarrier();
   if (operation.operands.empty())
     return;
@@ -185,7 +189,8 @@ void NCCLCommunicator::issue(const Operation &operation) {
 }
 
 void NCCLCommunicator::issueAlone(const Operation &operation) {
-  bool gets = operation.kind != BRAID_RT_PERMUTE || isTargetOf(operation);
+  bool gets =
+      operation.traits().flow != BRAID_RT_FLOW_PAIRS || isTargetOf(operation);
   for (const Operand &operand : operation.operands)
     if (gets)
       copy(operand.destination, operand.source, operand.sourceBytes());
@@ -240,6 +245,8 @@ void NCCLCommunicator::issueOperand(const Operation &operation,
   int64_t got = elementCount(operand.destinationSizes);
   if (given == 0 && got == 0)
     return;
+  if (operation.traits().flow == BRAID_RT_FLOW_PAIRS)
+    return issuePairs(operation, operand, source);
   switch (operation.kind) {
   case BRAID_RT_BROADCAST:
     return nccl.check(nccl.broadcast(source, operand.destination,
@@ -268,8 +275,6 @@ void NCCLCommunicator::issueOperand(const Operation &operation,
                                     countOf(type, given / spec.size()),
                                     type.type, comm, stream),
                       "ncclAlltoAll", comm);
-  case BRAID_RT_PERMUTE:
-    return issuePermute(operation, operand, source);
   default:
     return issueReduction(operation, operand, op);
   }
@@ -304,9 +309,8 @@ void NCCLCommunicator::issueSplits(const Operation &operation,
   }
 }
 
-void NCCLCommunicator::issuePermute(const Operation &operation,
-                                    const Operand &operand,
-                                    const char *source) {
+void NCCLCommunicator::issuePairs(const Operation &operation,
+                                  const Operand &operand, const char *source) {
   const nccl::NCCL &nccl = rank.engine.nccl();
   ElementType type = movedType(operand.dtype);
   size_t count = countOf(type, elementCount(operand.sourceSizes));

@@ -124,8 +124,8 @@ private:
                       nccl::ReductionOp op);
   void issueSplits(const Operation &operation, const Operand &operand,
                    const char *source);
-  void issuePermute(const Operation &operation, const Operand &operand,
-                    const char *source);
+  void issuePairs(const Operation &operation, const Operand &operand,
+                  const char *source);
   void issueMessage(const Operation &operation);
   void issueBarrier();
   void copyBefore(const Operation &operation);

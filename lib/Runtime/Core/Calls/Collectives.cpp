@@ -27,8 +27,8 @@ struct Launch {
 
 /// True where members' tensors are joined, or one is split among them.
 static bool joinsOrSplits(int32_t kind) {
-  return kind == BRAID_RT_ALL_GATHER || kind == BRAID_RT_REDUCE_SCATTER ||
-         kind == BRAID_RT_GATHER || kind == BRAID_RT_SCATTER;
+  braid_rt_shape shape = braid_rt_get_traits(kind)->shape;
+  return shape == BRAID_RT_SHAPE_JOIN || shape == BRAID_RT_SHAPE_SPLIT;
 }
 
 static Sizes sizesOf(const braid_rt_view &view, int32_t kind) {

@@ -3,7 +3,7 @@
 // The attributes and types of the dialect that its ops do not define.
 
 func.func @unknown_attribute() {
-  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.multiprocessors', 'comm.hardware', 'comm.mpmd', 'comm.effects'}}
+  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.multiprocessors', 'comm.hardware', 'comm.mpmd', 'comm.option_defaults', 'comm.report_number', 'comm.effects'}}
   %0 = arith.constant {comm.cost = 1 : i64} 0 : index
   return
 }
@@ -294,5 +294,33 @@ func.func @no_multiprocessors(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %c: tens
   // expected-error@+1 {{attribute 'comm.multiprocessors' is 0 : i64, expected an i64 from 1 to 2147483647}}
   %0 = linalg.matmul {comm.multiprocessors = 0 : i64} ins(%a, %b : tensor<4x8xf32>, tensor<8x2xf32>)
       outs(%c : tensor<4x2xf32>) -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+func.func @option_defaults_of_an_op() {
+  // expected-error@+1 {{'arith.constant' op has attribute 'comm.option_defaults', which only modules may have}}
+  %0 = arith.constant {comm.option_defaults = {hardware = "h100x8"}} 0 : index
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'builtin.module' op attribute 'comm.option_defaults' is "h100x8", expected a dictionary of strings and of i64 that are not negative}}
+module attributes {comm.option_defaults = "h100x8"} {
+}
+
+// -----
+
+// expected-error@+1 {{'builtin.module' op attribute 'comm.option_defaults' is {"max-memory" = -1 : i64}, expected a dictionary of strings and of i64 that are not negative}}
+module attributes {comm.option_defaults = {"max-memory" = -1 : i64}} {
+}
+
+// -----
+
+func.func @report_number_of_no_start() {
+  // expected-error@+1 {{'arith.constant' op has attribute 'comm.report_number', which only starts may have}}
+  %0 = arith.constant {comm.report_number = 1 : i64} 0 : index
   return
 }

@@ -44,8 +44,8 @@ comm.group @world all
 // MEMORY: error: no order of this block keeps max-memory = 1000 bytes
 // HARDWARE: error: {{.*}}abacus
 // PROFILE: error: {{.*}}.none
-// LANES: error: unknown value 'many' in option 'lanes', expected communicator or shared
-// MODEL: error: {{.*}}abacus
+// LANES: for the --lanes option: Cannot find option named 'many'!
+// MODEL: for the --collective-model option: Cannot find option named 'abacus'!
 // LATENCY: error: {{.*}}long
 // BANDWIDTH: error: {{.*}}wide
 // WORLD: error: {{.*}}-1

@@ -9,7 +9,7 @@
 
 // MEMORY: schedule-options.mlir:{{.*}}: error: invalid size 'many' in option 'max-memory', expected a number of at least 0, with unit B, KB, MB, GB, TB, KiB, MiB, GiB, TiB or none, such as 80GiB
 // NEGATIVE: error: invalid size '-1B' in option 'max-memory', expected a number of at least 0
-// LANES: error: unknown value 'all' in option 'lanes', expected communicator or shared
+// LANES: for the --lanes option: Cannot find option named 'all'!
 // HARDWARE: error: unknown hardware 'h900x8' in option 'hardware', expected
 // STEPS: for the --steps option: '-3' value invalid for ulong argument
 

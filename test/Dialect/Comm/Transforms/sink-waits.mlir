@@ -1,5 +1,6 @@
 // RUN: braid-opt %s --comm-sink-waits --split-input-file | FileCheck %s
 // RUN: braid-opt %s --comm-sink-waits --comm-sink-waits --split-input-file | FileCheck %s
+// RUN: braid-opt %s --resolve-ranked-shaped-type-result-dims --comm-sink-waits --split-input-file | FileCheck %s --check-prefix=RESOLVED
 
 comm.group @world all
 comm.group @pair [[0, 1]]
@@ -86,16 +87,23 @@ func.func @looks_at_a_value_are_no_users(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %z : tensor<4xf32>
 }
 
-// The size of an awaited value is that of the operand.
-// CHECK-LABEL: func.func @sizes_are_no_users
-// CHECK-SAME: %[[A:[^:]*]]: tensor<?xf32>
-// CHECK: %[[D:.*]] = tensor.dim %[[A]]
-// CHECK-NEXT: %[[T:.*]] = comm.all_reduce
-// CHECK-NEXT: "x"({{.*}}, %[[D]])
+// A size of an awaited value is a user, unless it asks the operand of the start.
+// CHECK-LABEL: func.func @sizes
+// CHECK: %[[T:.*]] = comm.all_reduce
 // CHECK-NEXT: %[[R:.*]] = comm.wait %[[T]]
+// CHECK-NEXT: %[[D:.*]] = tensor.dim %[[R]]
+// CHECK-NEXT: "x"({{.*}}, %[[D]])
 // CHECK-NEXT: "y"(%[[R]]
 // CHECK-NEXT: return
-func.func @sizes_are_no_users(%a: tensor<?xf32>) -> tensor<?xf32> {
+// RESOLVED-LABEL: func.func @sizes
+// RESOLVED-SAME: %[[A:[^:]*]]: tensor<?xf32>
+// RESOLVED: %[[T:.*]] = comm.all_reduce
+// RESOLVED-NEXT: %[[D:.*]] = tensor.dim %[[A]]
+// RESOLVED-NEXT: "x"({{.*}}, %[[D]])
+// RESOLVED-NEXT: %[[R:.*]] = comm.wait %[[T]]
+// RESOLVED-NEXT: "y"(%[[R]]
+// RESOLVED-NEXT: return
+func.func @sizes(%a: tensor<?xf32>) -> tensor<?xf32> {
   %c0 = arith.constant 0 : index
   %t = comm.all_reduce sum %a on @world : tensor<?xf32>
   %r = comm.wait %t : !comm.token<tensor<?xf32>>

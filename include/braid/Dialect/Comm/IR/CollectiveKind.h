@@ -6,27 +6,41 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The enum of the dialect for code that includes no MLIR, such as cost models.
+// The rows of braid-rt/Collectives.def, as the compiler names them.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef BRAID_DIALECT_COMM_IR_COLLECTIVEKIND_H
 #define BRAID_DIALECT_COMM_IR_COLLECTIVEKIND_H
 
-#include "llvm/ADT/DenseMapInfo.h"
+#include "braid-rt/CollectiveTraits.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/LogicalResult.h"
-#include "llvm/Support/raw_ostream.h"
 
-#include <cstdint>
-#include <optional>
-#include <string>
+namespace braid::comm {
 
-// The generated parser of the enum names it so.
-namespace mlir {
-using llvm::FailureOr;
-} // namespace mlir
+/// What a collective does. Its values are the numbers of the runtime's ABI.
+enum class CollectiveKind : int32_t {
+#define BRAID_RT_COLLECTIVE(NAME, name, shape, flow, ring, root, dim, inPlace) \
+  name = BRAID_RT_##NAME,
+#include "braid-rt/Collectives.def"
+};
 
-#include "braid/Dialect/Comm/IR/CollectiveKind.h.inc"
+using CollectiveTraits = braid_rt_collective_traits;
+
+/// The row of `kind` in the table of collectives.
+inline const CollectiveTraits &getTraits(CollectiveKind kind) {
+  return *braid_rt_get_traits(static_cast<int32_t>(kind));
+}
+
+/// The name of `kind` as the dialect spells it: `all_reduce`.
+inline llvm::StringRef stringifyCollectiveKind(CollectiveKind kind) {
+  return getTraits(kind).name;
+}
+
+constexpr uint32_t getMaxEnumValForCollectiveKind() {
+  return BRAID_RT_KIND_COUNT - 1;
+}
+
+} // namespace braid::comm
 
 #endif // BRAID_DIALECT_COMM_IR_COLLECTIVEKIND_H

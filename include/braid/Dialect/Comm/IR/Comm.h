@@ -24,26 +24,49 @@
 
 namespace braid::comm {
 
-/// What starts read and write: the state of the communicators. It keeps
-/// upstream passes from removing, merging, duplicating or hoisting a start.
+/// The state of the communicators, which starts read and write. The effects
+/// keep upstream passes from removing, merging, duplicating or hoisting a
+/// start.
 struct CommunicatorResource
     : public mlir::SideEffects::Resource::Base<CommunicatorResource> {
   llvm::StringRef getName() final { return "<Communicator>"; }
 };
 
-/// What waits free: the requests that tokens stand for.
+/// The requests of the tokens, which waits free.
 struct RequestResource
     : public mlir::SideEffects::Resource::Base<RequestResource> {
   llvm::StringRef getName() final { return "<Request>"; }
 };
 
-/// Verifies what can be said of any collective without its group: forms,
-/// counts, element types, contiguity, tokens, reduction and shapes. Called by
-/// the verifier of `CollectiveOpInterface`.
+class CollectiveOpInterface;
+class GroupOp;
+
+/// An argument of a collective's function in the runtime's ABI: a number, or a
+/// pointer to a list of numbers. Numbers are constants or index values.
+struct CallArgument {
+  static CallArgument getNumber(mlir::OpFoldResult number) {
+    return {{number}, /*isList=*/false};
+  }
+  static CallArgument getList(llvm::ArrayRef<mlir::OpFoldResult> list) {
+    return {llvm::to_vector(list), /*isList=*/true};
+  }
+
+  llvm::SmallVector<mlir::OpFoldResult> numbers;
+  bool isList;
+};
+
+/// The root of `collective`, if it has one, and the dimension along which it
+/// joins or splits, if the program gives it.
+llvm::SmallVector<CallArgument>
+getDefaultCallArguments(CollectiveOpInterface collective);
+
+/// Verifies all that does not depend on the group of a collective: form,
+/// counts, element types, contiguity, tokens, reduction and shapes. The
+/// verifier of `CollectiveOpInterface`.
 llvm::LogicalResult verifyCollective(mlir::Operation *op);
 
-/// True if the elements of `type` lie one after the other in memory, as those
-/// of every buffer of a collective do.
+/// Returns true if the elements of `type` are contiguous and row-major, which
+/// every buffer of a collective is.
 bool isContiguous(mlir::MemRefType type);
 
 } // namespace braid::comm
@@ -60,15 +83,15 @@ bool isContiguous(mlir::MemRefType type);
 
 namespace braid::comm {
 
-/// `op` as a start of an asynchronous operation; null if it starts none, which
-/// includes a synchronous `comm.compute`.
+/// Returns `op` as a start of an asynchronous operation; null if `op` starts
+/// none, such as a synchronous `comm.compute`.
 AsyncStartOpInterface getAsyncStart(mlir::Operation *op);
 
 /// The group that symbol `group` names in the symbol table nearest to `from`;
 /// null if there is none.
 GroupOp lookupGroup(mlir::Operation *from, mlir::FlatSymbolRefAttr group);
 
-/// As above, with `symbolTables` as a cache.
+/// The same with `symbolTables` as a cache.
 GroupOp lookupGroup(mlir::Operation *from, mlir::FlatSymbolRefAttr group,
                     mlir::SymbolTableCollection &symbolTables);
 
@@ -80,12 +103,11 @@ llvm::StringRef getLabel(mlir::Operation *op);
 /// starts that name none.
 std::string getLaneName(mlir::Operation *start);
 
-/// Copies what the dialect knows about `from` to `to`: its discardable
-/// attributes.
+/// Copies the discardable attributes of the dialect from `from` to `to`.
 void copyAttributes(mlir::Operation *from, mlir::Operation *to);
 
-/// Gives `fused` the label and the cost of the two ops that it is made of, and
-/// the other attributes of `consumer`.
+/// Gives `fused` both labels, the sum of both costs, and the other attributes
+/// of `consumer`.
 void mergeAttributes(mlir::Operation *producer, mlir::Operation *consumer,
                      mlir::Operation *fused);
 

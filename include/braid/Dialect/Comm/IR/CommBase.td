@@ -10,7 +10,6 @@
 #define BRAID_DIALECT_COMM_IR_COMMBASE_TD
 
 include "braid/Dialect/Comm/IR/CommDialect.td"
-include "braid/Dialect/Comm/IR/CollectiveKind.td"
 include "braid/Dialect/Comm/IR/CommEnums.td"
 include "braid/Dialect/Comm/IR/CommInterfaces.td"
 include "braid/Dialect/Comm/IR/CommTypes.td"

@@ -11,42 +11,128 @@
 
 include "braid/Dialect/Comm/IR/CommBase.td"
 
-/// Interfaces that every operation between ranks implements; `collectiveMethods`
-/// are the optional methods of `CollectiveOpInterface` that the op answers.
-class Comm_StartOp<string mnemonic, list<string> collectiveMethods, list<Trait> traits = []>
+/// An optional method of `CollectiveOpInterface` that an op answers.
+class Comm_Answer<string methodName, string methodDefinition> {
+  string method = methodName;
+  string definition = methodDefinition;
+}
+
+/// The op has an attribute `reduction`.
+def Comm_Reduces : Comm_Answer<"getReductionKind", [{
+  ::std::optional<::braid::comm::ReductionKind> $cppClass::getReductionKind() {
+    return getReduction();
+  }
+}]>;
+
+/// The op has an attribute `root`.
+def Comm_HasRoot : Comm_Answer<"getRootIndex", [{
+  ::std::optional<int64_t> $cppClass::getRootIndex() { return getRoot(); }
+}]>;
+
+/// The op has an attribute `dim`.
+def Comm_HasDim : Comm_Answer<"getSplitDim", [{
+  int64_t $cppClass::getSplitDim() { return getDim(); }
+}]>;
+
+/// A method that the op defines in C++.
+class Comm_Defines<string methodName> : Comm_Answer<methodName, "">;
+
+/// An operation between ranks. The row of the mnemonic in
+/// braid-rt/Collectives.def has its facts. `answers` are the optional methods of
+/// `CollectiveOpInterface` that the op implements.
+class Comm_StartOp<string mnemonic, list<Comm_Answer> answers, list<Trait> traits = []>
     : Comm_Op<mnemonic, !listconcat([
         DeclareOpInterfaceMethods<AsyncStartOpInterface>,
-        DeclareOpInterfaceMethods<CollectiveOpInterface, collectiveMethods>,
+        DeclareOpInterfaceMethods<CollectiveOpInterface,
+                                  !foreach(answer, answers, answer.method)>,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
-        DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
+        DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)> {
+  string startDefinitions = [{
+    ::braid::comm::CollectiveKind $cppClass::getCollectiveKind() {
+      return ::braid::comm::CollectiveKind::}] # mnemonic # [{;
+    }
+    ::mlir::Attribute $cppClass::getLane() { return getLaneOfCollective(*this); }
+    bool $cppClass::canRunInPlace() {
+      return getTraits(getCollectiveKind()).canRunInPlace;
+    }
+    void $cppClass::getEffects(
+        ::llvm::SmallVectorImpl<::mlir::MemoryEffects::EffectInstance> &effects) {
+      getStartEffects(*this, effects);
+    }
+    void $cppClass::getAsmResultNames(
+        ::llvm::function_ref<void(::mlir::Value, ::llvm::StringRef)> setName) {
+      nameTokens(*this, setName);
+    }
+    ::llvm::LogicalResult
+    $cppClass::verifySymbolUses(::mlir::SymbolTableCollection &symbolTables) {
+      return verifyCollectiveUses(*this, symbolTables);
+    }
+  }] # !foldl("", answers, text, answer, text # answer.definition);
+  let extraClassDefinition = startDefinitions;
+}
 
 /// A collective with any number of operands: several make one coalesced launch.
-class Comm_CoalescableOp<string mnemonic, list<string> collectiveMethods, list<Trait> traits = []>
-    : Comm_StartOp<mnemonic, collectiveMethods,
+class Comm_CoalescableOp<string mnemonic, list<Comm_Answer> answers, list<Trait> traits = []>
+    : Comm_StartOp<mnemonic, answers,
                    !listconcat([AttrSizedOperandSegments], traits)> {
   dag commonArguments = (ins Variadic<Comm_Data>:$inputs, Variadic<Comm_Data>:$outputs,
                              FlatSymbolRefAttr:$group);
   let results = (outs Variadic<Comm_Token>:$tokens);
+  string operandDefinitions = [{
+    ::llvm::MutableArrayRef<::mlir::OpOperand> $cppClass::getSourceOperands() {
+      return getInputsMutable();
+    }
+    ::llvm::MutableArrayRef<::mlir::OpOperand> $cppClass::getDestinationOperands() {
+      return getOutputsMutable();
+    }
+    void $cppClass::setDestinations(::mlir::ValueRange destinations) {
+      getOutputsMutable().assign(destinations);
+    }
+  }];
+  /// Empty in an op that defines the method itself.
+  string shapeDefinition = [{
+    ::llvm::LogicalResult $cppClass::reifyValueShape(
+        ::mlir::OpBuilder &builder, unsigned index,
+        ::llvm::SmallVectorImpl<::mlir::OpFoldResult> &shape) {
+      return reifyFromOperands(*this, builder, index, shape);
+    }
+  }];
+  string typeDefinition = "";
+  let extraClassDefinition =
+      startDefinitions # operandDefinitions # shapeDefinition # typeDefinition;
 }
 
 /// The value of every token has the type of its operand.
-class Comm_SameShapeOp<string mnemonic, list<string> collectiveMethods>
-    : Comm_CoalescableOp<mnemonic, collectiveMethods, [InferTypeOpAdaptor]>;
+class Comm_SameShapeOp<string mnemonic, list<Comm_Answer> answers>
+    : Comm_CoalescableOp<mnemonic, answers, [InferTypeOpAdaptor]> {
+  let typeDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *context, ::std::optional<::mlir::Location>,
+        Adaptor adaptor, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      inferTokenTypes(context, adaptor.getInputs(), types);
+      return ::mlir::success();
+    }
+  }];
+}
 
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
 
-def Comm_AllReduceOp : Comm_SameShapeOp<"all_reduce", ["getReductionKind"]> {
-  let summary = "starts a reduction whose result every member gets";
+def Comm_AllReduceOp : Comm_SameShapeOp<"all_reduce", [Comm_Reduces]> {
+  let summary = "starts a reduction and gives the result to every member";
   let description = [{
-    The reductions are `sum product min max avg band bor bxor`, and
-    `premul_sum(%s : f32)`, which multiplies every operand by the member's scale
-    first; the scale has the operands' element type. Bitwise reductions are for
-    integers; `min` and `max` are not for complex numbers, which take `sum`,
-    `avg` and `premul_sum` alone; `i1` takes `min max band bor bxor`. Integers
-    are signed, and `avg` truncates them.
+    The reductions are `sum product min max avg band bor bxor` and
+    `premul_sum(%s : f32)`, which multiplies the operands of each member by the
+    member's scale before the sum. The scale has the element type of the operands.
+
+    | elements | reductions |
+    |---|---|
+    | `i1` | `min max band bor bxor` |
+    | other integers | all; integers are signed, and `avg` truncates |
+    | floats | `sum product min max avg premul_sum` |
+    | complex numbers | `sum avg premul_sum` |
 
     In the buffer form a source may be its own destination.
 
@@ -59,7 +145,6 @@ def Comm_AllReduceOp : Comm_SameShapeOp<"all_reduce", ["getReductionKind"]> {
     %w = comm.all_reduce sum %a into %b on @tp : memref<4xf32>, memref<4xf32>
     ```
   }];
-  let hasVerifier = 1;
   let arguments = !con((ins Comm_ReductionKind:$reduction, Optional<AnyType>:$scale),
                        commonArguments);
   let assemblyFormat = [{
@@ -69,11 +154,11 @@ def Comm_AllReduceOp : Comm_SameShapeOp<"all_reduce", ["getReductionKind"]> {
   }];
 }
 
-def Comm_ReduceOp : Comm_SameShapeOp<"reduce", ["getReductionKind", "getRootIndex"]> {
-  let summary = "starts a reduction whose result the root gets";
+def Comm_ReduceOp : Comm_SameShapeOp<"reduce", [Comm_Reduces, Comm_HasRoot]> {
+  let summary = "starts a reduction and gives the result to the root";
   let description = [{
-    Every other member gets its own operand back. The root is an index within
-    the group.
+    Every other member gets its own operand. The root is an index within the
+    group.
 
     Example:
 
@@ -81,7 +166,6 @@ def Comm_ReduceOp : Comm_SameShapeOp<"reduce", ["getReductionKind", "getRootInde
     %t = comm.reduce sum %x on @tp root 0 : tensor<4xf32>
     ```
   }];
-  let hasVerifier = 1;
   let arguments = !con((ins Comm_ReductionKind:$reduction, Optional<AnyType>:$scale),
                        commonArguments, (ins I64Attr:$root));
   let assemblyFormat = [{
@@ -93,11 +177,11 @@ def Comm_ReduceOp : Comm_SameShapeOp<"reduce", ["getReductionKind", "getRootInde
 }
 
 def Comm_ReduceScatterOp
-    : Comm_CoalescableOp<"reduce_scatter", ["getReductionKind", "getSplitDim"]> {
-  let summary = "starts a reduction of which every member gets one part";
+    : Comm_CoalescableOp<"reduce_scatter", [Comm_Reduces, Comm_HasDim]> {
+  let summary = "starts a reduction and gives one part of the result to each member";
   let description = [{
-    The reduced operand is cut into as many equal parts along `dim` as the group
-    has members; member i gets part i.
+    The result is split along `dim` into equal parts, one for each member of the
+    group. Member i gets part i.
 
     Example:
 
@@ -105,7 +189,6 @@ def Comm_ReduceScatterOp
     %t = comm.reduce_scatter sum %x on @tp dim 0 : tensor<8x4xf32> -> tensor<4x4xf32>
     ```
   }];
-  let hasVerifier = 1;
   let arguments = !con((ins Comm_ReductionKind:$reduction, Optional<AnyType>:$scale),
                        commonArguments, (ins I64Attr:$dim));
   let assemblyFormat = [{
@@ -120,10 +203,10 @@ def Comm_ReduceScatterOp
 // Data movement
 //===----------------------------------------------------------------------===//
 
-def Comm_BroadcastOp : Comm_SameShapeOp<"broadcast", ["getRootIndex"]> {
+def Comm_BroadcastOp : Comm_SameShapeOp<"broadcast", [Comm_HasRoot]> {
   let summary = "starts a copy of the root's operand to every member";
   let description = [{
-    On other members than the root the operand only gives the shape.
+    The operands of other members than the root only give the shape.
 
     Example:
 
@@ -139,11 +222,11 @@ def Comm_BroadcastOp : Comm_SameShapeOp<"broadcast", ["getRootIndex"]> {
   }];
 }
 
-def Comm_AllGatherOp : Comm_CoalescableOp<"all_gather", ["getSplitDim"]> {
+def Comm_AllGatherOp : Comm_CoalescableOp<"all_gather", [Comm_HasDim]> {
   let summary = "starts a concatenation of all members' operands";
   let description = [{
-    Every member gets the operands of all members, in the order of their
-    indices, joined along `dim`.
+    Every member gets the operands of all members, joined along `dim` in the order
+    of the members' indices.
 
     Example:
 
@@ -159,19 +242,21 @@ def Comm_AllGatherOp : Comm_CoalescableOp<"all_gather", ["getSplitDim"]> {
   }];
 }
 
-def Comm_AllToAllOp : Comm_CoalescableOp<"all_to_all", []> {
+def Comm_AllToAllOp : Comm_CoalescableOp<"all_to_all", [
+    Comm_Defines<"verifyMembers">, Comm_Defines<"getCallSuffix">,
+    Comm_Defines<"getCallArguments">]> {
   let summary = "starts an exchange of parts between all members";
   let description = [{
-    The operand is cut along dimension 0, and member i gets part i of every
-    member, joined in the order of the members' indices.
+    The operand is split along dimension 0. Member i gets part i of every member,
+    joined in the order of the members' indices.
 
     Without `splits` the parts are equal. `splits [...] into [...]` gives the
-    sizes of the parts that this member sends to, and receives from, each member;
-    the sizes are index values or constants, and as every rank runs the same
-    text, a list of constants only is possible if all of them are equal. A matrix
-    `splits [[...], ...]` gives what every member sends: row r is what member r
-    sends, and each member receives its column. A dynamic dimension 0 of the
-    result is the sum of what the member receives.
+    sizes of the parts that this member sends to each member and receives from
+    each member. The sizes are index values or constants. All ranks run the same
+    text, so the constants of a list without values are equal. A matrix
+    `splits [[...], ...]` gives the sizes of all members: row r has the sizes that
+    member r sends, and column c those that member c receives. The size of a
+    dynamic dimension 0 of the result is the sum of the received sizes.
 
     Example:
 
@@ -195,22 +280,24 @@ def Comm_AllToAllOp : Comm_CoalescableOp<"all_to_all", []> {
     custom<OptionallyShapedTypes>(ref($inputs), ref($outputs), type($inputs), type($outputs),
                                   type($tokens))
   }];
+  let shapeDefinition = "";
   let extraClassDeclaration = [{
-    /// True if the parts have sizes of their own.
+    /// True if the op gives the sizes of the parts.
     bool hasSplits() { return getStaticSendSizes() || getSplitMatrix(); }
     /// The sizes of the parts that this member sends, values or constants; empty
     /// without a `splits ... into` clause.
     ::llvm::SmallVector<::mlir::OpFoldResult> getMixedSendSizes();
-    /// The sizes of the parts that this member receives; see above.
+    /// The sizes of the parts that this member receives, values or constants;
+    /// empty without a `splits ... into` clause.
     ::llvm::SmallVector<::mlir::OpFoldResult> getMixedReceiveSizes();
   }];
 }
 
-def Comm_GatherOp : Comm_CoalescableOp<"gather", ["getRootIndex"]> {
+def Comm_GatherOp : Comm_CoalescableOp<"gather", [Comm_HasRoot]> {
   let summary = "starts a concatenation of all members' operands on the root";
   let description = [{
-    The root gets the operands joined along dimension 0, every other member
-    zeros of that shape.
+    The root gets the operands of all members, joined along dimension 0. Every
+    other member gets zeros of that shape.
 
     Example:
 
@@ -226,11 +313,11 @@ def Comm_GatherOp : Comm_CoalescableOp<"gather", ["getRootIndex"]> {
   }];
 }
 
-def Comm_ScatterOp : Comm_CoalescableOp<"scatter", ["getRootIndex"]> {
+def Comm_ScatterOp : Comm_CoalescableOp<"scatter", [Comm_HasRoot]> {
   let summary = "starts a distribution of the parts of the root's operand";
   let description = [{
-    The root's operand is cut into equal parts along dimension 0, and member i
-    gets part i. On other members the operand only gives the shape.
+    The root's operand is split into equal parts along dimension 0. Member i gets
+    part i. The operands of other members only give the shape.
 
     Example:
 
@@ -246,11 +333,13 @@ def Comm_ScatterOp : Comm_CoalescableOp<"scatter", ["getRootIndex"]> {
   }];
 }
 
-def Comm_PermuteOp : Comm_SameShapeOp<"permute", []> {
+def Comm_PermuteOp : Comm_SameShapeOp<"permute", [
+    Comm_Defines<"verifyMembers">, Comm_Defines<"getCallArguments">]> {
   let summary = "starts transfers between pairs of members";
   let description = [{
-    Each pair is a source and a target, as indices within the group; no member is
-    the source or the target of two pairs. A member that is no target gets zeros.
+    Each pair has the indices of a source and a target within the group. No member
+    is the source of two pairs or the target of two pairs. A member that is no
+    target gets zeros.
 
     Example:
 
@@ -271,14 +360,15 @@ def Comm_PermuteOp : Comm_SameShapeOp<"permute", []> {
 // Point to point
 //===----------------------------------------------------------------------===//
 
-def Comm_SendOp : Comm_StartOp<"send", []> {
+def Comm_SendOp : Comm_StartOp<"send", [
+    Comm_Defines<"verifyMembers">, Comm_Defines<"getCallArguments">]> {
   let summary = "starts a transfer to another member";
   let description = [{
-    The peer is an index within the group, a constant or a value; sending to
-    oneself is an error. Sends and receives have a lane of their own, and those
-    with no wait between them are issued as one group, so that an exchange
-    cannot block itself. They are matched by their order, for each pair of sender
-    and receiver. The token carries no value.
+    The peer is an index within the group, a constant or a value. The peer is
+    another member. Sends and receives of a group share a lane. Sends and receives
+    without a wait of their lane between them are issued as one group, so that an
+    exchange cannot deadlock. The sends of one member to another match the
+    receives by their order. The token carries no value.
 
     Example:
 
@@ -296,11 +386,13 @@ def Comm_SendOp : Comm_StartOp<"send", []> {
   }];
 }
 
-def Comm_RecvOp : Comm_StartOp<"recv", [], [AttrSizedOperandSegments]> {
+def Comm_RecvOp : Comm_StartOp<"recv", [
+    Comm_Defines<"verifyMembers">, Comm_Defines<"getCallArguments">],
+    [AttrSizedOperandSegments]> {
   let summary = "starts a transfer from another member";
   let description = [{
-    The sizes of the dynamic dimensions of the received tensor follow the peer.
-    See `comm.send`.
+    The operands after the peer are the sizes of the dynamic dimensions of the
+    received tensor. See `comm.send` for peers and matching.
 
     Example:
 
@@ -329,8 +421,8 @@ def Comm_RecvOp : Comm_StartOp<"recv", [], [AttrSizedOperandSegments]> {
 def Comm_BarrierOp : Comm_StartOp<"barrier", []> {
   let summary = "starts a barrier between all members";
   let description = [{
-    Its wait ends when every member has started it; a barrier without a wait
-    holds nothing back.
+    The wait of a barrier ends when every member has started the barrier. A barrier
+    without a wait blocks nothing.
 
     Example:
 

@@ -18,7 +18,7 @@
 
 namespace braid::comm {
 
-/// What stands for sizes and counts that a program does not say.
+/// Defaults for sizes and counts that a program does not give.
 struct SizeDefaults {
   /// Elements of a dynamic dimension.
   int64_t dynamicSize = 64;
@@ -35,22 +35,22 @@ struct MatrixProduct {
   uint64_t columns;
   /// The number of results.
   uint64_t batch;
-  /// All its operations, however often it runs. They are among those of its
-  /// work.
+  /// The operations of all runs, which the work counts, too.
   uint64_t operations;
 };
 
-/// How much there is to do, whatever the machine. All counts saturate.
+/// An amount of work, independent of the machine. All counts saturate.
 struct Work {
   struct Operations {
-    /// The element type that the operations are carried out in.
+    /// The element type of the operations.
     mlir::Type elementType;
     uint64_t count;
   };
   /// Arithmetic operations; a multiplication with an addition is two. One entry
   /// for each element type, in the order of their first use.
   llvm::SmallVector<Operations, 2> operations;
-  /// What of them is done in tiles, one product after the other.
+  /// The part of the operations that runs in tiles, one product after the
+  /// other.
   llvm::SmallVector<MatrixProduct, 1> products;
   uint64_t bytesRead = 0;
   uint64_t bytesWritten = 0;

@@ -14,21 +14,21 @@ include "mlir/IR/OpBase.td"
 def Comm_CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::braid::comm";
   let description = [{
-    An op that says how much work it is. A cost model turns the work into time
-    for the hardware at hand; an op that knows its time better than that gives
-    it directly. External models make ops of other dialects say it.
+    An op that gives its amount of work. A cost model converts the work into time
+    on some hardware. An op with a better estimate of its time gives the time
+    itself. External models implement the interface for ops of other dialects.
   }];
   let methods = [
     InterfaceMethod<[{
       The operations that the op performs and the bytes that it moves between the
-      device and its memory, once from its start to its end. `defaults` stands for
-      what the program does not say.
+      device and its memory in one run. `defaults` gives the sizes that the
+      program does not.
     }], "::braid::comm::Work", "getWork",
     (ins "const ::braid::comm::SizeDefaults &":$defaults), [{}],
     [{ return ::braid::comm::Work(); }]>,
     InterfaceMethod<[{
       The time of the op in nanoseconds on the hardware called `hardware`, if the
-      op knows it; none to have it worked out from `getWork`.
+      op knows it. Without it the cost model uses `getWork`.
     }], "::std::optional<int64_t>", "getDurationNs",
     (ins "::llvm::StringRef":$hardware), [{}], [{ return ::std::nullopt; }]>
   ];

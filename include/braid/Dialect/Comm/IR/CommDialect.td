@@ -17,10 +17,9 @@ def Comm_Dialect : Dialect {
   let summary = "Collectives, waits and compute as asynchronous tokens";
   let description = [{
     The `comm` dialect describes the communication of an SPMD program in a form
-    in which a compiler can move it. A collective is *started* by one op, which
-    returns a token, and *awaited* by another, which gives the value. No value
-    exists before its wait, so no op can use it too early, whatever order the
-    ops in between are put in.
+    that a compiler can reorder. One op *starts* a collective and returns a token.
+    Another op *awaits* the token and returns the value. A value does not exist
+    before its wait, so no order of the other ops lets an op use it too early.
 
     ```mlir
     comm.group @world all
@@ -35,18 +34,18 @@ def Comm_Dialect : Dialect {
     ```
 
     **Two levels.** The same ops work on tensors (values) and on memrefs
-    (buffers). On tensors a token carries the value that it stands for. On
-    buffers a start names the destination with `into`, its token carries no
-    value, and the wait names every buffer in flight, so that liveness,
-    deallocation and alias analysis know that they are in use until there.
+    (buffers). On tensors a token carries the value of the operation. On buffers a
+    start names the destination with `into`, and its token carries no value. The
+    wait names every buffer in flight, so that liveness, deallocation and alias
+    analysis see that the buffers are in use until the wait.
 
-    **Effects.** A start reads and writes the `CommunicatorResource`: no pass
-    may remove, merge, duplicate or hoist it, because every member of its group
-    has to run it. A wait frees its token on the `RequestResource`, and has no
-    effect on the communicator.
+    **Effects.** A start reads and writes the `CommunicatorResource`, so that no
+    pass removes, merges, duplicates or hoists it: every member of its group has to
+    run it. A wait frees its token on the `RequestResource` and has no effect on
+    the communicator.
 
-    **Tokens** have one wait on every path. They may cross blocks, regions and
-    calls as arguments, results and loop-carried values.
+    **Tokens.** A token has one wait on every path. Tokens may cross blocks,
+    regions and calls as arguments, results and loop-carried values.
 
     The dialect verifies these discardable attributes on any op:
 
@@ -62,15 +61,17 @@ def Comm_Dialect : Dialect {
     | `comm.multiprocessors = 124 : i64` | products of matrices | multiprocessors that the product counts on; the others are left to collectives |
     | `comm.hardware = "h200x8"` | modules | hardware that costs are estimated for |
     | `comm.mpmd` | modules | every rank compiles a text of its own |
+    | `comm.option_defaults`, a dictionary | modules | what the options of passes say where the user sets none; `comm-report` writes it on copies of a program |
+    | `comm.report_number = 3 : i64` | starts | the start in the program before the passes of `comm-report`, which writes it on copies of a program |
     | `comm.effects = "none"`, `"args"` | function declarations | what a call may touch |
     | `comm.donated` | arguments of functions | the caller gives the buffer away |
 
-    **Lanes.** Collectives of one group in different lanes are not ordered: each
-    lane of a group is a communicator of its own, on engines that have a choice
-    with a limit of thread blocks (`comm.ctas`) and a way to move data
-    (`comm.transport`: kernels on symmetric memory, copy engines). A start that
-    has one of these two and no name is in a lane named after them,
-    `symmetric-8`. Starts that name no lane share the group's own.
+    **Lanes.** Collectives of one group in different lanes are not ordered. Each
+    lane of a group is a communicator. Some engines let a lane limit its thread
+    blocks (`comm.ctas`) and choose how it moves data (`comm.transport`: kernels on
+    symmetric memory, or copy engines). A start with one of these attributes and
+    without `comm.lane` is in a lane named after them, such as `symmetric-8`.
+    Starts without any of the three share the default lane of the group.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect",
@@ -93,6 +94,8 @@ def Comm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kMultiprocessorsAttrName = "comm.multiprocessors";
     static constexpr ::llvm::StringLiteral kHardwareAttrName = "comm.hardware";
     static constexpr ::llvm::StringLiteral kMpmdAttrName = "comm.mpmd";
+    static constexpr ::llvm::StringLiteral kOptionDefaultsAttrName = "comm.option_defaults";
+    static constexpr ::llvm::StringLiteral kReportNumberAttrName = "comm.report_number";
     static constexpr ::llvm::StringLiteral kEffectsAttrName = "comm.effects";
     static constexpr ::llvm::StringLiteral kDonatedAttrName = "comm.donated";
   }];

@@ -20,14 +20,14 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 def Comm_GroupOp : Comm_Op<"group", [Symbol]> {
   let summary = "names one or more sets of ranks that communicate";
   let description = [{
-    `all` is every rank of the program, whose number is known when it runs. A
-    list of lists is a partition of (some of) the ranks: each inner list is one
-    communicator, and a rank communicates within the list that names it. No rank
-    stands twice. A rank in no list may not run the group's collectives.
+    `all` is every rank of the program; their number is known at run time. A list
+    of lists partitions some or all ranks: each inner list is one communicator,
+    and a rank communicates within the list that contains it. A rank is in at most
+    one list. A rank in no list may not run the group's collectives.
 
-    The position of a rank in its list is its index in the group, which is what
-    `root` and `comm.rank` speak of. Where the shape of a collective depends on
-    the size of the group, the lists have equal lengths.
+    The position of a rank in its list is its index in the group; `root` and
+    `comm.rank` are such indices. If the shape of a collective depends on the size
+    of its group, the lists have equal lengths.
 
     Example:
 
@@ -67,7 +67,7 @@ class Comm_GroupQueryOp<string mnemonic>
 def Comm_RankOp : Comm_GroupQueryOp<"rank"> {
   let summary = "the index of this rank within a group";
   let description = [{
-    Gives −1 for a rank that is in no list of the group.
+    The index is −1 on a rank that is in no list of the group.
 
     Example:
 
@@ -80,9 +80,9 @@ def Comm_RankOp : Comm_GroupQueryOp<"rank"> {
 def Comm_SizeOp : Comm_GroupQueryOp<"size"> {
   let summary = "the number of members of this rank's communicator";
   let description = [{
-    Where all lists of the group have one length, this is that length on every
-    rank, and canonicalization folds it. Otherwise it is 0 on a rank that is in
-    no list.
+    If all lists of the group have one length, the size is that length on every
+    rank, and canonicalization folds the op. Otherwise the size is 0 on a rank that
+    is in no list.
 
     Example:
 
@@ -104,13 +104,13 @@ def Comm_WaitOp : Comm_Op<"wait", [
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   let summary = "waits for an operation in flight";
   let description = [{
-    Holds the compute stream until the operation that the token stands for has
-    ended, and gives its value, if it has one. A token has one wait on every
-    path.
+    Blocks the compute stream until the operation of the token has ended, and
+    returns the value of the operation, if it has one. A token has one wait on
+    every path.
 
-    On buffers the wait names every buffer in flight: `reads` those that the
-    operation only reads, `writes` those that it writes. Where the start is
-    visible, the lists are the start's.
+    On buffers the wait names every buffer in flight: `reads` names the buffers
+    that the operation only reads, `writes` those that it writes. If the start
+    defines the token, the buffers are those of the start.
 
     Example:
 
@@ -148,19 +148,21 @@ def Comm_WaitOp : Comm_Op<"wait", [
 def Comm_ComputeOp : Comm_Op<"compute", [
     IsolatedFromAbove, RecursiveMemoryEffects, RecursivelySpeculatable,
     SingleBlock, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-    DeclareOpInterfaceMethods<AsyncStartOpInterface, ["getTokens"]>]> {
+    DeclareOpInterfaceMethods<AsyncStartOpInterface, ["getTokens"]>,
+    ParallelRegionOpInterface]> {
   let summary = "one schedulable unit of compute, such as a fused kernel";
   let description = [{
-    With a region the op is executable: the region's arguments stand for the
-    operands, and `comm.yield` gives the results. Without one it is opaque: it
-    can be scheduled and simulated, but not lowered. Attributes of the region
-    form stand behind `attributes`; one without operands and results is spelled
-    `comm.compute "f"() -> () { ... }`.
+    With a region the op is executable: the arguments of the region are the
+    operands, and `comm.yield` gives the results. Without a region the op is
+    opaque: it can be scheduled and simulated, but not lowered. Attributes of the
+    region form follow the keyword `attributes`. A region form without operands
+    and results is spelled `comm.compute "f"() -> () { ... }`.
 
-    `async` puts it on a side stream: its results are tokens, one for each
-    value, or one `!comm.token` if there is none.
+    An `async` op runs on a side stream. Its results are tokens, one for each
+    value, or one `!comm.token` if it has no value.
 
-    On tensors an opaque op is pure; it reads and writes every memref operand.
+    An opaque op on tensors is pure. An opaque op reads and writes every memref
+    operand.
 
     Example:
 

@@ -16,10 +16,10 @@ def Comm_Token : TypeDef<Comm_Dialect, "Token"> {
   let mnemonic = "token";
   let summary = "an operation in flight";
   let description = [{
-    `!comm.token<T>` stands for an operation in flight that will give a value of
-    the ranked tensor type `T`; `!comm.token` for one that gives none (sends,
-    barriers, and every operation on buffers). A token is consumed by one
-    `comm.wait` on every path of the program.
+    `!comm.token<T>` is an operation in flight with a value of the ranked tensor
+    type `T`. `!comm.token` is an operation without a value: a send, a barrier or
+    any operation on buffers. One `comm.wait` consumes the token on every path of
+    the program.
 
     Example:
 
@@ -40,7 +40,7 @@ def Comm_Token : TypeDef<Comm_Dialect, "Token"> {
   let skipDefaultBuilders = 1;
 }
 
-/// A token without a value; it is never spelled where nothing else is possible.
+/// A token without a value. The assembly omits the type where it is implied.
 def Comm_ValuelessToken
     : Type<And<[CPred<"::llvm::isa<::braid::comm::TokenType>($_self)">,
                 CPred<"!::llvm::cast<::braid::comm::TokenType>($_self).getValueType()">]>,

@@ -11,20 +11,22 @@
 
 include "mlir/Pass/PassBase.td"
 
-/// What passes that ask for costs take; `CostSettings` holds them.
+/// The options of passes that use costs; `CostSettings` holds their values.
 defvar costOptions = [
   Option<"hardware", "hardware", "std::string", /*default=*/"\"\"",
-         "The hardware to estimate for: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, "
+         "The hardware of the estimates: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, "
          "or a .json file. Without it the module's comm.hardware, or else h100x8">,
   Option<"worldSize", "world-size", "int64_t", /*default=*/"0",
          "The number of ranks in a group of all; 0 is the ranks per node">,
   Option<"ranksPerNode", "ranks-per-node", "int64_t", /*default=*/"0",
          "The number of ranks on each node; 0 is the hardware's">,
-  Option<"collectiveModel", "collective-model", "std::string", /*default=*/"\"\"",
-         "How collectives are estimated: nccl (the tuner of NCCL 2.28), inductor or "
-         "inductor-newest (the formulas of PyTorch 2.4 and 2.13), or link (latency and "
-         "bandwidth, as braid-run --link rehearses it). Without it nccl on GPUs, link "
-         "elsewhere">,
+  Option<"collectiveModel", "collective-model", "::braid::comm::CollectiveModelOption",
+         /*default=*/"::braid::comm::CollectiveModelOption::Hardware",
+         "The model of collectives: nccl (the tuner of NCCL 2.28), inductor or "
+         "inductor-newest (the formulas of PyTorch 2.4 and 2.13), link (latency and "
+         "bandwidth, as braid-run --link rehearses them), or hardware: nccl on GPUs, "
+         "link elsewhere",
+         "::braid::comm::getCollectiveModelValues()">,
   Option<"linkLatency", "link-latency", "std::string", /*default=*/"\"\"",
          "The latency of the link model, such as 20us; the hardware's without it">,
   Option<"linkBandwidth", "link-bandwidth", "std::string", /*default=*/"\"\"",
@@ -33,7 +35,7 @@ defvar costOptions = [
   Option<"dynamicSize", "dynamic-size", "int64_t", /*default=*/"0",
          "The elements of a dynamic dimension; 0 is 64">,
   Option<"profile", "profile", "std::string", /*default=*/"\"\"",
-         "A file of measured times, which come before estimates (docs/profiles.md)">
+         "A file of measured times, which replace estimates (docs/profiles.md)">
 ];
 
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_COSTOPTIONS_TD

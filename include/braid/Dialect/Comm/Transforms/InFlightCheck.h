@@ -13,16 +13,16 @@
 
 namespace braid::comm {
 
-/// Checks every operation in flight on buffers below `root`: between its start
-/// and its wait no op may write or free a buffer that it reads, nor read, write
-/// or free one that it writes. Emits an error at each op that does, with a note
-/// at the start, and fails if there is one.
+/// Checks every operation in flight on buffers below `root`. Between its start
+/// and its wait no op may write or free a buffer that the operation reads, nor
+/// read, write or free a buffer that it writes. Emits an error at each such op,
+/// with a note at the start, and fails if there is one.
 ///
-/// Buffers are told apart by the allocation or argument that they are views of;
-/// views of one buffer by their offsets and sizes where these are known to be
-/// disjoint. Where a token comes from elsewhere, the buffers that its wait
-/// names are in flight from there. Takes time linear in the number of ops, for
-/// a bounded number of buffers in flight at once.
+/// Views of different allocations or arguments are disjoint. Views of one
+/// buffer are disjoint if their static offsets and sizes are. If a token comes
+/// from outside the block, the buffers that its wait names are in flight from
+/// the token on. The check is linear in the number of ops, for a bounded number
+/// of buffers in flight at once.
 llvm::LogicalResult checkInFlight(mlir::Operation *root);
 
 } // namespace braid::comm

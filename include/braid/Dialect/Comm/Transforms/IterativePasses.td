@@ -12,60 +12,61 @@
 include "braid/Dialect/Comm/Transforms/CostOptions.td"
 include "mlir/Pass/PassBase.td"
 
-/// What both iterative passes take; `IterativeOptions` holds them.
+/// The options of both iterative passes; `IterativeOptions` holds their values.
 defvar iterativeOptions = [
   Option<"useRuntimeEstimations", "use-runtime-estimations", "bool", /*default=*/"false",
-         "Stop at what is hidden, and expose nothing else more than that is worth">,
+         "Stop at hidden operations, and expose others no more than the move hides">,
   Option<"peakMemoryBudget", "peak-memory-budget", "double", /*default=*/"0.2",
-         "How much more memory may live at once, as a part of the peak before">,
+         "How much peak memory may grow, as a part of the peak before">,
   Option<"groupWithCollectives", "group-with-collectives", "bool", /*default=*/"false",
-         "Drag starts along, too">,
+         "Move starts along, too">,
   Option<"commRuntimeMult", "comm-runtime-mult", "double", /*default=*/"2.0",
-         "What the estimates of operations are multiplied by">,
+         "The factor of the estimates of operations">,
   Option<"computeRuntimeMult", "compute-runtime-mult", "double", /*default=*/"1.0",
-         "What the estimates of compute are multiplied by">,
+         "The factor of the estimates of compute">,
   Option<"extraOverlap", "extra-overlap", "double", /*default=*/"0.5",
-         "How much more compute than it needs hides an operation, as a part of its "
-         "duration">,
+         "How much more compute must hide an operation than its duration, as a part of "
+         "that">,
   Option<"statisticsOutput", "statistics", "std::string", /*default=*/"\"\"",
-         "The file to write a table to, which says of each what has held it; - is "
-         "standard error. Without it there is none">
+         "The file of a table that says what stopped each start or wait; - is standard "
+         "error. Without it the pass writes no table">
 ];
 
 def CommReorderPreservingPeakMemoryPass
     : Pass<"comm-reorder-preserving-peak-memory"> {
-  let summary = "Move starts up under a memory budget, and say what holds each";
+  let summary = "Move starts up under a memory budget";
   let description = [{
-    Moves one start after the other, the first one first, up past the op before
-    it, again and again. An op that the start, or what it drags along, depends on
-    is dragged along. It stops where
+    Moves each start up, from the first to the last, past one op at a time. An op
+    that the start depends on joins the group of ops that move with the start. A
+    start stops at an op if
 
-    - starts keep their order and the op is one (`collective ordering`). They do
-      unless `use-runtime-estimations` and `unsafe-collectives-reorder` are on,
-      and wherever something asks for their order (`comm.order`, sends and
-      receives of one group, a block that ranks may reach by different ways,
+    - the op is a start and starts keep their order (`collective ordering`). They
+      keep it unless `use-runtime-estimations` and `unsafe-collectives-reorder`
+      are on, and always where the order is fixed (`comm.order`, sends and
+      receives of one group, a block that ranks may reach on different paths,
       `comm.mpmd`);
-    - the op is needed but may not be dragged along (`data dependency`): a start
-      without `group-with-collectives`; without estimates, a matrix product, a
-      convolution, a call, or a kernel that may be one;
-    - more than the peak of the program as it was, and `peak-memory-budget` of
-      that, would live at once (`peak memory new: ... vs base: ...`);
-    - with `use-runtime-estimations`: it is hidden by more compute than it needs,
-      by `extra-overlap` of its duration (`unexposed by runtime estimations`); or
-      the op would expose more of operations that dragged waits await than it
-      hides; or it is a start, and dragged compute would no longer hide it.
+    - the group depends on the op but the op may not join it (`data dependency`): a
+      start without `group-with-collectives`; without estimates, a matrix product,
+      a convolution, a call, or a kernel that may be one;
+    - peak memory would exceed the peak of the input by more than
+      `peak-memory-budget` of it (`peak memory new: ... vs base: ...`);
+    - with `use-runtime-estimations`: compute hides the operation by more than its
+      duration plus `extra-overlap` of it (`unexposed by runtime estimations`); or
+      the move would expose more of operations that waits of the group await than
+      it hides; or the op is a start that compute of the group would no longer
+      hide.
 
     An operation is hidden by the compute from its start to the first op that
     awaits it, or a later operation of its group. This is
-    `reorder_communication_preserving_peak_memory` of PyTorch Inductor, to be run
+    `reorder_communication_preserving_peak_memory` of PyTorch Inductor. Run it
     after `comm-sink-waits-iterative` or another pass that sinks waits. PyTorch
-    lets starts pass each other without estimates, too, which only turns their
-    order around.
+    lets starts pass each other without estimates, too, which only reverses their
+    order.
 
-    There are at most 100 steps for each op of a block; what has not moved by
-    then stays. `statistics=-` prints PyTorch's table: for each start, times,
-    what it had exposed before and after, what held it (`None` at the beginning
-    of the block), and what it passed and dragged along.
+    The pass takes at most 100 steps for each op of a block and then stops.
+    `statistics=-` prints PyTorch's table: for each start its times, the exposed
+    time before and after, what stopped it (`None` at the beginning of the block),
+    the ops that it passed, and the ops that moved with it.
 
     Before:
 
@@ -88,8 +89,8 @@ def CommReorderPreservingPeakMemoryPass
   let options = [
     Option<"unsafeCollectivesReorder", "unsafe-collectives-reorder", "bool",
            /*default=*/"true",
-           "With estimates, let starts pass each other. As estimates depend on the "
-           "program alone, all ranks do the same">
+           "With estimates, let starts pass each other. All ranks do the same, because "
+           "estimates depend on the program alone">
   ] # iterativeOptions # costOptions;
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -100,29 +101,28 @@ def CommReorderPreservingPeakMemoryPass
 }
 
 def CommSinkWaitsIterativePass : Pass<"comm-sink-waits-iterative"> {
-  let summary = "Move waits down under a memory budget, and say what holds each";
+  let summary = "Move waits down under a memory budget";
   let description = [{
-    Moves one wait after the other, the last one first, down past the op after
-    it, again and again. An op that depends on the wait, or on what it drags
-    along, is dragged along. It stops where
+    Moves each wait down, from the last to the first, past one op at a time. An op
+    that depends on the wait joins the group of ops that move with the wait. A
+    wait stops at an op if
 
     - the op is a start (`collective ordering`), unless `swap-with-collectives`;
-    - the op depends on it but may not be dragged along (`data dependency`): what
-      awaits something; a start without `group-with-collectives`; without
+    - the op depends on the group but may not join it (`data dependency`): an op
+      that awaits an operation; a start without `group-with-collectives`; without
       estimates, a matrix product, a convolution, a call, or a kernel that may be
       one;
-    - more than the peak of the program as it was, and `peak-memory-budget` of
-      that, would live at once (`peak memory new: ... vs base: ...`);
-    - with `use-runtime-estimations`: its operation is hidden by more compute
-      than it needs, by `extra-overlap` of its duration (`unexposed by runtime
-      estimations`); or the op would expose more of operations that were dragged
-      along than it hides; or it awaits something, and dragged compute would no
-      longer hide that.
+    - peak memory would exceed the peak of the input by more than
+      `peak-memory-budget` of it (`peak memory new: ... vs base: ...`);
+    - with `use-runtime-estimations`: compute hides the operation by more than its
+      duration plus `extra-overlap` of it (`unexposed by runtime estimations`); or
+      the move would expose more of operations of the group than it hides; or the
+      op awaits an operation that compute of the group would no longer hide.
 
     This is `sink_waits_iterative` of PyTorch Inductor; with
     `comm-reorder-preserving-peak-memory` after it both ends of an operation move.
-    There are at most 100 steps for each op of a block; what has not moved by
-    then stays. `statistics=-` prints PyTorch's table, see there.
+    The pass takes at most 100 steps for each op of a block and then stops.
+    `statistics=-` prints PyTorch's table, as described there.
 
     Before:
 

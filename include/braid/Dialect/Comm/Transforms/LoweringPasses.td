@@ -16,14 +16,14 @@ def CommFuseElementwisePass
   let summary = "Fuse elementwise ops that depend on the same collectives";
   let description = [{
     Fuses elementwise producers on tensors into their only consumer, as
-    linalg-fuse-elementwise-ops does, under one rule: producer and consumer
-    depend on the same set of collectives, directly or not. Fusing others would
-    move work that could hide a collective behind its wait.
+    linalg-fuse-elementwise-ops does, if both depend, directly or not, on the same
+    set of collectives. Other fusions would move work that can hide a collective
+    behind the wait of the collective.
 
-    Ops of other dialects that work on tensors element by element become
-    `linalg.generic` first. Labels are merged (`exp+add`), costs added where both
-    ops have one, and locations fused. After the pass nothing more can be fused,
-    so that a schedule need not be kept from fusion.
+    Elementwise ops of other dialects become `linalg.generic` first. The fused op
+    gets both labels (`exp+add`), the sum of the costs if both ops have one, and
+    both locations. The pass leaves nothing to fuse, so later fusion cannot undo a
+    schedule.
 
     Before:
 
@@ -52,12 +52,12 @@ def CommFuseElementwisePass
 def CommAssignLanesPass : Pass<"comm-assign-lanes", "::mlir::ModuleOp"> {
   let summary = "Collect the lanes of each group";
   let description = [{
-    Writes the lanes that starts name (`comm.lane`, `comm.ctas`,
-    `comm.transport`) to the groups, after those that a group declares itself:
-    each becomes a communicator of its own. A start that says nothing about
-    thread blocks or transport takes what others, or the group, say of its lane.
+    Appends the lanes that starts name (`comm.lane`, `comm.ctas`,
+    `comm.transport`) to the lanes that their groups declare. Each lane becomes a
+    communicator. A start without a limit of thread blocks or a transport takes
+    that of its lane.
 
-    Error: two different limits or transports of one lane.
+    It is an error if one lane gets two different limits or transports.
 
     Before:
 
@@ -83,8 +83,9 @@ def CommLegalizeForNCCLPass
     : Pass<"comm-legalize-for-nccl", "::mlir::func::FuncOp"> {
   let summary = "Rewrite collectives that NCCL does not have";
   let description = [{
-    Runs on tensors, before scheduling, so that what is added can be scheduled
-    and fused. Collectives that NCCL does not have become others and compute:
+    Runs on tensors before scheduling, so that the new ops can be scheduled and
+    fused. Collectives that NCCL does not have become other collectives and
+    compute:
 
     | collective | becomes |
     |---|---|
@@ -105,8 +106,8 @@ def CommLegalizeForNCCLPass
     Sizes may be dynamic. Where neither the group nor the shapes say how many
     members there are, the program asks `comm.size`.
 
-    Errors: such a collective on buffers, or with a token that goes to something
-    else than a wait.
+    It is an error if such a collective works on buffers, or if another op than a
+    wait uses its token.
 
     Before:
 
@@ -138,12 +139,13 @@ def CommInlineComputePass
     : Pass<"comm-inline-compute", "::mlir::func::FuncOp"> {
   let summary = "Inline the regions of comm.compute";
   let description = [{
-    Runs after scheduling: a unit of compute becomes the ops of its region, named
-    after it in their locations. An `async` one runs at its start, on the compute
-    stream, for a host has no side stream; its waits give its values.
+    Replaces each `comm.compute` by the ops of its region, whose locations get the
+    name of the kernel. Runs after scheduling. An `async` kernel runs at its start
+    on the compute stream, because a host has no side stream; its values replace
+    those of its waits.
 
-    Errors: an opaque `comm.compute`, which has nothing to run, and an `async`
-    one whose token goes anywhere but to waits.
+    It is an error if a `comm.compute` is opaque, because it has nothing to run, or
+    if another op than a wait uses the token of an `async` one.
 
     Before:
 
@@ -166,18 +168,19 @@ def CommBufferizePass : Pass<"comm-bufferize", "::mlir::ModuleOp"> {
   let summary = "Bufferize a program and its operations in flight";
   let description = [{
     Turns tensors into buffers with One-Shot Bufferize, across functions. A
-    collective runs in place on a value that no one else needs, and into a second
-    buffer, without a copy, on a value that is shared. Until its wait no one
-    writes what it reads, and no one touches what it writes: a later write goes
-    to a copy of its own. The wait names the buffers in flight.
+    collective runs in place if nothing else needs the value of its operand, and
+    writes a second buffer, without a copy, otherwise. Until the wait no op writes
+    a buffer that the collective reads, and no op accesses a buffer that it
+    writes: a later write of the value goes to a copy. The wait names the buffers
+    in flight.
 
-    A token that is not awaited in the block of its start, but returned, yielded
-    or passed on, owns its source: a dead value is taken over, a live one is
-    copied before the start, and the token travels with its buffers.
+    A token that leaves the block of its start (returned, yielded or passed on)
+    owns its source: the pass hands over a dead value, copies a live one before
+    the start, and passes the buffers along with the token.
 
-    Arguments of public functions are read-only unless they are marked
-    `comm.donated`. Operands that are not contiguous are packed before the
-    start. Attributes and locations of starts and waits are kept.
+    Arguments of public functions are read-only unless they have `comm.donated`.
+    The pass packs operands that are not contiguous before the start. Starts and
+    waits keep their attributes and locations.
 
     The pass ends with the check of `comm-check-in-flight`.
 
@@ -206,11 +209,12 @@ def CommBufferizePass : Pass<"comm-bufferize", "::mlir::ModuleOp"> {
 }
 
 def CommCheckInFlightPass : Pass<"comm-check-in-flight"> {
-  let summary = "Check that no one touches a buffer in flight";
+  let summary = "Check that no op accesses a buffer in flight";
   let description = [{
     Between the start of an operation on buffers and its wait no op may write or
-    free a buffer that the operation reads, nor read, write, copy or free one
-    that it writes. Each op that does gets an error, with a note at the start.
+    free a buffer that the operation reads, nor read, write, copy or free a buffer
+    that it writes. The pass emits an error at each such op, with a note at the
+    start.
 
     ```mlir
     %t = comm.all_reduce sum %x into %y on @world : memref<4xf32>, memref<4xf32>

@@ -9,6 +9,7 @@
 #ifndef BRAID_DIALECT_COMM_TRANSFORMS_PASSES_H
 #define BRAID_DIALECT_COMM_TRANSFORMS_PASSES_H
 
+#include "braid/Dialect/Comm/Transforms/PassOptions.h"
 #include "mlir/Pass/Pass.h"
 
 namespace braid::comm {

@@ -36,8 +36,8 @@ using namespace braid::comm;
 
 namespace {
 
-/// Reports `comm.compute` on tensors: kernels are inlined before, and an opaque
-/// one has nothing to lower.
+/// Emits an error at `comm.compute` on tensors: executable kernels are inlined
+/// before, and opaque kernels cannot be lowered.
 LogicalResult checkNoCompute(ModuleOp module) {
   WalkResult result = module.walk([&](ComputeOp compute) {
     auto isTensor = llvm::IsaPred<TensorType>;
@@ -57,8 +57,8 @@ LogicalResult checkNoCompute(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
-/// Reports loops of blocks that carry tensors, which One-Shot follows without
-/// end.
+/// Emits an error at loops of blocks that carry tensors, on which One-Shot does
+/// not terminate.
 LogicalResult checkNoLoopOfBlocks(ModuleOp module) {
   WalkResult result = module.walk([&](func::FuncOp function) {
     Region *body = &function.getBody();
@@ -82,8 +82,8 @@ LogicalResult checkNoLoopOfBlocks(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
-/// Makes the tensors that entry points take read-only: they are the caller's.
-/// A function that takes a token is no entry point.
+/// Makes the tensor arguments of entry points read-only, because the caller
+/// owns them. A function with a token argument is no entry point.
 void protectArguments(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function.isPublic() || function.isExternal() ||
@@ -101,8 +101,8 @@ void protectArguments(ModuleOp module) {
   }
 }
 
-/// Gives every user of an empty tensor one of its own. CSE makes one of all,
-/// and One-Shot then takes a time that is quadratic in the number of its users.
+/// Gives every user of an empty tensor a separate one. CSE merges empty
+/// tensors, and One-Shot is quadratic in the number of users of one tensor.
 void separateEmptyTensors(ModuleOp module) {
   SmallVector<tensor::EmptyOp> shared;
   module.walk([&](tensor::EmptyOp empty) {
@@ -116,9 +116,9 @@ void separateEmptyTensors(ModuleOp module) {
     }
 }
 
-/// Copies tensors that a loop yields but does not compute. One-Shot does so as
-/// well, but misses a tensor that it has replaced by a copy outside of the
-/// loop, and then a later write to that one reaches the loop's result.
+/// Copies tensors that a loop yields but does not compute. One-Shot copies
+/// them, too, but misses a tensor that it has replaced by a copy outside of the
+/// loop; a later write to that tensor would change the result of the loop.
 void copyYieldedOuterTensors(ModuleOp module) {
   module.walk([](Operation *op) {
     if (!isa<scf::YieldOp, scf::ConditionOp>(op) ||
@@ -136,10 +136,10 @@ void copyYieldedOuterTensors(ModuleOp module) {
   });
 }
 
-/// Gives ops in loops an output of their own where they overwrite a tensor from
-/// outside of the loop. One-Shot may give that tensor and one that the loop
-/// carries, but does not read, the same buffer, and then the op overwrites what
-/// the loop carries.
+/// Gives an op in a loop a separate output if the op overwrites a tensor from
+/// outside of the loop. One-Shot may give that tensor the buffer of a tensor
+/// that the loop carries but does not read, and the op would overwrite the
+/// carried tensor.
 void renewCapturedOutputs(ModuleOp module) {
   module.walk([](Operation *op) {
     auto loop = op->getParentOfType<LoopLikeOpInterface>();
@@ -170,7 +170,7 @@ void renewCapturedOutputs(ModuleOp module) {
   });
 }
 
-/// Gives tokens their type back, and removes the casts between the two.
+/// Restores the type of tokens and removes the casts between the two types.
 void restoreTokens(ModuleOp module) {
   AttrTypeReplacer replacer;
   replacer.addReplacement([](inflight::RawTokenType type) -> Type {
@@ -203,9 +203,9 @@ bool isSamePart(Value a, Value b) {
                                         viewB.getMixedStrides());
 }
 
-/// Removes copies of a part of a buffer to itself, which is what One-Shot makes
-/// of a slice that is put back where it was taken from. Even such a copy may
-/// not touch a buffer in flight.
+/// Removes copies of a part of a buffer to itself, which One-Shot creates for a
+/// slice that is inserted where it was extracted. Even such a copy must not
+/// access a buffer in flight.
 void removeSelfCopies(ModuleOp module) {
   module.walk([](memref::CopyOp copy) {
     if (isSamePart(copy.getSource(), copy.getTarget()))

@@ -28,24 +28,25 @@
 
 namespace braid::comm::inflight {
 
-/// Marks allocations that hold the own copy of a source.
+/// The mark of allocations for copies of sources.
 constexpr llvm::StringLiteral kOwnedAttrName = "comm_in_flight.owned";
-/// Marks allocations that stand where a token owns no source.
+/// The mark of empty allocations for tokens that own no source.
 constexpr llvm::StringLiteral kEmptyAttrName = "comm_in_flight.empty";
 
-/// Rewrites every start and wait on tensors in `module`: to the ops of this
-/// dialect where the token stays in its block, to their buffer form where it
-/// leaves it; it then travels with its buffers. Fails with an error at an op
-/// that cannot be split.
+/// Rewrites every start and wait on tensors in `module`. If the token stays in
+/// its block, they become ops of this dialect. If the token leaves its block,
+/// they take their buffer form, and the buffers travel with the token. Fails
+/// with an error at an op that it cannot split.
 llvm::LogicalResult splitTokens(mlir::ModuleOp module);
 
-/// Before bufferization: gives readers of constants and of read-only arguments
-/// names of their own for them, so that the analysis takes a time linear in the
-/// number of readers.
+/// Gives readers of constants and of read-only arguments separate values of the
+/// same buffers, so that the analysis of bufferization is linear in the number
+/// of readers. Runs before bufferization.
 void separateReads(mlir::ModuleOp module);
 
-/// After bufferization: drops the copies of sources that nobody else needs, and
-/// the marks. The operation takes over the source itself.
+/// Removes copies of sources that are dead after the copy, so that the
+/// operation uses the source itself, and removes the marks. Runs after
+/// bufferization.
 void takeOverDeadSources(mlir::ModuleOp module);
 
 } // namespace braid::comm::inflight

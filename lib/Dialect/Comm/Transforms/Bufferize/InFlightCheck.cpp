@@ -148,7 +148,7 @@ void InFlightChecker::collectWait(WaitOp wait) {
 }
 
 void InFlightChecker::checkOp(Operation *op) {
-  // What a wait names has been in flight; it touches nothing itself.
+  // A wait accesses none of the buffers that it names.
   if (isa<WaitOp>(op))
     return;
   auto report = [&](Value buffer, StringRef what, bool onlyIfWritten) {

@@ -13,10 +13,8 @@
 //   is not, the start gets a second buffer, and nothing is copied.
 // - Every other start reads its sources and writes its destinations.
 // - A wait *reads* the tensor in flight and the sources that the operation
-// reads
-//   until then. It must not write them: as the last write before the uses of
-//   its value it would hide the conflicting writes between the start and
-//   itself.
+//   reads. It must not write them: as the last write before the uses of its
+//   value, the wait would hide conflicting writes between start and wait.
 //
 //===----------------------------------------------------------------------===//
 
@@ -184,8 +182,8 @@ LogicalResult StartOp::resolveConflicts(RewriterBase &rewriter,
 // StartOp: bufferization
 //===----------------------------------------------------------------------===//
 
-/// `buffer` itself if its elements lie one after the other, else a new buffer
-/// of its shape, with its contents if `copy` is set.
+/// Returns `buffer` if it is contiguous, else a new buffer of its shape, with
+/// its contents if `copy` is set.
 static FailureOr<Value> getContiguous(RewriterBase &rewriter, Location loc,
                                       Value buffer,
                                       const BufferizationOptions &options,
@@ -209,7 +207,8 @@ static FailureOr<Value> getContiguous(RewriterBase &rewriter, Location loc,
   return packed;
 }
 
-/// Makes the waits of token `index` keep `buffer` in place of the source's.
+/// Makes the waits of token `index` name `buffer` instead of the buffer of the
+/// source.
 static void keepPackedSource(RewriterBase &rewriter, StartOp op, unsigned index,
                              Value buffer) {
   Value source = op.getSources()[index];
@@ -268,8 +267,8 @@ LogicalResult StartOp::bufferize(RewriterBase &rewriter,
   OperationState opState(loc, getStartName());
   for (int64_t position : getOperandOrder())
     opState.operands.push_back(operands[position]);
-  // Tokens keep the type of this dialect until all are bufferized: blocks and
-  // branches have to agree at any time.
+  // Tokens keep the type of this dialect until all are bufferized, because the
+  // types of blocks and branches have to match at any time.
   opState.addTypes(getTokens().getTypes());
   opState.addAttributes(getStartAttrs().getValue());
   Operation *op = rewriter.create(opState);
@@ -319,8 +318,8 @@ AliasingValueList inflight::WaitOp::getAliasingValues(OpOperand &operand,
 
 bool inflight::WaitOp::isNotConflicting(OpOperand *read, OpOperand *write,
                                         const AnalysisState &) {
-  // The wait reads a source as far as it holds what the start has read; that
-  // the operation itself overwrites it is no conflict.
+  // The wait reads the contents of a source that the start has read. A write by
+  // the operation itself is no conflict.
   auto start = dyn_cast<StartOp>(write->getOwner());
   if (!start || read->getOwner() != getOperation() || isInFlight(*this, *read))
     return false;

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A start whose tokens are awaited in its block is split into tokens and
-// tensors in flight, and its waits name the sources: One-Shot Bufferize does
-// the rest.
+// tensors in flight, and its waits name the sources. One-Shot Bufferize
+// bufferizes both.
 //
 // A token that leaves its block owns its buffers. One-Shot would copy tensors
 // in flight at the borders of loops and functions, so such a start takes its
@@ -263,7 +263,7 @@ LogicalResult Splitter::split(AsyncStartOpInterface start) {
 // Starts whose tokens leave their block
 //===----------------------------------------------------------------------===//
 
-/// A buffer of its own with the contents of tensor `source`.
+/// A new buffer with the contents of tensor `source`.
 Value Splitter::createOwnSource(Location loc, Value source) {
   auto type = cast<RankedTensorType>(source.getType());
   SmallVector<Value> sizes;
@@ -280,8 +280,8 @@ Value Splitter::createOwnSource(Location loc, Value source) {
   return owned;
 }
 
-/// What stands for a token of type `type` until the type conversion: a cast of
-/// everything that travels with it.
+/// The token of type `type` until the type conversion: a cast of the token and
+/// its buffers.
 Value Splitter::joinToken(Location loc, Type type, Value rawToken,
                           Value inFlight, Value owned) {
   tokensLeave = true;
@@ -350,7 +350,7 @@ LogicalResult Splitter::takeBufferForm(AsyncStartOpInterface start) {
 // Conversion of tokens that leave their block
 //===----------------------------------------------------------------------===//
 
-/// A token is what was joined to it.
+/// Replaces the cast of a token by its operands.
 struct ConvertJoin : public OpConversionPattern<UnrealizedConversionCastOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -363,8 +363,8 @@ struct ConvertJoin : public OpConversionPattern<UnrealizedConversionCastOp> {
   }
 };
 
-/// The buffer that `part` of a token is; null where the token owns no source of
-/// that kind.
+/// The buffer of `part` of a token; null if the token owns no source of that
+/// kind.
 Value getOwnedBuffer(Value part) {
   if (auto cast = part.getDefiningOp<memref::CastOp>())
     part = cast.getSource();

@@ -1,0 +1,107 @@
+//===- RuntimeDialects.cpp - Attributes of the lowering -------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Conversion/RuntimeDialects.h"
+
+#include "braid/Conversion/EntryPoints.h"
+#include "braid/Support/MatmulAttributes.h"
+#include "braid/Conversion/ProgramAttributes.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace braid;
+using namespace mlir;
+
+#include "braid/Conversion/BraidDialect.cpp.inc"
+#include "braid/Conversion/BraidRTDialect.cpp.inc"
+
+void BraidDialect::initialize() {}
+
+void BraidRTDialect::initialize() {}
+
+static LogicalResult emitWrongPlace(Operation *op, NamedAttribute attribute,
+                                    StringRef expected) {
+  return op->emitOpError() << "has attribute '"
+                           << attribute.getName().getValue() << "', which only "
+                           << expected << " may have";
+}
+
+/// Emits the error for a value of the wrong form unless `isRight`.
+static LogicalResult verifyValue(Operation *op, NamedAttribute attribute,
+                                 bool isRight, StringRef expected) {
+  if (isRight)
+    return success();
+  return op->emitOpError() << "attribute '" << attribute.getName().getValue()
+                           << "' is " << attribute.getValue() << ", expected "
+                           << expected;
+}
+
+static LogicalResult emitUnknown(Operation *op, NamedAttribute attribute,
+                                 ArrayRef<StringRef> names) {
+  InFlightDiagnostic diagnostic = op->emitOpError()
+                                  << "has unknown attribute '"
+                                  << attribute.getName().getValue()
+                                  << "', expected one of ";
+  llvm::interleaveComma(names, diagnostic, [&](StringRef name) {
+    diagnostic << "'" << name << "'";
+  });
+  return diagnostic;
+}
+
+LogicalResult BraidDialect::verifyOperationAttribute(Operation *op,
+                                                     NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  if (name == kEntryAttrName) {
+    if (!isa<FunctionOpInterface>(op))
+      return emitWrongPlace(op, attribute, "functions");
+    auto list = dyn_cast<ArrayAttr>(value);
+    return verifyValue(op, attribute,
+                       list &&
+                           llvm::all_of(list, llvm::IsaPred<DictionaryAttr>),
+                       "an array of dictionaries");
+  }
+  if (name == kEpilogueAttrName) {
+    auto function = dyn_cast<StringAttr>(value);
+    return verifyValue(op, attribute,
+                       function && (function == "relu" || function == "gelu"),
+                       "\"relu\" or \"gelu\"");
+  }
+  if (name == kArenaAttrName || name == kOverwritesAttrName ||
+      name == kBiasAttrName)
+    return verifyValue(op, attribute, isa<UnitAttr>(value), "no value");
+  return emitUnknown(op, attribute,
+                     {kEntryAttrName, kArenaAttrName, kOverwritesAttrName,
+                      kBiasAttrName, kEpilogueAttrName});
+}
+
+LogicalResult
+BraidRTDialect::verifyOperationAttribute(Operation *op,
+                                         NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  if (!isa<ModuleOp>(op))
+    return emitWrongPlace(op, attribute, "modules");
+  if (name == kTargetAttrName || name == kScheduleAttrName) {
+    auto text = dyn_cast<StringAttr>(value);
+    return verifyValue(op, attribute, text && !text.empty(),
+                       "a string that is not empty");
+  }
+  if (name == kArenaBytesAttrName || name == kHostReadsAttrName ||
+      name == kConstantsAttrName) {
+    auto number = dyn_cast<IntegerAttr>(value);
+    return verifyValue(op, attribute,
+                       number && number.getType().isSignlessInteger(64) &&
+                           number.getInt() >= 0,
+                       "an i64 that is not negative");
+  }
+  return emitUnknown(op, attribute,
+                     {kTargetAttrName, kScheduleAttrName, kArenaBytesAttrName,
+                      kHostReadsAttrName, kConstantsAttrName});
+}

@@ -1,0 +1,53 @@
+//===- CollectiveMethods.h - What all starts answer alike -------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The functions that the methods call which CommCollectives.td defines for all
+// collectives.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_COMM_IR_COLLECTIVEMETHODS_H
+#define LIB_DIALECT_COMM_IR_COLLECTIVEMETHODS_H
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+
+namespace braid::comm {
+
+/// The lane of the group's symbol; sends and receives have a lane of their own.
+mlir::Attribute getLaneOfCollective(CollectiveOpInterface collective);
+
+/// A start reads and writes its communicator, reads its sources and writes its
+/// destinations.
+void getStartEffects(
+    AsyncStartOpInterface start,
+    llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance> &effects);
+
+/// Names the first token after the kind of the collective.
+void nameTokens(CollectiveOpInterface collective,
+                llvm::function_ref<void(mlir::Value, llvm::StringRef)> setName);
+
+/// The tokens of a collective whose values have the types of `inputs`.
+void inferTokenTypes(mlir::MLIRContext *context, mlir::ValueRange inputs,
+                     llvm::SmallVectorImpl<mlir::Type> &types);
+
+/// The shape of the value of token `index`: static sizes from its type, others
+/// from the destination, or from the source by the shape rule of the
+/// collective.
+llvm::LogicalResult
+reifyFromOperands(CollectiveOpInterface collective, mlir::OpBuilder &builder,
+                  unsigned index,
+                  llvm::SmallVectorImpl<mlir::OpFoldResult> &shape);
+
+/// Verifies what a collective says of its group.
+llvm::LogicalResult
+verifyCollectiveUses(CollectiveOpInterface collective,
+                     mlir::SymbolTableCollection &symbolTables);
+
+} // namespace braid::comm
+
+#endif // LIB_DIALECT_COMM_IR_COLLECTIVEMETHODS_H

@@ -1,0 +1,60 @@
+//===- PassOptions.cpp - Enumerations in options of passes ----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Dialect/Comm/Transforms/PassOptions.h"
+
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace braid;
+
+llvm::cl::ValuesClass braid::comm::getReportFormatValues() {
+  return llvm::cl::values(
+      clEnumValN(ReportFormat::Text, "text", "lines to read"),
+      clEnumValN(ReportFormat::Json, "json", "JSON"),
+      clEnumValN(ReportFormat::Trace, "trace", "a trace for Perfetto"),
+      clEnumValN(ReportFormat::Svg, "svg", "a picture"),
+      clEnumValN(ReportFormat::Html, "html", "a page to zoom into"));
+}
+
+llvm::cl::ValuesClass braid::comm::getLaneSharingValues() {
+  return llvm::cl::values(
+      clEnumValN(LaneSharing::Communicator, "communicator",
+                 "those of different groups"),
+      clEnumValN(LaneSharing::Shared, "shared",
+                 "none: all collectives run one after the other"));
+}
+
+llvm::cl::ValuesClass braid::comm::getCollectiveModelValues() {
+  return llvm::cl::values(
+      clEnumValN(CollectiveModelOption::Hardware, "hardware",
+                 "nccl on GPUs, link elsewhere"),
+      clEnumValN(CollectiveModelOption::Nccl, "nccl", "the tuner of NCCL 2.28"),
+      clEnumValN(CollectiveModelOption::Inductor, "inductor",
+                 "the formula of PyTorch 2.4"),
+      clEnumValN(CollectiveModelOption::InductorNewest, "inductor-newest",
+                 "the formula of PyTorch 2.13"),
+      clEnumValN(CollectiveModelOption::Link, "link",
+                 "latency and bandwidth, as braid-run --link rehearses them"));
+}
+
+std::optional<CollectiveModelKind>
+braid::comm::getCollectiveModel(CollectiveModelOption option) {
+  switch (option) {
+  case CollectiveModelOption::Hardware:
+    return std::nullopt;
+  case CollectiveModelOption::Nccl:
+    return CollectiveModelKind::Nccl;
+  case CollectiveModelOption::Inductor:
+    return CollectiveModelKind::Inductor;
+  case CollectiveModelOption::InductorNewest:
+    return CollectiveModelKind::InductorNewest;
+  case CollectiveModelOption::Link:
+    return CollectiveModelKind::Link;
+  }
+  llvm_unreachable("unknown model of collectives");
+}
