@@ -99,8 +99,7 @@ void *CudaDevice::allocate(int64_t bytes) {
 
 void CudaDevice::free(void *pointer) {
   gpuState.makeCurrent();
-  // A recording may know the memory by more than its address, such as a window
-  // of a communicator.
+  // Recordings may hold more than the address, such as a communicator's window.
   graphs->forget();
   deviceMemory->free(address(pointer));
 }
@@ -164,7 +163,7 @@ void CudaDevice::endInvocation() {
 
 void CudaDevice::failInvocation() {
   graphs->forget();
-  // Work that refers to the rank's memory, as far as the device still works.
+  // Waits for work that uses the rank's memory, if the device still runs.
   gpuState.settle(int64_t(5) * 1000 * 1000 * 1000);
   lastNs = 0;
 }
