@@ -17,7 +17,7 @@
 
 namespace braid::rt {
 
-/// Puts values behind one another, for another process of the world.
+/// Serialises values for another process of the world.
 class Writer {
 public:
   template <typename T> Writer &put(T value) {
@@ -45,7 +45,7 @@ public:
   std::string bytes;
 };
 
-/// Takes them out again, in the same order.
+/// Reads the values in the order in which they were written.
 class Reader {
 public:
   explicit Reader(const std::string &bytes) : bytes(bytes) {}

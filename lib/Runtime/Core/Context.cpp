@@ -49,7 +49,8 @@ void braid::rt::failOutsideOfRank() {
 bool Context::begin(const braid_rt_entry &entry, void **args) {
   error.clear();
   failed = secondary = false;
-  // Another program's descriptors may stand where an unloaded one's stood.
+  // Descriptors of a newly loaded program may have the addresses of an unloaded
+  // one.
   communicators.clear();
   events.clear();
   exportedEvents.clear();
@@ -87,7 +88,7 @@ int32_t Context::invoke(const braid_rt_entry &entry, void **args) {
     return refuse("another thread is already running this rank");
   int32_t status = run(entry, args);
   running.store(false, std::memory_order_release);
-  // What was refused within is past: this invocation is the last one.
+  // Drops a refusal of a nested invocation: this invocation is the last one.
   forgetRefusal();
   return status;
 }

@@ -102,7 +102,7 @@ public:
 
 private:
   /// A started launch. Handles carry the slot's number and generation, so that
-  /// a wait too many is found out instead of touching freed memory.
+  /// a second wait for a launch is detected.
   struct Request {
     std::unique_ptr<EngineRequest> request;
     Communicator *communicator = nullptr;
@@ -151,7 +151,7 @@ private:
 
   /// Set while a thread runs the rank; what is not const here is that thread's.
   std::atomic<bool> running{false};
-  /// No other context of the process has it, nor had it.
+  /// Unique in the process, also among destroyed contexts.
   const int64_t number = createNumber();
   std::jmp_buf jumpTarget;
   std::unordered_map<const braid_rt_group *, Communicator *> communicators;

@@ -17,11 +17,11 @@
 
 namespace braid::rt {
 
-/// By each rank that waits, the ranks that have not started its operation.
+/// Maps each waiting rank to the ranks that have not started its operation.
 using WaitingRanks = std::map<int32_t, std::vector<int32_t>>;
 
-/// The ranks that wait for ever, whatever the other ranks do: each needs
-/// another of them. In ascending order.
+/// The deadlocked ranks in ascending order: each needs another one of them,
+/// whatever the other ranks do.
 BRAID_RT_API std::vector<int32_t> findDeadlocked(WaitingRanks waiting);
 
 } // namespace braid::rt

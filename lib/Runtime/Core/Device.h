@@ -95,13 +95,13 @@ public:
   /// The invocation has failed; the device forgets what it has recorded.
   virtual void failInvocation() {}
 
-  /// The same invocation will do other work from now on: the device forgets the
-  /// graphs that it has recorded. No rank runs.
+  /// Drops all recorded graphs, as the same invocation will do other work from
+  /// now on. No rank runs.
   virtual void forgetGraphs() {}
 
-  /// What the compute stream did in the last invocation, in the order in which
-  /// it ended, without what engines do there; called after endInvocation where
-  /// the configuration asks for a trace.
+  /// The work of the last invocation in the order in which it ended: that of
+  /// the compute stream, and after the replay of a graph the collectives too.
+  /// Called after endInvocation where the configuration asks for a trace.
   virtual std::vector<DeviceEvent> takeEvents() { return {}; }
 
   /// Time of the last invocation on the device's clock, in ns; 0 where the host

@@ -22,7 +22,7 @@
 namespace braid::rt {
 
 /// Changes with Engine.h: an engine of another version is refused.
-constexpr int32_t engineInterfaceVersion = 3;
+constexpr int32_t engineInterfaceVersion = 4;
 
 /// What the shared object of an engine exports as `braid_rt_engine`.
 struct EngineDescriptor {

@@ -81,7 +81,7 @@ void *MemoryPool::allocate(size_t alignment, size_t size) {
   alignment = std::max(alignment, minimumAlignment);
   BlockHeader *block = nullptr;
   if (size >= keepSize) {
-    // A block that is up to a quarter larger is a fit, too.
+    // Also accepts blocks that are up to a quarter larger.
     auto it = kept.lower_bound(size);
     while (it != kept.end() && it->second->alignment < alignment)
       ++it;
@@ -145,7 +145,7 @@ void MemoryPool::trim(int64_t limit) {
 }
 
 bool MemoryPool::detach(void *pointer) {
-  // The pointer may be anything, so it is searched for rather than followed.
+  // The pointer may be invalid: look it up instead of dereferencing it.
   for (BlockHeader *block = live; block; block = block->next)
     if (block->data() == pointer) {
       unlink(block);

@@ -352,7 +352,7 @@ bool braid::rt::agree(const Operation &a, const Operation &b) {
     const Operand &x = a.operands[i], &y = b.operands[i];
     if (x.dtype != y.dtype || x.sourceSizes.size() != y.sourceSizes.size())
       return false;
-    // With splits dimension 0 is each rank's own affair.
+    // With splits the sizes of dimension 0 may differ between ranks.
     size_t first = a.splits == Splits::Equal ? 0 : 1;
     for (size_t d = first; d < x.sourceSizes.size(); ++d)
       if (x.sourceSizes[d] != y.sourceSizes[d])

@@ -104,8 +104,7 @@ void CudaDevice::free(void *pointer) {
   gpuState.makeCurrent();
   if (buffers->reclaim(address(pointer)))
     return;
-  // A recording may know the memory by more than its address, such as a window
-  // of a communicator.
+  // Recordings may hold more than the address, such as a communicator's window.
   graphs->forget();
   deviceMemory->free(address(pointer));
 }
@@ -169,7 +168,7 @@ void CudaDevice::endInvocation() {
 
 void CudaDevice::failInvocation() {
   graphs->forget();
-  // Work that refers to the rank's memory, as far as the device still works.
+  // Waits for work that uses the rank's memory, if the device still runs.
   gpuState.settle(int64_t(5) * 1000 * 1000 * 1000);
   lastNs = 0;
 }

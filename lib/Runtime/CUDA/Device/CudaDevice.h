@@ -71,7 +71,7 @@ public:
   void write(void *device, const void *host, int64_t bytes) override;
 
 private:
-  /// Runs `body`, which asks the compute stream for `event`.
+  /// Runs `body`, which enqueues `event` on the compute stream.
   template <typename Body> void traced(const DeviceEvent &event, Body body);
 
   void record(cuda::Event event) const;

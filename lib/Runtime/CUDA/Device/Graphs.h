@@ -19,11 +19,10 @@
 namespace braid::rt::cuda {
 
 /// Invocations of one rank as graphs. The first invocation of an entry with
-/// some arguments runs as it is and makes what later ones only use; the second
-/// is recorded by stream capture, launches included that other streams got
-/// which wait for the compute stream and are awaited by it; later ones replay
-/// the recording. Arguments are the same when addresses, sizes, strides and
-/// scalars are.
+/// some arguments runs as it is and creates what later ones reuse. The second
+/// one is recorded by stream capture, which includes other streams that fork
+/// from the compute stream and join it. Later ones replay the recording.
+/// Arguments are the same when addresses, sizes, strides and scalars are.
 class Graphs {
 public:
   explicit Graphs(Gpu &gpu) : gpu(gpu) {}
@@ -52,12 +51,12 @@ public:
   /// Forgets everything, a recording that has begun included.
   void forget();
 
-  /// The recordings that a device keeps, of all entries and arguments; it
-  /// forgets the one that it has not used for longest.
+  /// The number of recordings that a device keeps; the least recently used one
+  /// is dropped first.
   static constexpr size_t capacity = 16;
 
 private:
-  /// The entry and what stands in its arguments.
+  /// The entry and the contents of its arguments.
   using Key = std::vector<uint64_t>;
   struct KeyHash {
     size_t operator()(const Key &key) const;

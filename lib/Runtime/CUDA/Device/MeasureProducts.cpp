@@ -17,8 +17,9 @@ using namespace braid::rt::cuda;
 /// How often each algorithm runs.
 static constexpr int measuredRuns = 3;
 
-/// How much of the time of one that the library prefers an algorithm may take:
-/// chance alone is to change neither the choice nor the bits of the product.
+/// An algorithm has to take less than this share of the time of one that the
+/// library prefers. Noise then changes neither the choice nor the bits of the
+/// product.
 static constexpr float wanted = 0.98F;
 
 /// A byte that makes a small number of every type: 0.01 of bf16 and f32, 1.06
@@ -56,7 +57,7 @@ static int64_t matrixBytes(int64_t rows, int64_t leading, int64_t batch,
 }
 
 namespace {
-/// Memory in the order of a stream.
+/// Stream-ordered memory.
 class Scratch {
 public:
   Scratch(const Driver &driver, Stream stream, int64_t bytes)
@@ -121,8 +122,8 @@ Products::measure(Plan &plan, const MatrixProduct &p,
   if (p.options.bias)
     set(plan.desc, MATMUL_DESC_BIAS_POINTER,
         static_cast<const void *>(next + bytesA + bytesB + bytesC));
-  // What the program has asked for would disturb the measurement. It may wait
-  // for what another rank has yet to start, so not for long.
+  // Work of the program would disturb the measurement. It may wait for an
+  // operation that another rank has yet to start, so the wait is short.
   gpu.settle(int64_t(200) * 1000 * 1000);
   int32_t best = 0;
   float bestTime = std::numeric_limits<float>::max();

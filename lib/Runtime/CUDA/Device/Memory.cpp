@@ -60,7 +60,7 @@ void DeviceMemory::checkAvailable(int64_t bytes, const std::string &what,
 
 DevicePointer DeviceMemory::allocate(int64_t bytes, const std::string &what) {
   checkAvailable(bytes, what);
-  // No driver gives memory of no size.
+  // The driver refuses allocations of 0 bytes.
   DevicePointer pointer =
       gpu.hooks.allocate(gpu.driver, std::max<int64_t>(bytes, 1));
   if (pointer)

@@ -52,10 +52,11 @@ public:
   /// calls, so that a graph keeps them and `host` may die.
   void write(DevicePointer device, const void *host, int64_t bytes);
 
-  /// toHost of a few bytes that the program waits for, through pinned memory.
+  /// Copies a few bytes to the host through pinned memory, and waits.
   void read(void *host, DevicePointer device, int64_t bytes);
 
-  /// Makes what read needs; before the first invocation.
+  /// Allocates the pinned memory of `read`; call it before the first
+  /// invocation.
   void prepare();
 
 private:

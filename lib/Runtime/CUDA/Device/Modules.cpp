@@ -59,7 +59,7 @@ void Modules::loadImage(const braid_rt_image &image) {
   checkChip(image);
   char log[4096] = {};
   JitOption options[] = {JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  // The size stands in the pointer.
+  // The option's value is the size itself, passed as a pointer.
   void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
   Image &loaded = images[&image];
   Result result = gpu.driver.moduleLoadDataEx(&loaded.module, image.data, 2,
@@ -83,8 +83,8 @@ void Modules::loadImage(const braid_rt_image &image) {
   for (Function function : functions) {
     const char *name = nullptr;
     gpu.driver.check(gpu.driver.funcGetName(&name, function), "cuFuncGetName");
-    // A kernel that is loaded by its first launch waits for all that runs, as
-    // for a collective that another rank has not started.
+    // Loading a kernel at its first launch waits for all running work, such as
+    // a collective that another rank has not started.
     Result loadResult = gpu.driver.funcLoad(function);
     if (loadResult != SUCCESS)
       throw Error(gpu.name + " cannot load kernel '" + name +

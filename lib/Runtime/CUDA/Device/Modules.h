@@ -28,9 +28,9 @@ public:
   Modules(const Modules &) = delete;
   Modules &operator=(const Modules &) = delete;
 
-  /// Loads the images and constants of a program. What stood at the same
-  /// addresses before, as a program that has been unloaded, is forgotten.
-  /// Throws an Error where the GPU cannot run an image.
+  /// Loads the images and constants of a program. Drops those of an unloaded
+  /// program whose descriptors had the same addresses. Throws an Error where
+  /// the GPU cannot run an image.
   void load(const braid_rt_program &program);
 
   /// The bytes of device memory that the constants need.

@@ -53,8 +53,8 @@ private:
     const void *a, *b;
     void *c, *workspace;
   };
-  /// A product as the library sees it: column-major, so that the operands have
-  /// changed places and C is the transposed result.
+  /// A product in the library's column-major order: A and B are exchanged, and
+  /// C is the transposed result.
   struct Plan {
     MatmulDesc desc = nullptr;
     MatrixLayout a = nullptr, b = nullptr, c = nullptr, d = nullptr;
@@ -74,8 +74,8 @@ private:
   void multiplyByNothing(const MatrixProduct &product, void *c) const;
   void release(Plan &plan) const;
 
-  // Measurements use a stream and memory of their own: they wait for nothing
-  // that another rank has to do first.
+  // Measurements use a stream and memory of their own, so that they do not wait
+  // for other ranks.
   void openMeasurement();
   void closeMeasurement();
   int32_t measure(Plan &plan, const MatrixProduct &product,

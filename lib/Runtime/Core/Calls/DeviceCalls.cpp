@@ -126,7 +126,7 @@ void braid_rt_device_free(braid_rt_context *context, void *pointer) {
   try {
     deviceOf(context).free(pointer);
   } catch (const std::exception &) {
-    // A device that has failed: its memory ends with the process.
+    // The device has failed: its memory is released with the process.
   }
 }
 
