@@ -43,3 +43,11 @@ func.func @blocks(%x: memref<4xf32>, %p: i1) attributes {braid.entry = []} {
 ^exit:
   return
 }
+
+// -----
+
+func.func @larger_than_any_memory() attributes {braid.entry = []} {
+  // expected-error @below {{'memref.alloc' op allocates a buffer of type 'memref<4611686018427387904x4xf32>', which is larger than any memory}}
+  %a = memref.alloc() : memref<4611686018427387904x4xf32>
+  return
+}

@@ -110,6 +110,9 @@ LogicalResult FunctionPlanner::check(Operation *op) {
            << "allocates a buffer of type " << type
            << ", expected a contiguous row-major buffer of a type that the "
               "runtime knows";
+  if (!getTotalBytes(type))
+    return op->emitOpError() << "allocates a buffer of type " << type
+                             << ", which is larger than any memory";
   return success();
 }
 
@@ -161,8 +164,7 @@ LogicalResult FunctionPlanner::collect() {
 
 ArenaBuffer FunctionPlanner::getLifetime(memref::AllocOp allocation) {
   ArenaBuffer buffer;
-  buffer.bytes = allocation.getType().getNumElements() *
-                 getElementBytes(allocation.getType());
+  buffer.bytes = *getTotalBytes(allocation.getType());
   buffer.begin = times.getEnd(function) + 1;
   buffer.end = -1;
   // From the first use: what a buffer holds before is nothing.
