@@ -30,7 +30,7 @@ struct ConvertDeviceCopiesToBraidRTPass
     auto isContiguous = [](Value buffer) {
       auto type = dyn_cast<MemRefType>(buffer.getType());
       return type && memref::isStaticShapeAndContiguousRowMajor(type) &&
-             getRuntimeDtype(type.getElementType());
+             getRuntimeDtype(type.getElementType()) && getTotalBytes(type);
     };
     getOperation().walk([&](memref::CopyOp copy) {
       if (isContiguous(copy.getSource()) && isContiguous(copy.getTarget()))
@@ -52,10 +52,9 @@ private:
     auto type = cast<MemRefType>(copy.getTarget().getType());
     Value target = getAddress(copy.getTarget());
     Value source = getAddress(copy.getSource());
-    calls.call("braid_rt_copy", Type(),
-               {target, source,
-                calls.getI64(type.getNumElements() * getElementBytes(type)),
-                calls.getSite()});
+    calls.call(
+        "braid_rt_copy", Type(),
+        {target, source, calls.getI64(*getTotalBytes(type)), calls.getSite()});
     copy.erase();
   }
 };

@@ -111,6 +111,9 @@ struct ConvertGlobal : public ConvertOpToLLVMPattern<memref::GlobalOp> {
     auto elements = dyn_cast_or_null<ElementsAttr>(op.getInitialValueAttr());
     if (!elements || !op.getConstant())
       return rewriter.notifyMatchFailure(op, "is no constant");
+    std::optional<int64_t> bytes = getTotalBytes(type);
+    if (!bytes)
+      return rewriter.notifyMatchFailure(op, "is larger than any memory");
     Location loc = op.getLoc();
     auto module = op->getParentOfType<ModuleOp>();
     std::string name = getConstantGlobalName(op.getSymName());
@@ -128,11 +131,10 @@ struct ConvertGlobal : public ConvertOpToLLVMPattern<memref::GlobalOp> {
     Type i64 = rewriter.getI64Type();
     auto constantType =
         LLVM::LLVMStructType::getLiteral(rewriter.getContext(), {pointer, i64});
-    int64_t bytes = type.getNumElements() * getElementBytes(type);
     createConstant(rewriter, module, loc, constantType, name,
                    [&](OpBuilder &builder) {
                      Value size = LLVM::ConstantOp::create(
-                         builder, loc, i64, builder.getI64IntegerAttr(bytes));
+                         builder, loc, i64, builder.getI64IntegerAttr(*bytes));
                      return createStruct(
                          builder, loc, constantType,
                          {LLVM::AddressOfOp::create(builder, loc, data), size});

@@ -172,6 +172,22 @@ LogicalResult prepare(func::FuncOp function) {
   return success();
 }
 
+/// Checks the numbers of dimensions. A pattern of the gpu dialect, which
+/// canonicalization runs where kernels are made, reads beyond the shape.
+LogicalResult checkDimensions(ModuleOp module) {
+  WalkResult result = module.walk([](memref::DimOp dim) {
+    std::optional<int64_t> index = dim.getConstantIndex();
+    auto type = dyn_cast<MemRefType>(dim.getSource().getType());
+    if (!index || !type || (*index >= 0 && *index < type.getRank()))
+      return WalkResult::advance();
+    dim.emitOpError() << "asks for dimension " << *index << " of " << type
+                      << ", expected less than " << type.getRank()
+                      << ", and not less than 0";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 struct PrepareEntriesPass
     : public braid::impl::PrepareEntriesPassBase<PrepareEntriesPass> {
   using PrepareEntriesPassBase::PrepareEntriesPassBase;
@@ -182,6 +198,8 @@ struct PrepareEntriesPass
       if (failed(checkNoSmallFloats(module)))
         return signalPassFailure();
     } else {
+      if (failed(checkDimensions(module)))
+        return signalPassFailure();
       module->setAttr(kTargetAttrName,
                       StringAttr::get(&getContext(), target.getValue()));
     }

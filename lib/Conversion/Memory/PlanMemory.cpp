@@ -139,12 +139,19 @@ static void replaceAllocas(func::FuncOp function) {
 static LogicalResult checkTypes(func::FuncOp function) {
   WalkResult result = function.walk([](memref::AllocOp op) {
     MemRefType type = op.getType();
-    if (type.getLayout().isIdentity() && getRuntimeDtype(type.getElementType()))
-      return WalkResult::advance();
-    op.emitOpError() << "allocates a buffer of type " << type
-                     << ", expected a contiguous row-major buffer of a type "
-                        "that the runtime knows";
-    return WalkResult::interrupt();
+    if (!type.getLayout().isIdentity() ||
+        !getRuntimeDtype(type.getElementType())) {
+      op.emitOpError() << "allocates a buffer of type " << type
+                       << ", expected a contiguous row-major buffer of a type "
+                          "that the runtime knows";
+      return WalkResult::interrupt();
+    }
+    if (type.hasStaticShape() && !getTotalBytes(type)) {
+      op.emitOpError() << "allocates a buffer of type " << type
+                       << ", which is larger than any memory";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }
@@ -167,8 +174,7 @@ static Obstacle findObstacle(func::FuncOp function) {
 
 ArenaBuffer FunctionPlanner::getLifetime(memref::AllocOp allocation) {
   ArenaBuffer buffer;
-  buffer.bytes = allocation.getType().getNumElements() *
-                 getElementBytes(allocation.getType());
+  buffer.bytes = *getTotalBytes(allocation.getType());
   buffer.begin = times.getEnd(function) + 1;
   buffer.end = -1;
   // From the first use: what a buffer holds before is nothing.

@@ -9,6 +9,7 @@
 #include "Buffers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace braid;
@@ -47,4 +48,19 @@ int64_t braid::getElementBytes(MemRefType type) {
   if (isa<IndexType>(element))
     return 8;
   return count * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
+std::optional<int64_t> braid::getTotalBytes(MemRefType type) {
+  // Addresses have 48 bits; sums of many sizes do not overflow then.
+  constexpr int64_t most = int64_t(1) << 47;
+  std::optional<int64_t> bytes = getElementBytes(type);
+  // A size of 0 may stand behind sizes whose product overflows.
+  if (llvm::is_contained(type.getShape(), 0))
+    return 0;
+  for (int64_t size : type.getShape()) {
+    bytes = llvm::checkedMul(*bytes, size);
+    if (!bytes || *bytes > most)
+      return std::nullopt;
+  }
+  return bytes;
 }

@@ -27,6 +27,10 @@ mlir::Value getElementAddress(mlir::OpBuilder &builder, mlir::Location loc,
 /// The bytes of an element of `type`, which the runtime knows.
 int64_t getElementBytes(mlir::MemRefType type);
 
+/// The bytes of all elements of `type`, whose shape is static; nothing if no
+/// memory has so many.
+std::optional<int64_t> getTotalBytes(mlir::MemRefType type);
+
 } // namespace braid
 
 #endif // BRAID_LIB_CONVERSION_SUPPORT_BUFFERS_H

@@ -27,3 +27,11 @@ func.func @captured(%a: memref<8xf32>, %x: memref<8xi4>) {
   }
   return
 }
+
+// -----
+
+func.func @iterations(%x: memref<4611686018427387904x4xf32>) {
+  // expected-error@+1 {{'linalg.exp' op has no kernel: it runs more than 2^47 iterations}}
+  linalg.exp ins(%x : memref<4611686018427387904x4xf32>) outs(%x : memref<4611686018427387904x4xf32>)
+  return
+}
