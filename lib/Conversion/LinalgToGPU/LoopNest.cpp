@@ -10,7 +10,6 @@
 
 #include "BufferAddress.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace braid::kernels;
@@ -203,15 +202,6 @@ std::optional<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op) {
     nest.isReduction.push_back(iterators[dimension] ==
                                utils::IteratorType::reduction);
   }
-  // Numbers of elements and bytes are computed without overflow then.
-  std::optional<int64_t> iterations = 1;
-  for (int64_t size : nest.sizes)
-    if (!iterations || !(iterations = llvm::checkedMul(*iterations, size)) ||
-        *iterations >= int64_t(1) << 47) {
-      if (reportErrors)
-        op->emitOpError("has no kernel: it runs more than 2^47 iterations");
-      return failure();
-    }
   for (Access *access : nest.getAccesses()) {
     SmallVector<int64_t> strides;
     for (unsigned dimension : kept)
