@@ -62,7 +62,7 @@ comm.group @world all
 func.func @in_flight(%x: memref<4xf32>, %n: index, %p: i1) attributes {braid.entry = []} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %t = comm.all_reduce sum %x on @world : memref<4xf32>
+  %t = comm.all_reduce sum %x into %x on @world : memref<4xf32>, memref<4xf32>
   %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %s = %t) -> (memref<4xf32>, !comm.token) {
     %b = memref.alloc() : memref<4xf32>
     linalg.exp ins(%x : memref<4xf32>) outs(%b : memref<4xf32>)

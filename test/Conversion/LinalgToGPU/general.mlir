@@ -29,7 +29,8 @@ func.func @dynamic_shape(%a: memref<?xf32>, %b: memref<?xf32>) {
 // -----
 
 // A thread runs the reduction in order.
-// CHECK-LABEL: gpu.func @general
+// CHECK-LABEL: func.func @reduction
+// CHECK:         gpu.func @general
 // CHECK:           scf.if
 // CHECK:             %[[INIT:.*]] = memref.load
 // CHECK:             %[[SUM:.*]] = scf.for %{{.*}} iter_args(%[[SO_FAR:.*]] = %[[INIT]]) -> (f32)
@@ -58,8 +59,13 @@ func.func @dynamic_strides(%a: memref<4x4xf32, strided<[?, 1]>>, %b: memref<4x4x
 
 // -----
 
-// CHECK-LABEL: gpu.func @general
-// CHECK:         %[[I:.*]] = arith.index_castui
+// A body that reads a buffer of any size.
+// CHECK-LABEL: func.func @captured
+// CHECK:         gpu.func @general(%[[A:[a-z0-9]*]]: memref<f32>, %[[X:[a-z0-9]*]]: memref<f32>, %[[N:[a-z0-9]*]]: index)
+// CHECK:           %[[READ:.*]] = memref.reinterpret_cast %[[X]] to offset: [0], sizes: [%[[N]]], strides: [1]
+// CHECK:           scf.if
+// CHECK:             %[[I:.*]] = arith.remui
+// CHECK:             memref.load %[[READ]][%[[I]]] : memref<?xf32>
 func.func @captured(%a: memref<8xf32>, %x: memref<?xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%a : memref<8xf32>) {
   ^bb0(%o: f32):
@@ -72,7 +78,11 @@ func.func @captured(%a: memref<8xf32>, %x: memref<?xf32>) {
 
 // -----
 
-// CHECK-LABEL: gpu.func @general
+// CHECK-LABEL: func.func @not_linear
+// CHECK:         gpu.func @general
+// CHECK:           scf.if
+// CHECK:             %[[HALF:.*]] = arith.divsi
+// CHECK:             memref.load %{{.*}} : memref<4xf32>
 func.func @not_linear(%a: memref<4xf32>, %b: memref<8xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (i floordiv 2)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
       ins(%a : memref<4xf32>) outs(%b : memref<8xf32>) {

@@ -70,10 +70,10 @@ func.func @columns(%x: memref<8192x40xi32>, %s: memref<40xi32>) {
 //       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "parallel"]
 //       CHECK:   linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]
 //       CHECK:   return
-func.func @lines(%x: memref<8192x4096xbf16>, %s: memref<4096xf32>) {
+func.func @lines(%x: memref<16384x4096xbf16>, %s: memref<4096xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
                   iterator_types = ["reduction", "parallel"]}
-      ins(%x : memref<8192x4096xbf16>) outs(%s : memref<4096xf32>) {
+      ins(%x : memref<16384x4096xbf16>) outs(%s : memref<4096xf32>) {
   ^bb0(%a: bf16, %o: f32):
     %0 = arith.extf %a : bf16 to f32
     %1 = arith.addf %o, %0 : f32
@@ -88,10 +88,10 @@ func.func @lines(%x: memref<8192x4096xbf16>, %s: memref<4096xf32>) {
 // CHECK-LABEL: func.func @short_lines(
 //  CHECK-NEXT:   linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]
 //       CHECK:   return
-func.func @short_lines(%x: memref<4096x4096xbf16>, %s: memref<4096xf32>) {
+func.func @short_lines(%x: memref<8192x4096xbf16>, %s: memref<4096xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
                   iterator_types = ["reduction", "parallel"]}
-      ins(%x : memref<4096x4096xbf16>) outs(%s : memref<4096xf32>) {
+      ins(%x : memref<8192x4096xbf16>) outs(%s : memref<4096xf32>) {
   ^bb0(%a: bf16, %o: f32):
     %0 = arith.extf %a : bf16 to f32
     %1 = arith.addf %o, %0 : f32

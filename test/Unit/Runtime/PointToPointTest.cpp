@@ -110,6 +110,8 @@ TEST(PointToPoint, PairsDoNotDisturbEachOtherAndCollectivesHaveTheirOwnLane) {
 
 TEST(PointToPoint, MessagesOfTwoGroupsDoNotMix) {
   // Rank 1 receives in the other order of groups than rank 0 sends.
+  if (engineName() == "cuda")
+    GTEST_SKIP() << "NCCL wants one order of all communicators' operations";
   BRAID_NEEDS_SHARED_WORLD(2);
   Group a("lane_a", {{0, 1}}), b("lane_b", {{0, 1}});
   int64_t sent[] = {1, 2, 3, 4}, received[4] = {};

@@ -83,7 +83,8 @@ Value splitDim(ImplicitLocOpBuilder &b, Value input, int64_t dim,
   for (OpFoldResult size : sizes)
     shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
   // A size that is known is not known to be a multiple of another.
-  if (llvm::is_contained(ArrayRef(shape).slice(dim, 2), ShapedType::kDynamic)) {
+  if (!type.isDynamicDim(dim) &&
+      llvm::is_contained(ArrayRef(shape).slice(dim, 2), ShapedType::kDynamic)) {
     SmallVector<int64_t> unknown(type.getShape());
     unknown[dim] = ShapedType::kDynamic;
     input = tensor::CastOp::create(
@@ -300,9 +301,10 @@ std::optional<int64_t> Legalizer::getConstantGroupSize() {
   bool gathers = kind == CollectiveKind::all_gather;
   if (!gathers && kind != CollectiveKind::reduce_scatter)
     return std::nullopt;
-  int64_t whole = getTensorType(start.getSources()[0]).getDimSize(op.getSplitDim());
-  int64_t part =
-      cast<RankedTensorType>(start.getInFlightType(0)).getDimSize(op.getSplitDim());
+  int64_t whole =
+      getTensorType(start.getSources()[0]).getDimSize(op.getSplitDim());
+  int64_t part = cast<RankedTensorType>(start.getInFlightType(0))
+                     .getDimSize(op.getSplitDim());
   if (gathers)
     std::swap(whole, part);
   if (ShapedType::isDynamic(whole) || ShapedType::isDynamic(part) || part == 0)

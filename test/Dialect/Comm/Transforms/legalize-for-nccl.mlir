@@ -205,7 +205,7 @@ comm.group @world all
 // give.
 // CHECK-LABEL: func.func @dynamic_columns
 // CHECK-SAME:      (%[[X:.*]]: tensor<4x?xf32>)
-// CHECK:         %[[N:.*]] = comm.size @world
+// CHECK:         %[[N:.*]] = comm.size on @world
 // CHECK:         %[[T:.*]] = comm.all_gather %[[X]] on @world dim 0 : tensor<4x?xf32> -> tensor<?x?xf32>
 // CHECK-NEXT:    %[[W:.*]] = comm.wait %[[T]] : !comm.token<tensor<?x?xf32>>
 // CHECK:         %[[D:.*]] = tensor.dim %[[W]], %{{.*}} : tensor<?x?xf32>
