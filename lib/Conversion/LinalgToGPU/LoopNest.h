@@ -69,9 +69,9 @@ struct LoopNest {
   void collapse();
 };
 
-/// The loops of `op`, a linalg op on buffers with one block; none where sizes or
-/// strides are not constant, elements have a type that kernels cannot access, or
-/// a map is not linear.
+/// The loops of `op`, a linalg op on buffers with one block; none where sizes
+/// or strides are not constant, elements have a type that kernels cannot
+/// access, or a map is not linear.
 std::optional<LoopNest> getLoopNest(mlir::linalg::LinalgOp op);
 
 } // namespace braid::kernels

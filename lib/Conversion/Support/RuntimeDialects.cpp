@@ -9,8 +9,8 @@
 #include "braid/Conversion/RuntimeDialects.h"
 
 #include "braid/Conversion/EntryPoints.h"
-#include "braid/Support/MatmulAttributes.h"
 #include "braid/Conversion/ProgramAttributes.h"
+#include "braid/Support/MatmulAttributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -25,7 +25,8 @@ TEST(BufferPoolClass, holdsTheSizeAndWastesAQuarterAtMost) {
   EXPECT_EQ(BufferPool::getClass(513), 1024);
   EXPECT_EQ(BufferPool::getClass(2048), 2048);
   EXPECT_EQ(BufferPool::getClass(2049), 2560);
-  EXPECT_EQ(BufferPool::getClass(3 * mebibyte + 1), 3 * mebibyte + mebibyte / 2);
+  EXPECT_EQ(BufferPool::getClass(3 * mebibyte + 1),
+            3 * mebibyte + mebibyte / 2);
   for (int64_t bytes = 2048; bytes < 64 * mebibyte; bytes = bytes * 9 / 8 + 1) {
     int64_t size = BufferPool::getClass(bytes);
     EXPECT_GE(size, bytes);
@@ -103,9 +104,7 @@ TEST_F(BufferPoolTest, keptMemoryGivesWayWhereMemoryIsShort) {
 TEST_F(BufferPoolTest, aGraphCannotAllocate) {
   options.graphs = true;
   invoke([] {});
-  EXPECT_THAT(errorOf([&] {
-                invoke([&] { device().allocateBuffer(16); });
-              }),
+  EXPECT_THAT(errorOf([&] { invoke([&] { device().allocateBuffer(16); }); }),
               HasSubstr("which a graph cannot do (run without cuda-graph)"));
   device().failInvocation();
 }
