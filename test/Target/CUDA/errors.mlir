@@ -2,21 +2,11 @@
 //
 // REQUIRES: nvptx, ptxas
 // RUN: split-file %s %t
-// RUN: not braid-compile %t/dynamic.mlir --target=cuda --passes=none -o %t.so 2>&1 | FileCheck %t/dynamic.mlir
 // RUN: not braid-compile %t/atomic.mlir --target=cuda --passes=none -o %t.so 2>&1 | FileCheck %t/atomic.mlir
 // RUN: env PATH=%t %braid_bin_root/bin/braid-compile %t/kernel.mlir --target=cuda --passes=none --cuda-path=%t/nowhere -o %t.so > %t.log 2>&1 || true
 // RUN: FileCheck %t/kernel.mlir < %t.log
 // RUN: not braid-compile %t/kernel.mlir --target=cuda --chip=gfx942 2>&1 | FileCheck %t/kernel.mlir --check-prefix=CHIP
 // RUN: not braid-compile %t/kernel.mlir --target=rocm 2>&1 | FileCheck %t/kernel.mlir --check-prefix=TARGET
-
-//--- dynamic.mlir
-// CHECK: dynamic.mlir:5:8: error: 'memref.alloc' op allocates a buffer of type 'memref<?xf32>', expected a static shape: the program's memory is planned when it is compiled
-func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
-  %z = arith.constant 0.0 : f32
-  // The sizes of %x are known when the program runs only.
-  %r = math.exp %x : tensor<?xf32>
-  return %r : tensor<?xf32>
-}
 
 //--- atomic.mlir
 // CHECK: atomic.mlir:4:8: error: 'memref.atomic_rmw' op has no lowering for CUDA: neither a kernel nor a call of the runtime computes it
