@@ -192,11 +192,14 @@ void Searcher::findFittingOrder() {
   ScheduleOrder order;
   for (MemoryTieBreak tieBreak :
        {MemoryTieBreak::Program, MemoryTieBreak::Latest}) {
+    if (!options.useLeastMemoryLists)
+      break;
     otherSteps += flat.size();
     if (scheduleForMemory(flat, tieBreak, order))
       consider(order, "least memory first");
   }
-  considerUnchecked(scheduleDepthFirst(flat), "depth first");
+  if (options.useDepthFirst)
+    considerUnchecked(scheduleDepthFirst(flat), "depth first");
   if (isFound())
     return;
   // Exact on small graphs.
@@ -220,7 +223,7 @@ void Searcher::findFittingOrder() {
         return;
     }
   }
-  if (!hasResult)
+  if (!hasResult || !options.usePeakWindows)
     return;
   order = result.order;
   lowerPeak(flat, windows, flat.maxMemory, getLeftSteps() / 2, order);
@@ -446,11 +449,12 @@ void Searcher::runLocalSearch() {
   if (flat.size() < 3)
     return;
   if (flat.hasContentionAlone) {
-    improveWithContention();
+    if (options.useContentionWindows || options.useContentionMoves)
+      improveWithContention();
     return;
   }
   if (!flat.hasExactTimes) {
-    if (!options.useMoves)
+    if (!options.usePlayedMoves)
       return;
     ScheduleOrder order = result.order;
     ScheduleEvaluator::Value value = {result.makespanNs, result.peakBytes};
@@ -462,6 +466,8 @@ void Searcher::runLocalSearch() {
     consider(order, "moves");
     return;
   }
+  if (!options.useWindows && !options.useMoves)
+    return;
   LocalSearch local(flat, windows, result.statistics);
   auto improve = [&](llvm::ArrayRef<unsigned> order, uint64_t most) {
     uint64_t before = local.getSteps();
@@ -511,7 +517,8 @@ void Searcher::explainExcess() {
 }
 
 SearchResult Searcher::run() {
-  std::optional<LowerBoundFinder> bounds(std::in_place, problem);
+  std::optional<LowerBoundFinder> bounds(std::in_place, problem,
+                                         options.boundParts);
   result.lowerBoundNs = bounds->find(never, LowerBoundEffort::Quick).best();
   if (options.usePasses) {
     for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
@@ -581,7 +588,7 @@ SearchResult Searcher::run() {
     if (!isDone() && options.useIteratedLists)
       runIteratedLists();
   }
-  if (!isDone() && (options.useWindows || options.useMoves))
+  if (!isDone())
     runLocalSearch();
   sinkWaitsOfResult();
   result.statistics.steps = maxSteps - getLeftSteps();
