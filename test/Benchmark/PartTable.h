@@ -47,7 +47,6 @@ inline constexpr SearchPart searchParts[] = {
     {"list-rules", &SearchOptions::useListRules},
     {"tuned-lists", &SearchOptions::useTunedLists},
     {"beam", &SearchOptions::useBeam},
-    {"iterated-lists", &SearchOptions::useIteratedLists},
     {"exact", &SearchOptions::useExact},
     {"windows", &SearchOptions::useWindows},
     {"moves", &SearchOptions::useMoves},
@@ -113,7 +112,7 @@ public:
     for (const SearchPart &part : searchParts)
       if (isOfUse(part.use, problem))
         addSearch(problem, result, {part.name});
-    addSearch(problem, result, {"iterated-lists", "windows", "moves"});
+    addSearch(problem, result, {"windows", "moves"});
     if (isOfUse(PartUse::Contention, problem))
       addSearch(problem, result, {"exchange", "contention-windows"});
     int64_t boundNs = computeLowerBounds(problem, result.makespanNs).best();

@@ -98,7 +98,6 @@ private:
   void tuneListRules();
   void runBeam();
   void runExact();
-  void runIteratedLists();
   void runLocalSearch();
   void improveWithContention();
   bool schedule(ListRule rule, ScheduleOrder &order);
@@ -364,47 +363,6 @@ void Searcher::runExact() {
   }
 }
 
-void Searcher::runIteratedLists() {
-  if (flat.size() < 2)
-    return;
-  // Forward and backward schedules in turn; each puts first what the one before
-  // began last.
-  std::vector<int64_t> priorities = tails, head(flat.size()), backward;
-  ScheduleOrder order;
-  int64_t meanNs = 0;
-  for (int64_t cost : flat.cost)
-    meanNs += cost;
-  meanNs = std::max<int64_t>(meanNs / flat.size(), 1);
-  unsigned failures = 0;
-  std::vector<int64_t> bestPriorities = priorities;
-  while (!isDone() && failures < 40) {
-    if (!schedule({priorities, false, 0}, order))
-      return;
-    int64_t beforeNs = result.makespanNs;
-    bool improved =
-        considerList(order, "forward and backward lists") < beforeNs;
-    if (improved) {
-      failures = 0;
-      bestPriorities = priorities;
-    } else {
-      ++failures;
-    }
-    llvm::ArrayRef<int64_t> begin = scheduler.getBeginNs();
-    if (improved || failures % 4 != 0) {
-      for (unsigned node = 0, end = flat.size(); node != end; ++node)
-        head[node] = begin[node] + flat.cost[node];
-      scheduler.scheduleBackward(head, backward);
-      priorities = backward;
-      continue;
-    }
-    // Stuck: disturb the best.
-    int64_t noise = std::max<int64_t>(meanNs >> 1 << (engine() % 6), 1);
-    priorities = bestPriorities;
-    for (int64_t &priority : priorities)
-      priority += int64_t(engine() % (2 * noise + 1)) - noise;
-  }
-}
-
 void Searcher::improveWithContention() {
   ComputeExchange exchange(flat);
   bool exchanges = options.useExchange && exchange.isUseful();
@@ -585,8 +543,6 @@ SearchResult Searcher::run() {
       tuneListRules();
     if (!isDone() && options.useBeam)
       runBeam();
-    if (!isDone() && options.useIteratedLists)
-      runIteratedLists();
   }
   if (!isDone())
     runLocalSearch();

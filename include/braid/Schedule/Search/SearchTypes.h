@@ -40,9 +40,6 @@ struct SearchOptions {
   bool useTunedLists = true;
   /// Orders that are built side by side, for graphs that no exact search takes.
   bool useBeam = true;
-  /// Forward and backward list schedules in turn, each guided by the one
-  /// before, and from random changes of it.
-  bool useIteratedLists = true;
   /// Exact search, for graphs of at most `maxExactNodes`.
   bool useExact = true;
   /// Exact or nearly exact search of windows of the best order.
