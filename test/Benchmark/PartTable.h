@@ -54,7 +54,6 @@ inline constexpr SearchPart searchParts[] = {
      PartUse::Contention},
     {"contention-moves", &SearchOptions::useContentionMoves,
      PartUse::Contention},
-    {"exchange", &SearchOptions::useExchange, PartUse::Contention},
     {"prices", &SearchOptions::usePrices, PartUse::Contention},
     {"least-memory-lists", &SearchOptions::useLeastMemoryLists,
      PartUse::Memory},
@@ -113,8 +112,6 @@ public:
       if (isOfUse(part.use, problem))
         addSearch(problem, result, {part.name});
     addSearch(problem, result, {"windows", "moves"});
-    if (isOfUse(PartUse::Contention, problem))
-      addSearch(problem, result, {"exchange", "contention-windows"});
     int64_t boundNs = computeLowerBounds(problem, result.makespanNs).best();
     for (const BoundPart &part : boundParts)
       if (isOfUse(part.use, problem))

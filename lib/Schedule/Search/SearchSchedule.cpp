@@ -12,7 +12,6 @@
 #include "Construction/CriticalPathScheduler.h"
 #include "Construction/LateWaits.h"
 #include "Construction/ListRules.h"
-#include "Improvement/ComputeExchange.h"
 #include "Improvement/ContentionLocalSearch.h"
 #include "Improvement/ContentionSearch.h"
 #include "Improvement/LocalSearch.h"
@@ -364,35 +363,16 @@ void Searcher::runExact() {
 }
 
 void Searcher::improveWithContention() {
-  ComputeExchange exchange(flat);
-  bool exchanges = options.useExchange && exchange.isUseful();
   // Makespans and orders.
   using Start = std::pair<int64_t, ScheduleOrder>;
   std::vector<Start> starts = {{result.makespanNs, result.order}};
-  auto tryExchanged = [&](llvm::ArrayRef<unsigned> order) {
-    ScheduleOrder exchanged = exchange.exchange(order);
-    int64_t makespanNs = consider(exchanged, "exchanged compute");
-    return Start(makespanNs, std::move(exchanged));
-  };
-  if (exchanges) {
-    constexpr size_t mostLists = 12;
-    Start best = {never, {}};
-    ScheduleOrder order;
-    for (size_t i = 0; i != std::min(lists.size(), mostLists); ++i)
-      if (schedule(listRules.getRule(lists[i].second), order))
-        best = std::min(best, tryExchanged(order));
-    starts.push_back(std::move(best));
-  }
   if (options.usePrices && !isDone())
     for (ScheduleOrder &order :
          searchWithPrices(problem, options, getLeftSteps() / 8, otherSteps,
                           searchSchedule)) {
-      Start best = {consider(order, "priced contention"), std::move(order)};
-      if (exchanges)
-        best = std::min(best, tryExchanged(best.second));
-      starts.push_back(std::move(best));
+      int64_t makespanNs = consider(order, "priced contention");
+      starts.emplace_back(makespanNs, std::move(order));
     }
-  otherSteps += exchange.getSteps();
   llvm::erase_if(starts,
                  [](const Start &start) { return start.first == never; });
 

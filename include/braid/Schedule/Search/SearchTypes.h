@@ -51,9 +51,6 @@ struct SearchOptions {
   bool useContentionMoves = true;
   /// Moves of single nodes in the body of a loop.
   bool usePlayedMoves = true;
-  /// Where ops slow each other down: compute that nothing but compute follows
-  /// changes places.
-  bool useExchange = true;
   /// Where ops slow each other down: searches of problems in which contention
   /// is a price.
   bool usePrices = true;

@@ -190,21 +190,20 @@ TEST(SearchSchedule, WithoutPassesNoLongerThanTheProgram) {
   }
 }
 
-TEST(SearchSchedule, SoundWithAndWithoutPartsForContention) {
+TEST(SearchSchedule, SoundWithAndWithoutPrices) {
   SearchOptions options;
   options.maxSteps = 20'000;
-  for (bool SearchOptions::*part :
-       {&SearchOptions::useExchange, &SearchOptions::usePrices})
-    for (uint64_t seed = 0; seed != 30; ++seed) {
-      SCOPED_TRACE(seed);
-      SchedulingProblem problem = makeContended(seed, 10 + 5 * seed);
-      if (seed % 3 == 0)
-        problem.maxMemory =
-            simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;
-      auto [without, with] = compareParts(problem, options, part);
-      ASSERT_NO_FATAL_FAILURE(expectSound(problem, without));
-      ASSERT_NO_FATAL_FAILURE(expectSound(problem, with));
-    }
+  for (uint64_t seed = 0; seed != 30; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = makeContended(seed, 10 + 5 * seed);
+    if (seed % 3 == 0)
+      problem.maxMemory =
+          simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;
+    auto [without, with] =
+        compareParts(problem, options, &SearchOptions::usePrices);
+    ASSERT_NO_FATAL_FAILURE(expectSound(problem, without));
+    ASSERT_NO_FATAL_FAILURE(expectSound(problem, with));
+  }
 }
 
 TEST(SearchSchedule, PricesMakeStepsShorter) {
