@@ -240,22 +240,31 @@ static void printTime() {
 //===----------------------------------------------------------------------===//
 
 static void printParts() {
-  for (bool limitMemory : {false, true}) {
-    PartTable small(/*maxSteps=*/0);
-    for (unsigned i = 0; i != 210; ++i) {
-      SchedulingProblem problem = makeSmallProblem(
-          static_cast<SmallShape>(i % numSmallShapes), i, 12 + i % 5);
-      if (limitMemory)
-        problem.maxMemory = *findLeastPeakExhaustively(problem) * 21 / 20;
-      small.add(problem);
-    }
-    small.print(limitMemory ? "small graphs with a memory limit"
-                            : "small graphs");
-  }
+  auto makeProblem = [](unsigned i, unsigned numNodes) {
+    return makeSmallProblem(static_cast<SmallShape>(i % numSmallShapes), i,
+                            numNodes);
+  };
+  PartTable small(/*maxSteps=*/0);
+  for (unsigned i = 0; i != 210; ++i)
+    small.add(makeProblem(i, 12 + i % 5));
+  small.print("small graphs");
   // Fewer steps than the default, as there are many parts.
-  PartTable steps(/*maxSteps=*/40'000'000);
+  for (bool limitMemory : {false, true}) {
+    PartTable medium(/*maxSteps=*/5'000'000);
+    for (unsigned i = 0; i != 42; ++i) {
+      SchedulingProblem problem = makeProblem(i, 70 + 5 * i);
+      if (limitMemory)
+        problem.maxMemory =
+            simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;
+      medium.add(problem);
+    }
+    medium.print(limitMemory ? "medium graphs with the memory of the program"
+                             : "medium graphs");
+  }
+  PartTable steps(/*maxSteps=*/15'000'000);
   for (const StepOptions &step : getSteps())
-    if (step.numLayers == 64 && step.variationPercent == 30)
+    if (step.numLayers == 64 && step.variationPercent == 30 &&
+        step.numMicroBatches <= 4)
       steps.add(makeTrainingStep(step));
   steps.print("training steps");
 }
