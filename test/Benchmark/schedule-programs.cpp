@@ -11,11 +11,14 @@
 // comm-schedule, as ratios to the lower bound; and the seconds that the search
 // took.
 //
-//   schedule-programs [--hardware=NAME] [--world-size=N] [--without=PART,...]
-//       FILE...
+//   schedule-programs [--hardware=NAME] [--world-size=N] [--steps=N]
+//       [--without=PART,...] [--parts] FILE...
+//
+// --parts: prints instead what makespans and bounds lose without each part.
 //
 //===----------------------------------------------------------------------===//
 
+#include "PartTable.h"
 #include "braid/Analysis/RankUniformity.h"
 #include "braid/InitAll.h"
 #include "braid/Schedule/Search/SearchSchedule.h"
@@ -27,7 +30,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/Parser/Parser.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
@@ -36,6 +38,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace braid;
+using namespace braid::test;
 using namespace mlir;
 
 static llvm::cl::list<std::string>
@@ -43,9 +46,12 @@ static llvm::cl::list<std::string>
 static llvm::cl::opt<std::string> hardware("hardware", llvm::cl::init(""));
 static llvm::cl::opt<int64_t> worldSize("world-size", llvm::cl::init(0));
 static llvm::cl::opt<uint64_t> steps("steps", llvm::cl::init(0));
-static llvm::cl::list<std::string> without(
-    "without", llvm::cl::CommaSeparated,
-    llvm::cl::desc("parts: list-rules, windows, moves, exchange, prices"));
+static llvm::cl::list<std::string>
+    without("without", llvm::cl::CommaSeparated,
+            llvm::cl::desc("parts of the search and bounds to leave out"));
+static llvm::cl::opt<bool>
+    ablate("parts", llvm::cl::init(false),
+           llvm::cl::desc("print what each part is worth instead"));
 static llvm::cl::opt<bool> keepOrder("keep-order", llvm::cl::init(false));
 
 static void printRow(StringRef name, int64_t ns, int64_t boundNs,
@@ -57,7 +63,7 @@ static void printRow(StringRef name, int64_t ns, int64_t boundNs,
 }
 
 static void measure(StringRef file, Block &block, CostModel &model,
-                    bool keepsOrder) {
+                    bool keepsOrder, PartTable &parts) {
   CallEffects calls(/*entersBodies=*/true);
   llvm::TimeRecord begin = llvm::TimeRecord::getCurrentTime();
   FailureOr<BlockProblem> built = buildSchedulingProblem(block, model, calls);
@@ -67,26 +73,16 @@ static void measure(StringRef file, Block &block, CostModel &model,
   buildTime -= begin;
   SchedulingProblem &problem = built->problem;
   problem.keepOrderOfStarts = keepsOrder;
+  if (ablate) {
+    parts.add(problem);
+    return;
+  }
 
   begin = llvm::TimeRecord::getCurrentTime();
   SearchOptions options;
   options.maxSteps = steps;
-  for (const std::string &part : without) {
-    bool *isUsed = llvm::StringSwitch<bool *>(part)
-                       .Case("list-rules", &options.useListRules)
-                       .Case("windows", &options.useWindows)
-                       .Case("moves", &options.useMoves)
-                       .Case("exchange", &options.useExchange)
-                       .Case("prices", &options.usePrices)
-                       .Default(nullptr);
-    if (!isUsed) {
-      llvm::errs() << "--without: no part '" << part
-                   << "'; expected list-rules, windows, moves, exchange or "
-                      "prices\n";
-      exit(1);
-    }
-    *isUsed = false;
-  }
+  for (const std::string &part : without)
+    leaveOut(part, options);
   SearchResult result = searchSchedule(problem, options);
   llvm::TimeRecord searchTime = llvm::TimeRecord::getCurrentTime(false);
   searchTime -= begin;
@@ -112,6 +108,13 @@ static void measure(StringRef file, Block &block, CostModel &model,
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   llvm::cl::ParseCommandLineOptions(argc, argv);
+  for (const std::string &part : without)
+    if (SearchOptions options; !leaveOut(part, options)) {
+      llvm::errs() << "--without: no part '" << part << "'; expected one of "
+                   << getPartNames() << "\n";
+      return 1;
+    }
+  PartTable parts(steps);
   DialectRegistry registry;
   mlir::registerAllDialects(registry);
   braid::registerAllDialects(registry);
@@ -131,7 +134,9 @@ int main(int argc, char **argv) {
     for (auto function : module->getOps<func::FuncOp>())
       for (Block *block : findSchedulableBlocks(function))
         measure(file, *block, model,
-                keepOrder || !uniformity.areReachedTogether(*block));
+                keepOrder || !uniformity.areReachedTogether(*block), parts);
   }
+  if (ablate)
+    parts.print("programs");
   return 0;
 }

@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PartTable.h"
 #include "TestProblems/ExhaustiveSearch.h"
 #include "TestProblems/LayeredGraphs.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
@@ -239,79 +240,33 @@ static void printTime() {
 //===----------------------------------------------------------------------===//
 
 static void printParts() {
-  struct Variant {
-    const char *name;
-    SearchOptions options;
+  auto makeProblem = [](unsigned i, unsigned numNodes) {
+    return makeSmallProblem(static_cast<SmallShape>(i % numSmallShapes), i,
+                            numNodes);
   };
-  SearchOptions all, none;
-  none.useListRules = none.useTunedLists = none.useBeam =
-      none.useIteratedLists = none.useExact = none.useWindows = none.useMoves =
-          false;
-  // Fewer than the default, as there are many variants.
-  all.maxSteps = none.maxSteps = 40'000'000;
-  std::vector<Variant> variants = {{"all parts", all}};
-  auto without = [&](const char *name, bool SearchOptions::*part) {
-    SearchOptions options = all;
-    options.*part = false;
-    variants.push_back({name, options});
-  };
-  without("without list rules", &SearchOptions::useListRules);
-  without("without tuned lists", &SearchOptions::useTunedLists);
-  without("without beam search", &SearchOptions::useBeam);
-  without("without iterated lists", &SearchOptions::useIteratedLists);
-  without("without exact search", &SearchOptions::useExact);
-  without("without windows", &SearchOptions::useWindows);
-  without("without moves", &SearchOptions::useMoves);
-  // One part after the other, beginning with the passes and one list schedule.
-  SearchOptions grown = none;
-  auto with = [&](const char *name, bool SearchOptions::*part) {
-    grown.*part = true;
-    variants.push_back({name, grown});
-  };
-  variants.push_back({"passes and one list", none});
-  with("and list rules", &SearchOptions::useListRules);
-  with("and tuned lists", &SearchOptions::useTunedLists);
-  with("and beam search", &SearchOptions::useBeam);
-  with("and iterated lists", &SearchOptions::useIteratedLists);
-  with("and moves", &SearchOptions::useMoves);
-  with("and windows", &SearchOptions::useWindows);
-
-  std::vector<StepOptions> steps;
-  for (const StepOptions &step : getSteps())
-    if (step.numLayers == 64 && step.variationPercent == 30)
-      steps.push_back(step);
-  llvm::outs() << llvm::formatv("{0,-26}{1,22}{2,12}{3,12}{4,14}{5,12}\n", "",
-                                "small: % shortest", "steps: mean", "worst",
-                                "within 1.03", "seconds");
-  for (const Variant &variant : variants) {
-    unsigned shortest = 0, proven = 0;
-    constexpr unsigned numSmall = 210;
-    double begin = getSeconds();
-    for (unsigned i = 0; i != numSmall; ++i) {
-      SchedulingProblem problem = makeSmallProblem(
-          static_cast<SmallShape>(i % numSmallShapes), i, 12 + i % 5);
-      SearchResult result = searchSchedule(problem, variant.options);
-      // All parts together prove what is shortest.
-      shortest += result.makespanNs == searchSchedule(problem).makespanNs;
-      proven += result.optimal;
+  PartTable small(/*maxSteps=*/0);
+  for (unsigned i = 0; i != 210; ++i)
+    small.add(makeProblem(i, 12 + i % 5));
+  small.print("small graphs");
+  // Fewer steps than the default, as there are many parts.
+  for (bool limitMemory : {false, true}) {
+    PartTable medium(/*maxSteps=*/5'000'000);
+    for (unsigned i = 0; i != 42; ++i) {
+      SchedulingProblem problem = makeProblem(i, 70 + 5 * i);
+      if (limitMemory)
+        problem.maxMemory =
+            simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;
+      medium.add(problem);
     }
-    double sum = 0, worst = 0;
-    unsigned within = 0;
-    begin = getSeconds();
-    for (const StepOptions &step : steps) {
-      SchedulingProblem problem = makeTrainingStep(step);
-      SearchResult result = searchSchedule(problem, variant.options);
-      double ratio = double(result.makespanNs) / double(result.lowerBoundNs);
-      sum += ratio;
-      worst = std::max(worst, ratio);
-      within += ratio <= 1.03;
-    }
-    llvm::outs() << llvm::formatv(
-        "{0,-24}{1,18:f1}{2,10:f1}{3,13:f4}{4,9:f4}{5,10}/{6}{7,9:f2}\n",
-        variant.name, 100.0 * shortest / numSmall, 100.0 * proven / numSmall,
-        sum / steps.size(), worst, within, steps.size(), getSeconds() - begin);
-    llvm::outs().flush();
+    medium.print(limitMemory ? "medium graphs with the memory of the program"
+                             : "medium graphs");
   }
+  PartTable steps(/*maxSteps=*/15'000'000);
+  for (const StepOptions &step : getSteps())
+    if (step.numLayers == 64 && step.variationPercent == 30 &&
+        step.numMicroBatches <= 4)
+      steps.add(makeTrainingStep(step));
+  steps.print("training steps");
 }
 
 int main(int argc, char **argv) {

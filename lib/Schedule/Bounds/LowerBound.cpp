@@ -168,7 +168,7 @@ static void raise(LowerBounds &bounds, LowerBoundKind kind, int64_t ns) {
 /// The bounds of a problem but for what contention costs.
 class LowerBoundFinder::GraphBounds {
 public:
-  explicit GraphBounds(const SchedulingProblem &problem);
+  GraphBounds(const SchedulingProblem &problem, const LowerBoundParts &parts);
 
   LowerBounds find(int64_t knownNs, BoundBudget budget) const;
 
@@ -177,6 +177,7 @@ private:
   void findResourceBounds();
 
   const SchedulingProblem &problem;
+  LowerBoundParts parts;
   PrecedenceDag before, after;
   /// By vertex of `before`.
   std::vector<int64_t> heads, tails;
@@ -184,8 +185,9 @@ private:
   LowerBounds basicBounds;
 };
 
-LowerBoundFinder::GraphBounds::GraphBounds(const SchedulingProblem &problem)
-    : problem(problem) {
+LowerBoundFinder::GraphBounds::GraphBounds(const SchedulingProblem &problem,
+                                           const LowerBoundParts &parts)
+    : problem(problem), parts(parts) {
   if (problem.graph.size() == 0)
     return;
   before = buildPrecedenceDag(problem);
@@ -193,7 +195,9 @@ LowerBoundFinder::GraphBounds::GraphBounds(const SchedulingProblem &problem)
   findPathBounds();
   // A refined vertex costs about as much as a longest path.
   constexpr size_t refinedVertices = 400'000;
-  size_t maxRefined = std::max<size_t>(refinedVertices / before.size(), 2);
+  size_t maxRefined = parts.refinedHeads
+                          ? std::max<size_t>(refinedVertices / before.size(), 2)
+                          : 0;
   heads = before.getHeads(maxRefined);
   tails = after.getHeads(maxRefined);
   std::reverse(tails.begin(), tails.end());
@@ -206,6 +210,8 @@ void LowerBoundFinder::GraphBounds::findPathBounds() {
       raise(basicBounds, LowerBoundKind::CriticalPath,
             addNs(path, before.work[vertex]));
 
+  if (!parts.filledPath)
+    return;
   for (int64_t limit : before.getLaneWorks(12)) {
     int64_t sum = 0, longest = 0;
     for (auto [vertex, path] :
@@ -290,6 +296,8 @@ void LowerBoundFinder::GraphBounds::findResourceBounds() {
   }
   raise(basicBounds, LowerBoundKind::Memory, roundDown(memoryNs));
 
+  if (!parts.headTail)
+    return;
   auto getMakespan = [](std::vector<Job> &jobs) {
     llvm::erase_if(jobs, [](const Job &job) { return job.tail < 0; });
     return getPreemptiveMakespan(std::move(jobs));
@@ -309,31 +317,33 @@ LowerBounds LowerBoundFinder::GraphBounds::find(int64_t knownNs,
   LowerBounds bounds = basicBounds;
   if (problem.graph.size() == 0)
     return bounds;
-  std::vector<IdleTime> idleAtBegin =
-      getStreamIdleTimes(problem, before, heads, budget.availabilitySteps);
-  // By vertex of `after`.
-  std::vector<int64_t> headsOfAfter(tails.rbegin(), tails.rend());
-  std::vector<IdleTime> idleAtEnd = getStreamIdleTimes(
-      problem, after, headsOfAfter, budget.availabilitySteps);
-  if (int64_t idle = getMostIdle(idleAtBegin, idleAtEnd, bounds.best()))
-    raise(bounds, LowerBoundKind::Availability,
-          addNs(bounds.get(LowerBoundKind::Stream), idle));
+  if (parts.availability) {
+    std::vector<IdleTime> idleAtBegin =
+        getStreamIdleTimes(problem, before, heads, budget.availabilitySteps);
+    // By vertex of `after`.
+    std::vector<int64_t> headsOfAfter(tails.rbegin(), tails.rend());
+    std::vector<IdleTime> idleAtEnd = getStreamIdleTimes(
+        problem, after, headsOfAfter, budget.availabilitySteps);
+    if (int64_t idle = getMostIdle(idleAtBegin, idleAtEnd, bounds.best()))
+      raise(bounds, LowerBoundKind::Availability,
+            addNs(bounds.get(LowerBoundKind::Stream), idle));
+  }
   if (!problem.carriedAwaits.empty())
     raise(bounds, LowerBoundKind::Cycle,
           getCycleBound(problem, before, heads, tails));
   if (bounds.best() >= knownNs)
     return bounds;
 
-  if (budget.successionVisits != 0)
+  if (parts.succession && budget.successionVisits != 0)
     raise(bounds, LowerBoundKind::Availability,
           getSuccessionBound(before, heads, tails, budget.successionVisits));
   int64_t best = bounds.best();
-  if (problem.carriedAwaits.empty() && budget.phaseVisits != 0)
+  if (parts.phases && problem.carriedAwaits.empty() && budget.phaseVisits != 0)
     if (int64_t phases = getPhaseBound(before, after, best, budget.phaseVisits);
         phases > best)
       raise(bounds, LowerBoundKind::Availability, phases);
   int64_t streamNs = bounds.get(LowerBoundKind::Stream);
-  if (budget.chainPoints != 0)
+  if (parts.twoChains && budget.chainPoints != 0)
     raise(bounds, LowerBoundKind::TwoChains,
           addNs(streamNs, getTwoChainIdle(before, knownNs - streamNs,
                                           budget.chainPoints)));
@@ -354,7 +364,7 @@ int64_t LowerBoundFinder::findContentionBound(int64_t knownNs) const {
   auto getBound = [&](size_t index) {
     const PricedProblem &candidate = priced[index];
     LowerBounds inner =
-        GraphBounds(candidate.problem)
+        GraphBounds(candidate.problem, parts)
             .find(candidate.getBoundOfProblem(knownNs), fullBudget / 2);
     return std::min(candidate.getBound(inner.best()), knownNs);
   };
@@ -379,8 +389,10 @@ int64_t LowerBoundFinder::findContentionBound(int64_t knownNs) const {
   return best;
 }
 
-LowerBoundFinder::LowerBoundFinder(const SchedulingProblem &problem)
-    : problem(problem), graphBounds(std::make_unique<GraphBounds>(problem)) {}
+LowerBoundFinder::LowerBoundFinder(const SchedulingProblem &problem,
+                                   const LowerBoundParts &parts)
+    : problem(problem), parts(parts),
+      graphBounds(std::make_unique<GraphBounds>(problem, parts)) {}
 
 LowerBoundFinder::~LowerBoundFinder() = default;
 
@@ -392,16 +404,16 @@ LowerBounds LowerBoundFinder::find(int64_t knownNs, LowerBoundEffort effort) {
   if (!quickBounds)
     quickBounds = graphBounds->find(knownNs, BoundBudget());
   LowerBounds bounds = *quickBounds;
-  if (!isQuick && bounds.best() < knownNs)
+  if (!isQuick && parts.prices && bounds.best() < knownNs)
     bounds.ns[size_t(LowerBoundKind::Contention)] =
         findContentionBound(knownNs);
   return bounds;
 }
 
 LowerBounds braid::computeLowerBounds(const SchedulingProblem &problem,
-                                      int64_t knownNs,
-                                      LowerBoundEffort effort) {
-  return LowerBoundFinder(problem).find(knownNs, effort);
+                                      int64_t knownNs, LowerBoundEffort effort,
+                                      const LowerBoundParts &parts) {
+  return LowerBoundFinder(problem, parts).find(knownNs, effort);
 }
 
 std::optional<double> braid::getGap(int64_t makespanNs, int64_t lowerBoundNs) {

@@ -29,9 +29,8 @@ braid::searchWithPrices(const SchedulingProblem &problem,
   SearchOptions inner = options;
   inner.maxSteps = std::max<uint64_t>(maxSteps / factors.size(), 1);
   inner.boundEffort = LowerBoundEffort::Quick;
-  // The passes were tried already, and forward and backward lists find next to
-  // nothing where there is a beam.
-  inner.usePasses = inner.useIteratedLists = false;
+  // The passes were tried already.
+  inner.usePasses = false;
   for (PricedProblem &priced : getPricedProblems(problem, factors)) {
     priced.problem.transientBytes = problem.transientBytes;
     priced.problem.buffers = problem.buffers;

@@ -12,7 +12,6 @@
 #include "Construction/CriticalPathScheduler.h"
 #include "Construction/LateWaits.h"
 #include "Construction/ListRules.h"
-#include "Improvement/ComputeExchange.h"
 #include "Improvement/ContentionLocalSearch.h"
 #include "Improvement/ContentionSearch.h"
 #include "Improvement/LocalSearch.h"
@@ -98,7 +97,6 @@ private:
   void tuneListRules();
   void runBeam();
   void runExact();
-  void runIteratedLists();
   void runLocalSearch();
   void improveWithContention();
   bool schedule(ListRule rule, ScheduleOrder &order);
@@ -192,11 +190,14 @@ void Searcher::findFittingOrder() {
   ScheduleOrder order;
   for (MemoryTieBreak tieBreak :
        {MemoryTieBreak::Program, MemoryTieBreak::Latest}) {
+    if (!options.useLeastMemoryLists)
+      break;
     otherSteps += flat.size();
     if (scheduleForMemory(flat, tieBreak, order))
       consider(order, "least memory first");
   }
-  considerUnchecked(scheduleDepthFirst(flat), "depth first");
+  if (options.useDepthFirst)
+    considerUnchecked(scheduleDepthFirst(flat), "depth first");
   if (isFound())
     return;
   // Exact on small graphs.
@@ -220,7 +221,7 @@ void Searcher::findFittingOrder() {
         return;
     }
   }
-  if (!hasResult)
+  if (!hasResult || !options.usePeakWindows)
     return;
   order = result.order;
   lowerPeak(flat, windows, flat.maxMemory, getLeftSteps() / 2, order);
@@ -361,77 +362,17 @@ void Searcher::runExact() {
   }
 }
 
-void Searcher::runIteratedLists() {
-  if (flat.size() < 2)
-    return;
-  // Forward and backward schedules in turn; each puts first what the one before
-  // began last.
-  std::vector<int64_t> priorities = tails, head(flat.size()), backward;
-  ScheduleOrder order;
-  int64_t meanNs = 0;
-  for (int64_t cost : flat.cost)
-    meanNs += cost;
-  meanNs = std::max<int64_t>(meanNs / flat.size(), 1);
-  unsigned failures = 0;
-  std::vector<int64_t> bestPriorities = priorities;
-  while (!isDone() && failures < 40) {
-    if (!schedule({priorities, false, 0}, order))
-      return;
-    int64_t beforeNs = result.makespanNs;
-    bool improved =
-        considerList(order, "forward and backward lists") < beforeNs;
-    if (improved) {
-      failures = 0;
-      bestPriorities = priorities;
-    } else {
-      ++failures;
-    }
-    llvm::ArrayRef<int64_t> begin = scheduler.getBeginNs();
-    if (improved || failures % 4 != 0) {
-      for (unsigned node = 0, end = flat.size(); node != end; ++node)
-        head[node] = begin[node] + flat.cost[node];
-      scheduler.scheduleBackward(head, backward);
-      priorities = backward;
-      continue;
-    }
-    // Stuck: disturb the best.
-    int64_t noise = std::max<int64_t>(meanNs >> 1 << (engine() % 6), 1);
-    priorities = bestPriorities;
-    for (int64_t &priority : priorities)
-      priority += int64_t(engine() % (2 * noise + 1)) - noise;
-  }
-}
-
 void Searcher::improveWithContention() {
-  ComputeExchange exchange(flat);
-  bool exchanges = options.useExchange && exchange.isUseful();
   // Makespans and orders.
   using Start = std::pair<int64_t, ScheduleOrder>;
   std::vector<Start> starts = {{result.makespanNs, result.order}};
-  auto tryExchanged = [&](llvm::ArrayRef<unsigned> order) {
-    ScheduleOrder exchanged = exchange.exchange(order);
-    int64_t makespanNs = consider(exchanged, "exchanged compute");
-    return Start(makespanNs, std::move(exchanged));
-  };
-  if (exchanges) {
-    constexpr size_t mostLists = 12;
-    Start best = {never, {}};
-    ScheduleOrder order;
-    for (size_t i = 0; i != std::min(lists.size(), mostLists); ++i)
-      if (schedule(listRules.getRule(lists[i].second), order))
-        best = std::min(best, tryExchanged(order));
-    starts.push_back(std::move(best));
-  }
   if (options.usePrices && !isDone())
     for (ScheduleOrder &order :
          searchWithPrices(problem, options, getLeftSteps() / 8, otherSteps,
                           searchSchedule)) {
-      Start best = {consider(order, "priced contention"), std::move(order)};
-      if (exchanges)
-        best = std::min(best, tryExchanged(best.second));
-      starts.push_back(std::move(best));
+      int64_t makespanNs = consider(order, "priced contention");
+      starts.emplace_back(makespanNs, std::move(order));
     }
-  otherSteps += exchange.getSteps();
   llvm::erase_if(starts,
                  [](const Start &start) { return start.first == never; });
 
@@ -446,11 +387,12 @@ void Searcher::runLocalSearch() {
   if (flat.size() < 3)
     return;
   if (flat.hasContentionAlone) {
-    improveWithContention();
+    if (options.useContentionWindows || options.useContentionMoves)
+      improveWithContention();
     return;
   }
   if (!flat.hasExactTimes) {
-    if (!options.useMoves)
+    if (!options.usePlayedMoves)
       return;
     ScheduleOrder order = result.order;
     ScheduleEvaluator::Value value = {result.makespanNs, result.peakBytes};
@@ -462,6 +404,8 @@ void Searcher::runLocalSearch() {
     consider(order, "moves");
     return;
   }
+  if (!options.useWindows && !options.useMoves)
+    return;
   LocalSearch local(flat, windows, result.statistics);
   auto improve = [&](llvm::ArrayRef<unsigned> order, uint64_t most) {
     uint64_t before = local.getSteps();
@@ -511,7 +455,8 @@ void Searcher::explainExcess() {
 }
 
 SearchResult Searcher::run() {
-  std::optional<LowerBoundFinder> bounds(std::in_place, problem);
+  std::optional<LowerBoundFinder> bounds(std::in_place, problem,
+                                         options.boundParts);
   result.lowerBoundNs = bounds->find(never, LowerBoundEffort::Quick).best();
   if (options.usePasses) {
     for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
@@ -578,10 +523,8 @@ SearchResult Searcher::run() {
       tuneListRules();
     if (!isDone() && options.useBeam)
       runBeam();
-    if (!isDone() && options.useIteratedLists)
-      runIteratedLists();
   }
-  if (!isDone() && (options.useWindows || options.useMoves))
+  if (!isDone())
     runLocalSearch();
   sinkWaitsOfResult();
   result.statistics.steps = maxSteps - getLeftSteps();

@@ -36,7 +36,7 @@ compareParts(const SchedulingProblem &problem, SearchOptions options,
 inline SearchOptions makeConstructiveOptions(uint64_t maxSteps) {
   SearchOptions options;
   options.maxSteps = maxSteps;
-  options.useIteratedLists = options.useWindows = options.useMoves = false;
+  options.useWindows = options.useMoves = false;
   return options;
 }
 

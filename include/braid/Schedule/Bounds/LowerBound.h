@@ -82,6 +82,21 @@ struct LowerBounds {
   LowerBoundKind bestKind() const;
 };
 
+/// The bounds that take more than sums over nodes. Each can be left out, to
+/// measure what it is worth.
+struct LowerBoundParts {
+  /// Heads and tails that count what a resource does before them.
+  bool refinedHeads = true;
+  bool filledPath = true;
+  bool headTail = true;
+  bool availability = true;
+  bool succession = true;
+  bool phases = true;
+  bool twoChains = true;
+  /// Contention as a price.
+  bool prices = true;
+};
+
 /// How much time bounds may take.
 enum class LowerBoundEffort : uint8_t {
   /// The bounds that are found in one go.
@@ -96,7 +111,8 @@ enum class LowerBoundEffort : uint8_t {
 class LowerBoundFinder {
 public:
   /// `problem` has to outlive this and may not change.
-  explicit LowerBoundFinder(const SchedulingProblem &problem);
+  explicit LowerBoundFinder(const SchedulingProblem &problem,
+                            const LowerBoundParts &parts = {});
   ~LowerBoundFinder();
 
   /// See `computeLowerBounds`, which gives the same.
@@ -109,6 +125,7 @@ private:
   int64_t findContentionBound(int64_t knownNs) const;
 
   const SchedulingProblem &problem;
+  LowerBoundParts parts;
   std::unique_ptr<GraphBounds> graphBounds;
   std::optional<LowerBounds> quickBounds;
 };
@@ -126,7 +143,8 @@ private:
 LowerBounds
 computeLowerBounds(const SchedulingProblem &problem,
                    int64_t knownNs = std::numeric_limits<int64_t>::max(),
-                   LowerBoundEffort effort = LowerBoundEffort::Full);
+                   LowerBoundEffort effort = LowerBoundEffort::Full,
+                   const LowerBoundParts &parts = {});
 
 /// How far a makespan is above what no order can go below: 0.05 is 5 %. None if
 /// the bound is 0, which says nothing.

@@ -40,24 +40,29 @@ struct SearchOptions {
   bool useTunedLists = true;
   /// Orders that are built side by side, for graphs that no exact search takes.
   bool useBeam = true;
-  /// Forward and backward list schedules in turn, each guided by the one
-  /// before, and from random changes of it.
-  bool useIteratedLists = true;
   /// Exact search, for graphs of at most `maxExactNodes`.
   bool useExact = true;
   /// Exact or nearly exact search of windows of the best order.
   bool useWindows = true;
   /// Moves of single nodes along the critical path.
   bool useMoves = true;
-  /// Where ops slow each other down: compute that nothing but compute follows
-  /// changes places.
-  bool useExchange = true;
+  /// The same two where ops slow each other down.
+  bool useContentionWindows = true;
+  bool useContentionMoves = true;
+  /// Moves of single nodes in the body of a loop.
+  bool usePlayedMoves = true;
   /// Where ops slow each other down: searches of problems in which contention
   /// is a price.
   bool usePrices = true;
+  /// Where none of the passes keeps the limit on memory: greedy orders, a depth
+  /// first order, and windows around the peak.
+  bool useLeastMemoryLists = true;
+  bool useDepthFirst = true;
+  bool usePeakWindows = true;
 
   /// The bounds that the search looks for.
   LowerBoundEffort boundEffort = LowerBoundEffort::Full;
+  LowerBoundParts boundParts;
 };
 
 /// Why no order was found that keeps `maxMemory`.

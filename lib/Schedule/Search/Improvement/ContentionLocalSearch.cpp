@@ -343,14 +343,14 @@ void ContentionLocalSearch::improve(const SearchOptions &options,
                             ? 0
                             : workNs / frozen.size() / 16;
   // Windows see what takes several moves; moves reach further.
-  if (options.useWindows && !isDone())
+  if (options.useContentionWindows && !isDone())
     searchWindows(20, 64, targetNs, maxSteps / 20);
-  if (options.useMoves && !isDone())
+  if (options.useContentionMoves && !isDone())
     anneal(toleranceNs, targetNs, maxSteps / 4 * 3, engine);
-  if (options.useWindows && !isDone())
+  if (options.useContentionWindows && !isDone())
     searchWindows(20, 64, targetNs,
-                  options.useMoves ? maxSteps / 20 : getLeft());
-  if (options.useMoves && !isDone())
+                  options.useContentionMoves ? maxSteps / 20 : getLeft());
+  if (options.useContentionMoves && !isDone())
     anneal(toleranceNs / 16, targetNs, getLeft(), engine);
 }
 

@@ -215,7 +215,7 @@ static Improved improve(const SchedulingProblem &problem,
 
 TEST(ContentionLocalSearch, EachPartMakesOrdersShorter) {
   SearchOptions windows, moves;
-  windows.useMoves = moves.useWindows = false;
+  windows.useContentionMoves = moves.useContentionWindows = false;
   for (const SearchOptions &options : {windows, moves}) {
     unsigned shorter = 0;
     for (uint64_t seed = 0; seed != 20; ++seed) {
@@ -355,7 +355,7 @@ TEST(ContentionLocalSearch, StartsThatAreTheSameMayRace) {
 TEST(ContentionLocalSearch, WhatBecomesTheShortestWinsTheRace) {
   // Windows alone make no random choices.
   SearchOptions options;
-  options.useMoves = false;
+  options.useContentionMoves = false;
   unsigned overtaken = 0;
   for (uint64_t seed = 0; seed != 20; ++seed) {
     SCOPED_TRACE(seed);
