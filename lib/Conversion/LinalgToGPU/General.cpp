@@ -302,12 +302,11 @@ LogicalResult braid::kernels::checkGeneral(linalg::LinalgOp op) {
       return op->emitOpError()
              << "has no kernel: a value of type " << value.getType()
              << ", which its body reads from outside, " << fault;
-  // Numbers of elements and bytes are computed without overflow then.
   std::optional<int64_t> iterations = 1;
   for (int64_t size : op.getStaticLoopRanges())
     if (!ShapedType::isDynamic(size) &&
         (!(iterations = llvm::checkedMul(*iterations, size)) ||
-         *iterations >= int64_t(1) << 47))
+         *iterations >= kMostIterations))
       return op->emitOpError(
           "has no kernel: it runs more than 2^47 iterations");
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();

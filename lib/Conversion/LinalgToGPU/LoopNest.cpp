@@ -10,6 +10,7 @@
 
 #include "BufferAddress.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace braid::kernels;
@@ -202,6 +203,12 @@ std::optional<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op) {
     nest.isReduction.push_back(iterators[dimension] ==
                                utils::IteratorType::reduction);
   }
+  // Numbers of elements and bytes are computed without overflow then.
+  std::optional<int64_t> iterations = 1;
+  for (int64_t size : nest.sizes)
+    if (!(iterations = llvm::checkedMul(*iterations, size)) ||
+        *iterations >= kMostIterations)
+      return std::nullopt;
   for (Access *access : nest.getAccesses()) {
     SmallVector<int64_t> strides;
     for (unsigned dimension : kept)

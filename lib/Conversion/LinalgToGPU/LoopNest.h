@@ -27,6 +27,9 @@ struct Access {
   int64_t getStride(unsigned loop) const { return strides[loop]; }
 };
 
+/// Kernels run less iterations than this.
+constexpr int64_t kMostIterations = int64_t(1) << 47;
+
 /// A linalg op on buffers as loops of constant sizes. Loops of one iteration
 /// are dropped.
 struct LoopNest {
@@ -71,7 +74,7 @@ struct LoopNest {
 
 /// The loops of `op`, a linalg op on buffers with one block; none where sizes
 /// or strides are not constant, elements have a type that kernels cannot
-/// access, or a map is not linear.
+/// access, a map is not linear, or iterations are kMostIterations or more.
 std::optional<LoopNest> getLoopNest(mlir::linalg::LinalgOp op);
 
 } // namespace braid::kernels
