@@ -70,11 +70,7 @@ bool readsDynamicBuffer(linalg::LinalgOp op) {
 /// The loops of `op`, if it has a kernel that is made for its sizes; null if it
 /// gets the general one.
 std::optional<LoopNest> getConstantNest(linalg::LinalgOp op) {
-  if (readsDynamicBuffer(op) ||
-      llvm::any_of(getCaptured(*op.getBlock()), [](Value value) {
-        return !isa<MemRefType>(value.getType()) &&
-               getByteSize(value.getType()) == 0;
-      }))
+  if (readsDynamicBuffer(op))
     return std::nullopt;
   return getLoopNest(op);
 }

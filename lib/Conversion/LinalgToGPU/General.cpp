@@ -16,7 +16,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace braid::kernels;
@@ -256,16 +255,17 @@ void GeneralKernel::emit() {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(host, value);
   };
-  Value blocks = constant(kBlockSize - 1), product = constant(1);
+  Value numThreads = constant(1);
   for (unsigned loop : parallel) {
     const Number &size = sizes[loop];
-    product =
-        arith::MulIOp::create(host, product,
+    numThreads =
+        arith::MulIOp::create(host, numThreads,
                               size.constant ? constant(*size.constant)
                                             : launchOperands[size.argument]);
   }
-  blocks = arith::DivUIOp::create(
-      host, arith::AddIOp::create(host, product, blocks), constant(kBlockSize));
+  Value roundedUp =
+      arith::AddIOp::create(host, numThreads, constant(kBlockSize - 1));
+  Value blocks = arith::DivUIOp::create(host, roundedUp, constant(kBlockSize));
   Value one = constant(1);
   gpu::LaunchFuncOp::create(host, kernel, gpu::KernelDim3{blocks, one, one},
                             gpu::KernelDim3{constant(kBlockSize), one, one},
@@ -302,13 +302,8 @@ LogicalResult braid::kernels::checkGeneral(linalg::LinalgOp op) {
       return op->emitOpError()
              << "has no kernel: a value of type " << value.getType()
              << ", which its body reads from outside, " << fault;
-  std::optional<int64_t> iterations = 1;
-  for (int64_t size : op.getStaticLoopRanges())
-    if (!ShapedType::isDynamic(size) &&
-        (!(iterations = llvm::checkedMul(*iterations, size)) ||
-         *iterations >= kMostIterations))
-      return op->emitOpError(
-          "has no kernel: it runs more than 2^47 iterations");
+  if (hasTooManyIterations(op.getStaticLoopRanges()))
+    return op->emitOpError("has no kernel: it runs more than 2^47 iterations");
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   for (OpOperand &output : op.getDpsInitsMutable()) {
     AffineMap map = op.getMatchingIndexingMap(&output);

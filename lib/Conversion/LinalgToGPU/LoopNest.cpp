@@ -15,6 +15,16 @@
 using namespace mlir;
 using namespace braid::kernels;
 
+bool braid::kernels::hasTooManyIterations(ArrayRef<int64_t> sizes) {
+  std::optional<int64_t> iterations = 1;
+  for (int64_t size : sizes)
+    if (!ShapedType::isDynamic(size) &&
+        (!(iterations = llvm::checkedMul(*iterations, size)) ||
+         *iterations >= kMostIterations))
+      return true;
+  return false;
+}
+
 int64_t LoopNest::getNumIterations() const {
   int64_t product = 1;
   for (int64_t size : sizes)
@@ -204,11 +214,8 @@ std::optional<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op) {
                                utils::IteratorType::reduction);
   }
   // Numbers of elements and bytes are computed without overflow then.
-  std::optional<int64_t> iterations = 1;
-  for (int64_t size : nest.sizes)
-    if (!(iterations = llvm::checkedMul(*iterations, size)) ||
-        *iterations >= kMostIterations)
-      return std::nullopt;
+  if (hasTooManyIterations(nest.sizes))
+    return std::nullopt;
   for (Access *access : nest.getAccesses()) {
     SmallVector<int64_t> strides;
     for (unsigned dimension : kept)

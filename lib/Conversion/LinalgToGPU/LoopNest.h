@@ -30,6 +30,10 @@ struct Access {
 /// Kernels run less iterations than this.
 constexpr int64_t kMostIterations = int64_t(1) << 47;
 
+/// True if loops of `sizes` run kMostIterations or more. Dynamic sizes do not
+/// count.
+bool hasTooManyIterations(llvm::ArrayRef<int64_t> sizes);
+
 /// A linalg op on buffers as loops of constant sizes. Loops of one iteration
 /// are dropped.
 struct LoopNest {
