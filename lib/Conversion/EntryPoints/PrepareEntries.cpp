@@ -28,8 +28,8 @@ using namespace braid;
 
 namespace {
 
-/// 8-bit floats travel and are reduced by the runtime; nothing computes with
-/// them here.
+/// Checks that no op computes with 8-bit floats. The runtime moves and reduces
+/// them, but the host has no arithmetic for them.
 LogicalResult checkNoSmallFloats(ModuleOp module) {
   auto isSmall = [](Type type) {
     return isa<Float8E4M3FNType, Float8E5M2Type>(type);
@@ -87,8 +87,9 @@ DictionaryAttr describe(Builder &builder, const Twine &name, Type type,
   return builder.getDictionaryAttr(attributes);
 }
 
-/// Gives the calls of public function `function` a private function of the same
-/// body, so that the entry point can get a signature of its own.
+/// Moves the body of the public function `function`, which the program also
+/// calls, to a private function, so that the entry point can get a signature of
+/// its own.
 void separateBody(func::FuncOp function, SymbolTable &symbols) {
   auto body = cast<func::FuncOp>(function->clone());
   body.setPrivate();
@@ -98,7 +99,7 @@ void separateBody(func::FuncOp function, SymbolTable &symbols) {
       function.getNameAttr(), body.getNameAttr(), function->getParentOp());
   for (unsigned index = 0; index < body.getNumArguments(); ++index)
     body.removeArgAttr(index, comm::CommDialect::kDonatedAttrName);
-  // The entry calls the body like everyone else.
+  // The entry point calls the private function, too.
   Region old;
   old.takeBody(function.getBody());
   Block *entry = function.addEntryBlock();
@@ -108,8 +109,8 @@ void separateBody(func::FuncOp function, SymbolTable &symbols) {
   func::ReturnOp::create(builder, function.getLoc(), call.getResults());
 }
 
-/// Makes `output` hold what `value` would be returned as: by computing it
-/// there, or by a copy before `exit`.
+/// Writes the result `value` to `output`: replaces the allocation of `value` by
+/// `output`, or copies `value` before `exit`.
 void writeToOutput(func::FuncOp function, Value value, BlockArgument output,
                    Operation *exit, bool isOnlyExit) {
   auto allocation = value.getDefiningOp<memref::AllocOp>();
@@ -172,8 +173,8 @@ LogicalResult prepare(func::FuncOp function) {
   return success();
 }
 
-/// Checks the numbers of dimensions. A pattern of the gpu dialect, which
-/// canonicalization runs where kernels are made, reads beyond the shape.
+/// Checks the dimensions of `memref.dim`. A canonicalization pattern of the gpu
+/// dialect would access a dimension out of range beyond the shape.
 LogicalResult checkDimensions(ModuleOp module) {
   WalkResult result = module.walk([](memref::DimOp dim) {
     std::optional<int64_t> index = dim.getConstantIndex();
@@ -194,14 +195,13 @@ struct PrepareEntriesPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (target == "host") {
+    if (target == KernelTarget::Host) {
       if (failed(checkNoSmallFloats(module)))
         return signalPassFailure();
     } else {
       if (failed(checkDimensions(module)))
         return signalPassFailure();
-      module->setAttr(kTargetAttrName,
-                      StringAttr::get(&getContext(), target.getValue()));
+      module->setAttr(kTargetAttrName, StringAttr::get(&getContext(), "cuda"));
     }
     SymbolTable symbols(module);
     llvm::DenseSet<StringAttr> called;
