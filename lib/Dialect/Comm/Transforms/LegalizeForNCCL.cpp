@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Comm/Transforms/TensorBuilders.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -14,8 +15,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include <functional>
 
 namespace braid::comm {
@@ -28,9 +27,9 @@ using namespace braid::comm;
 
 namespace {
 
-/// The largest group whose members gather all operands of a bitwise reduction.
-/// A ring moves the operand once for each other member then, and 16 times for
-/// bits that are reduced as bytes, however many members there are.
+/// The size of the largest group whose members gather all operands of a bitwise
+/// reduction. Gathering moves the operand once for each other member. Reducing
+/// the bits as bytes moves 16 times the bytes of the operand in any group.
 constexpr int64_t kMostGathered = 16;
 
 bool isBitwise(std::optional<ReductionKind> reduction) {
@@ -38,188 +37,10 @@ bool isBitwise(std::optional<ReductionKind> reduction) {
          reduction == ReductionKind::bxor;
 }
 
-RankedTensorType getTensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
-//===----------------------------------------------------------------------===//
-// Ops on whole tensors
-//===----------------------------------------------------------------------===//
-
-/// Computes each element of a tensor of `element` from that of `input`.
-Value map(ImplicitLocOpBuilder &b, Value input, Type element,
-          function_ref<Value(ImplicitLocOpBuilder &, Value)> body) {
-  RankedTensorType type = getTensorType(input);
-  Value empty = tensor::EmptyOp::create(
-      b, tensor::getMixedSizes(b, b.getLoc(), input), element);
-  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                             utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, empty.getType(), input, empty,
-             ArrayRef<AffineMap>{identity, identity}, iterators,
-             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-               ImplicitLocOpBuilder inner(loc, builder);
-               linalg::YieldOp::create(inner, body(inner, arguments[0]));
-             })
-      .getResult(0);
-}
-
-/// The size of dimension `dim` of `input`.
-OpFoldResult getSize(ImplicitLocOpBuilder &b, Value input, int64_t dim) {
-  return tensor::getMixedSize(b, b.getLoc(), input, dim);
-}
-
-/// Splits dimension `dim` of `input` into `count` and the rest.
-Value splitDim(ImplicitLocOpBuilder &b, Value input, int64_t dim,
-               OpFoldResult count) {
-  RankedTensorType type = getTensorType(input);
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), input);
-  AffineExpr whole = b.getAffineSymbolExpr(0), parts = b.getAffineSymbolExpr(1);
-  sizes[dim] = affine::makeComposedFoldedAffineApply(
-      b, b.getLoc(), whole.floorDiv(parts), {sizes[dim], count});
-  sizes.insert(sizes.begin() + dim, count);
-  SmallVector<int64_t> shape;
-  for (OpFoldResult size : sizes)
-    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-  // A size that is known is not known to be a multiple of another.
-  if (!type.isDynamicDim(dim) &&
-      llvm::is_contained(ArrayRef(shape).slice(dim, 2), ShapedType::kDynamic)) {
-    SmallVector<int64_t> unknown(type.getShape());
-    unknown[dim] = ShapedType::kDynamic;
-    input = tensor::CastOp::create(
-        b, RankedTensorType::get(unknown, type.getElementType()), input);
-  }
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t index = 0, next = 0; index < type.getRank(); ++index) {
-    groups.push_back({next++});
-    if (index == dim)
-      groups.back().push_back(next++);
-  }
-  return tensor::ExpandShapeOp::create(
-      b, RankedTensorType::get(shape, type.getElementType()), input, groups,
-      sizes);
-}
-
-/// Joins dimensions `dim` and `dim` + 1 of `input`.
-Value joinDims(ImplicitLocOpBuilder &b, Value input, int64_t dim) {
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t index = 0; index < getTensorType(input).getRank(); ++index)
-    if (index == dim + 1)
-      groups.back().push_back(index);
-    else
-      groups.push_back({index});
-  return tensor::CollapseShapeOp::create(b, input, groups);
-}
-
-/// Moves dimension `from` of `input` to place `to`.
-Value moveDim(ImplicitLocOpBuilder &b, Value input, int64_t from, int64_t to) {
-  RankedTensorType type = getTensorType(input);
-  auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-  permutation.erase(permutation.begin() + from);
-  permutation.insert(permutation.begin() + to, from);
-  SmallVector<OpFoldResult> sizes;
-  for (int64_t dim : permutation)
-    sizes.push_back(getSize(b, input, dim));
-  Value empty = tensor::EmptyOp::create(b, sizes, type.getElementType());
-  return linalg::TransposeOp::create(b, input, empty, permutation)
-      ->getResult(0);
-}
-
-/// An empty tensor like one part of `input` along dimension 0.
-Value createPartOf(ImplicitLocOpBuilder &b, Value input, Type element) {
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), input);
-  return tensor::EmptyOp::create(b, ArrayRef(sizes).drop_front(), element);
-}
-
-/// The bits of `input` as bytes, those of each number along a new dimension 0.
-Value unpackBits(ImplicitLocOpBuilder &b, Value input) {
-  RankedTensorType type = getTensorType(input);
-  Type element = type.getElementType(), byte = b.getI8Type();
-  unsigned width = type.getElementTypeBitWidth();
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), input);
-  sizes.insert(sizes.begin(), b.getIndexAttr(width));
-  Value empty = tensor::EmptyOp::create(b, sizes, byte);
-  AffineMap all = b.getMultiDimIdentityMap(sizes.size());
-  SmallVector<utils::IteratorType> iterators(sizes.size(),
-                                             utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, empty.getType(), input, empty,
-             ArrayRef<AffineMap>{all.dropResult(0), all}, iterators,
-             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-               ImplicitLocOpBuilder inner(loc, builder);
-               Value place = linalg::IndexOp::create(inner, 0);
-               place = arith::IndexCastOp::create(inner, element, place);
-               Value bit = arith::ShRUIOp::create(inner, arguments[0], place);
-               if (width > 1)
-                 bit = arith::TruncIOp::create(inner, inner.getI1Type(), bit);
-               bit = arith::ExtUIOp::create(inner, byte, bit);
-               linalg::YieldOp::create(inner, bit);
-             })
-      .getResult(0);
-}
-
-/// Makes numbers of `element` of the lowest bits of the bytes along dimension 0
-/// of `input`.
-Value packBits(ImplicitLocOpBuilder &b, Value input, IntegerType element) {
-  RankedTensorType type = getTensorType(input);
-  Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(element, 0));
-  Value empty = createPartOf(b, input, element);
-  Value init = linalg::FillOp::create(b, zero, empty).getResult(0);
-  AffineMap all = b.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                             utils::IteratorType::parallel);
-  iterators.front() = utils::IteratorType::reduction;
-  return linalg::GenericOp::create(
-             b, init.getType(), input, init,
-             ArrayRef<AffineMap>{all, all.dropResult(0)}, iterators,
-             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-               ImplicitLocOpBuilder inner(loc, builder);
-               Value bit = arith::TruncIOp::create(inner, inner.getI1Type(),
-                                                   arguments[0]);
-               if (element.getWidth() > 1)
-                 bit = arith::ExtUIOp::create(inner, element, bit);
-               Value place = linalg::IndexOp::create(inner, 0);
-               place = arith::IndexCastOp::create(inner, element, place);
-               bit = arith::ShLIOp::create(inner, bit, place);
-               linalg::YieldOp::create(inner, Value(arith::OrIOp::create(
-                                                  inner, arguments[1], bit)));
-             })
-      .getResult(0);
-}
-
-/// Combines the parts of `input` along dimension 0 bit by bit.
-Value reduceBits(ImplicitLocOpBuilder &b, Value input, ReductionKind kind) {
-  RankedTensorType type = getTensorType(input);
-  auto element = cast<IntegerType>(type.getElementType());
-  APInt neutral = kind == ReductionKind::band
-                      ? APInt::getAllOnes(element.getWidth())
-                      : APInt::getZero(element.getWidth());
-  Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(element, neutral));
-  Value empty = createPartOf(b, input, element);
-  Value init = linalg::FillOp::create(b, zero, empty).getResult(0);
-  return linalg::ReduceOp::create(
-             b, input, init, ArrayRef<int64_t>{0},
-             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-               Value x = arguments[1], y = arguments[0], result;
-               if (kind == ReductionKind::band)
-                 result = arith::AndIOp::create(builder, loc, x, y);
-               else if (kind == ReductionKind::bor)
-                 result = arith::OrIOp::create(builder, loc, x, y);
-               else
-                 result = arith::XOrIOp::create(builder, loc, x, y);
-               linalg::YieldOp::create(builder, loc, result);
-             })
-      ->getResult(0);
-}
-
-//===----------------------------------------------------------------------===//
-// One start
-//===----------------------------------------------------------------------===//
-
-/// What is left to do with a value after its wait.
+/// The compute on a value after its wait.
 using Finish = std::function<Value(ImplicitLocOpBuilder &, Value)>;
 
+/// Replaces one start that NCCL does not support.
 class Legalizer {
 public:
   explicit Legalizer(CollectiveOpInterface op)
@@ -267,33 +88,31 @@ bool Legalizer::isLegal() {
   });
 }
 
-/// Checks what all rewrites ask for.
+/// Checks the preconditions of all rewrites.
 LogicalResult Legalizer::check() {
   auto expect = [&](const Twine &expected) {
     return op->emitOpError()
-           << "is none that NCCL has, and can be computed by others only "
-              "where "
-           << expected;
+           << "is not supported by NCCL, expected " << expected
+           << " so that other collectives can replace it";
   };
   if (start.isBufferForm())
-    return expect("it is on tensors");
+    return expect("tensors");
   for (Value token : start.getTokens())
     if (!llvm::all_of(token.getUsers(), llvm::IsaPred<WaitOp>))
-      return expect("each of its tokens goes to waits alone, not to loops, "
-                    "branches or calls");
+      return expect("waits as the only users of its tokens");
   if (reduction == ReductionKind::avg) {
     auto isInteger = [](Value source) {
       return isa<IntegerType>(getElementTypeOrSelf(source.getType()));
     };
     if (!llvm::all_of(start.getSources(), isInteger) &&
         llvm::any_of(start.getSources(), isInteger))
-      return expect("integers and other numbers are in starts of their own");
+      return expect("integers and floats in different starts");
   }
   return success();
 }
 
-/// The number of members of the op's group, if the group or the op's shapes say
-/// so.
+/// The number of members of the op's group, if the group or the op's shapes
+/// give the number.
 std::optional<int64_t> Legalizer::getConstantGroupSize() {
   if (auto size = lookupGroup(op, op.getGroupAttr()).getStaticSize())
     return size;
@@ -318,9 +137,9 @@ OpFoldResult Legalizer::getGroupSize() {
   return SizeOp::create(b, b.getIndexType(), op.getGroupAttr()).getResult();
 }
 
-/// Reduces the bits as bytes, whatever the size of the group is.
+/// Reduces the bits as bytes, for a group of any size.
 void Legalizer::reduceUnpackedBits(Value &source, Finish &finish) {
-  // The lowest bit of a sum is right even where the sum overflows.
+  // The lowest bit of a sum is correct even if the sum overflows.
   newReduction = reduction == ReductionKind::band  ? ReductionKind::min
                  : reduction == ReductionKind::bor ? ReductionKind::max
                                                    : ReductionKind::sum;
@@ -331,13 +150,13 @@ void Legalizer::reduceUnpackedBits(Value &source, Finish &finish) {
   };
 }
 
-/// Makes the operands of all members meet, to be combined after the wait.
+/// Gathers the operands of all members and reduces them after the wait.
 void Legalizer::gatherBits(Value &source, Finish &finish) {
   ReductionKind kind = *reduction;
   RankedTensorType type = getTensorType(source);
   CollectiveKind original = op.getCollectiveKind();
   if (original == CollectiveKind::reduce_scatter) {
-    // Each member gets the parts that it has to combine.
+    // Each member receives the parts that it reduces.
     OpFoldResult count = getGroupSize();
     newKind = CollectiveKind::all_to_all;
     finish = [=](ImplicitLocOpBuilder &b, Value value) {
@@ -379,7 +198,8 @@ void Legalizer::gatherBits(Value &source, Finish &finish) {
   };
 }
 
-/// Converts elements to a type that NCCL reduces, and back.
+/// Converts the elements of `source` to a type that NCCL reduces, and the
+/// elements of the result back.
 void Legalizer::prepareElements(Value &source, Finish &finish) {
   Type element = getTensorType(source).getElementType();
   auto integer = dyn_cast<IntegerType>(element);
@@ -388,16 +208,17 @@ void Legalizer::prepareElements(Value &source, Finish &finish) {
   if (isAverage)
     newReduction = ReductionKind::sum;
   if (isWidened)
-    source = map(b, source, b.getI32Type(),
-                 [](ImplicitLocOpBuilder &b, Value value) -> Value {
-                   return arith::ExtSIOp::create(b, b.getI32Type(), value);
-                 });
+    source =
+        mapElements(b, source, b.getI32Type(),
+                    [](ImplicitLocOpBuilder &b, Value value) -> Value {
+                      return arith::ExtSIOp::create(b, b.getI32Type(), value);
+                    });
   if (isa<ComplexType>(element) && reduction == ReductionKind::premul_sum) {
     Value scale = op->getOperand(0);
-    source = map(b, source, element,
-                 [&](ImplicitLocOpBuilder &b, Value value) -> Value {
-                   return complex::MulOp::create(b, scale, value);
-                 });
+    source = mapElements(b, source, element,
+                         [&](ImplicitLocOpBuilder &b, Value value) -> Value {
+                           return complex::MulOp::create(b, scale, value);
+                         });
     newReduction = ReductionKind::sum;
     newScale = Value();
     return;
@@ -410,19 +231,19 @@ void Legalizer::prepareElements(Value &source, Finish &finish) {
     if (isAverage)
       size = arith::IndexCastOp::create(
           b, integer, SizeOp::create(b, b.getIndexType(), group));
-    return map(b, value, element,
-               [&](ImplicitLocOpBuilder &b, Value value) -> Value {
-                 if (isWidened)
-                   value = arith::TruncIOp::create(b, integer, value);
-                 if (isAverage)
-                   value = arith::DivSIOp::create(b, value, size);
-                 return value;
-               });
+    return mapElements(b, value, element,
+                       [&](ImplicitLocOpBuilder &b, Value value) -> Value {
+                         if (isWidened)
+                           value = arith::TruncIOp::create(b, integer, value);
+                         if (isAverage)
+                           value = arith::DivSIOp::create(b, value, size);
+                         return value;
+                       });
   };
 }
 
-/// Makes `source` what the new start takes, and `finish` what turns its value
-/// into one of the op's.
+/// Replaces `source` by the operand of the new start, and sets `finish`, which
+/// computes the value of the op from the value of the new start.
 void Legalizer::prepare(Value &source, Finish &finish) {
   int64_t dim = op.getSplitDim();
   if (op.getCollectiveKind() == CollectiveKind::all_gather) {
@@ -470,8 +291,8 @@ Operation *Legalizer::createStart(ArrayRef<Value> sources,
   }
 }
 
-/// The type of what the new start makes of `source`, where the op made
-/// `original` of its operand.
+/// The type of the value of the new start for the operand `source`. `original`
+/// is the type of the op's value.
 RankedTensorType Legalizer::getResultType(Value source,
                                           RankedTensorType original) {
   RankedTensorType type = getTensorType(source);
@@ -520,7 +341,7 @@ LogicalResult Legalizer::legalize() {
   newReduction = reduction;
   if (reduction == ReductionKind::premul_sum)
     newScale = op->getOperand(0);
-  // Elements of one bit are smallest, largest and sums of bytes.
+  // On i1, `band` is `min` and `bor` is `max`.
   bool isBit = isBitwise(reduction) &&
                llvm::all_of(start.getSources(), [](Value source) {
                  return getElementTypeOrSelf(source.getType()).isInteger(1);
