@@ -24,15 +24,15 @@ namespace json = llvm::json;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A field with a number that need not be whole.
+/// A field with a real number.
 struct RealField {
   llvm::StringLiteral name;
   double &(*get)(Hardware &);
-  /// Zero is a figure too, not only what is above.
+  /// True if the number may be zero.
   bool mayBeZero;
 };
 
-/// A field with a whole number.
+/// A field with an integer.
 struct IntegerField {
   llvm::StringLiteral name;
   int64_t &(*get)(Hardware &);
@@ -118,12 +118,12 @@ namespace {
 /// Reads the fields of one object into a machine.
 class ObjectReader {
 public:
-  /// `parent` is the field that holds `object`; empty for the file itself.
+  /// `parent` is the field with the value `object`; empty for the whole file.
   ObjectReader(const StrictJson &file, const json::Object &object,
                llvm::StringRef parent, bool hasBase)
       : file(file), object(object), parent(parent), hasBase(hasBase) {}
 
-  /// An error at the value of the field `name`, which has to be there.
+  /// An error at the value of the field `name`, which must exist.
   llvm::Error makeFieldError(llvm::StringRef name,
                              const llvm::Twine &expected) const {
     return file.makeError(getPath(name), "found " +
@@ -242,7 +242,7 @@ public:
     return makeFieldError(name, "an object");
   }
 
-  /// An error if there is a field that nobody has asked for.
+  /// An error if there is a field that was not read.
   llvm::Error finish() const {
     llvm::SmallVector<llvm::StringRef> unknown;
     for (const auto &[key, value] : object)
@@ -273,7 +273,7 @@ private:
     return path;
   }
 
-  /// The name of a field as messages show it.
+  /// The name of a field in messages.
   std::string quote(llvm::StringRef name) const {
     return "\"" + (parent.empty() ? "" : parent.str() + ".") + name.str() +
            "\"";
@@ -304,7 +304,7 @@ static llvm::Error readPeaks(ObjectReader &parent, const StrictJson &file,
 
 static llvm::Error readNccl(ObjectReader &parent, const StrictJson &file,
                             Hardware &hardware) {
-  // Without them there is no NCCL, unless the base has it.
+  // Without this field the machine has no NCCL, unless the base has it.
   llvm::StringRef name = "nccl";
   llvm::Expected<const json::Object *> object =
       parent.readObject(name, /*isOptional=*/true);
@@ -327,7 +327,7 @@ static llvm::Error readNccl(ObjectReader &parent, const StrictJson &file,
   return reader.finish();
 }
 
-/// What no single field can tell.
+/// Checks conditions on several fields.
 static llvm::Error checkConsistency(const StrictJson &file,
                                     const Hardware &hardware) {
   const NcclFigures &nccl = hardware.nccl;

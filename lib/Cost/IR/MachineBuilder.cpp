@@ -1,4 +1,4 @@
-//===- MachineBuilder.cpp - The machine that a program runs on ------------===//
+//===- MachineBuilder.cpp - Build the machine of a simulation -------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,7 +19,7 @@ MachineModel braid::buildMachine(OpCostModel &model,
     return machine;
   machine.multiprocessors = static_cast<int32_t>(hardware.multiprocessors);
   machine.launchNs = hardware.launchNs;
-  // Bytes per second and per ns.
+  // Converts bytes per second to bytes per ns.
   constexpr double nsPerSecond = 1e9;
   machine.memoryBandwidth = hardware.memoryBandwidth / nsPerSecond;
   enum { IntraNode, InterNode };

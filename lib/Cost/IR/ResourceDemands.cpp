@@ -1,4 +1,4 @@
-//===- ResourceDemands.cpp - What an op takes of the machine --------------===//
+//===- ResourceDemands.cpp - Resource demands of an op --------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,10 +13,11 @@
 using namespace braid;
 using namespace mlir;
 
-/// Bytes of device memory that a kernel of NCCL reads and writes for each byte
-/// that it sends: 2 to 3, as an A100 shows that slows a matrix product from
-/// 1.18 to 2.08 ms beside a collective (github.com/NVIDIA/nccl/issues/1428). A
-/// step of a ring reads what it got and its own part, and writes what came.
+/// The bytes of device memory that a kernel of NCCL reads and writes for each
+/// byte that it sends. A step of a ring reads the received and its own data,
+/// and writes the result. A measurement on an A100 suggests 2 to 3 bytes: a
+/// collective slows a matrix product from 1.18 to 2.08 ms
+/// (github.com/NVIDIA/nccl/issues/1428).
 static constexpr double memoryBytesPerLinkByte = 2.5;
 
 static int64_t clampBytes(double bytes) {
