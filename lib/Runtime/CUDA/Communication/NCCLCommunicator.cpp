@@ -1,4 +1,4 @@
-//===- NCCLCommunicator.cpp - A member of a communicator of NCCL's --------===//
+//===- NCCLCommunicator.cpp - A member of an NCCL communicator ------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -199,8 +199,8 @@ std::unique_ptr<EngineRequest> NCCLCommunicator::start(Operation operation) {
 //===----------------------------------------------------------------------===//
 
 // Messages that a rank starts without a wait in between are issued together, in
-// one group of NCCL's: one alone would wait in its stream for a peer that has
-// started another one first.
+// one NCCL group. A single message would wait in its stream for a peer that has
+// started another message first.
 
 void NCCLCommunicator::meetMessage(const Flight &flight) {
   const Operation &operation = flight.call->operation;
@@ -285,7 +285,7 @@ void NCCLCommunicator::wait(EngineRequest &base) {
       driver.streamWaitEvent(rank.gpu().stream, request.flight->end, 0),
       "cuStreamWaitEvent");
   rank.markAwaited(*request.flight);
-  // Host times. `measure` replaces them by the device's where there is a trace.
+  // Host times. With a trace, `measure` replaces them by times of the device.
   request.beginNs = request.flight->startedNs;
   request.endNs = rank.engine.environment.now();
 }
