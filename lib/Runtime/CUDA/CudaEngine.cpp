@@ -262,6 +262,14 @@ void CudaEngine::fail(const Failure &failure) {
   post(Failed, failure.encode());
 }
 
+void CudaEngine::awaitFailureOfPeer() {
+  if (!launch.hasLauncher() || size == 1)
+    return;
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait_for(lock, std::chrono::seconds(1),
+                   [&]() { return hasFailed(); });
+}
+
 void CudaEngine::failDisagreement(const Rendezvous &rendezvous,
                                   int64_t sequence) {
   Statuses statuses;

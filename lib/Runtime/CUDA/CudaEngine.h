@@ -82,6 +82,10 @@ public:
   cuda::Failure failure() const;
   /// Ends the world in all processes. Only the first failure is kept.
   void fail(const cuda::Failure &failure);
+  /// Waits at most a second for the world to fail, where a process may have
+  /// ended: NCCL reports the end of a peer as an error of its own, often before
+  /// the connection to the peer is closed.
+  void awaitFailureOfPeer();
   /// The same where local members have started different collectives.
   void failDisagreement(const cuda::Rendezvous &rendezvous, int64_t sequence);
 

@@ -384,13 +384,17 @@ void Legalizer::prepareElements(Value &source, Finish &finish) {
   Type element = getTensorType(source).getElementType();
   auto integer = dyn_cast<IntegerType>(element);
   bool isAverage = integer && reduction == ReductionKind::avg;
-  bool isWidened = element.isInteger(16);
   if (isAverage)
     newReduction = ReductionKind::sum;
+  // An average sums in 64 bits. NCCL reduces no i16.
+  IntegerType wide = isAverage               ? b.getI64Type()
+                     : element.isInteger(16) ? b.getI32Type()
+                                             : integer;
+  bool isWidened = wide != integer;
   if (isWidened)
-    source = map(b, source, b.getI32Type(),
-                 [](ImplicitLocOpBuilder &b, Value value) -> Value {
-                   return arith::ExtSIOp::create(b, b.getI32Type(), value);
+    source = map(b, source, wide,
+                 [&](ImplicitLocOpBuilder &b, Value value) -> Value {
+                   return arith::ExtSIOp::create(b, wide, value);
                  });
   if (isa<ComplexType>(element) && reduction == ReductionKind::premul_sum) {
     Value scale = op->getOperand(0);
@@ -409,13 +413,13 @@ void Legalizer::prepareElements(Value &source, Finish &finish) {
     Value size;
     if (isAverage)
       size = arith::IndexCastOp::create(
-          b, integer, SizeOp::create(b, b.getIndexType(), group));
+          b, wide, SizeOp::create(b, b.getIndexType(), group));
     return map(b, value, element,
                [&](ImplicitLocOpBuilder &b, Value value) -> Value {
-                 if (isWidened)
-                   value = arith::TruncIOp::create(b, integer, value);
                  if (isAverage)
                    value = arith::DivSIOp::create(b, value, size);
+                 if (isWidened)
+                   value = arith::TruncIOp::create(b, integer, value);
                  return value;
                });
   };

@@ -106,6 +106,10 @@ void NCCLCommunicator::settle(Lane &lane, nccl::Result result,
                   lane.label + " has not ended");
     std::this_thread::yield();
   }
+  if (result != nccl::Success) {
+    rank.engine.awaitFailureOfPeer();
+    rank.throwIfFailed();
+  }
   nccl.check(result, function, lane.comm);
 }
 

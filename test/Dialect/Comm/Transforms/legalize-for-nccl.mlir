@@ -151,14 +151,15 @@ func.func @premul_sum_of_i16(%x: tensor<4xi16>, %s: i16) -> tensor<4xi16> {
   return %w : tensor<4xi16>
 }
 
-// The sum wraps around before it is divided.
+// The sum of 64 bits does not wrap around before the division.
 // CHECK-LABEL: func.func @avg_of_i16
-// CHECK:         comm.all_reduce sum %{{.*}} on @world : tensor<4xi32>
+// CHECK:         arith.extsi %{{.*}} : i16 to i64
+// CHECK:         comm.all_reduce sum %{{.*}} on @world : tensor<4xi64>
 // CHECK:         %[[SIZE:.*]] = comm.size on @world
-// CHECK-NEXT:    %[[N:.*]] = arith.index_cast %[[SIZE]] : index to i16
+// CHECK-NEXT:    %[[N:.*]] = arith.index_cast %[[SIZE]] : index to i64
 // CHECK:         linalg.generic
-// CHECK:           %[[V:.*]] = arith.trunci %{{.*}} : i32 to i16
-// CHECK-NEXT:      arith.divsi %[[V]], %[[N]] : i16
+// CHECK:           %[[V:.*]] = arith.divsi %{{.*}}, %[[N]] : i64
+// CHECK-NEXT:      arith.trunci %[[V]] : i64 to i16
 func.func @avg_of_i16(%x: tensor<4xi16>) -> tensor<4xi16> {
   %t = comm.all_reduce avg %x on @world : tensor<4xi16>
   %w = comm.wait %t : !comm.token<tensor<4xi16>>
@@ -166,7 +167,8 @@ func.func @avg_of_i16(%x: tensor<4xi16>) -> tensor<4xi16> {
 }
 
 // CHECK-LABEL: func.func @avg_of_i32
-// CHECK-NEXT:    comm.reduce_scatter sum %{{.*}} on @world dim 0 : tensor<4xi32> -> tensor<2xi32>
+// CHECK:         arith.extsi %{{.*}} : i32 to i64
+// CHECK:         comm.reduce_scatter sum %{{.*}} on @world dim 0 : tensor<4xi64> -> tensor<2xi64>
 // CHECK:         arith.divsi
 func.func @avg_of_i32(%x: tensor<4xi32>) -> tensor<2xi32> {
   %t = comm.reduce_scatter avg %x on @world dim 0 : tensor<4xi32> -> tensor<2xi32>
