@@ -34,9 +34,10 @@ void braid::buildLowerKernelsPipeline(OpPassManager &pm,
   expandOptions.opMnemonics = {"rsqrt"};
   kernels.addPass(math::createMathExpandOpsPass(expandOptions));
   arith::ArithEmulateUnsupportedFloatsOptions floatOptions;
-  floatOptions.sourceTypeStrs = {"bf16"};
+  floatOptions.sourceTypeStrs = {"bf16", "f8E4M3FN", "f8E5M2"};
   floatOptions.targetTypeStr = "f32";
   kernels.addPass(arith::createArithEmulateUnsupportedFloats(floatOptions));
+  kernels.addPass(createExpandFloat8Pass());
   kernels.addPass(createCSEPass());
   ConvertGpuOpsToNVVMOpsOptions nvvmOptions;
   nvvmOptions.useBarePtrCallConv = true;

@@ -89,10 +89,11 @@ static void addLoops(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(
       math::createMathExpandOpsPass(expandMathOptions));
   arith::ArithEmulateUnsupportedFloatsOptions floatOptions;
-  floatOptions.sourceTypeStrs = {"bf16"};
+  floatOptions.sourceTypeStrs = {"bf16", "f8E4M3FN", "f8E5M2"};
   floatOptions.targetTypeStr = "f32";
   pm.addNestedPass<func::FuncOp>(
       arith::createArithEmulateUnsupportedFloats(floatOptions));
+  pm.addNestedPass<func::FuncOp>(createExpandFloat8Pass());
   arith::ArithExpandOpsPassOptions expandOptions;
   expandOptions.includeBf16 = true;
   pm.addNestedPass<func::FuncOp>(

@@ -28,30 +28,6 @@ using namespace braid;
 
 namespace {
 
-/// 8-bit floats travel and are reduced by the runtime; nothing computes with
-/// them here.
-LogicalResult checkNoSmallFloats(ModuleOp module) {
-  auto isSmall = [](Type type) {
-    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
-  };
-  WalkResult result = module.walk([&](Operation *op) {
-    if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
-        isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op))
-      return WalkResult::advance();
-    for (Type type :
-         llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
-                                  SmallVector<Type>(op->getResultTypes())))
-      if (isSmall(type)) {
-        op->emitOpError() << "computes with " << type
-                          << ", which the host can move and reduce in "
-                             "collectives only";
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
-
 /// Checks that the runtime can pass a value of `type`.
 LogicalResult checkType(func::FuncOp function, StringRef role, unsigned index,
                         Type type) {
@@ -194,10 +170,7 @@ struct PrepareEntriesPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (target == "host") {
-      if (failed(checkNoSmallFloats(module)))
-        return signalPassFailure();
-    } else {
+    if (target != "host") {
       if (failed(checkDimensions(module)))
         return signalPassFailure();
       module->setAttr(kTargetAttrName,

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "NCCLElements.h"
+#include "TensorRewrites.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -38,181 +40,6 @@ bool isBitwise(std::optional<ReductionKind> reduction) {
          reduction == ReductionKind::bxor;
 }
 
-RankedTensorType getTensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
-//===----------------------------------------------------------------------===//
-// Ops on whole tensors
-//===----------------------------------------------------------------------===//
-
-/// Computes each element of a tensor of `element` from that of `input`.
-Value map(ImplicitLocOpBuilder &b, Value input, Type element,
-          function_ref<Value(ImplicitLocOpBuilder &, Value)> body) {
-  RankedTensorType type = getTensorType(input);
-  Value empty = tensor::EmptyOp::create(
-      b, tensor::getMixedSizes(b, b.getLoc(), input), element);
-  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                             utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, empty.getType(), input, empty,
-             ArrayRef<AffineMap>{identity, identity}, iterators,
-             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-               ImplicitLocOpBuilder inner(loc, builder);
-               linalg::YieldOp::create(inner, body(inner, arguments[0]));
-             })
-      .getResult(0);
-}
-
-/// The size of dimension `dim` of `input`.
-OpFoldResult getSize(ImplicitLocOpBuilder &b, Value input, int64_t dim) {
-  return tensor::getMixedSize(b, b.getLoc(), input, dim);
-}
-
-/// Splits dimension `dim` of `input` into `count` and the rest.
-Value splitDim(ImplicitLocOpBuilder &b, Value input, int64_t dim,
-               OpFoldResult count) {
-  RankedTensorType type = getTensorType(input);
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), input);
-  AffineExpr whole = b.getAffineSymbolExpr(0), parts = b.getAffineSymbolExpr(1);
-  sizes[dim] = affine::makeComposedFoldedAffineApply(
-      b, b.getLoc(), whole.floorDiv(parts), {sizes[dim], count});
-  sizes.insert(sizes.begin() + dim, count);
-  SmallVector<int64_t> shape;
-  for (OpFoldResult size : sizes)
-    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-  // A size that is known is not known to be a multiple of another.
-  if (!type.isDynamicDim(dim) &&
-      llvm::is_contained(ArrayRef(shape).slice(dim, 2), ShapedType::kDynamic)) {
-    SmallVector<int64_t> unknown(type.getShape());
-    unknown[dim] = ShapedType::kDynamic;
-    input = tensor::CastOp::create(
-        b, RankedTensorType::get(unknown, type.getElementType()), input);
-  }
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t index = 0, next = 0; index < type.getRank(); ++index) {
-    groups.push_back({next++});
-    if (index == dim)
-      groups.back().push_back(next++);
-  }
-  return tensor::ExpandShapeOp::create(
-      b, RankedTensorType::get(shape, type.getElementType()), input, groups,
-      sizes);
-}
-
-/// Joins dimensions `dim` and `dim` + 1 of `input`.
-Value joinDims(ImplicitLocOpBuilder &b, Value input, int64_t dim) {
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t index = 0; index < getTensorType(input).getRank(); ++index)
-    if (index == dim + 1)
-      groups.back().push_back(index);
-    else
-      groups.push_back({index});
-  return tensor::CollapseShapeOp::create(b, input, groups);
-}
-
-/// Moves dimension `from` of `input` to place `to`.
-Value moveDim(ImplicitLocOpBuilder &b, Value input, int64_t from, int64_t to) {
-  RankedTensorType type = getTensorType(input);
-  auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-  permutation.erase(permutation.begin() + from);
-  permutation.insert(permutation.begin() + to, from);
-  SmallVector<OpFoldResult> sizes;
-  for (int64_t dim : permutation)
-    sizes.push_back(getSize(b, input, dim));
-  Value empty = tensor::EmptyOp::create(b, sizes, type.getElementType());
-  return linalg::TransposeOp::create(b, input, empty, permutation)
-      ->getResult(0);
-}
-
-/// An empty tensor like one part of `input` along dimension 0.
-Value createPartOf(ImplicitLocOpBuilder &b, Value input, Type element) {
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), input);
-  return tensor::EmptyOp::create(b, ArrayRef(sizes).drop_front(), element);
-}
-
-/// The bits of `input` as bytes, those of each number along a new dimension 0.
-Value unpackBits(ImplicitLocOpBuilder &b, Value input) {
-  RankedTensorType type = getTensorType(input);
-  Type element = type.getElementType(), byte = b.getI8Type();
-  unsigned width = type.getElementTypeBitWidth();
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), input);
-  sizes.insert(sizes.begin(), b.getIndexAttr(width));
-  Value empty = tensor::EmptyOp::create(b, sizes, byte);
-  AffineMap all = b.getMultiDimIdentityMap(sizes.size());
-  SmallVector<utils::IteratorType> iterators(sizes.size(),
-                                             utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, empty.getType(), input, empty,
-             ArrayRef<AffineMap>{all.dropResult(0), all}, iterators,
-             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-               ImplicitLocOpBuilder inner(loc, builder);
-               Value place = linalg::IndexOp::create(inner, 0);
-               place = arith::IndexCastOp::create(inner, element, place);
-               Value bit = arith::ShRUIOp::create(inner, arguments[0], place);
-               if (width > 1)
-                 bit = arith::TruncIOp::create(inner, inner.getI1Type(), bit);
-               bit = arith::ExtUIOp::create(inner, byte, bit);
-               linalg::YieldOp::create(inner, bit);
-             })
-      .getResult(0);
-}
-
-/// Makes numbers of `element` of the lowest bits of the bytes along dimension 0
-/// of `input`.
-Value packBits(ImplicitLocOpBuilder &b, Value input, IntegerType element) {
-  RankedTensorType type = getTensorType(input);
-  Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(element, 0));
-  Value empty = createPartOf(b, input, element);
-  Value init = linalg::FillOp::create(b, zero, empty).getResult(0);
-  AffineMap all = b.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                             utils::IteratorType::parallel);
-  iterators.front() = utils::IteratorType::reduction;
-  return linalg::GenericOp::create(
-             b, init.getType(), input, init,
-             ArrayRef<AffineMap>{all, all.dropResult(0)}, iterators,
-             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-               ImplicitLocOpBuilder inner(loc, builder);
-               Value bit = arith::TruncIOp::create(inner, inner.getI1Type(),
-                                                   arguments[0]);
-               if (element.getWidth() > 1)
-                 bit = arith::ExtUIOp::create(inner, element, bit);
-               Value place = linalg::IndexOp::create(inner, 0);
-               place = arith::IndexCastOp::create(inner, element, place);
-               bit = arith::ShLIOp::create(inner, bit, place);
-               linalg::YieldOp::create(inner, Value(arith::OrIOp::create(
-                                                  inner, arguments[1], bit)));
-             })
-      .getResult(0);
-}
-
-/// Combines the parts of `input` along dimension 0 bit by bit.
-Value reduceBits(ImplicitLocOpBuilder &b, Value input, ReductionKind kind) {
-  RankedTensorType type = getTensorType(input);
-  auto element = cast<IntegerType>(type.getElementType());
-  APInt neutral = kind == ReductionKind::band
-                      ? APInt::getAllOnes(element.getWidth())
-                      : APInt::getZero(element.getWidth());
-  Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(element, neutral));
-  Value empty = createPartOf(b, input, element);
-  Value init = linalg::FillOp::create(b, zero, empty).getResult(0);
-  return linalg::ReduceOp::create(
-             b, input, init, ArrayRef<int64_t>{0},
-             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-               Value x = arguments[1], y = arguments[0], result;
-               if (kind == ReductionKind::band)
-                 result = arith::AndIOp::create(builder, loc, x, y);
-               else if (kind == ReductionKind::bor)
-                 result = arith::OrIOp::create(builder, loc, x, y);
-               else
-                 result = arith::XOrIOp::create(builder, loc, x, y);
-               linalg::YieldOp::create(builder, loc, result);
-             })
-      ->getResult(0);
-}
-
 //===----------------------------------------------------------------------===//
 // One start
 //===----------------------------------------------------------------------===//
@@ -240,6 +67,7 @@ private:
   RankedTensorType getResultType(Value source, RankedTensorType original);
   std::optional<int64_t> getConstantGroupSize();
   OpFoldResult getGroupSize();
+  std::optional<int64_t> getRootThatReduces();
 
   CollectiveOpInterface op;
   AsyncStartOpInterface start;
@@ -258,12 +86,10 @@ bool Legalizer::isLegal() {
     return true;
   if (isBitwise(reduction))
     return false;
-  return llvm::all_of(start.getSources(), [&](Value source) {
-    Type element = getElementTypeOrSelf(source.getType());
-    if (isa<ComplexType>(element))
-      return reduction != ReductionKind::premul_sum;
-    return !element.isInteger(16) &&
-           !(reduction == ReductionKind::avg && isa<IntegerType>(element));
+  // What comes as buffers is not rewritten for NaNs and 8-bit floats.
+  return llvm::none_of(start.getSources(), [&](Value source) {
+    return NCCLElements::get(getElementTypeOrSelf(source.getType()), *reduction,
+                             /*exact=*/!start.isBufferForm());
   });
 }
 
@@ -318,6 +144,25 @@ OpFoldResult Legalizer::getGroupSize() {
   return SizeOp::create(b, b.getIndexType(), op.getGroupAttr()).getResult();
 }
 
+/// The root, if only the root gets the result of the reduction.
+std::optional<int64_t> Legalizer::getRootThatReduces() {
+  return op.getCollectiveKind() == CollectiveKind::reduce ? op.getRootIndex()
+                                                          : std::nullopt;
+}
+
+/// `reduced` on the root and `own`, the operand, on other members; `reduced` on
+/// all members if there is no root.
+Value selectAtRoot(ImplicitLocOpBuilder &b, FlatSymbolRefAttr group,
+                   std::optional<int64_t> root, Value reduced, Value own) {
+  if (!root)
+    return reduced;
+  Value rank = RankOp::create(b, b.getIndexType(), group);
+  Value rootIndex = arith::ConstantIndexOp::create(b, *root);
+  Value isRoot =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, rootIndex);
+  return arith::SelectOp::create(b, isRoot, reduced, own);
+}
+
 /// Reduces the bits as bytes, whatever the size of the group is.
 void Legalizer::reduceUnpackedBits(Value &source, Finish &finish) {
   // The lowest bit of a sum is right even where the sum overflows.
@@ -363,65 +208,44 @@ void Legalizer::gatherBits(Value &source, Finish &finish) {
       b, RankedTensorType::get(shape, type.getElementType()), source, groups,
       sizes);
   newKind = CollectiveKind::all_gather;
-  std::optional<int64_t> root =
-      original == CollectiveKind::reduce ? op.getRootIndex() : std::nullopt;
-  FlatSymbolRefAttr groupName = op.getGroupAttr();
-  finish = [=](ImplicitLocOpBuilder &b, Value value) -> Value {
-    Value reduced = reduceBits(b, value, kind);
-    if (!root)
-      return reduced;
-    // A member that is not the root keeps its own operand.
-    Value rank = RankOp::create(b, b.getIndexType(), groupName);
-    Value rootIndex = arith::ConstantIndexOp::create(b, *root);
-    Value isRoot =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, rootIndex);
-    return arith::SelectOp::create(b, isRoot, reduced, own);
+  FlatSymbolRefAttr group = op.getGroupAttr();
+  std::optional<int64_t> root = getRootThatReduces();
+  finish = [=](ImplicitLocOpBuilder &b, Value value) {
+    return selectAtRoot(b, group, root, reduceBits(b, value, kind), own);
   };
 }
 
 /// Converts elements to a type that NCCL reduces, and back.
 void Legalizer::prepareElements(Value &source, Finish &finish) {
   Type element = getTensorType(source).getElementType();
-  auto integer = dyn_cast<IntegerType>(element);
-  bool isAverage = integer && reduction == ReductionKind::avg;
-  if (isAverage)
-    newReduction = ReductionKind::sum;
-  // An average sums in 64 bits. NCCL reduces no i16.
-  IntegerType wide = isAverage               ? b.getI64Type()
-                     : element.isInteger(16) ? b.getI32Type()
-                                             : integer;
-  bool isWidened = wide != integer;
-  if (isWidened)
-    source = map(b, source, wide,
-                 [&](ImplicitLocOpBuilder &b, Value value) -> Value {
-                   return arith::ExtSIOp::create(b, wide, value);
-                 });
-  if (isa<ComplexType>(element) && reduction == ReductionKind::premul_sum) {
-    Value scale = op->getOperand(0);
-    source = map(b, source, element,
-                 [&](ImplicitLocOpBuilder &b, Value value) -> Value {
-                   return complex::MulOp::create(b, scale, value);
-                 });
-    newReduction = ReductionKind::sum;
-    newScale = Value();
+  std::optional<NCCLElements> converted =
+      reduction ? NCCLElements::get(element, *reduction) : std::nullopt;
+  if (!converted)
     return;
-  }
-  if (!isAverage && !isWidened)
-    return;
+  Value own = source;
+  Value scale =
+      *reduction == ReductionKind::premul_sum ? op->getOperand(0) : Value();
+  if (converted->changesOperands())
+    source = map(b, source, converted->getType(),
+                 [&](ImplicitLocOpBuilder &b, Value value) {
+                   return converted->convert(b, value, scale);
+                 });
+  newReduction = converted->getReduction();
+  newScale = converted->convertScale(b, scale);
   FlatSymbolRefAttr group = op.getGroupAttr();
+  std::optional<int64_t> root = getRootThatReduces();
   finish = [=](ImplicitLocOpBuilder &b, Value value) {
     Value size;
-    if (isAverage)
+    if (converted->isAverage())
       size = arith::IndexCastOp::create(
-          b, wide, SizeOp::create(b, b.getIndexType(), group));
-    return map(b, value, element,
-               [&](ImplicitLocOpBuilder &b, Value value) -> Value {
-                 if (isAverage)
-                   value = arith::DivSIOp::create(b, value, size);
-                 if (isWidened)
-                   value = arith::TruncIOp::create(b, integer, value);
-                 return value;
-               });
+          b, converted->getType(), SizeOp::create(b, b.getIndexType(), group));
+    Value result =
+        map(b, value, element, [&](ImplicitLocOpBuilder &b, Value value) {
+          return converted->restore(b, value, size);
+        });
+    return converted->keepsOperands()
+               ? result
+               : selectAtRoot(b, group, root, result, own);
   };
 }
 
@@ -537,9 +361,6 @@ LogicalResult Legalizer::legalize() {
   SmallVector<Finish> finishes(sources.size());
   for (auto [index, source] : llvm::enumerate(sources))
     prepare(source, finishes[index]);
-  if (reduction == ReductionKind::premul_sum && newScale &&
-      newScale.getType().isInteger(16))
-    newScale = arith::ExtSIOp::create(b, b.getI32Type(), newScale);
   replace(sources, finishes);
   return success();
 }
