@@ -284,11 +284,45 @@ void CudaEngine::failDisagreement(const Rendezvous &rendezvous,
             return fail(*failure);
 }
 
+namespace {
+/// Ends the process if NCCL does not end its communicators, as nothing else can
+/// be done with kernels that do not end.
+class AbortDeadline {
+public:
+  explicit AbortDeadline(const Environment &environment)
+      : thread([this, &environment]() {
+          std::unique_lock<std::mutex> lock(mutex);
+          if (changed.wait_for(lock, patience, [this]() { return hasEnded; }))
+            return;
+          environment.log("NCCL has not ended its communicators within " +
+                          std::to_string(patience.count()) +
+                          " s after the failure: the process ends");
+          std::_Exit(EXIT_FAILURE);
+        }) {}
+  ~AbortDeadline() {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      hasEnded = true;
+    }
+    changed.notify_all();
+    thread.join();
+  }
+
+private:
+  static constexpr std::chrono::seconds patience{20};
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool hasEnded = false;
+  std::thread thread;
+};
+} // namespace
+
 void CudaEngine::stopRanks() {
   std::lock_guard<std::mutex> lock(stopMutex);
   if (stopped)
     return;
   stopped = true;
+  AbortDeadline deadline(environment);
   for (const auto &rank : localRanksState)
     rank->noteFailure();
   writeFlights();

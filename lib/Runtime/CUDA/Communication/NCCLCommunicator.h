@@ -17,6 +17,7 @@
 #include <atomic>
 #include <deque>
 #include <map>
+#include <thread>
 
 namespace braid::rt::cuda {
 
@@ -83,9 +84,11 @@ public:
   /// Deregisters the window of an allocation that is about to be freed.
   void forgetWindow(DevicePointer memory);
 
-  /// Frees the communicators of NCCL's: after a failure their kernels are
-  /// stopped first.
-  void release(bool abort);
+  /// Frees the communicators of NCCL's, whose operations have ended.
+  void release();
+  /// Stops and frees them, each in a thread that `threads` gets: one cannot end
+  /// while its kernels wait for those of another one.
+  void abort(std::vector<std::thread> &threads);
 
   template <typename Visit> void forEachLane(Visit visit) {
     visit(collectives);
@@ -108,6 +111,7 @@ public:
 private:
   // NCCLCommunicator.cpp
   void ensureMade();
+  void release(Lane &lane, bool abort);
   Flight &begin(Lane &lane, std::shared_ptr<const Call> call, int64_t sequence);
   void follow(Lane &lane);
   void finish(Lane &lane, Flight &flight);
