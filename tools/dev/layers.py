@@ -15,7 +15,7 @@ import sys
 # Libraries by the first folder of their headers.
 LIBRARIES = {"llvm": "LLVM", "llvm-c": "LLVM", "mlir": "MLIR"}
 # Where the files of a room stand, and what the rooms in there are called.
-FOLDERS = [("include/braid/", ""), ("include/braid-rt/", "braid-rt/"), ("lib/", ""), ("tools/", "tools/")]
+FOLDERS = [("include/braid/", ""), ("include/braid-c/", "braid-c/"), ("include/braid-rt/", "braid-rt/"), ("lib/", ""), ("tools/", "tools/")]
 # Where a header named in quotes is looked for after the folder of the file: the
 # compiler's libraries and the runtime's have their private headers there.
 PRIVATE = ["lib", "lib/Runtime"]
