@@ -379,6 +379,14 @@ BRAID_C_EXPORT int64_t braid_get_reasons(const braid_problem *problem,
                                          braid_reason *reasons,
                                          int64_t capacity, braid_error *error);
 
+/* The reason as a sentence without a full stop, where `name` is what the node
+ * that it is about is called (null for none): "its lane was busy with f".
+ * Writes at most `capacity` characters, the 0 at the end included, and returns
+ * how many there would be without it. */
+BRAID_C_EXPORT int64_t braid_reason_describe(const braid_reason *reason,
+                                             const char *name, char *text,
+                                             int64_t capacity);
+
 #ifdef __cplusplus
 }
 #endif

@@ -89,7 +89,7 @@ class Checker:
 
     def check_include(self, file, room, name, is_system):
         target = LIBRARIES.get(name.split("/")[0])
-        if not target and name.startswith(("braid/", "braid-rt/")):
+        if not target and name.startswith(("braid/", "braid-c/", "braid-rt/")):
             target = get_room(self.table, f"include/{name}")
             if not target:
                 return f"{room} includes {name}, which is in no room of the table"

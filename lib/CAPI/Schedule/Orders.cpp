@@ -85,3 +85,29 @@ int64_t braid_get_reasons(const braid_problem *problem, const int64_t *order,
   }
   return found.size();
 }
+
+int64_t braid_reason_describe(const braid_reason *reason, const char *name,
+                              char *text, int64_t capacity) {
+  ExposureReason described;
+  described.start = static_cast<unsigned>(reason->start);
+  described.exposedNs = reason->exposed_ns;
+  described.gainNs = reason->gain_ns;
+  described.excessBytes = reason->excess_bytes;
+  if (reason->node >= 0)
+    described.node = static_cast<unsigned>(reason->node);
+  described.kind = ExposureKind::NoIndependentCompute;
+  for (ExposureKind kind :
+       {ExposureKind::NotMoved, ExposureKind::MemoryLimit,
+        ExposureKind::InFlightLimit, ExposureKind::OrderConstraint,
+        ExposureKind::LaneBusy, ExposureKind::DependencyChain})
+    if (reason->kind && stringifyExposureKind(kind) == reason->kind)
+      described.kind = kind;
+  std::string sentence = describeExposureReason(
+      described, [&](unsigned) { return std::string(name ? name : ""); });
+  if (capacity > 0) {
+    int64_t length = std::min<int64_t>(sentence.size(), capacity - 1);
+    std::memcpy(text, sentence.data(), length);
+    text[length] = '\0';
+  }
+  return sentence.size();
+}
