@@ -296,26 +296,36 @@ class Graph:
         return _sort([node.name for node in self.nodes], pairs)
 
     def _get_buffers(self):
-        """(bytes, users, escapes) of all memory."""
-        nodes = self.nodes
-        buffers = list(self._buffers)
-        for node in nodes:
+        """All memory: arrays of bytes, of where the users of each begin, of users, of what escapes."""
+        nodes, readers_of = self.nodes, self._readers
+        sizes, begin, users, escapes = array("q"), array("q", [0]), array("q"), array("B")
+        for size, of_buffer, escapes_graph in self._buffers:
+            sizes.append(size)
+            users.extend(of_buffer)
+            begin.append(len(users))
+            escapes.append(escapes_graph)
+        for index, node in enumerate(nodes):
             if not node.bytes:
                 continue
-            users = [node.index]
-            escapes = node.output
-            for reader in self._readers[node.index]:
+            users.append(index)
+            output = node.output
+            for reader in readers_of[index]:
                 users.append(reader)
-                kind = nodes[reader].kind
-                if kind == "wait" and node.index in nodes[reader].awaits:
-                    # What the operation has brought is read behind the wait.
-                    users.extend(self._readers[reader])
-                    escapes |= nodes[reader].output
-                elif kind == "start":
+                other = nodes[reader]
+                if other.kind == "wait":
+                    if index in other.awaits:
+                        # What the operation has brought is read behind the wait.
+                        users.extend(readers_of[reader])
+                        output |= other.output
+                elif other.kind == "start":
                     # The operation reads its operand until it has ended.
-                    users.extend(other for other in self._readers[reader] if reader in nodes[other].awaits)
-            buffers.append((node.bytes, users, escapes))
-        return buffers
+                    for waiter in readers_of[reader]:
+                        if reader in nodes[waiter].awaits:
+                            users.append(waiter)
+            sizes.append(node.bytes)
+            begin.append(len(users))
+            escapes.append(output)
+        return sizes, begin, users, escapes
 
 
 def _sort(names, edges):

@@ -67,11 +67,9 @@ class Problem:
             for start in node.awaits:
                 awaits.append(i)
                 awaits.append(start if place is None else place[start])
-        buffers = graph._get_buffers()
-        begin, users = array("q", [0]), array("q")
-        for _, of_buffer, _ in buffers:
-            users.extend(of_buffer if place is None else [place[index] for index in of_buffer])
-            begin.append(len(users))
+        sizes, begin, users, escapes = graph._get_buffers()
+        if place is not None:
+            users = array("q", (place[index] for index in users))
         transients = array("q")
         for index in sorted(graph._transients, key=None if place is None else place.__getitem__):
             transients.append(index if place is None else place[index])
@@ -98,11 +96,11 @@ class Problem:
             edges=address(edges),
             num_awaits=len(awaits) // 2,
             awaits=address(awaits),
-            num_buffers=len(buffers),
-            buffer_bytes=address(array("q", [buffer[0] for buffer in buffers])),
+            num_buffers=len(sizes),
+            buffer_bytes=address(sizes),
             buffer_begin=address(begin),
             buffer_users=address(users),
-            buffer_escapes=address(array("B", [buffer[2] for buffer in buffers])),
+            buffer_escapes=address(escapes),
             live_bytes=graph.live_bytes,
             max_memory=-1 if self.max_memory is None else self.max_memory,
             max_in_flight=self.max_in_flight or 0,
