@@ -43,7 +43,7 @@ class OverlapPass:
         "memory_budget": 0.2,
         "max_memory": None,
         "max_in_flight": None,
-        "keep_order": True,
+        "keep_order": None,
         "algorithm": None,
         "effort": "quick",
         "agree": True,
@@ -56,7 +56,7 @@ class OverlapPass:
             raise ScheduleError(f"found the option {unknown[0]!r}, expected one of: {' '.join(self.DEFAULTS)}")
         self.options = {**self.DEFAULTS, **options}
         self._check_options()
-        self.log = logging.getLogger(type(self).__module__)
+        self.log = logging.getLogger(type(self).__module__.rpartition(".")[0])
         #: The `Schedule` of the last graph, and that of the order it came with; None if it was left alone.
         self.last = None
         self.before = None
@@ -82,6 +82,24 @@ class OverlapPass:
         machine = self.options["machine"]
         return machine if isinstance(machine, Machine) else Machine(machine or DEFAULT_MACHINE)
 
+    def has_to_agree(self):
+        """True if there are other processes that compile the same graph, and the caller has not said that
+        they come to the same order anyway."""
+        return self.options["agree"] and has_other_ranks()
+
+    def keeps_order(self):
+        """True if collectives keep their order."""
+        keep = self.options["keep_order"]
+        return has_other_ranks() and not self.options["agree"] if keep is None else keep
+
+    def get_options_of_all_ranks(self):
+        """The options that an order depends on."""
+        names = ("contention", "memory_budget", "max_memory", "max_in_flight", "keep_order", "algorithm", "effort")
+        options = {name: self.options[name] for name in names}
+        if options["contention"]:
+            options["machine"] = self.get_machine().name
+        return options
+
     def keep(self, error):
         """Says why a graph stays as it is."""
         self.reason = str(error) or type(error).__name__
@@ -101,7 +119,7 @@ class OverlapPass:
             machine,
             max_memory=limit,
             max_in_flight=options["max_in_flight"],
-            keep_order=options["keep_order"],
+            keep_order=self.keeps_order(),
             algorithm=options["algorithm"],
             effort=options["effort"],
         )
@@ -128,7 +146,7 @@ def get_rank():
     return dist.get_rank() if dist.is_available() and dist.is_initialized() else 0
 
 
-def has_ranks_to_agree():
+def has_other_ranks():
     """True if there are other processes that compile the same graph."""
     import torch.distributed as dist
 

@@ -14,23 +14,24 @@ from ..schedule import Graph
 class Record:
     """What the graph has to know of one scheduler node."""
 
-    __slots__ = ("name", "kind", "lane", "before", "awaits")
+    __slots__ = ("name", "kind", "lane", "before", "sequence", "awaits")
 
     def __init__(self, name, kind):
         self.name = name
         self.kind = kind
         self.lane = None
-        #: Places of the nodes that it has to stay after, and of the starts that it awaits.
+        #: Places of the nodes that it has to stay after; of the collectives that Inductor has it stay after
+        #: for nothing but their order; of the starts that it awaits.
         self.before = set()
+        self.sequence = set()
         self.awaits = []
 
 
 class SchedulerGraph:
     """Reads scheduler nodes. Raises `KeepOrder` for what it does not know."""
 
-    def __init__(self, snodes, options):
+    def __init__(self, snodes):
         self.snodes = snodes
-        self.options = options
         self._find_producers()
         self.records = [Record(snode.get_name(), self._get_kind(snode)) for snode in snodes]
         self.has_collectives = any(record.kind == "start" for record in self.records)
@@ -93,8 +94,9 @@ class SchedulerGraph:
                 # Inductor keeps collectives in order by dependences on what the one before has written,
                 # which names its wait where that comes first. The collective itself is enough.
                 awaited = self.records[producer].awaits
-                record.before.update(awaited or [producer])
-                continue
+                if awaited or self.records[producer].kind == "start":
+                    record.sequence.update(awaited or [producer])
+                    continue
             record.before.add(producer)
             if record.kind == "wait" and not is_weak:
                 record.awaits.extend(self._find_starts(producer))
@@ -164,12 +166,16 @@ class SchedulerGraph:
         if size > 0:
             self.buffers.append((int(size), users, escapes))
 
-    def build(self, costs):
-        """The `Graph`, where `costs` has (ns, demand, link) of each node."""
+    def build(self, costs, keep_order):
+        """The `Graph`, where `costs` has (ns, demand, link) of each node.
+
+        `keep_order`: collectives keep their order, over all process groups.
+        """
         graph = Graph()
         nodes = [graph.compute("beginning", 0)]
         for record, (cost, demand, link) in zip(self.records, costs):
-            before = [nodes[place + 1] for place in sorted(record.before)] or [nodes[0]]
+            places = record.before | record.sequence if keep_order else record.before
+            before = [nodes[place + 1] for place in sorted(places)] or [nodes[0]]
             if record.kind == "start":
                 added = graph.start(record.name, cost, lane=record.lane, link=link, order_after=before, demand=demand)
             elif record.kind == "wait":

@@ -36,8 +36,9 @@ class Overlap(_torch.OverlapPass):
             The same in bytes.
         max_in_flight : int
             The most collectives of a process group that may be started and not awaited.
-        keep_order : bool
-            Collectives keep their order, over all process groups (as with Inductor's own passes).
+        keep_order : bool or None
+            Collectives keep their order, over all process groups. None: unless all ranks have agreed on the
+            new one (`agree`), or there are no others.
         algorithm : str
             One of `braid.schedule.algorithms()` instead of the search.
         effort : {"quick", "default", "thorough"}
@@ -69,39 +70,32 @@ class Overlap(_torch.OverlapPass):
             return snodes
 
     def _schedule(self, snodes):
-        failure = fingerprint = costs = graph = None
+        failure = graph = costs = fingerprint = None
+        agree = self.has_to_agree()
         try:
             import torch
 
             _torch.check_version(torch)
-            graph = SchedulerGraph(snodes, self.options)
+            graph = SchedulerGraph(snodes)
             if not graph.has_collectives:
                 return snodes
             costs = Costs(self, graph).get()
+            if agree:
+                fingerprint = _torch.get_fingerprint(graph.build(costs, True), self.get_options_of_all_ranks())
         except Exception as error:
+            if not agree or not _has_collectives(snodes):
+                raise
             # The other ranks wait for this one.
             failure = str(error) or type(error).__name__
-            if not (self.options["agree"] and _torch.has_ranks_to_agree()) or not _has_collectives(snodes):
-                raise
-        if self.options["agree"] and _torch.has_ranks_to_agree():
-            if failure is None:
-                fingerprint = _torch.get_fingerprint(graph.build(costs), self.options_of_all_ranks())
+        if agree:
             costs = _torch.agree(failure, fingerprint, costs)
-        order = self.find_order(graph.build(costs))
+        order = self.find_order(graph.build(costs, self.keeps_order()))
         return [snodes[index - 1] for index in order if index != 0]
-
-    def options_of_all_ranks(self):
-        """The options that an order depends on."""
-        names = ("contention", "memory_budget", "max_memory", "max_in_flight", "keep_order", "algorithm", "effort")
-        options = {name: self.options[name] for name in names}
-        if options["contention"]:
-            options["machine"] = self.get_machine().name
-        return options
 
     def __reduce__(self):
         # Inductor's caches pickle their keys. A rank that finds a graph in its cache does not come here,
         # and the others would wait for it: no key, no cache.
-        if _torch.has_ranks_to_agree() and self.options["agree"]:
+        if self.has_to_agree():
             import pickle
 
             raise pickle.PicklingError("ranks agree on an order: graphs are not cached")
