@@ -10,7 +10,7 @@ LLVM=22
 declare -A packages=(
   [build]="clang-$LLVM lld-$LLVM llvm-$LLVM-dev libmlir-$LLVM-dev mlir-$LLVM-tools
            cmake ninja-build ccache libopenblas-dev"
-  [test]="llvm-$LLVM-tools python3-numpy python3-psutil libgtest-dev libgmock-dev
+  [test]="llvm-$LLVM-tools python3-numpy python3-psutil python3-venv libgtest-dev libgmock-dev
           libopenmpi-dev openmpi-bin"
   [browser]="chromium"
   [lint]="clang-format-$LLVM clang-tidy-$LLVM"

@@ -25,6 +25,14 @@ uint64_t braid::getLinkBytes(const CollectiveCall &call) {
                                             : limit;
 }
 
+double braid::getMemoryBytes(const CollectiveCall &call) {
+  // 2 to 3, as an A100 shows that slows a matrix product from 1.18 to 2.08 ms
+  // beside a collective (github.com/NVIDIA/nccl/issues/1428). A step of a ring
+  // reads what it got and its own part, and writes what came.
+  constexpr double memoryBytesPerLinkByte = 2.5;
+  return memoryBytesPerLinkByte * static_cast<double>(getLinkBytes(call));
+}
+
 LinkCollectiveModel::LinkCollectiveModel(double latencyNs, double bandwidth)
     : latencyNs(latencyNs), bandwidth(bandwidth) {}
 

@@ -56,6 +56,9 @@ struct CollectiveTime {
 /// `braid_rt_link_bytes`, which are those of nccl-tests (doc/PERFORMANCE.md).
 uint64_t getLinkBytes(const CollectiveCall &call);
 
+/// Bytes of device memory that a rank's part of `call` reads and writes.
+double getMemoryBytes(const CollectiveCall &call);
+
 /// A formula for the time of collectives.
 class CollectiveCostModel {
 public:
@@ -85,6 +88,12 @@ private:
   double latencyNs;
   double bandwidth;
 };
+
+/// The model of `kind` for ranks of `hardware`, which has to outlive it. The
+/// link model takes `linkLatencyNs` and `linkBandwidth` (bytes per second).
+std::unique_ptr<CollectiveCostModel>
+createCollectiveModel(CollectiveModelKind kind, const Hardware &hardware,
+                      double linkLatencyNs, double linkBandwidth);
 
 } // namespace braid
 
