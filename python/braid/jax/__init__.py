@@ -19,8 +19,8 @@ A program is that of one rank, with the mesh's devices as ranks in the order of 
 logical numbers. It runs on the CPU, each rank a thread, whatever devices JAX has.
 """
 
-from .errors import UnsupportedError
+from .errors import PartitionError, UnsupportedError
 from .program import Function, Program, compile, export
 from .sharding import Sharding
 
-__all__ = ["Function", "Program", "Sharding", "UnsupportedError", "compile", "export"]
+__all__ = ["Function", "PartitionError", "Program", "Sharding", "UnsupportedError", "compile", "export"]

@@ -28,6 +28,14 @@ class UnsupportedError(BraidError):
         super().__init__(f"{place}{self.op}{primitive}: {reason}")
 
 
+class PartitionError(BraidError):
+    """Shardy could not make the program of one rank."""
+
+    def __init__(self, reason):
+        super().__init__(f"the partitioner failed: {reason}; a function under "
+                         "jax.shard_map needs no partitioner")
+
+
 def source_location(location):
     """The place in the Python source and the primitive that an MLIR location of JAX
     names: the innermost call's file, and the outermost name."""

@@ -16,10 +16,11 @@ from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir._mlir_libs import _mosaic_gpu_ext
 from jaxlib.mlir.dialects import stablehlo
 
-from . import collectives, control
-from .errors import UnsupportedError, source_location
+from . import collectives, control, scalars
+from .errors import PartitionError, UnsupportedError, source_location
 from .groups import World
-from .manual import unwrap
+from .manual import read_partitioned, unwrap
+from .partition import partition
 
 # The dialects that braid-opt knows and the legalisation makes.
 _KNOWN = ("arith", "bufferization", "builtin", "comm", "complex", "func", "linalg", "math",
@@ -33,8 +34,8 @@ def run_passes(module, pipeline):
         passmanager.PassManager.parse(f"builtin.module({pipeline})").run(module.operation)
 
 
-def _walk(module, name_prefix=""):
-    """The ops of a module, inner ones before those around them."""
+def _walk(module, name_prefix="", order=ir.WalkOrder.POST_ORDER):
+    """The ops of a module, by default inner ones before those around them."""
     found = []
 
     def visit(op):
@@ -42,7 +43,7 @@ def _walk(module, name_prefix=""):
             found.append(op)
         return ir.WalkResult.ADVANCE
 
-    module.operation.walk(visit)
+    module.operation.walk(visit, order)
     return found
 
 
@@ -52,38 +53,54 @@ def inline_calls(module):
     run_passes(module, "inline{default-pipeline=},symbol-dce")
 
 
-def translate(module):
-    """Makes a Braid program of a module that JAX has lowered.
+def to_one_rank(module):
+    """Makes the program of one rank of a module that JAX has lowered.
 
-    Gives the text, the world of ranks, and the shardings of the arguments and
-    results of `main`. Changes the module.
+    Gives the module, the world of ranks and the shardings of the arguments and
+    results of `main`.
     """
-    module.context.allow_unregistered_dialects = True
-    with module.context:
-        inline_calls(module)
-        world = World(module)
-        shardings = unwrap(module, world)
+    inline_calls(module)
+    world = World(module)
+    shardings = unwrap(module, world)
+    if shardings is None and world.size > 1:
+        text = module.operation.get_asm(enable_debug_info=True)
+        try:
+            module = ir.Module.parse(partition(text), context=module.context)
+        except RuntimeError as error:
+            raise PartitionError(str(error)) from None
+    if shardings is None:
+        shardings = read_partitioned(module, world)
+        if None in [*shardings[0], *shardings[1]]:
+            raise PartitionError("an argument or a result is split along a part of an axis")
+    return module, world, shardings
+
+
+def to_text(module, world):
+    """Makes the text of a Braid program of the program of one rank."""
+    context = module.context
+    context.allow_unregistered_dialects = True
+    with context:
+        _drop_attributes(module)
         run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
         for op in _walk(module):
-            collectives.mark(op, world)
+            collectives.mark(op, world) or scalars.widen_product(op)
         run_passes(module, "func.func(stablehlo-legalize-to-linalg),"
                            "stablehlo-convert-to-signless,canonicalize,cse")
         groups = collectives.Groups(world)
         for op in _walk(module):
-            control.convert(op) or collectives.finish(op, groups)
+            control.convert(op) or collectives.finish(op, groups) or scalars.expand(op)
         groups.define(module)
-        _drop_attributes(module)
         _check(module)
         _simplify_locations(module)
-        text = module.operation.get_asm(enable_debug_info=True)
-    return text, world, shardings
+        return module.operation.get_asm(enable_debug_info=True)
 
 
 def _drop_attributes(module):
-    """Drops what JAX says of the module and its functions, and the meshes."""
+    """Drops what JAX and Shardy say of the module, its functions and ops, and the
+    meshes."""
     for op in _walk(module, "sdy.mesh"):
         op.erase()
-    for op in [module.operation, *_walk(module, "func.func")]:
+    for op in _walk(module):
         for name in list(op.attributes):
             if "." in name or name in ("arg_attrs", "res_attrs"):
                 del op.attributes[name]
@@ -91,7 +108,7 @@ def _drop_attributes(module):
 
 def _check(module):
     """Raises UnsupportedError for the first op that Braid does not know."""
-    for op in _walk(module):
+    for op in _walk(module, order=ir.WalkOrder.PRE_ORDER):
         dialect = op.name.split(".", 1)[0]
         if dialect not in _KNOWN:
             raise UnsupportedError(op, "has no translation")

@@ -55,6 +55,27 @@ def unwrap(module, world):
     return shardings, outs
 
 
+def read_partitioned(module, world):
+    """The shardings that the partitioner has left on the arguments and results of
+    `main`; None stands for one that splits an axis."""
+    attributes = find_main(module).attributes
+    signature = ir.FunctionType(ir.TypeAttr(attributes["function_type"]).value)
+    return (_read(attributes, "arg_attrs", signature.inputs, world.meshes),
+            _read(attributes, "res_attrs", signature.results, world.meshes))
+
+
+def _read(attributes, name, types, meshes):
+    dictionaries = list(ir.ArrayAttr(attributes[name])) if name in attributes else []
+    shardings = []
+    for number, type in enumerate(types):
+        dictionary = ir.DictAttr(dictionaries[number]) if dictionaries else {}
+        if "sdy.sharding" in dictionary:
+            shardings.append(Sharding.read(dictionary["sdy.sharding"], meshes))
+        else:
+            shardings.append(Sharding.replicated(ir.RankedTensorType(type).rank))
+    return shardings
+
+
 def _is_over_all_axes(manual, world):
     axes = set(sdy.ManualAxesAttr(manual.attributes["manual_axes"]))
     meshes = [mesh for mesh in world.meshes.values() if mesh.ranks.size == world.size]

@@ -65,10 +65,10 @@ class Program(braid.mlir.Program):
         self._results = [(tuple(r.shape), np.dtype(r.dtype)) for r in results]
         self._kept = kept
         module = _copy(lowered.compiler_ir("stablehlo"))
-        text, world, shardings = lowering.translate(module)
+        module, world, shardings = lowering.to_one_rank(module)
         self.ranks = world.size
         self.in_shardings, self.out_shardings = shardings
-        super().__init__(text)
+        super().__init__(lowering.to_text(module, world))
 
     def shard(self, *args, **kwargs):
         """The arguments of every rank: its parts of global arrays."""
@@ -79,6 +79,9 @@ class Program(braid.mlir.Program):
         arrays = []
         for number, ((shape, dtype), leaf) in enumerate(zip(self._arguments, leaves)):
             array = np.asarray(leaf)
+            # JAX computes in 32 bits unless told otherwise.
+            if array.dtype != dtype and jax.dtypes.canonicalize_dtype(array.dtype) == dtype:
+                array = array.astype(dtype)
             if array.shape != shape or array.dtype != dtype:
                 raise braid.mlir.ArgumentError(
                     f"argument {number} is {array.dtype}{list(array.shape)}, expected "
