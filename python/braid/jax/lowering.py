@@ -16,7 +16,7 @@ from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir._mlir_libs import _mosaic_gpu_ext
 from jaxlib.mlir.dialects import stablehlo
 
-from . import collectives, control, scalars
+from . import collectives, control, products, scalars
 from .errors import PartitionError, UnsupportedError, source_location
 from .groups import World
 from .manual import read_partitioned, unwrap
@@ -83,7 +83,7 @@ def to_text(module, world):
         _drop_attributes(module)
         run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
         for op in _walk(module):
-            collectives.mark(op, world) or scalars.widen_product(op)
+            collectives.mark(op, world) or products.rewrite(op)
         run_passes(module, "func.func(stablehlo-legalize-to-linalg),"
                            "stablehlo-convert-to-signless,canonicalize,cse")
         groups = collectives.Groups(world)

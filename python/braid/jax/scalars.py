@@ -5,30 +5,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===-----------------------------------------------------------------------===#
-"""Rewrites for element types and scalar ops."""
+"""Rewrites of scalar ops."""
 
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import stablehlo
-
-_PRODUCTS = ("stablehlo.dot_general", "stablehlo.convolution")
-
-
-def widen_product(op):
-    """Sums the products of 16-bit floats in f32, as XLA does on every device; rounds
-    the result once. Gives whether it was such a product."""
-    if op.name not in _PRODUCTS:
-        return False
-    old = op.results[0]
-    type = ir.RankedTensorType(old.type)
-    if str(type.element_type) not in ("f16", "bf16"):
-        return False
-    with ir.InsertionPoint(op), op.location:
-        wide = ir.RankedTensorType.get(type.shape, ir.F32Type.get())
-        product = ir.Operation.create(op.name, results=[wide], operands=list(op.operands),
-                                      attributes={n: op.attributes[n] for n in op.attributes})
-        old.replace_all_uses_with(stablehlo.convert(type, product.result))
-    op.erase()
-    return True
 
 
 def expand(op):
