@@ -122,18 +122,16 @@ def _call_interruptibly(function):
 class Executable:
     """A program compiled for the host, ready to run.
 
-    path: the shared object
     entries: the names of its entry points
     copied_bytes: the bytes of arguments that the last run had to copy
     elapsed_ns: the time of the last run, from its start to the end of its last rank
     """
 
-    def __init__(self, path, owner=None):
-        """Loads a shared object that braid-compile has made; `owner` lives as long."""
+    def __init__(self, path):
+        """Loads a shared object that braid-compile has made."""
         runtime = _abi.runtime()
-        self.path = os.path.abspath(path)
-        self._owner = owner
-        self._library = _abi.checked(runtime.braid_rt_load, os.fsencode(self.path))
+        self._library = _abi.checked(runtime.braid_rt_load,
+                                     os.fsencode(os.path.abspath(path)))
         self._program = runtime.braid_rt_library_program(self._library)
         table = self._program.contents
         self.target = _abi.TARGETS[table.target]

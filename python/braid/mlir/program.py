@@ -104,8 +104,7 @@ class Program:
 
         target: "host" or "cuda"
         passes: how to schedule: a pipeline, "none", or by default braid-overlap
-        output: the file of the shared object; without it a temporary one that lives
-            as long as the Executable
+        output: the file of the shared object; without it none is left
         chip: the GPU to compile for, such as "sm_90"
 
         Gives an Executable for the host, which runs in this process. For the target
@@ -122,7 +121,11 @@ class Program:
             options.append(f"--passes={passes}")
         if chip is not None:
             options.append(f"--chip={chip}")
-        folder = None if output else tempfile.TemporaryDirectory(prefix="braid-")
-        path = os.path.abspath(output) if output else os.path.join(folder.name, "program.so")
-        self._run("braid-compile", [*options, "-o", path])
-        return Executable(path, owner=folder) if target == "host" else path
+        if output:
+            self._run("braid-compile", [*options, "-o", output])
+            return Executable(output) if target == "host" else os.path.abspath(output)
+        with tempfile.TemporaryDirectory(prefix="braid-") as folder:
+            path = os.path.join(folder, "program.so")
+            self._run("braid-compile", [*options, "-o", path])
+            # A loaded object needs its file no more.
+            return Executable(path)
