@@ -16,6 +16,10 @@ grep -qsx 'BRAID_INCLUDE_TESTS:[A-Z]*=ON' "$BUILD/CMakeCache.txt" ||
 # HTML reports are tested in a browser where there is one.
 "$ROOT/tools/dev/setup.sh" browser || say "no chromium: the tests of pages in a browser are skipped"
 
+# JAX's programs are tested where JAX can be had.
+{ "$ROOT/tools/dev/setup.sh" jax && "$ROOT/tools/dev/jax.sh"; } ||
+  say "no JAX: the tests of braid.jax are skipped"
+
 lit=$(sed -n 's/^LLVM_EXTERNAL_LIT:[A-Z]*=//p' "$BUILD/CMakeCache.txt")
 status=0
 "$lit" -sv -j "$JOBS" --output "$results" "$BUILD/test" </dev/null || status=$?
