@@ -23,7 +23,7 @@ DEV := $(ROOT)/tools/dev
 
 # One target at a time: each script uses all cores itself.
 .NOTPARALLEL:
-.PHONY: all demo test sanitize bench bundle docs lint format install clean help
+.PHONY: all demo test sanitize bench bundle wheel docs lint format install clean help
 
 all:
 	@$(DEV)/build.sh all
@@ -42,6 +42,9 @@ bench:
 
 bundle:
 	@$(DEV)/bundle.sh "$(abspath $(OUTPUT))" $(FILES)
+
+wheel:
+	@$(DEV)/wheel.sh
 
 docs:
 	@$(DEV)/docs.sh
@@ -67,6 +70,7 @@ help:
 	@echo "make install PREFIX=dir"
 	@echo "make bench           print the benchmark figures (docs/benchmarks.md)"
 	@echo "make bundle FILES='a.so b.so' OUTPUT=file.tar.gz   what runs compiled programs elsewhere"
+	@echo "make wheel           build the Python package into the folder wheel of the build folder"
 	@echo "make docs            regenerate docs/dialect.md and docs/passes.md"
 	@echo "make lint            check format, clang-tidy, generated docs, file headers"
 	@echo "make format          repair what the format check finds"

@@ -18,7 +18,9 @@ config.environment["PATH"] = os.pathsep.join(
 # One BLAS thread for a rank: ranks are threads already.
 config.environment["OPENBLAS_NUM_THREADS"] = "1"
 # What Python tests share.
-config.environment["PYTHONPATH"] = os.path.join(config.test_source_root, "Inputs")
+config.environment["PYTHONPATH"] = os.pathsep.join(
+    [os.path.join(config.test_source_root, "Inputs"), os.path.join(config.braid_source_dir, "python")]
+)
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
 
@@ -42,6 +44,11 @@ if lit_config.maxIndividualTestTimeIsSupported[0]:
 
 if lit.util.which("chromium", config.environment["PATH"]):
     config.available_features.add("chromium")
+# The Python with JAX that tools/dev/jax.sh makes.
+jax_python = os.path.join(config.braid_binary_dir, "jax", "bin", "python")
+config.substitutions.append(("%jax_python", jax_python))
+if os.path.exists(os.path.join(config.braid_binary_dir, "jax", ".installed")):
+    config.available_features.add("jax")
 if lit.util.which("mlir-opt", config.environment["PATH"]):
     config.available_features.add("mlir-opt")
 if "NVPTX" in config.llvm_targets:

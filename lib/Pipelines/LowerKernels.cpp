@@ -6,13 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExpandFloats.h"
 #include "braid/Pipelines/Pipelines.h"
 
 #include "braid/Conversion/Passes.h"
 #include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -26,17 +25,7 @@ void braid::buildLowerKernelsPipeline(OpPassManager &pm,
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createSCFToControlFlowPass());
   kernels.addPass(createConvertComplexToStandardPass());
-  // Compute small floats in f32 as on the host, so that the results are equal.
-  math::MathExtendToSupportedTypesOptions mathOptions;
-  mathOptions.targetTypeStr = "f32";
-  kernels.addPass(math::createMathExtendToSupportedTypes(mathOptions));
-  math::MathExpandOpsPassOptions expandOptions;
-  expandOptions.opMnemonics = {"rsqrt"};
-  kernels.addPass(math::createMathExpandOpsPass(expandOptions));
-  arith::ArithEmulateUnsupportedFloatsOptions floatOptions;
-  floatOptions.sourceTypeStrs = {"bf16"};
-  floatOptions.targetTypeStr = "f32";
-  kernels.addPass(arith::createArithEmulateUnsupportedFloats(floatOptions));
+  addExpandFloats(kernels);
   kernels.addPass(createCSEPass());
   ConvertGpuOpsToNVVMOpsOptions nvvmOptions;
   nvvmOptions.useBarePtrCallConv = true;

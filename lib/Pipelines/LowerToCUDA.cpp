@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExpandFloats.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Pipelines/Pipelines.h"
@@ -73,6 +74,7 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
       options.toolkit.empty() ? findCudaToolkit() : options.toolkit.getValue();
   pm.addPass(createGpuModuleToBinaryPass(binaryOptions));
   // To LLVM.
+  addExpandFloats(pm.nest<func::FuncOp>());
   pm.addNestedPass<func::FuncOp>(createExpandDynamicShapesPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());

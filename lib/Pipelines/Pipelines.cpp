@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid/Pipelines/Pipelines.h"
+#include "ExpandFloats.h"
 
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
@@ -78,22 +79,7 @@ void braid::buildInductorOverlapPipeline(
 /// Lowers linalg on buffers to loops over scalars that LLVM supports.
 static void addLoops(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
-  // LLVM would lower math on small floats to calls of functions that no library
-  // provides.
-  math::MathExtendToSupportedTypesOptions mathOptions;
-  mathOptions.targetTypeStr = "f32";
-  pm.addNestedPass<func::FuncOp>(
-      math::createMathExtendToSupportedTypes(mathOptions));
-  // The C library has no reciprocal square root.
-  math::MathExpandOpsPassOptions expandMathOptions;
-  expandMathOptions.opMnemonics = {"rsqrt"};
-  pm.addNestedPass<func::FuncOp>(
-      math::createMathExpandOpsPass(expandMathOptions));
-  arith::ArithEmulateUnsupportedFloatsOptions floatOptions;
-  floatOptions.sourceTypeStrs = {"bf16"};
-  floatOptions.targetTypeStr = "f32";
-  pm.addNestedPass<func::FuncOp>(
-      arith::createArithEmulateUnsupportedFloats(floatOptions));
+  addExpandFloats(pm.nest<func::FuncOp>());
   arith::ArithExpandOpsPassOptions expandOptions;
   expandOptions.includeBf16 = true;
   pm.addNestedPass<func::FuncOp>(

@@ -29,13 +29,3 @@ func.func @main(%t: !comm.token) {
 func.func @main(%a: i7) -> i7 {
   return %a : i7
 }
-
-// -----
-
-func.func @main(%a: memref<4xf8E4M3FN>, %i: index) {
-  %x = memref.load %a[%i] : memref<4xf8E4M3FN>
-  // expected-error@+1 {{computes with 'f8E4M3FN', which the host can move and reduce in collectives only}}
-  %y = arith.addf %x, %x : f8E4M3FN
-  memref.store %y, %a[%i] : memref<4xf8E4M3FN>
-  return
-}

@@ -25,6 +25,10 @@ install(TARGETS ${BRAID_LIBRARIES} ${BRAID_TOOLS} EXPORT BraidTargets
 # The component of what knows no MLIR; a full installation has it, too.
 install(TARGETS ${BRAID_SCHEDULE_LIBRARIES} EXPORT BraidScheduleTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT schedule)
+install(TARGETS BraidScheduleC EXPORT BraidScheduleTargets
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT schedule)
+install(DIRECTORY "${BRAID_INCLUDE_DIR}/braid-c"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT schedule)
 foreach(folder Schedule Support)
   install(DIRECTORY "${BRAID_INCLUDE_DIR}/braid/${folder}"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/braid" COMPONENT schedule

@@ -1,3 +1,9 @@
+get_filename_component(BRAID_LIB_DIR "${CMAKE_CURRENT_LIST_DIR}/../../lib" ABSOLUTE)
+# What pure libraries link of LLVM: its shared library, or a part of it as an archive
+# (python/CMakeLists.txt).
+set(BRAID_PURE_LLVM LLVM CACHE STRING "What libraries without MLIR link of LLVM")
+mark_as_advanced(BRAID_PURE_LLVM)
+
 # Flags that every Braid target is compiled with; the runtime knows no LLVM and
 # asks for these alone.
 add_library(braid_options INTERFACE)
@@ -40,7 +46,7 @@ endfunction()
 function(braid_define_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK_LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/lib")
+  target_include_directories(${name} PRIVATE "${BRAID_LIB_DIR}")
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
@@ -63,7 +69,7 @@ endfunction()
 function(braid_add_pure_library name)
   braid_define_library(${name} ${ARGN})
   braid_llvm_flags(${name})
-  target_link_libraries(${name} PUBLIC LLVM)
+  target_link_libraries(${name} PUBLIC ${BRAID_PURE_LLVM})
   set_property(GLOBAL APPEND PROPERTY BRAID_PURE_LIBRARIES ${name})
   if(BRAID_INCLUDE_TESTS)
     add_executable(${name}Alone "${PROJECT_SOURCE_DIR}/tools/cmake/Alone.cpp")

@@ -200,8 +200,9 @@ class Process:
 class Fault:
     """One way to fail, and what each process has to say."""
 
-    #: How long one may take: the start of a process on a GPU is some seconds.
-    seconds = 20
+    #: How long one may take: the start of a process on a GPU is some seconds, and of
+    #: several at once ten or more.
+    seconds = 40
 
     def __init__(self, name, program, words, **more):
         self.name = name
@@ -355,7 +356,8 @@ def main():
     parser.add_argument("--braid-compile", default="build/bin/braid-compile")
     parser.add_argument("--braid-run", default="braid-run")
     parser.add_argument("--limit", type=float, default=60, help="seconds of all faults")
-    parser.add_argument("--jobs", type=int, default=6, help="faults at a time")
+    parser.add_argument("--jobs", type=int,
+                        help="faults at a time (default: 2; with fakes 6)")
     parser.add_argument("--only", default="", help="names of faults, with commas between")
     parser.add_argument("--load", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--fakes", help="folder of the fakes of NVIDIA's libraries")
@@ -379,7 +381,7 @@ def main():
     runner = Runner(options)
     failed = 0
     print(f"{'fault':18} {'outcome':12} {'seconds':>7}  said", flush=True)
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(options.jobs or (6 if options.fakes else 2)) as pool:
         running = {pool.submit(runner.run, fault): fault for fault in faults}
         for done in concurrent.futures.as_completed(running):
             good, seconds, said = done.result()

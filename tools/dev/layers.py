@@ -15,7 +15,7 @@ import sys
 # Libraries by the first folder of their headers.
 LIBRARIES = {"llvm": "LLVM", "llvm-c": "LLVM", "mlir": "MLIR"}
 # Where the files of a room stand, and what the rooms in there are called.
-FOLDERS = [("include/braid/", ""), ("include/braid-rt/", "braid-rt/"), ("lib/", ""), ("tools/", "tools/")]
+FOLDERS = [("include/braid/", ""), ("include/braid-c/", "braid-c/"), ("include/braid-rt/", "braid-rt/"), ("lib/", ""), ("tools/", "tools/")]
 # Where a header named in quotes is looked for after the folder of the file: the
 # compiler's libraries and the runtime's have their private headers there.
 PRIVATE = ["lib", "lib/Runtime"]
@@ -89,7 +89,7 @@ class Checker:
 
     def check_include(self, file, room, name, is_system):
         target = LIBRARIES.get(name.split("/")[0])
-        if not target and name.startswith(("braid/", "braid-rt/")):
+        if not target and name.startswith(("braid/", "braid-c/", "braid-rt/")):
             target = get_room(self.table, f"include/{name}")
             if not target:
                 return f"{room} includes {name}, which is in no room of the table"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, from Debian's packages and nothing else.
 #
-#   setup.sh build [test] [browser] [lint] [sanitize]     the sets of packages that are needed
+#   setup.sh build [test] [browser] [jax] [lint] [sanitize]     the sets of packages that are needed
 #
 # Takes some milliseconds when nothing is missing. Uses sudo when not root.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -10,16 +10,17 @@ LLVM=22
 declare -A packages=(
   [build]="clang-$LLVM lld-$LLVM llvm-$LLVM-dev libmlir-$LLVM-dev mlir-$LLVM-tools
            cmake ninja-build ccache libopenblas-dev"
-  [test]="llvm-$LLVM-tools python3-numpy python3-psutil libgtest-dev libgmock-dev
+  [test]="llvm-$LLVM-tools python3-numpy python3-psutil python3-venv libgtest-dev libgmock-dev
           libopenmpi-dev openmpi-bin"
   [browser]="chromium"
+  [jax]="python3-venv"
   [lint]="clang-format-$LLVM clang-tidy-$LLVM"
   [sanitize]="libclang-rt-$LLVM-dev"
 )
 
 wanted=()
 for set in "$@"; do
-  [ -n "${packages[$set]:-}" ] || fail "setup.sh: unknown set of packages '$set' (build, test, browser, lint, sanitize)"
+  [ -n "${packages[$set]:-}" ] || fail "setup.sh: unknown set of packages '$set' (build, test, browser, jax, lint, sanitize)"
   read -r -d '' -a names <<<"${packages[$set]}" || true
   wanted+=("${names[@]}")
 done

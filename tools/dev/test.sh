@@ -10,8 +10,15 @@ rm -f "$results"
 grep -qsx 'BRAID_INCLUDE_TESTS:[A-Z]*=ON' "$BUILD/CMakeCache.txt" ||
   fail "CMAKE_ARGS switches the tests off (BRAID_INCLUDE_TESTS): no test was run"
 
+# The Python package is tested as a user has it: installed from its wheel.
+"$ROOT/tools/dev/wheel.sh" --test || fail "the Python package could not be built: no test was run"
+
 # HTML reports are tested in a browser where there is one.
 "$ROOT/tools/dev/setup.sh" browser || say "no chromium: the tests of pages in a browser are skipped"
+
+# JAX's programs are tested where JAX can be had.
+{ "$ROOT/tools/dev/setup.sh" jax && "$ROOT/tools/dev/jax.sh"; } ||
+  say "no JAX: the tests of braid.jax are skipped"
 
 lit=$(sed -n 's/^LLVM_EXTERNAL_LIT:[A-Z]*=//p' "$BUILD/CMakeCache.txt")
 status=0

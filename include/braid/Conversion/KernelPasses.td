@@ -109,6 +109,35 @@ def ExpandErfPass : Pass<"braid-expand-erf", "::mlir::gpu::GPUModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def ExpandFloat8Pass : Pass<"braid-expand-float8"> {
+  let summary = "Convert 8-bit floats by operations on integers";
+  let description = [{
+    Rewrites `arith.extf` from f8E4M3FN and f8E5M2, and `arith.truncf` to them,
+    for which LLVM has no instruction on the host or for GPUs, into operations
+    on integers and f32. Results are exact, or rounded once to nearest, ties to
+    even. A number beyond the largest one becomes infinity in f8E5M2 and NaN in
+    f8E4M3FN. `arith-emulate-unsupported-floats` turns other operations on 8-bit
+    floats into conversions and operations on f32 first.
+
+    Before:
+
+    ```mlir
+    %y = arith.extf %x : f8E5M2 to f32
+    ```
+
+    After:
+
+    ```mlir
+    %0 = arith.bitcast %x : f8E5M2 to i8
+    %1 = arith.extui %0 : i8 to i16
+    %2 = arith.shli %1, %c8 : i16
+    %3 = arith.bitcast %2 : i16 to f16
+    %y = arith.extf %3 : f16 to f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def AttachKernelTargetPass
     : Pass<"braid-attach-kernel-target", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Set the target of kernels";

@@ -28,30 +28,6 @@ using namespace braid;
 
 namespace {
 
-/// Checks that no op computes with 8-bit floats. The runtime moves and reduces
-/// them, but the host has no arithmetic for them.
-LogicalResult checkNoSmallFloats(ModuleOp module) {
-  auto isSmall = [](Type type) {
-    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
-  };
-  WalkResult result = module.walk([&](Operation *op) {
-    if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
-        isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op))
-      return WalkResult::advance();
-    for (Type type :
-         llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
-                                  SmallVector<Type>(op->getResultTypes())))
-      if (isSmall(type)) {
-        op->emitOpError() << "computes with " << type
-                          << ", which the host can move and reduce in "
-                             "collectives only";
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
-
 /// Checks that the runtime can pass a value of `type`.
 LogicalResult checkType(func::FuncOp function, StringRef role, unsigned index,
                         Type type) {
@@ -195,10 +171,7 @@ struct PrepareEntriesPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (target == KernelTarget::Host) {
-      if (failed(checkNoSmallFloats(module)))
-        return signalPassFailure();
-    } else {
+    if (target != KernelTarget::Host) {
       if (failed(checkDimensions(module)))
         return signalPassFailure();
       module->setAttr(kTargetAttrName, StringAttr::get(&getContext(), "cuda"));
@@ -215,7 +188,8 @@ struct PrepareEntriesPass
       if (function.isExternal()) {
         function.emitOpError()
             << "has no body, expected a definition: a program for the "
-            << target << " has to be whole";
+            << (target == KernelTarget::Host ? "host" : "cuda")
+            << " has to be whole";
         return signalPassFailure();
       }
       if (!function.isPublic())

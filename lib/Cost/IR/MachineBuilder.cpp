@@ -8,30 +8,24 @@
 
 #include "MachineBuilder.h"
 
+#include "braid/Cost/Hardware/HardwareMachine.h"
+
 using namespace braid;
 using namespace mlir;
 
 MachineModel braid::buildMachine(OpCostModel &model,
                                  ArrayRef<Operation *> firstStarts) {
-  MachineModel machine;
-  const Hardware &hardware = *model.getOptions().hardware;
-  if (!hardware.hasNccl())
+  MachineModel machine = getMachineModel(*model.getOptions().hardware);
+  if (machine.linkBandwidth.empty())
     return machine;
-  machine.multiprocessors = static_cast<int32_t>(hardware.multiprocessors);
-  machine.launchNs = hardware.launchNs;
-  // Converts bytes per second to bytes per ns.
-  constexpr double nsPerSecond = 1e9;
-  machine.memoryBandwidth = hardware.memoryBandwidth / nsPerSecond;
-  enum { IntraNode, InterNode };
-  machine.linkBandwidth = {hardware.intraNodeBandwidth / nsPerSecond,
-                           hardware.interNodeBandwidth / nsPerSecond};
   for (Operation *start : firstStarts) {
     auto collective = dyn_cast<comm::CollectiveOpInterface>(start);
     if (!collective)
       machine.linkOfLane.push_back(-1);
     else
-      machine.linkOfLane.push_back(
-          model.describe(collective).numNodes > 1 ? InterNode : IntraNode);
+      machine.linkOfLane.push_back(model.describe(collective).numNodes > 1
+                                       ? interNodeLink
+                                       : intraNodeLink);
   }
   return machine;
 }

@@ -9,9 +9,6 @@
 #include "braid/Cost/IR/OpCostModel.h"
 
 #include "Analysis/TypeSize.h"
-#include "Cost/Collectives/InductorCollectiveModel.h"
-#include "Cost/Collectives/InductorNewestModel.h"
-#include "Cost/Collectives/NcclCollectiveModel.h"
 #include "ProfileSignature.h"
 #include "Roofline.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -26,31 +23,20 @@ using namespace mlir;
 /// Creates the model of collectives of `options`, for links of `bandwidth`
 /// bytes per second.
 static std::unique_ptr<CollectiveCostModel>
-createCollectiveModel(const CostOptions &options, double bandwidth) {
+createModel(const CostOptions &options, double bandwidth) {
   const Hardware &hardware = *options.hardware;
-  switch (options.collectiveModel.value_or(hardware.defaultCollectiveModel)) {
-  case CollectiveModelKind::Nccl:
-    return std::make_unique<NcclCollectiveModel>(hardware);
-  case CollectiveModelKind::Inductor:
-    return std::make_unique<InductorCollectiveModel>(
-        inductor::getGpuType(hardware));
-  case CollectiveModelKind::InductorNewest:
-    return std::make_unique<InductorNewestModel>(hardware.generation,
-                                                 hardware.ranksPerNode);
-  case CollectiveModelKind::Link:
-    return std::make_unique<LinkCollectiveModel>(
-        options.linkLatencyNs.value_or(hardware.linkLatencyNs),
-        options.linkBandwidth.value_or(bandwidth));
-  }
-  llvm_unreachable("unknown model of collectives");
+  return createCollectiveModel(
+      options.collectiveModel.value_or(hardware.defaultCollectiveModel),
+      hardware, options.linkLatencyNs.value_or(hardware.linkLatencyNs),
+      options.linkBandwidth.value_or(bandwidth));
 }
 
 OpCostModel::OpCostModel(CostOptions givenOptions)
     : options(std::move(givenOptions)),
       intraNodeModel(
-          createCollectiveModel(options, options.hardware->intraNodeBandwidth)),
-      interNodeModel(createCollectiveModel(
-          options, options.hardware->interNodeBandwidth)) {}
+          createModel(options, options.hardware->intraNodeBandwidth)),
+      interNodeModel(
+          createModel(options, options.hardware->interNodeBandwidth)) {}
 
 OpCostModel::~OpCostModel() = default;
 

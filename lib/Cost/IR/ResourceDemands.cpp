@@ -13,13 +13,6 @@
 using namespace braid;
 using namespace mlir;
 
-/// The bytes of device memory that a kernel of NCCL reads and writes for each
-/// byte that it sends. A step of a ring reads the received and its own data,
-/// and writes the result. A measurement on an A100 suggests 2 to 3 bytes: a
-/// collective slows a matrix product from 1.18 to 2.08 ms
-/// (github.com/NVIDIA/nccl/issues/1428).
-static constexpr double memoryBytesPerLinkByte = 2.5;
-
 static int64_t clampBytes(double bytes) {
   constexpr auto limit = std::numeric_limits<int64_t>::max();
   return bytes < static_cast<double>(limit) ? static_cast<int64_t>(bytes)
@@ -31,8 +24,7 @@ OpCostModel::getCollectiveDemand(comm::CollectiveOpInterface op) {
   CollectiveTime time = estimateCollective(op);
   ResourceDemand demand;
   demand.multiprocessors = time.channels;
-  demand.memoryBytes = clampBytes(
-      memoryBytesPerLinkByte * static_cast<double>(getLinkBytes(describe(op))));
+  demand.memoryBytes = clampBytes(getMemoryBytes(describe(op)));
   demand.linkBytes = clampBytes(static_cast<double>(time.linkBytes));
   return demand;
 }

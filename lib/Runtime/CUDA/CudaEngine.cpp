@@ -262,6 +262,14 @@ void CudaEngine::fail(const Failure &failure) {
   post(Failed, failure.encode());
 }
 
+void CudaEngine::awaitFailureOfPeer() {
+  if (!launch.hasLauncher() || size == 1)
+    return;
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait_for(lock, std::chrono::seconds(1),
+                   [&]() { return hasFailed(); });
+}
+
 void CudaEngine::failDisagreement(const Rendezvous &rendezvous,
                                   int64_t sequence) {
   Statuses statuses;
@@ -276,11 +284,45 @@ void CudaEngine::failDisagreement(const Rendezvous &rendezvous,
             return fail(*failure);
 }
 
+namespace {
+/// Ends the process if NCCL does not end its communicators in time: nothing
+/// else ends their kernels.
+class AbortDeadline {
+public:
+  explicit AbortDeadline(const Environment &environment)
+      : thread([this, &environment]() {
+          std::unique_lock<std::mutex> lock(mutex);
+          if (changed.wait_for(lock, patience, [this]() { return hasEnded; }))
+            return;
+          environment.log("NCCL has not ended its communicators within " +
+                          std::to_string(patience.count()) +
+                          " s after the failure: the process ends");
+          std::_Exit(EXIT_FAILURE);
+        }) {}
+  ~AbortDeadline() {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      hasEnded = true;
+    }
+    changed.notify_all();
+    thread.join();
+  }
+
+private:
+  static constexpr std::chrono::seconds patience{20};
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool hasEnded = false;
+  std::thread thread;
+};
+} // namespace
+
 void CudaEngine::stopRanks() {
   std::lock_guard<std::mutex> lock(stopMutex);
   if (stopped)
     return;
   stopped = true;
+  AbortDeadline deadline(environment);
   for (const auto &rank : localRanksState)
     rank->noteFailure();
   writeFlights();

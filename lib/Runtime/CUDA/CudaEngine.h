@@ -82,6 +82,9 @@ public:
   cuda::Failure failure() const;
   /// Ends the world in all processes. Only the first failure is kept.
   void fail(const cuda::Failure &failure);
+  /// Waits at most one second for the world to fail. NCCL often reports the end
+  /// of a peer as an NCCL error before the connection to the peer closes.
+  void awaitFailureOfPeer();
   /// The same if local members have started different collectives.
   void failDisagreement(const cuda::Rendezvous &rendezvous, int64_t sequence);
 

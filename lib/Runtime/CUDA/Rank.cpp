@@ -48,7 +48,7 @@ void CudaRank::forgetGraphs() {
 void CudaRank::releaseCommunicators() {
   driver().ctxSetCurrent(gpu().context);
   for (auto &entry : communicators)
-    entry.second->release(/*abort=*/false);
+    entry.second->release();
 }
 
 void CudaRank::open(int32_t ordinal, const DeviceOptions &options) {
@@ -476,8 +476,11 @@ void CudaRank::abortCommunicators() {
       if (entry.second)
         all.push_back(entry.second.get());
   }
+  std::vector<std::thread> threads;
   for (NCCLCommunicator *communicator : all)
-    communicator->release(/*abort=*/true);
+    communicator->abort(threads);
+  for (std::thread &thread : threads)
+    thread.join();
   std::lock_guard<std::mutex> lock(mutex);
   aborted = true;
   abortDone.notify_all();

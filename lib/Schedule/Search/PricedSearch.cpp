@@ -29,6 +29,8 @@ braid::searchWithPrices(const SchedulingProblem &problem,
   SearchOptions inner = options;
   inner.maxSteps = std::max<uint64_t>(maxSteps / factors.size(), 1);
   inner.boundEffort = LowerBoundEffort::Quick;
+  // Its makespans are those of another problem.
+  inner.progress = nullptr;
   // The passes were tried already.
   inner.usePasses = false;
   for (PricedProblem &priced : getPricedProblems(problem, factors)) {

@@ -121,21 +121,21 @@ static ScheduleOrder runLatencyHiding(const SchedulingProblem &problem) {
   return latencyHidingSchedule(problem).order;
 }
 
-std::vector<ScheduleCandidate>
-braid::getScheduleCandidates(const SchedulingProblem &problem) {
-  static constexpr ProblemAlgorithm ofProblem[] = {
-      {"program order", keepProgram},
-      {"list", runListSchedule},
-      {"list without compute behind starts", runListRaiseAndSink},
-      {"list, raise alone", runListRaise},
-      {"list, sink alone", runListSink},
-      {"simple overlap", runSimpleOverlap},
-      {"sink waits iterative", runSinkWaitsIterative},
-      {"reorder preserving peak memory", runReorderPreservingPeakMemory},
-      {"iterative", runIterative},
-      {"latency hiding", runLatencyHiding},
-  };
-  static const GraphAlgorithms ofGraph[] = {
+static constexpr ProblemAlgorithm algorithmsOfProblem[] = {
+    {"program order", keepProgram},
+    {"list", runListSchedule},
+    {"list without compute behind starts", runListRaiseAndSink},
+    {"list, raise alone", runListRaise},
+    {"list, sink alone", runListSink},
+    {"simple overlap", runSimpleOverlap},
+    {"sink waits iterative", runSinkWaitsIterative},
+    {"reorder preserving peak memory", runReorderPreservingPeakMemory},
+    {"iterative", runIterative},
+    {"latency hiding", runLatencyHiding},
+};
+
+static llvm::ArrayRef<GraphAlgorithms> getAlgorithmsOfGraph() {
+  static const GraphAlgorithms algorithms[] = {
       {"sink waits", {sinkWaits}},
       {"raise collectives", {raiseCollectives}},
       {"raise collectives with producers", {raiseCollectivesWithProducers}},
@@ -148,11 +148,37 @@ braid::getScheduleCandidates(const SchedulingProblem &problem) {
       {"reorder, sink, raise",
        {reorderComputeForOverlap, sinkWaits, raiseCollectives}},
   };
+  return algorithms;
+}
+
+std::vector<ScheduleCandidate>
+braid::getScheduleCandidates(const SchedulingProblem &problem) {
   std::vector<ScheduleCandidate> candidates;
-  for (const ProblemAlgorithm &algorithm : ofProblem)
+  for (const ProblemAlgorithm &algorithm : algorithmsOfProblem)
     candidates.push_back({algorithm.name, algorithm.run(problem)});
-  for (const GraphAlgorithms &algorithms : ofGraph)
+  for (const GraphAlgorithms &algorithms : getAlgorithmsOfGraph())
     candidates.push_back(
         {algorithms.name, runInTurn(problem.graph, algorithms)});
   return candidates;
+}
+
+std::vector<llvm::StringRef> braid::getScheduleCandidateNames() {
+  std::vector<llvm::StringRef> names;
+  for (const ProblemAlgorithm &algorithm : algorithmsOfProblem)
+    names.push_back(algorithm.name);
+  for (const GraphAlgorithms &algorithms : getAlgorithmsOfGraph())
+    names.push_back(algorithms.name);
+  return names;
+}
+
+std::optional<ScheduleOrder>
+braid::getScheduleCandidate(const SchedulingProblem &problem,
+                            llvm::StringRef name) {
+  for (const ProblemAlgorithm &algorithm : algorithmsOfProblem)
+    if (name == algorithm.name)
+      return algorithm.run(problem);
+  for (const GraphAlgorithms &algorithms : getAlgorithmsOfGraph())
+    if (name == algorithms.name)
+      return runInTurn(problem.graph, algorithms);
+  return std::nullopt;
 }

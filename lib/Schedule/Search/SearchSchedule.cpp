@@ -68,8 +68,13 @@ private:
            result.makespanNs - result.lowerBoundNs <=
                result.lowerBoundNs / 10'000;
   }
+  uint64_t getSpentSteps() const {
+    return otherSteps + scheduler.getSteps() + windows.getSteps();
+  }
   uint64_t getLeftSteps() const {
-    uint64_t spent = otherSteps + scheduler.getSteps() + windows.getSteps();
+    if (options.isStopped())
+      return 0;
+    uint64_t spent = getSpentSteps();
     return spent < maxSteps ? maxSteps - spent : 0;
   }
   bool fits(const ScheduleEvaluator::Value &value) const {
@@ -101,6 +106,7 @@ private:
   void improveWithContention();
   bool schedule(ListRule rule, ScheduleOrder &order);
   void explainExcess();
+  void tell() const;
 
   const SchedulingProblem &problem;
   SearchOptions options;
@@ -147,14 +153,17 @@ int64_t Searcher::consider(llvm::ArrayRef<unsigned> order,
     better = value.makespanNs < result.makespanNs;
   else
     better = value.peakBytes < result.peakBytes;
-  if (!better)
+  if (!better) {
+    tell();
     return makespanNs;
+  }
   hasResult = true;
   result.order.assign(order.begin(), order.end());
   result.makespanNs = value.makespanNs;
   result.peakBytes = value.peakBytes;
   result.method = method.str();
   result.optimal = fitsNow && value.makespanNs <= result.lowerBoundNs;
+  tell();
   return makespanNs;
 }
 
@@ -442,6 +451,18 @@ void Searcher::runLocalSearch() {
   }
 }
 
+/// Says how far the search is.
+void Searcher::tell() const {
+  SearchProgress *progress = options.progress;
+  if (!progress)
+    return;
+  constexpr auto relaxed = std::memory_order_relaxed;
+  progress->steps.store(std::min(getSpentSteps(), maxSteps), relaxed);
+  progress->maxSteps.store(maxSteps, relaxed);
+  progress->makespanNs.store(result.makespanNs, relaxed);
+  progress->lowerBoundNs.store(result.lowerBoundNs, relaxed);
+}
+
 void Searcher::explainExcess() {
   if (!result.excess)
     result.excess.emplace();
@@ -494,13 +515,13 @@ SearchResult Searcher::run() {
       result.optimal = false;
       if (result.peakBytes > flat.maxMemory)
         explainExcess();
-      result.statistics.steps = maxSteps - getLeftSteps();
+      result.statistics.steps = std::min(getSpentSteps(), maxSteps);
       return std::move(result);
     }
   }
   if (result.peakBytes > flat.maxMemory) {
     explainExcess();
-    result.statistics.steps = maxSteps - getLeftSteps();
+    result.statistics.steps = std::min(getSpentSteps(), maxSteps);
     return std::move(result);
   }
   if (flat.hasLimits())
@@ -527,7 +548,7 @@ SearchResult Searcher::run() {
   if (!isDone())
     runLocalSearch();
   sinkWaitsOfResult();
-  result.statistics.steps = maxSteps - getLeftSteps();
+  result.statistics.steps = std::min(getSpentSteps(), maxSteps);
   result.statistics.ordersTried = evaluator.getNumOrders();
   return std::move(result);
 }

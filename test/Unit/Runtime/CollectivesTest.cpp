@@ -92,7 +92,7 @@ protected:
 TEST_P(CollectivesTest, AllReduce) {
   BRAID_NEEDS(whyNoReductions(dtype));
   reduces = true;
-  for (int32_t reduction : reductionsOf(dtype)) {
+  for (int32_t reduction : reductionsOf(dtype, ranks)) {
     std::vector<Buffer> sources = makeSources(sizes(), 1);
     std::vector<Buffer> scales = makeScales(reduction);
     std::vector<Buffer> expected(ranks,
@@ -111,7 +111,7 @@ TEST_P(CollectivesTest, AllReduce) {
 TEST_P(CollectivesTest, Reduce) {
   BRAID_NEEDS(whyNoReductions(dtype));
   reduces = true;
-  for (int32_t reduction : reductionsOf(dtype)) {
+  for (int32_t reduction : reductionsOf(dtype, ranks)) {
     int32_t root = ranks - 1;
     std::vector<Buffer> sources = makeSources(sizes(), 2);
     std::vector<Buffer> scales = makeScales(reduction);
@@ -132,7 +132,7 @@ TEST_P(CollectivesTest, Reduce) {
 TEST_P(CollectivesTest, ReduceScatter) {
   BRAID_NEEDS(whyNoReductions(dtype));
   reduces = true;
-  for (int32_t reduction : reductionsOf(dtype))
+  for (int32_t reduction : reductionsOf(dtype, ranks))
     for (int64_t dim : {0, 1, 2}) {
       if (!whyNoDimension(dim).empty())
         continue;

@@ -50,17 +50,20 @@ std::string braid::test::whyNoOrder() {
                           : "NCCL combines operands in an order of its own";
 }
 
-std::string braid::test::whyNoReduction(int32_t reduction, int32_t dtype) {
+std::string braid::test::whyNoReduction(int32_t reduction, int32_t dtype,
+                                        int32_t groupSize) {
   if (engineName() != "cuda")
     return "";
   bool isInteger = dtype >= BRAID_RT_I8 && dtype <= BRAID_RT_I64;
   bool isComplex =
       dtype == BRAID_RT_COMPLEX_F32 || dtype == BRAID_RT_COMPLEX_F64;
+  bool isByteFloat = dtype == BRAID_RT_F8E4M3FN || dtype == BRAID_RT_F8E5M2;
   bool lacks =
       dtype == BRAID_RT_I16 || reduction == BRAID_RT_BXOR ||
       (isInteger && (reduction == BRAID_RT_AVG || reduction == BRAID_RT_BAND ||
                      reduction == BRAID_RT_BOR)) ||
-      (isComplex && reduction == BRAID_RT_PREMUL_SUM);
+      (reduction == BRAID_RT_PREMUL_SUM &&
+       (isComplex || (isByteFloat && groupSize == 1)));
   return lacks ? std::string("NCCL has no ") +
                      braid_rt_reduction_name(reduction) + " of " +
                      braid_rt_dtype_name(dtype)

@@ -51,7 +51,8 @@ std::string whyNoOrder();
 
 /// Why the engine does not run a reduction, or the joining and splitting of
 /// tensors along a dimension; empty when it does.
-std::string whyNoReduction(int32_t reduction, int32_t dtype);
+std::string whyNoReduction(int32_t reduction, int32_t dtype,
+                           int32_t groupSize = 2);
 std::string whyNoDimension(int64_t dim);
 
 /// Skips the test where the engine lacks what it is about.

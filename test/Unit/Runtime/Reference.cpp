@@ -384,10 +384,11 @@ static std::vector<int32_t> specifiedReductions(int32_t dtype) {
   }
 }
 
-std::vector<int32_t> braid::test::reductionsOf(int32_t dtype) {
+std::vector<int32_t> braid::test::reductionsOf(int32_t dtype,
+                                               int32_t groupSize) {
   std::vector<int32_t> result;
   for (int32_t reduction : specifiedReductions(dtype))
-    if (whyNoReduction(reduction, dtype).empty())
+    if (whyNoReduction(reduction, dtype, groupSize).empty())
       result.push_back(reduction);
   return result;
 }

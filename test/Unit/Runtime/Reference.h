@@ -44,8 +44,9 @@ bool isReduced(const Buffer &found, const Buffer &expected, int64_t operands);
 /// Why the engine reduces no elements of a type; empty when it does.
 std::string whyNoReductions(int32_t dtype);
 
-/// All reductions that an element type allows and the engine runs.
-std::vector<int32_t> reductionsOf(int32_t dtype);
+/// All reductions that an element type allows and the engine runs in a group of
+/// so many ranks.
+std::vector<int32_t> reductionsOf(int32_t dtype, int32_t groupSize = 2);
 
 } // namespace braid::test
 

@@ -51,9 +51,12 @@ struct CollectiveTime {
   uint64_t linkBytes = 0;
 };
 
-/// Bytes that the busiest member of `call` sends over its link: the factors of
-/// `braid_rt_link_bytes`, which are those of nccl-tests (doc/PERFORMANCE.md).
+/// Bytes that the busiest member of `call` sends over its link. The factors are
+/// the factors of `braid_rt_link_bytes` and of nccl-tests (doc/PERFORMANCE.md).
 uint64_t getLinkBytes(const CollectiveCall &call);
+
+/// Bytes of device memory that one member of `call` reads and writes.
+double getMemoryBytes(const CollectiveCall &call);
 
 /// A formula for the time of collectives.
 class CollectiveCostModel {
@@ -85,6 +88,13 @@ private:
   double latencyNs;
   double bandwidth;
 };
+
+/// Creates the model of `kind` for ranks of `hardware`. The model refers to
+/// `hardware`. The link model takes `linkLatencyNs` and `linkBandwidth` (bytes
+/// per second).
+std::unique_ptr<CollectiveCostModel>
+createCollectiveModel(CollectiveModelKind kind, const Hardware &hardware,
+                      double linkLatencyNs, double linkBandwidth);
 
 } // namespace braid
 

@@ -15,7 +15,10 @@
 
 #include "braid/Schedule/Search/SearchTypes.h"
 
+#include "llvm/ADT/StringRef.h"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +51,13 @@ struct ScheduleCandidate {
 /// fixed sequence; legal in the graph, but not always within the limits.
 std::vector<ScheduleCandidate>
 getScheduleCandidates(const SchedulingProblem &problem);
+
+/// The names of these, in the same sequence.
+std::vector<llvm::StringRef> getScheduleCandidateNames();
+
+/// The one called `name`; none if there is none of this name.
+std::optional<ScheduleOrder>
+getScheduleCandidate(const SchedulingProblem &problem, llvm::StringRef name);
 
 } // namespace braid
 

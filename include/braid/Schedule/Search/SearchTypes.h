@@ -11,6 +11,7 @@
 
 #include "braid/Schedule/Bounds/LowerBound.h"
 #include "braid/Schedule/Model/SchedulingProblem.h"
+#include "braid/Schedule/Search/SearchProgress.h"
 
 #include <cstdint>
 #include <optional>
@@ -63,6 +64,16 @@ struct SearchOptions {
   /// The bounds that the search looks for.
   LowerBoundEffort boundEffort = LowerBoundEffort::Full;
   LowerBoundParts boundParts;
+
+  /// Where the search says how far it is; none if nobody looks on.
+  SearchProgress *progress = nullptr;
+  /// Once another thread sets this, the search ends soon with the best order so
+  /// far. Nothing else makes a result depend on time.
+  const std::atomic<bool> *stop = nullptr;
+
+  bool isStopped() const {
+    return stop && stop->load(std::memory_order_relaxed);
+  }
 };
 
 /// Why no order was found that keeps `maxMemory`.

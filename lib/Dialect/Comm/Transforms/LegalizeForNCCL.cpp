@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Comm/Transforms/TensorBuilders.h"
+#include "NCCLElements.h"
+#include "TensorRewrites.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -15,6 +16,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include <functional>
 
 namespace braid::comm {
@@ -61,6 +64,7 @@ private:
   RankedTensorType getResultType(Value source, RankedTensorType original);
   std::optional<int64_t> getConstantGroupSize();
   OpFoldResult getGroupSize();
+  std::optional<int64_t> getRootThatReduces();
 
   CollectiveOpInterface op;
   AsyncStartOpInterface start;
@@ -79,12 +83,10 @@ bool Legalizer::isLegal() {
     return true;
   if (isBitwise(reduction))
     return false;
-  return llvm::all_of(start.getSources(), [&](Value source) {
-    Type element = getElementTypeOrSelf(source.getType());
-    if (isa<ComplexType>(element))
-      return reduction != ReductionKind::premul_sum;
-    return !element.isInteger(16) &&
-           !(reduction == ReductionKind::avg && isa<IntegerType>(element));
+  // Starts on buffers keep the NaNs and 8-bit floats of NCCL.
+  return llvm::none_of(start.getSources(), [&](Value source) {
+    return NCCLElements::get(getElementTypeOrSelf(source.getType()), *reduction,
+                             /*exact=*/!start.isBufferForm());
   });
 }
 
@@ -137,6 +139,25 @@ OpFoldResult Legalizer::getGroupSize() {
   return SizeOp::create(b, b.getIndexType(), op.getGroupAttr()).getResult();
 }
 
+/// The root, if only the root gets the result of the reduction.
+std::optional<int64_t> Legalizer::getRootThatReduces() {
+  return op.getCollectiveKind() == CollectiveKind::reduce ? op.getRootIndex()
+                                                          : std::nullopt;
+}
+
+/// `reduced` on the root and `own`, the operand, on other members; `reduced` on
+/// all members if there is no root.
+Value selectAtRoot(ImplicitLocOpBuilder &b, FlatSymbolRefAttr group,
+                   std::optional<int64_t> root, Value reduced, Value own) {
+  if (!root)
+    return reduced;
+  Value rank = RankOp::create(b, b.getIndexType(), group);
+  Value rootIndex = arith::ConstantIndexOp::create(b, *root);
+  Value isRoot =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, rootIndex);
+  return arith::SelectOp::create(b, isRoot, reduced, own);
+}
+
 /// Reduces the bits as bytes, for a group of any size.
 void Legalizer::reduceUnpackedBits(Value &source, Finish &finish) {
   // The lowest bit of a sum is correct even if the sum overflows.
@@ -182,19 +203,10 @@ void Legalizer::gatherBits(Value &source, Finish &finish) {
       b, RankedTensorType::get(shape, type.getElementType()), source, groups,
       sizes);
   newKind = CollectiveKind::all_gather;
-  std::optional<int64_t> root =
-      original == CollectiveKind::reduce ? op.getRootIndex() : std::nullopt;
-  FlatSymbolRefAttr groupName = op.getGroupAttr();
-  finish = [=](ImplicitLocOpBuilder &b, Value value) -> Value {
-    Value reduced = reduceBits(b, value, kind);
-    if (!root)
-      return reduced;
-    // A member that is not the root keeps its own operand.
-    Value rank = RankOp::create(b, b.getIndexType(), groupName);
-    Value rootIndex = arith::ConstantIndexOp::create(b, *root);
-    Value isRoot =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, rootIndex);
-    return arith::SelectOp::create(b, isRoot, reduced, own);
+  FlatSymbolRefAttr group = op.getGroupAttr();
+  std::optional<int64_t> root = getRootThatReduces();
+  finish = [=](ImplicitLocOpBuilder &b, Value value) {
+    return selectAtRoot(b, group, root, reduceBits(b, value, kind), own);
   };
 }
 
@@ -202,43 +214,34 @@ void Legalizer::gatherBits(Value &source, Finish &finish) {
 /// elements of the result back.
 void Legalizer::prepareElements(Value &source, Finish &finish) {
   Type element = getTensorType(source).getElementType();
-  auto integer = dyn_cast<IntegerType>(element);
-  bool isAverage = integer && reduction == ReductionKind::avg;
-  bool isWidened = element.isInteger(16);
-  if (isAverage)
-    newReduction = ReductionKind::sum;
-  if (isWidened)
-    source =
-        mapElements(b, source, b.getI32Type(),
-                    [](ImplicitLocOpBuilder &b, Value value) -> Value {
-                      return arith::ExtSIOp::create(b, b.getI32Type(), value);
-                    });
-  if (isa<ComplexType>(element) && reduction == ReductionKind::premul_sum) {
-    Value scale = op->getOperand(0);
-    source = mapElements(b, source, element,
-                         [&](ImplicitLocOpBuilder &b, Value value) -> Value {
-                           return complex::MulOp::create(b, scale, value);
-                         });
-    newReduction = ReductionKind::sum;
-    newScale = Value();
+  std::optional<NCCLElements> converted =
+      reduction ? NCCLElements::get(element, *reduction) : std::nullopt;
+  if (!converted)
     return;
-  }
-  if (!isAverage && !isWidened)
-    return;
+  Value own = source;
+  Value scale =
+      *reduction == ReductionKind::premul_sum ? op->getOperand(0) : Value();
+  if (converted->changesOperands())
+    source = map(b, source, converted->getType(),
+                 [&](ImplicitLocOpBuilder &b, Value value) {
+                   return converted->convert(b, value, scale);
+                 });
+  newReduction = converted->getReduction();
+  newScale = converted->convertScale(b, scale);
   FlatSymbolRefAttr group = op.getGroupAttr();
+  std::optional<int64_t> root = getRootThatReduces();
   finish = [=](ImplicitLocOpBuilder &b, Value value) {
     Value size;
-    if (isAverage)
+    if (converted->isAverage())
       size = arith::IndexCastOp::create(
-          b, integer, SizeOp::create(b, b.getIndexType(), group));
-    return mapElements(b, value, element,
-                       [&](ImplicitLocOpBuilder &b, Value value) -> Value {
-                         if (isWidened)
-                           value = arith::TruncIOp::create(b, integer, value);
-                         if (isAverage)
-                           value = arith::DivSIOp::create(b, value, size);
-                         return value;
-                       });
+          b, converted->getType(), SizeOp::create(b, b.getIndexType(), group));
+    Value result =
+        map(b, value, element, [&](ImplicitLocOpBuilder &b, Value value) {
+          return converted->restore(b, value, size);
+        });
+    return converted->keepsOperands()
+               ? result
+               : selectAtRoot(b, group, root, result, own);
   };
 }
 
@@ -354,9 +357,6 @@ LogicalResult Legalizer::legalize() {
   SmallVector<Finish> finishes(sources.size());
   for (auto [index, source] : llvm::enumerate(sources))
     prepare(source, finishes[index]);
-  if (reduction == ReductionKind::premul_sum && newScale &&
-      newScale.getType().isInteger(16))
-    newScale = arith::ExtSIOp::create(b, b.getI32Type(), newScale);
   replace(sources, finishes);
   return success();
 }

@@ -87,7 +87,12 @@ void CudaEngine::makeTogether(const std::vector<NCCLCommunicator *> &members) {
       bool isFirst = lane == &NCCLCommunicator::collectives;
       member->request(member->*lane, isFirst ? ids.collectives : ids.messages);
     }
-    nccl().check(group.end(), "ncclGroupEnd");
+    nccl::Result result = group.end();
+    if (result != nccl::Success && result != nccl::InProgress) {
+      awaitFailureOfPeer();
+      members.front()->rank.throwIfFailed();
+    }
+    nccl().check(result, "ncclGroupEnd");
   }
   for (NCCLCommunicator *member : members)
     member->complete();

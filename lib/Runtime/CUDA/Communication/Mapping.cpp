@@ -76,7 +76,8 @@ static bool isInteger(int32_t dtype) {
 
 /// True if NCCL supports the reduction for the element type. checkOperation has
 /// refused combinations that the dialect lacks.
-static bool hasReduction(int32_t reduction, int32_t dtype) {
+static bool hasReduction(int32_t reduction, int32_t dtype, int64_t groupSize) {
+  bool isByteFloat = dtype == BRAID_RT_F8E4M3FN || dtype == BRAID_RT_F8E5M2;
   if (dtype == BRAID_RT_I16)
     return false;
   switch (reduction) {
@@ -88,7 +89,8 @@ static bool hasReduction(int32_t reduction, int32_t dtype) {
   case BRAID_RT_AVG:
     return !isInteger(dtype);
   case BRAID_RT_PREMUL_SUM:
-    return !isComplex(dtype);
+    // In a group of one, NCCL does not scale 8-bit floats.
+    return !isComplex(dtype) && (groupSize > 1 || !isByteFloat);
   default:
     return true;
   }
@@ -107,11 +109,13 @@ void braid::rt::cuda::checkSupported(const Operation &operation,
                                      int64_t groupSize) {
   for (const Operand &operand : operation.operands) {
     if (operation.isReduction() &&
-        !hasReduction(operation.reduction, operand.dtype))
+        !hasReduction(operation.reduction, operand.dtype, groupSize))
       throw Error(operation.signature() + ": NCCL has no " +
                   braid_rt_reduction_name(operation.reduction) + " of " +
                   braid_rt_dtype_name(operand.dtype) +
-                  "; a program compiled for the target cuda does without");
+                  (groupSize == 1 ? " in a group of one rank"
+                                  : "; a program compiled for the target cuda "
+                                    "does without"));
     if (operation.dim > 0 && groupSize > 1 && operand.sourceBytes() > 0 &&
         !isOutermost(operation, operand.sourceSizes))
       throw Error(operation.signature() + ": NCCL joins and splits along "

@@ -106,22 +106,36 @@ void NCCLCommunicator::settle(Lane &lane, nccl::Result result,
                   lane.label + " has not ended");
     std::this_thread::yield();
   }
+  if (result != nccl::Success) {
+    rank.engine.awaitFailureOfPeer();
+    rank.throwIfFailed();
+  }
   nccl.check(result, function, lane.comm);
 }
 
-void NCCLCommunicator::release(bool abort) {
+void NCCLCommunicator::release(Lane &lane, bool abort) {
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  nccl::Comm comm = lane.comm;
+  lane.comm = nullptr;
+  nccl::Result result = abort ? nccl.commAbort(comm) : nccl.commDestroy(comm);
+  if (result != nccl::Success && result != nccl::InProgress)
+    rank.engine.environment.log("rank " + std::to_string(rank.rank) + ": " +
+                                (abort ? "ncclCommAbort" : "ncclCommDestroy") +
+                                " for @" + lane.label +
+                                " failed: " + nccl.describe(result, nullptr));
+}
+
+void NCCLCommunicator::release() {
   forEachLane([&](Lane &lane) {
-    if (!lane.comm)
-      return;
-    const nccl::NCCL &nccl = rank.engine.nccl();
-    nccl::Comm comm = lane.comm;
-    lane.comm = nullptr;
-    nccl::Result result = abort ? nccl.commAbort(comm) : nccl.commDestroy(comm);
-    if (result != nccl::Success && result != nccl::InProgress)
-      rank.engine.environment.log(
-          "rank " + std::to_string(rank.rank) + ": " +
-          (abort ? "ncclCommAbort" : "ncclCommDestroy") + " for @" +
-          lane.label + " failed: " + nccl.describe(result, nullptr));
+    if (lane.comm)
+      release(lane, /*abort=*/false);
+  });
+}
+
+void NCCLCommunicator::abort(std::vector<std::thread> &threads) {
+  forEachLane([&](Lane &lane) {
+    if (lane.comm)
+      threads.emplace_back([&]() { release(lane, /*abort=*/true); });
   });
 }
 

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <deque>
 #include <map>
+#include <thread>
 
 namespace braid::rt::cuda {
 
@@ -83,9 +84,12 @@ public:
   /// Deregisters the window of an allocation that is about to be freed.
   void forgetWindow(DevicePointer memory);
 
-  /// Frees the NCCL communicators. After a failure `abort` stops their kernels
-  /// first.
-  void release(bool abort);
+  /// Frees the NCCL communicators. Their operations must have ended.
+  void release();
+  /// Stops and frees the NCCL communicators, each in a thread that is appended
+  /// to `threads`: a communicator cannot end while its kernels wait for the
+  /// kernels of another communicator.
+  void abort(std::vector<std::thread> &threads);
 
   template <typename Visit> void forEachLane(Visit visit) {
     visit(collectives);
@@ -108,6 +112,7 @@ public:
 private:
   // NCCLCommunicator.cpp
   void ensureMade();
+  void release(Lane &lane, bool abort);
   Flight &begin(Lane &lane, std::shared_ptr<const Call> call, int64_t sequence);
   void follow(Lane &lane);
   void finish(Lane &lane, Flight &flight);

@@ -68,6 +68,7 @@ void Watchdog::look() {
     stalledNs = std::max(stalledNs, rank->look(now));
     std::string error = rank->findAsyncError();
     if (!error.empty()) {
+      engine.awaitFailureOfPeer();
       Failure failure;
       failure.text = error;
       failure.members = {rank->rank};

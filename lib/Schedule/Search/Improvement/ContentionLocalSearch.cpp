@@ -297,7 +297,7 @@ bool ContentionLocalSearch::anneal(int64_t toleranceNs, int64_t targetNs,
   while (spent < maxSteps && bestNs > targetNs) {
     beginSweep();
     for (unsigned place = 1; place < size && spent < maxSteps; ++place) {
-      spent = getSteps() - firstStep;
+      spent = isStopped() ? maxSteps : getSteps() - firstStep;
       // Halves eight times.
       int64_t mostNs =
           toleranceNs >>
@@ -331,8 +331,11 @@ void ContentionLocalSearch::improve(const SearchOptions &options,
   // Sums of all that nodes take must not overflow.
   if (bestNs > std::numeric_limits<int64_t>::max() / 1024)
     return;
+  stop = options.stop;
   uint64_t lastStep = getSteps() + maxSteps;
-  auto getLeft = [&] { return lastStep - std::min(lastStep, getSteps()); };
+  auto getLeft = [&] {
+    return isStopped() ? 0 : lastStep - std::min(lastStep, getSteps());
+  };
   auto isDone = [&] { return bestNs <= targetNs || getLeft() == 0; };
   int64_t workNs = 0;
   for (unsigned node = 0, end = frozen.size(); node != end; ++node)

@@ -70,6 +70,9 @@ public:
   }
 
 private:
+  bool isStopped() const {
+    return stop && stop->load(std::memory_order_relaxed);
+  }
   /// Plays `order` and takes over what each node takes in it.
   int64_t play(llvm::ArrayRef<unsigned> order);
   /// Goes back to the best order.
@@ -111,6 +114,8 @@ private:
   /// The problem with what nodes take in the order that was played last.
   FlatProblem frozen;
   SearchStatistics &statistics;
+  /// `SearchOptions::stop`.
+  const std::atomic<bool> *stop = nullptr;
   uint64_t steps = 0;
   std::vector<SimulatedOp> ops;
   std::vector<SimulatedTimes> times;

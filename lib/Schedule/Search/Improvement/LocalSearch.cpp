@@ -115,7 +115,9 @@ void LocalSearch::improve(llvm::ArrayRef<unsigned> order,
                           uint64_t maxSteps, std::mt19937_64 &engine) {
   auto getSpent = [&] { return windows.getSteps() + timed.getSteps(); };
   uint64_t lastStep = getSpent() + maxSteps;
-  auto getLeft = [&] { return lastStep - std::min(lastStep, getSpent()); };
+  auto getLeft = [&] {
+    return options.isStopped() ? 0 : lastStep - std::min(lastStep, getSpent());
+  };
   assign(order);
   for (unsigned length = 12; length <= 48 && getLeft() != 0;) {
     bool improved = false;

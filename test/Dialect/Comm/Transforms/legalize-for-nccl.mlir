@@ -151,14 +151,15 @@ func.func @premul_sum_of_i16(%x: tensor<4xi16>, %s: i16) -> tensor<4xi16> {
   return %w : tensor<4xi16>
 }
 
-// The sum wraps around before it is divided.
+// The sum of 64 bits does not wrap around before the division.
 // CHECK-LABEL: func.func @avg_of_i16
-// CHECK:         comm.all_reduce sum %{{.*}} on @world : tensor<4xi32>
+// CHECK:         arith.extsi %{{.*}} : i16 to i64
+// CHECK:         comm.all_reduce sum %{{.*}} on @world : tensor<4xi64>
 // CHECK:         %[[SIZE:.*]] = comm.size on @world
-// CHECK-NEXT:    %[[N:.*]] = arith.index_cast %[[SIZE]] : index to i16
+// CHECK-NEXT:    %[[N:.*]] = arith.index_cast %[[SIZE]] : index to i64
 // CHECK:         linalg.generic
-// CHECK:           %[[V:.*]] = arith.trunci %{{.*}} : i32 to i16
-// CHECK-NEXT:      arith.divsi %[[V]], %[[N]] : i16
+// CHECK:           %[[V:.*]] = arith.divsi %{{.*}}, %[[N]] : i64
+// CHECK-NEXT:      arith.trunci %[[V]] : i64 to i16
 func.func @avg_of_i16(%x: tensor<4xi16>) -> tensor<4xi16> {
   %t = comm.all_reduce avg %x on @world : tensor<4xi16>
   %w = comm.wait %t : !comm.token<tensor<4xi16>>
@@ -166,12 +167,74 @@ func.func @avg_of_i16(%x: tensor<4xi16>) -> tensor<4xi16> {
 }
 
 // CHECK-LABEL: func.func @avg_of_i32
-// CHECK-NEXT:    comm.reduce_scatter sum %{{.*}} on @world dim 0 : tensor<4xi32> -> tensor<2xi32>
+// CHECK:         arith.extsi %{{.*}} : i32 to i64
+// CHECK:         comm.reduce_scatter sum %{{.*}} on @world dim 0 : tensor<4xi64> -> tensor<2xi64>
 // CHECK:         arith.divsi
 func.func @avg_of_i32(%x: tensor<4xi32>) -> tensor<2xi32> {
   %t = comm.reduce_scatter avg %x on @world dim 0 : tensor<4xi32> -> tensor<2xi32>
   %w = comm.wait %t : !comm.token<tensor<2xi32>>
   return %w : tensor<2xi32>
+}
+
+// A member that is not the root keeps its operand, which is no sum to divide.
+// CHECK-LABEL: func.func @reduce_avg_of_i64
+// CHECK-SAME:      (%[[X:.*]]: tensor<4xi64>)
+// CHECK:         %[[AVG:.*]] = linalg.generic
+// CHECK:           arith.divsi
+// CHECK:         %[[RANK:.*]] = comm.rank on @world
+// CHECK-NEXT:    %[[ROOT:.*]] = arith.constant 1 : index
+// CHECK-NEXT:    %[[IS_ROOT:.*]] = arith.cmpi eq, %[[RANK]], %[[ROOT]] : index
+// CHECK-NEXT:    %[[R:.*]] = arith.select %[[IS_ROOT]], %[[AVG]], %[[X]] : tensor<4xi64>
+// CHECK-NEXT:    return %[[R]] : tensor<4xi64>
+func.func @reduce_avg_of_i64(%x: tensor<4xi64>) -> tensor<4xi64> {
+  %t = comm.reduce avg %x on @world root 1 : tensor<4xi64>
+  %w = comm.wait %t : !comm.token<tensor<4xi64>>
+  return %w : tensor<4xi64>
+}
+
+// NCCL's maximum of a number and a NaN is the number.
+// CHECK-LABEL: func.func @max_of_f32
+// CHECK:         arith.bitcast %{{.*}} : f32 to i32
+// CHECK:         arith.cmpi ugt, %{{.*}}, %{{.*}} : i32
+// CHECK:         comm.all_reduce max %{{.*}} on @world : tensor<4xi32>
+// CHECK:         arith.bitcast %{{.*}} : i32 to f32
+func.func @max_of_f32(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %t = comm.all_reduce max %x on @world : tensor<4xf32>
+  %w = comm.wait %t : !comm.token<tensor<4xf32>>
+  return %w : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @min_of_bf16
+// CHECK:         arith.bitcast %{{.*}} : bf16 to i16
+// CHECK:         arith.extsi %{{.*}} : i16 to i32
+// CHECK:         comm.all_reduce min %{{.*}} on @world : tensor<4xi32>
+// CHECK:         arith.trunci %{{.*}} : i32 to i16
+// CHECK:         arith.bitcast %{{.*}} : i16 to bf16
+func.func @min_of_bf16(%x: tensor<4xbf16>) -> tensor<4xbf16> {
+  %t = comm.all_reduce min %x on @world : tensor<4xbf16>
+  %w = comm.wait %t : !comm.token<tensor<4xbf16>>
+  return %w : tensor<4xbf16>
+}
+
+// CHECK-LABEL: func.func @premul_sum_of_f8
+// CHECK-SAME:      (%{{.*}}: tensor<4xf8E5M2>, %[[S:.*]]: f8E5M2)
+// CHECK:         arith.extf %{{.*}} : f8E5M2 to bf16
+// CHECK:         %[[SCALE:.*]] = arith.extf %[[S]] : f8E5M2 to bf16
+// CHECK-NEXT:    comm.all_reduce premul_sum(%[[SCALE]] : bf16) %{{.*}} on @world : tensor<4xbf16>
+// CHECK:         arith.truncf %{{.*}} : bf16 to f8E5M2
+func.func @premul_sum_of_f8(%x: tensor<4xf8E5M2>, %s: f8E5M2) -> tensor<4xf8E5M2> {
+  %t = comm.all_reduce premul_sum(%s : f8E5M2) %x on @world : tensor<4xf8E5M2>
+  %w = comm.wait %t : !comm.token<tensor<4xf8E5M2>>
+  return %w : tensor<4xf8E5M2>
+}
+
+// Programs that come as buffers get NCCL's own reductions.
+// CHECK-LABEL: func.func @max_in_buffers
+// CHECK-NEXT:    comm.all_reduce max
+func.func @max_in_buffers(%x: memref<4xf32>, %y: memref<4xf32>) {
+  %t = comm.all_reduce max %x into %y on @world : memref<4xf32>, memref<4xf32>
+  comm.wait %t reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) : !comm.token
+  return
 }
 
 // CHECK-LABEL: func.func @premul_sum_of_complex

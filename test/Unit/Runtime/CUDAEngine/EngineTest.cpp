@@ -273,6 +273,20 @@ TEST_F(Engine, OperationsThatNCCLLacksAreRefusedByName) {
   }
 }
 
+TEST_F(Engine, OneRankScalesNo8BitFloats) {
+  TestWorld world(1);
+  ASSERT_EQ(world.prepare({&everyone}), "");
+  EXPECT_FALSE(world.run([&](int32_t) {
+    int64_t memory = 0, one = 1;
+    braid_rt_view view = {&memory, &one, BRAID_RT_F8E5M2, 1};
+    uint8_t scale = 0;
+    braid_rt_all_reduce(&everyone, 1, &view, &view, BRAID_RT_PREMUL_SUM, &scale,
+                        nullptr);
+  }));
+  EXPECT_THAT(world.error(0), HasSubstr("NCCL has no premul_sum of f8E5M2 in a "
+                                        "group of one rank"));
+}
+
 TEST_F(Engine, AnotherDimensionIsRefusedByNameWhereItsPartsAreApart) {
   TestWorld world(2);
   ASSERT_EQ(world.prepare({&everyone}), "");

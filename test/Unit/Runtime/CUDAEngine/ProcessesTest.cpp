@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/CudaEngine.h"
+#include "FakeNCCL.h"
 #include "FreePort.h"
 #include "TestWorld.h"
 
@@ -144,6 +145,22 @@ TEST(Processes, RankThatIsKilledIsNamedByAllOthers) {
               "prog.mlir:2:3 (ar): rank " + std::to_string(rank) +
                   ": rank 1 failed: its process has ended, or its connection "
                   "to the others");
+}
+
+TEST(Processes, ErrorOfNCCLThatTheEndOfAPeerCausesNamesThePeer) {
+  std::vector<std::string> results = runProcesses(2, 2, [](int32_t rank) {
+    TestWorld world(0);
+    return reduceRanks(world, rank, [&]() {
+      if (rank == 0)
+        return fake_nccl_fail("ncclGroupEnd", /*result=*/3, /*skipped=*/0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      raise(SIGKILL);
+    });
+  });
+  EXPECT_EQ(results[1], "died");
+  EXPECT_EQ(results[0],
+            "prog.mlir:2:3 (ar): rank 0: rank 1 failed: its process has ended, "
+            "or its connection to the others");
 }
 
 TEST(Processes, Rank0ThatIsKilledIsNamedByAllOthers) {

@@ -1,4 +1,4 @@
-//===- TensorBuilders.cpp - Builders of ops on whole tensors --------------===//
+//===- TensorRewrites.cpp - Ops on whole tensors --------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Comm/Transforms/TensorBuilders.h"
-
+#include "TensorRewrites.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -21,7 +20,7 @@ RankedTensorType braid::comm::getTensorType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-Value braid::comm::mapElements(
+Value braid::comm::map(
     ImplicitLocOpBuilder &b, Value input, Type element,
     function_ref<Value(ImplicitLocOpBuilder &, Value)> body) {
   RankedTensorType type = getTensorType(input);
@@ -56,8 +55,7 @@ Value braid::comm::splitDim(ImplicitLocOpBuilder &b, Value input, int64_t dim,
   SmallVector<int64_t> shape;
   for (OpFoldResult size : sizes)
     shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-  // The verifier of `tensor.expand_shape` refuses a static size that is split
-  // into dynamic ones.
+  // tensor.expand_shape rejects a static size with parts of dynamic size.
   if (!type.isDynamicDim(dim) &&
       llvm::is_contained(ArrayRef(shape).slice(dim, 2), ShapedType::kDynamic)) {
     SmallVector<int64_t> unknown(type.getShape());
@@ -100,8 +98,7 @@ Value braid::comm::moveDim(ImplicitLocOpBuilder &b, Value input, int64_t from,
       ->getResult(0);
 }
 
-/// An empty tensor with elements of type `element` and the shape of a slice of
-/// `input` along dimension 0.
+/// An empty tensor with the shape of `input` without dimension 0.
 static Value createPartOf(ImplicitLocOpBuilder &b, Value input, Type element) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), input);
   return tensor::EmptyOp::create(b, ArrayRef(sizes).drop_front(), element);

@@ -1,0 +1,29 @@
+//===- HardwareMachine.h - Machine model of hardware ------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_COST_HARDWARE_HARDWAREMACHINE_H
+#define BRAID_COST_HARDWARE_HARDWAREMACHINE_H
+
+#include "braid/Cost/Hardware/Hardware.h"
+#include "braid/Schedule/Model/Machine.h"
+
+namespace braid {
+
+/// The links of a rank, as indices for `MachineModel::linkOfLane`: the links
+/// within the node, and the port to the network.
+constexpr int32_t intraNodeLink = 0;
+constexpr int32_t interNodeLink = 1;
+
+/// The machine model of `hardware` without lanes. On GPUs, compute shares
+/// multiprocessors and memory with collectives, launches take time, and a rank
+/// has the two links above. On other hardware nothing is shared.
+MachineModel getMachineModel(const Hardware &hardware);
+
+} // namespace braid
+
+#endif // BRAID_COST_HARDWARE_HARDWAREMACHINE_H

@@ -1,0 +1,156 @@
+//===- Machines.cpp - Machines and times of collectives -------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Errors.h"
+#include "Objects.h"
+
+#include "braid/Cost/Collectives/CollectiveCost.h"
+
+#include <limits>
+
+using namespace braid;
+
+int64_t braid_machine_count(void) { return getKnownHardware().size(); }
+
+const char *braid_machine_known_name(int64_t index) {
+  if (index < 0 || index >= braid_machine_count())
+    return nullptr;
+  return getKnownHardware()[index].name.c_str();
+}
+
+const char *braid_machine_known_summary(int64_t index) {
+  if (index < 0 || index >= braid_machine_count())
+    return nullptr;
+  return getKnownHardware()[index].summary.c_str();
+}
+
+braid_machine *braid_machine_create(const char *name, braid_error *error) {
+  const Hardware *hardware = name ? lookupHardware(name) : nullptr;
+  if (hardware)
+    return new braid_machine{*hardware};
+  fail(error, BRAID_UNKNOWN_NAME,
+       "found no machine called '" + llvm::Twine(name ? name : "") +
+           "', expected one of: " + joinHardwareNames());
+  return nullptr;
+}
+
+braid_machine *braid_machine_parse(const char *json, const char *defaultName,
+                                   braid_error *error) {
+  llvm::Expected<Hardware> hardware =
+      parseHardware(json ? json : "", defaultName ? defaultName : "machine");
+  if (hardware)
+    return new braid_machine{std::move(*hardware)};
+  fail(error, BRAID_INVALID_ARGUMENT, llvm::toString(hardware.takeError()));
+  return nullptr;
+}
+
+void braid_machine_destroy(braid_machine *machine) { delete machine; }
+
+const char *braid_machine_name(const braid_machine *machine) {
+  return machine->hardware.name.c_str();
+}
+
+int32_t braid_machine_get_figures(const braid_machine *machine,
+                                  braid_machine_figures *figures,
+                                  braid_error *error) {
+  if (!hasSize(figures, "figures", error))
+    return BRAID_INVALID_ARGUMENT;
+  const Hardware &hardware = machine->hardware;
+  braid_machine_figures result = {};
+  static_assert(sizeof(result.peak_ops_per_second) ==
+                    sizeof(hardware.peakOpsPerSecond),
+                "a peak for each class of elements");
+  std::copy(std::begin(hardware.peakOpsPerSecond),
+            std::end(hardware.peakOpsPerSecond), result.peak_ops_per_second);
+  result.memory_bandwidth = hardware.memoryBandwidth;
+  result.memory_bytes = hardware.memoryBytes;
+  result.ranks_per_node = hardware.ranksPerNode;
+  result.intra_node_bandwidth = hardware.intraNodeBandwidth;
+  result.inter_node_bandwidth = hardware.interNodeBandwidth;
+  result.multiprocessors = hardware.multiprocessors;
+  result.launch_ns = hardware.launchNs;
+  result.is_shared = hardware.hasNccl();
+  write(result, *figures);
+  return BRAID_OK;
+}
+
+static std::optional<comm::CollectiveKind> findCollective(llvm::StringRef name,
+                                                          std::string &names) {
+  for (uint32_t i = 0; i <= comm::getMaxEnumValForCollectiveKind(); ++i) {
+    auto kind = static_cast<comm::CollectiveKind>(i);
+    if (comm::stringifyCollectiveKind(kind) == name)
+      return kind;
+    names += (i ? " " : "") + comm::stringifyCollectiveKind(kind).str();
+  }
+  return std::nullopt;
+}
+
+static int64_t clampBytes(double bytes) {
+  constexpr auto limit = std::numeric_limits<int64_t>::max();
+  return bytes < static_cast<double>(limit) ? static_cast<int64_t>(bytes)
+                                            : limit;
+}
+
+int32_t braid_collective_estimate(const braid_machine *machine,
+                                  const char *model,
+                                  const braid_collective *collective,
+                                  braid_collective_time *time,
+                                  braid_error *error) {
+  if (!hasSize(collective, "collective", error) ||
+      !hasSize(time, "time", error))
+    return BRAID_INVALID_ARGUMENT;
+  const Hardware &hardware = machine->hardware;
+  braid_collective given = read(*collective);
+  llvm::StringRef kindName = given.kind ? given.kind : "";
+  std::string names;
+  std::optional<comm::CollectiveKind> kind = findCollective(kindName, names);
+  if (!kind)
+    return fail(error, BRAID_UNKNOWN_NAME,
+                "found no collective called '" + kindName +
+                    "', expected one of: " + names);
+  CollectiveModelKind modelKind = hardware.defaultCollectiveModel;
+  if (model) {
+    std::optional<CollectiveModelKind> found = symbolizeCollectiveModel(model);
+    if (!found)
+      return fail(error, BRAID_UNKNOWN_NAME,
+                  "found no model of collectives called '" +
+                      llvm::Twine(model) +
+                      "', expected one of: " + joinCollectiveModelNames());
+    modelKind = *found;
+  }
+  if (modelKind == CollectiveModelKind::Nccl && !hardware.hasNccl())
+    return fail(error, BRAID_INVALID_ARGUMENT,
+                "found the model nccl on the machine '" + hardware.name +
+                    "', expected a machine that NCCL runs on");
+  if (given.group_size < 1 || given.num_nodes < 1 ||
+      given.num_nodes > given.group_size)
+    return fail(error, BRAID_INVALID_ARGUMENT,
+                "found " + llvm::Twine(given.group_size) + " ranks on " +
+                    llvm::Twine(given.num_nodes) +
+                    " nodes, expected at least 1 of each, and no more nodes "
+                    "than ranks");
+  if (given.input_bytes < 0 || given.output_bytes < 0)
+    return fail(error, BRAID_INVALID_ARGUMENT,
+                "found a negative number of bytes");
+  CollectiveCall call = {
+      *kind, given.group_size, static_cast<uint64_t>(given.input_bytes),
+      static_cast<uint64_t>(given.output_bytes), given.num_nodes};
+  CollectiveTime estimated =
+      createCollectiveModel(modelKind, hardware, hardware.linkLatencyNs,
+                            given.num_nodes > 1 ? hardware.interNodeBandwidth
+                                                : hardware.intraNodeBandwidth)
+          ->estimate(call);
+  braid_collective_time result = {};
+  result.ns = estimated.ns;
+  result.memory_bytes = clampBytes(getMemoryBytes(call));
+  result.link_bytes = clampBytes(static_cast<double>(estimated.linkBytes));
+  result.multiprocessors = estimated.channels;
+  result.is_exact = estimated.exact;
+  write(result, *time);
+  return BRAID_OK;
+}

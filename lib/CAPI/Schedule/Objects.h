@@ -1,0 +1,32 @@
+//===- Objects.h - What the handles of the C interface stand for -*- C++
+//-*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_CAPI_SCHEDULE_OBJECTS_H
+#define BRAID_LIB_CAPI_SCHEDULE_OBJECTS_H
+
+#include "braid-c/Schedule.h"
+#include "braid/Cost/Hardware/Hardware.h"
+#include "braid/Schedule/Schedule.h"
+
+#include <atomic>
+
+struct braid_machine {
+  braid::Hardware hardware;
+};
+
+struct braid_problem {
+  braid::SchedulingProblem problem;
+};
+
+struct braid_monitor {
+  std::atomic<bool> stop{false};
+  braid::SearchProgress progress;
+};
+
+#endif // BRAID_LIB_CAPI_SCHEDULE_OBJECTS_H

@@ -1,0 +1,25 @@
+//===- HardwareMachine.cpp - Machine model of hardware --------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Cost/Hardware/HardwareMachine.h"
+
+using namespace braid;
+
+MachineModel braid::getMachineModel(const Hardware &hardware) {
+  MachineModel machine;
+  if (!hardware.hasNccl())
+    return machine;
+  machine.multiprocessors = static_cast<int32_t>(hardware.multiprocessors);
+  machine.launchNs = hardware.launchNs;
+  // Converts bytes per second to bytes per ns.
+  constexpr double nsPerSecond = 1e9;
+  machine.memoryBandwidth = hardware.memoryBandwidth / nsPerSecond;
+  machine.linkBandwidth = {hardware.intraNodeBandwidth / nsPerSecond,
+                           hardware.interNodeBandwidth / nsPerSecond};
+  return machine;
+}

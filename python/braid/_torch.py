@@ -1,0 +1,250 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What `braid.inductor` and `braid.fx` share: versions, options, costs, agreement of ranks."""
+
+import hashlib
+import logging
+import re
+
+from . import __version__
+from .errors import BraidError, ScheduleError
+from .schedule import Machine, Schedule, schedule
+from .schedule.problem import Problem
+
+#: Versions of PyTorch that this was tested with: at least, and below.
+SUPPORTED = ((2, 11), (2, 14))
+
+#: The machine whose models are used where neither Inductor's estimates nor the caller say anything.
+DEFAULT_MACHINE = "h100x8"
+
+
+class KeepOrder(BraidError):
+    """Why a pass leaves the order as it is."""
+
+
+def check_version(torch):
+    """Raises `KeepOrder` for a version of PyTorch that nobody has tested."""
+    match = re.match(r"(\d+)\.(\d+)", torch.__version__)
+    version = tuple(map(int, match.groups())) if match else (0, 0)
+    if not SUPPORTED[0] <= version < SUPPORTED[1]:
+        least, below = (".".join(map(str, part)) for part in SUPPORTED)
+        raise KeepOrder(f"found PyTorch {torch.__version__}, expected at least {least} and below {below}")
+
+
+class OverlapPass:
+    """The base of both passes: options, and what happens when something is not known."""
+
+    #: Options and their defaults; `with_options` of the passes documents them.
+    DEFAULTS = {
+        "estimates": "auto",
+        "machine": None,
+        "contention": False,
+        "memory_budget": 0.2,
+        "max_memory": None,
+        "max_in_flight": None,
+        "keep_order": None,
+        "algorithm": None,
+        "effort": "quick",
+        "agree": True,
+        "report": None,
+    }
+
+    def __init__(self, **options):
+        unknown = sorted(set(options) - set(self.DEFAULTS))
+        if unknown:
+            raise ScheduleError(f"found the option {unknown[0]!r}, expected one of: {' '.join(self.DEFAULTS)}")
+        self.options = {**self.DEFAULTS, **options}
+        self._check_options()
+        self.log = logging.getLogger(type(self).__module__.rpartition(".")[0])
+        #: The `Schedule` of the last graph, and that of the order it came with; None if it was left alone.
+        self.last = None
+        self.before = None
+        #: Why the last graph was left as it was; None if it was not.
+        self.reason = None
+        self._count = 0
+
+    def with_options(self, **options):
+        return type(self)(**{**self.options, **options})
+
+    def _check_options(self):
+        options = self.options
+        estimates = options["estimates"]
+        if not callable(estimates) and estimates not in ("auto", "inductor", "braid"):
+            raise ScheduleError(f"found estimates={estimates!r}, expected auto, inductor, braid or a callable")
+        budget = options["memory_budget"]
+        if budget is not None and not (isinstance(budget, (int, float)) and budget >= 0):
+            raise ScheduleError(f"found memory_budget={budget!r}, expected a number of at least 0, or None")
+        if options["machine"] is not None and not isinstance(options["machine"], Machine):
+            Machine(options["machine"])
+
+    def get_machine(self):
+        machine = self.options["machine"]
+        return machine if isinstance(machine, Machine) else Machine(machine or DEFAULT_MACHINE)
+
+    def has_to_agree(self):
+        """True if there are other processes that compile the same graph, and the caller has not said that
+        they come to the same order anyway."""
+        return self.options["agree"] and has_other_ranks()
+
+    def keeps_order(self):
+        """True if collectives keep their order."""
+        keep = self.options["keep_order"]
+        return has_other_ranks() and not self.options["agree"] if keep is None else keep
+
+    def get_options_of_all_ranks(self):
+        """The options that an order depends on."""
+        names = ("contention", "memory_budget", "max_memory", "max_in_flight", "keep_order", "algorithm", "effort")
+        options = {name: self.options[name] for name in names}
+        if options["contention"]:
+            options["machine"] = self.get_machine().name
+        return options
+
+    def keep(self, error):
+        """Says why a graph stays as it is."""
+        self.reason = str(error) or type(error).__name__
+        self.log.warning("Braid keeps the order of this graph: %s", self.reason)
+
+    def find_order(self, graph):
+        """The best order of `graph`, whose program order is the one that it came with."""
+        options = self.options
+        machine = self.get_machine() if options["contention"] else None
+        problem = Problem(graph, machine)
+        self.before = before = Schedule(problem, problem.to_native(problem.program_order()), "program order")
+        limit = options["max_memory"]
+        if limit is None and options["memory_budget"] is not None:
+            limit = int(before.peak * (1 + options["memory_budget"]))
+        found = schedule(
+            graph,
+            machine,
+            max_memory=limit,
+            max_in_flight=options["max_in_flight"],
+            keep_order=self.keeps_order(),
+            algorithm=options["algorithm"],
+            effort=options["effort"],
+        )
+        self.last = found
+        self.log.info(
+            "%d nodes: %d ns before, %d ns by %s, no order below %d ns; peak %d bytes before, %d now",
+            len(graph), before.makespan, found.makespan, found.method, found.bound, before.peak, found.peak,
+        )  # fmt: skip
+        self._report(found)
+        return found.order
+
+    def _report(self, found):
+        path = self.options["report"]
+        if path is None or get_rank() != 0:
+            return
+        found.to_html(f"{path}.{self._count}.html")
+        found.to_perfetto(f"{path}.{self._count}.json")
+        self._count += 1
+
+
+def get_rank():
+    import torch.distributed as dist
+
+    return dist.get_rank() if dist.is_available() and dist.is_initialized() else 0
+
+
+def has_other_ranks():
+    """True if there are other processes that compile the same graph."""
+    import torch.distributed as dist
+
+    if not (dist.is_available() and dist.is_initialized()) or dist.get_world_size() < 2:
+        return False
+    # The ranks of this backend do not exist.
+    return dist.get_backend() != "fake"
+
+
+def get_fingerprint(graph, limits):
+    """A digest of all that an order depends on but the costs."""
+    digest = hashlib.sha256(f"{__version__} {sorted(limits.items(), key=str)}".encode())
+    for node in graph.nodes:
+        digest.update(f"{node.name} {node.kind} {node.lane} {node.bytes} {node.awaits}\n".encode())
+    digest.update(graph._edges.tobytes())
+    return digest.hexdigest()
+
+
+def agree(failure, fingerprint, costs):
+    """Makes all ranks of the default group schedule the same graph with the costs of rank 0.
+
+    Every rank has to call this, also one that could not read its graph (`failure`, a text).
+    Returns rank 0's costs; raises `KeepOrder` on all ranks if the ranks' graphs differ, or if one
+    of them could not read its own.
+    """
+    import torch.distributed as dist
+
+    gathered = [None] * dist.get_world_size()
+    dist.all_gather_object(gathered, (failure, fingerprint))
+    for rank, (reason, _) in enumerate(gathered):
+        if reason is not None:
+            raise KeepOrder(f"rank {rank}: {reason}" if rank != dist.get_rank() else reason)
+    differing = [rank for rank, (_, other) in enumerate(gathered) if other != gathered[0][1]]
+    if differing:
+        raise KeepOrder(f"the graphs of ranks {differing} differ from that of rank 0")
+    box = [costs]
+    dist.broadcast_object_list(box, src=0)
+    return box[0]
+
+
+class CollectiveGroups:
+    """How large groups are, and over how many nodes they are spread."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        self._known = {}
+
+    def describe(self, name):
+        """(ranks, nodes) of the process group called `name`."""
+        if name not in self._known:
+            from torch.distributed import distributed_c10d as c10d
+
+            ranks = c10d.get_process_group_ranks(c10d._resolve_process_group(name))
+            per_node = max(1, self.machine.ranks_per_node)
+            self._known[name] = (len(ranks), len({rank // per_node for rank in ranks}))
+        return self._known[name]
+
+
+#: Parts of the names of PyTorch's collectives, and what Braid calls them.
+_COLLECTIVES = (
+    ("all_reduce", "all_reduce"),
+    ("all_gather", "all_gather"),
+    ("reduce_scatter", "reduce_scatter"),
+    ("all_to_all", "all_to_all"),
+    ("alltoall", "all_to_all"),
+    ("broadcast", "broadcast"),
+)
+
+
+def get_collective_kind(name):
+    """What Braid calls the collective that PyTorch calls `name`; None if it has no such."""
+    for part, kind in _COLLECTIVES:
+        if part in name:
+            return kind
+    return None
+
+
+#: Element types as machines name their peaks.
+_PEAKS = {
+    "torch.float64": "f64",
+    "torch.float32": "f32",
+    "torch.bfloat16": "bf16",
+    "torch.float16": "f16",
+    "torch.int8": "i8",
+}
+
+
+def get_peak(machine, dtype):
+    """Operations per second of `machine` on elements of `dtype`."""
+    name = str(dtype)
+    if name.startswith("torch.float8"):
+        return machine.peaks["f8"]
+    return machine.peaks[_PEAKS.get(name, "f32")]
+
+
+def get_roofline(machine, flops, size, dtype):
+    """(ns, demand) of compute that does `flops` operations on elements of `dtype` and moves `size` bytes."""
+    arithmetic = flops / get_peak(machine, dtype) * 1e9 if flops else 0
+    memory = size / machine.memory_bandwidth * 1e9
+    cost = max(arithmetic, memory)
+    return cost, {"arithmetic_ns": min(arithmetic, cost), "memory_bytes": size}

@@ -1,0 +1,46 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What goes wrong. All messages say what was found and what was expected."""
+
+
+class BraidError(Exception):
+    """The base of everything that Braid raises on purpose."""
+
+
+class ScheduleError(BraidError, ValueError):
+    """A graph, a machine or an option that makes no sense."""
+
+
+class CycleError(ScheduleError):
+    """Nodes that would each have to stay after the other."""
+
+
+class UnknownNameError(ScheduleError, KeyError):
+    """No machine, algorithm, model or collective of this name."""
+
+    # KeyError would print the message in quotes.
+    __str__ = ValueError.__str__
+
+
+class MemoryLimitError(ScheduleError):
+    """No order was found that keeps ``max_memory``.
+
+    Attributes
+    ----------
+    excess : int
+        Bytes above the limit of the best order found.
+    least_peak : int
+        Bytes that no order stays below.
+    proven : bool
+        True if no order keeps the limit; otherwise the search may have missed one.
+    node : str
+        The node of that order at which most bytes live.
+    """
+
+    def __init__(self, message, excess, least_peak, proven, node):
+        super().__init__(message)
+        self.excess = excess
+        self.least_peak = least_peak
+        self.proven = proven
+        self.node = node

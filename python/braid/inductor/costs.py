@@ -1,0 +1,103 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How long Inductor's scheduler nodes take."""
+
+from .. import _torch
+
+_NS_PER_MS = 1e6
+
+
+class Costs:
+    """(ns, demand, link) of each node of a `SchedulerGraph`; demand and link are None without contention."""
+
+    def __init__(self, overlap, graph):
+        self.graph = graph
+        self.estimates = overlap.options["estimates"]
+        self.contention = overlap.options["contention"]
+        self.machine = overlap.get_machine()
+        self.groups = _torch.CollectiveGroups(self.machine)
+
+    def get(self):
+        records, snodes = self.graph.records, self.graph.snodes
+        inductor = [None] * len(snodes)
+        if self.estimates in ("auto", "inductor"):
+            inductor = [self._ask_inductor(record, snode) for record, snode in zip(records, snodes)]
+            starts = [cost for record, cost in zip(records, inductor) if record.kind == "start"]
+            if self.estimates == "auto" and not any(starts):
+                # No estimates for this device: all of one kind.
+                inductor = [None] * len(snodes)
+        result = []
+        for record, snode, cost in zip(records, snodes, inductor):
+            if callable(self.estimates) and record.kind != "wait":
+                cost = self.estimates(snode)
+            demand = link = None
+            if record.kind == "wait":
+                cost = 0
+            elif cost is None or self.contention:
+                own, demand, link = self._estimate(record, snode)
+                cost = own if cost is None else cost
+            if not self.contention:
+                demand = link = None
+            result.append((cost, demand, link))
+        return result
+
+    @staticmethod
+    def _ask_inductor(record, snode):
+        from torch._inductor.comms import estimate_op_runtime
+
+        return 0 if record.kind == "wait" else estimate_op_runtime(snode) * _NS_PER_MS
+
+    def _estimate(self, record, snode):
+        if record.kind == "start":
+            kind = _torch.get_collective_kind(str(snode.node.python_kernel_name or snode.node.op_overload))
+            if kind is not None and record.lane != "unknown group":
+                return self._estimate_collective(kind, record, snode)
+        size = int(snode.get_read_write_buffers_sizes() or 0)
+        flops, dtype = self._count(snode)
+        cost, demand = _torch.get_roofline(self.machine, flops, size, dtype)
+        if record.kind == "start":
+            demand = {"memory_bytes": size}
+        return (0 if self._is_free(snode) else cost), demand, None
+
+    def _estimate_collective(self, kind, record, snode):
+        ranks, nodes = self.groups.describe(record.lane)
+        inputs, outputs = self._get_bytes(kind, ranks, snode)
+        time = self.machine.collective(kind, inputs, outputs, group_size=ranks, nodes=nodes)
+        demand = {
+            "memory_bytes": time.memory_bytes,
+            "link_bytes": time.link_bytes,
+            "multiprocessors": time.multiprocessors,
+        }
+        return time.ns, demand, "inter-node" if nodes > 1 else "intra-node"
+
+    @staticmethod
+    def _get_bytes(kind, ranks, snode):
+        from torch._inductor.comm_analysis import get_collective_input_size_bytes
+
+        inputs = int(get_collective_input_size_bytes(snode.node))
+        if kind == "all_gather":
+            return inputs, inputs * ranks
+        if kind == "reduce_scatter":
+            return inputs, inputs // ranks
+        return inputs, inputs
+
+    @staticmethod
+    def _is_free(snode):
+        from torch._inductor import ir
+        from torch._inductor.scheduler import NopKernelSchedulerNode
+
+        return isinstance(snode, NopKernelSchedulerNode) or isinstance(snode.node, ir.MultiOutput)
+
+    @staticmethod
+    def _count(snode):
+        """(operations, element type) of all nodes in it."""
+        flops, dtype = 0, None
+        for inner in snode.get_nodes():
+            if inner.node is None:
+                continue
+            count = inner.estimate_flops()
+            if count:
+                flops += int(count)
+                dtype = inner.node.maybe_get_dtype()
+        return flops, dtype

@@ -1,0 +1,191 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Inductor's scheduler nodes as a graph.
+
+Node 0 of the graph stands for the beginning, from where inputs that can be freed live; the
+scheduler node at place i of Inductor's order is node i + 1.
+"""
+
+from .._torch import KeepOrder
+from ..schedule import Graph
+
+
+class Record:
+    """What the graph has to know of one scheduler node."""
+
+    __slots__ = ("name", "kind", "lane", "before", "sequence", "awaits")
+
+    def __init__(self, name, kind):
+        self.name = name
+        self.kind = kind
+        self.lane = None
+        #: Places of the nodes that it has to stay after; of the collectives that Inductor has it stay after
+        #: for nothing but their order; of the starts that it awaits.
+        self.before = set()
+        self.sequence = set()
+        self.awaits = []
+
+
+class SchedulerGraph:
+    """Reads scheduler nodes. Raises `KeepOrder` for what it does not know."""
+
+    def __init__(self, snodes):
+        self.snodes = snodes
+        self._find_producers()
+        self.records = [Record(snode.get_name(), self._get_kind(snode)) for snode in snodes]
+        self.has_collectives = any(record.kind == "start" for record in self.records)
+        if not self.has_collectives:
+            return
+        self._check_streams()
+        for place, snode in enumerate(snodes):
+            self._read_dependences(place, snode)
+        self._order_side_effects()
+        self._read_memory()
+
+    def _find_producers(self):
+        self.producer = {}
+        for place, snode in enumerate(self.snodes):
+            for name in snode.get_buffer_names():
+                self.producer[name] = place
+
+    @staticmethod
+    def _get_kind(snode):
+        from torch._inductor import ir
+        from torch._inductor.scheduler import GroupedSchedulerNode
+        from torch._inductor.utils import contains_collective, contains_wait
+
+        if isinstance(snode, GroupedSchedulerNode):
+            # Its nodes stay together, whatever they are.
+            inside = contains_collective(snode) or contains_wait(snode)
+            return "effect" if inside else "compute"
+        if contains_collective(snode):
+            overload = getattr(snode.node, "op_overload", None)
+            return "effect" if "shard_dim_alltoall" in str(overload) else "start"
+        if contains_wait(snode):
+            return "wait"
+        # Regions that may have collectives inside, and what nobody may drop.
+        regions = tuple(
+            getattr(ir, name) for name in ("Conditional", "WhileLoop", "InvokeSubgraph") if hasattr(ir, name)
+        )
+        if isinstance(snode.node, regions) or snode.has_side_effects():
+            return "effect"
+        return "compute"
+
+    def _check_streams(self):
+        scheduler = getattr(self.snodes[0], "scheduler", None)
+        if getattr(scheduler, "_multi_stream_nodes", False):
+            raise KeepOrder("found nodes on streams that the program names, expected one stream")
+
+    def _read_dependences(self, place, snode):
+        from torch._inductor.dependencies import WeakDep
+
+        record = self.records[place]
+        for dep in snode.unmet_dependencies:
+            producer = self.producer.get(dep.name)
+            if producer is None:
+                raise KeepOrder(f"{record.name}: found a dependence on {dep.name}, which no node computes")
+            if producer == place:
+                continue
+            if producer > place:
+                raise KeepOrder(f"{record.name}: found a dependence on {dep.name}, which is computed behind it")
+            is_weak = isinstance(dep, WeakDep)
+            if is_weak and getattr(dep, "is_fake", False) and record.kind == "start":
+                # Inductor keeps collectives in order by dependences on what the one before has written,
+                # which names its wait where that comes first. The collective itself is enough.
+                awaited = self.records[producer].awaits
+                if awaited or self.records[producer].kind == "start":
+                    record.sequence.update(awaited or [producer])
+                    continue
+            record.before.add(producer)
+            if record.kind == "wait" and not is_weak:
+                record.awaits.extend(self._find_starts(producer))
+        if record.kind == "wait":
+            record.awaits = sorted(set(record.awaits))
+            if not record.awaits:
+                # Of an operation that was started elsewhere: it may take any time.
+                record.kind = "effect"
+        if record.kind == "start":
+            record.lane = self.get_group(snode)
+
+    def _find_starts(self, producer):
+        """The starts that a wait for what `producer` computes awaits: itself, or behind parts of its result."""
+        from torch._inductor import ir
+
+        record = self.records[producer]
+        if record.kind == "start":
+            return [producer]
+        if isinstance(self.snodes[producer].node, ir.MultiOutput):
+            return [start for before in record.before for start in self._find_starts(before)]
+        return []
+
+    @staticmethod
+    def get_group(snode):
+        """The name of the process group of a collective; those of torchrec have none that can be seen."""
+        arguments = getattr(snode.node, "constant_args", None) or ()
+        names = [argument for argument in arguments[-1:] if isinstance(argument, str)]
+        return names[0] if names else "unknown group"
+
+    def _order_side_effects(self):
+        """Nothing that communicates passes an effect that nobody knows: peers may be waiting in it."""
+        last_effect, since = None, []
+        for place, record in enumerate(self.records):
+            if record.kind == "compute":
+                continue
+            if last_effect is not None:
+                record.before.add(last_effect)
+            if record.kind == "effect":
+                record.before.update(since)
+                last_effect, since = place, []
+            else:
+                since.append(place)
+
+    def _read_memory(self):
+        """(bytes, users, escapes) of all buffers, as Inductor's `compute_memory_timeline` counts them."""
+        from torch._inductor.memory import get_freeable_input_buf
+        from torch._inductor.virtualized import V
+        from torch.utils._ordered_set import OrderedSet
+
+        place_of = {snode: place for place, snode in enumerate(self.snodes)}
+        outputs = set(V.graph.get_output_names())
+        self.buffers = []
+        inputs = get_freeable_input_buf(self.snodes, OrderedSet(V.graph.graph_inputs.keys()))
+        for name, buffer in inputs.items():
+            users = [place_of[user] + 1 for user in buffer.mpi_buffer.succ_nodes if user in place_of]
+            self._add_buffer(buffer.mpi_buffer.size_free, [0, *users], name in outputs)
+        for place, snode in enumerate(self.snodes):
+            for buffer in snode.get_outputs():
+                planned = buffer.mpi_buffer
+                users = [place_of[user] + 1 for user in planned.succ_nodes if user in place_of]
+                if planned.size_free and not planned.size_alloc:
+                    # A part of a result, which was allocated with the whole.
+                    users.extend(before + 1 for before in self.records[place].before)
+                self._add_buffer(planned.size_free, [place + 1, *users], buffer.get_name() in outputs)
+
+    def _add_buffer(self, size, users, escapes):
+        if size > 0:
+            self.buffers.append((int(size), users, escapes))
+
+    def build(self, costs, keep_order):
+        """The `Graph`, where `costs` has (ns, demand, link) of each node.
+
+        `keep_order`: collectives keep their order, over all process groups.
+        """
+        graph = Graph()
+        nodes = [graph.compute("beginning", 0)]
+        for record, (cost, demand, link) in zip(self.records, costs):
+            places = record.before | record.sequence if keep_order else record.before
+            before = [nodes[place + 1] for place in sorted(places)] or [nodes[0]]
+            if record.kind == "start":
+                added = graph.start(record.name, cost, lane=record.lane, link=link, order_after=before, demand=demand)
+            elif record.kind == "wait":
+                starts = [nodes[place + 1] for place in record.awaits]
+                added = graph.wait(record.name, starts, order_after=before)
+            elif record.kind == "effect":
+                added = graph.opaque(record.name, cost, order_after=before, demand=demand)
+            else:
+                added = graph.compute(record.name, cost, order_after=before, demand=demand)
+            nodes.append(added)
+        for size, users, escapes in self.buffers:
+            graph.buffer(size, [nodes[user] for user in users], escapes=escapes)
+        return graph

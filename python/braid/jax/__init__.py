@@ -1,0 +1,26 @@
+# ===- __init__.py - JAX programs through Braid ----------------------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""JAX functions as Braid programs.
+
+    import braid.jax
+
+    function = braid.jax.compile(jax.shard_map(f, mesh=mesh, ...), x, w)
+    y = function(x, w)                      # global arrays in and out
+
+    program = braid.jax.export(jax.shard_map(f, mesh=mesh, ...), x, w)
+    print(program.report(passes="comm-schedule"))
+
+A program is that of one rank, with the mesh's devices as ranks in the order of their
+logical numbers. It runs on the CPU, each rank a thread, whatever devices JAX has.
+"""
+
+from .errors import PartitionError, UnsupportedError
+from .program import Function, Program, compile, export
+from .sharding import Sharding
+
+__all__ = ["Function", "PartitionError", "Program", "Sharding", "UnsupportedError", "compile", "export"]

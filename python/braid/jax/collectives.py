@@ -1,0 +1,306 @@
+# ===- collectives.py - From StableHLO's collectives to the comm dialect ---===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Collectives in two steps.
+
+`mark` runs before the legalisation of StableHLO, while element types have signs and
+reductions are ops with names. It makes of each collective an op `braid.<kind>` of no
+dialect, which the legalisation leaves alone, with transposes around it where the
+comm dialect has no dimension to name. `finish` runs after it and makes of each a
+start and a wait.
+"""
+
+import itertools
+import re
+
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+
+from .errors import UnsupportedError
+
+_PREFIX = "braid."
+
+# comm's ReductionKind, by the op of the reduction's body.
+_REDUCTIONS = {"stablehlo.add": "sum", "stablehlo.multiply": "product",
+               "stablehlo.minimum": "min", "stablehlo.maximum": "max",
+               "stablehlo.and": "band", "stablehlo.or": "bor", "stablehlo.xor": "bxor"}
+_REDUCTION_NUMBERS = {"sum": 0, "product": 1, "min": 2, "max": 3, "band": 5, "bor": 6,
+                      "bxor": 7}
+
+
+def _i64(value):
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+
+
+def _lists(lists):
+    return ir.ArrayAttr.get([ir.DenseI64ArrayAttr.get(row) for row in lists])
+
+
+def _shape(value):
+    return list(ir.RankedTensorType(value.type).shape)
+
+
+def _element(value):
+    return ir.RankedTensorType(value.type).element_type
+
+
+# ===-----------------------------------------------------------------------===#
+# Before the legalisation
+# ===-----------------------------------------------------------------------===#
+
+
+def mark(op, world):
+    """Replaces a collective of StableHLO, or an op that reads the rank. Gives
+    whether it was one."""
+    marker = _MARKERS.get(op.name)
+    if marker is None:
+        return False
+    with ir.InsertionPoint(op), op.location:
+        results = marker(op, world)
+    for old, new in zip(op.results, results):
+        old.replace_all_uses_with(new)
+    op.erase()
+    return True
+
+
+def _create(kind, operands, types, **attributes):
+    return list(ir.Operation.create(_PREFIX + kind, results=types, operands=operands,
+                                    attributes=attributes).results)
+
+
+def _reduction(op):
+    """The reduction that an op's body computes."""
+    block = op.regions[0].blocks[0]
+    returned = list(list(block.operations)[-1].operation.operands)
+    arguments = list(block.arguments)
+    count = len(returned)
+    kinds = set()
+    for i, value in enumerate(returned):
+        body = None if isinstance(value.owner, ir.Block) else value.owner
+        name = body.operation.name if body is not None else "an argument"
+        operands = list(body.operation.operands) if body is not None else []
+        pair = [arguments[i], arguments[count + i]]
+        if name not in _REDUCTIONS or operands not in (pair, pair[::-1]):
+            raise UnsupportedError(op, f"its body computes {name}, expected one of "
+                                       f"{', '.join(_REDUCTIONS)} of both arguments")
+        kinds.add(_REDUCTIONS[name])
+    if len(kinds) != 1:
+        raise UnsupportedError(op, f"it mixes the reductions {', '.join(sorted(kinds))}")
+    return kinds.pop()
+
+
+def _is_unsigned(element):
+    return str(element).startswith("ui")
+
+
+def _flip_signs(values):
+    """Moves unsigned integers to signed order and back: comm orders signed ones."""
+    flipped = []
+    for value in values:
+        element = _element(value)
+        top = ir.IntegerAttr.get(element, 1 << (ir.IntegerType(element).width - 1))
+        splat = ir.DenseElementsAttr.get_splat(value.type, top)
+        flipped.append(stablehlo.xor(value, stablehlo.constant(splat)))
+    return flipped
+
+
+def _reduce(kind):
+    def marker(op, world):
+        reduction = _reduction(op)
+        operands = list(op.operands)
+        ordered = reduction in ("min", "max") and _is_unsigned(_element(operands[0]))
+        attributes = {"reduction": ir.StringAttr.get(reduction),
+                      "group": _lists(world.collective_groups(op))}
+        if kind == "reduce_scatter":
+            attributes["dim"] = op.attributes["scatter_dimension"]
+        results = _create(kind, _flip_signs(operands) if ordered else operands,
+                          [r.type for r in op.results], **attributes)
+        return _flip_signs(results) if ordered else results
+    return marker
+
+
+def _all_gather(op, world):
+    return _create("all_gather", list(op.operands), [r.type for r in op.results],
+                   dim=op.attributes["all_gather_dim"],
+                   group=_lists(world.collective_groups(op)))
+
+
+def _permute(op, world):
+    return _create("permute", list(op.operands), [r.type for r in op.results],
+                   pairs=_lists(world.permute_pairs(op)), group=_lists(world.every_rank()))
+
+
+def _broadcast(op, world):
+    groups = world.collective_groups(op)
+    missing = set(range(world.size)) - {rank for members in groups for rank in members}
+    if missing:
+        raise UnsupportedError(op, f"rank {min(missing)} is in none of its groups")
+    return _create("broadcast", list(op.operands), [r.type for r in op.results], root=_i64(0),
+                   group=_lists(groups))
+
+
+def _all_to_all(op, world):
+    """comm.all_to_all splits and joins dimension 0; others are brought there."""
+    split = ir.IntegerAttr(op.attributes["split_dimension"]).value
+    concat = ir.IntegerAttr(op.attributes["concat_dimension"]).value
+    count = ir.IntegerAttr(op.attributes["split_count"]).value
+    group = _lists(world.collective_groups(op))
+    results = []
+    for value, result in zip(op.operands, op.results):
+        shape = _shape(value)
+        if split == concat == 0:
+            results += _create("all_to_all", [value], [result.type], group=group)
+            continue
+        element = _element(value)
+        parts = shape[:split] + [count, shape[split] // count] + shape[split + 1:]
+        order = [split] + [d for d in range(len(parts)) if d != split]
+        moved = _transpose(_reshape(value, parts, element), order)
+        exchanged = _create("all_to_all", [moved], [moved.type], group=group)[0]
+        # The members' parts now stand in dimension 0; they go before `concat`.
+        order = list(range(1, concat + 1)) + [0] + list(range(concat + 1, len(parts)))
+        back = _transpose(exchanged, order)
+        results.append(_reshape(back, _shape(result), element))
+    return results
+
+
+def _reshape(value, shape, element):
+    return stablehlo.reshape(ir.RankedTensorType.get(shape, element), value)
+
+
+def _transpose(value, order):
+    if order == sorted(order):
+        return value
+    return stablehlo.transpose(value, order)
+
+
+def _rank(op, world):
+    """The partition or the replica that this rank is."""
+    result = op.results[0].type
+    rank = _create("rank", [], [result], group=_lists(world.every_rank()))[0]
+    if op.name == "stablehlo.partition_id":
+        if world.replicas == 1:
+            return [rank]
+        return [stablehlo.remainder(rank, _splat(result, world.partitions))]
+    if world.partitions == 1:
+        return [rank]
+    return [stablehlo.divide(rank, _splat(result, world.partitions))]
+
+
+def _splat(type, value):
+    element = ir.RankedTensorType(type).element_type
+    return stablehlo.constant(ir.DenseElementsAttr.get_splat(
+        type, ir.IntegerAttr.get(element, value)))
+
+
+def _identity(op, world):
+    del world
+    return list(op.operands)
+
+
+_MARKERS = {
+    "stablehlo.all_reduce": _reduce("all_reduce"),
+    "stablehlo.reduce_scatter": _reduce("reduce_scatter"),
+    "stablehlo.all_gather": _all_gather,
+    "stablehlo.all_to_all": _all_to_all,
+    "stablehlo.collective_permute": _permute,
+    "stablehlo.collective_broadcast": _broadcast,
+    "stablehlo.partition_id": _rank,
+    "stablehlo.replica_id": _rank,
+    "stablehlo.optimization_barrier": _identity,
+    "sdy.sharding_constraint": _identity,
+    "sdy.propagation_barrier": _identity,
+}
+
+# ===-----------------------------------------------------------------------===#
+# After the legalisation
+# ===-----------------------------------------------------------------------===#
+
+
+class Groups:
+    """The comm.group ops of a module: one for each set of lists."""
+
+    def __init__(self, world):
+        self._lists = {}  # by symbol
+        self._symbols = {}  # by the text of the lists
+        self._names = {str(_lists(world.every_rank())): "world"}
+        for mesh in world.meshes.values():
+            for axes in _subsets(list(mesh.axes)):
+                name = re.sub(r"\W", "_", "_".join(axes))
+                self._names.setdefault(str(_lists(mesh.groups(axes))),
+                                       name if name[0].isalpha() else f"axis_{name}")
+
+    def symbol(self, lists):
+        """The reference to the group of these lists: named after the axes of a mesh
+        that it joins, where there are such."""
+        key = str(lists)
+        if key not in self._symbols:
+            name = self._names.get(key, "group")
+            names = itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1)))
+            symbol = next(n for n in names if n not in self._lists)
+            self._symbols[key] = symbol
+            self._lists[symbol] = lists
+        return ir.FlatSymbolRefAttr.get(self._symbols[key])
+
+    def define(self, module):
+        """Puts the groups at the head of the module."""
+        with ir.InsertionPoint.at_block_begin(module.body), ir.Location.unknown():
+            for symbol, lists in self._lists.items():
+                ir.Operation.create("comm.group", attributes={
+                    "sym_name": ir.StringAttr.get(symbol), "ranks": lists})
+
+
+def _subsets(names):
+    """The choices of names, in their order, short ones first."""
+    return [list(subset) for size in range(1, len(names) + 1)
+            for subset in itertools.combinations(names, size)]
+
+
+def finish(op, groups):
+    """Makes a start and a wait of what `mark` has left. Gives whether it was that."""
+    if not op.name.startswith(_PREFIX):
+        return False
+    kind = op.name[len(_PREFIX):]
+    with ir.InsertionPoint(op), op.location:
+        if kind == "rank":
+            results = [_read_rank(op, groups)]
+        else:
+            results = _start_and_wait(kind, op, groups)
+    for old, new in zip(op.results, results):
+        old.replace_all_uses_with(new)
+    op.erase()
+    return True
+
+
+def _read_rank(op, groups):
+    result = ir.RankedTensorType(op.results[0].type)
+    rank = ir.Operation.create("comm.rank", results=[ir.IndexType.get()], attributes={
+        "group": groups.symbol(op.attributes["group"])}).result
+    number = ir.Operation.create("arith.index_cast", results=[result.element_type],
+                                 operands=[rank]).result
+    return ir.Operation.create("tensor.from_elements", results=[result],
+                               operands=[number]).result
+
+
+def _start_and_wait(kind, op, groups):
+    attributes = {name: op.attributes[name] for name in ("dim", "root", "pairs")
+                  if name in op.attributes}
+    attributes["group"] = groups.symbol(op.attributes["group"])
+    if "reduction" in op.attributes:
+        number = _REDUCTION_NUMBERS[ir.StringAttr(op.attributes["reduction"]).value]
+        attributes["reduction"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), number)
+    operands = list(op.operands)
+    segments = [0, len(operands), 0] if "reduction" in attributes else [len(operands), 0]
+    if kind == "all_to_all":
+        segments += [0, 0]
+    attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(segments)
+    tokens = [ir.Type.parse(f"!comm.token<{result.type}>") for result in op.results]
+    starts = ir.Operation.create(f"comm.{kind}", results=tokens, operands=operands,
+                                 attributes=attributes)
+    segments = ir.DenseI32ArrayAttr.get([1, 0, 0])
+    return [ir.Operation.create("comm.wait", results=[result.type], operands=[token],
+                                attributes={"operandSegmentSizes": segments}).result
+            for token, result in zip(starts.results, op.results)]

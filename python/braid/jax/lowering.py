@@ -1,0 +1,127 @@
+# ===- lowering.py - From a JAX program to the text of a Braid program -----===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""The way of a module that JAX has lowered to a program of the comm dialect.
+
+    StableHLO and Shardy -> calls inlined -> one rank's program (unwrap the manual
+    computation, or Shardy's partitioner) -> collectives marked -> linalg, tensor,
+    arith, by the legalisation of jaxlib's StableHLO -> starts and waits, scf
+"""
+
+from jaxlib.mlir import ir, passmanager
+from jaxlib.mlir._mlir_libs import _mosaic_gpu_ext
+from jaxlib.mlir.dialects import stablehlo
+
+from . import collectives, control, products, scalars
+from .errors import PartitionError, UnsupportedError, source_location
+from .groups import World
+from .manual import read_partitioned, unwrap
+from .partition import partition
+
+# The dialects that braid-opt knows and the legalisation makes.
+_KNOWN = ("arith", "bufferization", "builtin", "comm", "complex", "func", "linalg", "math",
+          "scf", "shape", "tensor")
+
+
+def run_passes(module, pipeline):
+    """Runs passes of jaxlib on a module."""
+    stablehlo.register_stablehlo_passes()
+    with module.context:
+        passmanager.PassManager.parse(f"builtin.module({pipeline})").run(module.operation)
+
+
+def _walk(module, name_prefix="", order=ir.WalkOrder.POST_ORDER):
+    """The ops of a module, by default inner ones before those around them."""
+    found = []
+
+    def visit(op):
+        if op.name.startswith(name_prefix):
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, order)
+    return found
+
+
+def inline_calls(module):
+    """Makes one function of `main` and what it calls."""
+    _mosaic_gpu_ext.register_inliner_extensions(module.context)
+    run_passes(module, "inline{default-pipeline=},symbol-dce")
+
+
+def to_one_rank(module):
+    """Makes the program of one rank of a module that JAX has lowered.
+
+    Gives the module, the world of ranks and the shardings of the arguments and
+    results of `main`.
+    """
+    inline_calls(module)
+    world = World(module)
+    shardings = unwrap(module, world)
+    if shardings is None and world.size > 1:
+        text = module.operation.get_asm(enable_debug_info=True)
+        try:
+            module = ir.Module.parse(partition(text), context=module.context)
+        except RuntimeError as error:
+            raise PartitionError(str(error)) from None
+    if shardings is None:
+        shardings = read_partitioned(module, world)
+        if None in [*shardings[0], *shardings[1]]:
+            raise PartitionError("an argument or a result is split along a part of an axis")
+    return module, world, shardings
+
+
+def to_text(module, world):
+    """Makes the text of a Braid program of the program of one rank."""
+    context = module.context
+    context.allow_unregistered_dialects = True
+    with context:
+        _drop_attributes(module)
+        run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
+        for op in _walk(module):
+            collectives.mark(op, world) or products.rewrite(op)
+        run_passes(module, "func.func(stablehlo-legalize-to-linalg),"
+                           "stablehlo-convert-to-signless,canonicalize,cse")
+        groups = collectives.Groups(world)
+        for op in _walk(module):
+            control.convert(op) or collectives.finish(op, groups) or scalars.expand(op)
+        groups.define(module)
+        _check(module)
+        _simplify_locations(module)
+        return module.operation.get_asm(enable_debug_info=True)
+
+
+def _drop_attributes(module):
+    """Drops what JAX and Shardy say of the module, its functions and ops, and the
+    meshes."""
+    for op in _walk(module, "sdy.mesh"):
+        op.erase()
+    for op in _walk(module):
+        for name in list(op.attributes):
+            if "." in name or name in ("arg_attrs", "res_attrs"):
+                del op.attributes[name]
+
+
+def _check(module):
+    """Raises UnsupportedError for the first op that Braid does not know."""
+    for op in _walk(module, order=ir.WalkOrder.PRE_ORDER):
+        dialect = op.name.split(".", 1)[0]
+        if dialect not in _KNOWN:
+            raise UnsupportedError(op, "has no translation")
+        if op.name == "builtin.unrealized_conversion_cast":
+            raise UnsupportedError(op, f"the types {op.operands[0].type} and "
+                                       f"{op.results[0].type} do not go together")
+
+
+def _simplify_locations(module):
+    """Names each op after JAX's primitive, at its line of the Python source."""
+    for op in _walk(module):
+        location, primitive = source_location(op.location)
+        if location is None:
+            continue
+        file = ir.Location.file(location.file, location.line, location.column)
+        op.location = ir.Location.name(primitive, file) if primitive else file

@@ -1,0 +1,102 @@
+# ===- manual.py - The program of one rank under shard_map -----------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Makes `main` the body of its manual computation: the program of one rank."""
+
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import sdy
+
+from .sharding import Sharding
+
+
+def find_main(module):
+    """The function `main`."""
+    return next(op.operation for op in module.body.operations
+                if op.operation.name == "func.func"
+                and ir.StringAttr(op.operation.attributes["sym_name"]).value == "main")
+
+
+def _shardings(attribute, meshes):
+    return [Sharding.read(s, meshes)
+            for s in sdy.TensorShardingPerValueAttr(attribute).shardings]
+
+
+def unwrap(module, world):
+    """Replaces `main` by its manual computation and gives the shardings of its
+    arguments and results; None, and nothing changes, when `main` is not one manual
+    computation over all axes of its mesh."""
+    main = find_main(module)
+    block = main.regions[0].blocks[0]
+    operations = [op.operation for op in block.operations]
+    if [op.name for op in operations] != ["sdy.manual_computation", "func.return"]:
+        return None
+    manual, end = operations
+    inner = manual.regions[0].blocks[0]
+    ins = _shardings(manual.attributes["in_shardings"], world.meshes)
+    outs = _shardings(manual.attributes["out_shardings"], world.meshes)
+    if (None in ins + outs or list(end.operands) != list(manual.results)
+            or not _is_over_all_axes(manual, world)):
+        return None
+    arguments = list(block.arguments)
+    used = {}  # the operand's number, by the argument's
+    for number, value in enumerate(manual.operands):
+        if value not in arguments or used.setdefault(arguments.index(value), number) != number:
+            return None
+    types, shardings = [], []
+    for i, argument in enumerate(arguments):
+        types.append(inner.arguments[used[i]].type if i in used else argument.type)
+        rank = ir.RankedTensorType(argument.type).rank
+        shardings.append(ins[used[i]] if i in used else Sharding.replicated(rank))
+    _replace(main, inner, types, used)
+    return shardings, outs
+
+
+def read_partitioned(module, world):
+    """The shardings that the partitioner has left on the arguments and results of
+    `main`; None stands for one that splits an axis."""
+    attributes = find_main(module).attributes
+    signature = ir.FunctionType(ir.TypeAttr(attributes["function_type"]).value)
+    return (_read(attributes, "arg_attrs", signature.inputs, world.meshes),
+            _read(attributes, "res_attrs", signature.results, world.meshes))
+
+
+def _read(attributes, name, types, meshes):
+    dictionaries = list(ir.ArrayAttr(attributes[name])) if name in attributes else []
+    shardings = []
+    for number, type in enumerate(types):
+        dictionary = ir.DictAttr(dictionaries[number]) if dictionaries else {}
+        if "sdy.sharding" in dictionary:
+            shardings.append(Sharding.read(dictionary["sdy.sharding"], meshes))
+        else:
+            shardings.append(Sharding.replicated(ir.RankedTensorType(type).rank))
+    return shardings
+
+
+def _is_over_all_axes(manual, world):
+    axes = set(sdy.ManualAxesAttr(manual.attributes["manual_axes"]))
+    meshes = [mesh for mesh in world.meshes.values() if mesh.ranks.size == world.size]
+    return any(axes == set(mesh.axes) for mesh in meshes)
+
+
+def _replace(main, inner, types, used):
+    """Puts a function with the ops of `inner` in the place of `main`."""
+    end = list(inner.operations)[-1].operation
+    results = [value.type for value in end.operands]
+    with ir.InsertionPoint(main), main.location:
+        new = ir.Operation.create("func.func", regions=1, attributes={
+            "sym_name": ir.StringAttr.get("main"),
+            "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, results))})
+    block = new.regions[0].blocks.append(*types, arg_locs=[main.location] * len(types))
+    for argument, number in used.items():
+        inner.arguments[number].replace_all_uses_with(block.arguments[argument])
+    for op in list(inner.operations):
+        block.append(op)
+    values, location = list(end.operands), end.location
+    end.erase()
+    with ir.InsertionPoint(block), location:
+        ir.Operation.create("func.return", operands=values)
+    main.erase()

@@ -1,0 +1,128 @@
+# ===- products.py - Products of matrices in the forms that libraries know -===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Brings `stablehlo.dot_general` to products of matrices, with at most one batch
+dimension, which Braid hands to BLAS or cuBLASLt.
+
+Transposes of operands become part of the product. Products of 16-bit floats are
+summed in f32 and rounded once, as XLA does.
+"""
+
+from math import prod
+
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+
+
+def rewrite(op):
+    """Rewrites a product. Gives whether it was one."""
+    if op.name not in ("stablehlo.dot_general", "stablehlo.convolution"):
+        return False
+    with ir.InsertionPoint(op), op.location:
+        result = _dot(op) if op.name == "stablehlo.dot_general" else _wide(op)
+        old = op.results[0]
+        if result.type != old.type:
+            result = stablehlo.convert(old.type, result)
+    old.replace_all_uses_with(result)
+    op.erase()
+    return True
+
+
+def _wide_type(type, shape):
+    element = ir.RankedTensorType(type).element_type
+    wide = ir.F32Type.get() if str(element) in ("f16", "bf16") else element
+    return ir.RankedTensorType.get(shape, wide)
+
+
+def _wide(op, operands=None, shape=None, numbers=None):
+    """The product of `op`, of other operands, with sums of f32."""
+    type = op.results[0].type
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    if numbers is not None:
+        attributes["dot_dimension_numbers"] = numbers
+    return ir.Operation.create(
+        op.name, results=[_wide_type(type, shape or ir.RankedTensorType(type).shape)],
+        operands=operands or list(op.operands), attributes=attributes).result
+
+
+class _Operand:
+    """One side of a product: its batch, contracted and free dimensions."""
+
+    def __init__(self, value, batch, contracted):
+        self.value = value
+        self.batch = list(batch)
+        self.contracted = list(contracted)
+        while self._fold_transpose():
+            pass
+        self.shape = list(ir.RankedTensorType(self.value.type).shape)
+        self.free = self._free(len(self.shape))
+
+    def _free(self, rank):
+        return [d for d in range(rank) if d not in self.batch + self.contracted]
+
+    def _fold_transpose(self):
+        """Reads what a transpose reads, unless that changes the order of the result's
+        dimensions."""
+        owner = self.value.owner
+        if isinstance(owner, ir.Block) or owner.name != "stablehlo.transpose":
+            return False
+        order = list(ir.DenseI64ArrayAttr(owner.attributes["permutation"]))
+        free = [order[d] for d in self._free(len(order))]
+        if free != sorted(free):
+            return False
+        self.value = owner.operands[0]
+        self.batch = [order[d] for d in self.batch]
+        self.contracted = [order[d] for d in self.contracted]
+        return True
+
+    def is_matrix(self):
+        return (len(self.free) <= 1 and len(self.contracted) == 1
+                and self.batch in ([], [0]))
+
+    def to_matrix(self, contracted_first):
+        """Joins the dimensions of each kind. The operand is moved only where neither
+        order of the two kinds is that in memory."""
+        orders = [self.batch + self.free + self.contracted,
+                  self.batch + self.contracted + self.free]
+        in_place = [order for order in orders if order == sorted(order)]
+        order = in_place[0] if in_place else orders[contracted_first]
+        value = self.value
+        if not in_place:
+            value = stablehlo.transpose(value, order)
+        sizes = [prod(self.shape[d] for d in dims)
+                 for dims in (self.batch, self.free, self.contracted)]
+        first, second = sizes[1:] if order == orders[0] else sizes[:0:-1]
+        shape = [sizes[0], first, second][0 if self.batch else 1:]
+        element = ir.RankedTensorType(value.type).element_type
+        self.value = stablehlo.reshape(ir.RankedTensorType.get(shape, element), value)
+        count = 1 if self.batch else 0
+        self.batch = list(range(count))
+        self.contracted = [count + 1 if order == orders[0] else count]
+
+
+def _dot(op):
+    numbers = stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
+    left = _Operand(op.operands[0], numbers.lhs_batching_dimensions,
+                    numbers.lhs_contracting_dimensions)
+    right = _Operand(op.operands[1], numbers.rhs_batching_dimensions,
+                     numbers.rhs_contracting_dimensions)
+    shape = list(ir.RankedTensorType(op.results[0].type).shape)
+    if left.contracted and not (left.is_matrix() and right.is_matrix()):
+        joined = [prod(left.shape[d] for d in dims)
+                  for dims in ([left.batch] if left.batch else []) + [left.free]]
+        joined.append(prod(right.shape[d] for d in right.free))
+        left.to_matrix(contracted_first=False)
+        right.to_matrix(contracted_first=True)
+    else:
+        joined = shape
+    numbers = stablehlo.DotDimensionNumbers.get(left.batch, right.batch, left.contracted,
+                                                right.contracted)
+    product = _wide(op, [left.value, right.value], joined, numbers)
+    if joined == shape:
+        return product
+    element = ir.RankedTensorType(product.type).element_type
+    return stablehlo.reshape(ir.RankedTensorType.get(shape, element), product)

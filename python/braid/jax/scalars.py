@@ -1,0 +1,39 @@
+# ===- scalars.py - Scalar arithmetic that the host lacks ------------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Rewrites of scalar ops."""
+
+from jaxlib.mlir import ir
+
+
+def expand(op):
+    """Makes bit operations of `math.copysign`, which the lowering to the host lacks.
+    Gives whether it was one."""
+    if op.name != "math.copysign":
+        return False
+    float_type = op.results[0].type
+    width = ir.FloatType(float_type).width
+    integer = ir.IntegerType.get_signless(width)
+    top = 1 << (width - 1)
+    with ir.InsertionPoint(op), op.location:
+        size, sign = (_op("arith.bitcast", integer, value) for value in op.operands)
+        bits = _op("arith.ori", integer,
+                   _op("arith.andi", integer, size, _constant(integer, top - 1)),
+                   _op("arith.andi", integer, sign, _constant(integer, -top)))
+        result = _op("arith.bitcast", float_type, bits)
+    op.results[0].replace_all_uses_with(result)
+    op.erase()
+    return True
+
+
+def _op(name, type, *operands):
+    return ir.Operation.create(name, results=[type], operands=list(operands)).result
+
+
+def _constant(type, value):
+    return ir.Operation.create("arith.constant", results=[type],
+                               attributes={"value": ir.IntegerAttr.get(type, value)}).result

@@ -1,0 +1,32 @@
+# ===- __init__.py - Programs of MLIR from Python --------------------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Braid's tools and runtime from Python: NumPy in, NumPy out.
+
+    import braid.mlir, numpy as np
+
+    program = braid.mlir.Program.from_file("first.mlir")
+    print(program.report(passes="comm-schedule"))
+    run = program.compile().run
+    results = run([[np.full(4, rank + 1, np.float32)] for rank in range(2)])
+
+`results[rank]` is the list of that rank's results. Ranks are threads of this
+process. The package needs NumPy, and ml_dtypes for arrays of bf16 and 8-bit floats.
+"""
+
+from .arrays import empty
+from .errors import (ArgumentError, BraidError, Diagnostic, Location, NotFoundError,
+                     RankError, RankFailure, ToolError)
+from .executable import Executable
+from .program import Program
+from .tools import find_runtime, find_tool
+
+__all__ = [
+    "ArgumentError", "BraidError", "Diagnostic", "Executable", "Location",
+    "NotFoundError", "Program", "RankError", "RankFailure", "ToolError", "empty",
+    "find_runtime", "find_tool",
+]

@@ -1,0 +1,97 @@
+# ===- arrays.py - NumPy arrays as arguments of compiled programs ----------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""How arrays reach a compiled program and how its results become arrays."""
+
+import ctypes as c
+import weakref
+
+import numpy as np
+
+from . import _abi
+from .dtypes import NAMES, accepts, numpy_dtype
+from .errors import ArgumentError
+
+# What the entry table asks of memory that callers hand over.
+ALIGNMENT = 64
+
+
+def empty(shape, dtype):
+    """An array without defined content whose memory programs take as it is."""
+    dtype = np.dtype(dtype)
+    count = int(np.prod(shape, dtype=np.int64))
+    memory = np.empty(count * dtype.itemsize + ALIGNMENT, np.uint8)
+    begin = -memory.ctypes.data % ALIGNMENT
+    return memory[begin:begin + count * dtype.itemsize].view(dtype).reshape(shape)
+
+
+def is_taken_as_it_is(array):
+    """Whether a program reads this array's memory without a copy."""
+    return array.flags.c_contiguous and array.ctypes.data % ALIGNMENT == 0
+
+
+def aligned_copy(array):
+    copy = empty(array.shape, array.dtype)
+    copy[...] = array
+    return copy
+
+
+def describe(argument):
+    """The type of an argument as MLIR spells it."""
+    name = NAMES[argument.dtype]
+    if argument.passing == _abi.SCALAR:
+        return name
+    sizes = ["?" if s == _abi.DYNAMIC else str(s) for s in sizes_of(argument)]
+    return f"tensor<{'x'.join([*sizes, name])}>"
+
+
+def sizes_of(argument):
+    return tuple(argument.sizes[i] for i in range(argument.rank))
+
+
+def is_dynamic(argument):
+    return _abi.DYNAMIC in sizes_of(argument)
+
+
+def check(argument, array, where):
+    """Raises ArgumentError when `array` does not fit the argument."""
+    sizes = sizes_of(argument)
+    fits = len(sizes) == array.ndim and all(
+        wanted in (_abi.DYNAMIC, found) for wanted, found in zip(sizes, array.shape))
+    if not fits or not accepts(argument.dtype, array.dtype):
+        raise ArgumentError(
+            f"{where} is an array of {array.dtype} of shape {array.shape}, expected "
+            f"{describe(argument)} ({numpy_dtype(argument.dtype)})")
+
+
+def descriptor(argument, array):
+    """The MLIR descriptor of a contiguous array, or zeros for None."""
+    words = np.zeros(3 + 2 * argument.rank, np.int64)
+    if array is not None:
+        words[0] = words[1] = array.ctypes.data
+        words[3:3 + argument.rank] = array.shape
+        stride = 1
+        for i in reversed(range(argument.rank)):
+            words[3 + argument.rank + i] = stride
+            stride *= array.shape[i]
+    return words
+
+
+def take_result(argument, words):
+    """The array of a result that the program has allocated; frees it at the end
+    of the array's life."""
+    runtime = _abi.runtime()
+    dtype = numpy_dtype(argument.dtype)
+    shape = tuple(int(s) for s in words[3:3 + argument.rank])
+    allocated = int(words[0])
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    if size == 0:
+        runtime.braid_rt_free(allocated)
+        return np.empty(shape, dtype)
+    memory = (c.c_char * size).from_address(int(words[1]) + int(words[2]) * dtype.itemsize)
+    weakref.finalize(memory, runtime.braid_rt_free, allocated)
+    return np.frombuffer(memory, dtype).reshape(shape)

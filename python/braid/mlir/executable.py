@@ -1,0 +1,224 @@
+# ===- executable.py - Compiled programs and their runs on ranks -----------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Compiled programs: loaded into this process, run on ranks that are threads."""
+
+import ctypes as c
+import os
+import threading
+import weakref
+
+import numpy as np
+
+from . import _abi
+from .arrays import (aligned_copy, check, describe, descriptor, empty, is_dynamic,
+                     is_taken_as_it_is, sizes_of, take_result)
+from .dtypes import numpy_dtype
+from .errors import ArgumentError, BraidError, RankError, RankFailure
+
+
+class _World:
+    """Ranks as threads; they are ended when nothing holds the world any more."""
+
+    def __init__(self, ranks, timeout):
+        runtime = _abi.runtime()
+        config = _abi.Config()
+        _abi.checked(runtime.braid_rt_config_init, c.byref(config))
+        config.ranks = ranks
+        config.timeout_ns = int(timeout * 1e9)
+        self.key = ranks, timeout
+        self.handle = _abi.checked(runtime.braid_rt_world_create, c.byref(config))
+        self.contexts = [runtime.braid_rt_world_context(self.handle, rank)
+                         for rank in range(ranks)]
+        # Not at exit: a rank may still be running then.
+        weakref.finalize(self, runtime.braid_rt_world_destroy, self.handle).atexit = False
+
+    def failures(self):
+        runtime = _abi.runtime()
+        failures = []
+        for rank, context in enumerate(self.contexts):
+            text = runtime.braid_rt_error(context).decode(errors="replace")
+            if text:
+                secondary = bool(runtime.braid_rt_error_is_secondary(context))
+                failures.append(RankFailure(rank, text, secondary))
+        return failures
+
+
+class _Frame:
+    """The arguments and results of one rank during one run."""
+
+    def __init__(self, entry, inputs, rank, donate):
+        self.keep = []  # what the program reads and writes
+        self.results = []  # (argument, array or None, words of the descriptor)
+        self.copied_bytes = 0
+        count = entry.argument_count
+        self.pointers = (c.c_void_p * max(count, 1))()
+        given = iter(inputs)
+        for i in range(count):
+            argument = entry.arguments[i]
+            if argument.direction == _abi.OUT:
+                self._add_result(i, argument)
+            else:
+                where = f"argument {i} of rank {rank}"
+                self._add_input(i, argument, np.asarray(next(given)), where, donate)
+
+    def _add_input(self, i, argument, array, where, donate):
+        check(argument, array, where)
+        overwritten = argument.direction == _abi.INOUT
+        if overwritten and donate and not (is_taken_as_it_is(array)
+                                           and array.flags.writeable):
+            raise ArgumentError(f"{where} cannot be donated: it is read-only or its memory "
+                                "is not contiguous and aligned; braid.mlir.empty makes "
+                                "arrays that can")
+        if not is_taken_as_it_is(array) or (overwritten and not donate):
+            self.copied_bytes += array.nbytes
+            array = aligned_copy(array)
+        self._point(i, argument, array)
+
+    def _add_result(self, i, argument):
+        array = None
+        if not is_dynamic(argument):
+            array = empty(sizes_of(argument), numpy_dtype(argument.dtype))
+        words = self._point(i, argument, array)
+        self.results.append((argument, array, words))
+
+    def _point(self, i, argument, array):
+        self.keep.append(array)
+        if argument.passing == _abi.SCALAR:
+            self.pointers[i] = array.ctypes.data
+            return None
+        words = descriptor(argument, array)
+        self.keep.append(words)
+        self.pointers[i] = words.ctypes.data
+        return words
+
+    def take_results(self):
+        return [array if array is not None else take_result(argument, words)
+                for argument, array, words in self.results]
+
+
+def _call_interruptibly(function):
+    """Calls `function` so that Ctrl-C ends the wait for it. Gives its result."""
+    if threading.current_thread() is not threading.main_thread():
+        return function()
+    outcome = []
+    done = threading.Event()
+
+    def call():
+        try:
+            outcome.append(function())
+        finally:
+            done.set()
+
+    threading.Thread(target=call, daemon=True).start()
+    done.wait()
+    return outcome[0]
+
+
+class Executable:
+    """A program compiled for the host, ready to run.
+
+    entries: the names of its entry points
+    copied_bytes: the bytes of arguments that the last run had to copy
+    elapsed_ns: the time of the last run, from its start to the end of its last rank
+    """
+
+    def __init__(self, path):
+        """Loads a shared object that braid-compile has made."""
+        runtime = _abi.runtime()
+        self._library = _abi.checked(runtime.braid_rt_load,
+                                     os.fsencode(os.path.abspath(path)))
+        self._program = runtime.braid_rt_library_program(self._library)
+        table = self._program.contents
+        self.target = _abi.TARGETS[table.target]
+        self.entries = [table.entries[i].contents.name.decode()
+                        for i in range(table.entry_count)]
+        self.copied_bytes = 0
+        self.elapsed_ns = 0
+        self._world = None
+        self._lock = threading.Lock()
+        weakref.finalize(self, runtime.braid_rt_unload, self._library).atexit = False
+
+    def _entry(self, name):
+        if name is None:
+            name = "main" if "main" in self.entries else self.entries[0]
+            if name != "main" and len(self.entries) > 1:
+                raise ArgumentError(f"which entry of {', '.join(self.entries)} is to run?")
+        if name not in self.entries:
+            raise ArgumentError(f"the program has no entry {name!r}; it has "
+                                f"{', '.join(self.entries)}")
+        return self._program.contents.entries[self.entries.index(name)].contents
+
+    def signature(self, entry=None):
+        """The types of an entry's arguments and results, as two lists of text."""
+        found = self._entry(entry)
+        arguments = [found.arguments[i] for i in range(found.argument_count)]
+        return ([describe(a) for a in arguments if a.direction != _abi.OUT],
+                [describe(a) for a in arguments if a.direction == _abi.OUT])
+
+    def run(self, arguments, entry=None, donate=False, timeout=30.0):
+        """Runs an entry on len(arguments) ranks and gives the results of each.
+
+        arguments: for each rank the list of its arrays
+        entry: the name of the entry; by default "main", or the only one
+        donate: arguments that are marked comm.donated may be overwritten; without
+            it the program gets copies of these
+        timeout: seconds that a rank waits for another one to come
+
+        Arrays that are contiguous and aligned to 64 bytes (braid.mlir.empty makes
+        such, and so does JAX) are read where they lie; others are copied.
+
+        Raises ArgumentError for arguments that do not fit, RankError when ranks
+        fail. KeyboardInterrupt ends the call at once; the ranks end when they
+        have waited for `timeout`.
+        """
+        if self.target != "host":
+            raise ArgumentError(f"the program was compiled for {self.target}; run() runs "
+                                "programs of the target host")
+        found = self._entry(entry)
+        expected = sum(found.arguments[i].direction != _abi.OUT
+                       for i in range(found.argument_count))
+        if not arguments:
+            raise ArgumentError("no rank: `arguments` has a list for each rank, found none")
+        for rank, inputs in enumerate(arguments):
+            if len(inputs) != expected:
+                raise ArgumentError(f"rank {rank} has {len(inputs)} arguments, expected "
+                                    f"{expected}: {', '.join(self.signature(entry)[0])}")
+        frames = [_Frame(found, inputs, rank, donate)
+                  for rank, inputs in enumerate(arguments)]
+        self.copied_bytes = sum(frame.copied_bytes for frame in frames)
+        with self._lock:
+            return self._run(found, frames, float(timeout))
+
+    def _run(self, entry, frames, timeout):
+        runtime = _abi.runtime()
+        if self._world is None or self._world.key != (len(frames), timeout):
+            self._world = _World(len(frames), timeout)
+            _abi.checked(runtime.braid_rt_world_prepare, self._world.handle, self._program)
+        # A run that Ctrl-C leaves keeps its world and its arrays to itself.
+        world, self._world = self._world, None
+        pointers = (c.c_void_p * len(frames))(
+            *[c.addressof(frame.pointers) for frame in frames])
+
+        def run():
+            try:
+                return runtime.braid_rt_world_run(world.handle, c.byref(entry), pointers)
+            finally:
+                _keep(frames, self)
+
+        status = _call_interruptibly(run)
+        self._world = world
+        self.elapsed_ns = runtime.braid_rt_world_elapsed_ns(world.handle)
+        if status != _abi.OK:
+            failures = world.failures()
+            self._world = None
+            raise RankError(failures) if failures else BraidError("the run failed")
+        return [frame.take_results() for frame in frames]
+
+
+def _keep(*_objects):
+    """Holds references until it is called."""

@@ -1,0 +1,131 @@
+# ===- program.py - Programs in text form ----------------------------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Programs of MLIR: parse, transform, report, compile."""
+
+import copy
+import json
+import os
+import tempfile
+
+from .errors import ArgumentError
+from .executable import Executable
+from .tools import run_tool
+
+_REPORT_FORMATS = ("text", "json", "trace", "svg", "html")
+
+
+def _option(name, value):
+    """`name=value` of a pass's option; text with spaces needs braces around."""
+    text = str(value)
+    return f"{name}={{{text}}}" if " " in text or "=" in text or "{" in text else f"{name}={text}"
+
+
+class Program:
+    """A program that braid-opt has parsed and verified.
+
+    text: the program, as braid-opt prints it
+    """
+
+    def __init__(self, text):
+        """Parses and verifies `text`, which tools call <stdin> in their messages.
+
+        Raises ToolError, with the location and the op, for a program that is not
+        valid.
+        """
+        self._source = text
+        self._path = None
+        self.text = self._run("braid-opt", [])
+
+    @classmethod
+    def from_file(cls, path):
+        """The program of a file, which messages name."""
+        program = cls.__new__(cls)
+        with open(path, encoding="utf-8") as file:
+            program._source = file.read()
+        program._path = os.path.abspath(path)
+        program.text = program._run("braid-opt", [])
+        return program
+
+    def __str__(self):
+        return self.text
+
+    def _run(self, tool, options):
+        """What a tool makes of the program as it was written, whose places its
+        messages name."""
+        if self._path:
+            return run_tool(tool, [*options, self._path])[0]
+        return run_tool(tool, [*options, "-"], self._source)[0]
+
+    def run_passes(self, passes):
+        """The program that a pass pipeline makes of this one.
+
+        passes: a pipeline of the module, such as "func.func(comm-sink-waits)" or
+            "braid-prepare,braid-overlap{max-memory=1GiB}"
+        """
+        pipeline = f"--pass-pipeline=builtin.module({passes})"
+        program = copy.copy(self)
+        program._source = self._run("braid-opt", [pipeline, "--mlir-print-debuginfo"])
+        program._path = None
+        program.text = program._run("braid-opt", [])
+        return program
+
+    def report(self, format="text", passes=None, output=None, **options):
+        """Braid's report of the program: timeline, exposed communication, reasons.
+
+        format: "text", "json" (a dictionary comes back), "trace", "svg" or "html"
+        passes: a pipeline; the report shows the program before and after it
+        output: a file to write the report to instead of giving it back
+        options: further options of the pass comm-report, with _ for -, such as
+            hardware="h200x8" or world_size=8
+        """
+        if format not in _REPORT_FORMATS:
+            raise ArgumentError(f"format is {format!r}, expected one of "
+                                f"{', '.join(_REPORT_FORMATS)}")
+        with tempfile.TemporaryDirectory(prefix="braid-") as folder:
+            path = os.path.abspath(output) if output else os.path.join(folder, "report")
+            words = [_option("format", format), _option("output", path)]
+            if passes:
+                words.append(_option("passes", passes))
+            words += [_option(k.replace("_", "-"), v) for k, v in options.items()]
+            self._run("braid-opt", [f"--comm-report={' '.join(words)}"])
+            if output:
+                return None
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        return json.loads(text) if format == "json" else text
+
+    def compile(self, target="host", passes=None, output=None, chip=None):
+        """Compiles the program with braid-compile.
+
+        target: "host" or "cuda"
+        passes: how to schedule: a pipeline, "none", or by default braid-overlap
+        output: the file of the shared object; without it none is left
+        chip: the GPU to compile for, such as "sm_90"
+
+        Gives an Executable for the host, which runs in this process. For the target
+        "cuda" it gives the path of the shared object, for braid-run; `output` is
+        needed then.
+        """
+        if target not in ("host", "cuda"):
+            raise ArgumentError(f"target is {target!r}, expected 'host' or 'cuda'")
+        if target == "cuda" and not output:
+            raise ArgumentError("a program for cuda runs through braid-run: name the file "
+                                "of the shared object with output=")
+        options = [f"--target={target}"]
+        if passes is not None:
+            options.append(f"--passes={passes}")
+        if chip is not None:
+            options.append(f"--chip={chip}")
+        if output:
+            self._run("braid-compile", [*options, "-o", output])
+            return Executable(output) if target == "host" else os.path.abspath(output)
+        with tempfile.TemporaryDirectory(prefix="braid-") as folder:
+            path = os.path.join(folder, "program.so")
+            self._run("braid-compile", [*options, "-o", path])
+            # A loaded object needs its file no more.
+            return Executable(path)

@@ -1,0 +1,70 @@
+# ===- tools.py - Finding and running Braid's tools ------------------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Where Braid's tools and runtime are, and how they are called.
+
+They are looked for in this order:
+
+1. the folder that the variable BRAID_ROOT names: an installation or a build
+   folder, which has `bin` and `lib`
+2. the PATH
+3. `build` beside the folder `python` of a clone that this package runs from
+"""
+
+import os
+import shutil
+import subprocess
+
+from .errors import NotFoundError, ToolError
+
+ROOT_VARIABLE = "BRAID_ROOT"
+
+
+def _clone_build():
+    here = os.path.dirname(os.path.realpath(__file__))
+    return os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(here))), "build")
+
+
+def find_tool(name):
+    """The path of a tool (`braid-opt`, `braid-compile`, `braid-run`)."""
+    root = os.environ.get(ROOT_VARIABLE)
+    if root:
+        path = os.path.join(root, "bin", name)
+        if os.access(path, os.X_OK):
+            return path
+        raise NotFoundError(f"{name} is not in {os.path.join(root, 'bin')}, "
+                            f"where {ROOT_VARIABLE} says it is")
+    path = shutil.which(name)
+    if path:
+        return path
+    path = os.path.join(_clone_build(), "bin", name)
+    if os.access(path, os.X_OK):
+        return path
+    raise NotFoundError(f"{name} was found neither on the PATH nor as {path}; "
+                        f"{ROOT_VARIABLE} names the folder of an installed or built "
+                        "Braid, with bin and lib in it")
+
+
+def find_runtime():
+    """The path of the runtime's library, of the same Braid as braid-compile."""
+    bin_folder = os.path.dirname(os.path.realpath(find_tool("braid-compile")))
+    path = os.path.join(os.path.dirname(bin_folder), "lib", "libbraid_rt.so")
+    if not os.path.exists(path):
+        raise NotFoundError(f"the runtime is not installed: found no {path}")
+    return path
+
+
+def run_tool(name, arguments, text=None):
+    """Runs a tool on `text` and gives its standard output and error.
+
+    Raises ToolError with what the tool said when its exit status is not 0.
+    """
+    done = subprocess.run([find_tool(name), *arguments], input=text, text=True,
+                          capture_output=True, check=False)
+    if done.returncode:
+        raise ToolError(name, done.returncode, done.stderr)
+    return done.stdout, done.stderr

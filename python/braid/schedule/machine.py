@@ -1,0 +1,132 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Machines: what graphs run on, and how long collectives take there."""
+
+import os
+from dataclasses import dataclass
+
+from .. import _native
+from ..errors import ScheduleError
+
+
+@dataclass(frozen=True)
+class CollectiveTime:
+    """An estimate of one collective."""
+
+    #: Nanoseconds from the moment when all members have started it.
+    ns: float
+    #: Bytes of device memory that a rank's part reads and writes.
+    memory_bytes: int
+    #: Bytes that a rank sends over its link.
+    link_bytes: int
+    #: Multiprocessors that it holds; 0 if copy engines run it.
+    multiprocessors: int
+    #: False if the model knows no such collective and a stand-in gave the figure.
+    exact: bool
+
+
+def machines():
+    """The names of the machines that are known, each with one line about it."""
+    library = _native.library()
+    return {
+        library.braid_machine_known_name(i).decode(): library.braid_machine_known_summary(i).decode()
+        for i in range(library.braid_machine_count())
+    }
+
+
+class Machine:
+    """A machine by its name (`machines()`), or by a file in JSON (docs/cost-models.md).
+
+    On GPUs compute shares multiprocessors and memory with collectives, and launches take time;
+    elsewhere nothing is shared.
+
+    Raises
+    ------
+    UnknownNameError
+        There is neither a machine nor a file of this name.
+    ScheduleError
+        The file does not describe a machine; the message names the place in it.
+    """
+
+    def __init__(self, name):
+        if not isinstance(name, (str, os.PathLike)):
+            raise ScheduleError(f"found {name!r} as a machine, expected its name or a file")
+        text = os.fspath(name)
+        if text.endswith(".json") or os.path.sep in text:
+            try:
+                with open(text, encoding="utf-8") as file:
+                    content = file.read()
+            except (OSError, UnicodeDecodeError) as error:
+                raise ScheduleError(f"{text}: found no machine: {error}") from error
+            stem = os.path.splitext(os.path.basename(text))[0]
+            try:
+                pointer = _native.call("braid_machine_parse", content.encode(), stem.encode())
+            except ScheduleError as error:
+                raise ScheduleError(f"{text}: {error}") from None
+        else:
+            pointer = _native.call("braid_machine_create", text.encode())
+        self._handle = _native.Handle(pointer, "braid_machine_destroy")
+        figures = _native.MachineFigures()
+        _native.call("braid_machine_get_figures", pointer, figures)
+        #: What the machine is called.
+        self.name = _native.library().braid_machine_name(pointer).decode()
+        #: Operations per second on f64, f32, bf16, f16, f8, i8 and other integers.
+        self.peaks = dict(zip(("f64", "f32", "bf16", "f16", "f8", "i8", "integer"), figures.peak_ops_per_second))
+        #: Bytes per second of the device memory.
+        self.memory_bandwidth = figures.memory_bandwidth
+        #: Bytes of the device memory.
+        self.memory_bytes = figures.memory_bytes
+        #: Ranks of one node.
+        self.ranks_per_node = figures.ranks_per_node
+        #: Multiprocessors that compute and collectives share; 0 if none.
+        self.multiprocessors = figures.multiprocessors
+        #: Nanoseconds between two kernels.
+        self.launch_ns = figures.launch_ns
+        #: True if compute and communication slow each other down.
+        self.is_shared = bool(figures.is_shared)
+
+    def collective(self, kind, input_bytes, output_bytes=None, *, group_size=None, nodes=1, model=None):
+        """How long a collective takes here.
+
+        Parameters
+        ----------
+        kind : str
+            As the dialect spells it: "all_reduce", "all_gather", "reduce_scatter"...
+        input_bytes, output_bytes : int
+            Bytes that one member gives, and gets; the output is as large as the input if left out.
+        group_size : int, optional
+            Ranks that take part; those of a node if left out.
+        nodes : int
+            Nodes that they are spread over.
+        model : str, optional
+            "nccl", "inductor", "inductor-newest" or "link"; the machine's own if left out.
+
+        Returns
+        -------
+        CollectiveTime
+        """
+        given = _native.Collective(
+            kind=kind.encode(),
+            group_size=self.ranks_per_node if group_size is None else group_size,
+            num_nodes=nodes,
+            input_bytes=input_bytes,
+            output_bytes=input_bytes if output_bytes is None else output_bytes,
+        )
+        time = _native.CollectiveTime()
+        _native.call(
+            "braid_collective_estimate", self._handle.pointer, model.encode() if model else None, given, time
+        )
+        return CollectiveTime(
+            time.ns, time.memory_bytes, time.link_bytes, time.multiprocessors, bool(time.is_exact)
+        )
+
+    def __repr__(self):
+        return f"Machine({self.name!r})"
+
+
+def as_machine(machine):
+    """A `Machine` for what a caller may name one by; None for the textbook machine."""
+    if machine is None or isinstance(machine, Machine):
+        return machine
+    return Machine(machine)

@@ -1,0 +1,165 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Inductor's schedulers beside braid.inductor: makespans by the same simulator, and what they cost.
+
+    inductor_overlap.py [--layers N] [--width N] [--tokens N] [--machine NAME] [--large]
+
+Needs PyTorch 2.11 to 2.13 and the package braid; no GPU: the process group is a fake one of 8 ranks, tensors are
+empty, and compiles end behind the scheduler. Costs are Braid's models for the machine, for all schedulers alike.
+--large times graphs of about 1,000 and 10,000 nodes instead, where Inductor's own time is that of the whole compile up
+to the scheduler's passes.
+"""
+
+import argparse
+import os
+import sys
+import time
+import warnings
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "Inputs"))
+
+import torch
+import torch_steps
+from braid.inductor import Overlap
+from braid.inductor.costs import Costs
+from braid.inductor.nodes import SchedulerGraph
+from braid.schedule import Schedule
+from braid.schedule.problem import Problem
+
+#: What users set, in Inductor's names.
+PASSES = {
+    "sink_waits": ["sink_waits"],
+    "raise_comms": ["raise_comms"],
+    "reorder_compute_for_overlap": ["reorder_compute_for_overlap"],
+    "reorder_communication_preserving_peak_memory": ["sink_waits", "reorder_communication_preserving_peak_memory"],
+    "the recommended three": [
+        "reorder_communication_preserving_peak_memory",
+        "sink_waits_iterative",
+        "reorder_communication_preserving_peak_memory",
+    ],
+}
+
+
+def run_inductor(names, snodes):
+    from torch._inductor import comms
+
+    for name in names:
+        snodes = getattr(comms, name)(snodes)
+    return snodes
+
+
+class Comparison:
+    """Plays what each scheduler makes of one step."""
+
+    def __init__(self, name, options):
+        self.name = name
+        self.overlap = Overlap(estimates="braid", machine=options.machine)
+        self.ordered = self.overlap.with_options(keep_order=True)
+        self.unlimited = self.overlap.with_options(memory_budget=None)
+        self.rows = []
+
+    def __call__(self, snodes):
+        import torch._inductor.config as config
+
+        graph = SchedulerGraph(snodes)
+        costs = Costs(self.overlap, graph).get()
+        problem = Problem(graph.build(costs, keep_order=False))
+        ms = {snode: cost[0] / 1e6 for snode, cost in zip(snodes, costs)}
+        place = {snode: index + 1 for index, snode in enumerate(snodes)}
+
+        def play(name, function):
+            begin = time.perf_counter()
+            order = function(list(snodes))
+            seconds = time.perf_counter() - begin
+            native = problem.to_native([0] + [place[snode] for snode in order])
+            self.rows.append((name, Schedule(problem, native, name), seconds))
+
+        play("as it comes", list)
+        with config.patch(estimate_op_runtime=ms.get):
+            # The iterative passes ask the nodes themselves.
+            for snode in snodes:
+                snode.override_estimated_runtime = ms[snode]
+            for name, passes in PASSES.items():
+                play(name, lambda given, passes=passes: run_inductor(passes, given))
+            for snode in snodes:
+                snode.override_estimated_runtime = None
+        play("braid.inductor.overlap", self.overlap)
+        play("... keep_order=True", self.ordered)
+        play("... memory_budget=None", self.unlimited)
+        for used in (self.overlap, self.ordered, self.unlimited):
+            if used.reason:
+                raise SystemExit(f"{self.name}: braid.inductor kept the order: {used.reason}")
+        return snodes
+
+    def print(self):
+        bound = self.rows[-1][1].bound
+        print(f"\n{self.name}: {len(self.rows[0][1].order) - 1} nodes, no order takes less than {bound / 1e6:.3f} ms\n")
+        print("| scheduler | makespan | exposed | peak | took |")
+        print("|---|---|---|---|---|")
+        for name, schedule, seconds in self.rows:
+            print(
+                f"| {name} | {schedule.makespan / 1e6:.3f} ms | {schedule.exposed / 1e6:.3f} ms "
+                f"| {schedule.peak / 2**20:.0f} MiB | {seconds * 1e3:.1f} ms |"
+            )
+
+
+def new(*shape):
+    return torch.empty(*shape, dtype=torch.bfloat16)
+
+
+def compare(options):
+    for name, make in torch_steps.STEPS.items():
+        step, inputs = make(options.layers, options.width, options.tokens, new)
+        comparison = Comparison(name, options)
+        torch_steps.compile_until_scheduled(step, inputs, [comparison])
+        comparison.print()
+
+
+def time_large(options):
+    from torch._inductor import comms
+
+    print("| nodes | Inductor up to its passes | braid.inductor.overlap | reorder_compute_for_overlap |")
+    print("|---|---|---|---|")
+    for layers in (20, 200):
+        step, inputs = torch_steps.fully_sharded(layers, 64, 128, new)
+        overlap = Overlap(estimates="braid", machine=options.machine)
+        times = {}
+
+        def measure(snodes):
+            times["before"] = time.perf_counter()
+            overlap(snodes)
+            times["braid"] = time.perf_counter() - times["before"]
+            begin = time.perf_counter()
+            comms.reorder_compute_for_overlap(snodes)
+            times["inductor"] = time.perf_counter() - begin
+            return snodes
+
+        begin = time.perf_counter()
+        snodes = torch_steps.compile_until_scheduled(step, inputs, [measure])[0]
+        if overlap.reason:
+            raise SystemExit(f"braid.inductor kept the order: {overlap.reason}")
+        print(
+            f"| {len(snodes)} | {times['before'] - begin:.2f} s | {times['braid']:.2f} s | {times['inductor']:.2f} s |",
+            flush=True,
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--width", type=int, default=4096)
+    parser.add_argument("--tokens", type=int, default=2048)
+    parser.add_argument("--machine", default="h100x8")
+    parser.add_argument("--large", action="store_true")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    torch_steps.start_fake_group(8)
+    if options.large:
+        time_large(options)
+    else:
+        compare(options)
+
+
+if __name__ == "__main__":
+    main()

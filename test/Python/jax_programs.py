@@ -1,0 +1,267 @@
+# REQUIRES: jax
+# RUN: %jax_python %s
+"""Programs of JAX through Braid, against JAX: steps of training with collectives,
+control flow, the ops of a transformer, and functions that Shardy partitions."""
+
+import unittest
+
+import jax
+import jax.numpy as jnp
+import jax_testing as jt
+import numpy as np
+from jax import lax
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as P
+
+LINE = jt.make_mesh((4,), ("r",))
+SQUARE = jt.make_mesh((2, 4), ("a", "b"))
+TOLERANCE = 4e-6  # of products and sums in f32
+
+
+def shard(fn, in_specs=P("r"), out_specs=P("r"), mesh=LINE):
+    return jax.jit(jax.shard_map(fn, mesh=mesh, in_specs=in_specs, out_specs=out_specs,
+                                 check_vma=False))
+
+
+class StepsTest(jt.JaxTestCase):
+    """Four SPMD steps with work to hide their collectives behind, in bf16: each
+    array has one part a rank."""
+
+    LAYERS = 4
+
+    def check_step(self, step, *shapes, tolerance=0.02):
+        for ranks in (2, 4, 8):
+            with self.subTest(ranks=ranks):
+                mesh = jt.make_mesh((ranks,), ("r",))
+                args = [(jt.normals((ranks, *shape), seed=i) / 4).astype(jnp.bfloat16)
+                        for i, shape in enumerate(shapes)]
+
+                def body(*parts):
+                    results = step(*[part[0] for part in parts])
+                    return jax.tree.map(lambda t: t[None], results)
+
+                self.check_equal(shard(body, mesh=mesh), *args, tolerance=tolerance)
+
+    def test_products_beside_an_all_reduce(self):
+        def step(a):
+            reduced = lax.psum(a, "r")
+            g = a @ a
+            c = jax.nn.relu(a)
+            d = c @ c
+            f = d * c * reduced
+            return (d + reduced + lax.psum(f, "r")) @ g
+        self.check_step(step, (32, 32))
+
+    def test_fully_sharded_weights(self):
+        def step(x, *weights):
+            for w in weights:
+                x = jax.nn.relu(x @ lax.all_gather(w, "r", tiled=True)[:32])
+            return x
+        self.check_step(step, (8, 32), *[(16, 32)] * self.LAYERS)
+
+    def test_gradients_of_data_parallel_layers(self):
+        def step(dy, *inputs_and_weights):
+            xs = inputs_and_weights[:self.LAYERS]
+            weights = inputs_and_weights[self.LAYERS:]
+            gradients = []
+            for x, w in zip(reversed(xs), reversed(weights)):
+                gradients.append(lax.psum(x.T @ dy, "r"))
+                dy = dy @ w.T
+            return [g * 0.5 for g in gradients] + [dy]
+        self.check_step(step, *[(16, 32)] * (1 + self.LAYERS), *[(32, 32)] * self.LAYERS)
+
+    def test_two_micro_batches_of_tensor_parallel_layers(self):
+        def step(x1, x2, *weights):
+            for up, down in zip(weights[::2], weights[1::2]):
+                x1 = lax.psum(jax.nn.relu(x1 @ up) @ down, "r")
+                x2 = lax.psum(jax.nn.relu(x2 @ up) @ down, "r")
+            return x1, x2
+        self.check_step(step, (16, 32), (16, 32), *[(32, 16), (16, 32)] * 2)
+
+
+class ControlFlowTest(jt.JaxTestCase):
+    def test_scan_around_a_permute(self):
+        def ring(x):
+            def body(carry, _):
+                pairs = [(i, (i + 1) % 4) for i in range(4)]
+                return lax.ppermute(carry, "r", pairs) * 2, carry[0]
+            carry, rows = lax.scan(body, x, None, length=4)
+            return carry + rows
+        self.check_equal(shard(ring), jt.integers((16, 3)))
+
+    def test_fori_loop_around_an_all_reduce(self):
+        self.check_equal(shard(lambda x: lax.fori_loop(
+            0, 5, lambda i, c: c + i * lax.psum(x, "r"), x)), jt.integers((8, 3)))
+
+    def test_loop_of_a_number_of_iterations_that_the_rank_decides(self):
+        self.check_equal(shard(lambda x: lax.fori_loop(
+            0, lax.axis_index("r"), lambda i, c: c * 2, x)), jt.integers((8, 3)))
+
+    def test_while_loop_that_all_ranks_end_together(self):
+        self.check_equal(shard(lambda x: lax.while_loop(
+            lambda c: lax.pmax(jnp.abs(c).max(), "r") > 0.25, lambda c: c * 0.5, x)),
+            jt.integers((8, 3)))
+
+    def test_cond(self):
+        self.check_equal(shard(lambda x: lax.cond(
+            lax.axis_index("r") > 1, lambda x: x * 2, lambda x: x - 1, x)),
+            jt.integers((8, 3)))
+
+    def test_switch_clamps_its_index(self):
+        self.check_equal(shard(lambda x: lax.switch(
+            lax.axis_index("r") * 2 - 1, [lambda x: x * 2, lambda x: x - 1, jnp.negative], x)),
+            jt.integers((8, 3)))
+
+    def test_remat_of_a_gradient(self):
+        def loss(x):
+            return lax.psum(jax.checkpoint(lambda x: jnp.sin(x @ x.T))(x).sum(), "r")
+        self.check_equal(shard(jax.grad(loss)), jt.normals((8, 16)), tolerance=TOLERANCE)
+
+
+class ComputeTest(jt.JaxTestCase):
+    """Ops beside the collectives."""
+
+    def check_parts(self, fn, *args, tolerance=TOLERANCE):
+        self.check_equal(shard(fn), *(args or [jt.normals((8, 6, 16))]), tolerance=tolerance)
+
+    def test_products(self):
+        for spec in ("btd,df->btf", "bthd,bshd->bhts", "bhid,bhjd->bhij", "abc,dbc->ad",
+                     "abc,cbd->ad", "ab,cd->acbd", "ab,ab->a", "ka,kb->ab"):
+            with self.subTest(spec=spec):
+                left, right = spec.split("->")[0].split(",")
+                sizes = dict(zip(sorted(set(left + right)), (2, 3, 4, 5, 6)))
+                sizes[left[0]] = 2
+                x = jt.normals((8, *[sizes[d] for d in left[1:]]))
+                y = jt.normals([sizes[d] for d in right], seed=1)
+                self.check_equal(shard(lambda x, y: jnp.einsum(spec, x, y), (P("r"), P())),
+                                 x, y, tolerance=TOLERANCE)
+
+    def test_products_of_bf16_are_summed_in_f32(self):
+        x = np.ones((4, 4096)).astype(jnp.bfloat16)
+        self.check_parts(lambda x: x @ x.T, x, tolerance=0)
+
+    def test_attention(self):
+        def attention(x):
+            scores = jnp.einsum("btd,bsd->bts", x, x) / 4
+            mask = jnp.tril(jnp.ones((6, 6), bool))
+            return jax.nn.softmax(jnp.where(mask, scores, -1e9)) @ x
+        self.check_parts(attention)
+
+    def test_normalization_and_activations(self):
+        self.check_parts(lambda x: (x - x.mean(-1, keepdims=True))
+                         * lax.rsqrt(x.var(-1, keepdims=True) + 1e-5))
+        self.check_parts(lambda x: (jax.nn.gelu(x), jax.nn.gelu(x, approximate=False),
+                                    jax.nn.silu(x), jnp.tanh(x), jnp.sign(x)))
+
+    def test_rotary_embedding(self):
+        def rotate(x):
+            angles = jnp.arange(6.0)[:, None] / 10 ** jnp.arange(8.0)
+            a, b = jnp.split(x, 2, axis=-1)
+            sin, cos = jnp.sin(angles), jnp.cos(angles)
+            return jnp.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1)
+        self.check_parts(rotate)
+
+    def test_lookup(self):
+        self.check_equal(shard(lambda table, ids: table[ids], (P(), P("r"))),
+                         jt.normals((10, 4)), np.array([3, 1, -1, 9, 20, 0, 0, 5]))
+
+    def test_slices_and_updates(self):
+        self.check_parts(lambda x: (
+            x[:, ::2], x[:, ::-1], jnp.pad(x, ((0, 0), (1, 2), (0, 0))),
+            lax.dynamic_slice(x, (0, lax.axis_index("r"), 0), (1, 2, 16)),
+            lax.dynamic_update_slice(x, x[:1, :2] * 2, (0, lax.axis_index("r"), 1))),
+            tolerance=0)
+
+    def test_convolution_and_pooling(self):
+        w = jt.normals((3, 3, 3, 4), seed=1)
+        self.check_equal(shard(lambda x, w: lax.reduce_window(
+            lax.conv_general_dilated(x, w, (2, 2), "SAME",
+                                     dimension_numbers=("NHWC", "HWIO", "NHWC")),
+            -np.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), (P("r"), P())),
+            jt.normals((4, 8, 8, 3)), w, tolerance=TOLERANCE)
+
+    def test_integers(self):
+        x = jt.integers((8, 16), np.int32)
+        self.check_parts(lambda x: (x % 3, x // 3, x << 2, x >> 1, ~x, x & 3, x ^ 5), x,
+                         tolerance=0)
+        self.check_parts(lambda x: (x % 3, x // 3, x >> 1, x > 7, jnp.maximum(x, 3),
+                                    x.astype(jnp.float32)), x.astype(np.uint32), tolerance=0)
+
+    def test_casts(self):
+        x = np.abs(jt.normals((8, 16))) * 3
+        self.check_parts(lambda x: tuple(x.astype(t) for t in (
+            jnp.int32, jnp.uint8, jnp.float16, jnp.bfloat16, jnp.bool_, jnp.complex64)), x,
+            tolerance=0)
+
+    def test_random_numbers(self):
+        self.check_parts(lambda x: x + jax.random.normal(jax.random.key(0), x.shape))
+
+    def test_reductions_and_scans(self):
+        self.check_parts(lambda x: (x.sum(1), x.max(2), x.argmax(-1), jnp.cumsum(x, axis=1),
+                                    (x > 0).any(1)))
+
+    def test_values_without_elements(self):
+        self.check_parts(lambda x: x[:, :0], tolerance=0)
+
+
+class PartitionedTest(jt.JaxTestCase):
+    """jax.jit with shardings: Shardy's collectives."""
+
+    @staticmethod
+    def on(*axes):
+        return NamedSharding(SQUARE, P(*axes))
+
+    def test_tensor_parallel_mlp(self):
+        program = self.check_equal(jax.jit(
+            lambda x, up, down: jax.nn.relu(x @ up) @ down,
+            in_shardings=(self.on("a"), self.on(None, "b"), self.on("b")),
+            out_shardings=self.on("a")),
+            jt.normals((8, 16)), jt.normals((16, 32)), jt.normals((32, 16)),
+            tolerance=TOLERANCE)
+        self.assertIn("comm.all_reduce sum", program.text)
+        self.assertIn("comm.group @b [[0, 1, 2, 3], [4, 5, 6, 7]]", program.text)
+
+    def test_fully_sharded_training_step(self):
+        def step(weights, x):
+            def loss(weights):
+                y = x
+                for w in weights:
+                    y = jnp.tanh(y @ w)
+                return (y * y).mean()
+            return [w - 0.1 * g for w, g in zip(weights, jax.grad(loss)(weights))]
+
+        both = self.on(("a", "b"))
+        program = self.check_equal(
+            jax.jit(step, in_shardings=([both] * 2, both), out_shardings=[both] * 2),
+            [jt.normals((16, 16)), jt.normals((16, 16), seed=1)], jt.normals((32, 16)),
+            tolerance=TOLERANCE)
+        self.assertIn("comm.all_gather", program.text)
+
+    def test_other_sharding_of_the_result(self):
+        self.check_equal(jax.jit(lambda x: x * 2, in_shardings=(self.on(("a", "b")),),
+                                 out_shardings=self.on(None, ("b", "a"))),
+                         jt.normals((8, 16)))
+
+    def test_some_manual_axes(self):
+        fn = jax.shard_map(lambda x, y: lax.psum(x @ y, "b"), mesh=SQUARE,
+                           in_specs=(P(None, "b"), P("b")), out_specs=P(), axis_names={"b"})
+        self.check_equal(jax.jit(fn, in_shardings=(self.on("a", "b"), self.on("b")),
+                                 out_shardings=self.on("a")),
+                         jt.normals((8, 16)), jt.normals((16, 8)), tolerance=TOLERANCE)
+
+    def test_ops_around_manual_computations(self):
+        def twice(x):
+            over_a = jax.shard_map(lambda y: lax.psum(y, "a"), mesh=SQUARE,
+                                   in_specs=P("a", "b"), out_specs=P(None, "b"))
+            over_b = jax.shard_map(lambda y: lax.psum(y, "b"), mesh=SQUARE,
+                                   in_specs=P("a", "b"), out_specs=P("a"))
+            return over_a(x * 2).sum(), over_b(x) + 1
+        self.check_equal(jax.jit(twice), jt.integers((8, 16)))
+
+    def test_one_device(self):
+        self.assertEqual(self.check_equal(jax.jit(lambda x: x @ x.T), jt.normals((8, 16)),
+                                          tolerance=TOLERANCE).ranks, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

