@@ -1,4 +1,4 @@
-// Where nothing takes the place of a collective that NCCL does not have.
+// Collectives that NCCL does not support and that have no replacement.
 //
 // RUN: braid-opt %s --split-input-file --verify-diagnostics --comm-legalize-for-nccl
 
