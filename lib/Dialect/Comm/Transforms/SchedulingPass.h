@@ -21,19 +21,13 @@
 
 namespace braid::comm {
 
-/// A pass on modules and on functions. As a flag of the command line it runs on
-/// the module, where it may read the callees of calls.
-template <typename Base> class ModuleOrFunctionPass : public Base {
+/// A pass with `costOptions`.
+template <typename Base> class PassWithCosts : public Base {
 public:
   using Base::Base;
 
-  bool canScheduleOn(mlir::RegisteredOperationName name) const override {
-    return name.getTypeID() == mlir::TypeID::get<mlir::ModuleOp>() ||
-           name.getTypeID() == mlir::TypeID::get<mlir::func::FuncOp>();
-  }
-
 protected:
-  /// The values of `costOptions`.
+  /// The values of the options.
   CostSettings getCostSettings() const {
     CostSettings settings;
     settings.hardware = this->hardware;
@@ -45,6 +39,19 @@ protected:
     settings.dynamicSize = this->dynamicSize;
     settings.profile = this->profile;
     return settings;
+  }
+};
+
+/// A pass on modules and on functions. As a flag of the command line it runs on
+/// the module, where it may read the callees of calls.
+template <typename Base>
+class ModuleOrFunctionPass : public PassWithCosts<Base> {
+public:
+  using PassWithCosts<Base>::PassWithCosts;
+
+  bool canScheduleOn(mlir::RegisteredOperationName name) const override {
+    return name.getTypeID() == mlir::TypeID::get<mlir::ModuleOp>() ||
+           name.getTypeID() == mlir::TypeID::get<mlir::func::FuncOp>();
   }
 };
 
