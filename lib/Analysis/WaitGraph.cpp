@@ -55,6 +55,10 @@ private:
   /// A rank that keeps the operation that `rank` waits for from ending, and the
   /// operation that it has not come to.
   CollectiveMatching::Member findMissing(unsigned rank) const;
+  /// An open operation before `operation` of `rank` in the lane of one of those
+  /// that it meets; itself if there is none.
+  CollectiveMatching::Member findBefore(unsigned rank,
+                                        unsigned operation) const;
 
   ArrayRef<const RankTrace *> traces;
   const CollectiveMatching &matching;
@@ -209,6 +213,22 @@ CollectiveMatching::Member WaitSimulation::findMissing(unsigned rank) const {
   return {rank, awaited};
 }
 
+CollectiveMatching::Member
+WaitSimulation::findBefore(unsigned rank, unsigned operation) const {
+  unsigned meeting = matching.getMeeting(rank, operation);
+  for (CollectiveMatching::Member member : matching.getMeetings()[meeting]) {
+    const Rank &state = ranks[member.rank];
+    for (auto [earlier, batch] :
+         state.lanes[state.laneOf[member.operation]].queue) {
+      if (earlier == member.operation)
+        break;
+      if (isOpen(member.rank, earlier))
+        return {member.rank, earlier};
+    }
+  }
+  return {rank, operation};
+}
+
 static std::string describe(const StartedOperation &operation) {
   comm::GroupOp group = operation.group;
   Operation *op = operation.op;
@@ -230,8 +250,24 @@ void WaitSimulation::report(Findings &findings) const {
   finding.notes.push_back(
       {awaited.op.getLoc(), who + " starts " + describe(awaited) + " here"});
   if (missing.rank == rank) {
-    finding.text = "blocks " + who + " forever, as " + describe(awaited) +
-                   " waits for operations in the same lane that wait for it";
+    // All have started; lanes have their operations in different orders.
+    CollectiveMatching::Member before = findBefore(rank, event.operation);
+    const StartedOperation &first =
+        traces[before.rank]->operations[before.operation];
+    other = "rank " + std::to_string(before.rank);
+    finding.text = "blocks " + who + " forever: in the lane of " + other + " " +
+                   describe(first) + " comes before " + describe(awaited) +
+                   ", expected one order of the operations of a lane on all "
+                   "ranks";
+    finding.notes.push_back(
+        {first.op.getLoc(), other + " starts " + describe(first) + " here"});
+    finding.notes.push_back(
+        {event.wait->getLoc(),
+         describeSequence(*traces[rank], rank, event.operation)});
+    finding.notes.push_back(
+        {event.wait->getLoc(),
+         describeSequence(*traces[before.rank], before.rank,
+                          before.operation)});
   } else {
     const StartedOperation &needed =
         traces[missing.rank]->operations[missing.operation];

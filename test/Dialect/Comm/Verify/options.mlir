@@ -14,7 +14,9 @@ comm.group @b [[1, 0]]
 // With a lane for each communicator both go on, with a shared one they wait for
 // each other.
 // THREE: error: 'comm.all_reduce' op runs on rank 2, which is in no list of group 'b'
-// SHARED: error: 'comm.wait' op blocks rank 0 forever: 'comm.all_reduce' on group 'a' needs rank 1 to start
+// SHARED: error: 'comm.wait' op blocks rank 0 forever: in the lane of rank 1 'comm.all_reduce' on group 'b' comes before 'comm.all_reduce' on group 'a', expected one order of the operations of a lane on all ranks
+// SHARED: note: rank 0 starts all_reduce on 'a', all_reduce on 'b'
+// SHARED: note: rank 1 starts all_reduce on 'b', all_reduce on 'a'
 func.func @lanes(%x: tensor<4xf32>) {
   %zero = arith.constant 0 : index
   %rank = comm.rank on @a

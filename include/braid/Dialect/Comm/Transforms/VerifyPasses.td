@@ -56,4 +56,32 @@ def CommVerifyPass : Pass<"comm-verify", "::mlir::ModuleOp"> {
   ];
 }
 
+def CommInterpretPass : Pass<"comm-interpret", "::mlir::ModuleOp"> {
+  let summary = "Run all ranks of a program and check what they do";
+  let description = [{
+    Runs a function on all ranks, in one process, with generated arguments and in
+    random interleavings, and checks every element that an op touches. The pass
+    emits an error at the op at which a run fails: a token that is awaited twice
+    or never, an access to an element in flight, operations that meet and differ,
+    ranks that wait for each other, or results that differ between interleavings.
+    What `comm-verify` finds on all paths happens here on the paths of the given
+    arguments, and nothing else does. Programs are small: every op is folded.
+
+    ```
+    braid-opt prog.mlir --comm-interpret="ranks=3 arguments=0,1,4 rounds=20"
+    ```
+  }];
+  let options = [
+    Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
+           "The function to run">,
+    Option<"ranks", "ranks", "int64_t", /*default=*/"2", "The number of ranks">,
+    ListOption<"arguments", "arguments", "int64_t",
+               "The values of integer and index arguments: a run for each; 1 without it">,
+    Option<"rounds", "rounds", "unsigned", /*default=*/"4",
+           "The interleavings of each run">,
+    Option<"seed", "seed", "uint64_t", /*default=*/"0",
+           "The seed of the interleavings">
+  ];
+}
+
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_VERIFYPASSES_TD
