@@ -22,6 +22,9 @@
 using namespace braid;
 using namespace mlir;
 
+/// Programs on more ranks are not followed.
+static constexpr int64_t mostRanks = 1 << 16;
+
 namespace {
 
 class ProgramVerifier {
@@ -187,7 +190,12 @@ LogicalResult ProgramVerifier::run() {
         {group, "has rank " + std::to_string(rank) + ", expected ranks below " +
                     std::to_string(numRanks) + ", the number of ranks"});
   collectConstants();
-  if (size.outOfRange.empty()) {
+  if (numRanks > mostRanks) {
+    addUnknown(entries.front(), "runs on " + std::to_string(numRanks) +
+                                    " ranks, more than the " +
+                                    std::to_string(mostRanks) +
+                                    " that are verified");
+  } else if (size.outOfRange.empty()) {
     if (!size.isKnown)
       addUnknown(entries.front(),
                  "runs on a number of ranks that is not known, only " +

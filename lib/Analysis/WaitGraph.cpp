@@ -264,10 +264,9 @@ void WaitSimulation::report(Findings &findings) const {
     finding.notes.push_back(
         {event.wait->getLoc(),
          describeSequence(*traces[rank], rank, event.operation)});
-    finding.notes.push_back(
-        {event.wait->getLoc(),
-         describeSequence(*traces[before.rank], before.rank,
-                          before.operation)});
+    finding.notes.push_back({event.wait->getLoc(),
+                             describeSequence(*traces[before.rank], before.rank,
+                                              before.operation)});
   } else {
     const StartedOperation &needed =
         traces[missing.rank]->operations[missing.operation];

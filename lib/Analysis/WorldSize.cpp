@@ -12,9 +12,15 @@
 #include "mlir/IR/Matchers.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace braid;
 using namespace mlir;
+
+/// The least number of ranks of which `rank` is one.
+static int64_t getCount(int64_t rank) {
+  return rank == std::numeric_limits<int64_t>::max() ? rank : rank + 1;
+}
 
 /// The number of members that the shapes of `op` imply; none if it is open.
 static std::optional<int64_t> getMembers(comm::CollectiveOpInterface op) {
@@ -66,7 +72,7 @@ WorldSize braid::getWorldSize(ModuleOp module, std::optional<int64_t> given,
       hasGroupOfAll |= group.isAll();
       for (ArrayRef<int64_t> list : group.getRankLists())
         for (int64_t rank : list)
-          least = std::max(least, rank + 1);
+          least = std::max(least, getCount(rank));
     } else if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {
       comm::GroupOp group =
           comm::lookupGroup(op, collective.getGroupAttr(), symbolTables);
@@ -78,13 +84,14 @@ WorldSize braid::getWorldSize(ModuleOp module, std::optional<int64_t> given,
         if (size_t size = all.getSplitMatrix() ? all.getSplitMatrix()->size()
                                                : all.getMixedSendSizes().size())
           implied = size;
-      least = std::max(least, getLargestIndex(collective) + 1);
+      least = std::max(least, getCount(getLargestIndex(collective)));
     } else if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
       // What ranks are compared with.
       APInt number;
       if (compare.getLhs().getDefiningOp<comm::RankOp>() &&
-          matchPattern(compare.getRhs(), m_ConstantInt(&number)))
-        least = std::max(least, number.getSExtValue() + 1);
+          matchPattern(compare.getRhs(), m_ConstantInt(&number)) &&
+          number.sge(0))
+        least = std::max(least, getCount(number.getSExtValue()));
     }
   });
   WorldSize size;

@@ -255,6 +255,7 @@ int main(int argc, char **argv) {
   registerAllPasses();
   braid::registerAllDialects(registry);
   braid::registerAllPasses();
+  braid::registerAllOptions();
 
   registerAsmPrinterCLOptions();
   registerMLIRContextCLOptions();

@@ -33,9 +33,11 @@ struct CommInterpretPass
                                  << "' with a body, expected one to run";
       return signalPassFailure();
     }
-    if (ranks < 1) {
+    constexpr int64_t mostRanks = 1024;
+    if (ranks < 1 || ranks > mostRanks) {
       getOperation().emitError() << "invalid number " << ranks.getValue()
-                                 << " in option 'ranks', expected at least 1";
+                                 << " in option 'ranks', expected 1 to "
+                                 << mostRanks;
       return signalPassFailure();
     }
     SmallVector<int64_t> values(arguments.begin(), arguments.end());
