@@ -230,18 +230,17 @@ LogicalResult OrderValidator::validateStarts() {
   // The start that stood last among those that now stand before this place, in
   // all lanes, and in each lane of messages.
   llvm::DenseMap<Attribute, Operation *> latest;
-  // The first wait, in the old order, of those that now stand before.
+  // Of each lane of messages the first wait, in the old order, of those that
+  // now stand before.
   llvm::DenseMap<Attribute, Operation *> earliestWait;
   for (Operation *op : after) {
     if (auto wait = dyn_cast<comm::WaitOp>(op)) {
       comm::AsyncStartOpInterface start = wait.getStart();
       comm::CollectiveOpInterface collective =
           start ? getCollective(start) : comm::CollectiveOpInterface();
-      if (!collective)
+      if (!collective || !collective.isPointToPoint())
         continue;
-      Attribute lane =
-          collective.isPointToPoint() ? start.getLane() : Attribute();
-      Operation *&first = earliestWait[lane];
+      Operation *&first = earliestWait[start.getLane()];
       if (!first || places[op].before < places[first].before)
         first = op;
       continue;
@@ -273,11 +272,14 @@ LogicalResult OrderValidator::validateStarts() {
         continue;
       }
       last = op;
-      Operation *wait = earliestWait.lookup(lane);
-      if (wait && places[op].before < places[wait].before && !mayReorder(lane))
-        return emit(wait, op,
-                    "a wait stands after the starts that it stood after");
     }
+    // Starts of messages with no wait between them do not block each other.
+    Operation *wait = collective.isPointToPoint()
+                          ? earliestWait.lookup(start.getLane())
+                          : nullptr;
+    if (wait && places[op].before < places[wait].before)
+      return emit(wait, op,
+                  "a wait stands after the messages that it stood after");
   }
   return success();
 }

@@ -282,11 +282,10 @@ class Runner:
             return task, "nothing to change", None, "", ""
         ranks = 2 + seed % 2
         arguments = ",".join(map(str, ARGUMENTS))
-        parsed = self.run(program, "--verify-each")
-        if parsed.returncode:
-            return task, "invalid", None, program, parsed.stderr
         interpreted = self.run(program, f"--comm-interpret=ranks={ranks} arguments={arguments} rounds=3")
-        if "interpreter" in interpreted.stderr or interpreted.returncode not in (0, 1):
+        if interpreted.returncode and " in interleaving " not in interpreted.stderr:
+            return task, "invalid", None, program, interpreted.stderr
+        if "is not known to the interpreter" in interpreted.stderr:
             return task, "not interpreted", None, program, interpreted.stderr
         verified = self.run(program, f"--comm-verify=ranks={ranks}")
         if verified.returncode not in (0, 1):

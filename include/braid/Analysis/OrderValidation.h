@@ -24,9 +24,9 @@ namespace braid {
 /// - each value stands before its uses;
 /// - accesses of which one writes, to memory that may be the same, keep their
 ///   order, starts and waits among them;
-/// - starts keep their order where ranks may take different ways, and so do
-///   starts and later waits; the messages of a group keep theirs everywhere, as
-///   do starts with `comm.order`.
+/// - starts keep their order where ranks may take different ways; the messages
+///   of a group and their later waits keep theirs everywhere, as do starts with
+///   `comm.order`.
 ///
 /// Emits an error that names `pass`, and fails, at the first op that stands in
 /// a wrong place.

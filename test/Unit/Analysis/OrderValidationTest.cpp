@@ -139,10 +139,6 @@ TEST_F(OrderValidationTest, KeepsStartsWhereRanksMayTakeDifferentWays) {
             "'comm.all_reduce' op was moved past 'comm.all_reduce' by a pass, "
             "expected that starts keep their order where ranks may take "
             "different ways");
-  EXPECT_EQ(move(collectives, 2, 1, /*isNested=*/true),
-            "'comm.wait' op was moved past 'comm.all_reduce' by a pass, "
-            "expected that a wait stands after the starts that it stood "
-            "after");
 }
 
 TEST_F(OrderValidationTest, LetsWaitsPassEachOther) {
@@ -179,11 +175,11 @@ constexpr StringRef messages = R"mlir(
 
 TEST_F(OrderValidationTest, KeepsMessagesAndTheirExchanges) {
   EXPECT_EQ(move(messages, 1, 0),
-            "'comm.send' op was moved past 'comm.recv' by a pass, expected "
+            "'comm.recv' op was moved past 'comm.send' by a pass, expected "
             "that the messages of a group keep their order");
   EXPECT_EQ(move(messages, 2, 1),
             "'comm.wait' op was moved past 'comm.recv' by a pass, expected "
-            "that a wait stands after the starts that it stood after");
+            "that a wait stands after the messages that it stood after");
   EXPECT_EQ(move(messages, 3, 2), "");
 }
 
