@@ -33,19 +33,6 @@ public:
   LogicalResult validate();
 
 private:
-  struct Access {
-    BufferRange range;
-    bool isWrite;
-  };
-  struct Effects {
-    bool isUnknown = false;
-    SmallVector<Access, 4> accesses;
-    SmallVector<OpEffects::ResourceAccess, 0> resources;
-
-    bool isEmpty() const {
-      return !isUnknown && accesses.empty() && resources.empty();
-    }
-  };
   /// Where an op stood and stands.
   struct Places {
     unsigned before, after;
@@ -56,8 +43,6 @@ private:
   LogicalResult validateUses(Operation *op);
   LogicalResult validateEffects(ArrayRef<Operation *> moved);
   LogicalResult validateStarts();
-  const Effects &getEffects(Operation *op);
-  bool conflict(const Effects &a, const Effects &b) const;
   LogicalResult emit(Operation *op, Operation *other, const Twine &rule);
 
   Block &block;
@@ -67,7 +52,6 @@ private:
   StringRef pass;
   std::vector<Operation *> after;
   llvm::DenseMap<Operation *, Places> places;
-  llvm::DenseMap<Operation *, Effects> effects;
   BufferResolver resolver;
 };
 
@@ -155,61 +139,102 @@ LogicalResult OrderValidator::validateUses(Operation *op) {
   return success();
 }
 
-const OrderValidator::Effects &OrderValidator::getEffects(Operation *op) {
-  auto [it, isNew] = effects.try_emplace(op);
-  if (!isNew)
-    return it->second;
-  OpEffects known = getOpEffects(op, calls);
-  Effects result;
-  result.isUnknown = known.isUnknown;
-  result.resources = std::move(known.resources);
-  for (const OpEffects::Access &access : known.accesses)
-    result.accesses.push_back(
-        {access.buffer ? resolver.resolve(access.buffer) : BufferRange(),
-         access.isWrite});
-  return effects[op] = std::move(result);
-}
+namespace {
 
-bool OrderValidator::conflict(const Effects &a, const Effects &b) const {
-  if ((a.isUnknown && !b.isEmpty()) || (b.isUnknown && !a.isEmpty()))
-    return true;
-  for (const OpEffects::ResourceAccess &x : a.resources)
-    for (const OpEffects::ResourceAccess &y : b.resources)
-      if (x.resource == y.resource && (x.isWrite || y.isWrite))
-        return true;
-  for (const Access &x : a.accesses)
-    for (const Access &y : b.accesses) {
-      if (!x.isWrite && !y.isWrite)
-        continue;
-      if (x.range.buffer == BufferRange::unknown ||
-          y.range.buffer == BufferRange::unknown)
-        return true;
-      if (x.range.buffer == y.range.buffer && x.range.begin < y.range.end &&
-          y.range.begin < x.range.end)
-        return true;
-    }
-  return false;
+/// One access to a buffer or resource of an op that stood at `before`.
+struct SeenAccess {
+  Operation *op;
+  unsigned before;
+  bool isWrite;
+  BufferRange range;
+};
+
+/// The accesses to one buffer or resource by the ops up to one place.
+class SeenAccesses {
+public:
+  void add(const SeenAccess &access) {
+    accesses.push_back(access);
+    if (!last || last->before < access.before)
+      last = access;
+    if (access.isWrite && (!lastWrite || lastWrite->before < access.before))
+      lastWrite = access;
+  }
+  /// The op of an access that stood after `access`, conflicts with it, and
+  /// stands before it now; null if there is none.
+  Operation *findPassed(const SeenAccess &access) const {
+    const std::optional<SeenAccess> &latest = access.isWrite ? last : lastWrite;
+    if (!latest || latest->before <= access.before)
+      return nullptr;
+    for (const SeenAccess &other : accesses)
+      if (other.before > access.before && other.op != access.op &&
+          (other.isWrite || access.isWrite) &&
+          other.range.begin < access.range.end &&
+          access.range.begin < other.range.end)
+        return other.op;
+    return nullptr;
+  }
+
+private:
+  std::vector<SeenAccess> accesses;
+  std::optional<SeenAccess> last, lastWrite;
+};
+
+} // namespace
+
+static bool hasEffects(const OpEffects &effects) {
+  return effects.isUnknown || !effects.accesses.empty() ||
+         !effects.resources.empty();
 }
 
 LogicalResult OrderValidator::validateEffects(ArrayRef<Operation *> moved) {
-  for (Operation *op : moved) {
-    const Effects own = getEffects(op);
-    if (own.isEmpty())
+  // Whatever has passed an op without effects, one of both was moved.
+  if (llvm::none_of(moved, [&](Operation *op) {
+        return hasEffects(getOpEffects(op, calls));
+      }))
+    return success();
+  constexpr StringLiteral rule =
+      "accesses to memory of which one writes keep their order";
+  llvm::DenseMap<unsigned, SeenAccesses> buffers;
+  llvm::DenseMap<TypeID, SeenAccesses> resources;
+  // What may be any buffer, all buffers, and all that has effects.
+  SeenAccesses unknown, known, barriers, all;
+  for (Operation *op : after) {
+    OpEffects effects = getOpEffects(op, calls);
+    if (!hasEffects(effects))
       continue;
-    Places place = places[op];
-    // What it has passed stands, or stood, between its places.
-    unsigned begin = std::min(place.before, place.after), end = after.size();
-    for (unsigned index = 0; index != end; ++index) {
-      Operation *other = after[index];
-      Places otherPlace = places[other];
-      if (std::max(otherPlace.before, otherPlace.after) < begin ||
-          (otherPlace.before < place.before) ==
-              (otherPlace.after < place.after))
-        continue;
-      if (conflict(own, getEffects(other)))
-        return emit(op, other,
-                    "accesses to memory of which one writes keep their order");
+    SeenAccess whole = {op, places[op].before, /*isWrite=*/true, {}};
+    Operation *passed = (effects.isUnknown ? all : barriers).findPassed(whole);
+    if (effects.isUnknown)
+      barriers.add(whole);
+    all.add(whole);
+    for (const OpEffects::ResourceAccess &access : effects.resources) {
+      SeenAccesses &seen = resources[access.resource];
+      SeenAccess own = {op, whole.before, access.isWrite, {}};
+      if (!passed)
+        passed = seen.findPassed(own);
+      seen.add(own);
     }
+    for (const OpEffects::Access &access : effects.accesses) {
+      SeenAccess own = {op, whole.before, access.isWrite,
+                        access.buffer ? resolver.resolve(access.buffer)
+                                      : BufferRange()};
+      bool isKnown = own.range.buffer != BufferRange::unknown;
+      if (!passed)
+        passed = unknown.findPassed(own);
+      if (!passed)
+        passed = isKnown ? buffers[own.range.buffer].findPassed(own)
+                         : known.findPassed(own);
+      if (isKnown) {
+        buffers[own.range.buffer].add(own);
+        // Any piece of it may be what an unknown access touches.
+        own.range = BufferRange();
+        known.add(own);
+      } else {
+        unknown.add(own);
+      }
+    }
+    if (passed)
+      return emit(op, passed, rule);
   }
   return success();
 }

@@ -206,10 +206,14 @@ LogicalResult ProgramVerifier::run() {
   for (const Finding &finding : findings.get()) {
     if (finding.isUnknown && !options.isStrict)
       continue;
-    InFlightDiagnostic diagnostic = finding.op->emitOpError(finding.text);
+    InFlightDiagnostic diagnostic =
+        options.onlyWarns ? finding.op->emitWarning() : finding.op->emitError();
+    diagnostic << "'" << finding.op->getName() << "' op " << finding.text;
     for (const Finding::Note &note : finding.notes)
       diagnostic.attachNote(note.location) << note.text;
   }
+  if (options.onlyWarns)
+    return success();
   return failure(findings.getNumErrors() != 0 ||
                  (options.isStrict && !findings.get().empty()));
 }

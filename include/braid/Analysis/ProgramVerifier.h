@@ -25,6 +25,8 @@ struct ProgramVerifierOptions {
   bool sharesLanes = false;
   /// What is not proven is an error, too.
   bool isStrict = false;
+  /// Findings are warnings.
+  bool onlyWarns = false;
   /// The most paths that each entry is followed on.
   unsigned maxPaths = 64;
 };
@@ -32,7 +34,8 @@ struct ProgramVerifierOptions {
 /// Follows every entry of `module`, a public function or one without callers,
 /// on all ranks, and emits an error for each token without exactly one wait,
 /// each access to a buffer in flight, operations of ranks that do not match,
-/// and ranks that wait for each other. Fails if there is one.
+/// and ranks that wait for each other. Fails if there is one, unless findings are
+/// warnings.
 llvm::LogicalResult verifyProgram(mlir::ModuleOp module,
                                   const ProgramVerifierOptions &options);
 

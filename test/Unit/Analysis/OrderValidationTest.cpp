@@ -83,7 +83,7 @@ TEST_F(OrderValidationTest, AcceptsWhatTouchesNothingInFlight) {
 
 TEST_F(OrderValidationTest, RejectsAReaderBeforeTheWait) {
   EXPECT_EQ(move(buffers, 3, 2),
-            "'memref.copy' op was moved past 'comm.wait' by a pass, expected "
+            "'comm.wait' op was moved past 'memref.copy' by a pass, expected "
             "that accesses to memory of which one writes keep their order");
 }
 

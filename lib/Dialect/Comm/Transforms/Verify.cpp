@@ -36,6 +36,7 @@ struct CommVerifyPass : comm::impl::CommVerifyPassBase<CommVerifyPass> {
       options.numRanks = ranks;
     options.sharesLanes = lanes == comm::LaneSharing::Shared;
     options.isStrict = strict;
+    options.onlyWarns = onlyWarns;
     options.maxPaths = maxPaths;
     if (failed(verifyProgram(getOperation(), options)))
       return signalPassFailure();

@@ -51,6 +51,8 @@ def CommVerifyPass : Pass<"comm-verify", "::mlir::ModuleOp"> {
            "::braid::comm::getLaneSharingValues()">,
     Option<"strict", "strict", "bool", /*default=*/"false",
            "What is not proven is an error, too">,
+    Option<"onlyWarns", "only-warns", "bool", /*default=*/"false",
+           "Findings are warnings, and the pass succeeds">,
     Option<"maxPaths", "max-paths", "unsigned", /*default=*/"64",
            "The most paths that each entry is followed on">
   ];
