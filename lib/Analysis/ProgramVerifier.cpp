@@ -24,6 +24,8 @@ using namespace mlir;
 
 /// Programs on more ranks are not followed.
 static constexpr int64_t mostRanks = 1 << 16;
+/// Once so many ops were followed, no other path of an entry is.
+static constexpr uint64_t mostSteps = 8'000'000;
 
 namespace {
 
@@ -56,6 +58,8 @@ private:
   /// What the program compares integers with.
   SmallVector<int64_t> constants;
   int64_t numRanks = 0;
+  /// The ops that were followed on all paths of an entry.
+  uint64_t numSteps = 0;
 };
 
 } // namespace
@@ -113,6 +117,14 @@ static uint64_t hashStarted(const RankTrace &trace) {
   return hash;
 }
 
+/// True if the other ranks run another text than that of `function`.
+static bool isMpmd(Operation *function) {
+  for (Operation *op = function; op; op = op->getParentOp())
+    if (op->hasAttr(comm::CommDialect::kMpmdAttrName))
+      return true;
+  return false;
+}
+
 void ProgramVerifier::verifyPath(FunctionOpInterface entry, const Path &path,
                                  std::deque<Path> &more) {
   PathChoices choices(path.prefix, constants);
@@ -127,6 +139,7 @@ void ProgramVerifier::verifyPath(FunctionOpInterface entry, const Path &path,
     }
     RankExecution execution(query, choices, findings, rank, numRanks);
     traces[rank] = execution.run(entry);
+    numSteps += execution.getNumSteps();
     traceOf[rank] = &traces[rank];
     isComplete &= traces[rank].isComplete;
   }
@@ -135,7 +148,7 @@ void ProgramVerifier::verifyPath(FunctionOpInterface entry, const Path &path,
     addUnknown(entry,
                "has a path that is not followed to its end, what it does "
                "is not proven");
-  } else {
+  } else if (!isMpmd(entry)) {
     CollectiveMatching matching(traceOf, findings);
     if (matching.match())
       checkWaits(traceOf, matching, options.sharesLanes, findings);
@@ -154,7 +167,9 @@ void ProgramVerifier::verifyPath(FunctionOpInterface entry, const Path &path,
                 : std::to_string(cast<BlockArgument>(value).getArgNumber())));
   }
   for (size_t i = path.prefix.size(); i < made.size(); ++i)
-    for (unsigned other = 1; other < made[i].pool.size(); ++other) {
+    for (unsigned other = 1;
+         other < made[i].pool.size() && more.size() <= options.maxPaths;
+         ++other) {
       Path next;
       for (size_t j = 0; j != i; ++j)
         next.prefix.push_back(made[j].chosen);
@@ -166,10 +181,11 @@ void ProgramVerifier::verifyPath(FunctionOpInterface entry, const Path &path,
 
 void ProgramVerifier::verifyEntry(FunctionOpInterface entry) {
   std::deque<Path> paths(1);
+  numSteps = 0;
   // Paths with fewer choices other than the first ones come first.
   for (unsigned number = 0; !paths.empty(); ++number) {
-    if (number == options.maxPaths) {
-      addUnknown(entry, "has more than " + std::to_string(options.maxPaths) +
+    if (number == options.maxPaths || numSteps > mostSteps) {
+      addUnknown(entry, "has more than " + std::to_string(number) +
                             " paths, what the others do is not proven");
       return;
     }

@@ -54,6 +54,8 @@ public:
         tokens(findings), buffers(findings), rank(rank), numRanks(numRanks) {}
 
   RankTrace run(mlir::FunctionOpInterface entry);
+  /// The number of ops that were followed.
+  uint64_t getNumSteps() const { return numSteps; }
 
 private:
   using Values = llvm::SmallVector<PathValue, 4>;

@@ -12,7 +12,9 @@ The exit status is 1 if comm-verify finds less than 99 % of the wrong programs, 
 complains of a right one; the script prints and keeps these programs.
 """
 import argparse
+import bisect
 import concurrent.futures
+import itertools
 import os
 import pathlib
 import random
@@ -266,31 +268,53 @@ def make_program(seed, mutation):
     return "\n".join(["comm.group @world all", *functions, *main, ""])
 
 
-class Runner:
-    def __init__(self, options):
-        self.options = options
+def run_all(tool, programs, argument):
+    """What `braid-opt` says of each program: the lines of its errors. One process for all,
+    as most of the time goes into starting it."""
+    text, begins = "", []
+    for program in programs:
+        text += "// -----\n" if text else ""
+        begins.append(text.count("\n") + 1)
+        text += program
+    run = subprocess.run([tool, "-", "--split-input-file", "--mlir-print-op-on-diagnostic=false", argument, "-o", os.devnull],
+                         input=text, capture_output=True, text=True, timeout=600)
+    if run.returncode not in (0, 1):
+        if len(programs) > 1:
+            return [run_all(tool, [program], argument)[0] for program in programs]
+        return [[f"exit status {run.returncode}"]]
+    messages = [[] for _ in programs]
+    for match in re.finditer(r"^<stdin>:(\d+):\d+: error: .*", run.stderr, re.MULTILINE):
+        messages[bisect.bisect_right(begins, int(match[1])) - 1].append(match[0])
+    return messages
 
-    def run(self, program, argument):
-        return subprocess.run([self.options.tool, "-", argument, "-o", os.devnull], input=program,
-                              capture_output=True, text=True, timeout=300)
 
-    def judge(self, task):
-        """What the interpreter and comm-verify say: 'skipped', or two truths."""
-        seed, mutation = task
-        program = make_program(seed, mutation)
+def judge(tool, tasks):
+    """What the interpreter and comm-verify say of the programs of one number of ranks: of
+    each its verdict or two truths, its text and the messages."""
+    ranks = 2 + tasks[0][0] % 2
+    programs = [make_program(*task) for task in tasks]
+    changed = [program for program in programs if program is not None]
+    arguments = ",".join(map(str, ARGUMENTS))
+    said = {}
+    for pass_option in (f"--comm-interpret=ranks={ranks} arguments={arguments} rounds=3", f"--comm-verify=ranks={ranks}"):
+        for number, messages in enumerate(run_all(tool, changed, pass_option)):
+            said.setdefault(number, []).append(messages)
+    number = 0
+    for task, program in zip(tasks, programs):
         if program is None:
-            return task, "nothing to change", None, "", ""
-        ranks = 2 + seed % 2
-        arguments = ",".join(map(str, ARGUMENTS))
-        interpreted = self.run(program, f"--comm-interpret=ranks={ranks} arguments={arguments} rounds=3")
-        if interpreted.returncode and " in interleaving " not in interpreted.stderr:
-            return task, "invalid", None, program, interpreted.stderr
-        if "is not known to the interpreter" in interpreted.stderr:
-            return task, "not interpreted", None, program, interpreted.stderr
-        verified = self.run(program, f"--comm-verify=ranks={ranks}")
-        if verified.returncode not in (0, 1):
-            return task, "crash", None, program, verified.stderr
-        return task, interpreted.returncode == 0, verified.returncode == 0, program, interpreted.stderr + verified.stderr
+            yield task, "nothing to change", None, "", []
+            continue
+        interpreted, verified = said[number]
+        number += 1
+        text = "\n".join(interpreted)
+        if any("exit status" in line for line in interpreted + verified):
+            yield task, "crash", None, program, interpreted + verified
+        elif interpreted and " in interleaving " not in text:
+            yield task, "invalid", None, program, interpreted
+        elif "is not known to the interpreter" in text:
+            yield task, "not interpreted", None, program, interpreted
+        else:
+            yield task, not interpreted, not verified, program, interpreted + verified
 
 
 def main():
@@ -301,13 +325,18 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument("--output", type=pathlib.Path, help="the folder for programs with a wrong verdict")
     options = parser.parse_args()
-    runner = Runner(options)
-    tasks = [(seed, mutation) for seed in range(options.first, options.first + options.programs)
-             for mutation in MUTATIONS]
+    batches = []
+    for first in range(options.first, options.first + options.programs, 10):
+        numbers = range(first, min(first + 10, options.first + options.programs))
+        for parity in (0, 1):
+            tasks = [(seed, mutation) for seed in numbers if seed % 2 == parity for mutation in MUTATIONS]
+            if tasks:
+                batches.append(tasks)
     counts = {mutation: dict.fromkeys(("wrong", "found", "right", "flagged", "skipped"), 0) for mutation in MUTATIONS}
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as executor:
-        for (seed, mutation), is_right, is_quiet, program, messages in executor.map(runner.judge, tasks):
+        verdicts = itertools.chain.from_iterable(executor.map(lambda tasks: list(judge(options.tool, tasks)), batches))
+        for (seed, mutation), is_right, is_quiet, program, messages in verdicts:
             count = counts[mutation]
             problem = None
             if is_quiet is None:
@@ -328,7 +357,7 @@ def main():
             if problem:
                 bad += problem != "wrong, not found"
                 print(f"program {seed}, {mutation}: {problem}")
-                print("\n".join("  " + line for line in messages.splitlines() if "error" in line))
+                print("\n".join("  " + line for line in messages))
                 if options.output:
                     options.output.mkdir(parents=True, exist_ok=True)
                     name = f"{seed}-{mutation.replace(' ', '-')}.mlir"

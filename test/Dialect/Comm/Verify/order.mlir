@@ -277,3 +277,15 @@ func.func @members_alone(%x: tensor<4xf32>) {
   comm.wait %b : !comm.token
   return
 }
+
+// -----
+
+// Other ranks run another text.
+module attributes {comm.mpmd} {
+  comm.group @g [[0, 1]]
+  func.func @text_of_rank_0(%x: tensor<4xf32>) {
+    %t = comm.send %x on @g to 1 : tensor<4xf32>
+    comm.wait %t : !comm.token
+    return
+  }
+}
