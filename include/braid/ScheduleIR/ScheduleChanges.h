@@ -28,6 +28,13 @@ public:
   /// did when the graph was built.
   void recordOrder(const BlockGraph &graph);
 
+  /// Calls `check` with each block that has changed and the order in which its
+  /// ops stood at first; stops and fails when it fails.
+  llvm::LogicalResult
+  checkBlocks(llvm::function_ref<llvm::LogicalResult(
+                  mlir::Block &block, llvm::ArrayRef<mlir::Operation *> before)>
+                  check) const;
+
   /// Takes back all changes, the last first, and forgets them.
   void undo();
 

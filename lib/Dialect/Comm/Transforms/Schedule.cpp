@@ -145,8 +145,11 @@ FailureOr<unsigned> CommSchedulePass::scheduleAll(RankUniformity &uniformity,
           return schedule(problem, uniformity, limits, isRetried);
         },
         isAny);
-    if (succeeded(moved) && succeeded(checkFunctions(limits, isRetried)))
+    if (succeeded(moved) && succeeded(checkFunctions(limits, isRetried))) {
+      if (failed(comm::verifyChanges(getOperation(), changes, getArgument())))
+        return failure();
       return moved;
+    }
     changes.undo();
     if (!isRetried)
       return failure();

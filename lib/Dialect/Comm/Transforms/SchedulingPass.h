@@ -105,6 +105,13 @@ llvm::FailureOr<unsigned> scheduleProblems(
         algorithm,
     llvm::function_ref<bool(NodeKind)> isMover);
 
+/// Checks the new orders of all blocks in `changes` from the program alone, if
+/// schedules are verified. Undoes the changes and fails with an error that
+/// names `pass` if one is wrong. `root` is what the pass runs on.
+llvm::LogicalResult verifyChanges(mlir::Operation *root,
+                                  ScheduleChanges &changes,
+                                  llvm::StringRef pass);
+
 /// The bytes in `text`, the value of the option `option`; none if it is empty.
 /// Emits an error at `op` and fails if `text` is no size.
 llvm::FailureOr<std::optional<int64_t>>
