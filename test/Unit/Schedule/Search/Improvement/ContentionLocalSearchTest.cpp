@@ -239,7 +239,7 @@ TEST(ContentionLocalSearch, EachPartMakesOrdersShorter) {
 TEST(ContentionLocalSearch, FindsTheBestOfSmallProblems) {
   unsigned best = 0;
   for (uint64_t seed = 0; seed != 40; ++seed) {
-    SchedulingProblem problem = makeContended(seed, 8, 3, seed % 2 == 1);
+    SchedulingProblem problem = makeContended(seed, 8, 3);
     best += improve(problem, {}, 200'000).makespanNs == findLeast(problem);
   }
   EXPECT_EQ(best, 40u);
