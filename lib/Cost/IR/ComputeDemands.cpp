@@ -56,7 +56,7 @@ ResourceDemand OpCostModel::getComputeDemand(Operation *op) {
   demand.memoryBytes = static_cast<int64_t>(
       std::min<uint64_t>(work.getBytes(), std::numeric_limits<int64_t>::max()));
 
-  const Hardware &hardware = *options.hardware;
+  const Hardware &hardware = getHardwareOf(op);
   double arithmeticNs = estimateArithmeticNs(work, hardware);
   double memoryNs = estimateMemoryNs(work, hardware);
   if (arithmeticNs > 0.0) {
@@ -66,6 +66,11 @@ ResourceDemand OpCostModel::getComputeDemand(Operation *op) {
         static_cast<double>(cost->ns) / std::max(arithmeticNs, memoryNs);
     demand.arithmeticNs = std::min(cost->ns, roundToNs(arithmeticNs * scale));
     demand.tiles = countTiles(work, arithmeticNs, hardware);
+    // The kernels of cuBLASLt for Hopper are: each of their blocks takes tile
+    // after tile.
+    demand.isPersistent = demand.tiles > 0;
+    if (&hardware != options.hardware)
+      demand.blocks = static_cast<int32_t>(hardware.multiprocessors);
   } else if (static_cast<double>(cost->ns) > 2 * memoryNs) {
     // Nothing is known of its operations, but its bytes do not explain its
     // time: it computes.

@@ -67,9 +67,20 @@ struct Interference {
 enum class ComputeClass : uint8_t { Product, Elementwise };
 enum class LaneEngine : uint8_t { Kernel, CopyEngine };
 
+/// How ops on a machine slow each other down, as far as that was measured.
+struct ContentionFigures {
+  MultiprocessorModel multiprocessorModel = MultiprocessorModel::Taken;
+  /// Where they are queued for: the groups (GPCs) that the multiprocessors are
+  /// built in; a cluster of blocks fits in one group only. 0: clusters fit
+  /// wherever there are multiprocessors enough.
+  int32_t processorGroups = 0;
+  /// Where they are queued for: by `ComputeClass` and `LaneEngine`.
+  Interference interference[2][2];
+};
+
 /// A machine. The default is the textbook machine (`ideal`), where nothing is
 /// shared and nothing takes time to launch.
-struct MachineModel {
+struct MachineModel : ContentionFigures {
   /// 0: compute never feels that operations hold some.
   int32_t multiprocessors = 0;
   /// Bytes per ns of the device memory; 0: nobody has to share it.
@@ -83,14 +94,6 @@ struct MachineModel {
   std::vector<int32_t> linkOfLane;
   /// Bytes per ns of each link; 0: nobody has to share it.
   std::vector<double> linkBandwidth;
-
-  MultiprocessorModel multiprocessorModel = MultiprocessorModel::Taken;
-  /// Where they are queued for: the groups (GPCs) that the multiprocessors are
-  /// built in; a cluster of blocks fits in one group only. 0: clusters fit
-  /// wherever there are multiprocessors enough.
-  int32_t processorGroups = 0;
-  /// Where they are queued for: by `ComputeClass` and `LaneEngine`.
-  Interference interference[2][2];
 
   bool isQueued() const {
     return multiprocessorModel == MultiprocessorModel::Queued &&

@@ -102,7 +102,7 @@ TEST(HardwareFile, ErrorsSayWhereAndWhat) {
             "a100x8 h100x8 h200x8 b200x8 cpu ideal");
   EXPECT_EQ(getError(R"({"base": "cpu", "memory_bandwith": 1})"),
             "1:17: unknown field \"memory_bandwith\", expected one of: base "
-            "collective_model generation "
+            "collective_model contention generation "
             "inter_node_bandwidth_bytes_per_second "
             "intra_node_bandwidth_bytes_per_second launch_ns link_latency_ns "
             "memory_bandwidth_bytes_per_second memory_bytes multiprocessors "
