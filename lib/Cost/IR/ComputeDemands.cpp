@@ -9,6 +9,7 @@
 #include "Cost/Hardware/MatrixTiles.h"
 #include "Roofline.h"
 #include "braid/Cost/IR/OpCostModel.h"
+#include "braid/Support/Units.h"
 
 #include <algorithm>
 #include <limits>
@@ -69,8 +70,14 @@ ResourceDemand OpCostModel::getComputeDemand(Operation *op) {
     // The kernels of cuBLASLt for Hopper are: each of their blocks takes tile
     // after tile.
     demand.isPersistent = demand.tiles > 0;
-    if (&hardware != options.hardware)
-      demand.blocks = static_cast<int32_t>(hardware.multiprocessors);
+    if (auto target = op->getAttrOfType<IntegerAttr>(
+            comm::CommDialect::kMultiprocessorsAttrName)) {
+      demand.blocks = static_cast<int32_t>(target.getInt());
+      // Tuned for a target it takes tiles whose waves suit that, and on fewer
+      // multiprocessors it loses their share, not a wave.
+      constexpr int64_t tilesPerTile = 4;
+      demand.tiles = multiplyNs(demand.tiles, tilesPerTile);
+    }
   } else if (static_cast<double>(cost->ns) > 2 * memoryNs) {
     // Nothing is known of its operations, but its bytes do not explain its
     // time: it computes.

@@ -143,7 +143,8 @@ resolveProfile(Operation *op, const CostSettings &settings,
 static void setCalibration(CostOptions &options) {
   if (options.measurements)
     options.calibration = options.measurements->getCalibration();
-  else if (!options.ownHardware)
+  // Other figures than those of the table may be of another machine.
+  if (!options.calibration && !options.ownHardware)
     options.calibration = getShippedCalibration(options.hardware->name);
   if (!options.calibration)
     return;

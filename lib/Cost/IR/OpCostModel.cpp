@@ -247,7 +247,9 @@ const Hardware &OpCostModel::getHardwareOf(Operation *op) {
   std::unique_ptr<Hardware> &limited = limitedHardware[target.getInt()];
   if (!limited) {
     limited = std::make_unique<Hardware>(all);
-    limited->multiprocessors = target.getInt();
+    // cuBLASLt tuned for a target takes tiles whose waves suit it: on an H200,
+    // nine products on 108 to 128 of 132 took 132 / target times as long as on
+    // all, within 9 %, half of them within 3 %. So the waves stay.
     for (double &peak : limited->peakOpsPerSecond)
       peak *= static_cast<double>(target.getInt()) /
               static_cast<double>(all.multiprocessors);

@@ -196,7 +196,7 @@ private:
   std::optional<double> getMeasuredProductNs(mlir::Operation *op,
                                              const comm::Work &work) const;
   /// The hardware as `op` sees it, which may count on some multiprocessors
-  /// only.
+  /// only, and so do less arithmetic.
   const Hardware &getHardwareOf(mlir::Operation *op);
 
   CostOptions options;

@@ -28,11 +28,9 @@ static std::string getError(llvm::StringRef text) {
   return profile ? "none" : llvm::toString(profile.takeError());
 }
 
-/// The error of a profile with `fields`, which stand on its third line from
-/// column 64 on.
+/// The error of a profile with `fields`, which stand on its fourth line.
 static std::string getErrorOf(llvm::StringRef fields) {
-  std::string error = getError(withFields((",\n" + fields).str()));
-  return error;
+  return getError(withFields((",\n" + fields).str()));
 }
 
 static std::shared_ptr<const Calibration> read(llvm::StringRef fields) {
@@ -159,14 +157,14 @@ TEST(Calibration, HolesAreErrors) {
 {"compute": "product", "engine": "kernel", "compute_factor": 1, "collective_factor": 1},
 {"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 1},
 {"compute": "elementwise", "engine": "copy", "compute_factor": 1, "collective_factor": 1}]})"),
-      "4:74: no factors of compute \"elementwise\" beside engine \"kernel\", "
+      "4:73: no factors of compute \"elementwise\" beside engine \"kernel\", "
       "expected all four pairs");
   EXPECT_EQ(getErrorOf(R"("collectives": [{"kind": "a", "ranks": 2}])"),
             "4:17: no field \"collectives[0].points\", expected a list");
   EXPECT_EQ(
       getErrorOf(
           R"("collectives": [{"kind": "a", "ranks": 2, "points": [[1, 1]]}])"),
-      "4:53: found a list in field \"collectives[0].points\", expected "
+      "4:53: found an array in field \"collectives[0].points\", expected "
       "at least 2 points");
 }
 
@@ -181,7 +179,7 @@ TEST(Calibration, AbsurdFiguresAreErrors) {
   EXPECT_EQ(
       getErrorOf(
           R"("collectives": [{"kind": "a", "ranks": 2, "points": [[1, 1], [2, -3]]}])"),
-      "4:62: found a list in field \"points\", expected [bytes, ns] of at "
+      "4:62: found an array in field \"points\", expected [bytes, ns] of at "
       "least 1 byte, more than 0 ns and at most an hour");
   EXPECT_EQ(
       getErrorOf(R"("collectives": [{"kind": "a", "ranks": 2, "ctas": 101}])"),
