@@ -135,6 +135,14 @@ resolveProfile(Operation *op, const CostSettings &settings,
            << "the profile '" << settings.profile << "' was measured on '"
            << measured << "', expected the hardware that costs are asked for: '"
            << hardware.name << "'";
+  const std::shared_ptr<const Calibration> &calibration =
+      settings.measurements->getCalibration();
+  if (calibration && hardware.multiprocessors != calibration->multiprocessors)
+    return emitError(op->getLoc())
+           << "the profile '" << settings.profile << "' was measured on "
+           << calibration->multiprocessors
+           << " multiprocessors, expected those of hardware '" << hardware.name
+           << "': " << hardware.multiprocessors;
   return settings.measurements;
 }
 

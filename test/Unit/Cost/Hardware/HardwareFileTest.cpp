@@ -198,6 +198,44 @@ TEST(HardwareFile, RejectsFiguresThatDoNotFit) {
             "32, or a field \"base\"");
 }
 
+TEST(HardwareFile, ReadsHowOpsContend) {
+  llvm::Expected<Hardware> hardware = parseHardware(
+      R"({"base": "h200x8", "contention": {"model": "queue",
+  "processor_groups": 7, "interference": [
+    {"compute": "product", "engine": "kernel", "compute_factor": 1.5, "collective_factor": 2},
+    {"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 3},
+    {"compute": "elementwise", "engine": "kernel", "compute_factor": 1, "collective_factor": 4},
+    {"compute": "elementwise", "engine": "copy", "compute_factor": 1, "collective_factor": 5}]}})",
+      "lab");
+  ASSERT_TRUE(bool(hardware)) << llvm::toString(hardware.takeError());
+  const ContentionFigures &contention = hardware->contention;
+  EXPECT_EQ(contention.multiprocessorModel, MultiprocessorModel::Queued);
+  EXPECT_EQ(contention.processorGroups, 7);
+  EXPECT_EQ(contention.interference[0][0].compute, 1.5);
+  EXPECT_EQ(contention.interference[0][0].communication, 2);
+  EXPECT_EQ(contention.interference[0][1].communication, 3);
+  EXPECT_EQ(contention.interference[1][0].communication, 4);
+  EXPECT_EQ(contention.interference[1][1].communication, 5);
+}
+
+TEST(HardwareFile, SaysWhatIsWrongWithContention) {
+  EXPECT_EQ(getError(R"({"base": "h200x8", "contention": {"model": "fair"}})"),
+            "1:44: found \"fair\" in field \"contention.model\", expected one "
+            "of: share queue");
+  EXPECT_EQ(getError(R"({"base": "h200x8", "contention": {"model": "share",
+"interference": [{"compute": "product", "engine": "copy", "compute_factor": 0.5,
+"collective_factor": 1}]}})"),
+            "2:77: found 0.5 in field "
+            "\"contention.interference[0].compute_factor\", expected a number "
+            "from 1 to 100");
+  EXPECT_EQ(getError(R"({"base": "h200x8", "contention": {"model": "share",
+"interference": [
+{"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 1},
+{"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 1}]}})"),
+            "4:1: found compute \"product\" beside engine \"copy\" a second "
+            "time, expected it once");
+}
+
 TEST(HardwareFile, RejectsDeepNesting) {
   std::string text(1 << 20, '[');
   EXPECT_EQ(getError(text),
