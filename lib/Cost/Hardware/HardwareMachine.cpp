@@ -16,9 +16,13 @@ MachineModel braid::getMachineModel(const Hardware &hardware) {
     return machine;
   machine.multiprocessors = static_cast<int32_t>(hardware.multiprocessors);
   machine.launchNs = hardware.launchNs;
+  static_cast<ContentionFigures &>(machine) = hardware.contention;
   // Bytes per second and per ns.
   constexpr double nsPerSecond = 1e9;
-  machine.memoryBandwidth = hardware.memoryBandwidth / nsPerSecond;
+  // Where ops queue for multiprocessors, what was measured of ops beside each
+  // other has their memory in it.
+  if (!machine.isQueued())
+    machine.memoryBandwidth = hardware.memoryBandwidth / nsPerSecond;
   machine.linkBandwidth = {hardware.intraNodeBandwidth / nsPerSecond,
                            hardware.interNodeBandwidth / nsPerSecond};
   return machine;

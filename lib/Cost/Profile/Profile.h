@@ -21,11 +21,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace braid {
+
+struct Calibration;
 
 /// What a signature says: what is computed, and on what sizes. Two forms:
 ///
@@ -102,6 +105,14 @@ public:
   /// Sets the time of `signature`.
   void setSignature(const ParsedSignature &signature, double ns);
 
+  /// What was measured of the machine; null if the profile does not say.
+  const std::shared_ptr<const Calibration> &getCalibration() const {
+    return calibration;
+  }
+  void setCalibration(std::shared_ptr<const Calibration> value) {
+    calibration = std::move(value);
+  }
+
   void setHardware(llvm::StringRef name) { hardware = name.str(); }
 
 private:
@@ -112,11 +123,14 @@ private:
   llvm::StringMap<double> labels;
   llvm::StringMap<Family> families;
   llvm::StringSet<> ops;
+  std::shared_ptr<const Calibration> calibration;
 };
 
-/// Reads a profile. Fails with a `JsonError` that says where in `text` what was
+/// Reads a profile, whose `origin` is what reports say of figures of the
+/// machine in it. Fails with a `JsonError` that says where in `text` what was
 /// found and what was expected.
-llvm::Expected<Profile> readProfile(llvm::StringRef text);
+llvm::Expected<Profile> readProfile(llvm::StringRef text,
+                                    llvm::StringRef origin = "from a profile");
 
 } // namespace braid
 

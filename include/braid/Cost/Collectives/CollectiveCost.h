@@ -31,6 +31,10 @@ struct CollectiveCall {
   int64_t numOperands = 1;
   /// True if it reduces 8-bit floats.
   bool reducesFloat8 = false;
+  /// The limit on thread blocks of its lane; 0 for none.
+  int64_t maxCtas = 0;
+  /// Its lane has copy engines move the data where they can.
+  bool usesCopyEngine = false;
 
   /// The size of the whole operation, which link and NCCL formulas start from:
   /// the gathered result of a gather, the whole operand of a scatter.

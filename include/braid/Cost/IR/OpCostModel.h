@@ -24,6 +24,8 @@
 namespace braid {
 
 class Profile;
+struct Calibration;
+struct CollectiveCurve;
 
 /// Where a cost comes from, in the order in which cost models ask.
 enum class CostSource {
@@ -33,6 +35,7 @@ enum class CostSource {
   ProfileInterpolated, ///< what lies between two measurements
   ProfileExtrapolated, ///< what lies near the measurements
   Profile,             ///< a measurement that the embedder knows
+  Measured,            ///< a measurement of the machine
   Collective, ///< the model of collectives, which describes the collective
   StandIn,    ///< the model of collectives, by a stand-in of ours
   Wait,       ///< waits do nothing themselves
@@ -81,6 +84,9 @@ struct CostOptions {
   comm::SizeDefaults sizes;
   /// What was measured; null if nothing was.
   std::shared_ptr<const braid::Profile> measurements;
+  /// What was measured of the machine, whose rates are in `hardware` already;
+  /// null if nothing was.
+  std::shared_ptr<const Calibration> calibration;
   /// Nanoseconds of an op that the embedder knows, asked after `measurements`.
   std::function<std::optional<int64_t>(mlir::Operation *)> profile;
 };
@@ -97,7 +103,8 @@ struct CostSettings {
   int64_t worldSize = 0;
   int64_t ranksPerNode = 0;
   int64_t dynamicSize = 0;
-  /// The file of a profile.
+  /// The file of a profile; `none` for figures of datasheets. Otherwise the
+  /// profile that is shipped for the hardware counts.
   std::string profile;
 
   /// What `profile` holds, once it was read.
@@ -183,8 +190,20 @@ private:
   CollectiveTime estimateCollective(comm::CollectiveOpInterface op);
   ResourceDemand getCollectiveDemand(comm::CollectiveOpInterface op);
   ResourceDemand getComputeDemand(mlir::Operation *op);
+  /// The curve of the calibration that `op` is on; null if there is none.
+  const CollectiveCurve *findCurve(comm::CollectiveOpInterface op);
+  /// The time of a product that the calibration has, in ns.
+  std::optional<double> getMeasuredProductNs(mlir::Operation *op,
+                                             const comm::Work &work) const;
+  /// The hardware as `op` sees it, which may count on some multiprocessors
+  /// only, and so do less arithmetic.
+  const Hardware &getHardwareOf(mlir::Operation *op);
 
   CostOptions options;
+  /// What reports call figures and rates of the calibration.
+  std::string measuredName, rooflineName, defaultName;
+  /// By multiprocessors.
+  llvm::DenseMap<int64_t, std::unique_ptr<Hardware>> limitedHardware;
   std::unique_ptr<CollectiveCostModel> intraNodeModel;
   std::unique_ptr<CollectiveCostModel> interNodeModel;
   llvm::DenseMap<std::pair<mlir::Operation *, mlir::Attribute>, GroupShape>

@@ -348,6 +348,19 @@ TEST(LowerBoundProperties, NoOrderIsFasterWithContention) {
   }
 }
 
+TEST(LowerBoundProperties, NoOrderIsFasterWhereOpsQueueForMultiprocessors) {
+  RandomProblemOptions options;
+  options.numNodes = 7;
+  options.contention = options.queued = true;
+  for (unsigned edgeEvery : {3, 5, 8}) {
+    options.edgeEvery = edgeEvery;
+    options.launches = edgeEvery == 5;
+    options.bodies = edgeEvery == 8;
+    checkAllOrders(options, 100, false);
+    checkAllOrders(options, 50, true);
+  }
+}
+
 TEST(LowerBoundProperties, NoOrderIsFasterWithBodies) {
   RandomProblemOptions options;
   options.numNodes = 7;

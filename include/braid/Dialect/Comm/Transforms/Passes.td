@@ -12,6 +12,7 @@
 include "braid/Dialect/Comm/Transforms/CostOptions.td"
 include "braid/Dialect/Comm/Transforms/IterativePasses.td"
 include "braid/Dialect/Comm/Transforms/LoweringPasses.td"
+include "braid/Dialect/Comm/Transforms/PlanningPasses.td"
 include "braid/Dialect/Comm/Transforms/StructuralPasses.td"
 include "braid/Dialect/Comm/Transforms/VerifyPasses.td"
 include "mlir/Pass/PassBase.td"
