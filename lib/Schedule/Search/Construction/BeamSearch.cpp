@@ -26,7 +26,7 @@ static constexpr size_t maxLooked = 16;
 static constexpr size_t maxStatesOfSet = 4;
 
 BeamSearch::BeamSearch(const FlatProblem &flat)
-    : flat(flat), nearestNs(getNearestStarts(flat)),
+    : flat(flat), limits(flat), nearestNs(getNearestStarts(flat)),
       startAhead(getStartsAhead(flat, nearestNs)), hashes(flat.size()) {
   tails.tails = getTails(flat);
   std::mt19937_64 engine(flat.size());
@@ -115,12 +115,9 @@ bool BeamSearch::fits(const State &state, unsigned node) const {
     return false;
   if (!flat.hasMemoryLimit())
     return true;
-  int64_t need = state.liveBytes + flat.transientBytes[node];
-  for (unsigned buffer : flat.buffersOf[node])
-    if (llvm::none_of(flat.usersOf[buffer],
-                      [&](unsigned user) { return state.has(user); }))
-      need += flat.bufferBytes[buffer];
-  return need <= flat.maxMemory;
+  limits.enter(node, state.liveBytes,
+               [&](unsigned user) { return state.has(user); });
+  return limits.getNeededBytes(node) <= flat.maxMemory;
 }
 
 void BeamSearch::enter(const State &state, Chains &chains) const {
@@ -315,16 +312,11 @@ void BeamSearch::place(State &state, unsigned node) {
         return llvm::is_contained(flat.awaited[node], entry.first);
       });
   }
-  if (flat.hasMemoryLimit())
-    for (unsigned buffer : flat.buffersOf[node]) {
-      llvm::ArrayRef<unsigned> users = flat.usersOf[buffer];
-      auto isPlaced = [&](unsigned user) { return state.has(user); };
-      if (llvm::none_of(users, isPlaced))
-        state.liveBytes += flat.bufferBytes[buffer];
-      if (size_t(llvm::count_if(users, isPlaced)) + 1 == users.size() &&
-          !flat.escapes[buffer])
-        state.liveBytes -= flat.bufferBytes[buffer];
-    }
+  if (flat.hasMemoryLimit()) {
+    limits.enter(node, state.liveBytes,
+                 [&](unsigned user) { return state.has(user); });
+    state.liveBytes += limits.getAddedBytes(node);
+  }
   state.placed[node / 64] |= uint64_t(1) << node % 64;
   state.hash ^= hashes[node];
   for (unsigned successor : flat.successors[node])

@@ -22,7 +22,7 @@
 #ifndef BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_BEAMSEARCH_H
 #define BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_BEAMSEARCH_H
 
-#include "Schedule/Model/FlatProblem.h"
+#include "Schedule/Model/LimitTracker.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
@@ -110,6 +110,8 @@ private:
   unsigned select(unsigned width);
 
   const FlatProblem &flat;
+  /// Enters a state for each question.
+  mutable LimitTracker limits;
   BeamGuide guide;
   uint64_t steps = 0;
   int64_t meanNs = 0;

@@ -9,6 +9,7 @@
 #include "WindowSearch.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 
@@ -37,6 +38,7 @@ ScheduleWindow braid::getWholeWindow(const FlatProblem &flat,
   window.endNs = window.endTailNs = zeros;
   window.position = position;
   window.liveBytes = flat.liveBytes;
+  window.inFlight.assign(flat.numLanes, 0);
   return window;
 }
 
@@ -68,7 +70,7 @@ void WindowSearch::prepare(const ScheduleWindow &window) {
     if (flat.isStart(node) && llvm::none_of(lanes, [&](const Lane &lane) {
           return lane.id == unsigned(flat.lane[node]);
         }))
-      lanes.push_back({unsigned(flat.lane[node]), 0, 0, {}, {}});
+      lanes.push_back({unsigned(flat.lane[node]), 0, 0, {}, {}, 0});
   llvm::sort(lanes, [](const Lane &a, const Lane &b) { return a.id < b.id; });
   for (Lane &lane : lanes)
     lane.tailNs = window.laneTailNs[lane.id];
@@ -183,24 +185,37 @@ void WindowSearch::prepare(const ScheduleWindow &window) {
   }
 
   if (flat.maxInFlight != 0)
-    for (unsigned start : flat.problem.graph.starts()) {
-      if (window.position[start] >= window.begin)
-        continue;
-      bool awaitedBefore = false;
-      uint64_t inside = 0;
-      for (unsigned waiter : flat.awaiters[start]) {
-        awaitedBefore |= window.position[waiter] < window.begin;
-        if (isInside(waiter))
-          inside |= bit(getLocal(waiter));
-      }
-      if (awaitedBefore)
-        continue;
-      for (Lane &lane : lanes)
-        if (lane.id == unsigned(flat.lane[start]))
-          lane.inFlight.push_back(inside);
-    }
+    findInFlight(window, getLocal);
 
   stride = 2 + lanes.size() + localStarts.size();
+}
+
+void WindowSearch::findInFlight(
+    const ScheduleWindow &window,
+    llvm::function_ref<unsigned(unsigned)> getLocal) {
+  auto isBefore = [&](unsigned node) {
+    return window.position[node] < window.begin;
+  };
+  unsigned end = window.begin + window.nodes.size();
+  for (Lane &lane : lanes)
+    lane.numInFlightThroughout = window.inFlight[lane.id];
+  llvm::SmallDenseSet<unsigned> seen;
+  for (unsigned node : window.nodes)
+    for (unsigned start : flat.awaited[node]) {
+      auto lane = llvm::find_if(lanes, [&](const Lane &lane) {
+        return lane.id == unsigned(flat.lane[start]);
+      });
+      if (lane == lanes.end() || !isBefore(start) ||
+          llvm::any_of(flat.awaiters[start], isBefore) ||
+          !seen.insert(start).second)
+        continue;
+      uint64_t inside = 0;
+      for (unsigned waiter : flat.awaiters[start])
+        if (window.position[waiter] < end)
+          inside |= bit(getLocal(waiter));
+      lane->inFlight.push_back(inside);
+      --lane->numInFlightThroughout;
+    }
 }
 
 /// True if the orders in which `node` follows `last` at once need no search.
@@ -218,8 +233,8 @@ bool WindowSearch::isRedundant(unsigned last, unsigned node) const {
 bool WindowSearch::mayStart(uint64_t mask, const Node &node) const {
   if (flat.maxInFlight == 0 || !node.isStart)
     return true;
-  unsigned count = 0;
   const Lane &lane = lanes[node.lane];
+  unsigned count = lane.numInFlightThroughout;
   for (uint64_t waiters : lane.inFlight)
     count += (waiters & mask) == 0;
   for (unsigned start : lane.byEndTail)
