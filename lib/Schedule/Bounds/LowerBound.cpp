@@ -173,6 +173,12 @@ public:
 private:
   void findPathBounds();
   void findResourceBounds();
+  /// From the jobs of the stream, of each lane, of each link and of the memory.
+  void findHeadTailBounds(std::vector<Job> stream,
+                          std::vector<std::vector<Job>> lanes,
+                          std::vector<std::vector<Job>> onLink,
+                          std::vector<Job> onMemory);
+  int64_t roundDown(int64_t ns) const;
 
   const SchedulingProblem &problem;
   LowerBoundParts parts;
@@ -207,6 +213,12 @@ void LowerBoundFinder::GraphBounds::findPathBounds() {
     if (!before.isOpen[vertex])
       raise(basicBounds, LowerBoundKind::CriticalPath,
             addNs(path, before.work[vertex]));
+}
+
+/// Shares are rounded, and the simulator lets an op end up to 1/1024 ns before
+/// its work is done.
+int64_t LowerBoundFinder::GraphBounds::roundDown(int64_t ns) const {
+  return std::max<int64_t>(ns - problem.graph.size() / 512 - 1, 0);
 }
 
 void LowerBoundFinder::GraphBounds::findResourceBounds() {
@@ -262,11 +274,6 @@ void LowerBoundFinder::GraphBounds::findResourceBounds() {
       share(rate / machine.linkBandwidth[link], linkNs[link], onLink[link]);
   }
 
-  // Shares are rounded, and the simulator lets an op end up to 1/1024 ns before
-  // its work is done.
-  auto roundDown = [&](int64_t ns) {
-    return std::max<int64_t>(ns - graph.size() / 512 - 1, 0);
-  };
   for (auto [lane, work] : llvm::enumerate(laneNs)) {
     if (work > basicBounds.get(LowerBoundKind::Lane))
       basicBounds.lane = lane;
@@ -279,8 +286,14 @@ void LowerBoundFinder::GraphBounds::findResourceBounds() {
   }
   raise(basicBounds, LowerBoundKind::Memory, roundDown(memoryNs));
 
-  if (!parts.headTail)
-    return;
+  if (parts.headTail)
+    findHeadTailBounds(std::move(stream), std::move(lanes), std::move(onLink),
+                       std::move(onMemory));
+}
+
+void LowerBoundFinder::GraphBounds::findHeadTailBounds(
+    std::vector<Job> stream, std::vector<std::vector<Job>> lanes,
+    std::vector<std::vector<Job>> onLink, std::vector<Job> onMemory) {
   auto getMakespan = [](std::vector<Job> &jobs) {
     llvm::erase_if(jobs, [](const Job &job) { return job.tail < 0; });
     return getPreemptiveMakespan(std::move(jobs));

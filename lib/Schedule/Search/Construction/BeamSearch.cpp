@@ -207,20 +207,15 @@ bool BeamSearch::mayHold(const State &state, unsigned lane, unsigned next,
 /// Adds what may come after the state `parent`.
 void BeamSearch::expand(unsigned parent) {
   const State &state = current[parent];
-  const unsigned none = flat.size();
   if (guide.countsTails)
     enter(state, tails);
   enter(state, priorities);
   steps += 2;
 
   // What takes no time and holds nothing up comes first.
-  unsigned released = none;
+  unsigned released = flat.size();
   int64_t releaseNs = never;
-  llvm::SmallVector<unsigned, 8> chosen;
-  auto choose = [&](unsigned node) {
-    if (node != none && !llvm::is_contained(chosen, node))
-      chosen.push_back(node);
-  };
+  Choice chosen;
   for (unsigned node : state.pending) {
     int64_t ns = getRelease(state, node);
     if (ns > state.streamNs) {
@@ -233,11 +228,23 @@ void BeamSearch::expand(unsigned parent) {
         addCandidate(parent, node);
         return;
       }
-      choose(node);
+      choose(node, chosen);
     }
   }
+  chooseCompute(state, releaseNs, chosen);
+  int64_t lastNs = addStreamCandidates(parent, chosen, released, releaseNs);
+  addLaneCandidates(parent, lastNs);
+}
 
-  // On the stream.
+void BeamSearch::choose(unsigned node, Choice &chosen) const {
+  if (node != flat.size() && !llvm::is_contained(chosen, node))
+    chosen.push_back(node);
+}
+
+/// Chooses among the ready compute. The next operation ends at `releaseNs`.
+void BeamSearch::chooseCompute(const State &state, int64_t releaseNs,
+                               Choice &chosen) const {
+  const unsigned none = flat.size();
   unsigned nearest = none, longest = none, fitting = none;
   size_t numFitting = 0;
   for (size_t i = 0, end = std::min(state.compute.size(), maxLooked); i != end;
@@ -246,7 +253,7 @@ void BeamSearch::expand(unsigned parent) {
     if (!fits(state, node))
       continue;
     if (++numFitting <= 2)
-      choose(node);
+      choose(node, chosen);
     if (nearest == none || nearestNs[node] > nearestNs[nearest])
       nearest = node;
     if (longest == none || tails.tails[node] > tails.tails[longest])
@@ -255,9 +262,17 @@ void BeamSearch::expand(unsigned parent) {
         (fitting == none || flat.cost[node] > flat.cost[fitting]))
       fitting = node;
   }
-  choose(nearest);
-  choose(longest);
-  choose(fitting);
+  choose(nearest, chosen);
+  choose(longest, chosen);
+  choose(fitting, chosen);
+}
+
+/// Adds the nodes `chosen` on the stream, and `released`, whose operation ends
+/// at `releaseNs`. Returns when the last of them ends.
+int64_t BeamSearch::addStreamCandidates(unsigned parent, Choice &chosen,
+                                        unsigned released, int64_t releaseNs) {
+  const State &state = current[parent];
+  const unsigned none = flat.size();
   if (released != none)
     chosen.push_back(released);
   int64_t lastNs = chosen.empty() ? never : state.streamNs;
@@ -276,16 +291,22 @@ void BeamSearch::expand(unsigned parent) {
       addCandidate(parent, node);
   }
 
-  // On lanes.
+  return lastNs;
+}
+
+/// Adds starts on lanes that are free before `lastNs`.
+void BeamSearch::addLaneCandidates(unsigned parent, int64_t lastNs) {
+  const State &state = current[parent];
   for (const Lane &lane : state.lanes) {
     if (lane.ready.empty() || lane.freeNs >= lastNs)
       continue;
-    chosen.clear();
-    choose(lane.ready.front());
-    choose(*llvm::min_element(lane.ready));
-    choose(*llvm::max_element(lane.ready, [&](unsigned a, unsigned b) {
+    Choice chosen;
+    choose(lane.ready.front(), chosen);
+    choose(*llvm::min_element(lane.ready), chosen);
+    auto isShorter = [&](unsigned a, unsigned b) {
       return tails.tails[a] < tails.tails[b];
-    }));
+    };
+    choose(*llvm::max_element(lane.ready, isShorter), chosen);
     for (unsigned start : chosen)
       if (fits(state, start))
         addCandidate(parent, start);

@@ -146,6 +146,11 @@ protected:
   using Trace = std::vector<std::pair<unsigned, uint8_t>>;
 
   void prepare(const ScheduleWindow &window);
+  void findLanes(const ScheduleWindow &window);
+  std::vector<unsigned> findNodes(const ScheduleWindow &window);
+  /// Finds the buffers of the window's nodes.
+  void findBuffers(const ScheduleWindow &window,
+                   llvm::function_ref<unsigned(unsigned)> getLocal);
   /// Finds the operations in flight before the window. `getLocal` gives the
   /// number of a node in the window.
   void findInFlight(const ScheduleWindow &window,
