@@ -73,6 +73,7 @@ private:
   using Prices = SmallVector<double, 8>;
 
   void findKinds();
+  void findKindsOf(unsigned lane, ArrayRef<unsigned> starts, unsigned maxKinds);
   void findSets();
   void findRates();
   /// What compute of `costNs` and the operations of `set` do to each other at
@@ -192,55 +193,58 @@ void Pricing::findKinds() {
   unsigned maxKinds = lanes.empty() ? 0 : maxKindsOf[lanes.size() - 1];
 
   kindOf.assign(graph.size(), none);
-  for (unsigned lane : lanes) {
-    // From the least demanding to the most.
-    std::vector<std::pair<Kind, unsigned>> entries;
-    for (unsigned start : startsOf[lane]) {
-      if (costs[start] == 0)
-        continue;
-      Kind kind;
-      kind.lane = lane;
-      if (isKnown(start)) {
-        const ResourceDemand &demand = problem.demands[start];
-        kind.multiprocessors = std::max(demand.multiprocessors, 0);
-        kind.memoryDemand = getMemoryDemand(costs[start], demand, machine);
-        kind.leastLinkDemand = getLinkDemand(costs[start], demand, machine,
-                                             getLink(machine, lane));
-        kind.engines.push_back(&demand);
-      }
-      kind.mostLinkDemand = kind.leastLinkDemand;
-      entries.emplace_back(kind, start);
-    }
-    llvm::sort(entries, [](const auto &a, const auto &b) {
-      return std::tuple(a.first.multiprocessors, a.first.memoryDemand,
-                        a.second) < std::tuple(b.first.multiprocessors,
-                                               b.first.memoryDemand, b.second);
-    });
-    // A kind begins where more is asked for than at its beginning.
-    unsigned firstKind = kinds.size();
-    for (auto &[entry, start] : entries) {
-      bool isNew = kinds.size() == firstKind;
-      if (!isNew && kinds.size() - firstKind < maxKinds) {
-        const Kind &last = kinds.back();
-        isNew = entry.multiprocessors != last.multiprocessors ||
-                entry.memoryDemand > 1.1 * last.memoryDemand;
-      }
-      if (isNew)
-        kinds.push_back(entry);
-      Kind &kind = kinds.back();
-      kind.memoryDemand = std::min(kind.memoryDemand, entry.memoryDemand);
+  for (unsigned lane : lanes)
+    findKindsOf(lane, startsOf[lane], maxKinds);
+}
+
+void Pricing::findKindsOf(unsigned lane, ArrayRef<unsigned> starts,
+                          unsigned maxKinds) {
+  // From the least demanding to the most.
+  std::vector<std::pair<Kind, unsigned>> entries;
+  for (unsigned start : starts) {
+    if (costs[start] == 0)
+      continue;
+    Kind kind;
+    kind.lane = lane;
+    if (isKnown(start)) {
+      const ResourceDemand &demand = problem.demands[start];
+      kind.multiprocessors = std::max(demand.multiprocessors, 0);
+      kind.memoryDemand = getMemoryDemand(costs[start], demand, machine);
       kind.leastLinkDemand =
-          std::min(kind.leastLinkDemand, entry.leastLinkDemand);
-      kind.mostLinkDemand = std::max(kind.mostLinkDemand, entry.mostLinkDemand);
-      for (const ResourceDemand *demand : entry.engines)
-        if (llvm::none_of(kind.engines, [&](const ResourceDemand *other) {
-              return isOfSameEngine(*demand, *other);
-            }))
-          kind.engines.push_back(demand);
-      kind.isKnown &= !entry.engines.empty();
-      kind.workNs += costs[start];
-      kindOf[start] = kinds.size() - 1;
+          getLinkDemand(costs[start], demand, machine, getLink(machine, lane));
+      kind.engines.push_back(&demand);
     }
+    kind.mostLinkDemand = kind.leastLinkDemand;
+    entries.emplace_back(kind, start);
+  }
+  llvm::sort(entries, [](const auto &a, const auto &b) {
+    return std::tuple(a.first.multiprocessors, a.first.memoryDemand, a.second) <
+           std::tuple(b.first.multiprocessors, b.first.memoryDemand, b.second);
+  });
+  // A kind begins where more is asked for than at its beginning.
+  unsigned firstKind = kinds.size();
+  for (auto &[entry, start] : entries) {
+    bool isNew = kinds.size() == firstKind;
+    if (!isNew && kinds.size() - firstKind < maxKinds) {
+      const Kind &last = kinds.back();
+      isNew = entry.multiprocessors != last.multiprocessors ||
+              entry.memoryDemand > 1.1 * last.memoryDemand;
+    }
+    if (isNew)
+      kinds.push_back(entry);
+    Kind &kind = kinds.back();
+    kind.memoryDemand = std::min(kind.memoryDemand, entry.memoryDemand);
+    kind.leastLinkDemand =
+        std::min(kind.leastLinkDemand, entry.leastLinkDemand);
+    kind.mostLinkDemand = std::max(kind.mostLinkDemand, entry.mostLinkDemand);
+    for (const ResourceDemand *demand : entry.engines)
+      if (llvm::none_of(kind.engines, [&](const ResourceDemand *other) {
+            return isOfSameEngine(*demand, *other);
+          }))
+        kind.engines.push_back(demand);
+    kind.isKnown &= !entry.engines.empty();
+    kind.workNs += costs[start];
+    kindOf[start] = kinds.size() - 1;
   }
 }
 

@@ -100,6 +100,12 @@ struct MachineModel : ContentionFigures {
            multiprocessors > 0;
   }
 
+  /// The launch gap before an op of `costNs` on the stream; an op that stands
+  /// for a body has the launches of the body in its cost.
+  int64_t getLaunchGap(int64_t costNs, bool isBody) const {
+    return costNs > 0 && !isBody ? launchNs : 0;
+  }
+
   /// True if ops may slow each other down. Otherwise each takes its cost (and
   /// its launch) whenever it runs.
   bool hasContention() const {

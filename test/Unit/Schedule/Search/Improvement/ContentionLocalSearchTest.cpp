@@ -357,6 +357,7 @@ TEST(ContentionLocalSearch, StartsThatAreTheSameMayRace) {
 TEST(ContentionLocalSearch, WhatBecomesTheShortestWinsTheRace) {
   // Windows alone make no random choices.
   SearchOptions options;
+  options.effort = SearchEffort::High;
   options.useContentionMoves = false;
   unsigned overtaken = 0;
   for (uint64_t seed = 0; seed != 20; ++seed) {
