@@ -15,6 +15,7 @@
 #include "braid/Dialect/Comm/Extensions/ParallelRegionModels.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Dialect/Comm/Transforms/ScheduleVerification.h"
 #include "braid/Pipelines/Pipelines.h"
 #include "mlir/Target/LLVM/NVVM/Target.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -40,3 +41,5 @@ void braid::registerAllPasses() {
   registerBraidConversionPasses();
   registerPipelines();
 }
+
+void braid::registerAllOptions() { comm::registerScheduleVerificationOption(); }

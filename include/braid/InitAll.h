@@ -26,6 +26,10 @@ void registerAllDialects(mlir::DialectRegistry &registry);
 /// Registers Braid's passes and pipelines with MLIR's global pass registry.
 void registerAllPasses();
 
+/// Adds the options of Braid's passes that hold for all of them to the command
+/// line. Call it before the command line is read.
+void registerAllOptions();
+
 } // namespace braid
 
 #endif // BRAID_INITALL_H

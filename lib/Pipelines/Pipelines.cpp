@@ -65,6 +65,16 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
   passOptions.steps = options.steps;
   passOptions.seed = options.seed;
   pm.addPass(comm::createCommSchedulePass(passOptions));
+  comm::CommPlanResourcesPassOptions planOptions;
+  planOptions.hardware = options.hardware;
+  planOptions.worldSize = options.worldSize;
+  planOptions.ranksPerNode = options.ranksPerNode;
+  planOptions.collectiveModel = options.collectiveModel;
+  planOptions.linkLatency = options.linkLatency;
+  planOptions.linkBandwidth = options.linkBandwidth;
+  planOptions.dynamicSize = options.dynamicSize;
+  planOptions.profile = options.profile;
+  pm.addPass(comm::createCommPlanResourcesPass(planOptions));
 }
 
 void braid::buildInductorOverlapPipeline(

@@ -9,6 +9,7 @@
 #include "braid/ScheduleIR/ScheduleChanges.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace braid;
 using namespace mlir;
@@ -29,6 +30,17 @@ void ScheduleChanges::Order::restore() const {
     end = block->getTerminator()->getIterator();
   for (Operation *op : ops)
     op->moveBefore(block, end);
+}
+
+LogicalResult ScheduleChanges::checkBlocks(
+    function_ref<LogicalResult(Block &block, ArrayRef<Operation *> before)>
+        check) const {
+  SmallPtrSet<Block *, 8> checked;
+  for (const Order &order : changes)
+    if (checked.insert(order.block).second &&
+        failed(check(*order.block, order.ops)))
+      return failure();
+  return success();
 }
 
 void ScheduleChanges::undo() {

@@ -62,7 +62,6 @@ inline constexpr SearchPart searchParts[] = {
 
 inline constexpr BoundPart boundParts[] = {
     {"bound-refined-heads", &LowerBoundParts::refinedHeads},
-    {"bound-filled-path", &LowerBoundParts::filledPath},
     {"bound-head-tail", &LowerBoundParts::headTail},
     {"bound-availability", &LowerBoundParts::availability},
     {"bound-succession", &LowerBoundParts::succession},
@@ -85,6 +84,17 @@ inline bool leaveOut(llvm::StringRef name, SearchOptions &options) {
   return false;
 }
 
+/// What `name` means to the search; none if it is no effort.
+inline std::optional<SearchEffort> parseEffort(llvm::StringRef name) {
+  if (name == "low")
+    return SearchEffort::Low;
+  if (name == "default")
+    return SearchEffort::Default;
+  if (name == "high")
+    return SearchEffort::High;
+  return std::nullopt;
+}
+
 /// All names, for messages.
 inline std::string getPartNames() {
   std::vector<std::string> names;
@@ -98,7 +108,10 @@ inline std::string getPartNames() {
 /// Searches problems with all parts and without each of them.
 class PartTable {
 public:
-  explicit PartTable(uint64_t maxSteps) { all.maxSteps = maxSteps; }
+  explicit PartTable(uint64_t maxSteps) {
+    all.maxSteps = maxSteps;
+    all.effort = SearchEffort::High;
+  }
 
   void add(const SchedulingProblem &problem) {
     double begin = getSeconds();
@@ -116,9 +129,8 @@ public:
     for (const BoundPart &part : boundParts)
       if (isOfUse(part.use, problem))
         addBound(problem, result.makespanNs, boundNs, {part.name});
-    addBound(
-        problem, result.makespanNs, boundNs,
-        {"bound-refined-heads", "bound-filled-path", "bound-availability"});
+    addBound(problem, result.makespanNs, boundNs,
+             {"bound-refined-heads", "bound-availability"});
   }
 
   void print(llvm::StringRef title) const {

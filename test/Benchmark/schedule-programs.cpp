@@ -12,7 +12,7 @@
 // took.
 //
 //   schedule-programs [--hardware=NAME] [--world-size=N] [--steps=N]
-//       [--without=PART,...] [--parts] FILE...
+//       [--effort=low|default|high] [--without=PART,...] [--parts] FILE...
 //
 // --parts: prints instead what makespans and bounds lose without each part.
 //
@@ -20,6 +20,7 @@
 
 #include "PartTable.h"
 #include "braid/Analysis/RankUniformity.h"
+#include "braid/Dialect/Comm/Transforms/PassOptions.h"
 #include "braid/InitAll.h"
 #include "braid/Schedule/Search/SearchSchedule.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
@@ -46,6 +47,9 @@ static llvm::cl::list<std::string>
 static llvm::cl::opt<std::string> hardware("hardware", llvm::cl::init(""));
 static llvm::cl::opt<int64_t> worldSize("world-size", llvm::cl::init(0));
 static llvm::cl::opt<uint64_t> steps("steps", llvm::cl::init(0));
+static llvm::cl::opt<SearchEffort> effort("effort",
+                                          llvm::cl::init(SearchEffort::Default),
+                                          comm::getSearchEffortValues());
 static llvm::cl::list<std::string>
     without("without", llvm::cl::CommaSeparated,
             llvm::cl::desc("parts of the search and bounds to leave out"));
@@ -81,6 +85,7 @@ static void measure(StringRef file, Block &block, CostModel &model,
   begin = llvm::TimeRecord::getCurrentTime();
   SearchOptions options;
   options.maxSteps = steps;
+  options.effort = effort;
   for (const std::string &part : without)
     leaveOut(part, options);
   SearchResult result = searchSchedule(problem, options);

@@ -14,7 +14,8 @@
 //   time   what the search and one list schedule take on long programs;
 //   parts  what the search gives without some of its parts.
 //
-//   schedule-quality [small|steps|steps16|time|parts]...
+//   schedule-quality [--effort=low|default|high]
+//       [small|steps|steps16|time|parts]...
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,6 +37,8 @@
 
 using namespace braid;
 using namespace braid::test;
+
+static SearchOptions defaultOptions;
 
 /// Of processor time.
 static double getSeconds() {
@@ -79,7 +82,7 @@ static void printSmall(unsigned numProblems, bool limitMemory) {
     if (limitMemory)
       problem.maxMemory = *findLeastPeakExhaustively(problem) * 21 / 20;
     double begin = getSeconds();
-    SearchResult result = searchSchedule(problem);
+    SearchResult result = searchSchedule(problem, defaultOptions);
     seconds += getSeconds() - begin;
     int64_t least = *findLeastMakespanExhaustively(
         problem,
@@ -170,7 +173,7 @@ static void printSteps(unsigned mostLayers) {
       continue;
     SchedulingProblem problem = makeTrainingStep(options);
     double begin = getSeconds();
-    SearchResult result = searchSchedule(problem);
+    SearchResult result = searchSchedule(problem, defaultOptions);
     double seconds = getSeconds() - begin;
     double bound = result.lowerBoundNs;
     std::map<std::string, double> ratios;
@@ -216,7 +219,7 @@ static void printTime() {
     searchSchedule(problem, listAlone);
     double list = getSeconds() - begin;
     begin = getSeconds();
-    SearchResult result = searchSchedule(problem);
+    SearchResult result = searchSchedule(problem, defaultOptions);
     double search = getSeconds() - begin;
     llvm::outs() << llvm::formatv(
         "{0,-30}{1,10}{2,10}{3,10:f3}{4,10:f3}{5,10:f4}{6,10:f0}\n", name,
@@ -271,6 +274,16 @@ static void printParts() {
 
 int main(int argc, char **argv) {
   std::vector<llvm::StringRef> wanted(argv + 1, argv + argc);
+  if (!wanted.empty() && wanted.front().consume_front("--effort=")) {
+    std::optional<SearchEffort> effort = parseEffort(wanted.front());
+    if (!effort) {
+      llvm::errs() << "schedule-quality: unknown effort '" << wanted.front()
+                   << "', expected low, default or high\n";
+      return 1;
+    }
+    defaultOptions.effort = *effort;
+    wanted.erase(wanted.begin());
+  }
   for (llvm::StringRef name : wanted)
     if (!llvm::is_contained({"small", "steps", "steps16", "time", "parts"},
                             name)) {

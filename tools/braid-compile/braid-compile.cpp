@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/InitAll.h"
 #include "braid/Pipelines/Pipelines.h"
 #include "braid/Target/Host/HostTarget.h"
@@ -85,6 +86,16 @@ cl::opt<std::string> cudaPath(
              "CUDA_HOME or CUDA_PATH name, else /usr/local/cuda)"),
     cl::value_desc("folder"), cl::cat(category));
 
+enum class Findings { Off, Warning, Error };
+cl::opt<Findings> verifyProgram(
+    "verify-program",
+    cl::desc("What comm-verify makes of its findings, in the program and in "
+             "its schedule"),
+    cl::values(clEnumValN(Findings::Off, "off", "nothing: it does not run"),
+               clEnumValN(Findings::Warning, "warning", "warnings (default)"),
+               clEnumValN(Findings::Error, "error", "errors")),
+    cl::init(Findings::Warning), cl::cat(category));
+
 llvm::raw_ostream &error() {
   return llvm::WithColor::error(llvm::errs(), "braid-compile");
 }
@@ -100,11 +111,21 @@ std::string findRuntimeLibrary(const char *tool) {
   return llvm::sys::fs::exists(path) ? path.str().str() : std::string();
 }
 
+/// Adds comm-verify, unless the options disable it.
+void addVerification(PassManager &pm) {
+  if (verifyProgram == Findings::Off)
+    return;
+  braid::comm::CommVerifyPassOptions options;
+  options.onlyWarns = verifyProgram == Findings::Warning;
+  pm.addPass(braid::comm::createCommVerifyPass(options));
+}
+
 /// Builds the pipeline from the program to the LLVM dialect.
 LogicalResult buildPipeline(PassManager &pm) {
   braid::PrepareOptions prepareOptions;
   prepareOptions.target =
       target == "cuda" ? braid::KernelTarget::CUDA : braid::KernelTarget::Host;
+  addVerification(pm);
   braid::buildPreparePipeline(pm, prepareOptions);
   std::string message;
   llvm::raw_string_ostream stream(message);
@@ -115,6 +136,7 @@ LogicalResult buildPipeline(PassManager &pm) {
     error() << "--passes: " << message;
     return failure();
   }
+  addVerification(pm);
   if (target == "host") {
     braid::buildLowerToHostPipeline(pm);
     return success();
@@ -256,6 +278,7 @@ int main(int argc, char **argv) {
   registerAllPasses();
   braid::registerAllDialects(registry);
   braid::registerAllPasses();
+  braid::registerAllOptions();
 
   registerAsmPrinterCLOptions();
   registerMLIRContextCLOptions();

@@ -21,6 +21,7 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   braid::registerAllDialects(registry);
   braid::registerAllPasses();
+  braid::registerAllOptions();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "Braid optimizer: hides communication behind computation\n",
       registry));

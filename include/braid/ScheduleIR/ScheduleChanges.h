@@ -28,6 +28,13 @@ public:
   /// changed since the graph was built.
   void recordOrder(const BlockGraph &graph);
 
+  /// Calls `check` with each changed block and its first order of ops. Stops
+  /// and fails if `check` fails.
+  llvm::LogicalResult
+  checkBlocks(llvm::function_ref<llvm::LogicalResult(
+                  mlir::Block &block, llvm::ArrayRef<mlir::Operation *> before)>
+                  check) const;
+
   /// Undoes all changes, the last one first, and drops the records.
   void undo();
 

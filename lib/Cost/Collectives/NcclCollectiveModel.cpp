@@ -57,6 +57,11 @@ Estimate NcclCollectiveModel::choose(const CollectiveCall &call) const {
   Communicator communicator = describeCommunicator(
       hardware, call.groupSize,
       std::clamp<int64_t>(call.numNodes, 1, call.groupSize));
+  if (call.maxCtas > 0)
+    communicator.maxCtas = communicator.maxCtas > 0
+                               ? std::min(communicator.maxCtas, call.maxCtas)
+                               : call.maxCtas;
+  communicator.useCopyEngine |= call.usesCopyEngine;
   uint64_t bytes = call.getWholeBytes();
   if (comm::getTraits(call.kind).flow == BRAID_RT_FLOW_NONE)
     return chooseAlgorithm(communicator, {Function::AllReduce, 1});

@@ -8,7 +8,8 @@
 
 #include "braid/Cost/Hardware/Hardware.h"
 
-#include "Support/StrictJson.h"
+#include "ContentionFile.h"
+#include "Support/JsonObjectReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -95,8 +96,7 @@ static constexpr BoolField ncclBoolFields[] = {
     {"copy_engine", [](Hardware &h) -> bool & { return h.nccl.useCopyEngine; }},
 };
 
-/// By `ElementClass`.
-static constexpr llvm::StringLiteral peakFields[numElementClasses] = {
+const llvm::StringLiteral braid::elementClassNames[numElementClasses] = {
     "f64", "f32", "bf16", "f16", "f8", "i8", "integer"};
 
 /// By `GpuGeneration`.
@@ -114,195 +114,36 @@ static constexpr llvm::StringLiteral collectiveModels[] = {
 // Reader
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Reads the fields of one object into a machine.
-class ObjectReader {
-public:
-  /// `parent` is the field with the value `object`; empty for the whole file.
-  ObjectReader(const StrictJson &file, const json::Object &object,
-               llvm::StringRef parent, bool hasBase)
-      : file(file), object(object), parent(parent), hasBase(hasBase) {}
+static llvm::Error read(JsonObjectReader &reader, const RealField &field,
+                        Hardware &hardware, bool isOptional = false) {
+  return reader.readReal(field.name, field.get(hardware), field.mayBeZero,
+                         isOptional);
+}
 
-  /// An error at the value of the field `name`, which must exist.
-  llvm::Error makeFieldError(llvm::StringRef name,
-                             const llvm::Twine &expected) const {
-    return file.makeError(getPath(name), "found " +
-                                             describeJson(*object.get(name)) +
-                                             " in field " + quote(name) +
-                                             ", expected " + expected);
-  }
+static llvm::Error read(JsonObjectReader &reader, const IntegerField &field,
+                        Hardware &hardware, bool isOptional = false) {
+  return reader.readInteger(field.name, field.get(hardware), field.min,
+                            field.max, isOptional);
+}
 
-  /// The value of the field `name`; null if it is absent, which is an error
-  /// unless there is a base or a default (`isOptional`).
-  llvm::Expected<const json::Value *>
-  find(llvm::StringRef name, const llvm::Twine &expected, bool isOptional) {
-    known.insert(name);
-    const json::Value *value = object.get(name);
-    if (!value && !hasBase && !isOptional)
-      return file.makeError(getObjectPath(), "no field " + quote(name) +
-                                                 ", expected " + expected +
-                                                 ", or a field \"base\"");
-    return value;
-  }
-
-  llvm::Error read(const RealField &field, Hardware &hardware,
-                   bool isOptional = false) {
-    return readReal(field.name, field.get(hardware), field.mayBeZero,
-                    isOptional);
-  }
-
-  llvm::Error readReal(llvm::StringRef name, double &result, bool mayBeZero,
-                       bool isOptional = false) {
-    llvm::StringRef expected =
-        mayBeZero ? "a number of at least 0" : "a number above 0";
-    llvm::Expected<const json::Value *> value =
-        find(name, expected, isOptional);
-    if (!value || !*value)
-      return value.takeError();
-    std::optional<double> number = (*value)->getAsNumber();
-    if (!number || !std::isfinite(*number) || *number < 0 ||
-        (*number == 0 && !mayBeZero))
-      return makeFieldError(name, expected);
-    result = *number;
-    return llvm::Error::success();
-  }
-
-  llvm::Error read(const IntegerField &field, Hardware &hardware,
-                   bool isOptional = false) {
-    std::string expected = "an integer of at least " + llvm::itostr(field.min);
-    if (field.max != noLimit)
-      expected = "an integer from " + llvm::itostr(field.min) + " to " +
-                 llvm::itostr(field.max);
-    llvm::Expected<const json::Value *> value =
-        find(field.name, expected, isOptional);
-    if (!value || !*value)
-      return value.takeError();
-    std::optional<int64_t> number = (*value)->getAsInteger();
-    if (!number || *number < field.min || *number > field.max)
-      return makeFieldError(field.name, expected);
-    field.get(hardware) = *number;
-    return llvm::Error::success();
-  }
-
-  llvm::Error read(const BoolField &field, Hardware &hardware) {
-    llvm::Expected<const json::Value *> value =
-        find(field.name, "true or false", /*isOptional=*/true);
-    if (!value || !*value)
-      return value.takeError();
-    std::optional<bool> flag = (*value)->getAsBoolean();
-    if (!flag)
-      return makeFieldError(field.name, "true or false");
-    field.get(hardware) = *flag;
-    return llvm::Error::success();
-  }
-
-  /// A string; `result` stays as it is if the field is absent.
-  llvm::Error readString(llvm::StringRef name, std::string &result) {
-    llvm::StringRef expected = "a string that is not empty";
-    llvm::Expected<const json::Value *> value =
-        find(name, expected, /*isOptional=*/true);
-    if (!value || !*value)
-      return value.takeError();
-    std::optional<llvm::StringRef> text = (*value)->getAsString();
-    if (!text || text->empty())
-      return makeFieldError(name, expected);
-    result = text->str();
-    return llvm::Error::success();
-  }
-
-  /// One of `names`; `result` is its index.
-  template <typename EnumT>
-  llvm::Error readEnum(llvm::StringRef name,
-                       llvm::ArrayRef<llvm::StringLiteral> names, EnumT &result,
-                       bool isOptional = false) {
-    std::string expected = "one of: " + llvm::join(names, " ");
-    llvm::Expected<const json::Value *> value =
-        find(name, expected, isOptional);
-    if (!value || !*value)
-      return value.takeError();
-    std::optional<llvm::StringRef> text = (*value)->getAsString();
-    const auto *it = text ? llvm::find(names, *text) : names.end();
-    if (it == names.end())
-      return makeFieldError(name, expected);
-    result = static_cast<EnumT>(it - names.begin());
-    return llvm::Error::success();
-  }
-
-  /// An object; null if it is absent.
-  llvm::Expected<const json::Object *> readObject(llvm::StringRef name,
-                                                  bool isOptional) {
-    llvm::Expected<const json::Value *> value =
-        find(name, "an object", isOptional);
-    if (!value)
-      return value.takeError();
-    if (!*value)
-      return nullptr;
-    if (const json::Object *nested = (*value)->getAsObject())
-      return nested;
-    return makeFieldError(name, "an object");
-  }
-
-  /// An error if there is a field that was not read.
-  llvm::Error finish() const {
-    llvm::SmallVector<llvm::StringRef> unknown;
-    for (const auto &[key, value] : object)
-      if (!known.contains(key))
-        unknown.push_back(key);
-    if (unknown.empty())
-      return llvm::Error::success();
-    llvm::sort(unknown);
-    llvm::SmallVector<llvm::StringRef> names(known.keys());
-    llvm::sort(names);
-    return file.makeKeyError(
-        getPath(unknown.front()),
-        "unknown field " + quote(unknown.front()) +
-            ", expected one of: " + llvm::join(names, " "));
-  }
-
-private:
-  llvm::SmallVector<JsonStep, 2> getObjectPath() const {
-    llvm::SmallVector<JsonStep, 2> path;
-    if (!parent.empty())
-      path.emplace_back(parent);
-    return path;
-  }
-
-  llvm::SmallVector<JsonStep, 2> getPath(llvm::StringRef name) const {
-    llvm::SmallVector<JsonStep, 2> path = getObjectPath();
-    path.emplace_back(name);
-    return path;
-  }
-
-  /// The name of a field in messages.
-  std::string quote(llvm::StringRef name) const {
-    return "\"" + (parent.empty() ? "" : parent.str() + ".") + name.str() +
-           "\"";
-  }
-
-  const StrictJson &file;
-  const json::Object &object;
-  llvm::StringRef parent;
-  bool hasBase;
-  llvm::StringSet<> known;
-};
-} // namespace
-
-static llvm::Error readPeaks(ObjectReader &parent, const StrictJson &file,
+static llvm::Error readPeaks(JsonObjectReader &parent, const StrictJson &file,
                              bool hasBase, Hardware &hardware) {
   llvm::StringRef name = "peak_ops_per_second";
   llvm::Expected<const json::Object *> object =
       parent.readObject(name, /*isOptional=*/false);
   if (!object || !*object)
     return object.takeError();
-  ObjectReader reader(file, **object, name, hasBase);
+  JsonObjectReader reader(file, **object, {name},
+                          hasBase ? JsonMissing::Kept
+                                  : JsonMissing::ErrorWithoutBase);
   for (auto [field, peak] :
-       llvm::zip_equal(peakFields, hardware.peakOpsPerSecond))
+       llvm::zip_equal(elementClassNames, hardware.peakOpsPerSecond))
     if (llvm::Error error = reader.readReal(field, peak, /*mayBeZero=*/false))
       return error;
   return reader.finish();
 }
 
-static llvm::Error readNccl(ObjectReader &parent, const StrictJson &file,
+static llvm::Error readNccl(JsonObjectReader &parent, const StrictJson &file,
                             Hardware &hardware) {
   // Without this field the machine has no NCCL, unless the base has it.
   llvm::StringRef name = "nccl";
@@ -310,15 +151,18 @@ static llvm::Error readNccl(ObjectReader &parent, const StrictJson &file,
       parent.readObject(name, /*isOptional=*/true);
   if (!object || !*object)
     return object.takeError();
-  ObjectReader reader(file, **object, name, hardware.nccl.numChannels > 0);
+  JsonObjectReader reader(file, **object, {name},
+                          hardware.nccl.numChannels > 0
+                              ? JsonMissing::Kept
+                              : JsonMissing::ErrorWithoutBase);
   for (const IntegerField &field : ncclIntegerFields)
-    if (llvm::Error error = reader.read(field, hardware, field.min == 0))
+    if (llvm::Error error = read(reader, field, hardware, field.min == 0))
       return error;
   for (const RealField &field : ncclRealFields)
-    if (llvm::Error error = reader.read(field, hardware, field.mayBeZero))
+    if (llvm::Error error = read(reader, field, hardware, field.mayBeZero))
       return error;
   for (const BoolField &field : ncclBoolFields)
-    if (llvm::Error error = reader.read(field, hardware))
+    if (llvm::Error error = reader.readBool(field.name, field.get(hardware)))
       return error;
   if (llvm::Error error =
           reader.readEnum("cpu", cpuVendors, hardware.nccl.cpuVendor,
@@ -357,7 +201,9 @@ llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
 
   Hardware hardware = {};
   bool hasBase = object->get("base") != nullptr;
-  ObjectReader reader(*file, *object, "", hasBase);
+  JsonObjectReader reader(*file, *object, {},
+                          hasBase ? JsonMissing::Kept
+                                  : JsonMissing::ErrorWithoutBase);
   std::string base;
   if (llvm::Error error = reader.readString("base", base))
     return error;
@@ -376,10 +222,10 @@ llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
   if (llvm::Error error = readPeaks(reader, *file, hasBase, hardware))
     return error;
   for (const RealField &field : realFields)
-    if (llvm::Error error = reader.read(field, hardware))
+    if (llvm::Error error = read(reader, field, hardware))
       return error;
   for (const IntegerField &field : integerFields)
-    if (llvm::Error error = reader.read(field, hardware))
+    if (llvm::Error error = read(reader, field, hardware))
       return error;
   if (llvm::Error error =
           reader.readEnum("generation", generations, hardware.generation))
@@ -388,6 +234,8 @@ llvm::Expected<Hardware> braid::parseHardware(llvm::StringRef text,
                                           hardware.defaultCollectiveModel))
     return error;
   if (llvm::Error error = readNccl(reader, *file, hardware))
+    return error;
+  if (llvm::Error error = readContention(reader, hardware.contention))
     return error;
   if (llvm::Error error = reader.finish())
     return error;

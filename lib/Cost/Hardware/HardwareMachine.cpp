@@ -16,9 +16,13 @@ MachineModel braid::getMachineModel(const Hardware &hardware) {
     return machine;
   machine.multiprocessors = static_cast<int32_t>(hardware.multiprocessors);
   machine.launchNs = hardware.launchNs;
+  static_cast<ContentionFigures &>(machine) = hardware.contention;
   // Converts bytes per second to bytes per ns.
   constexpr double nsPerSecond = 1e9;
-  machine.memoryBandwidth = hardware.memoryBandwidth / nsPerSecond;
+  // If ops queue for multiprocessors, the factors of interference include the
+  // contention for memory.
+  if (!machine.isQueued())
+    machine.memoryBandwidth = hardware.memoryBandwidth / nsPerSecond;
   machine.linkBandwidth = {hardware.intraNodeBandwidth / nsPerSecond,
                            hardware.interNodeBandwidth / nsPerSecond};
   return machine;

@@ -9,6 +9,7 @@
 #include "Cost/Hardware/MatrixTiles.h"
 #include "Roofline.h"
 #include "braid/Cost/IR/OpCostModel.h"
+#include "braid/Support/Units.h"
 
 #include <algorithm>
 #include <limits>
@@ -56,7 +57,7 @@ ResourceDemand OpCostModel::getComputeDemand(Operation *op) {
   demand.memoryBytes = static_cast<int64_t>(
       std::min<uint64_t>(work.getBytes(), std::numeric_limits<int64_t>::max()));
 
-  const Hardware &hardware = *options.hardware;
+  const Hardware &hardware = getHardwareOf(op);
   double arithmeticNs = estimateArithmeticNs(work, hardware);
   double memoryNs = estimateMemoryNs(work, hardware);
   if (arithmeticNs > 0.0) {
@@ -65,6 +66,17 @@ ResourceDemand OpCostModel::getComputeDemand(Operation *op) {
         static_cast<double>(cost->ns) / std::max(arithmeticNs, memoryNs);
     demand.arithmeticNs = std::min(cost->ns, roundToNs(arithmeticNs * scale));
     demand.tiles = countTiles(work, arithmeticNs, hardware);
+    // The kernels of cuBLASLt for Hopper are: each of their blocks takes tile
+    // after tile.
+    demand.isPersistent = demand.tiles > 0;
+    if (auto target = op->getAttrOfType<IntegerAttr>(
+            comm::CommDialect::kMultiprocessorsAttrName)) {
+      demand.blocks = static_cast<int32_t>(target.getInt());
+      // Tuned for a target it takes tiles whose waves suit that, and on fewer
+      // multiprocessors it loses their share, not a wave.
+      constexpr int64_t tilesPerTile = 4;
+      demand.tiles = multiplyNs(demand.tiles, tilesPerTile);
+    }
   } else if (static_cast<double>(cost->ns) > 2 * memoryNs) {
     // The operations are unknown, but the bytes do not explain the time, so the
     // op must compute.

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Cost/Profile/Calibration.h"
 #include "Cost/Profile/Profile.h"
 #include "Support/StrictJson.h"
 #include "braid/Cost/IR/OpCostModel.h"
@@ -105,7 +106,8 @@ static FailureOr<std::shared_ptr<const Profile>> loadProfile(Operation *op,
     return emitError(op->getLoc())
            << "cannot read the profile '" << path
            << "' of option 'profile': " << llvm::toString(file.takeError());
-  llvm::Expected<Profile> profile = readProfile((*file)->getBuffer());
+  llvm::Expected<Profile> profile =
+      readProfile((*file)->getBuffer(), ("from profile " + path).str());
   if (profile)
     return std::make_shared<const Profile>(std::move(*profile));
   llvm::handleAllErrors(profile.takeError(), [&](const JsonError &error) {
@@ -134,7 +136,30 @@ resolveProfile(Operation *op, const CostSettings &settings,
            << "the profile '" << settings.profile << "' was measured on '"
            << measured << "', expected the hardware that costs are asked for: '"
            << hardware.name << "'";
+  const std::shared_ptr<const Calibration> &calibration =
+      settings.measurements->getCalibration();
+  if (calibration && hardware.multiprocessors != calibration->multiprocessors)
+    return emitError(op->getLoc())
+           << "the profile '" << settings.profile << "' was measured on "
+           << calibration->multiprocessors
+           << " multiprocessors, expected those of hardware '" << hardware.name
+           << "': " << hardware.multiprocessors;
   return settings.measurements;
+}
+
+/// Puts what was measured of the hardware of `options` into them: that of its
+/// profile, or else of the one that is shipped.
+static void setCalibration(CostOptions &options) {
+  if (options.measurements)
+    options.calibration = options.measurements->getCalibration();
+  // Other figures than those of the table may be of another machine.
+  if (!options.calibration && !options.ownHardware)
+    options.calibration = getShippedCalibration(options.hardware->name);
+  if (!options.calibration)
+    return;
+  options.ownHardware = std::make_shared<const Hardware>(
+      options.calibration->apply(*options.hardware));
+  options.hardware = options.ownHardware.get();
 }
 
 using StringSetting = std::pair<StringRef, std::string CostSettings::*>;
@@ -265,6 +290,8 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
     options.sizes.dynamicSize = settings.dynamicSize;
   options.sizes.indexBytes = static_cast<int64_t>(
       DataLayout::closest(op).getTypeSize(IndexType::get(op->getContext())));
+  if (settings.profile == "none")
+    return options;
   if (!settings.profile.empty()) {
     FailureOr<std::shared_ptr<const Profile>> profile =
         resolveProfile(op, settings, *options.hardware);
@@ -272,5 +299,6 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
       return failure();
     options.measurements = *profile;
   }
+  setCalibration(options);
   return options;
 }

@@ -9,6 +9,8 @@
 #include "braid/Cost/IR/OpCostModel.h"
 
 #include "Analysis/TypeSize.h"
+#include "Cost/Profile/Calibration.h"
+#include "Cost/Profile/Profile.h"
 #include "ProfileSignature.h"
 #include "Roofline.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -19,6 +21,7 @@
 
 using namespace braid;
 using namespace mlir;
+using comm::Work;
 
 /// Creates the model of collectives of `options`, for links of `bandwidth`
 /// bytes per second.
@@ -36,7 +39,15 @@ OpCostModel::OpCostModel(CostOptions givenOptions)
       intraNodeModel(
           createModel(options, options.hardware->intraNodeBandwidth)),
       interNodeModel(
-          createModel(options, options.hardware->interNodeBandwidth)) {}
+          createModel(options, options.hardware->interNodeBandwidth)) {
+  rooflineName = "roofline";
+  defaultName = "default";
+  if (!options.calibration)
+    return;
+  measuredName = options.calibration->origin;
+  for (std::string *name : {&rooflineName, &defaultName})
+    *name += ", rates " + measuredName;
+}
 
 OpCostModel::~OpCostModel() = default;
 
@@ -78,6 +89,8 @@ StringRef OpCostModel::getSourceName(CostSource source) const {
     return "profile extrapolated";
   case CostSource::Profile:
     return "profile";
+  case CostSource::Measured:
+    return measuredName;
   case CostSource::Collective:
   case CostSource::StandIn:
     return getCollectiveSourceName(
@@ -89,13 +102,13 @@ StringRef OpCostModel::getSourceName(CostSource source) const {
   case CostSource::Interface:
     return "interface";
   case CostSource::Roofline:
-    return "roofline";
+    return rooflineName;
   case CostSource::Callee:
     return "callee";
   case CostSource::Regions:
     return "regions";
   case CostSource::Default:
-    return "default";
+    return defaultName;
   }
   llvm_unreachable("unknown source of a cost");
 }
@@ -138,6 +151,9 @@ CollectiveCall OpCostModel::describe(comm::CollectiveOpInterface op) {
   CollectiveCall call{op.getCollectiveKind(), group.size, 0, 0};
   call.numNodes = group.numNodes;
   call.numOperands = std::max<int64_t>(1, op->getNumResults());
+  comm::LaneSettings lane = comm::getLaneSettings(op, symbolTables);
+  call.maxCtas = lane.ctas;
+  call.usesCopyEngine = lane.transport == "copy";
   auto add = [&](uint64_t &sum, Type type) {
     if (type)
       sum = llvm::SaturatingAdd(sum, getTypeBytes(type, options.sizes));
@@ -162,6 +178,68 @@ CollectiveCall OpCostModel::describe(comm::CollectiveOpInterface op) {
 CollectiveTime OpCostModel::estimateCollective(comm::CollectiveOpInterface op) {
   CollectiveCall call = describe(op);
   return getCollectiveModel(call.numNodes).estimate(call);
+}
+
+const CollectiveCurve *OpCostModel::findCurve(comm::CollectiveOpInterface op) {
+  // Whoever asks for another model gets that.
+  if (!options.calibration || options.collectiveModel)
+    return nullptr;
+  CollectiveCall call = describe(op);
+  if (call.numNodes > 1)
+    return nullptr;
+  comm::LaneSettings lane = comm::getLaneSettings(op, symbolTables);
+  auto transport = lane.transport == "symmetric" ? LaneTransport::Symmetric
+                   : lane.transport == "copy"    ? LaneTransport::Copy
+                                                 : LaneTransport::Default;
+  const CollectiveCurve *curve =
+      options.calibration->findCurve(comm::stringifyCollectiveKind(call.kind),
+                                     call.groupSize, transport, lane.ctas);
+  // Much smaller than what was measured it says nothing.
+  constexpr double most = Profile::maxExtrapolation;
+  return curve && static_cast<double>(call.getWholeBytes()) * most >=
+                      curve->points.front().first
+             ? curve
+             : nullptr;
+}
+
+std::optional<double>
+OpCostModel::getMeasuredProductNs(Operation *op, const Work &work) const {
+  if (!options.calibration || work.products.size() != 1)
+    return std::nullopt;
+  const comm::MatrixProduct &product = work.products.front();
+  uint64_t depth =
+      product.operations /
+      std::max<uint64_t>(1, 2 * product.rows * product.columns * product.batch);
+  auto target = op->getAttrOfType<IntegerAttr>(
+      comm::CommDialect::kMultiprocessorsAttrName);
+  const ProductTime *time = product.batch != 1
+                                ? nullptr
+                                : options.calibration->findProduct(
+                                      static_cast<int64_t>(product.rows),
+                                      static_cast<int64_t>(product.columns),
+                                      static_cast<int64_t>(depth),
+                                      classifyElementType(product.elementType),
+                                      target ? target.getInt() : 0);
+  return time ? std::optional<double>(time->ns) : std::nullopt;
+}
+
+const Hardware &OpCostModel::getHardwareOf(Operation *op) {
+  const Hardware &all = *options.hardware;
+  auto target = op->getAttrOfType<IntegerAttr>(
+      comm::CommDialect::kMultiprocessorsAttrName);
+  if (!target || target.getInt() >= all.multiprocessors)
+    return all;
+  std::unique_ptr<Hardware> &limited = limitedHardware[target.getInt()];
+  if (!limited) {
+    limited = std::make_unique<Hardware>(all);
+    // cuBLASLt tuned for a target takes tiles whose waves suit it: on an H200,
+    // nine products on 108 to 128 of 132 took 132 / target times as long as on
+    // all, within 9 %, half of them within 3 %. So the waves stay.
+    for (double &peak : limited->peakOpsPerSecond)
+      peak *= static_cast<double>(target.getInt()) /
+              static_cast<double>(all.multiprocessors);
+  }
+  return *limited;
 }
 
 int64_t OpCostModel::getTripCount(Operation *op) const {
@@ -207,6 +285,10 @@ std::optional<Cost> OpCostModel::getOwnCost(Operation *op) {
       return Cost{*ns, CostSource::Profile};
 
   if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {
+    if (const CollectiveCurve *curve = findCurve(collective))
+      return Cost{roundToNs(curve->getNs(static_cast<double>(
+                      describe(collective).getWholeBytes()))),
+                  CostSource::Measured};
     CollectiveTime time = estimateCollective(collective);
     return Cost{roundToNs(time.ns),
                 time.exact ? CostSource::Collective : CostSource::StandIn};
@@ -219,8 +301,10 @@ std::optional<Cost> OpCostModel::getOwnCost(Operation *op) {
             costOp.getDurationNs(options.hardware->name))
       return Cost{*ns, CostSource::Interface};
     auto compute = dyn_cast<comm::ComputeOp>(op);
-    return Cost{roundToNs(estimateRooflineNs(costOp.getWork(options.sizes),
-                                             *options.hardware)),
+    Work work = costOp.getWork(options.sizes);
+    if (std::optional<double> ns = getMeasuredProductNs(op, work))
+      return Cost{roundToNs(*ns), CostSource::Measured};
+    return Cost{roundToNs(estimateRooflineNs(work, getHardwareOf(op))),
                 compute && compute.isOpaque() ? CostSource::Default
                                               : CostSource::Roofline};
   }

@@ -21,11 +21,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace braid {
+
+struct Calibration;
 
 /// A signature: a computation and its sizes. There are two forms:
 ///
@@ -102,6 +105,14 @@ public:
   /// Sets the time of `signature`.
   void setSignature(const ParsedSignature &signature, double ns);
 
+  /// What was measured of the machine; null if the profile does not say.
+  const std::shared_ptr<const Calibration> &getCalibration() const {
+    return calibration;
+  }
+  void setCalibration(std::shared_ptr<const Calibration> value) {
+    calibration = std::move(value);
+  }
+
   void setHardware(llvm::StringRef name) { hardware = name.str(); }
 
 private:
@@ -112,11 +123,14 @@ private:
   llvm::StringMap<double> labels;
   llvm::StringMap<Family> families;
   llvm::StringSet<> ops;
+  std::shared_ptr<const Calibration> calibration;
 };
 
-/// Reads a profile. Fails with a `JsonError` that gives the position in `text`,
-/// the found and the expected value.
-llvm::Expected<Profile> readProfile(llvm::StringRef text);
+/// Reads a profile. Reports show `origin` for figures of the machine. Fails
+/// with a `JsonError` that gives the position in `text`, the found and the
+/// expected value.
+llvm::Expected<Profile> readProfile(llvm::StringRef text,
+                                    llvm::StringRef origin = "from a profile");
 
 } // namespace braid
 

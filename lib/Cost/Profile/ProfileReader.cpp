@@ -8,7 +8,8 @@
 
 #include "Profile.h"
 
-#include "Support/StrictJson.h"
+#include "Calibration.h"
+#include "Support/JsonObjectReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -20,8 +21,9 @@ using llvm::Expected;
 using llvm::StringRef;
 namespace json = llvm::json;
 
-/// The supported version of the format.
-static constexpr int64_t formatVersion = 1;
+/// The supported versions of the format. The second one may describe the
+/// machine.
+static constexpr int64_t entriesVersion = 1, machineVersion = 2;
 
 /// The median: the middle value, or the mean of the two middle values.
 static double getMedian(std::vector<double> values) {
@@ -36,12 +38,15 @@ namespace {
 /// Reads a profile from a text.
 class Reader {
 public:
-  explicit Reader(const StrictJson &file) : file(file) {}
+  Reader(const StrictJson &file, StringRef origin)
+      : file(file), origin(origin) {}
 
   Expected<Profile> read();
 
 private:
   Error readHeader(const json::Object &root);
+  /// What version 2 has beside the entries.
+  Error readMachine(const json::Object &root);
   Error readEntry(const json::Value &value, size_t index);
   /// The times in `ns` of entry number `index`.
   Expected<std::vector<double>> readTimes(const json::Object &entry,
@@ -51,6 +56,8 @@ private:
                     llvm::ArrayRef<StringRef> known);
 
   const StrictJson &file;
+  StringRef origin;
+  bool mayLackEntries = false;
   Profile profile;
   /// All measurements of each signature, from all entries, by family and sizes.
   std::map<std::pair<std::string, std::vector<int64_t>>,
@@ -78,15 +85,21 @@ Error Reader::checkFields(const json::Object &object, JsonPath path,
 }
 
 Error Reader::readHeader(const json::Object &root) {
-  if (Error error = checkFields(root, {}, {"version", "hardware", "entries"}))
-    return error;
   const json::Value *version = root.get("version");
   if (!version)
-    return file.makeError({}, "no field \"version\", expected version 1");
-  if (version->getAsInteger() != formatVersion)
+    return file.makeError({}, "no field \"version\", expected version 1 or 2");
+  bool hasMachine = version->getAsInteger() == machineVersion;
+  if (!hasMachine && version->getAsInteger() != entriesVersion)
     return file.makeError({"version"}, "found version " +
                                            describeJson(*version) +
-                                           ", expected 1");
+                                           ", expected 1 or 2");
+  if (hasMachine) {
+    if (Error error = readMachine(root))
+      return error;
+  } else if (Error error =
+                 checkFields(root, {}, {"version", "hardware", "entries"})) {
+    return error;
+  }
   if (const json::Value *hardware = root.get("hardware")) {
     std::optional<StringRef> name = hardware->getAsString();
     if (!name || name->empty())
@@ -95,6 +108,28 @@ Error Reader::readHeader(const json::Object &root) {
                                               "expected the name of a machine");
     profile.setHardware(*name);
   }
+  return Error::success();
+}
+
+Error Reader::readMachine(const json::Object &root) {
+  mayLackEntries = true;
+  JsonObjectReader reader(file, root, {});
+  for (StringRef name : {"version", "entries"})
+    if (Expected<const json::Value *> field =
+            reader.find(name, "a value", /*isOptional=*/true);
+        !field)
+      return field.takeError();
+  std::string hardware;
+  if (Error error =
+          reader.readString("hardware", hardware, /*isOptional=*/false))
+    return error;
+  auto calibration = std::make_shared<Calibration>();
+  if (Error error = readCalibration(reader, *calibration))
+    return error;
+  if (Error error = reader.finish())
+    return error;
+  calibration->origin = origin.str();
+  profile.setCalibration(std::move(calibration));
   return Error::success();
 }
 
@@ -198,6 +233,8 @@ Expected<Profile> Reader::read() {
   if (Error error = readHeader(*root))
     return error;
   const json::Value *field = root->get("entries");
+  if (!field && mayLackEntries)
+    return std::move(profile);
   if (!field)
     return file.makeError({}, "no field \"entries\", expected a list");
   const json::Array *entries = field->getAsArray();
@@ -213,9 +250,9 @@ Expected<Profile> Reader::read() {
   return std::move(profile);
 }
 
-Expected<Profile> braid::readProfile(StringRef text) {
+Expected<Profile> braid::readProfile(StringRef text, StringRef origin) {
   Expected<StrictJson> file = StrictJson::parse(text);
   if (!file)
     return file.takeError();
-  return Reader(*file).read();
+  return Reader(*file, origin).read();
 }

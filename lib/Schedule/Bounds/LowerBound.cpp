@@ -37,8 +37,6 @@ StringRef braid::stringifyLowerBoundKind(LowerBoundKind kind) {
     return "memory bandwidth";
   case LowerBoundKind::Path:
     return "path with the work before and after it";
-  case LowerBoundKind::FilledPath:
-    return "path whose gaps whole ops fill";
   case LowerBoundKind::StreamHeadTail:
     return "compute stream with head and tail";
   case LowerBoundKind::LaneHeadTail:
@@ -150,7 +148,7 @@ struct BoundBudget {
   size_t phaseVisits = 0;
   size_t chainPoints = 0;
 
-  BoundBudget operator/(size_t parts) const {
+  constexpr BoundBudget operator/(size_t parts) const {
     return {successionVisits / parts, availabilitySteps / parts,
             phaseVisits / parts, chainPoints / parts};
   }
@@ -175,6 +173,12 @@ public:
 private:
   void findPathBounds();
   void findResourceBounds();
+  /// From the jobs of the stream, of each lane, of each link and of the memory.
+  void findHeadTailBounds(std::vector<Job> stream,
+                          std::vector<std::vector<Job>> lanes,
+                          std::vector<std::vector<Job>> onLink,
+                          std::vector<Job> onMemory);
+  int64_t roundDown(int64_t ns) const;
 
   const SchedulingProblem &problem;
   LowerBoundParts parts;
@@ -209,21 +213,12 @@ void LowerBoundFinder::GraphBounds::findPathBounds() {
     if (!before.isOpen[vertex])
       raise(basicBounds, LowerBoundKind::CriticalPath,
             addNs(path, before.work[vertex]));
+}
 
-  if (!parts.filledPath)
-    return;
-  for (int64_t limit : before.getLaneWorks(12)) {
-    int64_t sum = 0, longest = 0;
-    for (auto [vertex, path] :
-         llvm::enumerate(before.getTruncatedPaths(limit))) {
-      int64_t work = before.work[vertex];
-      if (before.resource[vertex] == PrecedenceDag::onStream)
-        sum = addNs(sum, std::max<int64_t>(work - limit, 0));
-      if (!before.isOpen[vertex])
-        longest = std::max(longest, addNs(path, std::min(work, limit)));
-    }
-    raise(basicBounds, LowerBoundKind::FilledPath, addNs(sum, longest));
-  }
+/// Shares are rounded, and the simulator lets an op end up to 1/1024 ns before
+/// its work is done.
+int64_t LowerBoundFinder::GraphBounds::roundDown(int64_t ns) const {
+  return std::max<int64_t>(ns - problem.graph.size() / 512 - 1, 0);
 }
 
 void LowerBoundFinder::GraphBounds::findResourceBounds() {
@@ -279,11 +274,6 @@ void LowerBoundFinder::GraphBounds::findResourceBounds() {
       share(rate / machine.linkBandwidth[link], linkNs[link], onLink[link]);
   }
 
-  // Shares are rounded, and the simulator lets an op end up to 1/1024 ns before
-  // its work is done.
-  auto roundDown = [&](int64_t ns) {
-    return std::max<int64_t>(ns - graph.size() / 512 - 1, 0);
-  };
   for (auto [lane, work] : llvm::enumerate(laneNs)) {
     if (work > basicBounds.get(LowerBoundKind::Lane))
       basicBounds.lane = lane;
@@ -296,8 +286,14 @@ void LowerBoundFinder::GraphBounds::findResourceBounds() {
   }
   raise(basicBounds, LowerBoundKind::Memory, roundDown(memoryNs));
 
-  if (!parts.headTail)
-    return;
+  if (parts.headTail)
+    findHeadTailBounds(std::move(stream), std::move(lanes), std::move(onLink),
+                       std::move(onMemory));
+}
+
+void LowerBoundFinder::GraphBounds::findHeadTailBounds(
+    std::vector<Job> stream, std::vector<std::vector<Job>> lanes,
+    std::vector<std::vector<Job>> onLink, std::vector<Job> onMemory) {
   auto getMakespan = [](std::vector<Job> &jobs) {
     llvm::erase_if(jobs, [](const Job &job) { return job.tail < 0; });
     return getPreemptiveMakespan(std::move(jobs));
@@ -351,7 +347,8 @@ LowerBounds LowerBoundFinder::GraphBounds::find(int64_t knownNs,
 }
 
 /// What no order can go below if ops slow each other down.
-int64_t LowerBoundFinder::findContentionBound(int64_t knownNs) const {
+int64_t LowerBoundFinder::findContentionBound(int64_t knownNs,
+                                              LowerBoundEffort effort) const {
   // The price that is the best for the work of the stream may not be the best
   // where more than that counts.
   constexpr double all[] = {0.5, 0.625, 0.75, 0.875, 1, 1.125, 1.25};
@@ -361,31 +358,35 @@ int64_t LowerBoundFinder::findContentionBound(int64_t knownNs) const {
   std::vector<PricedProblem> priced = getPricedProblems(problem, factors);
   if (priced.empty())
     return 0;
-  auto getBound = [&](size_t index) {
+  auto getBound = [&](size_t index, BoundBudget budget) {
     const PricedProblem &candidate = priced[index];
-    LowerBounds inner =
-        GraphBounds(candidate.problem, parts)
-            .find(candidate.getBoundOfProblem(knownNs), fullBudget / 2);
+    LowerBounds inner = GraphBounds(candidate.problem, parts)
+                            .find(candidate.getBoundOfProblem(knownNs), budget);
     return std::min(candidate.getBound(inner.best()), knownNs);
   };
-  // The best bound is about concave in the price: less as long as that makes it
-  // better, or else more.
-  size_t first = llvm::find(factors, 1) - factors.begin();
-  int64_t best = getBound(first);
+  // The bound is about concave in the price: hill climbing finds the best
+  // factor, first downwards and then, if that gains nothing, upwards.
+  constexpr BoundBudget budget = fullBudget / 2, smallBudget = fullBudget / 16;
+  bool isFull = effort == LowerBoundEffort::Full;
+  BoundBudget climbBudget = isFull ? budget : smallBudget;
+  size_t first = llvm::find(factors, 1) - factors.begin(), chosen = first;
+  int64_t best = getBound(first, climbBudget);
   for (bool isLess : {true, false}) {
-    int64_t before = best;
     for (size_t index = first; best < knownNs;) {
       if (index == (isLess ? 0 : factors.size() - 1))
         break;
       isLess ? --index : ++index;
-      int64_t bound = getBound(index);
+      int64_t bound = getBound(index, climbBudget);
       if (bound <= best)
         break;
       best = bound;
+      chosen = index;
     }
-    if (best > before)
+    if (chosen != first)
       break;
   }
+  if (!isFull && best < knownNs)
+    best = std::max(best, getBound(chosen, budget));
   return best;
 }
 
@@ -406,7 +407,7 @@ LowerBounds LowerBoundFinder::find(int64_t knownNs, LowerBoundEffort effort) {
   LowerBounds bounds = *quickBounds;
   if (!isQuick && parts.prices && bounds.best() < knownNs)
     bounds.ns[size_t(LowerBoundKind::Contention)] =
-        findContentionBound(knownNs);
+        findContentionBound(knownNs, effort);
   return bounds;
 }
 

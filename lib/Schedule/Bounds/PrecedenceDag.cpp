@@ -219,60 +219,66 @@ std::vector<int64_t> PrecedenceDag::getHeads(size_t maxRefined) const {
   return heads;
 }
 
-PrecedenceDag braid::buildPrecedenceDag(const SchedulingProblem &problem) {
-  const ScheduleGraph &graph = problem.graph;
-  PrecedenceDag dag;
+static bool isStart(const SchedulingProblem &problem, unsigned node) {
+  return problem.graph[node].kind == NodeKind::Start;
+}
+
+static void addVertices(const SchedulingProblem &problem, PrecedenceDag &dag) {
   auto addVertex = [&](int64_t work, int32_t resource) {
     dag.work.push_back(work);
     dag.resource.push_back(resource);
     return unsigned(dag.work.size()) - 1;
   };
-  auto least = problem.leastNs.begin();
-  for (unsigned node = 0; node != graph.size(); ++node) {
-    const ScheduleNode &info = graph[node];
-    int64_t work = info.cost;
-    while (least != problem.leastNs.end() && least->first < node)
-      ++least;
-    bool isBody = least != problem.leastNs.end() && least->first == node;
-    if (isBody)
-      work = std::min(work, least->second);
-    if (info.kind == NodeKind::Start) {
+  for (unsigned node = 0; node != problem.graph.size(); ++node) {
+    const ScheduleNode &info = problem.graph[node];
+    std::optional<int64_t> leastNs = problem.getLeastNs(node);
+    int64_t work = std::min(info.cost, leastNs.value_or(info.cost));
+    if (isStart(problem, node)) {
       addVertex(0, PrecedenceDag::onNothing);
       dag.vertexOfNode.push_back(addVertex(work, info.lane));
       continue;
     }
-    if (info.cost > 0 && !isBody)
-      work = addNs(work, problem.machine.launchNs);
+    work = addNs(work,
+                 problem.machine.getLaunchGap(info.cost, leastNs.has_value()));
     dag.vertexOfNode.push_back(addVertex(work, PrecedenceDag::onStream));
   }
+}
 
-  auto isStart = [&](unsigned node) {
-    return graph[node].kind == NodeKind::Start;
-  };
-  auto getIssue = [&](unsigned node) {
-    return dag.vertexOfNode[node] - (isStart(node) ? 1 : 0);
-  };
-  auto getOperation = [&](unsigned node) { return dag.vertexOfNode[node]; };
+namespace {
+/// From lower to higher vertices.
+using Edges = std::vector<std::pair<unsigned, unsigned>>;
+} // namespace
 
-  std::vector<std::pair<unsigned, unsigned>> edges;
-  edges.reserve(graph.numEdges() + problem.awaits.size() +
-                3 * graph.starts().size());
+/// The vertex of the issue of a start, and that of any other node.
+static unsigned getIssue(const SchedulingProblem &problem,
+                         const PrecedenceDag &dag, unsigned node) {
+  return dag.vertexOfNode[node] - (isStart(problem, node) ? 1 : 0);
+}
+
+static void addDependences(const SchedulingProblem &problem,
+                           const PrecedenceDag &dag, Edges &edges) {
   auto await = problem.awaits.begin();
-  for (unsigned node = 0; node != graph.size(); ++node) {
-    for (unsigned predecessor : graph.predecessors(node)) {
+  for (unsigned node = 0; node != problem.graph.size(); ++node) {
+    unsigned issue = getIssue(problem, dag, node);
+    for (unsigned predecessor : problem.graph.predecessors(node)) {
       // Both are sorted, and what is awaited is an edge.
       if (await != problem.awaits.end() &&
           *await == std::pair(node, predecessor)) {
-        edges.emplace_back(getOperation(predecessor), getIssue(node));
+        edges.emplace_back(dag.vertexOfNode[predecessor], issue);
         ++await;
       } else {
-        edges.emplace_back(getIssue(predecessor), getIssue(node));
+        edges.emplace_back(getIssue(problem, dag, predecessor), issue);
       }
     }
-    if (isStart(node))
-      edges.emplace_back(getIssue(node), getOperation(node));
+    if (isStart(problem, node))
+      edges.emplace_back(issue, dag.vertexOfNode[node]);
   }
+}
 
+/// Adds the chains of operations on lanes.
+static void addLaneChains(const SchedulingProblem &problem,
+                          const PrecedenceDag &dag, Edges &edges) {
+  const ScheduleGraph &graph = problem.graph;
   // By node and lane: one more than the last start of the lane that has to be
   // issued before the node. Lanes beyond these few have no chains.
   constexpr unsigned maxLanes = 16;
@@ -290,33 +296,45 @@ PrecedenceDag braid::buildPrecedenceDag(const SchedulingProblem &problem) {
       const unsigned *theirs = last.data() + size_t(predecessor) * numLanes;
       for (unsigned lane = 0; lane != numLanes; ++lane)
         mine[lane] = std::max(mine[lane], theirs[lane]);
-      if (isStart(predecessor) && unsigned(graph[predecessor].lane) < numLanes)
+      if (isStart(problem, predecessor) &&
+          unsigned(graph[predecessor].lane) < numLanes)
         mine[graph[predecessor].lane] =
             std::max(mine[graph[predecessor].lane], predecessor + 1);
     };
     for (unsigned predecessor : graph.predecessors(node))
       follow(predecessor);
-    if (!isStart(node))
+    if (!isStart(problem, node))
       continue;
     unsigned lane = graph[node].lane;
     unsigned before = lane < numLanes ? mine[lane] : 0;
     if (problem.keepOrderOfStarts) {
       if (lastStart != ~0u)
-        edges.emplace_back(getIssue(lastStart), getIssue(node));
+        edges.emplace_back(getIssue(problem, dag, lastStart),
+                           getIssue(problem, dag, node));
       lastStart = node;
       if (lane >= lastOfLane.size())
         lastOfLane.resize(lane + 1, 0);
       before = std::exchange(lastOfLane[lane], node + 1);
     }
     if (before != 0)
-      edges.emplace_back(getOperation(before - 1), getOperation(node));
+      edges.emplace_back(dag.vertexOfNode[before - 1], dag.vertexOfNode[node]);
   }
+}
 
+PrecedenceDag braid::buildPrecedenceDag(const SchedulingProblem &problem) {
+  const ScheduleGraph &graph = problem.graph;
+  PrecedenceDag dag;
+  addVertices(problem, dag);
+  Edges edges;
+  edges.reserve(graph.numEdges() + problem.awaits.size() +
+                3 * graph.starts().size());
+  addDependences(problem, dag, edges);
+  addLaneChains(problem, dag, edges);
   // An operation that the next iteration awaits may outlast this one.
   dag.isOpen.assign(dag.size(), false);
   if (!problem.carriedAwaits.empty())
     for (unsigned start : graph.starts())
-      dag.isOpen[getOperation(start)] = true;
+      dag.isOpen[dag.vertexOfNode[start]] = true;
   dag.setEdges(edges);
   return dag;
 }

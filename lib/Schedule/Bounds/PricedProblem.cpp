@@ -42,6 +42,10 @@ struct Kind {
   int64_t multiprocessors = 0;
   double memoryDemand = 0;
   double leastLinkDemand = 0, mostLinkDemand = 0;
+  /// The demands that interfere differently with compute, one of each engine.
+  SmallVector<const ResourceDemand *, 2> engines;
+  /// False if nothing is known of one of them.
+  bool isKnown = true;
   int64_t workNs = 0;
   /// What a ns beside the op that it slows down most costs.
   double mostPrice = 0;
@@ -69,8 +73,14 @@ private:
   using Prices = SmallVector<double, 8>;
 
   void findKinds();
+  void findKindsOf(unsigned lane, ArrayRef<unsigned> starts, unsigned maxKinds);
   void findSets();
   void findRates();
+  /// What compute of `costNs` and the operations of `set` do to each other at
+  /// least.
+  Interference getLeastInterference(int64_t costNs,
+                                    const ResourceDemand &demand,
+                                    const KindSet &set) const;
   /// Of a body that may be faster, nothing but its least time is known.
   bool isKnown(unsigned node) const {
     return costs[node] == problem.graph[node].cost;
@@ -107,6 +117,9 @@ private:
   /// By op and set: 1 / q above, and how much slower memory makes operations
   /// that use it, divided by q.
   std::vector<double> slowdown, progress;
+  /// By op and set: the highest rate of operations beside the op, but for
+  /// memory, times the op's slowdown.
+  std::vector<double> progressBeside;
   std::vector<unsigned> sample;
   /// How many nodes each of the sample stands for.
   double weight = 1;
@@ -131,6 +144,15 @@ Pricing::Pricing(const SchedulingProblem &problem)
   findSets();
   findRates();
   findSample();
+}
+
+/// True if operations that ask for `a` and `b` interfere alike with compute.
+static bool isOfSameEngine(const ResourceDemand &a, const ResourceDemand &b) {
+  auto getEngine = [](const ResourceDemand &demand) {
+    return std::pair(demand.multiprocessors > 0,
+                     demand.memoryBytes > 0 || demand.linkBytes > 0);
+  };
+  return getEngine(a) == getEngine(b);
 }
 
 void Pricing::findKinds() {
@@ -171,48 +193,58 @@ void Pricing::findKinds() {
   unsigned maxKinds = lanes.empty() ? 0 : maxKindsOf[lanes.size() - 1];
 
   kindOf.assign(graph.size(), none);
-  for (unsigned lane : lanes) {
-    // From the least demanding to the most.
-    std::vector<std::pair<Kind, unsigned>> entries;
-    for (unsigned start : startsOf[lane]) {
-      if (costs[start] == 0)
-        continue;
-      Kind kind;
-      kind.lane = lane;
-      if (isKnown(start)) {
-        const ResourceDemand &demand = problem.demands[start];
-        kind.multiprocessors = std::max(demand.multiprocessors, 0);
-        kind.memoryDemand = getMemoryDemand(costs[start], demand, machine);
-        kind.leastLinkDemand = getLinkDemand(costs[start], demand, machine,
-                                             getLink(machine, lane));
-      }
-      kind.mostLinkDemand = kind.leastLinkDemand;
-      entries.emplace_back(kind, start);
-    }
-    llvm::sort(entries, [](const auto &a, const auto &b) {
-      return std::tuple(a.first.multiprocessors, a.first.memoryDemand,
-                        a.second) < std::tuple(b.first.multiprocessors,
-                                               b.first.memoryDemand, b.second);
-    });
-    // A kind begins where more is asked for than at its beginning.
-    unsigned firstKind = kinds.size();
-    for (auto &[entry, start] : entries) {
-      bool isNew = kinds.size() == firstKind;
-      if (!isNew && kinds.size() - firstKind < maxKinds) {
-        const Kind &last = kinds.back();
-        isNew = entry.multiprocessors != last.multiprocessors ||
-                entry.memoryDemand > 1.1 * last.memoryDemand;
-      }
-      if (isNew)
-        kinds.push_back(entry);
-      Kind &kind = kinds.back();
-      kind.memoryDemand = std::min(kind.memoryDemand, entry.memoryDemand);
+  for (unsigned lane : lanes)
+    findKindsOf(lane, startsOf[lane], maxKinds);
+}
+
+void Pricing::findKindsOf(unsigned lane, ArrayRef<unsigned> starts,
+                          unsigned maxKinds) {
+  // From the least demanding to the most.
+  std::vector<std::pair<Kind, unsigned>> entries;
+  for (unsigned start : starts) {
+    if (costs[start] == 0)
+      continue;
+    Kind kind;
+    kind.lane = lane;
+    if (isKnown(start)) {
+      const ResourceDemand &demand = problem.demands[start];
+      kind.multiprocessors = std::max(demand.multiprocessors, 0);
+      kind.memoryDemand = getMemoryDemand(costs[start], demand, machine);
       kind.leastLinkDemand =
-          std::min(kind.leastLinkDemand, entry.leastLinkDemand);
-      kind.mostLinkDemand = std::max(kind.mostLinkDemand, entry.mostLinkDemand);
-      kind.workNs += costs[start];
-      kindOf[start] = kinds.size() - 1;
+          getLinkDemand(costs[start], demand, machine, getLink(machine, lane));
+      kind.engines.push_back(&demand);
     }
+    kind.mostLinkDemand = kind.leastLinkDemand;
+    entries.emplace_back(kind, start);
+  }
+  llvm::sort(entries, [](const auto &a, const auto &b) {
+    return std::tuple(a.first.multiprocessors, a.first.memoryDemand, a.second) <
+           std::tuple(b.first.multiprocessors, b.first.memoryDemand, b.second);
+  });
+  // A kind begins where more is asked for than at its beginning.
+  unsigned firstKind = kinds.size();
+  for (auto &[entry, start] : entries) {
+    bool isNew = kinds.size() == firstKind;
+    if (!isNew && kinds.size() - firstKind < maxKinds) {
+      const Kind &last = kinds.back();
+      isNew = entry.multiprocessors != last.multiprocessors ||
+              entry.memoryDemand > 1.1 * last.memoryDemand;
+    }
+    if (isNew)
+      kinds.push_back(entry);
+    Kind &kind = kinds.back();
+    kind.memoryDemand = std::min(kind.memoryDemand, entry.memoryDemand);
+    kind.leastLinkDemand =
+        std::min(kind.leastLinkDemand, entry.leastLinkDemand);
+    kind.mostLinkDemand = std::max(kind.mostLinkDemand, entry.mostLinkDemand);
+    for (const ResourceDemand *demand : entry.engines)
+      if (llvm::none_of(kind.engines, [&](const ResourceDemand *other) {
+            return isOfSameEngine(*demand, *other);
+          }))
+        kind.engines.push_back(demand);
+    kind.isKnown &= !entry.engines.empty();
+    kind.workNs += costs[start];
+    kindOf[start] = kinds.size() - 1;
   }
 }
 
@@ -272,6 +304,28 @@ void Pricing::findSets() {
   }
 }
 
+Interference Pricing::getLeastInterference(int64_t costNs,
+                                           const ResourceDemand &demand,
+                                           const KindSet &set) const {
+  Interference least;
+  for (auto [index, kindIndex] : llvm::enumerate(set.kinds)) {
+    const Kind &kind = kinds[kindIndex];
+    Interference ofKind;
+    for (auto [engine, onLane] : llvm::enumerate(kind.engines)) {
+      Interference both = getInterference(costNs, demand, *onLane, machine);
+      if (engine == 0 && kind.isKnown)
+        ofKind = both;
+      ofKind.compute = std::min(ofKind.compute, both.compute);
+      ofKind.communication = std::min(ofKind.communication, both.communication);
+    }
+    least.compute = std::max(least.compute, ofKind.compute);
+    least.communication =
+        index == 0 ? ofKind.communication
+                   : std::min(least.communication, ofKind.communication);
+  }
+  return least;
+}
+
 void Pricing::findRates() {
   const ScheduleGraph &graph = problem.graph;
   rateIndex.assign(graph.size(), none);
@@ -293,14 +347,18 @@ void Pricing::findRates() {
         rate *= machine.memoryBandwidth / both;
       // What memory that the op takes leaves of the rates above.
       double part = 1;
-      double least = leastMemory + set.memoryDemand;
-      if (memory > 0 && least > machine.memoryBandwidth)
-        part = std::max(machine.memoryBandwidth, set.memoryDemand) / least;
+      double asked = leastMemory + set.memoryDemand;
+      if (memory > 0 && asked > machine.memoryBandwidth)
+        part = std::max(machine.memoryBandwidth, set.memoryDemand) / asked;
+      Interference least = getLeastInterference(costs[node], demand, set);
+      rate /= least.compute;
       slowdown.push_back(1 / rate);
-      progress.push_back(part / rate);
+      progressBeside.push_back(1 / (rate * least.communication));
+      progress.push_back(part / (rate * least.communication));
       if (set.kinds.size() == 1) {
         Kind &kind = kinds[set.kinds.front()];
-        double ofKind = kind.memoryDemand > 0 ? part : 1;
+        double ofKind =
+            (kind.memoryDemand > 0 ? part : 1) / least.communication;
         kind.mostPrice = std::max(kind.mostPrice, (1 - rate) / ofKind);
       }
     }
@@ -357,8 +415,8 @@ double Pricing::getStretchOfOp(const Prices &prices, unsigned node) const {
       continue;
     }
     size_t entry = rateIndex[node] + index;
-    least = std::min(least,
-                     slowdown[entry] * (1 - sum) - progress[entry] * ofMemory);
+    least = std::min(least, slowdown[entry] - progressBeside[entry] * sum -
+                                progress[entry] * ofMemory);
   }
   return std::max(least, 0.0);
 }

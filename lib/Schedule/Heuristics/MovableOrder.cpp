@@ -49,6 +49,25 @@ MovableOrder::MovableOrder(const SchedulingProblem &problem,
   if (numNodes != 0)
     first = order.front();
 
+  findBuffers(position);
+  bytesBefore.resize(numNodes);
+  int64_t live = std::min(problem.liveBytes, getLargestBytes(problem));
+  for (unsigned node : order) {
+    bytesBefore[node] = live;
+    live += delta(node);
+  }
+  endBytes = live;
+
+  memberOf.assign(numNodes, 0);
+  neededBy.assign(numNodes, 0);
+  dependentOn.assign(numNodes, 0);
+  usedBy.assign(problem.buffers.size(), 0);
+  if (problem.maxInFlight != 0)
+    countInFlight(order);
+}
+
+void MovableOrder::findBuffers(ArrayRef<unsigned> position) {
+  unsigned numNodes = graph.size();
   // Which node uses which buffer, by a counting sort; once, however often a
   // buffer names it.
   buffersBegin.assign(numNodes + 1, 0);
@@ -81,24 +100,11 @@ MovableOrder::MovableOrder(const SchedulingProblem &problem,
   }
   for (auto [node, bytes] : problem.transientBytes)
     transient[node] += std::min(bytes, largest);
+}
 
-  bytesBefore.resize(numNodes);
-  int64_t live = std::min(problem.liveBytes, largest);
-  for (unsigned node : order) {
-    bytesBefore[node] = live;
-    live += delta(node);
-  }
-  endBytes = live;
-
-  memberOf.assign(numNodes, 0);
-  neededBy.assign(numNodes, 0);
-  dependentOn.assign(numNodes, 0);
-  usedBy.assign(problem.buffers.size(), 0);
-
-  if (problem.maxInFlight == 0)
-    return;
-  inFlight.assign(numNodes, 0);
-  std::vector<bool> awaited(numNodes, false);
+void MovableOrder::countInFlight(ArrayRef<unsigned> order) {
+  inFlight.assign(graph.size(), 0);
+  std::vector<bool> awaited(graph.size(), false);
   SmallVector<unsigned> current;
   for (unsigned node : order) {
     for (unsigned start : problem.getAwaitedStarts(node)) {

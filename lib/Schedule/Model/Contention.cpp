@@ -9,6 +9,7 @@
 #include "Contention.h"
 
 #include "braid/Support/Units.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -29,10 +30,29 @@ double braid::getArithmeticStretch(const ResourceDemand &demand,
 
 double braid::getComputeRate(int64_t costNs, const ResourceDemand &demand,
                              const MachineModel &machine, int64_t held) {
+  if (isPersistentOn(demand, machine))
+    return 1;
   // No more than the cost: the rest of the cost does not stretch.
   double arithmetic = double(std::min(demand.arithmeticNs, costNs)) *
                       getArithmeticStretch(demand, machine, held);
   return arithmetic > double(costNs) ? double(costNs) / arithmetic : 1;
+}
+
+Interference braid::getInterference(int64_t costNs,
+                                    const ResourceDemand &compute,
+                                    const ResourceDemand &onLane,
+                                    const MachineModel &machine) {
+  bool computes = compute.arithmeticNs > 0 || compute.memoryBytes > 0;
+  bool isOnEngine = onLane.multiprocessors > 0;
+  bool moves = isOnEngine || onLane.memoryBytes > 0 || onLane.linkBytes > 0;
+  if (!machine.isQueued() || !computes || !moves)
+    return {};
+  // An op whose arithmetic takes less than half of its time waits for memory.
+  auto computeClass = compute.arithmeticNs >= costNs - compute.arithmeticNs
+                          ? ComputeClass::Product
+                          : ComputeClass::Elementwise;
+  auto engine = isOnEngine ? LaneEngine::Kernel : LaneEngine::CopyEngine;
+  return machine.interference[size_t(computeClass)][size_t(engine)];
 }
 
 double braid::getMemoryDemand(int64_t costNs, const ResourceDemand &demand,
@@ -56,6 +76,25 @@ bool braid::isShared(const ResourceDemand &demand,
   return (machine.multiprocessors > 0 && demand.multiprocessors > 0) ||
          (machine.memoryBandwidth > 0 && demand.memoryBytes > 0) ||
          demand.linkBytes > 0;
+}
+
+/// Slows down the op on the stream and the operations beside it.
+static void interfere(llvm::MutableArrayRef<RunningOp> running,
+                      const MachineModel &machine) {
+  auto *compute =
+      llvm::find_if(running, [](const RunningOp &op) { return op.lane < 0; });
+  if (compute == running.end())
+    return;
+  double slowdown = 1;
+  for (RunningOp &op : running) {
+    if (op.lane < 0)
+      continue;
+    Interference both =
+        getInterference(compute->costNs, *compute->demand, *op.demand, machine);
+    slowdown = std::max(slowdown, both.compute);
+    op.rate /= both.communication;
+  }
+  compute->rate /= slowdown;
 }
 
 void braid::shareMachine(llvm::MutableArrayRef<RunningOp> running,
@@ -84,9 +123,10 @@ void braid::shareMachine(llvm::MutableArrayRef<RunningOp> running,
     }
     memoryDemand += getMemoryDemand(op.costNs, *op.demand, machine) * op.rate;
   }
-  if (memoryDemand <= machine.memoryBandwidth)
-    return;
-  for (RunningOp &op : running)
-    if (op.demand->memoryBytes > 0)
-      op.rate *= machine.memoryBandwidth / memoryDemand;
+  if (memoryDemand > machine.memoryBandwidth)
+    for (RunningOp &op : running)
+      if (op.demand->memoryBytes > 0)
+        op.rate *= machine.memoryBandwidth / memoryDemand;
+  if (machine.isQueued())
+    interfere(running, machine);
 }

@@ -43,9 +43,17 @@ double getArithmeticStretch(const ResourceDemand &demand,
 
 /// The rate of a compute op of `costNs` > 0 beside operations that hold `held`
 /// multiprocessors, before it has to share memory: costNs / max(costNs,
-/// arithmetic * stretch), as a roofline says.
+/// arithmetic * stretch), as a roofline says. A persistent kernel on a machine
+/// whose multiprocessors are queued for keeps those that it has.
 double getComputeRate(int64_t costNs, const ResourceDemand &demand,
                       const MachineModel &machine, int64_t held);
+
+/// How many times as long a compute op of `costNs` and an operation on a lane
+/// take beside each other on a machine whose multiprocessors are queued for;
+/// no effect on other machines, or where one of them asks for nothing.
+Interference getInterference(int64_t costNs, const ResourceDemand &compute,
+                             const ResourceDemand &onLane,
+                             const MachineModel &machine);
 
 /// Bytes per ns of device memory that an op of `costNs` > 0 moves at full rate,
 /// at most all that there are; 0 if nobody has to share memory.
@@ -63,6 +71,13 @@ inline int32_t getLink(const MachineModel &machine, int64_t lane) {
              : -1;
 }
 
+/// True if compute with `demand` keeps the multiprocessors that it has until
+/// none of its tiles is left.
+inline bool isPersistentOn(const ResourceDemand &demand,
+                           const MachineModel &machine) {
+  return machine.isQueued() && demand.isPersistent && demand.tiles > 0;
+}
+
 /// True if `demand` can be felt by others, or others by it, on `machine`.
 bool isShared(const ResourceDemand &demand, const MachineModel &machine);
 
@@ -72,6 +87,9 @@ bool isShared(const ResourceDemand &demand, const MachineModel &machine);
 ///      part of what it asks for.
 ///   3. Where all ops together, at the rates so far, ask for more memory
 ///      bandwidth than there is, each gets the same part of what it asks for.
+/// On a machine whose multiprocessors are queued for, the compute op and the
+/// operations then take longer by their interference, the compute op by the
+/// largest one.
 /// What an op cannot use any more because of a later step is not handed on.
 /// `linkDemand` is scratch space. Linear in the ops.
 void shareMachine(llvm::MutableArrayRef<RunningOp> running,

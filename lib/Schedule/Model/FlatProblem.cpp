@@ -18,6 +18,8 @@
 
 using namespace braid;
 
+using Entries = std::vector<std::pair<unsigned, unsigned>>;
+
 static constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
 
 FlatLists::FlatLists(unsigned size,
@@ -34,31 +36,48 @@ FlatLists::FlatLists(unsigned size,
 bool FlatProblem::hasMemoryLimit() const { return maxMemory != unlimited; }
 
 FlatProblem::FlatProblem(const SchedulingProblem &problem) : problem(problem) {
+  addCosts();
+  addEdges();
+  addMemory();
+  maxInFlight = problem.maxInFlight;
+  if (maxInFlight >= problem.graph.starts().size())
+    maxInFlight = 0;
+
+  hasExactTimes &= problem.carriedAwaits.empty();
+  bool slowsDown =
+      problem.machine.hasContention() &&
+      llvm::any_of(problem.demands, [&](const ResourceDemand &demand) {
+        return isShared(demand, problem.machine);
+      });
+  hasContentionAlone = slowsDown && hasExactTimes;
+  hasExactTimes &= !slowsDown;
+}
+
+void FlatProblem::addCosts() {
   const ScheduleGraph &graph = problem.graph;
   unsigned size = graph.size();
-
   // Sums along an order and of head and tail must not overflow.
   int64_t largestCost = unlimited / 8 / std::max(size, 1u);
   cost.resize(size);
   lane.assign(size, -1);
-  auto body = problem.leastNs.begin();
   for (unsigned node = 0; node != size; ++node) {
     const ScheduleNode &info = graph[node];
     int64_t ns = info.cost;
-    while (body != problem.leastNs.end() && body->first < node)
-      ++body;
-    bool isBody = body != problem.leastNs.end() && body->first == node;
     if (info.kind == NodeKind::Start) {
       lane[node] = info.lane;
       numLanes = std::max(numLanes, static_cast<unsigned>(info.lane) + 1);
-    } else if (ns > 0 && !isBody) {
-      ns = addNs(ns, problem.machine.launchNs);
+    } else {
+      bool isBody = problem.getLeastNs(node).has_value();
+      ns = addNs(ns, problem.machine.getLaunchGap(ns, isBody));
     }
     hasExactTimes &= ns <= largestCost;
     cost[node] = std::min(ns, largestCost);
   }
+}
 
-  using Entries = std::vector<std::pair<unsigned, unsigned>>;
+void FlatProblem::addEdges() {
+  const ScheduleGraph &graph = problem.graph;
+  unsigned size = graph.size();
   Entries forward, backward;
   forward.reserve(graph.numEdges());
   backward.reserve(graph.numEdges());
@@ -87,7 +106,10 @@ FlatProblem::FlatProblem(const SchedulingProblem &problem) : problem(problem) {
     swapped.emplace_back(start, node);
   awaited = FlatLists(size, problem.awaits);
   awaiters = FlatLists(size, swapped);
+}
 
+void FlatProblem::addMemory() {
+  unsigned size = problem.graph.size();
   unsigned numBuffers = problem.buffers.size();
   int64_t largestSize = unlimited / 8 / (size + numBuffers + 1);
   auto clampBytes = [&](int64_t bytes) {
@@ -128,16 +150,4 @@ FlatProblem::FlatProblem(const SchedulingProblem &problem) : problem(problem) {
   maxMemory = problem.maxMemory.value_or(unlimited);
   if (maxMemory >= allBytes + largestTransient && hasExactTimes)
     maxMemory = unlimited;
-  maxInFlight = problem.maxInFlight;
-  if (maxInFlight >= graph.starts().size())
-    maxInFlight = 0;
-
-  hasExactTimes &= problem.carriedAwaits.empty();
-  bool slowsDown =
-      problem.machine.hasContention() &&
-      llvm::any_of(problem.demands, [&](const ResourceDemand &demand) {
-        return isShared(demand, problem.machine);
-      });
-  hasContentionAlone = slowsDown && hasExactTimes;
-  hasExactTimes &= !slowsDown;
 }

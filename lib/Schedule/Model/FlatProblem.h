@@ -76,6 +76,11 @@ struct FlatProblem {
   bool hasExactTimes = true;
   /// True if the first is the only reason.
   bool hasContentionAlone = false;
+
+private:
+  void addCosts();
+  void addEdges();
+  void addMemory();
 };
 
 } // namespace braid

@@ -19,6 +19,14 @@
 using namespace braid;
 using namespace llvm;
 
+std::optional<int64_t> SchedulingProblem::getLeastNs(unsigned node) const {
+  const auto *it = llvm::partition_point(
+      ArrayRef(leastNs), [&](const auto &entry) { return entry.first < node; });
+  if (it == ArrayRef(leastNs).end() || it->first != node)
+    return std::nullopt;
+  return it->second;
+}
+
 SmallVector<unsigned, 2>
 SchedulingProblem::getAwaitedStarts(unsigned node) const {
   SmallVector<unsigned, 2> starts;

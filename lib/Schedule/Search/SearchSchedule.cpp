@@ -21,6 +21,7 @@
 #include "PricedSearch.h"
 #include "Schedule/Model/FlatProblem.h"
 #include "Schedule/Simulation/ScheduleEvaluator.h"
+#include "StopRule.h"
 #include "braid/Schedule/Bounds/LowerBound.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -32,15 +33,26 @@
 
 using namespace braid;
 
-uint64_t braid::getDefaultSteps(const SchedulingProblem &problem) {
+/// The limit of a search that spends all its steps.
+static uint64_t getHighStepLimit(const SchedulingProblem &problem) {
   int64_t size = problem.graph.size();
-  // Where ops slow each other down nothing is proven early, and all of the
-  // steps are spent: the most of them for graphs of 20,000 nodes, fewer for
-  // larger ones, on which steps take longer.
+  // With contention, bounds prove little, and the search spends all steps. The
+  // limit is the highest for 20,000 nodes: on larger graphs a step takes
+  // longer.
   if (problem.machine.hasContention())
     return size <= 20'000 ? 250'000'000 + 7'500 * size
                           : std::max(1'500 * size, 462'500'000 - 3'125 * size);
   return std::max<int64_t>(150'000'000, 50'000'000 + 1000 * size);
+}
+
+uint64_t braid::getStepLimit(const SchedulingProblem &problem,
+                             SearchEffort effort) {
+  if (effort == SearchEffort::High)
+    return getHighStepLimit(problem);
+  uint64_t size = problem.graph.size();
+  uint64_t limit =
+      15'000'000 + 1'500 * size + 1'000 * std::min<uint64_t>(size, 20'000);
+  return effort == SearchEffort::Low ? limit / 8 : limit;
 }
 
 static constexpr int64_t never = std::numeric_limits<int64_t>::max();
@@ -68,14 +80,19 @@ private:
            result.makespanNs - result.lowerBoundNs <=
                result.lowerBoundNs / 10'000;
   }
-  uint64_t getSpentSteps() const {
+  uint64_t getSteps() const {
     return otherSteps + scheduler.getSteps() + windows.getSteps();
   }
   uint64_t getLeftSteps() const {
     if (options.isStopped())
       return 0;
-    uint64_t spent = getSpentSteps();
+    uint64_t spent = getSteps();
     return spent < maxSteps ? maxSteps - spent : 0;
+  }
+  LowerBoundEffort getBoundEffort() const {
+    return std::min(options.boundEffort, options.effort == SearchEffort::High
+                                             ? LowerBoundEffort::Full
+                                             : LowerBoundEffort::Normal);
   }
   bool fits(const ScheduleEvaluator::Value &value) const {
     return value.peakBytes <= flat.maxMemory;
@@ -120,6 +137,8 @@ private:
   uint64_t otherSteps = 0;
   std::mt19937_64 engine;
 
+  StopRule stopRule;
+
   SearchResult result;
   bool hasResult = false;
   /// If there are limits: an order that keeps them.
@@ -133,10 +152,12 @@ private:
 Searcher::Searcher(const SchedulingProblem &problem,
                    const SearchOptions &options)
     : problem(problem), options(options),
-      maxSteps(options.maxSteps ? options.maxSteps : getDefaultSteps(problem)),
+      maxSteps(options.maxSteps ? options.maxSteps
+                                : getStepLimit(problem, options.effort)),
       flat(problem), evaluator(flat), scheduler(flat), windows(flat),
       tails(getTails(flat)), listRules(flat, scheduler, tails),
-      engine(options.seed) {}
+      engine(options.seed),
+      stopRule(options.effort == SearchEffort::High ? 0 : maxSteps / 32) {}
 
 int64_t Searcher::consider(llvm::ArrayRef<unsigned> order,
                            llvm::StringRef method) {
@@ -279,11 +300,13 @@ int64_t Searcher::tryList(const ListParameters &parameters) {
 /// Changes the best rule, and others, as long as that gives something better.
 void Searcher::tuneListRules() {
   uint64_t kept = getLeftSteps() - getLeftSteps() / 4;
+  stopRule.begin(getSteps(), result.makespanNs);
   // Rules that are next to one another often give the same order.
   for (size_t first = 0; first < (lists.size() + 1) / 2; first += 7) {
     auto [makespanNs, parameters] = lists[first];
     for (unsigned failures = 0; failures != 100; ++failures) {
-      if (isDone() || getLeftSteps() < kept)
+      if (isDone() || getLeftSteps() < kept ||
+          stopRule.shouldStop(getSteps(), result.makespanNs))
         return;
       ListParameters changed = listRules.change(parameters, engine);
       changed.name = "tuned list";
@@ -422,6 +445,7 @@ void Searcher::runLocalSearch() {
                   std::min(getLeftSteps(), most), engine);
     otherSteps += local.getSteps() - before;
   };
+  stopRule.begin(getSteps(), result.makespanNs);
   improve(result.order, maxSteps / 4);
   consider(local.getOrder(), "local search");
 
@@ -429,7 +453,7 @@ void Searcher::runLocalSearch() {
   // up.
   ScheduleOrder order;
   std::vector<int64_t> priorities(flat.size());
-  while (!isDone()) {
+  while (!isDone() && !stopRule.shouldStop(getSteps(), result.makespanNs)) {
     uint64_t before = getLeftSteps();
     int64_t noise = int64_t(4) << (engine() % 6);
     bool anywhere = engine() % 2;
@@ -457,7 +481,7 @@ void Searcher::tell() const {
   if (!progress)
     return;
   constexpr auto relaxed = std::memory_order_relaxed;
-  progress->steps.store(std::min(getSpentSteps(), maxSteps), relaxed);
+  progress->steps.store(std::min(getSteps(), maxSteps), relaxed);
   progress->maxSteps.store(maxSteps, relaxed);
   progress->makespanNs.store(result.makespanNs, relaxed);
   progress->lowerBoundNs.store(result.lowerBoundNs, relaxed);
@@ -515,13 +539,13 @@ SearchResult Searcher::run() {
       result.optimal = false;
       if (result.peakBytes > flat.maxMemory)
         explainExcess();
-      result.statistics.steps = std::min(getSpentSteps(), maxSteps);
+      result.statistics.steps = std::min(getSteps(), maxSteps);
       return std::move(result);
     }
   }
   if (result.peakBytes > flat.maxMemory) {
     explainExcess();
-    result.statistics.steps = std::min(getSpentSteps(), maxSteps);
+    result.statistics.steps = std::min(getSteps(), maxSteps);
     return std::move(result);
   }
   if (flat.hasLimits())
@@ -531,7 +555,7 @@ SearchResult Searcher::run() {
     runListRules();
   if (!isDone()) {
     result.lowerBoundNs =
-        bounds->find(result.makespanNs, options.boundEffort).best();
+        bounds->find(result.makespanNs, getBoundEffort()).best();
     result.optimal = result.makespanNs <= result.lowerBoundNs;
     bounds.reset(); // Some MB that are needed no more.
   }
@@ -548,7 +572,7 @@ SearchResult Searcher::run() {
   if (!isDone())
     runLocalSearch();
   sinkWaitsOfResult();
-  result.statistics.steps = std::min(getSpentSteps(), maxSteps);
+  result.statistics.steps = std::min(getSteps(), maxSteps);
   result.statistics.ordersTried = evaluator.getNumOrders();
   return std::move(result);
 }

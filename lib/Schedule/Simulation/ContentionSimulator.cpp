@@ -53,7 +53,10 @@ void ContentionMachine::beginOnLane(unsigned lane) {
   while (!queue.isFree()) {
     unsigned op = queue.issued[queue.first];
     if (ops[op].costNs > 0) {
-      run(op, lane);
+      if (machine->isQueued())
+        waitForRoom(op, lane);
+      else
+        run(op, lane);
       return;
     }
     times[op].startNs = times[op].endNs = nowNs;
@@ -69,7 +72,14 @@ void ContentionMachine::endOnStream() {
 
 void ContentionMachine::beginOnStream() {
   state = StreamState::Running;
+  if (isPersistent(next))
+    kernel.begin(ops[next].costNs, ops[next].demand, *machine,
+                 machine->multiprocessors - getHeldByLanes());
   run(next, /*lane=*/-1);
+  if (isPersistent(next) && kernel.getPending(0) > 0) {
+    progress.back().slowed = true;
+    progress.back().leftNs = kernel.getEnd();
+  }
   // A wait is shown from the moment that it holds the stream.
   if (ops[next].role == StreamRole::Wait)
     times[next].startNs = times[next].issuedNs;
@@ -83,7 +93,7 @@ void ContentionMachine::advanceStream() {
   case StreamState::Running:
     return;
   case StreamState::Launching:
-    if (nowNs >= launchedNs)
+    if (nowNs >= launchedNs && hasRoomOnStream())
       beginOnStream();
     return;
   case StreamState::Free:
@@ -115,12 +125,10 @@ void ContentionMachine::advanceStream() {
       return;
     }
     int64_t gap = getLaunchGap(op, *machine);
-    if (gap == 0) {
-      beginOnStream();
-      return;
-    }
     launchedNs = addNs(nowNs, gap);
     state = StreamState::Launching;
+    if (gap == 0 && hasRoomOnStream())
+      beginOnStream();
     return;
   }
 }
@@ -175,8 +183,10 @@ void ContentionMachine::advanceTime() {
   ratesAreValid = true;
 
   int64_t eventNs = std::numeric_limits<int64_t>::max();
-  if (state == StreamState::Launching)
+  if (state == StreamState::Launching && launchedNs > nowNs)
     eventNs = launchedNs;
+  if (!waiting.empty())
+    eventNs = std::min(eventNs, getNextLeaveNs());
   for (auto [op, current] : zip_equal(running, progress)) {
     current.endNs = getEnd(current, op.rate);
     eventNs = std::min(eventNs, current.endNs);
@@ -214,6 +224,8 @@ void ContentionMachine::advanceTime() {
   nowNs = eventNs;
   if (streamEnded)
     endOnStream();
+  if (machine->isQueued())
+    serveWaiting();
   for (unsigned lane : lanesFreed)
     beginOnLane(lane);
 }
@@ -228,6 +240,7 @@ void ContentionMachine::reset() {
   }
   running.clear();
   progress.clear();
+  waiting.clear();
   ratesAreValid = false;
 }
 
@@ -274,6 +287,13 @@ void ContentionMachine::visitInFlight(
       visit(start, endNs);
     }
   }
+  for (const Waiting &current : waiting) {
+    int64_t endNs = nowNs;
+    for (unsigned start : lanes[current.lane].getInFlight()) {
+      endNs += costNs[start];
+      visit(start, endNs);
+    }
+  }
 }
 
 bool ContentionMachine::isShiftOf(const ContentionMachine &other) const {
@@ -284,12 +304,22 @@ bool ContentionMachine::isShiftOf(const ContentionMachine &other) const {
         nowNs - mine.startNs != other.nowNs - its.startNs ||
         (mine.slowed && mine.leftNs != its.leftNs))
       return false;
-  // A lane with something in flight runs it.
+  // A lane with something in flight runs it, or waits with it.
+  auto hasSame = [&](unsigned lane) {
+    return lanes[lane].getInFlight() == other.lanes[lane].getInFlight();
+  };
   for (const RunningOp &op : running)
-    if (op.lane >= 0 &&
-        lanes[op.lane].getInFlight() != other.lanes[op.lane].getInFlight())
+    if (op.lane >= 0 && !hasSame(op.lane))
       return false;
-  return true;
+  if (waiting.size() != other.waiting.size())
+    return false;
+  for (auto [mine, its] : zip_equal(waiting, other.waiting))
+    if (mine.op != its.op || mine.readyClock != its.readyClock ||
+        !hasSame(mine.lane))
+      return false;
+  unsigned onStream = findOnStream();
+  return onStream == none || !isPersistent(progress[onStream].op) ||
+         kernel.getJoined() == other.kernel.getJoined();
 }
 
 void ContentionMachine::appendState(std::vector<int64_t> &state) const {
@@ -300,7 +330,17 @@ void ContentionMachine::appendState(std::vector<int64_t> &state) const {
     state.push_back(current.slowed ? llvm::bit_cast<int64_t>(current.leftNs)
                                    : -1);
   }
-  // What runs is the first of its lane.
+  if (unsigned onStream = findOnStream();
+      onStream != none && isPersistent(progress[onStream].op))
+    for (const PersistentKernel::Blocks &blocks : kernel.getJoined()) {
+      state.push_back(llvm::bit_cast<int64_t>(blocks.clock));
+      state.push_back(blocks.count);
+    }
+  for (const Waiting &current : waiting) {
+    state.push_back(current.op);
+    state.push_back(llvm::bit_cast<int64_t>(current.readyClock));
+  }
+  // What runs or waits is the first of its lane.
   for (const Lane &lane : lanes) {
     state.push_back(-1);
     state.insert(state.end(), lane.getInFlight().begin(),

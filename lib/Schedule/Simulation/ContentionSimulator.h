@@ -9,6 +9,7 @@
 #ifndef BRAID_LIB_SCHEDULE_SIMULATION_CONTENTIONSIMULATOR_H
 #define BRAID_LIB_SCHEDULE_SIMULATION_CONTENTIONSIMULATOR_H
 
+#include "PersistentKernel.h"
 #include "Schedule/Model/Contention.h"
 #include "braid/Schedule/Simulation/Simulator.h"
 
@@ -100,9 +101,32 @@ private:
   /// Begins the stream's op `next`.
   void beginOnStream();
   void endOnStream();
-  /// Begins what has come to the head of `lane`.
+  /// Begins what has come to the head of `lane`, or lets it wait for
+  /// multiprocessors.
   void beginOnLane(unsigned lane);
   void run(unsigned op, int32_t lane);
+
+  /// Of the machine whose multiprocessors are queued for:
+  /// The index in `running` of the op on the stream; none if there is none.
+  unsigned findOnStream() const;
+  bool isPersistent(unsigned op) const {
+    return isPersistentOn(ops[op].demand, *machine);
+  }
+  /// The multiprocessors that operations on lanes hold.
+  int64_t getHeldByLanes() const;
+  /// True if the op on the stream has what it needs to begin.
+  bool hasRoomOnStream() const;
+  /// True if `op`, of a lane, has what it needs to begin; on a kernel that
+  /// gives way only from `readyClock` on.
+  bool hasRoomOnLane(unsigned op, double readyClock) const;
+  /// Puts `op`, of a lane, behind all that wait.
+  void waitForRoom(unsigned op, unsigned lane);
+  /// Gives what is free to those that wait.
+  void serveWaiting();
+  /// How much of the cost of `current` has passed.
+  double getClock(const Progress &current) const;
+  /// When something leaves its multiprocessors that an operation waits for.
+  int64_t getNextLeaveNs() const;
   /// When `current` ends at `rate`.
   int64_t getEnd(const Progress &current, double rate) const;
   /// Sets the rates of what runs.
@@ -143,6 +167,18 @@ private:
   /// progress.
   std::vector<RunningOp> running;
   std::vector<Progress> progress;
+  /// Who waits for multiprocessors, in the order in which they have asked.
+  struct Waiting {
+    unsigned op, lane;
+    int64_t sinceNs;
+    /// On the clock of the op on the stream, unless that is persistent: when
+    /// its wave ends.
+    double readyClock;
+  };
+  llvm::SmallVector<Waiting, 2> waiting;
+  /// Of the op on the stream, if it is persistent.
+  PersistentKernel kernel;
+
   /// Rates hold until something begins or ends.
   bool ratesAreValid = false;
   std::vector<double> linkDemand;

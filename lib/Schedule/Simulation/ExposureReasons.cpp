@@ -32,6 +32,8 @@ StringRef braid::stringifyExposureKind(ExposureKind kind) {
     return "in-flight-limit";
   case ExposureKind::OrderConstraint:
     return "order-constraint";
+  case ExposureKind::MultiprocessorsHeld:
+    return "multiprocessors-held";
   case ExposureKind::LaneBusy:
     return "lane-busy";
   case ExposureKind::DependencyChain:
@@ -365,7 +367,12 @@ void Explainer::explain(ExposureReason &reason) {
     return;
   }
   const SimulatedTimes &times = simulation.times[start];
-  int64_t laneNs = times.startNs - times.issuedNs;
+  if (times.heldBy && times.waitedNs >= reason.exposedNs - times.waitedNs) {
+    reason.kind = ExposureKind::MultiprocessorsHeld;
+    reason.node = order[*times.heldBy];
+    return;
+  }
+  int64_t laneNs = times.startNs - times.issuedNs - times.waitedNs;
   if (laneBefore[reason.start] && laneNs >= reason.exposedNs - laneNs) {
     reason.kind = ExposureKind::LaneBusy;
     reason.node = laneBefore[reason.start];
@@ -426,6 +433,8 @@ braid::describeExposureReason(const ExposureReason &reason,
         .str();
   case ExposureKind::OrderConstraint:
     return "what could hide it cannot pass " + name;
+  case ExposureKind::MultiprocessorsHeld:
+    return "it waits for multiprocessors that " + name + " holds";
   case ExposureKind::LaneBusy:
     return "its lane was busy with " + name;
   case ExposureKind::DependencyChain:

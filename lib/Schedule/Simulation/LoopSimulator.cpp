@@ -131,6 +131,9 @@ Simulation UnrolledLoop::getIteration(int64_t periodNs) const {
     times.issuedNs -= begin;
     times.startNs -= begin;
     times.endNs -= begin;
+    // Whichever iteration it belongs to.
+    if (times.heldBy)
+      times.heldBy = *times.heldBy % body.size();
     if (op.role == StreamRole::Start) {
       iteration.communicationNs = addNs(iteration.communicationNs, op.costNs);
       iteration.communicationLostNs =

@@ -18,11 +18,13 @@
 using namespace braid;
 
 ScheduleEvaluator::ScheduleEvaluator(const SchedulingProblem &problem)
-    : owned(std::make_unique<FlatProblem>(problem)), flat(*owned) {
+    : owned(std::make_unique<FlatProblem>(problem)), flat(*owned),
+      limits(flat) {
   prepare();
 }
 
-ScheduleEvaluator::ScheduleEvaluator(const FlatProblem &flat) : flat(flat) {
+ScheduleEvaluator::ScheduleEvaluator(const FlatProblem &flat)
+    : flat(flat), limits(flat) {
   prepare();
 }
 
@@ -31,8 +33,6 @@ ScheduleEvaluator::~ScheduleEvaluator() = default;
 void ScheduleEvaluator::prepare() {
   endNs.resize(flat.size());
   laneFreeNs.resize(flat.numLanes);
-  for (size_t i = 0, end = flat.bufferBytes.size(); i != end; ++i)
-    numUsers.push_back(flat.usersOf[i].size());
   if (!flat.hasContentionAlone)
     return;
   ops = getOpsByNode(flat.problem);
@@ -84,18 +84,9 @@ ScheduleEvaluator::evaluate(llvm::ArrayRef<unsigned> order) {
 }
 
 int64_t ScheduleEvaluator::getPeak(llvm::ArrayRef<unsigned> order) {
-  missingUsers = numUsers;
-  int64_t liveBytes = flat.liveBytes, peakBytes = liveBytes;
-  for (unsigned node : order) {
-    int64_t freedBytes = 0;
-    for (unsigned buffer : flat.buffersOf[node]) {
-      if (missingUsers[buffer] == numUsers[buffer])
-        liveBytes += flat.bufferBytes[buffer];
-      if (--missingUsers[buffer] == 0 && !flat.escapes[buffer])
-        freedBytes += flat.bufferBytes[buffer];
-    }
-    peakBytes = std::max(peakBytes, liveBytes + flat.transientBytes[node]);
-    liveBytes -= freedBytes;
-  }
+  limits.reset();
+  int64_t peakBytes = flat.liveBytes;
+  for (unsigned node : order)
+    peakBytes = std::max(peakBytes, limits.place(node).neededBytes);
   return peakBytes;
 }

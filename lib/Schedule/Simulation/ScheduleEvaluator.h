@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_SCHEDULE_SIMULATION_SCHEDULEEVALUATOR_H
 #define BRAID_LIB_SCHEDULE_SIMULATION_SCHEDULEEVALUATOR_H
 
-#include "braid/Schedule/Model/SchedulingProblem.h"
+#include "Schedule/Model/LimitTracker.h"
 #include "braid/Schedule/Simulation/Simulator.h"
 
 #include <memory>
@@ -17,7 +17,6 @@
 namespace braid {
 
 class ContentionMachine;
-struct FlatProblem;
 
 /// Plays many orders of one problem, and gives what `simulateOrder` and, for
 /// the bodies of loops, `simulateLoopOrder` give. Where ops do not slow each
@@ -53,8 +52,7 @@ private:
   const FlatProblem &flat;
   uint64_t numOrders = 0;
   std::vector<int64_t> endNs, laneFreeNs;
-  /// Users of each buffer that have not run, and how many there are.
-  std::vector<unsigned> missingUsers, numUsers;
+  LimitTracker limits;
   /// Where ops slow each other down.
   std::vector<SimulatedOp> ops;
   std::vector<SimulatedTimes> times;

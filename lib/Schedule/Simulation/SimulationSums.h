@@ -20,11 +20,10 @@ using TimeInterval = std::pair<int64_t, int64_t>;
 /// those that overlap or touch as one. O(n log n).
 std::vector<TimeInterval> mergeIntervals(std::vector<TimeInterval> intervals);
 
-/// The launch gap before an op on the stream. An op that stands for a body has
-/// the launches of the body in its cost.
+/// The launch gap before `op`, which runs on the stream.
 inline int64_t getLaunchGap(const SimulatedOp &op,
                             const MachineModel &machine) {
-  return op.costNs > 0 && !op.leastNs ? machine.launchNs : 0;
+  return machine.getLaunchGap(op.costNs, op.leastNs.has_value());
 }
 
 /// When each of `ops` is issued, begins and ends, and what their times add up

@@ -85,6 +85,21 @@ SchedulingProblem test::makeRandomProblem(uint64_t seed,
     if (below(2))
       problem.machine.linkOfLane.clear();
   }
+  if (options.queued) {
+    MachineModel &machine = problem.machine;
+    machine.multiprocessorModel = MultiprocessorModel::Queued;
+    if (below(2))
+      machine.memoryBandwidth = 0;
+    machine.processorGroups = below(4);
+    for (auto &ofClass : machine.interference)
+      for (Interference &both : ofClass)
+        both = {1 + double(below(3)) / 4, 1 + double(below(5)) / 4};
+    for (ResourceDemand &demand : problem.demands) {
+      demand.isPersistent = below(4) != 0;
+      demand.blocks = below(20);
+      demand.clusterSize = below(4);
+    }
+  }
   return problem;
 }
 

@@ -25,6 +25,8 @@ struct RandomProblemOptions {
   int64_t maxCost = 50;
   /// A machine on which everything is shared, and demands.
   bool contention = false;
+  /// With `contention`: ops queue for multiprocessors.
+  bool queued = false;
   bool launches = false;
   bool bodies = false;
   /// The body of a loop, with starts that the next iteration awaits.

@@ -31,6 +31,10 @@ struct CollectiveCall {
   int64_t numOperands = 1;
   /// True if the launch reduces 8-bit floats.
   bool reducesFloat8 = false;
+  /// The limit on thread blocks of its lane; 0 for none.
+  int64_t maxCtas = 0;
+  /// Its lane has copy engines move the data where they can.
+  bool usesCopyEngine = false;
 
   /// The bytes of the whole operation, on which the formulas of the link and of
   /// NCCL depend: the gathered result of a gather, the operand of a scatter.

@@ -9,6 +9,7 @@
 #ifndef BRAID_COST_HARDWARE_HARDWARE_H
 #define BRAID_COST_HARDWARE_HARDWARE_H
 
+#include "braid/Schedule/Model/Machine.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -22,6 +23,9 @@ namespace braid {
 /// The classes of element types with different peak rates.
 enum class ElementClass { F64, F32, BF16, F16, F8, I8, Integer };
 constexpr unsigned numElementClasses = 7;
+
+/// The names of element classes in files, by `ElementClass`.
+extern const llvm::StringLiteral elementClassNames[numElementClasses];
 
 /// The generations of NVIDIA GPUs that the models of collectives distinguish.
 enum class GpuGeneration { None, Volta, Ampere, Hopper, Blackwell };
@@ -90,6 +94,7 @@ struct Hardware {
   /// Nanoseconds between two kernels of a stream.
   int64_t launchNs;
   NcclFigures nccl;
+  ContentionFigures contention = {};
 
   /// True if NCCL runs on the machine.
   bool hasNccl() const {

@@ -24,6 +24,8 @@
 namespace braid {
 
 class Profile;
+struct Calibration;
+struct CollectiveCurve;
 
 /// The source of a cost. Cost models take the first source that has a value.
 enum class CostSource {
@@ -33,6 +35,7 @@ enum class CostSource {
   ProfileInterpolated, ///< interpolated between two measurements
   ProfileExtrapolated, ///< extrapolated from two measurements
   Profile,             ///< a measurement of the embedder
+  Measured,            ///< a measurement of the machine
   Collective,          ///< the model of collectives
   StandIn,   ///< a stand-in for a collective that the model does not cover
   Wait,      ///< a wait, which costs nothing itself
@@ -81,6 +84,9 @@ struct CostOptions {
   comm::SizeDefaults sizes;
   /// The measured times; null without measurements.
   std::shared_ptr<const braid::Profile> measurements;
+  /// The measurements of the machine, whose rates `hardware` contains; null
+  /// without measurements.
+  std::shared_ptr<const Calibration> calibration;
   /// Nanoseconds of an op, from the embedder, for ops without a measurement in
   /// `measurements`.
   std::function<std::optional<int64_t>(mlir::Operation *)> profile;
@@ -98,7 +104,8 @@ struct CostSettings {
   int64_t worldSize = 0;
   int64_t ranksPerNode = 0;
   int64_t dynamicSize = 0;
-  /// The file of a profile.
+  /// The file of a profile; `none` for figures of datasheets. Otherwise the
+  /// profile that is shipped for the hardware counts.
   std::string profile;
 
   /// The contents of `profile`, after they were read.
@@ -184,8 +191,20 @@ private:
   CollectiveTime estimateCollective(comm::CollectiveOpInterface op);
   ResourceDemand getCollectiveDemand(comm::CollectiveOpInterface op);
   ResourceDemand getComputeDemand(mlir::Operation *op);
+  /// The curve of the calibration that `op` is on; null if there is none.
+  const CollectiveCurve *findCurve(comm::CollectiveOpInterface op);
+  /// The time of a product that the calibration has, in ns.
+  std::optional<double> getMeasuredProductNs(mlir::Operation *op,
+                                             const comm::Work &work) const;
+  /// The hardware as `op` sees it, which may count on some multiprocessors
+  /// only, and so do less arithmetic.
+  const Hardware &getHardwareOf(mlir::Operation *op);
 
   CostOptions options;
+  /// What reports call figures and rates of the calibration.
+  std::string measuredName, rooflineName, defaultName;
+  /// By multiprocessors.
+  llvm::DenseMap<int64_t, std::unique_ptr<Hardware>> limitedHardware;
   std::unique_ptr<CollectiveCostModel> intraNodeModel;
   std::unique_ptr<CollectiveCostModel> interNodeModel;
   llvm::DenseMap<std::pair<mlir::Operation *, mlir::Attribute>, GroupShape>

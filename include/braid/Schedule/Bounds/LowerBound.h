@@ -41,10 +41,6 @@ enum class LowerBoundKind : uint8_t {
   /// A chain of dependences, together with what a resource has to do before it
   /// or after it.
   Path,
-  /// A chain of dependences whose gaps are filled: what runs beside a
-  /// collective
-  /// of the chain runs beside no other, and is as long as it is.
-  FilledPath,
   /// A part of the work of the stream, what has to come before all of it (head)
   /// and what has to come after all of it (tail).
   StreamHeadTail,
@@ -87,7 +83,6 @@ struct LowerBounds {
 struct LowerBoundParts {
   /// Heads and tails that count what a resource does before them.
   bool refinedHeads = true;
-  bool filledPath = true;
   bool headTail = true;
   bool availability = true;
   bool succession = true;
@@ -101,7 +96,9 @@ struct LowerBoundParts {
 enum class LowerBoundEffort : uint8_t {
   /// The bounds that are found in one go.
   Quick,
-  /// All of them.
+  /// All bounds. Small budgets choose the price of contention.
+  Normal,
+  /// All bounds with their whole budgets.
   Full
 };
 
@@ -122,7 +119,7 @@ public:
 private:
   class GraphBounds;
 
-  int64_t findContentionBound(int64_t knownNs) const;
+  int64_t findContentionBound(int64_t knownNs, LowerBoundEffort effort) const;
 
   const SchedulingProblem &problem;
   LowerBoundParts parts;

@@ -89,6 +89,10 @@ private:
     return llvm::ArrayRef<unsigned>(buffersOf).slice(
         buffersBegin[node], buffersBegin[node + 1] - buffersBegin[node]);
   }
+  /// Sets what nodes do to memory, and who uses each buffer first and last.
+  void findBuffers(llvm::ArrayRef<unsigned> position);
+  /// Counts the operations in flight at each start.
+  void countInFlight(llvm::ArrayRef<unsigned> order);
   void join(unsigned node);
   void refreshProfile();
   bool staysInFlightLeft(unsigned candidate) const;

@@ -38,11 +38,49 @@ struct ResourceDemand {
   int64_t memoryBytes = 0;
   /// Of an operation on a lane: bytes that it sends over the link of the lane.
   int64_t linkBytes = 0;
+  /// Of compute on a machine whose multiprocessors are queued for: its blocks
+  /// stay on their multiprocessors until no tile is left (a persistent kernel).
+  bool isPersistent = false;
+  /// Of a persistent kernel: the multiprocessors that it takes at most; 0: all.
+  int32_t blocks = 0;
+  /// Of an operation on a lane: its blocks come in clusters of so many, which
+  /// need neighbouring multiprocessors; 0 or 1: they come one by one.
+  int32_t clusterSize = 0;
+};
+
+/// How operations on lanes get the multiprocessors that they need.
+enum class MultiprocessorModel : uint8_t {
+  /// At once; compute goes on with those that are left.
+  Taken,
+  /// When whoever holds them leaves them (MultiprocessorQueue.h).
+  Queued,
+};
+
+/// How many times as long two ops take that run at the same time, each on
+/// multiprocessors of its own: for memory, caches, links, power and clocks.
+struct Interference {
+  double compute = 1;
+  double communication = 1;
+};
+
+/// The compute and the engines whose interference is told apart.
+enum class ComputeClass : uint8_t { Product, Elementwise };
+enum class LaneEngine : uint8_t { Kernel, CopyEngine };
+
+/// How ops on a machine slow each other down, as far as that was measured.
+struct ContentionFigures {
+  MultiprocessorModel multiprocessorModel = MultiprocessorModel::Taken;
+  /// Where they are queued for: the groups (GPCs) that the multiprocessors are
+  /// built in; a cluster of blocks fits in one group only. 0: clusters fit
+  /// wherever there are multiprocessors enough.
+  int32_t processorGroups = 0;
+  /// Where they are queued for: by `ComputeClass` and `LaneEngine`.
+  Interference interference[2][2];
 };
 
 /// A machine. The default is the textbook machine (`ideal`), where nothing is
 /// shared and nothing takes time to launch.
-struct MachineModel {
+struct MachineModel : ContentionFigures {
   /// 0: compute never feels that operations hold some.
   int32_t multiprocessors = 0;
   /// Bytes per ns of the device memory; 0: nobody has to share it.
@@ -56,6 +94,17 @@ struct MachineModel {
   std::vector<int32_t> linkOfLane;
   /// Bytes per ns of each link; 0: nobody has to share it.
   std::vector<double> linkBandwidth;
+
+  bool isQueued() const {
+    return multiprocessorModel == MultiprocessorModel::Queued &&
+           multiprocessors > 0;
+  }
+
+  /// The launch gap before an op of `costNs` on the stream; an op that stands
+  /// for a body has the launches of the body in its cost.
+  int64_t getLaunchGap(int64_t costNs, bool isBody) const {
+    return costNs > 0 && !isBody ? launchNs : 0;
+  }
 
   /// True if ops may slow each other down. Otherwise each takes its cost (and
   /// its launch) whenever it runs.

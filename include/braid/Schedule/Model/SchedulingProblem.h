@@ -79,6 +79,8 @@ struct SchedulingProblem {
   /// awaited) at once; 0 for no limit.
   unsigned maxInFlight = 0;
 
+  /// Of a node that stands for a body: what no order of it can go below.
+  std::optional<int64_t> getLeastNs(unsigned node) const;
   /// The starts that `node` awaits.
   llvm::SmallVector<unsigned, 2> getAwaitedStarts(unsigned node) const;
 };

@@ -27,11 +27,9 @@ namespace braid {
 /// The largest graphs that are searched exactly.
 constexpr unsigned maxExactNodes = 64;
 
-/// The steps that a search takes if nobody says how many: grows with the graph.
-/// Where ops slow each other down the most are for 20,000 nodes; larger graphs
-/// have fewer, as steps take longer there, and from some 100,000 nodes on more
-/// again.
-uint64_t getDefaultSteps(const SchedulingProblem &problem);
+/// The limit of steps of a search with `effort`.
+uint64_t getStepLimit(const SchedulingProblem &problem,
+                      SearchEffort effort = SearchEffort::Default);
 
 /// Searches for the legal order of least makespan within all limits of the
 /// problem. Never longer than the program's order or than what any other pass

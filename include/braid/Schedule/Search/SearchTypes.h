@@ -20,13 +20,25 @@
 
 namespace braid {
 
+/// How much work a search invests.
+enum class SearchEffort : uint8_t {
+  /// A fraction of the steps of `Default`.
+  Low,
+  /// Ends each part of the search where twice its steps have gained less than
+  /// 0.1 percent.
+  Default,
+  /// Spends all steps.
+  High
+};
+
 /// What a search may do. The result depends on the problem and on these alone,
 /// never on time or on the machine that searches.
 struct SearchOptions {
-  /// The most steps: nodes that were placed or looked at, over all schedules
-  /// that were tried. The known passes and one critical-path list schedule are
-  /// always tried. 0: as `getDefaultSteps` says.
+  /// The most steps: nodes placed or examined, over all schedules that the
+  /// search tries. The known passes and one list schedule are always tried. 0:
+  /// as `getStepLimit` says.
   uint64_t maxSteps = 0;
+  SearchEffort effort = SearchEffort::Default;
   /// Of the random choices.
   uint64_t seed = 0;
 

@@ -32,6 +32,9 @@ enum class ExposureKind : uint8_t {
   /// The same would change an order of starts that has to stay; or idle compute
   /// is kept apart from it by nothing but an opaque op, which is named instead.
   OrderConstraint,
+  /// At least half of what is exposed is time that it has waited, at the head
+  /// of its lane, for multiprocessors that another op held.
+  MultiprocessorsHeld,
   /// At least half of what is exposed is time that it has spent behind another
   /// operation on its lane.
   LaneBusy,
@@ -53,7 +56,8 @@ struct ExposureReason {
   ExposureKind kind;
   /// The node that the reason is about: compute that could be moved (NotMoved,
   /// MemoryLimit, InFlightLimit), the start or opaque op that stands in between
-  /// (OrderConstraint), the operation before it on its lane (LaneBusy), what it
+  /// (OrderConstraint), who held most multiprocessors (MultiprocessorsHeld),
+  /// the operation before it on its lane (LaneBusy), what it
   /// had to wait for (DependencyChain); none for NoIndependentCompute.
   std::optional<unsigned> node;
   /// What moving `node` would gain.

@@ -72,6 +72,10 @@ struct SimulatedTimes {
   int64_t endNs = 0;
   /// How much longer it ran than its cost, because others ran beside it.
   int64_t lostNs = 0;
+  /// Of a start: how long its operation, at the head of its lane, waited for
+  /// multiprocessors, and the op that held most of them when it came there.
+  int64_t waitedNs = 0;
+  std::optional<unsigned> heldBy;
   /// Of a start: how long the stream stood still for its operation, at its
   /// waits or, if some of it is awaited elsewhere, at the end. The waits of a
   /// coalesced launch share one operation, which is counted once.

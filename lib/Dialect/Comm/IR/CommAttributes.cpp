@@ -96,6 +96,31 @@ std::string braid::comm::getLaneName(Operation *start) {
   return name;
 }
 
+LaneSettings braid::comm::getLaneSettings(Operation *start,
+                                          SymbolTableCollection &symbolTables) {
+  LaneSettings result;
+  auto set = [&](Attribute ctas, Attribute transport) {
+    if (auto limit = dyn_cast_if_present<IntegerAttr>(ctas))
+      result.ctas = limit.getInt();
+    if (auto name = dyn_cast_if_present<StringAttr>(transport))
+      result.transport = name.str();
+  };
+  auto collective = dyn_cast<CollectiveOpInterface>(start);
+  std::string name = getLaneName(start);
+  if (!collective || name.empty())
+    return result;
+  if (GroupOp group =
+          lookupGroup(start, collective.getGroupAttr(), symbolTables))
+    if (auto lanes =
+            group->getAttrOfType<ArrayAttr>(CommDialect::kLanesAttrName))
+      for (auto lane : lanes.getAsRange<DictionaryAttr>())
+        if (lane.getAs<StringAttr>("name").getValue() == name)
+          set(lane.get("ctas"), lane.get("transport"));
+  set(start->getAttr(CommDialect::kCtasAttrName),
+      start->getAttr(CommDialect::kTransportAttrName));
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//

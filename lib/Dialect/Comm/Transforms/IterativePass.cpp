@@ -99,7 +99,7 @@ static LogicalResult writeTable(Operation *op, StringRef table,
 FailureOr<comm::IterativeTotals> braid::comm::runIterativePass(
     Operation *root, AnalysisManager analyses, const CostSettings &settings,
     IterativeOptions options, IterativeFunction algorithm, StringRef title,
-    const std::string &output) {
+    const std::string &output, StringRef pass) {
   if (failed(checkIterativeOptions(root, options)))
     return failure();
 
@@ -133,6 +133,8 @@ FailureOr<comm::IterativeTotals> braid::comm::runIterativePass(
   ScheduleChanges changes;
   if (failed(scheduleProblems(root, analyses, settings, changes, schedule,
                               [](NodeKind) { return false; })))
+    return failure();
+  if (failed(verifyChanges(root, changes, pass)))
     return failure();
   if (failed(writeTable(root, table, output))) {
     changes.undo();

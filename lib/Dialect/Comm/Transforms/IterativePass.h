@@ -42,7 +42,7 @@ llvm::FailureOr<IterativeTotals>
 runIterativePass(mlir::Operation *root, mlir::AnalysisManager analyses,
                  const CostSettings &settings, IterativeOptions options,
                  IterativeFunction algorithm, llvm::StringRef title,
-                 const std::string &output);
+                 const std::string &output, llvm::StringRef pass);
 
 /// A pass with `iterativeOptions`.
 template <typename Base>
@@ -69,7 +69,7 @@ protected:
     llvm::FailureOr<IterativeTotals> totals =
         runIterativePass(this->getOperation(), this->getAnalysisManager(),
                          this->getCostSettings(), std::move(options), algorithm,
-                         title, this->statisticsOutput);
+                         title, this->statisticsOutput, this->getArgument());
     if (failed(totals))
       return this->signalPassFailure();
     this->numMoved += totals->numMoved;

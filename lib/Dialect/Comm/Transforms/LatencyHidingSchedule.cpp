@@ -97,7 +97,8 @@ struct CommLatencyHidingSchedulePass
     FailureOr<unsigned> moved =
         comm::scheduleProblems(root, getAnalysisManager(), getCostSettings(),
                                changes, schedule, isAny);
-    if (failed(moved))
+    if (failed(moved) ||
+        failed(comm::verifyChanges(getOperation(), changes, getArgument())))
       return signalPassFailure();
     numMoved += *moved;
   }

@@ -44,7 +44,8 @@ struct CommListSchedulePass
     FailureOr<unsigned> moved =
         comm::scheduleProblems(root, getAnalysisManager(), getCostSettings(),
                                changes, schedule, isNoStart);
-    if (failed(moved))
+    if (failed(moved) ||
+        failed(comm::verifyChanges(getOperation(), changes, getArgument())))
       return signalPassFailure();
     numMoved += *moved;
   }

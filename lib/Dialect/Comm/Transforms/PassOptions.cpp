@@ -29,6 +29,14 @@ llvm::cl::ValuesClass braid::comm::getLaneSharingValues() {
                  "none: all collectives run one after the other"));
 }
 
+llvm::cl::ValuesClass braid::comm::getSearchEffortValues() {
+  return llvm::cl::values(
+      clEnumValN(SearchEffort::Low, "low", "an eighth of the default's steps"),
+      clEnumValN(SearchEffort::Default, "default",
+                 "until twice the steps gain less than 0.1 percent"),
+      clEnumValN(SearchEffort::High, "high", "all steps"));
+}
+
 llvm::cl::ValuesClass braid::comm::getCollectiveModelValues() {
   return llvm::cl::values(
       clEnumValN(CollectiveModelOption::Hardware, "hardware",

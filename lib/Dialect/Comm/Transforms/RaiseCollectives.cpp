@@ -43,7 +43,8 @@ struct CommRaiseCollectivesPass
               withProducers ? raiseCollectivesWithProducers : raiseCollectives,
               isStart, changes);
         });
-    if (failed(moved))
+    if (failed(moved) ||
+        failed(comm::verifyChanges(getOperation(), changes, getArgument())))
       return signalPassFailure();
     numMoved += *moved;
   }

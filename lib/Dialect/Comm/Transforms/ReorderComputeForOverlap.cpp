@@ -53,7 +53,8 @@ struct CommReorderComputeForOverlapPass
     };
     FailureOr<unsigned> moved = comm::scheduleFunctions(
         comm::getHostFunctions(root), changes, schedule);
-    if (failed(moved))
+    if (failed(moved) ||
+        failed(comm::verifyChanges(getOperation(), changes, getArgument())))
       return signalPassFailure();
     numMoved += *moved;
   }

@@ -127,7 +127,7 @@ uint64_t CommSchedulePass::getShareOfSteps(const BlockProblem &problem) const {
   double share = static_cast<double>(numOps) /
                  static_cast<double>(std::max(numOps, numOpsInAll));
   double numSteps =
-      share * static_cast<double>(getDefaultSteps(problem.problem));
+      share * static_cast<double>(getStepLimit(problem.problem, effort));
   return std::max(fewestSteps, static_cast<uint64_t>(numSteps));
 }
 
@@ -145,8 +145,11 @@ FailureOr<unsigned> CommSchedulePass::scheduleAll(RankUniformity &uniformity,
           return schedule(problem, uniformity, limits, isRetried);
         },
         isAny);
-    if (succeeded(moved) && succeeded(checkFunctions(limits, isRetried)))
+    if (succeeded(moved) && succeeded(checkFunctions(limits, isRetried))) {
+      if (failed(comm::verifyChanges(getOperation(), changes, getArgument())))
+        return failure();
       return moved;
+    }
     changes.undo();
     if (!isRetried)
       return failure();
@@ -172,6 +175,7 @@ FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
 
   SearchOptions options;
   options.maxSteps = steps ? uint64_t(steps) : getShareOfSteps(problem);
+  options.effort = effort;
   options.seed = seed;
   SearchResult result = searchSchedule(limited, options);
   if (result.excess) {

@@ -8,6 +8,8 @@
 
 #include "SchedulingPass.h"
 
+#include "braid/Analysis/OrderValidation.h"
+#include "braid/Dialect/Comm/Transforms/ScheduleVerification.h"
 #include "braid/Support/Units.h"
 #include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -109,6 +111,27 @@ braid::comm::resolveMaxMemory(Operation *op, StringRef text) {
 
 CallEffects braid::comm::getCallEffects(Operation *root) {
   return CallEffects(/*entersBodies=*/isa<ModuleOp>(root));
+}
+
+LogicalResult braid::comm::verifyChanges(Operation *root,
+                                         ScheduleChanges &changes,
+                                         StringRef pass) {
+  if (!isScheduleVerified())
+    return success();
+  CallEffects calls = getCallEffects(root);
+  std::optional<RankUniformity> uniformity;
+  auto getUniformity = [&]() -> RankUniformity & {
+    if (!uniformity)
+      uniformity.emplace(root);
+    return *uniformity;
+  };
+  LogicalResult isRight =
+      changes.checkBlocks([&](Block &block, ArrayRef<Operation *> before) {
+        return validateOrder(block, before, calls, getUniformity, pass);
+      });
+  if (failed(isRight))
+    changes.undo();
+  return isRight;
 }
 
 /// The number of nodes with `isMover` whose number of earlier nodes without

@@ -21,19 +21,13 @@
 
 namespace braid::comm {
 
-/// A pass on modules and on functions. As a flag of the command line it runs on
-/// the module, where it may read the callees of calls.
-template <typename Base> class ModuleOrFunctionPass : public Base {
+/// A pass with `costOptions`.
+template <typename Base> class PassWithCosts : public Base {
 public:
   using Base::Base;
 
-  bool canScheduleOn(mlir::RegisteredOperationName name) const override {
-    return name.getTypeID() == mlir::TypeID::get<mlir::ModuleOp>() ||
-           name.getTypeID() == mlir::TypeID::get<mlir::func::FuncOp>();
-  }
-
 protected:
-  /// The values of `costOptions`.
+  /// The values of the options.
   CostSettings getCostSettings() const {
     CostSettings settings;
     settings.hardware = this->hardware;
@@ -45,6 +39,19 @@ protected:
     settings.dynamicSize = this->dynamicSize;
     settings.profile = this->profile;
     return settings;
+  }
+};
+
+/// A pass on modules and on functions. As a flag of the command line it runs on
+/// the module, where it may read the callees of calls.
+template <typename Base>
+class ModuleOrFunctionPass : public PassWithCosts<Base> {
+public:
+  using PassWithCosts<Base>::PassWithCosts;
+
+  bool canScheduleOn(mlir::RegisteredOperationName name) const override {
+    return name.getTypeID() == mlir::TypeID::get<mlir::ModuleOp>() ||
+           name.getTypeID() == mlir::TypeID::get<mlir::func::FuncOp>();
   }
 };
 
@@ -97,6 +104,13 @@ llvm::FailureOr<unsigned> scheduleProblems(
     llvm::function_ref<llvm::FailureOr<ScheduleOrder>(BlockProblem &)>
         algorithm,
     llvm::function_ref<bool(NodeKind)> isMover);
+
+/// Checks the new orders of all blocks in `changes` from the program alone, if
+/// schedules are verified. Undoes the changes and fails with an error that
+/// names `pass` if one is wrong. `root` is what the pass runs on.
+llvm::LogicalResult verifyChanges(mlir::Operation *root,
+                                  ScheduleChanges &changes,
+                                  llvm::StringRef pass);
 
 /// The bytes in `text`, the value of the option `option`; none if it is empty.
 /// Emits an error at `op` and fails if `text` is no size.

@@ -41,7 +41,8 @@ struct CommSimpleOverlapPass
     FailureOr<unsigned> moved = comm::scheduleProblems(
         getOperation(), getAnalysisManager(), getCostSettings(), changes,
         schedule, isStartOrWait);
-    if (failed(moved))
+    if (failed(moved) ||
+        failed(comm::verifyChanges(getOperation(), changes, getArgument())))
       return signalPassFailure();
     numMoved += *moved;
   }

@@ -39,7 +39,8 @@ struct CommSinkWaitsPass
           return comm::scheduleGraphs(function, calls, noCost, sinkWaits,
                                       isWait, changes);
         });
-    if (failed(moved))
+    if (failed(moved) ||
+        failed(comm::verifyChanges(getOperation(), changes, getArgument())))
       return signalPassFailure();
     numMoved += *moved;
   }

@@ -26,7 +26,7 @@ static constexpr size_t maxLooked = 16;
 static constexpr size_t maxStatesOfSet = 4;
 
 BeamSearch::BeamSearch(const FlatProblem &flat)
-    : flat(flat), nearestNs(getNearestStarts(flat)),
+    : flat(flat), limits(flat), nearestNs(getNearestStarts(flat)),
       startAhead(getStartsAhead(flat, nearestNs)), hashes(flat.size()) {
   tails.tails = getTails(flat);
   std::mt19937_64 engine(flat.size());
@@ -115,12 +115,9 @@ bool BeamSearch::fits(const State &state, unsigned node) const {
     return false;
   if (!flat.hasMemoryLimit())
     return true;
-  int64_t need = state.liveBytes + flat.transientBytes[node];
-  for (unsigned buffer : flat.buffersOf[node])
-    if (llvm::none_of(flat.usersOf[buffer],
-                      [&](unsigned user) { return state.has(user); }))
-      need += flat.bufferBytes[buffer];
-  return need <= flat.maxMemory;
+  limits.enter(node, state.liveBytes,
+               [&](unsigned user) { return state.has(user); });
+  return limits.getNeededBytes(node) <= flat.maxMemory;
 }
 
 void BeamSearch::enter(const State &state, Chains &chains) const {
@@ -210,20 +207,15 @@ bool BeamSearch::mayHold(const State &state, unsigned lane, unsigned next,
 /// Adds what may come after the state `parent`.
 void BeamSearch::expand(unsigned parent) {
   const State &state = current[parent];
-  const unsigned none = flat.size();
   if (guide.countsTails)
     enter(state, tails);
   enter(state, priorities);
   steps += 2;
 
   // What takes no time and holds nothing up comes first.
-  unsigned released = none;
+  unsigned released = flat.size();
   int64_t releaseNs = never;
-  llvm::SmallVector<unsigned, 8> chosen;
-  auto choose = [&](unsigned node) {
-    if (node != none && !llvm::is_contained(chosen, node))
-      chosen.push_back(node);
-  };
+  Choice chosen;
   for (unsigned node : state.pending) {
     int64_t ns = getRelease(state, node);
     if (ns > state.streamNs) {
@@ -236,11 +228,23 @@ void BeamSearch::expand(unsigned parent) {
         addCandidate(parent, node);
         return;
       }
-      choose(node);
+      choose(node, chosen);
     }
   }
+  chooseCompute(state, releaseNs, chosen);
+  int64_t lastNs = addStreamCandidates(parent, chosen, released, releaseNs);
+  addLaneCandidates(parent, lastNs);
+}
 
-  // On the stream.
+void BeamSearch::choose(unsigned node, Choice &chosen) const {
+  if (node != flat.size() && !llvm::is_contained(chosen, node))
+    chosen.push_back(node);
+}
+
+/// Chooses among the ready compute. The next operation ends at `releaseNs`.
+void BeamSearch::chooseCompute(const State &state, int64_t releaseNs,
+                               Choice &chosen) const {
+  const unsigned none = flat.size();
   unsigned nearest = none, longest = none, fitting = none;
   size_t numFitting = 0;
   for (size_t i = 0, end = std::min(state.compute.size(), maxLooked); i != end;
@@ -249,7 +253,7 @@ void BeamSearch::expand(unsigned parent) {
     if (!fits(state, node))
       continue;
     if (++numFitting <= 2)
-      choose(node);
+      choose(node, chosen);
     if (nearest == none || nearestNs[node] > nearestNs[nearest])
       nearest = node;
     if (longest == none || tails.tails[node] > tails.tails[longest])
@@ -258,9 +262,17 @@ void BeamSearch::expand(unsigned parent) {
         (fitting == none || flat.cost[node] > flat.cost[fitting]))
       fitting = node;
   }
-  choose(nearest);
-  choose(longest);
-  choose(fitting);
+  choose(nearest, chosen);
+  choose(longest, chosen);
+  choose(fitting, chosen);
+}
+
+/// Adds the nodes `chosen` on the stream, and `released`, whose operation ends
+/// at `releaseNs`. Returns when the last of them ends.
+int64_t BeamSearch::addStreamCandidates(unsigned parent, Choice &chosen,
+                                        unsigned released, int64_t releaseNs) {
+  const State &state = current[parent];
+  const unsigned none = flat.size();
   if (released != none)
     chosen.push_back(released);
   int64_t lastNs = chosen.empty() ? never : state.streamNs;
@@ -279,16 +291,22 @@ void BeamSearch::expand(unsigned parent) {
       addCandidate(parent, node);
   }
 
-  // On lanes.
+  return lastNs;
+}
+
+/// Adds starts on lanes that are free before `lastNs`.
+void BeamSearch::addLaneCandidates(unsigned parent, int64_t lastNs) {
+  const State &state = current[parent];
   for (const Lane &lane : state.lanes) {
     if (lane.ready.empty() || lane.freeNs >= lastNs)
       continue;
-    chosen.clear();
-    choose(lane.ready.front());
-    choose(*llvm::min_element(lane.ready));
-    choose(*llvm::max_element(lane.ready, [&](unsigned a, unsigned b) {
+    Choice chosen;
+    choose(lane.ready.front(), chosen);
+    choose(*llvm::min_element(lane.ready), chosen);
+    auto isShorter = [&](unsigned a, unsigned b) {
       return tails.tails[a] < tails.tails[b];
-    }));
+    };
+    choose(*llvm::max_element(lane.ready, isShorter), chosen);
     for (unsigned start : chosen)
       if (fits(state, start))
         addCandidate(parent, start);
@@ -315,16 +333,11 @@ void BeamSearch::place(State &state, unsigned node) {
         return llvm::is_contained(flat.awaited[node], entry.first);
       });
   }
-  if (flat.hasMemoryLimit())
-    for (unsigned buffer : flat.buffersOf[node]) {
-      llvm::ArrayRef<unsigned> users = flat.usersOf[buffer];
-      auto isPlaced = [&](unsigned user) { return state.has(user); };
-      if (llvm::none_of(users, isPlaced))
-        state.liveBytes += flat.bufferBytes[buffer];
-      if (size_t(llvm::count_if(users, isPlaced)) + 1 == users.size() &&
-          !flat.escapes[buffer])
-        state.liveBytes -= flat.bufferBytes[buffer];
-    }
+  if (flat.hasMemoryLimit()) {
+    limits.enter(node, state.liveBytes,
+                 [&](unsigned user) { return state.has(user); });
+    state.liveBytes += limits.getAddedBytes(node);
+  }
   state.placed[node / 64] |= uint64_t(1) << node % 64;
   state.hash ^= hashes[node];
   for (unsigned successor : flat.successors[node])

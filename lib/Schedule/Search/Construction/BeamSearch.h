@@ -22,7 +22,7 @@
 #ifndef BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_BEAMSEARCH_H
 #define BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_BEAMSEARCH_H
 
-#include "Schedule/Model/FlatProblem.h"
+#include "Schedule/Model/LimitTracker.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
@@ -103,6 +103,13 @@ private:
                  const Chains &chains) const;
   void addCandidate(unsigned parent, unsigned node);
   void expand(unsigned parent);
+  using Choice = llvm::SmallVector<unsigned, 8>;
+  void choose(unsigned node, Choice &chosen) const;
+  void chooseCompute(const State &state, int64_t releaseNs,
+                     Choice &chosen) const;
+  int64_t addStreamCandidates(unsigned parent, Choice &chosen,
+                              unsigned released, int64_t releaseNs);
+  void addLaneCandidates(unsigned parent, int64_t lastNs);
   bool mayHold(const State &state, unsigned lane, unsigned next,
                int64_t releaseNs, unsigned released) const;
   void place(State &state, unsigned node);
@@ -110,6 +117,8 @@ private:
   unsigned select(unsigned width);
 
   const FlatProblem &flat;
+  /// Enters a state for each question.
+  mutable LimitTracker limits;
   BeamGuide guide;
   uint64_t steps = 0;
   int64_t meanNs = 0;

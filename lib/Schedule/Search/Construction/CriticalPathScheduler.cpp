@@ -70,7 +70,7 @@ std::vector<unsigned> braid::getStartsAhead(const FlatProblem &flat,
 
 CriticalPathScheduler::CriticalPathScheduler(const FlatProblem &flat)
     : flat(flat), limited(flat.hasLimits()), beginNs(flat.size()),
-      endNs(flat.size()), startsOfLane(flat.numLanes) {}
+      endNs(flat.size()), startsOfLane(flat.numLanes), limits(flat) {}
 
 void CriticalPathScheduler::reset(const ListRule &newRule) {
   rule = newRule;
@@ -92,12 +92,7 @@ void CriticalPathScheduler::reset(const ListRule &newRule) {
   for (Heap &heap : startsOfLane)
     heap = {};
   if (limited) {
-    liveNow = flat.liveBytes;
-    missingUsers.resize(flat.bufferBytes.size());
-    for (unsigned i = 0, end = missingUsers.size(); i != end; ++i)
-      missingUsers[i] = flat.usersOf[i].size();
-    inFlight.assign(flat.numLanes, 0);
-    isAwaited.assign(flat.size(), false);
+    limits.reset();
     aside.clear();
     leading = {};
     baseFirst = 0;
@@ -144,55 +139,24 @@ void CriticalPathScheduler::admit(unsigned node) {
   }
 }
 
-bool CriticalPathScheduler::fits(unsigned node) const {
-  if (!limited)
-    return true;
-  if (int32_t lane = flat.lane[node];
-      lane >= 0 && flat.maxInFlight != 0 && inFlight[lane] >= flat.maxInFlight)
-    return false;
-  if (!flat.hasMemoryLimit())
-    return true;
-  int64_t need = liveNow + flat.transientBytes[node];
-  for (unsigned buffer : flat.buffersOf[node])
-    if (missingUsers[buffer] == flat.usersOf[buffer].size())
-      need += flat.bufferBytes[buffer];
-  return need <= flat.maxMemory;
-}
-
 void CriticalPathScheduler::place(unsigned node) {
   assert(!placed[node] && missing[node] == 0 && "the node is ready");
   ++steps;
   placed[node] = true;
   order->push_back(node);
-  bool somethingEnds = false;
   if (int32_t lane = flat.lane[node]; lane >= 0) {
     beginNs[node] = std::max(streamNs, laneFreeNs[lane]);
     laneFreeNs[lane] = endNs[node] = beginNs[node] + flat.cost[node];
     --missingOfLane[lane];
-    if (limited)
-      ++inFlight[lane];
   } else {
-    for (unsigned start : flat.awaited[node]) {
+    for (unsigned start : flat.awaited[node])
       streamNs = std::max(streamNs, endNs[start]);
-      if (limited && !isAwaited[start]) {
-        isAwaited[start] = true;
-        --inFlight[flat.lane[start]];
-        somethingEnds = true;
-      }
-    }
     beginNs[node] = streamNs;
     streamNs += flat.cost[node];
     endNs[node] = streamNs;
   }
+  bool endsSomething = limited && limits.place(node).endsSomething;
   if (limited) {
-    for (unsigned buffer : flat.buffersOf[node]) {
-      if (missingUsers[buffer] == flat.usersOf[buffer].size())
-        liveNow += flat.bufferBytes[buffer];
-      if (--missingUsers[buffer] == 0 && !flat.escapes[buffer]) {
-        liveNow -= flat.bufferBytes[buffer];
-        somethingEnds = true;
-      }
-    }
     while (baseFirst != rule.base.size() && placed[rule.base[baseFirst]])
       ++baseFirst;
     while (!leading.empty() &&
@@ -205,7 +169,7 @@ void CriticalPathScheduler::place(unsigned node) {
   for (unsigned successor : flat.successors[node])
     if (--missing[successor] == 0)
       makeReady(successor);
-  if (somethingEnds) {
+  if (endsSomething) {
     std::vector<unsigned> again;
     again.swap(aside);
     for (unsigned other : again)

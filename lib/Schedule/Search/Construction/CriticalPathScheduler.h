@@ -13,7 +13,7 @@
 #ifndef BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_CRITICALPATHSCHEDULER_H
 #define BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_CRITICALPATHSCHEDULER_H
 
-#include "Schedule/Model/FlatProblem.h"
+#include "Schedule/Model/LimitTracker.h"
 
 #include <queue>
 
@@ -90,7 +90,7 @@ private:
   void reset(const ListRule &rule);
   void makeReady(unsigned node);
   void admit(unsigned node);
-  bool fits(unsigned node) const;
+  bool fits(unsigned node) const { return !limited || limits.fits(node); }
   void place(unsigned node);
   /// The first node of `heap` that fits, which stays there; the number of nodes
   /// if there is none. Sets nodes that do not fit aside.
@@ -129,9 +129,7 @@ private:
   std::vector<unsigned> startAhead;
 
   // Limits.
-  int64_t liveNow = 0;
-  std::vector<unsigned> missingUsers, inFlight;
-  std::vector<bool> isAwaited;
+  LimitTracker limits;
   std::vector<unsigned> basePosition;
   unsigned baseFirst = 0;
   /// Nodes that do not fit, and those that lead too far, by the negated

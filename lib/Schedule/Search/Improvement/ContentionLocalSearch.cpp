@@ -8,6 +8,7 @@
 
 #include "ContentionLocalSearch.h"
 
+#include "Schedule/Search/StopRule.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -385,5 +386,18 @@ void ContentionLocalSearch::improveBestOf(
     starts.resize(starts.size() > 2 ? starts.size() / 2 : 1);
   }
   assign(starts.front().second);
-  improve(options, targetNs, getLeft(), engine);
+  if (options.effort == SearchEffort::High) {
+    improve(options, targetNs, getLeft(), engine);
+    return;
+  }
+  // Rounds of twice the steps each, until one of them does not pay.
+  StopRule stopRule(1);
+  stopRule.begin(0, bestNs);
+  uint64_t round = 1;
+  do {
+    improve(options, targetNs, std::min(round * (maxSteps / 8), getLeft()),
+            engine);
+    round *= 2;
+  } while (bestNs > targetNs && getLeft() != 0 &&
+           !stopRule.shouldStop(round - 1, bestNs));
 }

@@ -8,6 +8,7 @@
 
 #include "ContentionSearch.h"
 
+#include "Schedule/Model/LimitTracker.h"
 #include "Schedule/Simulation/ContentionSimulator.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 #include "llvm/ADT/STLExtras.h"
@@ -22,18 +23,16 @@ static uint64_t bit(unsigned index) { return uint64_t(1) << index; }
 
 namespace {
 
-class Searcher {
+class BranchAndBound {
 public:
-  Searcher(const FlatProblem &flat, llvm::ArrayRef<int64_t> tails,
-           int64_t upperNs, uint64_t maxSteps, uint64_t &steps);
+  BranchAndBound(const FlatProblem &flat, llvm::ArrayRef<int64_t> tails,
+                 int64_t upperNs, uint64_t maxSteps, uint64_t &steps);
 
   WindowSearch::Result run();
 
 private:
-  /// Tries all that may follow the nodes of `mask`, after which `live` bytes
-  /// live.
-  void follow(const ContentionMachine &machine, uint64_t mask, int64_t live);
-  bool fits(uint64_t mask, unsigned node, int64_t &live) const;
+  /// Tries all that may follow the nodes of `mask`.
+  void follow(const ContentionMachine &machine, uint64_t mask);
   int64_t getBound(int64_t nowNs, uint64_t mask) const;
 
   const FlatProblem &flat;
@@ -44,7 +43,9 @@ private:
   std::vector<SimulatedTimes> times;
   /// Nodes, the longest tail first.
   std::vector<unsigned> byTail;
-  std::vector<uint64_t> predecessors, awaiters;
+  std::vector<uint64_t> predecessors;
+  /// After the nodes of `order`.
+  LimitTracker limits;
   std::set<std::vector<int64_t>> seen;
   std::vector<unsigned> order;
   WindowSearch::Result result;
@@ -55,10 +56,11 @@ private:
 /// Memory for so many states; each has some hundreds of bytes.
 static constexpr size_t maxStates = 500'000;
 
-Searcher::Searcher(const FlatProblem &flat, llvm::ArrayRef<int64_t> tails,
-                   int64_t upperNs, uint64_t maxSteps, uint64_t &steps)
+BranchAndBound::BranchAndBound(const FlatProblem &flat,
+                               llvm::ArrayRef<int64_t> tails, int64_t upperNs,
+                               uint64_t maxSteps, uint64_t &steps)
     : flat(flat), tails(tails), lastStep(steps + maxSteps), steps(steps),
-      ops(getOpsByNode(flat.problem)), times(flat.size()) {
+      ops(getOpsByNode(flat.problem)), times(flat.size()), limits(flat) {
   assert(flat.size() <= 64 && "sets of nodes are words");
   result.value = upperNs;
   result.complete = true;
@@ -67,42 +69,13 @@ Searcher::Searcher(const FlatProblem &flat, llvm::ArrayRef<int64_t> tails,
     uint64_t &before = predecessors.emplace_back(0);
     for (unsigned predecessor : flat.predecessors[node])
       before |= bit(predecessor);
-    uint64_t &waiters = awaiters.emplace_back(0);
-    for (unsigned waiter : flat.awaiters[node])
-      waiters |= bit(waiter);
   }
   llvm::sort(byTail, [&](unsigned a, unsigned b) {
     return std::pair(-tails[a], a) < std::pair(-tails[b], b);
   });
 }
 
-bool Searcher::fits(uint64_t mask, unsigned node, int64_t &live) const {
-  if (flat.maxInFlight != 0 && flat.isStart(node)) {
-    unsigned inFlight = 0;
-    for (unsigned other = 0, end = flat.size(); other != end; ++other)
-      inFlight += (mask & bit(other)) && flat.lane[other] == flat.lane[node] &&
-                  (awaiters[other] & mask) == 0;
-    if (inFlight >= flat.maxInFlight)
-      return false;
-  }
-  int64_t freed = 0;
-  for (unsigned buffer : flat.buffersOf[node]) {
-    bool isFirst = true, isLast = !flat.escapes[buffer];
-    for (unsigned user : flat.usersOf[buffer]) {
-      isFirst &= !(mask & bit(user));
-      isLast &= user == node || (mask & bit(user));
-    }
-    if (isFirst)
-      live += flat.bufferBytes[buffer];
-    if (isLast)
-      freed += flat.bufferBytes[buffer];
-  }
-  bool fits = live + flat.transientBytes[node] <= flat.maxMemory;
-  live -= freed;
-  return fits;
-}
-
-int64_t Searcher::getBound(int64_t nowNs, uint64_t mask) const {
+int64_t BranchAndBound::getBound(int64_t nowNs, uint64_t mask) const {
   int64_t longestNs = 0, streamNs = 0;
   llvm::SmallVector<int64_t, 8> laneNs(flat.numLanes, 0);
   for (unsigned node = 0, end = flat.size(); node != end; ++node) {
@@ -117,8 +90,7 @@ int64_t Searcher::getBound(int64_t nowNs, uint64_t mask) const {
   return nowNs + std::max(longestNs, streamNs);
 }
 
-void Searcher::follow(const ContentionMachine &machine, uint64_t mask,
-                      int64_t live) {
+void BranchAndBound::follow(const ContentionMachine &machine, uint64_t mask) {
   if (order.size() == flat.size()) {
     ContentionMachine last = machine;
     last.drain();
@@ -136,8 +108,7 @@ void Searcher::follow(const ContentionMachine &machine, uint64_t mask,
       result.complete = false;
       return;
     }
-    int64_t newLive = live;
-    if (!fits(mask, node, newLive))
+    if (!limits.fits(node))
       continue;
     // The events of one node, the bound, and the copy of the machine.
     steps += 20;
@@ -151,14 +122,16 @@ void Searcher::follow(const ContentionMachine &machine, uint64_t mask,
     if (!seen.insert(std::move(state)).second)
       continue;
     order.push_back(node);
-    follow(next, newMask, newLive);
+    limits.place(node);
+    follow(next, newMask);
+    limits.unplace(node);
     order.pop_back();
   }
 }
 
-WindowSearch::Result Searcher::run() {
+WindowSearch::Result BranchAndBound::run() {
   ContentionMachine machine(ops, flat.problem.machine, times);
-  follow(machine, 0, flat.liveBytes);
+  follow(machine, 0);
   return std::move(result);
 }
 
@@ -167,5 +140,5 @@ WindowSearch::Result braid::searchWithContention(const FlatProblem &flat,
                                                  int64_t upperNs,
                                                  uint64_t maxSteps,
                                                  uint64_t &steps) {
-  return Searcher(flat, tails, upperNs, maxSteps, steps).run();
+  return BranchAndBound(flat, tails, upperNs, maxSteps, steps).run();
 }

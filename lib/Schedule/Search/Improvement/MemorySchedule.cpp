@@ -8,6 +8,7 @@
 
 #include "MemorySchedule.h"
 
+#include "Schedule/Model/LimitTracker.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -26,20 +27,16 @@ public:
 
 private:
   using Key = std::tuple<int64_t, int64_t, unsigned>;
-  int64_t getAddedBytes(unsigned node) const;
   void makeReady(unsigned node);
   void refresh(unsigned node);
-  bool mayStart(unsigned node) const {
-    return flat.maxInFlight == 0 || !flat.isStart(node) ||
-           inFlight[flat.lane[node]] < flat.maxInFlight;
-  }
   void place(unsigned node);
 
   const FlatProblem &flat;
   MemoryTieBreak tieBreak;
   ScheduleOrder *order = nullptr;
-  std::vector<unsigned> missing, missingUsers, inFlight;
-  std::vector<bool> isAwaited, isReady;
+  LimitTracker limits;
+  std::vector<unsigned> missing;
+  std::vector<bool> isReady;
   std::vector<Key> keys;
   std::set<Key> ready;
   /// Starts that are ready but would be too many in flight.
@@ -51,29 +48,13 @@ private:
 
 GreedyScheduler::GreedyScheduler(const FlatProblem &flat,
                                  MemoryTieBreak tieBreak)
-    : flat(flat), tieBreak(tieBreak), missing(flat.size()),
-      inFlight(flat.numLanes, 0), isAwaited(flat.size(), false),
-      isReady(flat.size(), false), keys(flat.size()) {
-  for (unsigned i = 0, end = flat.bufferBytes.size(); i != end; ++i)
-    missingUsers.push_back(flat.usersOf[i].size());
-}
-
-/// How much more lives after `node` than before it.
-int64_t GreedyScheduler::getAddedBytes(unsigned node) const {
-  int64_t bytes = 0;
-  for (unsigned buffer : flat.buffersOf[node]) {
-    if (missingUsers[buffer] == flat.usersOf[buffer].size())
-      bytes += flat.bufferBytes[buffer];
-    if (missingUsers[buffer] == 1 && !flat.escapes[buffer])
-      bytes -= flat.bufferBytes[buffer];
-  }
-  return bytes;
-}
+    : flat(flat), tieBreak(tieBreak), limits(flat), missing(flat.size()),
+      isReady(flat.size(), false), keys(flat.size()) {}
 
 void GreedyScheduler::makeReady(unsigned node) {
   isReady[node] = true;
   int64_t second = tieBreak == MemoryTieBreak::Latest ? -++clock : 0;
-  keys[node] = {getAddedBytes(node), second, node};
+  keys[node] = {limits.getAddedBytes(node), second, node};
   ready.insert(keys[node]);
 }
 
@@ -81,34 +62,24 @@ void GreedyScheduler::refresh(unsigned node) {
   if (!isReady[node])
     return;
   ready.erase(keys[node]);
-  std::get<0>(keys[node]) = getAddedBytes(node);
+  std::get<0>(keys[node]) = limits.getAddedBytes(node);
   ready.insert(keys[node]);
 }
 
 void GreedyScheduler::place(unsigned node) {
   order->push_back(node);
   isReady[node] = false;
+  bool endsSomething = limits.place(node).endsSomething;
   for (unsigned buffer : flat.buffersOf[node]) {
-    bool first = missingUsers[buffer] == flat.usersOf[buffer].size();
-    --missingUsers[buffer];
-    if (first || missingUsers[buffer] == 1)
+    unsigned left = limits.getMissingUsers(buffer);
+    if (left == 1 || left + 1 == flat.usersOf[buffer].size())
       for (unsigned user : flat.usersOf[buffer])
         refresh(user);
-  }
-  if (flat.isStart(node))
-    ++inFlight[flat.lane[node]];
-  bool somethingEnds = false;
-  for (unsigned start : flat.awaited[node]) {
-    if (isAwaited[start])
-      continue;
-    isAwaited[start] = true;
-    --inFlight[flat.lane[start]];
-    somethingEnds = true;
   }
   for (unsigned successor : flat.successors[node])
     if (--missing[successor] == 0)
       makeReady(successor);
-  if (somethingEnds) {
+  if (endsSomething) {
     for (unsigned start : held)
       makeReady(start);
     held.clear();
@@ -126,7 +97,7 @@ bool GreedyScheduler::run(ScheduleOrder &result) {
   while (!ready.empty()) {
     unsigned node = std::get<2>(*ready.begin());
     ready.erase(ready.begin());
-    if (mayStart(node)) {
+    if (limits.mayStart(node)) {
       place(node);
       continue;
     }
@@ -197,20 +168,12 @@ MemoryPeak braid::getMemoryPeak(const FlatProblem &flat,
       first[buffer] = std::min<unsigned>(first[buffer], place);
       last[buffer] = flat.escapes[buffer] ? order.size() : place;
     }
-  int64_t live = flat.liveBytes;
-  for (unsigned place = 0, end = order.size(); place != end; ++place) {
-    unsigned node = order[place];
-    for (unsigned buffer : flat.buffersOf[node])
-      if (first[buffer] == place)
-        live += flat.bufferBytes[buffer];
-    if (live + flat.transientBytes[node] > peak.bytes) {
-      peak.bytes = live + flat.transientBytes[node];
+  LimitTracker limits(flat);
+  for (auto [place, node] : llvm::enumerate(order))
+    if (int64_t bytes = limits.place(node).neededBytes; bytes > peak.bytes) {
+      peak.bytes = bytes;
       peak.place = place;
     }
-    for (unsigned buffer : flat.buffersOf[node])
-      if (last[buffer] == place)
-        live -= flat.bufferBytes[buffer];
-  }
   for (unsigned buffer = 0, end = first.size(); buffer != end; ++buffer)
     if (first[buffer] <= peak.place && last[buffer] >= peak.place &&
         flat.bufferBytes[buffer] > 0)
@@ -231,14 +194,11 @@ static ScheduleWindow getMemoryWindow(const FlatProblem &flat,
   ScheduleWindow window = getWholeWindow(flat, order, position, zeros);
   window.nodes.assign(order.begin() + begin, order.begin() + end);
   window.begin = begin;
-  for (unsigned buffer = 0, count = flat.bufferBytes.size(); buffer != count;
-       ++buffer) {
-    bool usedBefore = false, usedLater = false;
-    for (unsigned user : flat.usersOf[buffer])
-      (position[user] < begin ? usedBefore : usedLater) = true;
-    if (usedBefore && (usedLater || flat.escapes[buffer]))
-      window.liveBytes += flat.bufferBytes[buffer];
-  }
+  LimitTracker limits(flat);
+  for (unsigned node : order.take_front(begin))
+    limits.place(node);
+  window.liveBytes = limits.getLiveBytes();
+  window.inFlight = limits.getInFlight();
   return window;
 }
 

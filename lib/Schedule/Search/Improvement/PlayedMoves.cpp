@@ -8,6 +8,8 @@
 
 #include "PlayedMoves.h"
 
+#include "OrderLimits.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -23,6 +25,8 @@ void braid::moveByPlaying(const FlatProblem &flat, ScheduleEvaluator &evaluator,
   std::vector<unsigned> place(size);
   for (auto [where, node] : llvm::enumerate(order))
     place[node] = where;
+  OrderLimits limits(flat);
+  limits.assign(order, place);
   uint64_t stepsEach = uint64_t(size) * evaluator.getStepsPerNode();
   uint64_t most = maxSteps / std::max<uint64_t>(stepsEach, 1);
   // Far moves are rare.
@@ -55,9 +59,10 @@ void braid::moveByPlaying(const FlatProblem &flat, ScheduleEvaluator &evaluator,
     move(from, to);
     ++tried;
     ++statistics.movesTried;
+    unsigned begin = std::min(from, to), end = std::max(from, to) + 1;
     ScheduleEvaluator::Value now = evaluator.evaluate(order);
     if (now.makespanNs > value.makespanNs || now.peakBytes > flat.maxMemory ||
-        (flat.maxInFlight != 0 && !isAllowedOrder(flat.problem, order))) {
+        !limits.keeps(begin, llvm::ArrayRef(order).slice(begin, end - begin))) {
       move(to, from);
       continue;
     }
@@ -65,8 +70,8 @@ void braid::moveByPlaying(const FlatProblem &flat, ScheduleEvaluator &evaluator,
     if (now.makespanNs < value.makespanNs)
       failures = 0;
     value = now;
-    for (unsigned where = std::min(from, to), end = std::max(from, to);
-         where <= end; ++where)
+    for (unsigned where = begin; where != end; ++where)
       place[order[where]] = where;
+    limits.update(begin, end);
   }
 }

@@ -20,7 +20,7 @@ TimedOrder::TimedOrder(const FlatProblem &flat)
       streamTailNs(flat.size() + 1), endNs(flat.size()), endTailNs(flat.size()),
       previous(flat.size()), next(flat.size()), laneNs(flat.numLanes),
       newEndNs(flat.size()), outerTailNs(flat.size()),
-      lastOnLane(flat.numLanes), newPlace(flat.size()) {}
+      lastOnLane(flat.numLanes), limits(flat) {}
 
 void TimedOrder::assign(llvm::ArrayRef<unsigned> newOrder) {
   order.assign(newOrder.begin(), newOrder.end());
@@ -43,11 +43,7 @@ void TimedOrder::assign(llvm::ArrayRef<unsigned> newOrder) {
   // Nothing is known yet, so everything changes.
   playForward(0, size);
   playBackward(0, size, 0);
-  if (flat.hasMemoryLimit()) {
-    liveBytes.resize(size + 1);
-    liveBytes[0] = flat.liveBytes;
-    countMemory(0, size);
-  }
+  limits.assign(order, place);
 }
 
 void TimedOrder::replace(unsigned begin, llvm::ArrayRef<unsigned> nodes) {
@@ -56,16 +52,14 @@ void TimedOrder::replace(unsigned begin, llvm::ArrayRef<unsigned> nodes) {
   auto [first, last] = link(begin, end);
   playForward(begin, std::max(end, last + 1));
   playBackward(begin, end, std::min(begin, first));
-  if (flat.hasMemoryLimit())
-    countMemory(begin, end);
+  limits.update(begin, end);
 }
 
 void TimedOrder::permute(unsigned begin, llvm::ArrayRef<unsigned> nodes) {
   unsigned end = begin + nodes.size();
   std::copy(nodes.begin(), nodes.end(), order.begin() + begin);
   link(begin, end);
-  if (flat.hasMemoryLimit())
-    countMemory(begin, end);
+  limits.update(begin, end);
 }
 
 /// Updates places and neighbours on lanes after a change of the part from
@@ -193,25 +187,6 @@ void TimedOrder::playBackward(unsigned begin, unsigned end, unsigned reach) {
   }
 }
 
-void TimedOrder::countMemory(unsigned begin, unsigned end) {
-  int64_t live = liveBytes[begin];
-  for (unsigned where = begin; where != end; ++where) {
-    liveBytes[where] = live;
-    for (unsigned buffer : flat.buffersOf[order[where]]) {
-      bool isFirst = true, isLast = !flat.escapes[buffer];
-      for (unsigned user : flat.usersOf[buffer]) {
-        isFirst &= place[user] >= where;
-        isLast &= place[user] <= where;
-      }
-      if (isFirst)
-        live += flat.bufferBytes[buffer];
-      if (isLast)
-        live -= flat.bufferBytes[buffer];
-    }
-  }
-  liveBytes[end] = live;
-}
-
 ScheduleWindow TimedOrder::getWindow(unsigned begin, unsigned end) {
   unsigned size = order.size();
   ScheduleWindow window;
@@ -234,8 +209,10 @@ ScheduleWindow TimedOrder::getWindow(unsigned begin, unsigned end) {
   window.endNs = endNs;
   window.endTailNs = outerTailNs;
   window.position = place;
-  if (flat.hasMemoryLimit())
-    window.liveBytes = liveBytes[begin];
+  if (flat.hasLimits())
+    window.liveBytes = limits.getLiveBytes(begin);
+  if (flat.maxInFlight != 0)
+    window.inFlight = limits.getInFlight(begin);
   return window;
 }
 
@@ -277,42 +254,7 @@ int64_t TimedOrder::evaluate(unsigned begin, llvm::ArrayRef<unsigned> nodes) {
 }
 
 bool TimedOrder::keepsLimits(unsigned begin, llvm::ArrayRef<unsigned> nodes) {
-  unsigned end = begin + nodes.size();
-  if (!flat.hasLimits())
-    return true;
-  steps += nodes.size();
-  for (auto [index, node] : llvm::enumerate(nodes))
-    newPlace[node] = begin + index;
-  auto getNewPlace = [&](unsigned node) {
-    return place[node] >= begin && place[node] < end ? newPlace[node]
-                                                     : place[node];
-  };
-  if (flat.hasMemoryLimit()) {
-    int64_t live = liveBytes[begin];
-    for (unsigned node : nodes) {
-      unsigned where = newPlace[node];
-      int64_t freed = 0;
-      for (unsigned buffer : flat.buffersOf[node]) {
-        bool isFirst = true, isLast = !flat.escapes[buffer];
-        for (unsigned user : flat.usersOf[buffer]) {
-          unsigned other = getNewPlace(user);
-          isFirst &= other >= where;
-          isLast &= other <= where;
-        }
-        if (isFirst)
-          live += flat.bufferBytes[buffer];
-        if (isLast)
-          freed += flat.bufferBytes[buffer];
-      }
-      if (live + flat.transientBytes[node] > flat.maxMemory)
-        return false;
-      live -= freed;
-    }
-  }
-  if (flat.maxInFlight == 0)
-    return true;
-  ScheduleOrder changed = order;
-  std::copy(nodes.begin(), nodes.end(), changed.begin() + begin);
-  steps += changed.size();
-  return isAllowedOrder(flat.problem, changed);
+  if (flat.hasLimits())
+    steps += nodes.size();
+  return limits.keeps(begin, nodes);
 }

@@ -15,6 +15,7 @@
 #ifndef BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_TIMEDORDER_H
 #define BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_TIMEDORDER_H
 
+#include "OrderLimits.h"
 #include "WindowSearch.h"
 
 namespace braid {
@@ -61,8 +62,8 @@ public:
   /// What the makespan would be, as far as it depends on the order of the
   /// nodes from `begin` on, if these were `nodes`; takes O(nodes).
   int64_t evaluate(unsigned begin, llvm::ArrayRef<unsigned> nodes);
-  /// True if the order would keep the limits if the nodes from `begin` on were
-  /// `nodes`.
+  /// True if the order, which keeps the limits, keeps them with `nodes` in
+  /// place of those from `begin` on; takes as long as `nodes`.
   bool keepsLimits(unsigned begin, llvm::ArrayRef<unsigned> nodes);
 
   /// The nodes that were played.
@@ -73,7 +74,6 @@ private:
   std::pair<unsigned, unsigned> link(unsigned begin, unsigned end);
   void playForward(unsigned begin, unsigned reach);
   void playBackward(unsigned begin, unsigned end, unsigned reach);
-  void countMemory(unsigned begin, unsigned end);
 
   const FlatProblem &flat;
   uint64_t steps = 0;
@@ -84,11 +84,10 @@ private:
   std::vector<int64_t> endNs, endTailNs;
   /// By start: its neighbours on the lane, or the number of nodes.
   std::vector<unsigned> previous, next;
-  /// By place, if there are limits: what lives before the node.
-  std::vector<int64_t> liveBytes;
   // Scratch: by lane and by node.
   std::vector<int64_t> laneNs, newEndNs, outerTailNs;
-  std::vector<unsigned> lastOnLane, newPlace;
+  std::vector<unsigned> lastOnLane;
+  OrderLimits limits;
 };
 
 } // namespace braid

@@ -9,6 +9,7 @@
 #include "WindowSearch.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 
@@ -37,6 +38,7 @@ ScheduleWindow braid::getWholeWindow(const FlatProblem &flat,
   window.endNs = window.endTailNs = zeros;
   window.position = position;
   window.liveBytes = flat.liveBytes;
+  window.inFlight.assign(flat.numLanes, 0);
   return window;
 }
 
@@ -61,18 +63,72 @@ void WindowSearch::prepare(const ScheduleWindow &window) {
   auto isInside = [&](unsigned node) {
     return window.position[node] >= window.begin && window.position[node] < end;
   };
+  findLanes(window);
+  std::vector<unsigned> local = findNodes(window);
+  auto getLocal = [&](unsigned id) {
+    return local[window.position[id] - window.begin];
+  };
 
-  // Lanes of the window, in ascending order.
+  streamNodes = 0;
+  streamByEndTail.clear();
+  localStarts.clear();
+  for (unsigned index = 0; index != size; ++index) {
+    Node &node = nodes[index];
+    node.predecessors = node.awaited = node.awaiters = 0;
+    node.buffers.clear();
+    for (unsigned predecessor : flat.predecessors[node.id])
+      if (isInside(predecessor))
+        node.predecessors |= bit(getLocal(predecessor));
+    for (unsigned start : flat.awaited[node.id])
+      if (isInside(start))
+        node.awaited |= bit(getLocal(start));
+    for (unsigned waiter : flat.awaiters[node.id])
+      if (isInside(waiter))
+        node.awaiters |= bit(getLocal(waiter));
+    if (node.isStart) {
+      lanes[node.lane].starts |= bit(index);
+      lanes[node.lane].byEndTail.push_back(index);
+      localStarts.push_back(index);
+    } else {
+      streamNodes |= bit(index);
+      streamByEndTail.push_back(index);
+    }
+  }
+  auto byEndTail = [&](unsigned a, unsigned b) {
+    return std::pair(nodes[a].endTailNs, a) < std::pair(nodes[b].endTailNs, b);
+  };
+  llvm::sort(streamByEndTail, byEndTail);
+  for (Lane &lane : lanes)
+    llvm::sort(lane.byEndTail, byEndTail);
+
+  buffers.clear();
+  if (flat.hasMemoryLimit())
+    findBuffers(window, getLocal);
+  if (flat.maxInFlight != 0)
+    findInFlight(window, getLocal);
+  stride = 2 + lanes.size() + localStarts.size();
+}
+
+/// Finds the lanes of the window, in ascending order.
+void WindowSearch::findLanes(const ScheduleWindow &window) {
   lanes.clear();
   for (unsigned node : window.nodes)
     if (flat.isStart(node) && llvm::none_of(lanes, [&](const Lane &lane) {
           return lane.id == unsigned(flat.lane[node]);
         }))
-      lanes.push_back({unsigned(flat.lane[node]), 0, 0, {}, {}});
+      lanes.push_back({unsigned(flat.lane[node]), 0, 0, {}, {}, 0});
   llvm::sort(lanes, [](const Lane &a, const Lane &b) { return a.id < b.id; });
   for (Lane &lane : lanes)
     lane.tailNs = window.laneTailNs[lane.id];
+}
 
+/// Finds the times of the window's nodes. Returns their numbers by their places
+/// in the window.
+std::vector<unsigned> WindowSearch::findNodes(const ScheduleWindow &window) {
+  unsigned size = window.nodes.size(), end = window.begin + size;
+  auto isInside = [&](unsigned node) {
+    return window.position[node] >= window.begin && window.position[node] < end;
+  };
   // Tails in the present order, from the end; then nodes are numbered by them,
   // so that the longest tail of a set is that of its first node.
   std::vector<Node> ordered(size);
@@ -124,46 +180,16 @@ void WindowSearch::prepare(const ScheduleWindow &window) {
     local[place] = index;
     nodes[index] = ordered[place];
   }
-  auto getLocal = [&](unsigned id) {
-    return local[window.position[id] - window.begin];
-  };
+  return local;
+}
 
-  streamNodes = 0;
-  streamByEndTail.clear();
-  localStarts.clear();
+void WindowSearch::findBuffers(
+    const ScheduleWindow &window,
+    llvm::function_ref<unsigned(unsigned)> getLocal) {
+  unsigned size = nodes.size(), end = window.begin + size;
   std::vector<unsigned> outerBuffers;
-  for (unsigned index = 0; index != size; ++index) {
-    Node &node = nodes[index];
-    node.predecessors = node.awaited = node.awaiters = 0;
-    node.buffers.clear();
-    for (unsigned predecessor : flat.predecessors[node.id])
-      if (isInside(predecessor))
-        node.predecessors |= bit(getLocal(predecessor));
-    for (unsigned start : flat.awaited[node.id])
-      if (isInside(start))
-        node.awaited |= bit(getLocal(start));
-    for (unsigned waiter : flat.awaiters[node.id])
-      if (isInside(waiter))
-        node.awaiters |= bit(getLocal(waiter));
-    if (node.isStart) {
-      lanes[node.lane].starts |= bit(index);
-      lanes[node.lane].byEndTail.push_back(index);
-      localStarts.push_back(index);
-    } else {
-      streamNodes |= bit(index);
-      streamByEndTail.push_back(index);
-    }
-    if (flat.hasMemoryLimit())
-      llvm::append_range(outerBuffers, flat.buffersOf[node.id]);
-  }
-  auto byEndTail = [&](unsigned a, unsigned b) {
-    return std::pair(nodes[a].endTailNs, a) < std::pair(nodes[b].endTailNs, b);
-  };
-  llvm::sort(streamByEndTail, byEndTail);
-  for (Lane &lane : lanes)
-    llvm::sort(lane.byEndTail, byEndTail);
-
-  buffers.clear();
+  for (const Node &node : nodes)
+    llvm::append_range(outerBuffers, flat.buffersOf[node.id]);
   llvm::sort(outerBuffers);
   outerBuffers.erase(llvm::unique(outerBuffers), outerBuffers.end());
   for (unsigned outer : outerBuffers) {
@@ -181,26 +207,34 @@ void WindowSearch::prepare(const ScheduleWindow &window) {
         nodes[index].buffers.push_back(buffers.size());
     buffers.push_back(buffer);
   }
+}
 
-  if (flat.maxInFlight != 0)
-    for (unsigned start : flat.problem.graph.starts()) {
-      if (window.position[start] >= window.begin)
+void WindowSearch::findInFlight(
+    const ScheduleWindow &window,
+    llvm::function_ref<unsigned(unsigned)> getLocal) {
+  auto isBefore = [&](unsigned node) {
+    return window.position[node] < window.begin;
+  };
+  unsigned end = window.begin + window.nodes.size();
+  for (Lane &lane : lanes)
+    lane.numInFlightThroughout = window.inFlight[lane.id];
+  llvm::SmallDenseSet<unsigned> seen;
+  for (unsigned node : window.nodes)
+    for (unsigned start : flat.awaited[node]) {
+      auto lane = llvm::find_if(lanes, [&](const Lane &lane) {
+        return lane.id == unsigned(flat.lane[start]);
+      });
+      if (lane == lanes.end() || !isBefore(start) ||
+          llvm::any_of(flat.awaiters[start], isBefore) ||
+          !seen.insert(start).second)
         continue;
-      bool awaitedBefore = false;
       uint64_t inside = 0;
-      for (unsigned waiter : flat.awaiters[start]) {
-        awaitedBefore |= window.position[waiter] < window.begin;
-        if (isInside(waiter))
+      for (unsigned waiter : flat.awaiters[start])
+        if (window.position[waiter] < end)
           inside |= bit(getLocal(waiter));
-      }
-      if (awaitedBefore)
-        continue;
-      for (Lane &lane : lanes)
-        if (lane.id == unsigned(flat.lane[start]))
-          lane.inFlight.push_back(inside);
+      lane->inFlight.push_back(inside);
+      --lane->numInFlightThroughout;
     }
-
-  stride = 2 + lanes.size() + localStarts.size();
 }
 
 /// True if the orders in which `node` follows `last` at once need no search.
@@ -218,8 +252,8 @@ bool WindowSearch::isRedundant(unsigned last, unsigned node) const {
 bool WindowSearch::mayStart(uint64_t mask, const Node &node) const {
   if (flat.maxInFlight == 0 || !node.isStart)
     return true;
-  unsigned count = 0;
   const Lane &lane = lanes[node.lane];
+  unsigned count = lane.numInFlightThroughout;
   for (uint64_t waiters : lane.inFlight)
     count += (waiters & mask) == 0;
   for (unsigned start : lane.byEndTail)

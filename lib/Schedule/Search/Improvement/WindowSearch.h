@@ -42,6 +42,8 @@
 
 #include "Schedule/Model/FlatProblem.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace braid {
 
 /// A part of an order, and what surrounds it.
@@ -61,8 +63,10 @@ struct ScheduleWindow {
   /// By node: its place in the order; the window begins at `begin`.
   llvm::ArrayRef<unsigned> position;
   unsigned begin = 0;
-  /// Bytes that live before the window.
+  /// Bytes that live before the window, and, by lane, the operations that are
+  /// in flight there, which are not counted without a limit.
   int64_t liveBytes = 0;
+  std::vector<unsigned> inFlight;
 };
 
 /// Searches windows of one problem; reuses its memory.
@@ -123,8 +127,10 @@ protected:
     uint64_t starts;
     /// The window's starts by the tails of their ends, the shortest first.
     std::vector<unsigned> byEndTail;
-    /// Operations in flight before the window: the nodes that await them.
+    /// Operations in flight before the window: the nodes that await them, and
+    /// how many no node of the window awaits.
     std::vector<uint64_t> inFlight;
+    unsigned numInFlightThroughout;
   };
   /// All states with the same number of nodes.
   struct Layer {
@@ -140,6 +146,15 @@ protected:
   using Trace = std::vector<std::pair<unsigned, uint8_t>>;
 
   void prepare(const ScheduleWindow &window);
+  void findLanes(const ScheduleWindow &window);
+  std::vector<unsigned> findNodes(const ScheduleWindow &window);
+  /// Finds the buffers of the window's nodes.
+  void findBuffers(const ScheduleWindow &window,
+                   llvm::function_ref<unsigned(unsigned)> getLocal);
+  /// Finds the operations in flight before the window. `getLocal` gives the
+  /// number of a node in the window.
+  void findInFlight(const ScheduleWindow &window,
+                    llvm::function_ref<unsigned(unsigned)> getLocal);
   bool isRedundant(unsigned last, unsigned node) const;
   /// False if the start would be one operation too many in flight.
   bool mayStart(uint64_t mask, const Node &node) const;

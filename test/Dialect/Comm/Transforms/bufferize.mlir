@@ -238,3 +238,47 @@ func.func @reduce_scatter_coalesced(%a: tensor<4xf32>, %f: f32) -> (tensor<2xf32
   %s = comm.wait %t#1 : !comm.token<tensor<2xf32>>
   return %r, %z, %s : tensor<2xf32>, tensor<4xf32>, tensor<2xf32>
 }
+
+// Chunks are computed in their place of the result.
+// CHECK-LABEL: func.func @chunks_of_a_result
+// CHECK:         %[[R:.*]] = memref.alloc() {{.*}} : memref<4x3xf32>
+// CHECK-NEXT:    %[[R0:.*]] = memref.subview %[[R]][0, 0] [2, 3] [1, 1]
+// CHECK-NEXT:    linalg.exp ins(%{{.*}}) outs(%[[R0]] :
+// CHECK-NEXT:    %[[T0:.*]] = comm.all_reduce sum %[[R0]] into %[[R0]] on @world
+// CHECK-NEXT:    %[[R1:.*]] = memref.subview %[[R]][2, 0] [2, 3] [1, 1]
+// CHECK-NEXT:    linalg.exp ins(%{{.*}}) outs(%[[R1]] :
+// CHECK-NEXT:    %[[T1:.*]] = comm.all_reduce sum %[[R1]] into %[[R1]] on @world
+// CHECK-NEXT:    comm.wait %[[T0]] writes(%[[R0]] :
+// CHECK-NEXT:    comm.wait %[[T1]] writes(%[[R1]] :
+// CHECK-NEXT:    return %[[R]]
+func.func @chunks_of_a_result(%a: tensor<2x3xf32>, %b: tensor<2x3xf32>) -> tensor<4x3xf32> {
+  %e0 = tensor.empty() : tensor<2x3xf32>
+  %x0 = linalg.exp ins(%a : tensor<2x3xf32>) outs(%e0 : tensor<2x3xf32>) -> tensor<2x3xf32>
+  %t0 = comm.all_reduce sum %x0 on @world : tensor<2x3xf32>
+  %e1 = tensor.empty() : tensor<2x3xf32>
+  %x1 = linalg.exp ins(%b : tensor<2x3xf32>) outs(%e1 : tensor<2x3xf32>) -> tensor<2x3xf32>
+  %t1 = comm.all_reduce sum %x1 on @world : tensor<2x3xf32>
+  %e = tensor.empty() : tensor<4x3xf32>
+  %w0 = comm.wait %t0 : !comm.token<tensor<2x3xf32>>
+  %r0 = tensor.insert_slice %w0 into %e[0, 0] [2, 3] [1, 1] : tensor<2x3xf32> into tensor<4x3xf32>
+  %w1 = comm.wait %t1 : !comm.token<tensor<2x3xf32>>
+  %r1 = tensor.insert_slice %w1 into %r0[2, 0] [2, 3] [1, 1] : tensor<2x3xf32> into tensor<4x3xf32>
+  return %r1 : tensor<4x3xf32>
+}
+
+// The first chunk would overwrite what is read before its copy.
+// CHECK-LABEL: func.func @chunk_of_a_buffer_in_use
+// CHECK:         memref.copy
+// CHECK:         return
+func.func @chunk_of_a_buffer_in_use(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {
+  %e = tensor.empty() : tensor<4x3xf32>
+  %x = linalg.exp ins(%b : tensor<4x3xf32>) outs(%e : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %e0 = tensor.empty() : tensor<2x3xf32>
+  %x0 = linalg.exp ins(%a : tensor<2x3xf32>) outs(%e0 : tensor<2x3xf32>) -> tensor<2x3xf32>
+  %t0 = comm.all_reduce sum %x0 on @world : tensor<2x3xf32>
+  %f = tensor.empty() : tensor<4x3xf32>
+  %y = linalg.log ins(%x : tensor<4x3xf32>) outs(%f : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %w0 = comm.wait %t0 : !comm.token<tensor<2x3xf32>>
+  %r0 = tensor.insert_slice %w0 into %x[0, 0] [2, 3] [1, 1] : tensor<2x3xf32> into tensor<4x3xf32>
+  return %r0, %y : tensor<4x3xf32>, tensor<4x3xf32>
+}

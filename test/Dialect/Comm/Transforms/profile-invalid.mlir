@@ -20,6 +20,8 @@
 // HARDWARE: program.mlir:1:1: error: the profile '{{.*}}h200.json' was measured on 'h200x8', expected the hardware that costs are asked for: 'a100x8'
 // RUN: braid-opt %t/program.mlir --comm-report="hardware=h200x8 profile=%t/h200.json" 2>&1 | FileCheck %s --check-prefix=SAME
 // SAME: comm-report: hardware h200x8
+// RUN: not braid-opt %t/program.mlir --comm-report="hardware=h200x8 profile=%t/smaller.json" 2>&1 | FileCheck %s --check-prefix=SMALLER
+// SMALLER: program.mlir:1:1: error: the profile '{{.*}}smaller.json' was measured on 78 multiprocessors, expected those of hardware 'h200x8': 132
 
 //--- program.mlir
 module {
@@ -38,3 +40,6 @@ module {
 }
 //--- h200.json
 {"version": 1, "hardware": "h200x8", "entries": []}
+//--- smaller.json
+{"version": 2, "hardware": "h200x8", "machine": {"gpu": "G", "gpus": 2, "multiprocessors": 78},
+ "software": {}, "date": "2026-11-22", "spread": 0}

@@ -3,6 +3,7 @@
 // RUN: not braid-opt %s --comm-schedule="lanes=all" 2>&1 | FileCheck %s --check-prefix=LANES
 // RUN: not braid-opt %s --comm-schedule="hardware=h900x8" 2>&1 | FileCheck %s --check-prefix=HARDWARE
 // RUN: not braid-opt %s --comm-schedule="steps=-3" 2>&1 | FileCheck %s --check-prefix=STEPS
+// RUN: not braid-opt %s --comm-schedule="effort=most" 2>&1 | FileCheck %s --check-prefix=EFFORT
 // RUN: braid-opt %s --comm-schedule="hardware=ideal" --remarks-filter=comm-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=BESIDE
 // RUN: braid-opt %s --comm-schedule="hardware=ideal lanes=shared" --remarks-filter=comm-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: braid-opt %s --comm-schedule="hardware=ideal max-in-flight=1 keep-order" | FileCheck %s --check-prefix=ONE
@@ -11,6 +12,7 @@
 // NEGATIVE: error: invalid size '-1B' in option 'max-memory', expected a number of at least 0
 // LANES: for the --lanes option: Cannot find option named 'all'!
 // HARDWARE: error: unknown hardware 'h900x8' in option 'hardware', expected
+// EFFORT: for the --effort option: Cannot find option named 'most'!
 // STEPS: for the --steps option: '-3' value invalid for ulong argument
 
 comm.group @world all

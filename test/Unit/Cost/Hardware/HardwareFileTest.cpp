@@ -102,7 +102,7 @@ TEST(HardwareFile, ErrorsSayWhereAndWhat) {
             "a100x8 h100x8 h200x8 b200x8 cpu ideal");
   EXPECT_EQ(getError(R"({"base": "cpu", "memory_bandwith": 1})"),
             "1:17: unknown field \"memory_bandwith\", expected one of: base "
-            "collective_model generation "
+            "collective_model contention generation "
             "inter_node_bandwidth_bytes_per_second "
             "intra_node_bandwidth_bytes_per_second launch_ns link_latency_ns "
             "memory_bandwidth_bytes_per_second memory_bytes multiprocessors "
@@ -196,6 +196,44 @@ TEST(HardwareFile, RejectsFiguresThatDoNotFit) {
   EXPECT_EQ(getError(R"({"base": "cpu", "nccl": {"max_ctas": 4}})"),
             "1:25: no field \"nccl.channels\", expected an integer from 1 to "
             "32, or a field \"base\"");
+}
+
+TEST(HardwareFile, ReadsHowOpsContend) {
+  llvm::Expected<Hardware> hardware = parseHardware(
+      R"({"base": "h200x8", "contention": {"model": "queue",
+  "processor_groups": 7, "interference": [
+    {"compute": "product", "engine": "kernel", "compute_factor": 1.5, "collective_factor": 2},
+    {"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 3},
+    {"compute": "elementwise", "engine": "kernel", "compute_factor": 1, "collective_factor": 4},
+    {"compute": "elementwise", "engine": "copy", "compute_factor": 1, "collective_factor": 5}]}})",
+      "lab");
+  ASSERT_TRUE(bool(hardware)) << llvm::toString(hardware.takeError());
+  const ContentionFigures &contention = hardware->contention;
+  EXPECT_EQ(contention.multiprocessorModel, MultiprocessorModel::Queued);
+  EXPECT_EQ(contention.processorGroups, 7);
+  EXPECT_EQ(contention.interference[0][0].compute, 1.5);
+  EXPECT_EQ(contention.interference[0][0].communication, 2);
+  EXPECT_EQ(contention.interference[0][1].communication, 3);
+  EXPECT_EQ(contention.interference[1][0].communication, 4);
+  EXPECT_EQ(contention.interference[1][1].communication, 5);
+}
+
+TEST(HardwareFile, SaysWhatIsWrongWithContention) {
+  EXPECT_EQ(getError(R"({"base": "h200x8", "contention": {"model": "fair"}})"),
+            "1:44: found \"fair\" in field \"contention.model\", expected one "
+            "of: share queue");
+  EXPECT_EQ(getError(R"({"base": "h200x8", "contention": {"model": "share",
+"interference": [{"compute": "product", "engine": "copy", "compute_factor": 0.5,
+"collective_factor": 1}]}})"),
+            "2:77: found 0.5 in field "
+            "\"contention.interference[0].compute_factor\", expected a number "
+            "from 1 to 100");
+  EXPECT_EQ(getError(R"({"base": "h200x8", "contention": {"model": "share",
+"interference": [
+{"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 1},
+{"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 1}]}})"),
+            "4:1: found compute \"product\" beside engine \"copy\" a second "
+            "time, expected it once");
 }
 
 TEST(HardwareFile, RejectsDeepNesting) {

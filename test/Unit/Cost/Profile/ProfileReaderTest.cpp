@@ -109,11 +109,11 @@ TEST(ProfileReader, HeaderErrors) {
   EXPECT_EQ(getError("[]"), "1:1: found an array, expected an object with the "
                             "fields \"version\" and \"entries\"");
   EXPECT_EQ(getError("{\"entries\": []}"),
-            "1:1: no field \"version\", expected version 1");
-  EXPECT_EQ(getError("{\"version\": 2, \"entries\": []}"),
-            "1:13: found version 2, expected 1");
+            "1:1: no field \"version\", expected version 1 or 2");
+  EXPECT_EQ(getError("{\"version\": 3, \"entries\": []}"),
+            "1:13: found version 3, expected 1 or 2");
   EXPECT_EQ(getError("{\"version\": \"1\", \"entries\": []}"),
-            "1:13: found version \"1\", expected 1");
+            "1:13: found version \"1\", expected 1 or 2");
   EXPECT_EQ(getError("{\"version\": 1}"),
             "1:1: no field \"entries\", expected a list");
   EXPECT_EQ(getError("{\"version\": 1, \"entries\": {}}"),

@@ -156,21 +156,6 @@ TEST(LowerBound, PathsCountTheWorkBeforeAndAfterThem) {
   EXPECT_EQ(bounds.get(LowerBoundKind::Path), 200 + 1 + 10 + 200);
 }
 
-// Three gaps of 40 ns in a chain, and another op of 55 ns that runs in one
-// piece.
-TEST(LowerBound, WholeOpsFillGaps) {
-  Writer writer;
-  unsigned product = writer.compute(10);
-  for (int i = 0; i != 3; ++i)
-    product = writer.compute(10, {writer.wait(writer.start(40, {product}))});
-  writer.compute(55);
-  LowerBounds bounds = writer.getBounds();
-  EXPECT_EQ(bounds.get(LowerBoundKind::CriticalPath), 160);
-  EXPECT_EQ(bounds.get(LowerBoundKind::StreamHeadTail), 160);
-  EXPECT_EQ(bounds.get(LowerBoundKind::FilledPath), 175);
-  EXPECT_EQ(bounds.best(), 175);
-}
-
 // Two chains of collectives with an op behind each: with one lane for both,
 // their heads cannot all be right at the same time.
 TEST(LowerBound, ALaneBringsWorkForOneChainOrTheOther) {
@@ -343,6 +328,19 @@ TEST(LowerBoundProperties, NoOrderIsFasterWithContention) {
   for (unsigned edgeEvery : {3, 5, 8}) {
     options.edgeEvery = edgeEvery;
     options.launches = edgeEvery == 5;
+    checkAllOrders(options, 100, false);
+    checkAllOrders(options, 50, true);
+  }
+}
+
+TEST(LowerBoundProperties, NoOrderIsFasterWhereOpsQueueForMultiprocessors) {
+  RandomProblemOptions options;
+  options.numNodes = 7;
+  options.contention = options.queued = true;
+  for (unsigned edgeEvery : {3, 5, 8}) {
+    options.edgeEvery = edgeEvery;
+    options.launches = edgeEvery == 5;
+    options.bodies = edgeEvery == 8;
     checkAllOrders(options, 100, false);
     checkAllOrders(options, 50, true);
   }

@@ -75,6 +75,7 @@ TEST(PricedProblem, NoOrderIsFaster) {
     options.launches = seed % 3 == 0;
     options.bodies = seed % 5 == 0;
     options.edgeEvery = 3 + seed % 4;
+    options.queued = seed % 2 == 1;
     SchedulingProblem problem = makeRandomProblem(seed + 1000, options);
     int64_t least = std::numeric_limits<int64_t>::max();
     forEachOrder(problem, [&](llvm::ArrayRef<unsigned> order) {

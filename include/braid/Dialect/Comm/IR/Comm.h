@@ -103,6 +103,15 @@ llvm::StringRef getLabel(mlir::Operation *op);
 /// starts that name none.
 std::string getLaneName(mlir::Operation *start);
 
+/// What is known of the lane of a collective: its attributes, and what its
+/// group declares. 0 and empty: nothing.
+struct LaneSettings {
+  int64_t ctas = 0;
+  std::string transport;
+};
+LaneSettings getLaneSettings(mlir::Operation *start,
+                             mlir::SymbolTableCollection &symbolTables);
+
 /// Copies the discardable attributes of the dialect from `from` to `to`.
 void copyAttributes(mlir::Operation *from, mlir::Operation *to);
 

@@ -10,6 +10,7 @@
 #define BRAID_DIALECT_COMM_TRANSFORMS_PASSOPTIONS_H
 
 #include "braid/Cost/Hardware/Hardware.h"
+#include "braid/Schedule/Search/SearchTypes.h"
 #include "llvm/Support/CommandLine.h"
 
 #include <optional>
@@ -39,6 +40,7 @@ enum class CollectiveModelOption {
 /// The values of the options on the command line, with their meaning.
 llvm::cl::ValuesClass getReportFormatValues();
 llvm::cl::ValuesClass getLaneSharingValues();
+llvm::cl::ValuesClass getSearchEffortValues();
 llvm::cl::ValuesClass getCollectiveModelValues();
 
 /// The model that `option` names; none for the default of the hardware.

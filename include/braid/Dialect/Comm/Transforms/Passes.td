@@ -12,6 +12,9 @@
 include "braid/Dialect/Comm/Transforms/CostOptions.td"
 include "braid/Dialect/Comm/Transforms/IterativePasses.td"
 include "braid/Dialect/Comm/Transforms/LoweringPasses.td"
+include "braid/Dialect/Comm/Transforms/PlanningPasses.td"
+include "braid/Dialect/Comm/Transforms/StructuralPasses.td"
+include "braid/Dialect/Comm/Transforms/VerifyPasses.td"
 include "mlir/Pass/PassBase.td"
 
 //===----------------------------------------------------------------------===//
@@ -446,10 +449,15 @@ def CommSchedulePass : Pass<"comm-schedule"> {
            "::braid::comm::getLaneSharingValues()">,
     Option<"keepOrder", "keep-order", "bool", /*default=*/"false",
            "Keep the program's order of the starts">,
+    Option<"effort", "effort", "::braid::SearchEffort",
+           /*default=*/"::braid::SearchEffort::Default",
+           "How much the search invests: low, default (stops where twice the steps gain "
+           "less than 0.1 percent) or high (spends all steps)",
+           "::braid::comm::getSearchEffortValues()">,
     Option<"steps", "steps", "uint64_t", /*default=*/"0",
-           "The budget of the search: nodes placed or examined, over all orders; 0 is a "
-           "number that grows with the block, or a share of it where there are several "
-           "blocks">,
+           "The most steps of the search: nodes placed or examined, over all orders; 0 is "
+           "a number that follows from the effort and the size of the block, or a share of "
+           "it where there are several blocks">,
     Option<"seed", "seed", "uint64_t", /*default=*/"0",
            "The seed of the random choices of the search">
   ] # costOptions;

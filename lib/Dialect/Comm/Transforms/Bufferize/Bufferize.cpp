@@ -244,6 +244,7 @@ struct CommBufferizePass
     restoreTokens(module);
     removeSelfCopies(module);
     inflight::takeOverDeadSources(module);
+    inflight::placeCopiedBuffers(module);
     if (failed(checkInFlight(module)))
       return signalPassFailure();
   }

@@ -13,9 +13,7 @@
 using namespace mlir;
 using namespace braid::comm;
 
-/// True if `allocation` is only used by ops of its own block before `copy`, and
-/// known by no other name.
-static bool isDeadAfter(memref::AllocOp allocation, memref::CopyOp copy) {
+bool inflight::isDeadAfter(memref::AllocOp allocation, memref::CopyOp copy) {
   Block *block = copy->getBlock();
   if (allocation->getBlock() != block)
     return false;

@@ -12,6 +12,7 @@
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
@@ -48,6 +49,16 @@ void separateReads(mlir::ModuleOp module);
 /// operation uses the source itself, and removes the marks. Runs after
 /// bufferization.
 void takeOverDeadSources(mlir::ModuleOp module);
+
+/// True if `allocation` is only used by ops of its own block before `copy`, and
+/// known by no other name.
+bool isDeadAfter(mlir::memref::AllocOp allocation, mlir::memref::CopyOp copy);
+
+/// Removes copies of a buffer into a part of a larger one where the buffer is
+/// dead after the copy: the part takes the place of the buffer, if nothing else
+/// accesses the part before. Chunks of collectives are computed in their place
+/// of the result by this. Runs after bufferization.
+void placeCopiedBuffers(mlir::ModuleOp module);
 
 } // namespace braid::comm::inflight
 

@@ -22,11 +22,13 @@ using namespace braid;
 using namespace braid::test;
 
 static SchedulingProblem makeContended(uint64_t seed, unsigned numNodes,
-                                       unsigned edgeEvery = 4) {
+                                       unsigned edgeEvery = 4,
+                                       bool queued = false) {
   RandomProblemOptions options;
   options.numNodes = numNodes;
   options.edgeEvery = edgeEvery;
   options.contention = true;
+  options.queued = queued;
   options.launches = true;
   return makeRandomProblem(seed, options);
 }
@@ -43,7 +45,7 @@ static int64_t findLeast(const SchedulingProblem &problem) {
 TEST(ContentionMachine, CopiesGoOnAsTheOriginal) {
   for (uint64_t seed = 0; seed != 60; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 30);
+    SchedulingProblem problem = makeContended(seed, 30, 4, seed % 2 == 1);
     FlatProblem flat(problem);
     std::vector<SimulatedOp> ops = getOpsByNode(flat.problem);
     std::vector<SimulatedTimes> times(flat.size());
@@ -67,7 +69,7 @@ TEST(ContentionMachine, AShiftLastsToTheEnd) {
   unsigned shifted = 0;
   for (uint64_t seed = 0; seed != 200; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 24);
+    SchedulingProblem problem = makeContended(seed, 24, 4, seed % 2 == 1);
     FlatProblem flat(problem);
     std::vector<SimulatedOp> ops = getOpsByNode(flat.problem);
     std::vector<SimulatedTimes> times(flat.size());
@@ -150,7 +152,7 @@ struct WholeSearch {
 TEST(ContentionWindow, AWideBeamFindsTheBestOrder) {
   for (uint64_t seed = 0; seed != 40; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 8, 3);
+    SchedulingProblem problem = makeContended(seed, 8, 3, seed % 2 == 1);
     WholeSearch search(problem, /*width=*/100'000, /*count=*/100'000);
     int64_t leastNs = std::numeric_limits<int64_t>::max();
     for (ContentionWindow::Found &result : search.found) {
@@ -355,6 +357,7 @@ TEST(ContentionLocalSearch, StartsThatAreTheSameMayRace) {
 TEST(ContentionLocalSearch, WhatBecomesTheShortestWinsTheRace) {
   // Windows alone make no random choices.
   SearchOptions options;
+  options.effort = SearchEffort::High;
   options.useContentionMoves = false;
   unsigned overtaken = 0;
   for (uint64_t seed = 0; seed != 20; ++seed) {

@@ -35,6 +35,15 @@ static void expectSameAsNew(const FlatProblem &flat, const TimedOrder &timed) {
   }
 }
 
+/// The least limit that the program's order keeps.
+static unsigned getMostInFlight(SchedulingProblem problem) {
+  ScheduleOrder program = getProgramOrder(problem.graph);
+  problem.maxInFlight = 1;
+  while (!isAllowedOrder(problem, program))
+    ++problem.maxInFlight;
+  return problem.maxInFlight;
+}
+
 TEST(TimedOrder, ChangesStepByStepAreAsGoodAsNew) {
   for (uint64_t seed = 0; seed != 60; ++seed) {
     SCOPED_TRACE(seed);
@@ -48,7 +57,7 @@ TEST(TimedOrder, ChangesStepByStepAreAsGoodAsNew) {
     if (seed % 2)
       problem.maxMemory = limit;
     if (seed % 3 == 0)
-      problem.maxInFlight = 1;
+      problem.maxInFlight = getMostInFlight(problem);
     FlatProblem flat(problem);
     TimedOrder timed(flat);
     timed.assign(getProgramOrder(problem.graph));

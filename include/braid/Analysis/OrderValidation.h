@@ -1,0 +1,41 @@
+//===- OrderValidation.h - Checks a new order of a block ------ -*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_ANALYSIS_ORDERVALIDATION_H
+#define BRAID_ANALYSIS_ORDERVALIDATION_H
+
+#include "braid/Analysis/OpEffects.h"
+#include "braid/Analysis/RankUniformity.h"
+
+#include "mlir/IR/Block.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace braid {
+
+/// Checks, from the program alone, that the ops of `block`, which stood in the
+/// order `before`, without the terminator, may stand as they do now:
+///
+/// - the ops are the same;
+/// - each value stands before its uses;
+/// - accesses of which one writes, to memory that may be the same, keep their
+///   order, starts and waits among them;
+/// - starts keep their order where ranks may take different ways; the messages
+///   of a group and their later waits keep theirs everywhere, as do starts with
+///   `comm.order`.
+///
+/// Emits an error that names `pass`, and fails, at the first op that stands in
+/// a wrong place.
+llvm::LogicalResult
+validateOrder(mlir::Block &block, llvm::ArrayRef<mlir::Operation *> before,
+              CallEffects &calls,
+              llvm::function_ref<RankUniformity &()> uniformity,
+              llvm::StringRef pass);
+
+} // namespace braid
+
+#endif // BRAID_ANALYSIS_ORDERVALIDATION_H

@@ -1,0 +1,59 @@
+//===- PlanningPasses.td - Passes that plan resources ------*- tablegen -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_DIALECT_COMM_TRANSFORMS_PLANNINGPASSES_TD
+#define BRAID_DIALECT_COMM_TRANSFORMS_PLANNINGPASSES_TD
+
+include "braid/Dialect/Comm/Transforms/CostOptions.td"
+include "mlir/Pass/PassBase.td"
+
+def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
+  let summary = "Choose the multiprocessors and engines of collectives and products";
+  let description = [{
+    Chooses, for each collective, its limit on thread blocks (`comm.ctas`) and how it
+    moves its data (`comm.transport`), and for each product of matrices the
+    multiprocessors that it counts on (`comm.multiprocessors`). A product that
+    leaves room lets a collective begin that is issued beside it; without room the
+    collective waits for the product's end (see docs/simulator.md).
+
+    The order of the program stays. The pass plays it with each pair of a way to run
+    collectives and a way to run products, then family by family: collectives of the
+    same kind and size, or products of the same shape, are run alike. It takes the
+    plan with the shortest makespan, which is never longer than without one.
+
+    The ways are those with measured times in the profile (docs/profiles.md), of
+    which one is shipped for `h200x8`; gathers by copy engines are
+    estimated where they are not measured. Other machines have nothing to plan, nor
+    has a module with `comm.mpmd`, whose ranks could come to different plans.
+
+    An op that has one of these attributes, or `comm.lane`, keeps its own. It is an
+    error if it asks for what the machine does not have: more multiprocessors, or
+    copy engines or symmetric memory between nodes.
+
+    Before:
+
+    ```mlir
+    %t = comm.all_reduce sum %g on @world : tensor<4096x4096xbf16>
+    %y = linalg.matmul ins(%x, %w : ...) outs(%e : ...) -> tensor<4096x4096xbf16>
+    ```
+
+    After:
+
+    ```mlir
+    %t = comm.all_reduce sum %g on @world {comm.ctas = 8 : i64, comm.transport = "symmetric"} : tensor<4096x4096xbf16>
+    %y = linalg.matmul {comm.multiprocessors = 124 : i64} ins(%x, %w : ...) outs(%e : ...) -> tensor<4096x4096xbf16>
+    ```
+  }];
+  let options = costOptions;
+  let dependentDialects = ["::braid::comm::CommDialect"];
+  let statistics = [
+    Statistic<"numPlanned", "planned-ops", "Ops that got resources of their own">
+  ];
+}
+
+#endif // BRAID_DIALECT_COMM_TRANSFORMS_PLANNINGPASSES_TD

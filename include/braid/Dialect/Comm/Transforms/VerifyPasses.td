@@ -1,0 +1,89 @@
+//===- VerifyPasses.td - Passes that verify programs -------*- tablegen -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_DIALECT_COMM_TRANSFORMS_VERIFYPASSES_TD
+#define BRAID_DIALECT_COMM_TRANSFORMS_VERIFYPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def CommVerifyPass : Pass<"comm-verify", "::mlir::ModuleOp"> {
+  let summary = "Check what ranks do together";
+  let description = [{
+    Follows every entry of the module, a public function or one without callers,
+    on all ranks, through calls, loops and branches. The pass emits an error
+
+    * at a start whose token has no wait on a path, and at a second wait;
+    * at each access to a buffer in flight;
+    * where operations that meet differ in kind, root, reduction, dimension, type
+      or size, where a member starts fewer operations than another one, and where
+      a send has no receive;
+    * where a rank that is in no list of a group runs its collectives, and where a
+      peer does not exist;
+    * where ranks wait for each other.
+
+    Errors about order name two ranks and what each of them starts. The pass does
+    not change the program, and judges the program that it is given: passes that
+    move waits can repair a deadlock. docs/verify.md says what is proven and when
+    to run the pass.
+
+    ```mlir
+    comm.group @world all
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      // error: 'comm.all_reduce' op has a token without a wait, expected one wait
+      // of each token on every path
+      %t = comm.all_reduce sum %x on @world : tensor<4xf32>
+      return %x : tensor<4xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", /*default=*/"0",
+           "The number of ranks; 0 is the number that the program implies">,
+    Option<"lanes", "lanes", "::braid::comm::LaneSharing",
+           /*default=*/"::braid::comm::LaneSharing::Communicator",
+           "Which collectives run beside each other: communicator (those of different "
+           "groups) or shared (none)",
+           "::braid::comm::getLaneSharingValues()">,
+    Option<"strict", "strict", "bool", /*default=*/"false",
+           "What is not proven is an error, too">,
+    Option<"onlyWarns", "only-warns", "bool", /*default=*/"false",
+           "Findings are warnings, and the pass succeeds">,
+    Option<"maxPaths", "max-paths", "unsigned", /*default=*/"64",
+           "The most paths that each entry is followed on">
+  ];
+}
+
+def CommInterpretPass : Pass<"comm-interpret", "::mlir::ModuleOp"> {
+  let summary = "Run all ranks of a program and check what they do";
+  let description = [{
+    Runs a function on all ranks, in one process, with generated arguments and in
+    random interleavings, and checks every element that an op touches. The pass
+    emits an error at the op at which a run fails: a token that is awaited twice
+    or never, an access to an element in flight, operations that meet and differ,
+    ranks that wait for each other, or results that differ between interleavings.
+    What `comm-verify` finds on all paths happens here on the paths of the given
+    arguments, and nothing else does. Programs are small: every op is folded.
+
+    ```
+    braid-opt prog.mlir --comm-interpret="ranks=3 arguments=0,1,4 rounds=20"
+    ```
+  }];
+  let options = [
+    Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
+           "The function to run">,
+    Option<"ranks", "ranks", "int64_t", /*default=*/"2", "The number of ranks">,
+    ListOption<"arguments", "arguments", "int64_t",
+               "The values of integer and index arguments: a run for each; 1 without it">,
+    Option<"rounds", "rounds", "unsigned", /*default=*/"4",
+           "The interleavings of each run">,
+    Option<"seed", "seed", "uint64_t", /*default=*/"0",
+           "The seed of the interleavings">
+  ];
+}
+
+#endif // BRAID_DIALECT_COMM_TRANSFORMS_VERIFYPASSES_TD

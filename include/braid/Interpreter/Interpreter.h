@@ -1,0 +1,64 @@
+//===- Interpreter.h - Runs all ranks of a program ------------ -*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_INTERPRETER_INTERPRETER_H
+#define BRAID_INTERPRETER_INTERPRETER_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace braid {
+
+/// How a program is run.
+struct InterpreterOptions {
+  int64_t numRanks = 2;
+  /// Chooses, at each step, which rank goes on and which operation ends.
+  uint64_t seed = 0;
+  /// The value of integer and index arguments of the entry.
+  int64_t argument = 1;
+  /// The most ops that all ranks run together.
+  uint64_t maxSteps = 1'000'000;
+};
+
+/// Why a run failed.
+enum class InterpreterFailure {
+  None,
+  /// A token is awaited twice, or never.
+  Token,
+  /// A buffer is touched while an operation in flight uses it, or after it was
+  /// freed.
+  Buffer,
+  /// Operations that meet differ, or one has nobody to meet.
+  Mismatch,
+  /// Ranks wait for each other.
+  Deadlock,
+  /// The interpreter does not know an op, or gave up.
+  Unsupported,
+};
+
+struct InterpreterResult {
+  InterpreterFailure failure = InterpreterFailure::None;
+  mlir::Operation *op = nullptr;
+  std::string message;
+  /// The elements of the results of each rank, one after the other.
+  std::vector<std::vector<mlir::Attribute>> results;
+};
+
+/// Runs `entry` on all ranks in one process, in the interleaving that the seed
+/// gives, with generated arguments that depend on the rank. Checks each element
+/// that an op touches, and each token.
+InterpreterResult interpret(mlir::FunctionOpInterface entry,
+                            const InterpreterOptions &options);
+
+} // namespace braid
+
+#endif // BRAID_INTERPRETER_INTERPRETER_H

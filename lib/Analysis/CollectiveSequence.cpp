@@ -1,0 +1,304 @@
+//===- CollectiveSequence.cpp - What all ranks of a communicator do alike -===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CollectiveSequence.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <map>
+
+using namespace braid;
+using namespace mlir;
+
+static std::string getName(const StartedOperation &operation) {
+  Operation *op = operation.op;
+  return ("'" + op->getName().getStringRef() + "'").str();
+}
+
+static std::string spell(Attribute attribute) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  attribute.print(stream, /*elideType=*/true);
+  return text;
+}
+
+static std::string spell(Type type) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << type;
+  return text;
+}
+
+/// True if both have the same elements, as far as static sizes tell.
+static bool haveSameData(Type a, Type b, bool onlyCount) {
+  auto shapedA = dyn_cast<ShapedType>(a), shapedB = dyn_cast<ShapedType>(b);
+  if (!shapedA || !shapedB ||
+      shapedA.getElementType() != shapedB.getElementType())
+    return a == b;
+  if (!shapedA.hasRank() || !shapedB.hasRank())
+    return true;
+  if (shapedA.hasStaticShape() && shapedB.hasStaticShape())
+    return onlyCount ? shapedA.getNumElements() == shapedB.getNumElements()
+                     : shapedA.getShape() == shapedB.getShape();
+  if (onlyCount)
+    return true;
+  return shapedA.getRank() == shapedB.getRank() &&
+         llvm::all_of(llvm::zip(shapedA.getShape(), shapedB.getShape()),
+                      [](auto sizes) {
+                        auto [sizeA, sizeB] = sizes;
+                        return sizeA == sizeB || ShapedType::isDynamic(sizeA) ||
+                               ShapedType::isDynamic(sizeB);
+                      });
+}
+
+static SmallVector<Type> getSourceTypes(const StartedOperation &operation) {
+  auto start = cast<comm::AsyncStartOpInterface>(operation.op.getOperation());
+  return llvm::map_to_vector(start.getSources(),
+                             [](Value value) { return value.getType(); });
+}
+
+/// What `a` and `b`, which meet, have not in common: what each of them has.
+static std::optional<std::pair<std::string, std::string>>
+findDifference(const StartedOperation &a, const StartedOperation &b) {
+  comm::CollectiveOpInterface opA = a.op, opB = b.op;
+  if (opA == opB)
+    return std::nullopt;
+  if (opA.getCollectiveKind() != opB.getCollectiveKind())
+    return std::make_pair("starts " + getName(a), "starts " + getName(b));
+  if (auto reductionA = opA.getReductionKind(),
+      reductionB = opB.getReductionKind();
+      reductionA != reductionB)
+    return std::make_pair(getName(a) + " has reduction " +
+                              comm::stringifyReductionKind(*reductionA).str(),
+                          "reduction " +
+                              comm::stringifyReductionKind(*reductionB).str());
+  // Root, dimension, pairs and splits are attributes.
+  for (StringRef name : {"root", "dim", "pairs", "splitMatrix"}) {
+    Attribute valueA = opA->getAttr(name), valueB = opB->getAttr(name);
+    if (valueA != valueB && valueA && valueB)
+      return std::make_pair(
+          (getName(a) + " has " + name.str() + " " + spell(valueA)),
+          name.str() + " " + spell(valueB));
+  }
+  SmallVector<Type> typesA = getSourceTypes(a), typesB = getSourceTypes(b);
+  if (typesA.size() != typesB.size())
+    return std::make_pair(getName(a) + " has " + std::to_string(typesA.size()) +
+                              " operands",
+                          std::to_string(typesB.size()));
+  for (auto [typeA, typeB] : llvm::zip_equal(typesA, typesB))
+    if (!haveSameData(typeA, typeB, /*onlyCount=*/false))
+      return std::make_pair(getName(a) + " has operand type " + spell(typeA),
+                            spell(typeB));
+  return std::nullopt;
+}
+
+bool CollectiveMatching::collect() {
+  std::map<std::tuple<const void *, int64_t, const void *>, unsigned> numbers;
+  std::map<Route, unsigned> routes;
+  bool isRight = true;
+  meetingOf.resize(traces.size());
+  for (unsigned rank = 0; rank != traces.size(); ++rank) {
+    const RankTrace &trace = *traces[rank];
+    meetingOf[rank].assign(trace.operations.size(), ~0u);
+    llvm::DenseMap<Operation *, SmallVector<int64_t>> membersOf;
+    for (auto [index, operation] : llvm::enumerate(trace.operations)) {
+      comm::GroupOp group = operation.group;
+      auto [it, isNew] = membersOf.try_emplace(group);
+      if (isNew)
+        it->second = getMembers(group, rank, traces.size());
+      ArrayRef<int64_t> members = it->second;
+      if (members.empty()) {
+        findings.add({operation.op,
+                      "runs on rank " + std::to_string(rank) +
+                          ", which is in no list of group '" +
+                          group.getSymName().str() +
+                          "', expected a member of the group",
+                      {{group.getLoc(), "the group is here"}}});
+        isRight = false;
+        continue;
+      }
+      const void *key = group.getAsOpaquePointer();
+      if (!operation.peer) {
+        auto [number, isFirst] = numbers.try_emplace(
+            {key, members.front(), operation.lane.getAsOpaquePointer()},
+            communicators.size());
+        if (isFirst)
+          communicators.push_back(
+              {SmallVector<int64_t>(members),
+               std::vector<std::vector<unsigned>>(members.size())});
+        unsigned position = llvm::find(members, rank) - members.begin();
+        communicators[number->second].operations[position].push_back(index);
+        continue;
+      }
+      int64_t peer = *operation.peer;
+      bool isInRange = peer >= 0 && peer < static_cast<int64_t>(members.size());
+      if (!isInRange || members[peer] == rank) {
+        findings.add({operation.op,
+                      "has peer " + std::to_string(peer) + " on rank " +
+                          std::to_string(rank) +
+                          (isInRange ? ", which is the rank itself"
+                                     : ", which is not in its communicator") +
+                          ", expected the index of another member"});
+        isRight = false;
+        continue;
+      }
+      comm::CollectiveOpInterface op = operation.op;
+      bool isSend = op.getCollectiveKind() == comm::CollectiveKind::send;
+      int64_t sender = isSend ? rank : members[peer];
+      int64_t receiver = isSend ? members[peer] : rank;
+      Route route = {key, members.front(), sender, receiver};
+      auto [number, isFirst] = routes.try_emplace(route, messages.size());
+      if (isFirst)
+        messages.push_back({route, {}});
+      Messages &list = messages[number->second].second;
+      (isSend ? list.sends : list.receives)
+          .push_back({rank, static_cast<unsigned>(index)});
+    }
+  }
+  return isRight;
+}
+
+bool CollectiveMatching::reportMissing(Member a, unsigned other,
+                                       unsigned position) {
+  const StartedOperation &operation = get(a);
+  comm::GroupOp group = operation.group;
+  Finding finding = {operation.op,
+                     "starts operation #" + std::to_string(position) +
+                         " of rank " + std::to_string(a.rank) + " on group '" +
+                         group.getSymName().str() + "', where rank " +
+                         std::to_string(other) + " starts only " +
+                         std::to_string(position) +
+                         ", expected the same operations on all members"};
+  finding.notes.push_back(
+      {operation.op.getLoc(),
+       describeSequence(*traces[a.rank], a.rank, a.operation)});
+  finding.notes.push_back(
+      {operation.op.getLoc(),
+       describeSequence(*traces[other], other, a.operation)});
+  findings.add(std::move(finding));
+  return false;
+}
+
+bool CollectiveMatching::reportDifference(Member a, Member b,
+                                          unsigned position) {
+  const StartedOperation &operationA = get(a), &operationB = get(b);
+  auto difference = findDifference(operationA, operationB);
+  if (!difference)
+    return true;
+  comm::GroupOp group = operationA.group;
+  comm::CollectiveOpInterface kindA = operationA.op, kindB = operationB.op;
+  bool differsInKind = kindA.getCollectiveKind() != kindB.getCollectiveKind();
+  std::string text;
+  if (differsInKind)
+    text = "is operation #" + std::to_string(position) + " of rank " +
+           std::to_string(b.rank) + " on group '" + group.getSymName().str() +
+           "', where rank " + std::to_string(a.rank) + " " + difference->first +
+           ", expected the same operations in the same order on all members";
+  else
+    text = "on rank " + std::to_string(b.rank) + " meets that of rank " +
+           std::to_string(a.rank) + " on group '" + group.getSymName().str() +
+           "', where " + difference->first + ", expected the same, found " +
+           difference->second;
+  Finding finding = {operationB.op, std::move(text)};
+  finding.notes.push_back(
+      {operationA.op.getLoc(),
+       "rank " + std::to_string(a.rank) + " starts its operation here"});
+  if (differsInKind) {
+    finding.notes.push_back(
+        {operationA.op.getLoc(),
+         describeSequence(*traces[a.rank], a.rank, a.operation)});
+    finding.notes.push_back(
+        {operationB.op.getLoc(),
+         describeSequence(*traces[b.rank], b.rank, b.operation)});
+  }
+  findings.add(std::move(finding));
+  return false;
+}
+
+bool CollectiveMatching::matchCommunicator(const Communicator &communicator) {
+  const std::vector<unsigned> &first = communicator.operations.front();
+  unsigned firstRank = communicator.members.front();
+  // All are compared with the first member; the first difference counts.
+  for (auto [index, own] : llvm::enumerate(communicator.operations)) {
+    unsigned rank = communicator.members[index];
+    size_t shared = std::min(own.size(), first.size());
+    for (unsigned position = 0; position != shared; ++position)
+      if (!reportDifference({firstRank, first[position]}, {rank, own[position]},
+                            position))
+        return false;
+    if (own.size() > shared)
+      return reportMissing({rank, own[shared]}, firstRank, shared);
+    if (first.size() > shared)
+      return reportMissing({firstRank, first[shared]}, rank, shared);
+  }
+  for (unsigned position = 0; position != first.size(); ++position) {
+    Meeting meeting;
+    for (auto [index, own] : llvm::enumerate(communicator.operations)) {
+      unsigned rank = communicator.members[index];
+      meetingOf[rank][own[position]] = meetings.size();
+      meeting.push_back({rank, own[position]});
+    }
+    meetings.push_back(std::move(meeting));
+  }
+  return true;
+}
+
+bool CollectiveMatching::matchMessages() {
+  for (auto &[route, list] : messages) {
+    auto [group, first, sender, receiver] = route;
+    if (list.sends.size() != list.receives.size()) {
+      bool isSend = list.sends.size() > list.receives.size();
+      Member member = isSend ? list.sends[list.receives.size()]
+                             : list.receives[list.sends.size()];
+      unsigned other = isSend ? receiver : sender;
+      findings.add(
+          {get(member).op,
+           std::string("has no matching ") + (isSend ? "receive" : "send") +
+               ": rank " + std::to_string(sender) + " sends " +
+               std::to_string(list.sends.size()) + " times to rank " +
+               std::to_string(receiver) + ", which receives " +
+               std::to_string(list.receives.size()) +
+               " times, expected as many receives as sends",
+           {{get(member).op.getLoc(),
+             describeSequence(*traces[member.rank], member.rank,
+                              member.operation)},
+            {get(member).op.getLoc(),
+             describeSequence(*traces[other], other, member.operation)}}});
+      return false;
+    }
+    for (auto [send, receive] : llvm::zip_equal(list.sends, list.receives)) {
+      Type sent = getSourceTypes(get(send)).front();
+      auto start =
+          cast<comm::AsyncStartOpInterface>(get(receive).op.getOperation());
+      SmallVector<Value> destinations = start.getDestinations();
+      Type received = destinations.empty() ? start.getInFlightType(0)
+                                           : destinations.front().getType();
+      if (received && !haveSameData(sent, received, /*onlyCount=*/true)) {
+        findings.add({get(receive).op,
+                      "receives " + spell(received) + " on rank " +
+                          std::to_string(receiver) + ", where rank " +
+                          std::to_string(sender) + " sends " + spell(sent) +
+                          ", expected the same number and type of elements",
+                      {{get(send).op.getLoc(), "the send is here"}}});
+        return false;
+      }
+      meetingOf[send.rank][send.operation] = meetings.size();
+      meetingOf[receive.rank][receive.operation] = meetings.size();
+      meetings.push_back({send, receive});
+    }
+  }
+  return true;
+}
+
+bool CollectiveMatching::match() {
+  bool isRight = collect();
+  for (const Communicator &communicator : communicators)
+    isRight &= matchCommunicator(communicator);
+  return isRight && matchMessages();
+}

@@ -1,0 +1,333 @@
+//===- OrderValidation.cpp - Checks a new order of a block ----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Analysis/OrderValidation.h"
+
+#include "BufferRange.h"
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+using namespace braid;
+using namespace mlir;
+
+namespace {
+
+class OrderValidator {
+public:
+  OrderValidator(Block &block, ArrayRef<Operation *> before, CallEffects &calls,
+                 function_ref<RankUniformity &()> uniformity, StringRef pass)
+      : block(block), before(before), calls(calls), uniformity(uniformity),
+        pass(pass) {}
+
+  LogicalResult validate();
+
+private:
+  /// Where an op stood and stands.
+  struct Places {
+    unsigned before, after;
+  };
+
+  bool collectPlaces();
+  std::vector<Operation *> findMoved() const;
+  LogicalResult validateUses(Operation *op);
+  LogicalResult validateEffects(ArrayRef<Operation *> moved);
+  LogicalResult validateStarts();
+  LogicalResult emit(Operation *op, Operation *other, const Twine &rule);
+
+  Block &block;
+  ArrayRef<Operation *> before;
+  CallEffects &calls;
+  function_ref<RankUniformity &()> uniformity;
+  StringRef pass;
+  std::vector<Operation *> after;
+  llvm::DenseMap<Operation *, Places> places;
+  BufferResolver resolver;
+};
+
+} // namespace
+
+LogicalResult OrderValidator::emit(Operation *op, Operation *other,
+                                   const Twine &rule) {
+  InFlightDiagnostic diagnostic =
+      op->emitOpError() << "was moved past '" << other->getName() << "' by "
+                        << pass << ", expected that " << rule;
+  diagnostic.attachNote(other->getLoc()) << "the other op is here";
+  return diagnostic;
+}
+
+bool OrderValidator::collectPlaces() {
+  places.reserve(before.size());
+  for (auto [number, op] : llvm::enumerate(before))
+    places[op] = {static_cast<unsigned>(number), ~0u};
+  Operation *terminator =
+      block.mightHaveTerminator() ? block.getTerminator() : nullptr;
+  for (Operation &op : block) {
+    if (&op == terminator)
+      continue;
+    auto it = places.find(&op);
+    if (it == places.end())
+      return false;
+    it->second.after = after.size();
+    after.push_back(&op);
+  }
+  return after.size() == before.size();
+}
+
+/// Ops without which the others stand in the order in which they stood.
+std::vector<Operation *> OrderValidator::findMoved() const {
+  // The last op of a longest selection of each length that ascends.
+  std::vector<unsigned> last, previous(after.size(), ~0u);
+  std::vector<unsigned> stood;
+  for (Operation *op : after)
+    stood.push_back(places.find(op)->second.before);
+  for (unsigned index = 0; index != stood.size(); ++index) {
+    auto longer = llvm::partition_point(
+        last, [&](unsigned other) { return stood[other] < stood[index]; });
+    if (longer != last.begin())
+      previous[index] = *std::prev(longer);
+    if (longer == last.end())
+      last.push_back(index);
+    else
+      *longer = index;
+  }
+  std::vector<bool> stays(after.size(), false);
+  for (unsigned index = last.empty() ? ~0u : last.back(); index != ~0u;
+       index = previous[index])
+    stays[index] = true;
+  std::vector<Operation *> moved;
+  for (auto [index, op] : llvm::enumerate(after))
+    if (!stays[index])
+      moved.push_back(op);
+  return moved;
+}
+
+/// Checks that `op` stands after what it uses, and before its users.
+LogicalResult OrderValidator::validateUses(Operation *op) {
+  unsigned place = places[op].after;
+  constexpr StringLiteral rule = "each value stands before its uses";
+  LogicalResult result = success();
+  op->walk([&](Operation *nested) {
+    for (Value operand : nested->getOperands()) {
+      Operation *definition = operand.getDefiningOp();
+      if (!definition || definition->getBlock() != &block ||
+          places[definition].after < place || definition == op)
+        continue;
+      result = emit(op, definition, rule);
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  if (failed(result))
+    return result;
+  for (Operation *user : op->getUsers()) {
+    Operation *ancestor = block.findAncestorOpInBlock(*user);
+    auto it = places.find(ancestor);
+    if (it != places.end() && it->second.after < place)
+      return emit(op, ancestor, rule);
+  }
+  return success();
+}
+
+namespace {
+
+/// One access to a buffer or resource of an op that stood at `before`.
+struct SeenAccess {
+  Operation *op;
+  unsigned before;
+  bool isWrite;
+  BufferRange range;
+};
+
+/// The accesses to one buffer or resource by the ops up to one place.
+class SeenAccesses {
+public:
+  void add(const SeenAccess &access) {
+    accesses.push_back(access);
+    if (!last || last->before < access.before)
+      last = access;
+    if (access.isWrite && (!lastWrite || lastWrite->before < access.before))
+      lastWrite = access;
+  }
+  /// The op of an access that stood after `access`, conflicts with it, and
+  /// stands before it now; null if there is none.
+  Operation *findPassed(const SeenAccess &access) const {
+    const std::optional<SeenAccess> &latest = access.isWrite ? last : lastWrite;
+    if (!latest || latest->before <= access.before)
+      return nullptr;
+    for (const SeenAccess &other : accesses)
+      if (other.before > access.before && other.op != access.op &&
+          (other.isWrite || access.isWrite) &&
+          other.range.begin < access.range.end &&
+          access.range.begin < other.range.end)
+        return other.op;
+    return nullptr;
+  }
+
+private:
+  std::vector<SeenAccess> accesses;
+  std::optional<SeenAccess> last, lastWrite;
+};
+
+} // namespace
+
+static bool hasEffects(const OpEffects &effects) {
+  return effects.isUnknown || !effects.accesses.empty() ||
+         !effects.resources.empty();
+}
+
+LogicalResult OrderValidator::validateEffects(ArrayRef<Operation *> moved) {
+  // Whatever has passed an op without effects, one of both was moved.
+  if (llvm::none_of(moved, [&](Operation *op) {
+        return hasEffects(getOpEffects(op, calls));
+      }))
+    return success();
+  constexpr StringLiteral rule =
+      "accesses to memory of which one writes keep their order";
+  llvm::DenseMap<unsigned, SeenAccesses> buffers;
+  llvm::DenseMap<TypeID, SeenAccesses> resources;
+  // What may be any buffer, all buffers, and all that has effects.
+  SeenAccesses unknown, known, barriers, all;
+  for (Operation *op : after) {
+    OpEffects effects = getOpEffects(op, calls);
+    if (!hasEffects(effects))
+      continue;
+    SeenAccess whole = {op, places[op].before, /*isWrite=*/true, {}};
+    Operation *passed = (effects.isUnknown ? all : barriers).findPassed(whole);
+    if (effects.isUnknown)
+      barriers.add(whole);
+    all.add(whole);
+    for (const OpEffects::ResourceAccess &access : effects.resources) {
+      SeenAccesses &seen = resources[access.resource];
+      SeenAccess own = {op, whole.before, access.isWrite, {}};
+      if (!passed)
+        passed = seen.findPassed(own);
+      seen.add(own);
+    }
+    for (const OpEffects::Access &access : effects.accesses) {
+      SeenAccess own = {op, whole.before, access.isWrite,
+                        access.buffer ? resolver.resolve(access.buffer)
+                                      : BufferRange()};
+      bool isKnown = own.range.buffer != BufferRange::unknown;
+      if (!passed)
+        passed = unknown.findPassed(own);
+      if (!passed)
+        passed = isKnown ? buffers[own.range.buffer].findPassed(own)
+                         : known.findPassed(own);
+      if (isKnown) {
+        buffers[own.range.buffer].add(own);
+        // Any piece of it may be what an unknown access touches.
+        own.range = BufferRange();
+        known.add(own);
+      } else {
+        unknown.add(own);
+      }
+    }
+    if (passed)
+      return emit(op, passed, rule);
+  }
+  return success();
+}
+
+LogicalResult OrderValidator::validateStarts() {
+  // Few orders raise the question, and the answer takes a look at the module.
+  std::optional<bool> areTogether;
+  auto mayReorder = [&](Attribute lane) {
+    if (!areTogether)
+      areTogether = uniformity().areReachedTogether(block);
+    return !lane && *areTogether;
+  };
+  std::optional<int64_t> lastNumber;
+  Operation *lastNumbered = nullptr;
+  auto getCollective = [](Operation *op) {
+    return dyn_cast<comm::CollectiveOpInterface>(op);
+  };
+  // The start that stood last among those that now stand before this place, in
+  // all lanes, and in each lane of messages.
+  llvm::DenseMap<Attribute, Operation *> latest;
+  // Of each lane of messages the first wait, in the old order, of those that
+  // now stand before.
+  llvm::DenseMap<Attribute, Operation *> earliestWait;
+  for (Operation *op : after) {
+    if (auto wait = dyn_cast<comm::WaitOp>(op)) {
+      comm::AsyncStartOpInterface start = wait.getStart();
+      comm::CollectiveOpInterface collective =
+          start ? getCollective(start) : comm::CollectiveOpInterface();
+      if (!collective || !collective.isPointToPoint())
+        continue;
+      Operation *&first = earliestWait[start.getLane()];
+      if (!first || places[op].before < places[first].before)
+        first = op;
+      continue;
+    }
+    comm::CollectiveOpInterface collective = getCollective(op);
+    if (!collective)
+      continue;
+    if (auto number =
+            op->getAttrOfType<IntegerAttr>(comm::CommDialect::kOrderAttrName)) {
+      if (lastNumber && number.getInt() < *lastNumber &&
+          places[op].before < places[lastNumbered].before)
+        return emit(lastNumbered, op,
+                    "starts with comm.order keep their order");
+      lastNumber = number.getInt();
+      lastNumbered = op;
+    }
+    auto start = cast<comm::AsyncStartOpInterface>(op);
+    SmallVector<std::pair<Attribute, StringRef>, 2> rules = {
+        {Attribute(),
+         "starts keep their order where ranks may take different ways"}};
+    if (collective.isPointToPoint())
+      rules.push_back(
+          {start.getLane(), "the messages of a group keep their order"});
+    for (auto [lane, rule] : rules) {
+      Operation *&last = latest[lane];
+      if (last && places[op].before < places[last].before) {
+        if (!mayReorder(lane))
+          return emit(last, op, rule);
+        continue;
+      }
+      last = op;
+    }
+    // Starts of messages with no wait between them do not block each other.
+    Operation *wait = collective.isPointToPoint()
+                          ? earliestWait.lookup(start.getLane())
+                          : nullptr;
+    if (wait && places[op].before < places[wait].before)
+      return emit(wait, op,
+                  "a wait stands after the messages that it stood after");
+  }
+  return success();
+}
+
+LogicalResult OrderValidator::validate() {
+  if (!collectPlaces())
+    return block.getParentOp()->emitOpError()
+           << "has other ops after " << pass
+           << " than before, expected that the pass changes their order alone";
+  std::vector<Operation *> moved = findMoved();
+  if (moved.empty())
+    return success();
+  for (Operation *op : moved)
+    if (failed(validateUses(op)))
+      return failure();
+  if (failed(validateStarts()))
+    return failure();
+  return validateEffects(moved);
+}
+
+LogicalResult braid::validateOrder(Block &block, ArrayRef<Operation *> before,
+                                   CallEffects &calls,
+                                   function_ref<RankUniformity &()> uniformity,
+                                   StringRef pass) {
+  return OrderValidator(block, before, calls, uniformity, pass).validate();
+}

@@ -1,0 +1,116 @@
+//===- PathValues.h - What values are on one path of one rank - -*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_ANALYSIS_PATHVALUES_H
+#define BRAID_LIB_ANALYSIS_PATHVALUES_H
+
+#include "PathBuffers.h"
+
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <memory>
+#include <vector>
+
+namespace braid {
+
+/// What a value is on one path of one rank. Equal ids are equal values: an op
+/// without effects gives equal results for equal operands, on every rank.
+struct PathValue {
+  struct Scalar;
+  uint64_t id = 0;
+  /// An integer or index; null for other values.
+  std::shared_ptr<const Scalar> scalar;
+  /// The memory of a memref; null for other values.
+  std::shared_ptr<const PathBuffer> buffer;
+  /// The number of a token; none for other values.
+  std::optional<unsigned> token;
+};
+
+/// An integer or index that is computed when something asks for it.
+struct PathValue::Scalar {
+  /// Known without looking further.
+  mlir::Attribute constant;
+  /// The op that computes it from `operands`; null if it comes from elsewhere.
+  mlir::Operation *op = nullptr;
+  unsigned resultNumber = 0;
+  llvm::SmallVector<PathValue, 2> operands;
+  /// The value in the program.
+  mlir::Value value;
+  /// Ranks have different values.
+  bool dependsOnRank = false;
+};
+
+/// The values that one path gives to the scalars that the program does not
+/// tell: arguments, contents of memory, comparisons of floats. The paths of a
+/// program differ in these choices alone, and all ranks make the same.
+class PathChoices {
+public:
+  struct Choice {
+    mlir::Value value;
+    /// The values to choose from, and the one that is chosen.
+    llvm::SmallVector<int64_t, 8> pool;
+    unsigned chosen;
+  };
+
+  /// `constants`: what the program compares integers with.
+  PathChoices(std::vector<unsigned> prefix, llvm::ArrayRef<int64_t> constants)
+      : prefix(std::move(prefix)), constants(constants) {}
+
+  /// The value of the scalar `id`, which the program knows as `value`; the
+  /// first call for an id chooses.
+  int64_t choose(uint64_t id, mlir::Value value);
+
+  llvm::ArrayRef<Choice> getChoices() const { return choices; }
+  /// The value that was chosen.
+  static int64_t getValue(const Choice &choice) {
+    return choice.pool[choice.chosen];
+  }
+
+private:
+  std::vector<unsigned> prefix;
+  llvm::ArrayRef<int64_t> constants;
+  std::vector<Choice> choices;
+  llvm::DenseMap<uint64_t, int64_t> chosen;
+};
+
+/// Computes scalars.
+class ScalarEvaluator {
+public:
+  explicit ScalarEvaluator(PathChoices &choices) : choices(choices) {}
+
+  /// The value of `value`, an integer or index; chooses what the program does
+  /// not tell. None for other values.
+  std::optional<int64_t> evaluate(const PathValue &value);
+  /// The same without choosing; none if that takes a choice.
+  std::optional<int64_t> evaluateKnown(const PathValue &value);
+
+  /// True if a value that was asked for depends on the rank.
+  bool hasUsedRank() const { return usedRank; }
+  void useRank() { usedRank = true; }
+
+private:
+  mlir::Attribute compute(const PathValue &value, bool mayChoose);
+  mlir::Attribute computeNew(const PathValue &value, bool mayChoose);
+
+  PathChoices &choices;
+  llvm::DenseMap<uint64_t, mlir::Attribute> known;
+  bool usedRank = false;
+};
+
+/// A scalar with the value `number`.
+PathValue getConstantScalar(mlir::Type type, int64_t number,
+                            bool dependsOnRank);
+
+/// True for the types of scalars.
+bool isScalarType(mlir::Type type);
+
+} // namespace braid
+
+#endif // BRAID_LIB_ANALYSIS_PATHVALUES_H

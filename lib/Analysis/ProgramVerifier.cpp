@@ -1,0 +1,240 @@
+//===- ProgramVerifier.cpp - Whole programs of several ranks --------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Analysis/ProgramVerifier.h"
+
+#include "RankExecution.h"
+#include "WaitGraph.h"
+#include "WorldSize.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+#include <deque>
+
+using namespace braid;
+using namespace mlir;
+
+/// Programs on more ranks are not followed.
+static constexpr int64_t mostRanks = 1 << 16;
+/// Once so many ops were followed, no other path of an entry is.
+static constexpr uint64_t mostSteps = 8'000'000;
+
+namespace {
+
+class ProgramVerifier {
+public:
+  ProgramVerifier(ModuleOp module, const ProgramVerifierOptions &options)
+      : module(module), options(options), query(symbolTables) {}
+
+  LogicalResult run();
+
+private:
+  /// A path to follow: the numbers of its first choices, and what was started
+  /// on the path from which it departs.
+  struct Path {
+    std::vector<unsigned> prefix;
+    uint64_t started = 0;
+  };
+  SmallVector<FunctionOpInterface> findEntries();
+  void collectConstants();
+  void verifyEntry(FunctionOpInterface entry);
+  void verifyPath(FunctionOpInterface entry, const Path &path,
+                  std::deque<Path> &more);
+  void addUnknown(Operation *op, std::string text);
+
+  ModuleOp module;
+  const ProgramVerifierOptions &options;
+  SymbolTableCollection symbolTables;
+  CommunicationQuery query;
+  Findings findings;
+  /// What the program compares integers with.
+  SmallVector<int64_t> constants;
+  int64_t numRanks = 0;
+  /// The ops that were followed on all paths of an entry.
+  uint64_t numSteps = 0;
+};
+
+} // namespace
+
+void ProgramVerifier::addUnknown(Operation *op, std::string text) {
+  Finding finding = {op, std::move(text)};
+  finding.isUnknown = true;
+  findings.add(std::move(finding));
+}
+
+SmallVector<FunctionOpInterface> ProgramVerifier::findEntries() {
+  SmallVector<FunctionOpInterface> functions;
+  SmallPtrSet<Operation *, 16> called;
+  module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<gpu::GPUModuleOp>(op))
+      return WalkResult::skip();
+    if (auto function = dyn_cast<FunctionOpInterface>(op))
+      if (!function.isExternal())
+        functions.push_back(function);
+    if (auto call = dyn_cast<CallOpInterface>(op))
+      if (FunctionOpInterface callee = query.getCallee(call))
+        called.insert(callee);
+    return WalkResult::advance();
+  });
+  llvm::erase_if(functions, [&](FunctionOpInterface function) {
+    return (!function.isPublic() && called.contains(function)) ||
+           !query.communicates(function);
+  });
+  return functions;
+}
+
+void ProgramVerifier::collectConstants() {
+  constexpr size_t mostConstants = 4;
+  module->walk([&](arith::CmpIOp compare) {
+    for (Value operand : compare->getOperands()) {
+      auto constant = operand.getDefiningOp<arith::ConstantOp>();
+      auto number =
+          constant ? dyn_cast<IntegerAttr>(constant.getValue()) : IntegerAttr();
+      if (number && constants.size() != mostConstants &&
+          number.getValue().getSignificantBits() <= 64 &&
+          !llvm::is_contained(constants, number.getInt()))
+        constants.push_back(number.getInt());
+    }
+  });
+}
+
+/// What `trace` starts, as a number.
+static uint64_t hashStarted(const RankTrace &trace) {
+  uint64_t hash = 0;
+  for (const StartedOperation &operation : trace.operations) {
+    comm::CollectiveOpInterface op = operation.op;
+    hash = llvm::hash_combine(hash, op.getCollectiveKind(), op.getGroupAttr(),
+                              operation.peer.value_or(-1));
+  }
+  return hash;
+}
+
+/// True if the other ranks run another text than that of `function`.
+static bool isMpmd(Operation *function) {
+  for (Operation *op = function; op; op = op->getParentOp())
+    if (op->hasAttr(comm::CommDialect::kMpmdAttrName))
+      return true;
+  return false;
+}
+
+void ProgramVerifier::verifyPath(FunctionOpInterface entry, const Path &path,
+                                 std::deque<Path> &more) {
+  PathChoices choices(path.prefix, constants);
+  std::vector<RankTrace> traces(numRanks);
+  std::vector<const RankTrace *> traceOf(numRanks);
+  bool isComplete = true;
+  for (int64_t rank = 0; rank != numRanks; ++rank) {
+    // All ranks do the same if the first one never asked for its number.
+    if (rank != 0 && !traces[0].dependsOnRank) {
+      traceOf[rank] = traceOf[0];
+      continue;
+    }
+    RankExecution execution(query, choices, findings, rank, numRanks);
+    traces[rank] = execution.run(entry);
+    numSteps += execution.getNumSteps();
+    traceOf[rank] = &traces[rank];
+    isComplete &= traces[rank].isComplete;
+  }
+  ArrayRef<PathChoices::Choice> made = choices.getChoices();
+  if (!isComplete) {
+    addUnknown(entry,
+               "has a path that is not followed to its end, what it does "
+               "is not proven");
+  } else if (!isMpmd(entry)) {
+    CollectiveMatching matching(traceOf, findings);
+    if (matching.match())
+      checkWaits(traceOf, matching, options.sharesLanes, findings);
+  }
+  uint64_t started = hashStarted(*traceOf[0]);
+  if (!path.prefix.empty() && path.started != started &&
+      made.size() >= path.prefix.size()) {
+    Value value = made[path.prefix.size() - 1].value;
+    Operation *op = value.getDefiningOp();
+    addUnknown(
+        op ? op : value.getParentBlock()->getParentOp(),
+        "decides what ranks start, it is not proven that all ranks have "
+        "the same value" +
+            std::string(op ? "" : " of argument #") +
+            (op ? ""
+                : std::to_string(cast<BlockArgument>(value).getArgNumber())));
+  }
+  for (size_t i = path.prefix.size(); i < made.size(); ++i)
+    for (unsigned other = 1;
+         other < made[i].pool.size() && more.size() <= options.maxPaths;
+         ++other) {
+      Path next;
+      for (size_t j = 0; j != i; ++j)
+        next.prefix.push_back(made[j].chosen);
+      next.prefix.push_back(other);
+      next.started = started;
+      more.push_back(std::move(next));
+    }
+}
+
+void ProgramVerifier::verifyEntry(FunctionOpInterface entry) {
+  std::deque<Path> paths(1);
+  numSteps = 0;
+  // Paths with fewer choices other than the first ones come first.
+  for (unsigned number = 0; !paths.empty(); ++number) {
+    if (number == options.maxPaths || numSteps > mostSteps) {
+      addUnknown(entry, "has more than " + std::to_string(number) +
+                            " paths, what the others do is not proven");
+      return;
+    }
+    Path path = std::move(paths.front());
+    paths.pop_front();
+    verifyPath(entry, path, paths);
+  }
+}
+
+LogicalResult ProgramVerifier::run() {
+  SmallVector<FunctionOpInterface> entries = findEntries();
+  if (entries.empty())
+    return success();
+  WorldSize size = getWorldSize(module, options.numRanks, symbolTables);
+  numRanks = size.numRanks;
+  for (auto &[group, rank] : size.outOfRange)
+    findings.add(
+        {group, "has rank " + std::to_string(rank) + ", expected ranks below " +
+                    std::to_string(numRanks) + ", the number of ranks"});
+  collectConstants();
+  if (numRanks > mostRanks) {
+    addUnknown(entries.front(), "runs on " + std::to_string(numRanks) +
+                                    " ranks, more than the " +
+                                    std::to_string(mostRanks) +
+                                    " that are verified");
+  } else if (size.outOfRange.empty()) {
+    if (!size.isKnown)
+      addUnknown(entries.front(),
+                 "runs on a number of ranks that is not known, only " +
+                     std::to_string(numRanks) + " ranks are verified");
+    for (FunctionOpInterface entry : entries)
+      verifyEntry(entry);
+  }
+  for (const Finding &finding : findings.get()) {
+    if (finding.isUnknown && !options.isStrict)
+      continue;
+    InFlightDiagnostic diagnostic =
+        options.onlyWarns ? finding.op->emitWarning() : finding.op->emitError();
+    diagnostic << "'" << finding.op->getName() << "' op " << finding.text;
+    for (const Finding::Note &note : finding.notes)
+      diagnostic.attachNote(note.location) << note.text;
+  }
+  if (options.onlyWarns)
+    return success();
+  return failure(findings.getNumErrors() != 0 ||
+                 (options.isStrict && !findings.get().empty()));
+}
+
+LogicalResult braid::verifyProgram(ModuleOp module,
+                                   const ProgramVerifierOptions &options) {
+  return ProgramVerifier(module, options).run();
+}

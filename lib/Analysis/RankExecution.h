@@ -1,0 +1,124 @@
+//===- RankExecution.h - One rank on one path ----------------- -*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_ANALYSIS_RANKEXECUTION_H
+#define BRAID_LIB_ANALYSIS_RANKEXECUTION_H
+
+#include "BuffersInFlight.h"
+#include "PathValues.h"
+#include "RankTrace.h"
+#include "TokenUse.h"
+
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::scf {
+class ForOp;
+class WhileOp;
+} // namespace mlir::scf
+
+namespace braid {
+
+/// Tells which ops communicate, themselves or in their regions and callees.
+class CommunicationQuery {
+public:
+  explicit CommunicationQuery(mlir::SymbolTableCollection &symbolTables)
+      : symbolTables(symbolTables) {}
+
+  bool communicates(mlir::Operation *op);
+  mlir::FunctionOpInterface getCallee(mlir::CallOpInterface call);
+  comm::GroupOp getGroup(mlir::Operation *op, mlir::FlatSymbolRefAttr group) {
+    return comm::lookupGroup(op, group, symbolTables);
+  }
+
+private:
+  mlir::SymbolTableCollection &symbolTables;
+  llvm::DenseMap<mlir::Operation *, bool> known;
+};
+
+/// Follows one rank along one path through an entry function: what it starts
+/// and awaits, and which buffers it touches meanwhile. Nothing else is
+/// computed.
+class RankExecution {
+public:
+  RankExecution(CommunicationQuery &query, PathChoices &choices,
+                Findings &findings, int64_t rank, int64_t numRanks)
+      : query(query), choices(choices), findings(findings), scalars(choices),
+        tokens(findings), buffers(findings), rank(rank), numRanks(numRanks) {}
+
+  RankTrace run(mlir::FunctionOpInterface entry);
+  /// The number of ops that were followed.
+  uint64_t getNumSteps() const { return numSteps; }
+
+private:
+  using Values = llvm::SmallVector<PathValue, 4>;
+  using Frame = llvm::DenseMap<mlir::Value, PathValue>;
+
+  // Control flow. Each returns false if the path is not followed any further.
+  bool executeRegion(mlir::Region &region, const Values &arguments,
+                     Values &results, Frame &frame);
+  bool executeOp(mlir::Operation *op, Frame &frame);
+  bool executeFor(mlir::scf::ForOp loop, Frame &frame);
+  bool executeWhile(mlir::scf::WhileOp loop, Frame &frame);
+  bool executeCall(mlir::CallOpInterface call, Frame &frame);
+  bool mayBeSkipped(mlir::Operation *op, Frame &frame);
+
+  // Communication.
+  void executeStart(comm::AsyncStartOpInterface start, Frame &frame);
+  void startCollective(comm::CollectiveOpInterface collective, Frame &frame);
+  void executeWait(comm::WaitOp wait, Frame &frame);
+
+  // Everything else.
+  bool bindGroupQuery(mlir::Operation *op, Frame &frame);
+  void bindResults(mlir::Operation *op, Frame &frame);
+  void bindUnknown(mlir::Operation *op, Frame &frame);
+  PathValue makeUnknown(mlir::Value value, uint64_t id);
+  bool bindBuffer(mlir::Operation *op, Frame &frame);
+  std::shared_ptr<PathBuffer> makeView(mlir::Operation *op,
+                                       const PathBuffer &source, Frame &frame);
+  std::shared_ptr<PathBuffer>
+  makeRoot(mlir::Value value, uint64_t id,
+           llvm::ArrayRef<std::optional<int64_t>> sizes);
+  void accessMemory(mlir::Operation *op, Frame &frame);
+  void access(mlir::Operation *op, mlir::Value buffer,
+              BuffersInFlight::Access kind, Frame &frame);
+
+  const PathValue &get(mlir::Value value, Frame &frame);
+  void bind(mlir::ValueRange values, const Values &bound, Frame &frame);
+  Values getAll(mlir::ValueRange values, Frame &frame);
+  std::optional<int64_t> getKnown(mlir::OpFoldResult value, Frame &frame);
+  llvm::SmallVector<Finding::Note> describePath();
+  /// The number of runs of `op` so far.
+  uint64_t countRun(mlir::Operation *op) { return runs[op]++; }
+
+  CommunicationQuery &query;
+  PathChoices &choices;
+  Findings &findings;
+  ScalarEvaluator scalars;
+  TokenUse tokens;
+  BuffersInFlight buffers;
+  int64_t rank;
+  int64_t numRanks;
+  RankTrace trace;
+  mlir::Operation *entryOp = nullptr;
+  llvm::DenseMap<mlir::Operation *, uint64_t> runs;
+  llvm::DenseMap<mlir::Attribute, unsigned> globals;
+  /// The number of writes to each buffer.
+  std::vector<uint64_t> versions;
+  unsigned numLaunches = 0;
+  /// The launch of each token that a start gave.
+  std::vector<unsigned> launchOf;
+  unsigned callDepth = 0;
+  uint64_t numSteps = 0;
+};
+
+} // namespace braid
+
+#endif // BRAID_LIB_ANALYSIS_RANKEXECUTION_H

@@ -1,0 +1,58 @@
+//===- RankTrace.h - What one rank communicates on one path --- -*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_ANALYSIS_RANKTRACE_H
+#define BRAID_LIB_ANALYSIS_RANKTRACE_H
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+
+#include <optional>
+#include <vector>
+
+namespace braid {
+
+/// An operation between ranks that a rank starts.
+struct StartedOperation {
+  /// Handles of ops; their methods are not const.
+  mutable comm::CollectiveOpInterface op;
+  mutable comm::GroupOp group;
+  /// The name of its lane within the group; empty for the default lane.
+  mlir::StringAttr lane;
+  /// The index of the peer of a message.
+  std::optional<int64_t> peer;
+};
+
+/// What one rank communicates on one path, in order.
+struct RankTrace {
+  struct Event {
+    /// The wait; null for a start.
+    mlir::Operation *wait;
+    /// The position in `operations`.
+    unsigned operation;
+  };
+  std::vector<StartedOperation> operations;
+  std::vector<Event> events;
+  /// The path was followed to its end.
+  bool isComplete = true;
+  /// Other ranks may have another trace on the same path.
+  bool dependsOnRank = false;
+};
+
+/// The members of the communicator of `group` that `rank` is in, by index.
+/// Empty if the rank is in no list.
+llvm::SmallVector<int64_t> getMembers(comm::GroupOp group, int64_t rank,
+                                      int64_t numRanks);
+
+/// "rank 0 starts all_reduce on 'g', broadcast on 'g'": the operations of
+/// `rank` around number `position` of `trace`.
+std::string describeSequence(const RankTrace &trace, int64_t rank,
+                             unsigned position);
+
+} // namespace braid
+
+#endif // BRAID_LIB_ANALYSIS_RANKTRACE_H

@@ -1,0 +1,97 @@
+//===- ContentionFile.cpp - Contention described in files -----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ContentionFile.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace braid;
+using llvm::Error;
+using llvm::Expected;
+namespace json = llvm::json;
+
+/// By `MultiprocessorModel`, `ComputeClass` and `LaneEngine`.
+static constexpr llvm::StringLiteral models[] = {"share", "queue"};
+static constexpr llvm::StringLiteral computeClasses[] = {"product",
+                                                         "elementwise"};
+static constexpr llvm::StringLiteral engines[] = {"kernel", "copy"};
+
+static Error readInterference(const JsonObjectReader &parent,
+                              const json::Array &list,
+                              ContentionFigures &contention) {
+  const StrictJson &file = parent.getFile();
+  bool isKnown[2][2] = {};
+  for (auto [index, value] : llvm::enumerate(list)) {
+    llvm::SmallVector<JsonStep> path = parent.getPath("interference");
+    path.emplace_back(size_t(index));
+    const json::Object *object = value.getAsObject();
+    if (!object)
+      return file.makeError(path, "found " + describeJson(value) +
+                                      ", expected an object");
+    JsonObjectReader reader(file, *object, path);
+    ComputeClass compute = {};
+    LaneEngine engine = {};
+    if (Error error = reader.readEnum("compute", computeClasses, compute))
+      return error;
+    if (Error error = reader.readEnum("engine", engines, engine))
+      return error;
+    auto [ofClass, ofEngine] = std::pair(size_t(compute), size_t(engine));
+    Interference &both = contention.interference[ofClass][ofEngine];
+    // Nothing is faster beside something else, and hardly 100 times slower.
+    constexpr double least = 1, most = 100;
+    if (Error error =
+            reader.readRealInRange("compute_factor", both.compute, least, most))
+      return error;
+    if (Error error = reader.readRealInRange("collective_factor",
+                                             both.communication, least, most))
+      return error;
+    if (Error error = reader.finish())
+      return error;
+    if (std::exchange(isKnown[ofClass][ofEngine], true))
+      return file.makeError(path, "found compute \"" + computeClasses[ofClass] +
+                                      "\" beside engine \"" +
+                                      engines[ofEngine] +
+                                      "\" a second time, expected it once");
+  }
+  for (auto [ofClass, compute] : llvm::enumerate(computeClasses))
+    for (auto [ofEngine, engine] : llvm::enumerate(engines))
+      if (!isKnown[ofClass][ofEngine])
+        return file.makeError(parent.getPath("interference"),
+                              "no factors of compute \"" + compute +
+                                  "\" beside engine \"" + engine +
+                                  "\", expected all four pairs");
+  return Error::success();
+}
+
+Error braid::readContention(JsonObjectReader &parent,
+                            ContentionFigures &contention) {
+  Expected<const json::Object *> object =
+      parent.readObject("contention", /*isOptional=*/true);
+  if (!object || !*object)
+    return object.takeError();
+  JsonObjectReader reader(parent.getFile(), **object,
+                          parent.getPath("contention"));
+  if (Error error =
+          reader.readEnum("model", models, contention.multiprocessorModel))
+    return error;
+  bool isQueued = contention.multiprocessorModel == MultiprocessorModel::Queued;
+  int64_t groups = contention.processorGroups;
+  constexpr int64_t mostGroups = 1024;
+  if (Error error = reader.readInteger("processor_groups", groups, 0,
+                                       mostGroups, /*isOptional=*/!isQueued))
+    return error;
+  contention.processorGroups = static_cast<int32_t>(groups);
+  Expected<const json::Array *> list =
+      reader.readArray("interference", /*isOptional=*/!isQueued);
+  if (!list)
+    return list.takeError();
+  if (*list)
+    if (Error error = readInterference(reader, **list, contention))
+      return error;
+  return reader.finish();
+}

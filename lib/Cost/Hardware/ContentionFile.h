@@ -1,0 +1,24 @@
+//===- ContentionFile.h - Contention described in files ---------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_COST_HARDWARE_CONTENTIONFILE_H
+#define BRAID_LIB_COST_HARDWARE_CONTENTIONFILE_H
+
+#include "Support/JsonObjectReader.h"
+#include "braid/Schedule/Model/Machine.h"
+
+namespace braid {
+
+/// Reads the field `contention` of `parent`, which may be absent. Machines and
+/// profiles have the same one (docs/cost-models.md).
+llvm::Error readContention(JsonObjectReader &parent,
+                           ContentionFigures &contention);
+
+} // namespace braid
+
+#endif // BRAID_LIB_COST_HARDWARE_CONTENTIONFILE_H

@@ -1,0 +1,105 @@
+//===- Calibration.h - What a machine was measured to do --------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The part of a profile that is about a machine, not about ops of a program:
+// the rates that it keeps up under load, curves of collectives, and what
+// products and collectives do to each other. docs/profiles.md describes the
+// format.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_COST_PROFILE_CALIBRATION_H
+#define BRAID_LIB_COST_PROFILE_CALIBRATION_H
+
+#include "braid/Cost/Hardware/Hardware.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace braid {
+
+class JsonObjectReader;
+
+/// How a lane moves its data, as `comm.transport` says.
+enum class LaneTransport : uint8_t { Default, Symmetric, Copy };
+
+/// The time of one kind of collective by its size.
+struct CollectiveCurve {
+  /// As `comm::stringifyCollectiveKind` says: "all_reduce".
+  std::string kind;
+  int64_t ranks = 0;
+  LaneTransport transport = LaneTransport::Default;
+  /// The limit on its thread blocks; 0 for none.
+  int64_t ctas = 0;
+  /// (bytes of the whole operation, nanoseconds), both ascending.
+  std::vector<std::pair<double, double>> points;
+
+  /// Between two points the time is linear in log(bytes) and log(ns); below
+  /// the first it stays, beyond the last the bandwidth does.
+  double getNs(double bytes) const;
+};
+
+/// The time of a matrix product on so many multiprocessors.
+struct ProductTime {
+  int64_t rows = 0, columns = 0, depth = 0;
+  ElementClass element = ElementClass::BF16;
+  /// 0: all of them.
+  int64_t multiprocessors = 0;
+  double ns = 0;
+};
+
+/// What was measured of a machine.
+struct Calibration {
+  /// What reports say of figures from here: "from profile h200.json".
+  std::string origin;
+  /// The GPU's name, how many there are, and their multiprocessors.
+  std::string gpu;
+  int64_t gpus = 0;
+  int64_t multiprocessors = 0;
+  /// Of the measurement: year, month and day.
+  std::string date;
+  /// (name, version) of drivers and libraries.
+  std::vector<std::pair<std::string, std::string>> software;
+  /// The largest deviation of repeated measurements, a fraction.
+  double spread = 0;
+
+  std::optional<int64_t> launchNs;
+  std::optional<ContentionFigures> contention;
+  /// By `ElementClass`: operations per second of products whose tiles fill all
+  /// multiprocessors; 0 for what was not measured.
+  double productRate[numElementClasses] = {};
+  /// Bytes per second of elementwise kernels; 0 if not measured.
+  double memoryBandwidth = 0;
+  std::vector<CollectiveCurve> collectives;
+  std::vector<ProductTime> products;
+
+  /// The curve of a collective in a lane with `transport` and at most `ctas`
+  /// thread blocks (0: no limit); null if there is none. With a limit that was
+  /// not measured, the largest one below counts.
+  const CollectiveCurve *findCurve(llvm::StringRef kind, int64_t ranks,
+                                   LaneTransport transport, int64_t ctas) const;
+  /// The time of a product, if it was measured.
+  const ProductTime *findProduct(int64_t rows, int64_t columns, int64_t depth,
+                                 ElementClass element,
+                                 int64_t multiprocessors) const;
+  /// `hardware` with the figures that were measured.
+  Hardware apply(const Hardware &hardware) const;
+};
+
+/// Reads the fields of a calibration from those of a profile, `parent`.
+llvm::Error readCalibration(JsonObjectReader &parent, Calibration &calibration);
+
+/// What is shipped of the machine called `hardware`; null if nothing is.
+std::shared_ptr<const Calibration>
+getShippedCalibration(llvm::StringRef hardware);
+
+} // namespace braid
+
+#endif // BRAID_LIB_COST_PROFILE_CALIBRATION_H

@@ -1,0 +1,51 @@
+//===- ChunkCollective.h - Collectives in chunks ----------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_DIALECT_COMM_TRANSFORMS_CHUNKCOLLECTIVE_H
+#define BRAID_DIALECT_COMM_TRANSFORMS_CHUNKCOLLECTIVE_H
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+#include <optional>
+
+namespace braid::comm {
+
+/// A collective whose operand a matrix product computes, so that both can be
+/// done in chunks: an all-reduce, or a reduce-scatter along dimension 0.
+struct ChunkableCollective {
+  CollectiveOpInterface start;
+  WaitOp wait;
+  /// What computes the operand: the product, or the last of the elementwise ops
+  /// that follow the product.
+  mlir::linalg::LinalgOp producer;
+  /// The dimension of the operand that chunks divide. A chunk sums no less than
+  /// the whole operand: the dimension is that of a parallel loop. It is not the
+  /// dimension that the collective splits.
+  int64_t dim;
+  /// The size of the operand along the dimension.
+  int64_t size;
+};
+
+/// `start` as a collective that can be chunked. Nothing if the operand is no
+/// tensor of static shape, has other users or no product behind it; or if the
+/// token goes anywhere but to one wait.
+std::optional<ChunkableCollective>
+matchChunkableCollective(CollectiveOpInterface start);
+
+/// Replaces the producer, the start and the wait by `numChunks` of each, from 2
+/// to `size`. Chunks of 128 rows or columns and more are multiples of 128, the
+/// tile of a matrix product on GPUs. The replaced op's costs are shared out.
+/// Fails, and leaves the program as it was, if the producer cannot be divided.
+llvm::LogicalResult chunkCollective(mlir::RewriterBase &rewriter,
+                                    ChunkableCollective collective,
+                                    int64_t numChunks);
+
+} // namespace braid::comm
+
+#endif // BRAID_DIALECT_COMM_TRANSFORMS_CHUNKCOLLECTIVE_H

@@ -1,0 +1,75 @@
+//===- Interpret.cpp - The pass comm-interpret ----------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Interpreter/Interpreter.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace braid::comm {
+#define GEN_PASS_DEF_COMMINTERPRETPASS
+#include "braid/Dialect/Comm/Transforms/Passes.h.inc"
+} // namespace braid::comm
+
+using namespace braid;
+using namespace mlir;
+
+namespace {
+struct CommInterpretPass
+    : comm::impl::CommInterpretPassBase<CommInterpretPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    auto function = dyn_cast_if_present<FunctionOpInterface>(
+        SymbolTable::lookupSymbolIn(getOperation(), entry));
+    if (!function || function.isExternal()) {
+      getOperation().emitError() << "has no function '" << entry.getValue()
+                                 << "' with a body, expected one to run";
+      return signalPassFailure();
+    }
+    constexpr int64_t mostRanks = 1024;
+    if (ranks < 1 || ranks > mostRanks) {
+      getOperation().emitError()
+          << "invalid number " << ranks.getValue()
+          << " in option 'ranks', expected 1 to " << mostRanks;
+      return signalPassFailure();
+    }
+    SmallVector<int64_t> values(arguments.begin(), arguments.end());
+    if (values.empty())
+      values.push_back(1);
+    for (int64_t value : values)
+      if (failed(runAll(function, value)))
+        return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+
+  /// Runs `function` in all interleavings, which have to give one result.
+  LogicalResult runAll(FunctionOpInterface function, int64_t argument) {
+    std::vector<std::vector<Attribute>> first;
+    for (unsigned round = 0; round != rounds; ++round) {
+      InterpreterOptions options;
+      options.numRanks = ranks;
+      options.seed = seed + round;
+      options.argument = argument;
+      InterpreterResult result = interpret(function, options);
+      if (result.failure != InterpreterFailure::None)
+        return result.op->emitOpError(result.message)
+               << ", with argument " << argument << " in interleaving "
+               << options.seed;
+      if (round == 0)
+        first = std::move(result.results);
+      else if (first != result.results)
+        return function.emitOpError("has other results in interleaving ")
+               << options.seed << " than in " << seed.getValue()
+               << ", with argument " << argument;
+    }
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,215 @@
+//===- PipelineMatmul.cpp - The comm-pipeline-matmul pass -----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ChunkCollective.h"
+#include "SchedulingPass.h"
+
+#include "braid/Analysis/RankUniformity.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Schedule/Search/SearchSchedule.h"
+#include "braid/ScheduleIR/ProblemBuilder.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace braid::comm {
+#define GEN_PASS_DEF_COMMPIPELINEMATMULPASS
+#include "braid/Dialect/Comm/Transforms/Passes.h.inc"
+} // namespace braid::comm
+
+using namespace mlir;
+using namespace braid;
+using namespace braid::comm;
+
+/// The steps of a search that tells what a number of chunks is worth. The
+/// schedule itself comes later.
+static constexpr uint64_t kSteps = 300'000;
+
+/// The most kinds of collectives in a block that are tried, those first whose
+/// operands have the most bytes.
+static constexpr size_t kMostKinds = 8;
+
+namespace {
+/// Collectives of one block that differ in nothing that costs depend on.
+using Alike = SmallVector<CollectiveOpInterface>;
+
+/// How often a collective is divided.
+using Choice = std::pair<CollectiveOpInterface, int64_t>;
+
+struct CommPipelineMatmulPass
+    : PassWithCosts<
+          comm::impl::CommPipelineMatmulPassBase<CommPipelineMatmulPass>> {
+  using PassWithCosts::PassWithCosts;
+
+  void runOnOperation() override;
+
+private:
+  LogicalResult pipeline(func::FuncOp function, RankUniformity &uniformity);
+  FailureOr<int64_t> predict(func::FuncOp function, Block *block,
+                             bool keepOrderOfStarts, ArrayRef<Choice> choices);
+  FailureOr<SmallVector<Choice>> choose(func::FuncOp function, Block *block,
+                                        bool keepOrderOfStarts);
+};
+} // namespace
+
+/// The collectives of `block` that can be chunked, by kind; kinds with more
+/// bytes come first.
+static SmallVector<Alike> groupAlike(Block *block) {
+  struct Kind {
+    Alike starts;
+    int64_t bits = 0;
+  };
+  SmallVector<Kind> kinds;
+  llvm::StringMap<size_t> places;
+  for (auto start : block->getOps<CollectiveOpInterface>()) {
+    std::optional<ChunkableCollective> found = matchChunkableCollective(start);
+    if (!found)
+      continue;
+    std::string key;
+    llvm::raw_string_ostream text(key);
+    text << start->getName() << start.getGroupAttr() << getLaneName(start)
+         << start->getResultTypes() << found->producer->getName();
+    for (Type type : found->producer->getOperandTypes())
+      text << type << ',';
+    size_t place = places.try_emplace(key, kinds.size()).first->second;
+    if (place == kinds.size())
+      kinds.emplace_back();
+    kinds[place].starts.push_back(start);
+    auto type = cast<ShapedType>(found->producer->getResult(0).getType());
+    kinds[place].bits += type.getNumElements() * type.getElementTypeBitWidth();
+  }
+  SmallVector<size_t> order =
+      llvm::to_vector(llvm::seq<size_t>(0, kinds.size()));
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return std::pair(-kinds[a].bits, a) < std::pair(-kinds[b].bits, b);
+  });
+  return llvm::map_to_vector(order,
+                             [&](size_t place) { return kinds[place].starts; });
+}
+
+static LogicalResult divide(ArrayRef<Choice> choices,
+                            const IRMapping *mapping) {
+  for (auto [start, count] : choices) {
+    Operation *op =
+        mapping ? mapping->lookup(start.getOperation()) : start.getOperation();
+    std::optional<ChunkableCollective> found =
+        matchChunkableCollective(cast<CollectiveOpInterface>(op));
+    if (!found || found->size < count)
+      continue;
+    IRRewriter rewriter(op);
+    if (failed(chunkCollective(rewriter, *found, count)))
+      return failure();
+  }
+  return success();
+}
+
+/// The makespan of the best order that a short search finds for `block` once
+/// `choices` are made.
+FailureOr<int64_t> CommPipelineMatmulPass::predict(func::FuncOp function,
+                                                   Block *block,
+                                                   bool keepOrderOfStarts,
+                                                   ArrayRef<Choice> choices) {
+  // Groups are looked up in the symbol table around the function.
+  IRMapping mapping;
+  OpBuilder builder(function);
+  auto copy = cast<func::FuncOp>(builder.clone(*function, mapping));
+  llvm::scope_exit erase([&]() { copy.erase(); });
+  if (failed(divide(choices, &mapping)))
+    return std::numeric_limits<int64_t>::max();
+  FailureOr<CostOptions> costs =
+      resolvePassCosts(getOperation(), copy, getCostSettings());
+  if (failed(costs))
+    return failure();
+  CostModel model(*costs);
+  CallEffects calls = getCallEffects(getOperation());
+  FailureOr<BlockProblem> problem =
+      buildSchedulingProblem(*mapping.lookup(block), model, calls);
+  if (failed(problem))
+    return failure();
+  problem->problem.keepOrderOfStarts = keepOrderOfStarts;
+  SearchOptions options;
+  options.maxSteps = kSteps;
+  return searchSchedule(problem->problem, options).makespanNs;
+}
+
+/// Decides for each kind of collective in turn: all of them, or only the last,
+/// which no later work can hide, in 2, 4, ... chunks.
+FailureOr<SmallVector<Choice>>
+CommPipelineMatmulPass::choose(func::FuncOp function, Block *block,
+                               bool keepOrderOfStarts) {
+  SmallVector<Choice> chosen;
+  SmallVector<Alike> kinds = groupAlike(block);
+  if (chunks != 0) {
+    for (const Alike &alike : kinds)
+      for (CollectiveOpInterface start : alike)
+        chosen.emplace_back(start, chunks);
+    return chosen;
+  }
+  if (kinds.empty())
+    return chosen;
+  FailureOr<int64_t> best = predict(function, block, keepOrderOfStarts, {});
+  if (failed(best))
+    return failure();
+  for (const Alike &alike : ArrayRef(kinds).take_front(kMostKinds)) {
+    SmallVector<Choice> bestOfKind = chosen;
+    // Chunks of the last alone come first: the fewest that may do.
+    SmallVector<size_t, 2> numbers = {1};
+    if (alike.size() > 1)
+      numbers.push_back(alike.size());
+    for (size_t numDivided : numbers)
+      for (int64_t count = 2; count <= maxChunks; count *= 2) {
+        SmallVector<Choice> trial = chosen;
+        for (CollectiveOpInterface start :
+             ArrayRef(alike).take_back(numDivided))
+          trial.emplace_back(start, count);
+        FailureOr<int64_t> makespan =
+            predict(function, block, keepOrderOfStarts, trial);
+        if (failed(makespan))
+          return failure();
+        // More ops have to pay for themselves.
+        if (*makespan >= *best - *best * minGainPercent / 100.0)
+          continue;
+        best = *makespan;
+        bestOfKind = std::move(trial);
+      }
+    chosen = std::move(bestOfKind);
+  }
+  return chosen;
+}
+
+LogicalResult CommPipelineMatmulPass::pipeline(func::FuncOp function,
+                                               RankUniformity &uniformity) {
+  SmallVector<Choice> chosen;
+  for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
+    FailureOr<SmallVector<Choice>> ofBlock =
+        choose(function, block, !uniformity.areReachedTogether(*block.block));
+    if (failed(ofBlock))
+      return failure();
+    chosen.append(*ofBlock);
+  }
+  numChunked += chosen.size();
+  if (succeeded(divide(chosen, nullptr)))
+    return success();
+  return function.emitError("cannot divide the operand of a collective");
+}
+
+void CommPipelineMatmulPass::runOnOperation() {
+  if (chunks < 0 || chunks == 1) {
+    emitError(getOperation().getLoc())
+        << "invalid value " << int64_t(chunks)
+        << " of option 'chunks', expected 0 or a number of at least 2";
+    return signalPassFailure();
+  }
+  RankUniformity uniformity(getOperation());
+  for (func::FuncOp function :
+       getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))
+    if (!function.isExternal() && failed(pipeline(function, uniformity)))
+      return signalPassFailure();
+}

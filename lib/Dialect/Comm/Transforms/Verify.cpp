@@ -1,0 +1,46 @@
+//===- Verify.cpp - The pass comm-verify ----------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Analysis/ProgramVerifier.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+
+namespace braid::comm {
+#define GEN_PASS_DEF_COMMVERIFYPASS
+#include "braid/Dialect/Comm/Transforms/Passes.h.inc"
+} // namespace braid::comm
+
+using namespace braid;
+using namespace mlir;
+
+namespace {
+struct CommVerifyPass : comm::impl::CommVerifyPassBase<CommVerifyPass> {
+  using Base::Base;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    if (ranks < 0)
+      return emitError(UnknownLoc::get(context))
+             << "invalid number " << ranks.getValue()
+             << " in option 'ranks', expected a number of at least 1, or 0 for "
+                "the number that the program implies";
+    return success();
+  }
+
+  void runOnOperation() override {
+    ProgramVerifierOptions options;
+    if (ranks != 0)
+      options.numRanks = ranks;
+    options.sharesLanes = lanes == comm::LaneSharing::Shared;
+    options.isStrict = strict;
+    options.onlyWarns = onlyWarns;
+    options.maxPaths = maxPaths;
+    if (failed(verifyProgram(getOperation(), options)))
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

@@ -1,0 +1,285 @@
+//===- Communicate.cpp - Starts, waits and meetings -----------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Machine.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace braid;
+using namespace braid::interpreter;
+using namespace mlir;
+
+/// Adds `change` to the operations in flight on the buffers of token `token`.
+void Machine::setInFlight(const Launch &launch, unsigned token, int change) {
+  auto mark = [&](const RuntimeValue &value,
+                  std::vector<unsigned> Memory::*counts) {
+    for (int64_t i = 0, e = value.getNumElements(); i != e; ++i)
+      ((*value.memory).*counts)[value.getPosition(i)] += change;
+  };
+  auto isBuffer = [&](const std::vector<RuntimeValue> &values, size_t index) {
+    return index < values.size() && values[index].memory;
+  };
+  // A source that is its own destination is written alone.
+  auto isInPlace = [&](size_t index) {
+    return isBuffer(launch.destinations, index) &&
+           isBuffer(launch.sources, index) &&
+           launch.sources[index].memory == launch.destinations[index].memory &&
+           launch.sources[index].offset == launch.destinations[index].offset;
+  };
+  bool isBufferForm =
+      cast<comm::AsyncStartOpInterface>(launch.op).isBufferForm();
+  if (!isBufferForm)
+    return;
+  if (isBuffer(launch.destinations, token))
+    mark(launch.destinations[token], &Memory::writers);
+  if (isBuffer(launch.sources, token) && !isInPlace(token))
+    mark(launch.sources[token], &Memory::readers);
+}
+
+bool Machine::start(unsigned rank, comm::AsyncStartOpInterface start) {
+  Operation *op = start;
+  auto collective = dyn_cast<comm::CollectiveOpInterface>(op);
+  if (!collective)
+    return unsupported(op);
+  auto launch = std::make_shared<Launch>();
+  launch->op = op;
+  launch->rank = rank;
+  bool isBufferForm = start.isBufferForm();
+  for (Value source : start.getSources())
+    launch->sources.push_back(get(rank, source));
+  if (isBufferForm)
+    for (Value destination : start.getDestinations())
+      launch->destinations.push_back(get(rank, destination));
+
+  comm::GroupOp group =
+      comm::lookupGroup(op, collective.getGroupAttr(), symbolTables);
+  if (group.isAll()) {
+    for (unsigned member = 0; member != ranks.size(); ++member)
+      launch->members.push_back(member);
+  } else {
+    for (ArrayRef<int64_t> list : group.getRankLists())
+      if (llvm::is_contained(list, rank))
+        launch->members.assign(list.begin(), list.end());
+  }
+  if (launch->members.empty())
+    return fail(InterpreterFailure::Mismatch, op,
+                "runs on rank " + Twine(rank) + ", which is in no list");
+  launch->index = llvm::find(launch->members, rank) - launch->members.begin();
+  const void *key = group.getAsOpaquePointer();
+  if (collective.isPointToPoint()) {
+    OpFoldResult number = collective.getCallArguments().front().numbers.front();
+    std::optional<int64_t> peer = getNumber(rank, number);
+    if (!peer)
+      return unsupported(op);
+    if (*peer < 0 || *peer >= static_cast<int64_t>(launch->members.size()) ||
+        launch->members[*peer] == rank)
+      return fail(InterpreterFailure::Mismatch, op,
+                  "has peer " + Twine(*peer) + " on rank " + Twine(rank));
+    launch->peer = launch->members[*peer];
+    launch->batch = ranks[rank].batches[key];
+  }
+
+  // The start itself is an access to what others have in flight.
+  Attribute element;
+  if (isBufferForm) {
+    for (const RuntimeValue &source : launch->sources)
+      for (int64_t i = 0, e = source.getNumElements(); i != e; ++i)
+        if (!read(op, source, source.getPosition(i), element))
+          return false;
+    for (const RuntimeValue &destination : launch->destinations)
+      for (int64_t i = 0, e = destination.getNumElements(); i != e; ++i) {
+        int64_t position = destination.getPosition(i);
+        if (!write(op, destination, position,
+                   destination.memory->elements[position]))
+          return false;
+      }
+  }
+  launch->isAwaited.assign(op->getNumResults(), false);
+  for (OpResult token : op->getResults()) {
+    RuntimeValue value;
+    value.launch = launch;
+    value.token = token.getResultNumber();
+    get(rank, token) = value;
+    setInFlight(*launch, value.token, 1);
+  }
+  ranks[rank]
+      .lanes[{key, launch->members.front(),
+              StringAttr::get(op->getContext(), comm::getLaneName(op))
+                  .getAsOpaquePointer(),
+              launch->peer >= 0}]
+      .push_back(launch);
+  ranks[rank].launches.push_back(launch);
+  return true;
+}
+
+bool Machine::wait(unsigned rank, comm::WaitOp op) {
+  RuntimeValue token = get(rank, op.getToken());
+  if (!token.launch)
+    return unsupported(op);
+  Launch &launch = *token.launch;
+  if (launch.isAwaited[token.token])
+    return fail(InterpreterFailure::Token, op,
+                "awaits an operation a second time on rank " + Twine(rank));
+  launch.isAwaited[token.token] = true;
+  setInFlight(launch, token.token, -1);
+  if (launch.peer >= 0) {
+    auto collective = cast<comm::CollectiveOpInterface>(launch.op);
+    ++ranks[rank]
+          .batches[comm::lookupGroup(launch.op, collective.getGroupAttr(),
+                                     symbolTables)
+                       .getAsOpaquePointer()];
+  }
+  if (op.getValue())
+    get(rank, op.getValue()) = launch.destinations[token.token];
+  return true;
+}
+
+/// True if no message of an older batch is open in the lane of `launch`.
+bool Machine::isOldest(const LaunchPtr &launch) {
+  for (const LaunchPtr &other : ranks[launch->rank].launches)
+    if (other->peer >= 0 && !other->hasEnded &&
+        other->members == launch->members && other->batch < launch->batch &&
+        cast<comm::CollectiveOpInterface>(other->op).getGroupAttr() ==
+            cast<comm::CollectiveOpInterface>(launch->op).getGroupAttr())
+      return false;
+  return true;
+}
+
+/// The meetings of operations that all of their ranks have started and that
+/// nothing keeps from running.
+std::vector<std::vector<LaunchPtr>> Machine::findReady() {
+  std::vector<std::vector<LaunchPtr>> ready;
+  auto getFirstOpen = [](const std::vector<LaunchPtr> &lane,
+                         function_ref<bool(const LaunchPtr &)> counts) {
+    for (const LaunchPtr &launch : lane)
+      if (!launch->hasEnded && counts(launch))
+        return launch;
+    return LaunchPtr();
+  };
+  for (Rank &rank : ranks)
+    for (auto &[key, lane] : rank.lanes) {
+      if (!std::get<3>(key)) {
+        LaunchPtr first =
+            getFirstOpen(lane, [](const LaunchPtr &) { return true; });
+        // The first member speaks for all.
+        if (!first || first->index != 0)
+          continue;
+        std::vector<LaunchPtr> meeting;
+        for (int64_t member : first->members) {
+          LaunchPtr other = getFirstOpen(
+              ranks[member].lanes[key], [](const LaunchPtr &) { return true; });
+          if (other)
+            meeting.push_back(other);
+        }
+        if (meeting.size() != first->members.size())
+          continue;
+        if (match(meeting))
+          ready.push_back(std::move(meeting));
+        continue;
+      }
+      for (const LaunchPtr &send : lane) {
+        if (send->hasEnded || !isa<comm::SendOp>(send->op) || !isOldest(send))
+          continue;
+        // The first open message of each route counts.
+        LaunchPtr first = getFirstOpen(lane, [&](const LaunchPtr &launch) {
+          return isa<comm::SendOp>(launch->op) && launch->peer == send->peer;
+        });
+        LaunchPtr receive = getFirstOpen(
+            ranks[send->peer].lanes[key], [&](const LaunchPtr &launch) {
+              return isa<comm::RecvOp>(launch->op) &&
+                     launch->peer == send->rank;
+            });
+        if (first != send || !receive || !isOldest(receive))
+          continue;
+        std::vector<LaunchPtr> meeting = {send, receive};
+        if (match(meeting))
+          ready.push_back(std::move(meeting));
+      }
+    }
+  return ready;
+}
+
+/// Fails if the operations of a meeting differ.
+bool Machine::match(ArrayRef<LaunchPtr> meeting) {
+  const Launch &first = *meeting.front();
+  auto getCounts = [](const std::vector<RuntimeValue> &values) {
+    return llvm::map_to_vector(values, [](const RuntimeValue &value) {
+      return value.getNumElements();
+    });
+  };
+  auto collective = cast<comm::CollectiveOpInterface>(first.op);
+  for (const LaunchPtr &launch : meeting.drop_front()) {
+    auto other = cast<comm::CollectiveOpInterface>(launch->op);
+    bool isMessage = first.peer >= 0;
+    bool isSame =
+        isMessage ||
+        (collective.getCollectiveKind() == other.getCollectiveKind() &&
+         collective.getReductionKind() == other.getReductionKind() &&
+         collective.getRootIndex() == other.getRootIndex() &&
+         collective.getSplitDim() == other.getSplitDim() &&
+         first.op->getAttr("pairs") == launch->op->getAttr("pairs") &&
+         getCounts(first.sources) == getCounts(launch->sources));
+    if (isSame && isMessage) {
+      Type type =
+          launch->destinations.empty()
+              ? cast<comm::AsyncStartOpInterface>(launch->op).getInFlightType(0)
+              : Type();
+      int64_t count = type ? cast<ShapedType>(type).getNumElements()
+                           : launch->destinations.front().getNumElements();
+      isSame = count == first.sources.front().getNumElements();
+    }
+    if (!isSame)
+      return fail(InterpreterFailure::Mismatch, launch->op,
+                  "of rank " + Twine(launch->rank) + " meets '" +
+                      first.op->getName().getStringRef() + "' of rank " +
+                      Twine(first.rank));
+  }
+  return true;
+}
+
+/// Moves the data of a meeting and ends its operations.
+bool Machine::end(ArrayRef<LaunchPtr> meeting) {
+  auto start = cast<comm::AsyncStartOpInterface>(meeting.front()->op);
+  unsigned numOperands = meeting.front()->sources.size();
+  bool isBufferForm = start.isBufferForm();
+  for (unsigned operand = 0; operand != numOperands; ++operand) {
+    std::vector<std::vector<Attribute>> data;
+    if (!moveData(meeting, operand, data))
+      return unsupported(start);
+    for (auto [launch, elements] : llvm::zip(meeting, data)) {
+      if (elements.empty())
+        continue;
+      if (isBufferForm) {
+        const RuntimeValue &destination = launch->destinations[operand];
+        for (auto [index, element] : llvm::enumerate(elements))
+          destination.memory->elements[destination.getPosition(index)] =
+              element;
+      } else {
+        auto type =
+            cast<ShapedType>(cast<comm::AsyncStartOpInterface>(launch->op)
+                                 .getInFlightType(operand));
+        if (!type.hasStaticShape())
+          return unsupported(launch->op);
+        launch->destinations.push_back(
+            makeElements(type.getShape(), std::move(elements)));
+      }
+    }
+  }
+  for (const LaunchPtr &launch : meeting)
+    launch->hasEnded = true;
+  return true;
+}
+
+bool Machine::checkSequences() {
+  for (const Rank &rank : ranks)
+    for (const LaunchPtr &launch : rank.launches)
+      if (!launch->hasEnded)
+        return fail(InterpreterFailure::Mismatch, launch->op,
+                    "of rank " + Twine(launch->rank) + " has nobody to meet");
+  return true;
+}

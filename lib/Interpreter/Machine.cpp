@@ -1,0 +1,368 @@
+//===- Machine.cpp - Control flow of all ranks ----------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Machine.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace braid;
+using namespace braid::interpreter;
+using namespace mlir;
+
+InterpreterResult braid::interpret(FunctionOpInterface entry,
+                                   const InterpreterOptions &options) {
+  return Machine(options).run(entry);
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+int64_t RuntimeValue::getNumElements() const {
+  int64_t count = 1;
+  for (int64_t size : sizes)
+    count *= size;
+  return count;
+}
+
+int64_t RuntimeValue::getPosition(ArrayRef<int64_t> indices) const {
+  int64_t position = offset;
+  for (auto [index, stride] : llvm::zip_equal(indices, strides))
+    position += index * stride;
+  return position;
+}
+
+int64_t RuntimeValue::getPosition(int64_t index) const {
+  int64_t position = offset;
+  for (size_t i = sizes.size(); i-- != 0;) {
+    position += index % sizes[i] * strides[i];
+    index /= sizes[i];
+  }
+  return position;
+}
+
+RuntimeValue braid::interpreter::makeElements(ArrayRef<int64_t> sizes,
+                                              std::vector<Attribute> elements) {
+  RuntimeValue value;
+  value.sizes.assign(sizes.begin(), sizes.end());
+  value.strides.resize(sizes.size());
+  int64_t stride = 1;
+  for (size_t i = sizes.size(); i-- != 0;) {
+    value.strides[i] = stride;
+    stride *= sizes[i];
+  }
+  value.memory = std::make_shared<Memory>();
+  value.memory->readers.resize(elements.size());
+  value.memory->writers.resize(elements.size());
+  value.memory->elements = std::move(elements);
+  return value;
+}
+
+/// The number `number` as an element of type `type`; null for other types.
+static Attribute makeNumber(Type type, int64_t number) {
+  if (auto floatType = dyn_cast<FloatType>(type))
+    return FloatAttr::get(floatType, static_cast<double>(number));
+  if (type.isIndex() || type.isSignlessInteger(64))
+    return IntegerAttr::get(type, number);
+  if (type.isSignlessInteger())
+    return IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(), number,
+                                        /*isSigned=*/true,
+                                        /*implicitTrunc=*/true));
+  return {};
+}
+
+RuntimeValue Machine::makeArgument(Type type, unsigned rank, unsigned number) {
+  RuntimeValue value;
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped) {
+    bool isCount = type.isIndex() || type.isSignlessInteger();
+    value.scalar = makeNumber(type, isCount ? options.argument : number + 1);
+    return value;
+  }
+  constexpr int64_t dynamicSize = 4;
+  SmallVector<int64_t> sizes(shaped.getShape());
+  std::replace(sizes.begin(), sizes.end(), ShapedType::kDynamic, dynamicSize);
+  std::vector<Attribute> elements(ShapedType::getNumElements(sizes));
+  for (auto [index, element] : llvm::enumerate(elements))
+    element = makeNumber(shaped.getElementType(),
+                         1 + rank + 2 * number + 3 * (index % 5));
+  return makeElements(sizes, std::move(elements));
+}
+
+bool Machine::fail(InterpreterFailure failure, Operation *op,
+                   const Twine &message) {
+  if (!hasFailed()) {
+    result.failure = failure;
+    result.op = op;
+    result.message = message.str();
+  }
+  return false;
+}
+
+RuntimeValue &Machine::get(unsigned rank, Value value) {
+  return (*ranks[rank].frames.back().values)[value.getAsOpaquePointer()];
+}
+
+Machine::Values Machine::getAll(unsigned rank, ValueRange values) {
+  Values all;
+  for (Value value : values)
+    all.push_back(get(rank, value));
+  return all;
+}
+
+std::optional<int64_t> Machine::getNumber(unsigned rank, OpFoldResult value) {
+  auto attribute = dyn_cast<Attribute>(value);
+  if (!attribute)
+    attribute = get(rank, cast<Value>(value)).scalar;
+  auto number = dyn_cast_if_present<IntegerAttr>(attribute);
+  if (!number)
+    return std::nullopt;
+  return number.getType().isInteger(1)
+             ? static_cast<int64_t>(number.getValue().getZExtValue())
+             : number.getValue().getSExtValue();
+}
+
+void Machine::bind(unsigned rank, ValueRange values, const Values &bound) {
+  for (auto [value, runtimeValue] : llvm::zip(values, bound))
+    get(rank, value) = runtimeValue;
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+void Machine::goTo(Frame &frame, Block *block, const Values &arguments) {
+  frame.block = block;
+  frame.next = block->begin();
+  for (auto [argument, value] : llvm::zip(block->getArguments(), arguments))
+    (*frame.values)[argument.getAsOpaquePointer()] = value;
+}
+
+bool Machine::enter(unsigned rank, Operation *owner, Region &region,
+                    const Values &arguments, bool isCall) {
+  Frame frame;
+  frame.owner = owner;
+  frame.values = isCall ? std::make_shared<Environment>()
+                        : ranks[rank].frames.back().values;
+  goTo(frame, &region.front(), arguments);
+  ranks[rank].frames.push_back(std::move(frame));
+  return true;
+}
+
+/// Ends the innermost frame: `results` are those of its owner.
+bool Machine::leave(unsigned rank, const Values &results) {
+  Operation *owner = ranks[rank].frames.back().owner;
+  if (!owner) {
+    for (const RuntimeValue &value : results) {
+      // The caller awaits the tokens that it gets.
+      if (value.launch)
+        value.launch->isAwaited[value.token] = true;
+      ranks[rank].results.push_back(value);
+    }
+    ranks[rank].isFinished = true;
+    return true;
+  }
+  ranks[rank].frames.pop_back();
+  bind(rank, owner->getResults(), results);
+  return true;
+}
+
+/// Begins the next iteration of the loop of the innermost frame, or ends it.
+bool Machine::continueFor(unsigned rank, const Values &carried) {
+  Frame &frame = ranks[rank].frames.back();
+  auto loop = cast<scf::ForOp>(frame.owner);
+  if (frame.iteration >= frame.upper)
+    return leave(rank, carried);
+  Values arguments;
+  RuntimeValue variable;
+  variable.scalar =
+      makeNumber(loop.getInductionVar().getType(), frame.iteration);
+  arguments.push_back(variable);
+  arguments.append(carried.begin(), carried.end());
+  frame.iteration += frame.step;
+  goTo(frame, loop.getBody(), arguments);
+  return true;
+}
+
+bool Machine::terminate(unsigned rank, Operation *terminator) {
+  Frame &frame = ranks[rank].frames.back();
+  if (auto branch = dyn_cast<BranchOpInterface>(terminator)) {
+    SmallVector<Attribute> operands;
+    for (Value operand : terminator->getOperands())
+      operands.push_back(get(rank, operand).scalar);
+    Block *next = terminator->getNumSuccessors() == 1
+                      ? terminator->getSuccessor(0)
+                      : branch.getSuccessorForOperands(operands);
+    if (!next)
+      return unsupported(terminator);
+    unsigned index = 0;
+    while (terminator->getSuccessor(index) != next)
+      ++index;
+    // A condition may choose between the arguments of one block.
+    if (terminator->getNumSuccessors() == 2 &&
+        terminator->getSuccessor(0) == terminator->getSuccessor(1))
+      index = *getNumber(rank, terminator->getOperand(0)) ? 0 : 1;
+    goTo(frame, next,
+         getAll(rank,
+                branch.getSuccessorOperands(index).getForwardedOperands()));
+    return true;
+  }
+  Values operands = getAll(rank, terminator->getOperands());
+  if (isa_and_present<scf::ForOp>(frame.owner))
+    return continueFor(rank, operands);
+  if (auto loop = dyn_cast_if_present<scf::WhileOp>(frame.owner)) {
+    if (!isa<scf::ConditionOp>(terminator)) {
+      goTo(frame, loop.getBeforeBody(), operands);
+      return true;
+    }
+    bool goesOn = *getNumber(rank, terminator->getOperand(0)) != 0;
+    operands.erase(operands.begin());
+    if (!goesOn)
+      return leave(rank, operands);
+    goTo(frame, loop.getAfterBody(), operands);
+    return true;
+  }
+  return leave(rank, operands);
+}
+
+bool Machine::execute(unsigned rank, Operation *op) {
+  if (comm::AsyncStartOpInterface start = comm::getAsyncStart(op))
+    return this->start(rank, start);
+  if (auto wait = dyn_cast<comm::WaitOp>(op))
+    return this->wait(rank, wait);
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    bool holds = *getNumber(rank, branch.getCondition()) != 0;
+    Region &region = holds ? branch.getThenRegion() : branch.getElseRegion();
+    return region.empty() || enter(rank, op, region, {});
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    Values carried = getAll(rank, loop.getInitArgs());
+    int64_t lower = *getNumber(rank, loop.getLowerBound());
+    int64_t upper = *getNumber(rank, loop.getUpperBound());
+    int64_t step = *getNumber(rank, loop.getStep());
+    enter(rank, op, loop.getRegion(), {});
+    Frame &frame = ranks[rank].frames.back();
+    frame.iteration = lower;
+    frame.upper = upper;
+    frame.step = step;
+    return continueFor(rank, carried);
+  }
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return enter(rank, op, loop.getBefore(), getAll(rank, loop.getInits()));
+  if (auto compute = dyn_cast<comm::ComputeOp>(op);
+      compute && !compute.isOpaque())
+    return enter(rank, op, compute.getBody(), getAll(rank, compute.getInputs()),
+                 /*isCall=*/true);
+  if (auto call = dyn_cast<CallOpInterface>(op)) {
+    auto callee = dyn_cast_if_present<FunctionOpInterface>(
+        call.resolveCallableInTable(&symbolTables));
+    if (!callee || callee.isExternal())
+      return unsupported(op);
+    return enter(rank, op, callee.getFunctionBody(),
+                 getAll(rank, call.getArgOperands()), /*isCall=*/true);
+  }
+  return compute(rank, op);
+}
+
+//===----------------------------------------------------------------------===//
+// Interleaving
+//===----------------------------------------------------------------------===//
+
+bool Machine::isBlocked(unsigned rank) {
+  Operation &op = *ranks[rank].frames.back().next;
+  auto wait = dyn_cast<comm::WaitOp>(op);
+  if (!wait)
+    return false;
+  const RuntimeValue &token = get(rank, wait.getToken());
+  return token.launch && !token.launch->isAwaited[token.token] &&
+         !token.launch->hasEnded;
+}
+
+void Machine::step(unsigned rank) {
+  Frame &frame = ranks[rank].frames.back();
+  Operation *op = &*frame.next;
+  ++frame.next;
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    terminate(rank, op);
+  else
+    execute(rank, op);
+}
+
+void Machine::finish() {
+  for (const Rank &rank : ranks)
+    for (const LaunchPtr &launch : rank.launches)
+      for (bool isAwaited : launch->isAwaited)
+        if (!isAwaited) {
+          fail(InterpreterFailure::Token, launch->op,
+               "is not awaited by rank " + Twine(launch->rank));
+          return;
+        }
+}
+
+InterpreterResult Machine::run(FunctionOpInterface entry) {
+  for (auto [number, rank] : llvm::enumerate(ranks)) {
+    Frame frame;
+    frame.values = std::make_shared<Environment>();
+    Values arguments;
+    for (BlockArgument argument : entry.getArguments())
+      arguments.push_back(
+          makeArgument(argument.getType(), number, argument.getArgNumber()));
+    goTo(frame, &entry.getFunctionBody().front(), arguments);
+    rank.frames.push_back(std::move(frame));
+  }
+  for (uint64_t steps = 0; !hasFailed(); ++steps) {
+    if (steps == options.maxSteps) {
+      fail(InterpreterFailure::Unsupported, entry, "runs for too many steps");
+      break;
+    }
+    // A rank goes on, or an operation ends.
+    SmallVector<unsigned> runnable;
+    bool areAllFinished = true;
+    for (unsigned rank = 0; rank != ranks.size(); ++rank) {
+      areAllFinished &= ranks[rank].isFinished;
+      if (!ranks[rank].isFinished && !isBlocked(rank))
+        runnable.push_back(rank);
+    }
+    std::vector<std::vector<LaunchPtr>> ready;
+    if (runnable.empty() || random() % 4 == 0)
+      ready = findReady();
+    size_t numActions = runnable.size() + ready.size();
+    if (hasFailed())
+      break;
+    if (numActions == 0) {
+      if (areAllFinished)
+        break;
+      for (unsigned rank = 0; rank != ranks.size(); ++rank)
+        if (!ranks[rank].isFinished)
+          fail(InterpreterFailure::Deadlock, &*ranks[rank].frames.back().next,
+               "blocks rank " + Twine(rank) + " forever");
+      break;
+    }
+    size_t action = random() % numActions;
+    if (action < runnable.size())
+      step(runnable[action]);
+    else
+      end(ready[action - runnable.size()]);
+  }
+  if (!hasFailed() && checkSequences())
+    finish();
+  for (Rank &rank : ranks) {
+    std::vector<Attribute> elements;
+    for (const RuntimeValue &value : rank.results)
+      if (value.memory)
+        for (int64_t i = 0, e = value.getNumElements(); i != e; ++i)
+          elements.push_back(value.memory->elements[value.getPosition(i)]);
+      else
+        elements.push_back(value.scalar);
+    result.results.push_back(std::move(elements));
+  }
+  return std::move(result);
+}

@@ -1,0 +1,178 @@
+//===- Machine.h - The state of all ranks --------------------- -*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_INTERPRETER_MACHINE_H
+#define BRAID_LIB_INTERPRETER_MACHINE_H
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Interpreter/Interpreter.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <map>
+#include <memory>
+#include <random>
+#include <unordered_map>
+
+namespace braid::interpreter {
+
+/// One allocation of one rank, or the elements of a tensor.
+struct Memory {
+  std::vector<mlir::Attribute> elements;
+  /// The operations in flight that read and write each element.
+  std::vector<unsigned> readers, writers;
+  bool isFreed = false;
+};
+
+struct Launch;
+
+/// A value of one rank: a scalar, a tensor or memref, or a token.
+struct RuntimeValue {
+  mlir::Attribute scalar;
+  std::shared_ptr<Memory> memory;
+  int64_t offset = 0;
+  llvm::SmallVector<int64_t, 2> sizes, strides;
+  std::shared_ptr<Launch> launch;
+  unsigned token = 0;
+
+  int64_t getNumElements() const;
+  /// The position of element number `index`, row-major, in the memory.
+  int64_t getPosition(int64_t index) const;
+  int64_t getPosition(llvm::ArrayRef<int64_t> indices) const;
+};
+
+/// One operation that one rank has started.
+struct Launch {
+  mlir::Operation *op = nullptr;
+  unsigned rank = 0;
+  std::vector<RuntimeValue> sources, destinations;
+  /// The members of its communicator, and the place of the rank among them.
+  llvm::SmallVector<int64_t> members;
+  int64_t index = 0;
+  /// The rank that a message comes from or goes to; -1 for other operations.
+  int64_t peer = -1;
+  /// The messages that a rank starts with no wait between them.
+  unsigned batch = 0;
+  std::vector<bool> isAwaited;
+  bool hasEnded = false;
+};
+using LaunchPtr = std::shared_ptr<Launch>;
+
+/// By the address of the value in the program; references stay valid.
+using Environment = std::unordered_map<const void *, RuntimeValue>;
+
+/// A block that a rank is in.
+struct Frame {
+  mlir::Block *block;
+  mlir::Block::iterator next;
+  std::shared_ptr<Environment> values;
+  /// The op whose region or callee this is; null for the entry.
+  mlir::Operation *owner = nullptr;
+  int64_t iteration = 0, upper = 0, step = 0;
+};
+
+struct Rank {
+  std::vector<Frame> frames;
+  /// All operations that the rank has started, by lane.
+  std::map<std::tuple<const void *, int64_t, const void *, bool>,
+           std::vector<LaunchPtr>>
+      lanes;
+  std::vector<LaunchPtr> launches;
+  std::vector<RuntimeValue> results;
+  std::map<const void *, unsigned> batches;
+  bool isFinished = false;
+};
+
+class Machine {
+public:
+  Machine(const InterpreterOptions &options)
+      : options(options), random(options.seed), ranks(options.numRanks) {}
+
+  InterpreterResult run(mlir::FunctionOpInterface entry);
+
+private:
+  using Values = llvm::SmallVector<RuntimeValue, 4>;
+
+  bool fail(InterpreterFailure failure, mlir::Operation *op,
+            const llvm::Twine &message);
+  bool hasFailed() const { return result.failure != InterpreterFailure::None; }
+  bool unsupported(mlir::Operation *op) {
+    return fail(InterpreterFailure::Unsupported, op,
+                "is not known to the interpreter");
+  }
+
+  // Control flow, in Machine.cpp.
+  RuntimeValue makeArgument(mlir::Type type, unsigned rank, unsigned number);
+  bool isBlocked(unsigned rank);
+  void step(unsigned rank);
+  bool enter(unsigned rank, mlir::Operation *owner, mlir::Region &region,
+             const Values &arguments, bool isCall = false);
+  void goTo(Frame &frame, mlir::Block *block, const Values &arguments);
+  bool terminate(unsigned rank, mlir::Operation *terminator);
+  bool leave(unsigned rank, const Values &results);
+  bool execute(unsigned rank, mlir::Operation *op);
+  bool continueFor(unsigned rank, const Values &carried);
+  RuntimeValue &get(unsigned rank, mlir::Value value);
+  Values getAll(unsigned rank, mlir::ValueRange values);
+  std::optional<int64_t> getNumber(unsigned rank, mlir::OpFoldResult value);
+  void bind(unsigned rank, mlir::ValueRange values, const Values &bound);
+  void finish();
+
+  // Values and memory, in Compute.cpp.
+  bool compute(unsigned rank, mlir::Operation *op);
+  bool computeScalars(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> in,
+                      llvm::SmallVectorImpl<mlir::Attribute> &out);
+  bool computeElements(unsigned rank, mlir::Operation *op);
+  bool computeMemory(unsigned rank, mlir::Operation *op);
+  bool computeTensor(unsigned rank, mlir::Operation *op);
+  bool computeSlice(unsigned rank, mlir::Operation *op);
+  bool computeLinalg(unsigned rank, mlir::linalg::LinalgOp op);
+  bool computeBody(unsigned rank, mlir::Block &block,
+                   llvm::DenseMap<mlir::Value, mlir::Attribute> &scalars,
+                   llvm::ArrayRef<int64_t> indices,
+                   llvm::SmallVectorImpl<mlir::Attribute> &yielded);
+  bool copy(mlir::Operation *op, const RuntimeValue &from,
+            const RuntimeValue &to);
+  bool read(mlir::Operation *op, const RuntimeValue &value, int64_t position,
+            mlir::Attribute &element);
+  bool write(mlir::Operation *op, const RuntimeValue &value, int64_t position,
+             mlir::Attribute element);
+
+  // Communication, in Communicate.cpp.
+  bool start(unsigned rank, comm::AsyncStartOpInterface op);
+  bool wait(unsigned rank, comm::WaitOp op);
+  std::vector<std::vector<LaunchPtr>> findReady();
+  bool match(llvm::ArrayRef<LaunchPtr> meeting);
+  bool end(llvm::ArrayRef<LaunchPtr> meeting);
+  bool isOldest(const LaunchPtr &launch);
+  void setInFlight(const Launch &launch, unsigned token, int change);
+  bool checkSequences();
+
+  InterpreterOptions options;
+  std::mt19937_64 random;
+  std::vector<Rank> ranks;
+  InterpreterResult result;
+  mlir::SymbolTableCollection symbolTables;
+};
+
+/// A tensor or buffer with `sizes` and `elements`, row-major.
+RuntimeValue makeElements(llvm::ArrayRef<int64_t> sizes,
+                          std::vector<mlir::Attribute> elements);
+
+/// Moves the data of a meeting, whose launches are in the order of the members:
+/// the elements of destination number `operand` of each of them. Fails for what
+/// the interpreter does not know.
+bool moveData(llvm::ArrayRef<LaunchPtr> meeting, unsigned operand,
+              std::vector<std::vector<mlir::Attribute>> &destinations);
+
+} // namespace braid::interpreter
+
+#endif // BRAID_LIB_INTERPRETER_MACHINE_H

@@ -1,0 +1,118 @@
+//===- PersistentKernel.h - Who holds which multiprocessors -----*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The model of machines whose multiprocessors are queued for
+// (`MultiprocessorModel::Queued`). Of S multiprocessors:
+//
+// 1. An operation on a lane needs all of its `d` multiprocessors at once, and
+//    holds them to its end. Beside a persistent kernel, one whose blocks come
+//    in clusters of c finds room when d + (c - 1) * G are free, G being the
+//    groups that the multiprocessors are built in: that many are enough however
+//    the free ones are spread. A copy engine needs one for a moment, for the
+//    blocks that tell the ranks to begin.
+// 2. Operations wait in the order in which they ask. While one waits, nothing
+//    else gets what becomes free. The next of a lane asks when the one before
+//    it has ended, after all who ask already.
+// 3. A persistent kernel (a matrix product) of t tiles has
+//    b = min(S, its target, t) blocks, one a multiprocessor. It begins on those
+//    of b that are free, at least one; the others join as soon as somebody
+//    leaves and no operation waits. A block takes one tile after another from a
+//    common pool, each of which takes
+//        tileNs = cost / ceil(t / b)
+//    at full speed, and leaves its multiprocessor when none is left. The kernel
+//    ends with its last tile.
+// 4. Any other kernel gives way: at the end of the wave that runs when the
+//    operation asks, or at once if it has no tiles. Then its arithmetic
+//    stretches (Contention.h).
+// 5. What runs takes longer by the interference of the two (Contention.h). The
+//    times of a kernel are on its own clock, which shows how much of its cost
+//    has passed.
+//
+// Source: waits and times of products beside collectives on H200s, which
+// test/Unit/Schedule/Simulation/ContentionCells.json lists cell by cell. NCCL's
+// kernels come in clusters of 4 on Hopper unless their blocks are limited, and
+// then found no room beside a product on 108 of 132 multiprocessors, where
+// kernels without clusters did.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_SCHEDULE_SIMULATION_PERSISTENTKERNEL_H
+#define BRAID_LIB_SCHEDULE_SIMULATION_PERSISTENTKERNEL_H
+
+#include "braid/Schedule/Model/Machine.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+namespace braid {
+
+/// The multiprocessors that an operation on a lane needs to begin; `isCrowded`
+/// says that a persistent kernel runs.
+int64_t getNeededMultiprocessors(const ResourceDemand &demand,
+                                 const MachineModel &machine, bool isCrowded);
+
+/// The multiprocessors that it holds while it runs.
+inline int64_t getHeldMultiprocessors(const ResourceDemand &demand,
+                                      const MachineModel &machine) {
+  return std::clamp<int64_t>(demand.multiprocessors, 0,
+                             machine.multiprocessors);
+}
+
+/// The blocks of the kernel on the stream, by its own clock.
+class PersistentKernel {
+public:
+  /// A kernel of `costNs` > 0 on a machine of which `free` > 0 multiprocessors
+  /// are free.
+  void begin(int64_t costNs, const ResourceDemand &demand,
+             const MachineModel &machine, int64_t free);
+  /// `count` more multiprocessors are free; takes those that it has use for.
+  void join(int64_t count, double clock);
+
+  /// The blocks that have no multiprocessor at `clock` and would still find
+  /// tiles.
+  int64_t getPending(double clock) const;
+  /// The multiprocessors that it holds at `clock`.
+  int64_t getHeld(double clock) const;
+  /// When the next of them leave, after `clock`.
+  std::optional<double> getNextLeave(double clock) const;
+  /// When it ends, if nobody joins.
+  double getEnd() const { return leaves.back().clock; }
+
+  /// Two events of a clock that are closer are the same one.
+  static constexpr double tolerance = 1.0 / 512;
+
+  /// Blocks and the time at which they join or leave.
+  struct Blocks {
+    double clock;
+    int64_t count;
+    bool operator==(const Blocks &other) const {
+      return clock == other.clock && count == other.count;
+    }
+  };
+  /// Those that have joined: with the op, all that its times follow from.
+  llvm::ArrayRef<Blocks> getJoined() const { return joined; }
+
+private:
+  /// Gives out all tiles.
+  void findLeaves();
+
+  int64_t tiles = 0, pending = 0;
+  double tileNs = 0;
+  /// When the last tile is given out.
+  double outClock = 0;
+  llvm::SmallVector<Blocks, 2> joined;
+  /// Ascending.
+  llvm::SmallVector<Blocks, 4> leaves;
+};
+
+} // namespace braid
+
+#endif // BRAID_LIB_SCHEDULE_SIMULATION_PERSISTENTKERNEL_H

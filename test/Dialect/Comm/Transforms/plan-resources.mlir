@@ -1,0 +1,54 @@
+// RUN: braid-opt %s --comm-plan-resources="hardware=h200x8 world-size=2" | FileCheck %s
+// RUN: braid-opt %s --comm-plan-resources="hardware=h200x8 world-size=2" \
+// RUN:   | braid-opt --comm-plan-resources="hardware=h200x8 world-size=2" | FileCheck %s
+// RUN: braid-opt %s --comm-plan-resources="hardware=h100x8 world-size=2" | FileCheck %s --check-prefix=UNKNOWN
+// RUN: braid-opt %s --comm-plan-resources="hardware=h200x8 world-size=2 profile=none" | FileCheck %s --check-prefix=UNKNOWN
+
+// Nothing is planned where nothing was measured.
+// UNKNOWN-NOT: comm.transport = "symmetric"
+// UNKNOWN: comm.transport = "default"
+// UNKNOWN-NOT: comm.multiprocessors
+
+module {
+  comm.group @world all
+
+  // The second all-reduce comes beside a product. Products that leave room, and
+  // kernels that fit into it, hide it.
+  // CHECK-LABEL: func @chain(
+  // CHECK: comm.all_reduce {{.*}}comm.ctas = [[CTAS:[48]]] : i64{{.*}}comm.transport = "symmetric"
+  // CHECK: comm.all_reduce {{.*}}comm.ctas = [[CTAS]] : i64{{.*}}comm.transport = "symmetric"
+  // CHECK: linalg.matmul {comm.label = "a", comm.multiprocessors = 12{{[48]}} : i64}
+  func.func @chain(%x: tensor<4096x4096xbf16>, %y: tensor<4096x8192xbf16>, %w: tensor<8192x8192xbf16>)
+      -> (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x8192xbf16>) {
+    %t = comm.all_reduce sum %x on @world : tensor<4096x4096xbf16>
+    %u = comm.all_reduce sum %x on @world : tensor<4096x4096xbf16>
+    %e = tensor.empty() : tensor<4096x8192xbf16>
+    %m = linalg.matmul {comm.label = "a"} ins(%y, %w : tensor<4096x8192xbf16>, tensor<8192x8192xbf16>)
+                       outs(%e : tensor<4096x8192xbf16>) -> tensor<4096x8192xbf16>
+    %r = comm.wait %t : !comm.token<tensor<4096x4096xbf16>>
+    %s = comm.wait %u : !comm.token<tensor<4096x4096xbf16>>
+    return %r, %s, %m : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x8192xbf16>
+  }
+
+  // What is set by hand is kept.
+  // CHECK-LABEL: func @by_hand(
+  // CHECK: comm.all_reduce sum %{{.*}} on @world {comm.transport = "default"} : tensor<4096x4096xbf16>
+  // CHECK: comm.all_reduce sum %{{.*}} on @world {comm.lane = "mine"} : tensor<4096x4096xbf16>
+  func.func @by_hand(%x: tensor<4096x4096xbf16>) -> (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) {
+    %t = comm.all_reduce sum %x on @world {comm.transport = "default"} : tensor<4096x4096xbf16>
+    %u = comm.all_reduce sum %x on @world {comm.lane = "mine"} : tensor<4096x4096xbf16>
+    %r = comm.wait %t : !comm.token<tensor<4096x4096xbf16>>
+    %s = comm.wait %u : !comm.token<tensor<4096x4096xbf16>>
+    return %r, %s : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>
+  }
+
+  // Nothing is gained with nothing beside it.
+  // CHECK-LABEL: func @alone(
+  // CHECK-NOT: comm.multiprocessors
+  func.func @alone(%y: tensor<4096x8192xbf16>, %w: tensor<8192x8192xbf16>) -> tensor<4096x8192xbf16> {
+    %e = tensor.empty() : tensor<4096x8192xbf16>
+    %m = linalg.matmul ins(%y, %w : tensor<4096x8192xbf16>, tensor<8192x8192xbf16>)
+                       outs(%e : tensor<4096x8192xbf16>) -> tensor<4096x8192xbf16>
+    return %m : tensor<4096x8192xbf16>
+  }
+}

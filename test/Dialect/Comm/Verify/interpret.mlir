@@ -1,0 +1,143 @@
+// RUN: braid-opt %s --comm-interpret="ranks=2 arguments=0,1,3 rounds=4" --split-input-file --verify-diagnostics
+
+// Runs of all ranks; each error is at the op at which the run fails.
+
+comm.group @g all
+func.func @main(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %first = comm.all_reduce sum %x on @g : tensor<4xf32>
+  %last = scf.for %i = %zero to %n step %one iter_args(%t = %first) -> !comm.token<tensor<4xf32>> {
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    %next = comm.all_reduce max %r on @g : tensor<4xf32>
+    scf.yield %next : !comm.token<tensor<4xf32>>
+  }
+  %r = comm.wait %last : !comm.token<tensor<4xf32>>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// The loop does not run with argument 0.
+comm.group @g all
+func.func @main(%x: tensor<4xf32>, %n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // expected-error@+1 {{'comm.all_reduce' op is not awaited by rank 0, with argument 0 in interleaving 0}}
+  %t = comm.all_reduce sum %x on @g : tensor<4xf32>
+  %last = scf.for %i = %zero to %n step %n iter_args(%u = %t) -> !comm.token<tensor<4xf32>> {
+    %r = comm.wait %u : !comm.token<tensor<4xf32>>
+    %next = comm.all_reduce sum %r on @g : tensor<4xf32>
+    scf.yield %next : !comm.token<tensor<4xf32>>
+  }
+  return
+}
+
+// -----
+
+comm.group @g all
+func.func @main(%x: tensor<4xf32>) {
+  %t = comm.all_reduce sum %x on @g : tensor<4xf32>
+  %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  // expected-error@+1 {{'comm.wait' op awaits an operation a second time on rank}}
+  %s = comm.wait %t : !comm.token<tensor<4xf32>>
+  return
+}
+
+// -----
+
+comm.group @a all
+comm.group @b all
+func.func @main(%x: tensor<4xf32>) {
+  %zero = arith.constant 0 : index
+  %rank = comm.rank on @a
+  %first = arith.cmpi eq, %rank, %zero : index
+  scf.if %first {
+    %t = comm.all_reduce sum %x on @a : tensor<4xf32>
+    // expected-error@+1 {{'comm.wait' op blocks rank 0 forever}}
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    %u = comm.all_reduce sum %x on @b : tensor<4xf32>
+    %s = comm.wait %u : !comm.token<tensor<4xf32>>
+  } else {
+    %u = comm.all_reduce sum %x on @b : tensor<4xf32>
+    %s = comm.wait %u : !comm.token<tensor<4xf32>>
+    %t = comm.all_reduce sum %x on @a : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  }
+  return
+}
+
+// -----
+
+comm.group @g all
+func.func @main(%x: tensor<4xf32>) {
+  %zero = arith.constant 0 : index
+  %rank = comm.rank on @g
+  %first = arith.cmpi eq, %rank, %zero : index
+  scf.if %first {
+    %t = comm.broadcast %x on @g root 0 : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  } else {
+    // expected-error@+1 {{'comm.broadcast' op of rank 1 meets 'comm.broadcast' of rank 0}}
+    %t = comm.broadcast %x on @g root 1 : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  }
+  return
+}
+
+// -----
+
+// One element of the slice in flight.
+comm.group @g all
+func.func @main(%x: memref<8xf32>, %f: f32) {
+  %three = arith.constant 3 : index
+  %four = arith.constant 4 : index
+  %high = memref.subview %x[4] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
+  %t = comm.all_reduce sum %high into %high on @g
+    : memref<4xf32, strided<[1], offset: 4>>, memref<4xf32, strided<[1], offset: 4>>
+  memref.store %f, %x[%three] : memref<8xf32>
+  // expected-error@+1 {{'memref.store' op writes what an operation in flight uses}}
+  memref.store %f, %x[%four] : memref<8xf32>
+  comm.wait %t writes(%high : memref<4xf32, strided<[1], offset: 4>>) : !comm.token
+  return
+}
+
+// -----
+
+comm.group @g all
+func.func @main(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>) {
+  %t = comm.all_reduce sum %x into %y on @g : memref<4xf32>, memref<4xf32>
+  linalg.add ins(%x, %x : memref<4xf32>, memref<4xf32>) outs(%z : memref<4xf32>)
+  // expected-error@+1 {{'linalg.add' op reads what an operation in flight writes}}
+  linalg.add ins(%x, %y : memref<4xf32>, memref<4xf32>) outs(%z : memref<4xf32>)
+  comm.wait %t reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) : !comm.token
+  return
+}
+
+// -----
+
+comm.group @g all
+func.func @main(%y: memref<4xf32>) {
+  %x = memref.alloc() : memref<4xf32>
+  memref.copy %y, %x : memref<4xf32> to memref<4xf32>
+  %t = comm.all_reduce sum %x into %y on @g : memref<4xf32>, memref<4xf32>
+  // expected-error@+1 {{'memref.dealloc' op frees what an operation in flight uses, or what is freed}}
+  memref.dealloc %x : memref<4xf32>
+  comm.wait %t reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) : !comm.token
+  return
+}
+
+// -----
+
+func.func private @unknown(tensor<4xf32>)
+func.func @main(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'func.call' op is not known to the interpreter}}
+  call @unknown(%x) : (tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+// expected-error@+1 {{has no function 'main' with a body, expected one to run}}
+module {
+}

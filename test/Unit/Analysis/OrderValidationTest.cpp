@@ -1,0 +1,186 @@
+//===- OrderValidationTest.cpp - New orders of blocks ---------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Analysis/OrderValidation.h"
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace braid;
+using namespace mlir;
+
+namespace {
+
+/// Parses a module, moves ops of one block, and validates the order that comes
+/// out.
+class OrderValidationTest : public ::testing::Test {
+protected:
+  OrderValidationTest() {
+    context.loadDialect<arith::ArithDialect, func::FuncDialect,
+                        memref::MemRefDialect, scf::SCFDialect,
+                        comm::CommDialect>();
+  }
+
+  /// Moves op number `from` of the block before number `to`, both counted in
+  /// the block as it was; returns the error, empty for none. The block is that
+  /// of the ops in the function `main`, or the innermost block with `isNested`.
+  std::string move(StringRef text, unsigned from, unsigned to,
+                   bool isNested = false) {
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+    if (!module)
+      return "does not parse";
+    auto function = module->lookupSymbol<func::FuncOp>("main");
+    Block *block = &function.getBody().front();
+    if (isNested)
+      function.walk([&](scf::IfOp branch) { block = branch.thenBlock(); });
+    std::vector<Operation *> before;
+    for (Operation &op : block->without_terminator())
+      before.push_back(&op);
+    before[from]->moveBefore(before[to]);
+    std::string error;
+    ScopedDiagnosticHandler handler(
+        &context, [&](Diagnostic &diagnostic) { error += diagnostic.str(); });
+    CallEffects calls(/*entersBodies=*/true);
+    RankUniformity uniformity(*module);
+    LogicalResult isRight = validateOrder(
+        *block, before, calls, [&]() -> RankUniformity & { return uniformity; },
+        "a pass");
+    EXPECT_EQ(failed(isRight), !error.empty());
+    return error;
+  }
+
+  MLIRContext context;
+};
+
+constexpr StringRef buffers = R"mlir(
+  comm.group @g all
+  func.func @main(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>) {
+    %t = comm.all_reduce sum %x into %x on @g : memref<4xf32>, memref<4xf32>
+    memref.copy %y, %z : memref<4xf32> to memref<4xf32>
+    comm.wait %t writes(%x : memref<4xf32>) : !comm.token
+    memref.copy %x, %z : memref<4xf32> to memref<4xf32>
+    return
+  }
+)mlir";
+
+TEST_F(OrderValidationTest, AcceptsWhatTouchesNothingInFlight) {
+  EXPECT_EQ(move(buffers, 1, 0), "");
+  EXPECT_EQ(move(buffers, 2, 1), "");
+}
+
+TEST_F(OrderValidationTest, RejectsAReaderBeforeTheWait) {
+  EXPECT_EQ(move(buffers, 3, 2),
+            "'comm.wait' op was moved past 'memref.copy' by a pass, expected "
+            "that accesses to memory of which one writes keep their order");
+}
+
+TEST_F(OrderValidationTest, RejectsAWaitBeforeItsStart) {
+  EXPECT_EQ(move(buffers, 2, 0),
+            "'comm.wait' op was moved past 'comm.all_reduce' by a pass, "
+            "expected that each value stands before its uses");
+}
+
+constexpr StringRef slices = R"mlir(
+  comm.group @g all
+  func.func @main(%x: memref<8xf32>, %f: f32) {
+    %low = memref.subview %x[0] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1]>>
+    %high = memref.subview %x[4] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
+    memref.copy %low, %low : memref<4xf32, strided<[1]>> to memref<4xf32, strided<[1]>>
+    memref.copy %high, %high : memref<4xf32, strided<[1], offset: 4>> to memref<4xf32, strided<[1], offset: 4>>
+    memref.copy %x, %x : memref<8xf32> to memref<8xf32>
+    return
+  }
+)mlir";
+
+TEST_F(OrderValidationTest, TellsSlicesApart) {
+  EXPECT_EQ(move(slices, 3, 2), "");
+  EXPECT_NE(move(slices, 4, 3), "");
+}
+
+constexpr StringRef collectives = R"mlir(
+  comm.group @g all
+  func.func @main(%x: tensor<4xf32>) {
+    %zero = arith.constant 0 : index
+    %rank = comm.rank on @g
+    %first = arith.cmpi eq, %rank, %zero : index
+    %t = comm.all_reduce sum %x on @g : tensor<4xf32>
+    %u = comm.all_reduce max %x on @g : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    %s = comm.wait %u : !comm.token<tensor<4xf32>>
+    scf.if %first {
+      %v = comm.all_reduce sum %x on @g : tensor<4xf32>
+      %w = comm.all_reduce max %x on @g : tensor<4xf32>
+      %p = comm.wait %v : !comm.token<tensor<4xf32>>
+      %q = comm.wait %w : !comm.token<tensor<4xf32>>
+    }
+    return
+  }
+)mlir";
+
+TEST_F(OrderValidationTest, LetsRanksInOneTextReorderStarts) {
+  EXPECT_EQ(move(collectives, 4, 3), "");
+}
+
+TEST_F(OrderValidationTest, KeepsStartsWhereRanksMayTakeDifferentWays) {
+  EXPECT_EQ(move(collectives, 1, 0, /*isNested=*/true),
+            "'comm.all_reduce' op was moved past 'comm.all_reduce' by a pass, "
+            "expected that starts keep their order where ranks may take "
+            "different ways");
+}
+
+TEST_F(OrderValidationTest, LetsWaitsPassEachOther) {
+  EXPECT_EQ(move(collectives, 3, 2, /*isNested=*/true), "");
+}
+
+constexpr StringRef numbers = R"mlir(
+  comm.group @g all
+  func.func @main(%x: tensor<4xf32>) {
+    %t = comm.all_reduce sum %x on @g {comm.order = 0 : i64} : tensor<4xf32>
+    %u = comm.all_reduce max %x on @g {comm.order = 1 : i64} : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    %s = comm.wait %u : !comm.token<tensor<4xf32>>
+    return
+  }
+)mlir";
+
+TEST_F(OrderValidationTest, KeepsNumberedStarts) {
+  EXPECT_EQ(move(numbers, 1, 0),
+            "'comm.all_reduce' op was moved past 'comm.all_reduce' by a pass, "
+            "expected that starts with comm.order keep their order");
+}
+
+constexpr StringRef messages = R"mlir(
+  comm.group @g all
+  func.func @main(%x: tensor<4xf32>, %p: index) {
+    %t = comm.send %x on @g to %p : tensor<4xf32>
+    %u = comm.recv on @g from %p : tensor<4xf32>
+    comm.wait %t : !comm.token
+    %r = comm.wait %u : !comm.token<tensor<4xf32>>
+    return
+  }
+)mlir";
+
+TEST_F(OrderValidationTest, KeepsMessagesAndTheirExchanges) {
+  EXPECT_EQ(move(messages, 1, 0),
+            "'comm.recv' op was moved past 'comm.send' by a pass, expected "
+            "that the messages of a group keep their order");
+  EXPECT_EQ(move(messages, 2, 1),
+            "'comm.wait' op was moved past 'comm.recv' by a pass, expected "
+            "that a wait stands after the messages that it stood after");
+  EXPECT_EQ(move(messages, 3, 2), "");
+}
+
+} // namespace

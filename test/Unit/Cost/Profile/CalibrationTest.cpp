@@ -1,0 +1,210 @@
+//===- CalibrationTest.cpp - What a machine was measured to do ------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cost/Profile/Calibration.h"
+#include "Cost/Profile/Profile.h"
+#include "Support/StrictJson.h"
+
+#include "gtest/gtest.h"
+
+using namespace braid;
+
+/// The fields that every profile of a machine has, and `fields`.
+static std::string withFields(llvm::StringRef fields) {
+  return (R"({"version": 2, "hardware": "lab",
+"machine": {"gpu": "G", "gpus": 2, "multiprocessors": 100},
+"software": {"nccl": "2.28.9"}, "date": "2026-11-22", "spread": 0.1)" +
+          fields + "}")
+      .str();
+}
+
+static std::string getError(llvm::StringRef text) {
+  llvm::Expected<Profile> profile = readProfile(text);
+  return profile ? "none" : llvm::toString(profile.takeError());
+}
+
+/// The error of a profile with `fields`, which stand on its fourth line.
+static std::string getErrorOf(llvm::StringRef fields) {
+  return getError(withFields((",\n" + fields).str()));
+}
+
+static std::shared_ptr<const Calibration> read(llvm::StringRef fields) {
+  return llvm::cantFail(readProfile(withFields(fields), "from profile p.json"))
+      .getCalibration();
+}
+
+TEST(Calibration, SaysWhatWasMeasuredAndWhere) {
+  std::shared_ptr<const Calibration> measured = read("");
+  EXPECT_EQ(measured->gpu, "G");
+  EXPECT_EQ(measured->gpus, 2);
+  EXPECT_EQ(measured->multiprocessors, 100);
+  EXPECT_EQ(measured->date, "2026-11-22");
+  EXPECT_EQ(measured->spread, 0.1);
+  EXPECT_EQ(measured->origin, "from profile p.json");
+  ASSERT_EQ(measured->software.size(), 1u);
+  EXPECT_EQ(measured->software[0].second, "2.28.9");
+}
+
+TEST(Calibration, ProfilesOfProgramsHaveNone) {
+  EXPECT_EQ(llvm::cantFail(readProfile(R"({"version": 1, "entries": []})"))
+                .getCalibration(),
+            nullptr);
+}
+
+TEST(Calibration, EntriesStandBesideTheMachine) {
+  Profile profile = llvm::cantFail(
+      readProfile(withFields(R"(, "entries": [{"label": "a", "ns": 3}])")));
+  EXPECT_EQ(profile.lookupLabel("a")->ns, 3);
+  EXPECT_NE(profile.getCalibration(), nullptr);
+}
+
+TEST(Calibration, CurvesAreStraightBetweenLogarithms) {
+  std::shared_ptr<const Calibration> measured = read(
+      R"(, "collectives": [{"kind": "all_reduce", "ranks": 2,
+                            "points": [[100, 10], [10000, 1000]]}])");
+  const CollectiveCurve *curve =
+      measured->findCurve("all_reduce", 2, LaneTransport::Default, 0);
+  ASSERT_NE(curve, nullptr);
+  EXPECT_DOUBLE_EQ(curve->getNs(1), 10);
+  EXPECT_DOUBLE_EQ(curve->getNs(100), 10);
+  EXPECT_NEAR(curve->getNs(1000), 100, 1e-9);
+  EXPECT_DOUBLE_EQ(curve->getNs(10000), 1000);
+  EXPECT_DOUBLE_EQ(curve->getNs(20000), 2000);
+}
+
+TEST(Calibration, ALimitTakesTheLargestThatWasMeasuredBelow) {
+  std::shared_ptr<const Calibration> measured = read(R"(, "collectives": [
+    {"kind": "a", "ranks": 2, "points": [[1, 1], [2, 2]]},
+    {"kind": "a", "ranks": 2, "ctas": 4, "points": [[1, 3], [2, 4]]},
+    {"kind": "a", "ranks": 2, "ctas": 8, "points": [[1, 5], [2, 6]]},
+    {"kind": "a", "ranks": 2, "transport": "copy", "points": [[1, 7], [2, 8]]},
+    {"kind": "a", "ranks": 2, "transport": "symmetric", "ctas": 2,
+     "points": [[1, 9], [2, 9]]}])");
+  auto getFirst = [&](LaneTransport transport, int64_t ctas,
+                      int64_t ranks = 2) {
+    const CollectiveCurve *curve =
+        measured->findCurve("a", ranks, transport, ctas);
+    return curve ? curve->points.front().second : 0;
+  };
+  EXPECT_EQ(getFirst(LaneTransport::Default, 0), 1);
+  EXPECT_EQ(getFirst(LaneTransport::Default, 4), 3);
+  EXPECT_EQ(getFirst(LaneTransport::Default, 7), 3);
+  EXPECT_EQ(getFirst(LaneTransport::Default, 100), 5);
+  EXPECT_EQ(getFirst(LaneTransport::Default, 3), 0);
+  EXPECT_EQ(getFirst(LaneTransport::Default, 0, 4), 0);
+  EXPECT_EQ(getFirst(LaneTransport::Copy, 0), 7);
+  EXPECT_EQ(getFirst(LaneTransport::Symmetric, 8), 9);
+}
+
+TEST(Calibration, RatesTakeThePlaceOfTheDatasheets) {
+  std::shared_ptr<const Calibration> measured = read(R"(, "launch_ns": 7,
+    "sustained": {"memory_bytes_per_second": 5e11,
+                  "product_ops_per_second": {"bf16": 3e14}},
+    "contention": {"model": "share"})");
+  const Hardware &known = *lookupHardware("h200x8");
+  Hardware hardware = measured->apply(known);
+  EXPECT_EQ(hardware.getPeak(ElementClass::BF16), 3e14);
+  EXPECT_EQ(hardware.getPeak(ElementClass::F32),
+            known.getPeak(ElementClass::F32));
+  EXPECT_EQ(hardware.memoryBandwidth, 5e11);
+  EXPECT_EQ(hardware.launchNs, 7);
+  EXPECT_EQ(hardware.name, "h200x8");
+}
+
+TEST(Calibration, ProductsAreFoundByShapeAndTarget) {
+  std::shared_ptr<const Calibration> measured = read(R"(, "products": [
+    {"rows": 8, "columns": 9, "depth": 10, "element": "bf16",
+     "multiprocessors": 100, "ns": 50},
+    {"rows": 8, "columns": 9, "depth": 10, "element": "bf16",
+     "multiprocessors": 90, "ns": 60}])");
+  EXPECT_EQ(measured->findProduct(8, 9, 10, ElementClass::BF16, 0)->ns, 50);
+  EXPECT_EQ(measured->findProduct(8, 9, 10, ElementClass::BF16, 90)->ns, 60);
+  EXPECT_EQ(measured->findProduct(8, 9, 10, ElementClass::BF16, 80), nullptr);
+  EXPECT_EQ(measured->findProduct(9, 8, 10, ElementClass::BF16, 0), nullptr);
+  EXPECT_EQ(measured->findProduct(8, 9, 10, ElementClass::F32, 0), nullptr);
+}
+
+TEST(Calibration, WhatIsShippedSaysSo) {
+  std::shared_ptr<const Calibration> shipped = getShippedCalibration("h200x8");
+  ASSERT_NE(shipped, nullptr);
+  EXPECT_EQ(shipped->origin, "measured on 8x NVIDIA H200, shipped");
+  ASSERT_TRUE(shipped->contention.has_value());
+  EXPECT_EQ(shipped->contention->multiprocessorModel,
+            MultiprocessorModel::Queued);
+  EXPECT_EQ(shipped->multiprocessors,
+            lookupHardware("h200x8")->multiprocessors);
+  // Measured: 33,554,432 bytes in 0.142 ms on 2 GPUs.
+  EXPECT_EQ(shipped->findCurve("all_reduce", 2, LaneTransport::Default, 0)
+                ->getNs(32 << 20),
+            142000);
+  EXPECT_EQ(getShippedCalibration("b200x8"), nullptr);
+}
+
+TEST(Calibration, HolesAreErrors) {
+  EXPECT_EQ(getError(R"({"version": 2, "hardware": "lab"})"),
+            "1:1: no field \"machine\", expected an object");
+  EXPECT_EQ(getErrorOf(R"("contention": {"model": "queue"})"),
+            "4:15: no field \"contention.processor_groups\", expected an "
+            "integer from 0 to 1024");
+  EXPECT_EQ(
+      getErrorOf(
+          R"("contention": {"model": "queue", "processor_groups": 8, "interference": [
+{"compute": "product", "engine": "kernel", "compute_factor": 1, "collective_factor": 1},
+{"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 1},
+{"compute": "elementwise", "engine": "copy", "compute_factor": 1, "collective_factor": 1}]})"),
+      "4:73: no factors of compute \"elementwise\" beside engine \"kernel\", "
+      "expected all four pairs");
+  EXPECT_EQ(getErrorOf(R"("collectives": [{"kind": "a", "ranks": 2}])"),
+            "4:17: no field \"collectives[0].points\", expected a list");
+  EXPECT_EQ(
+      getErrorOf(
+          R"("collectives": [{"kind": "a", "ranks": 2, "points": [[1, 1]]}])"),
+      "4:53: found an array in field \"collectives[0].points\", expected "
+      "at least 2 points");
+}
+
+TEST(Calibration, AbsurdFiguresAreErrors) {
+  EXPECT_EQ(getErrorOf(R"("launch_ns": -1)"),
+            "4:14: found -1 in field \"launch_ns\", expected an integer from 0 "
+            "to 1000000000");
+  EXPECT_EQ(
+      getErrorOf(R"("sustained": {"product_ops_per_second": {"bf16": 1e19}})"),
+      "4:50: found 1e+19 in field \"sustained.product_ops_per_second.bf16\", "
+      "expected a number from 1 to 1000000000000000000");
+  EXPECT_EQ(
+      getErrorOf(
+          R"("collectives": [{"kind": "a", "ranks": 2, "points": [[1, 1], [2, -3]]}])"),
+      "4:62: found an array in field \"points\", expected [bytes, ns] of at "
+      "least 1 byte, more than 0 ns and at most an hour");
+  EXPECT_EQ(
+      getErrorOf(R"("collectives": [{"kind": "a", "ranks": 2, "ctas": 101}])"),
+      "4:51: found 101 in field \"collectives[0].ctas\", expected an integer "
+      "from 0 to 100");
+}
+
+TEST(Calibration, ContradictionsAreErrors) {
+  EXPECT_EQ(
+      getErrorOf(
+          R"("collectives": [{"kind": "a", "ranks": 2, "points": [[2, 1], [2, 3]]}])"),
+      "4:62: found 2 bytes after as many or more, expected ascending sizes");
+  EXPECT_EQ(
+      getErrorOf(
+          R"("collectives": [{"kind": "a", "ranks": 2, "points": [[2, 9], [3, 4]]}])"),
+      "4:62: found less than half of the time of a smaller size, expected "
+      "times that ascend with sizes");
+  EXPECT_EQ(
+      getErrorOf(
+          R"("collectives": [{"kind": "a", "ranks": 2, "transport": "copy", "ctas": 4, "points": []}])"),
+      "4:72: found 4 in field \"collectives[0].ctas\", expected none, as copy "
+      "engines take no thread blocks");
+  EXPECT_EQ(getErrorOf(R"("products": [
+{"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 5},
+{"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 6}])"),
+            "6:1: found a second time of the same product on as many "
+            "multiprocessors, expected one");
+}

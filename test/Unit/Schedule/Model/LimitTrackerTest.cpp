@@ -1,0 +1,127 @@
+//===- LimitTrackerTest.cpp - Memory and operations in flight -------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Schedule/Model/LimitTracker.h"
+
+#include "TestProblems/GraphTestUtils.h"
+#include "TestProblems/LayeredGraphs.h"
+#include "braid/Schedule/Simulation/SimulatedOrder.h"
+
+#include "gtest/gtest.h"
+
+using namespace braid;
+using namespace braid::test;
+
+static SchedulingProblem makeProblem(uint64_t seed) {
+  SchedulingProblem problem = makeSmallProblem(
+      static_cast<SmallShape>(seed % numSmallShapes), seed, 12 + seed % 20);
+  // No limit that nothing can exceed, which the flat problem drops.
+  problem.maxMemory =
+      simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;
+  problem.maxInFlight = 1 + seed % 2;
+  return problem;
+}
+
+TEST(LimitTracker, NeededBytesAreThoseOfTheSimulator) {
+  for (uint64_t seed = 0; seed != 70; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = makeProblem(seed);
+    FlatProblem flat(problem);
+    LimitTracker tracker(flat);
+    ScheduleOrder order = makeRandomOrder(problem.graph, seed);
+    int64_t peakBytes = flat.liveBytes;
+    for (unsigned node : order) {
+      int64_t bytes = tracker.getNeededBytes(node);
+      int64_t after = tracker.getLiveBytes() + tracker.getAddedBytes(node);
+      EXPECT_EQ(tracker.place(node).neededBytes, bytes);
+      EXPECT_EQ(tracker.getLiveBytes(), after);
+      peakBytes = std::max(peakBytes, bytes);
+    }
+    EXPECT_EQ(peakBytes, simulateOrder(problem, order).peakBytes);
+  }
+}
+
+TEST(LimitTracker, StartsHaveRoomWhereTheOrderIsAllowed) {
+  unsigned allowed = 0;
+  for (uint64_t seed = 0; seed != 140; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = makeProblem(seed);
+    FlatProblem flat(problem);
+    LimitTracker tracker(flat);
+    ScheduleOrder order = makeRandomOrder(problem.graph, seed);
+    bool hasRoom = true;
+    for (unsigned node : order) {
+      hasRoom &= tracker.mayStart(node);
+      tracker.place(node);
+    }
+    EXPECT_EQ(hasRoom, isAllowedOrder(problem, order));
+    allowed += hasRoom;
+  }
+  EXPECT_GT(allowed, 20u);
+  EXPECT_LT(allowed, 120u);
+}
+
+/// All that `tracker` says of what may come next.
+static std::vector<int64_t> getState(const FlatProblem &flat,
+                                     const LimitTracker &tracker) {
+  std::vector<int64_t> state = {tracker.getLiveBytes()};
+  for (unsigned count : tracker.getInFlight())
+    state.push_back(count);
+  for (unsigned node = 0; node != flat.size(); ++node) {
+    state.push_back(tracker.getNeededBytes(node));
+    state.push_back(tracker.getAddedBytes(node));
+  }
+  return state;
+}
+
+TEST(LimitTracker, UnplaceTakesBackWhatPlaceDid) {
+  for (uint64_t seed = 0; seed != 70; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = makeProblem(seed);
+    FlatProblem flat(problem);
+    LimitTracker tracker(flat);
+    ScheduleOrder order = makeRandomOrder(problem.graph, seed);
+    std::vector<std::vector<int64_t>> states;
+    for (unsigned node : order) {
+      states.push_back(getState(flat, tracker));
+      tracker.place(node);
+    }
+    for (unsigned node : llvm::reverse(order)) {
+      tracker.unplace(node);
+      ASSERT_EQ(getState(flat, tracker), states.back());
+      states.pop_back();
+    }
+  }
+}
+
+TEST(LimitTracker, EntersAPlaceInTheMiddleOfAnOrder) {
+  for (uint64_t seed = 0; seed != 70; ++seed) {
+    SCOPED_TRACE(seed);
+    SchedulingProblem problem = makeProblem(seed);
+    FlatProblem flat(problem);
+    LimitTracker fromBegin(flat), entered(flat);
+    ScheduleOrder order = makeRandomOrder(problem.graph, seed);
+    std::vector<bool> isPlaced(flat.size(), false);
+    size_t middle = order.size() / 2;
+    for (unsigned node : llvm::ArrayRef(order).take_front(middle)) {
+      fromBegin.place(node);
+      isPlaced[node] = true;
+    }
+    llvm::ArrayRef<unsigned> rest = llvm::ArrayRef(order).drop_front(middle);
+    entered.enter(rest, fromBegin.getLiveBytes(),
+                  [&](unsigned node) { return isPlaced[node]; });
+    entered.setInFlight(fromBegin.getInFlight());
+    for (unsigned node : rest) {
+      EXPECT_EQ(entered.fits(node), fromBegin.fits(node));
+      LimitTracker::Effect effect = fromBegin.place(node);
+      LimitTracker::Effect same = entered.place(node);
+      EXPECT_EQ(same.neededBytes, effect.neededBytes);
+      EXPECT_EQ(same.endsSomething, effect.endsSomething);
+    }
+  }
+}

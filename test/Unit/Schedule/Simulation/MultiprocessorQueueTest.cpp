@@ -1,0 +1,227 @@
+//===- MultiprocessorQueueTest.cpp - Ops that queue for room --------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestProblems/SimulatedOps.h"
+#include "braid/Schedule/Simulation/ExposureReasons.h"
+#include "braid/Schedule/Simulation/Simulator.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace braid;
+using namespace braid::test;
+using testing::ElementsAre;
+
+static MachineModel queued(int32_t multiprocessors) {
+  MachineModel machine;
+  machine.multiprocessors = multiprocessors;
+  machine.multiprocessorModel = MultiprocessorModel::Queued;
+  return machine;
+}
+
+/// A persistent kernel; `blocks` is its target.
+static SimulatedOp product(int64_t cost, int64_t tiles, int32_t blocks = 0) {
+  SimulatedOp op = compute(cost);
+  op.demand.arithmeticNs = cost;
+  op.demand.tiles = tiles;
+  op.demand.blocks = blocks;
+  op.demand.isPersistent = true;
+  return op;
+}
+
+static SimulatedOp waves(int64_t cost, int64_t tiles) {
+  SimulatedOp op = product(cost, tiles);
+  op.demand.isPersistent = false;
+  return op;
+}
+
+static SimulatedOp kernelOn(int64_t cost, int32_t multiprocessors,
+                            unsigned lane = 0) {
+  SimulatedOp op = start(cost, lane);
+  op.demand.multiprocessors = multiprocessors;
+  return op;
+}
+
+static std::vector<std::pair<int64_t, int64_t>>
+play(llvm::ArrayRef<SimulatedOp> ops, const MachineModel &machine) {
+  std::vector<std::pair<int64_t, int64_t>> result;
+  for (const SimulatedTimes &times : simulate(ops, machine).times)
+    result.emplace_back(times.startNs, times.endNs);
+  return result;
+}
+
+TEST(MultiprocessorQueue, AStartBeforeAProductHasItsMultiprocessors) {
+  // Three of four are left for 8 tiles of 100 ns: 3, 3, and 2 at the end.
+  EXPECT_THAT(play({kernelOn(1000, 1), product(200, 8)}, queued(4)),
+              ElementsAre(std::pair(0, 1000), std::pair(0, 300)));
+}
+
+TEST(MultiprocessorQueue, TheNextInALaneWaitsForTheProduct) {
+  // The multiprocessor of the first operation goes to the product, which has
+  // taken tiles of 100 ns at 0 (3), 10, 100 (3), 110, 200 (3), 210, 300 (3) and
+  // 310. Three are free again at 400.
+  std::vector<SimulatedOp> ops = {kernelOn(10, 1), kernelOn(70, 2),
+                                  product(400, 16), product(400, 16)};
+  EXPECT_THAT(play(ops, queued(4)),
+              ElementsAre(std::pair(0, 10), std::pair(400, 470),
+                          std::pair(0, 410),
+                          // Two at 410, 470, 510, ..., 770.
+                          std::pair(410, 870)));
+}
+
+TEST(MultiprocessorQueue, TheWaitAndWhoHeldAreReported) {
+  Simulation result =
+      simulate({kernelOn(10, 1), kernelOn(20, 2), product(400, 16)}, queued(4));
+  EXPECT_EQ(result.times[1].issuedNs, 0);
+  EXPECT_EQ(result.times[1].waitedNs, 390);
+  EXPECT_EQ(result.times[1].heldBy, 2u);
+  EXPECT_EQ(result.times[0].waitedNs, 0);
+  EXPECT_EQ(result.times[0].heldBy, std::nullopt);
+}
+
+TEST(MultiprocessorQueue, ATargetLeavesRoom) {
+  EXPECT_THAT(
+      play({kernelOn(10, 1), kernelOn(20, 1), product(400, 12, 3)}, queued(4)),
+      ElementsAre(std::pair(0, 10), std::pair(10, 30), std::pair(0, 400)));
+}
+
+TEST(MultiprocessorQueue, BlocksThatJoinLaterShareTheTiles) {
+  // Tiles of 100 ns: two at 0, two at 50, two at 100, the last two at 150.
+  EXPECT_THAT(play({kernelOn(50, 2), product(200, 8)}, queued(4)),
+              ElementsAre(std::pair(0, 50), std::pair(0, 250)));
+}
+
+TEST(MultiprocessorQueue, BlocksThatJoinTooLateFindNoTile) {
+  // At 150 all tiles are given out.
+  EXPECT_THAT(play({kernelOn(150, 2), product(100, 4)}, queued(4)),
+              ElementsAre(std::pair(0, 150), std::pair(0, 200)));
+}
+
+TEST(MultiprocessorQueue, MultiprocessorsWithoutTilesServeThoseThatWait) {
+  // Of six tiles of 100 ns three begin at 0, one at 1 and two at 100.
+  EXPECT_THAT(
+      play({kernelOn(1, 1), kernelOn(500, 2), product(200, 6)}, queued(4)),
+      ElementsAre(std::pair(0, 1), std::pair(101, 601), std::pair(0, 200)));
+}
+
+TEST(MultiprocessorQueue, OperationsAreServedInTheirOrder) {
+  // The second wants less, but has asked later.
+  EXPECT_THAT(
+      play({kernelOn(100, 3, 0), kernelOn(100, 2, 1), kernelOn(100, 1, 2)},
+           queued(4)),
+      ElementsAre(std::pair(0, 100), std::pair(100, 200), std::pair(100, 200)));
+}
+
+TEST(MultiprocessorQueue, OtherKernelsGiveWayAtTheEndOfAWave) {
+  // The second operation asks at 130, in the second of four waves of 100 ns.
+  SimulatedOp transfer = start(130);
+  transfer.demand.linkBytes = 1;
+  EXPECT_THAT(play({transfer, kernelOn(60, 1), waves(400, 16)}, queued(4)),
+              ElementsAre(std::pair(0, 130), std::pair(200, 260),
+                          // On three of four, 16 tiles take 6 waves for 4.
+                          std::pair(0, 420)));
+}
+
+TEST(MultiprocessorQueue, KernelsWithoutTilesGiveWayAtOnce) {
+  EXPECT_THAT(
+      play({kernelOn(130, 1), kernelOn(50, 1), waves(300, 0)}, queued(4)),
+      ElementsAre(std::pair(0, 130), std::pair(130, 180), std::pair(0, 345)));
+}
+
+TEST(MultiprocessorQueue, ClustersNeedRoomInOneGroup) {
+  MachineModel machine = queued(16);
+  machine.processorGroups = 2;
+  SimulatedOp clustered = kernelOn(50, 4);
+  clustered.demand.clusterSize = 4;
+  std::vector<SimulatedOp> ops = {kernelOn(10, 4), clustered,
+                                  product(200, 24, 12)};
+  // 4 are free, and 4 + 3 * 2 needed to be sure of a cluster of 4.
+  EXPECT_THAT(
+      play(ops, machine),
+      ElementsAre(std::pair(0, 10), std::pair(200, 250), std::pair(0, 200)));
+  ops.back() = product(200, 12, 6);
+  EXPECT_THAT(
+      play(ops, machine),
+      ElementsAre(std::pair(0, 10), std::pair(10, 60), std::pair(0, 200)));
+}
+
+TEST(MultiprocessorQueue, CopyEnginesNeedOneForAMoment) {
+  SimulatedOp copies = start(50);
+  copies.demand.linkBytes = 100;
+  // The first has it before the product, which loses nothing.
+  EXPECT_THAT(
+      play({copies, copies, product(200, 8)}, queued(4)),
+      ElementsAre(std::pair(0, 50), std::pair(200, 250), std::pair(0, 200)));
+  EXPECT_THAT(
+      play({copies, copies, product(200, 6, 3)}, queued(4)),
+      ElementsAre(std::pair(0, 50), std::pair(50, 100), std::pair(0, 200)));
+}
+
+TEST(MultiprocessorQueue, ComputeWaitsWhereNoneIsFree) {
+  EXPECT_THAT(play({kernelOn(50, 4), product(200, 8)}, queued(4)),
+              ElementsAre(std::pair(0, 50), std::pair(50, 250)));
+  EXPECT_THAT(play({kernelOn(50, 9), waves(200, 8)}, queued(4)),
+              ElementsAre(std::pair(0, 50), std::pair(50, 250)));
+}
+
+TEST(MultiprocessorQueue, InterferenceSlowsBoth) {
+  MachineModel machine = queued(4);
+  machine.interference[size_t(ComputeClass::Product)]
+                      [size_t(LaneEngine::Kernel)] = {1.25, 2};
+  machine.interference[size_t(ComputeClass::Elementwise)]
+                      [size_t(LaneEngine::CopyEngine)] = {2, 1.5};
+  // 100 ns at half speed; in them the product does 80 of 120.
+  EXPECT_THAT(play({kernelOn(50, 1), product(120, 3, 3)}, machine),
+              ElementsAre(std::pair(0, 100), std::pair(0, 140)));
+  SimulatedOp copies = start(50), elementwise = compute(100);
+  copies.demand.linkBytes = 100;
+  elementwise.demand.memoryBytes = 100;
+  EXPECT_THAT(play({copies, elementwise}, machine),
+              ElementsAre(std::pair(0, 75), std::pair(0, 138)));
+}
+
+TEST(MultiprocessorQueue, LongTimesDoNotOverflow) {
+  int64_t longest = std::numeric_limits<int64_t>::max();
+  SimulatedOp most = product(longest, longest);
+  EXPECT_EQ(simulate({kernelOn(longest, 3), most, most}, queued(4)).makespanNs,
+            longest);
+  EXPECT_EQ(simulate({kernelOn(1, 3), product(1, longest)}, queued(4))
+                .times[1]
+                .startNs,
+            0);
+}
+
+TEST(MultiprocessorQueue, TheReasonNamesWhoHeldThem) {
+  // A product, beside it an all-reduce that comes second in its lane.
+  SchedulingProblem problem;
+  problem.machine = queued(4);
+  auto add = [&](NodeKind kind, const SimulatedOp &op) {
+    ScheduleNode node;
+    node.kind = kind;
+    node.cost = op.costNs;
+    node.lane = kind == NodeKind::Start ? 0 : -1;
+    problem.demands.push_back(op.demand);
+    return problem.graph.addNode(node);
+  };
+  add(NodeKind::Start, kernelOn(10, 1));
+  unsigned reduce = add(NodeKind::Start, kernelOn(50, 1));
+  unsigned multiply = add(NodeKind::Compute, product(200, 8));
+  unsigned wait = add(NodeKind::Wait, compute(0));
+  problem.graph.addEdge(reduce, wait);
+  problem.graph.addEdge(multiply, wait);
+  problem.graph.finalize();
+  problem.awaits = {{wait, reduce}};
+  std::vector<ExposureReason> reasons =
+      getExposureReasons(problem, {0, reduce, multiply, wait});
+  ASSERT_EQ(reasons.size(), 1u);
+  EXPECT_EQ(reasons.front().kind, ExposureKind::MultiprocessorsHeld);
+  EXPECT_EQ(reasons.front().node, multiply);
+  EXPECT_EQ(describeExposureReason(reasons.front(),
+                                   [](unsigned) { return "product"; }),
+            "it waits for multiprocessors that product holds");
+}
