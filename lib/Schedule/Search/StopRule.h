@@ -34,8 +34,8 @@ public:
   bool shouldStop(uint64_t steps, int64_t makespanNs) {
     if (firstInterval == 0 || steps - firstStep < interval)
       return false;
-    bool pays =
-        makespanNs < lastNs && lastNs - makespanNs >= lastNs / leastGainPart;
+    bool pays = makespanNs < lastNs &&
+                lastNs - makespanNs >= lastNs / leastGainPart;
     lastNs = makespanNs;
     while (steps - firstStep >= interval)
       interval *= 2;
