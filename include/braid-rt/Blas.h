@@ -16,13 +16,13 @@ extern "C" {
 #endif
 
 /* C = op(A) op(B) + beta C, row-major: op(A) is m x k, op(B) k x n, C m x n.
- * op(X) is X where the transpose flag is 0 and its transpose (not conjugated)
- * where it is 1; leading dimensions are the distance between rows of the matrix
- * as stored, in elements, and at least the length of a row. With beta 0, C is
- * not read.
- * dtype: f32, f64, complex f32 or complex f64; another one, and sizes that do
- * not fit the library's 32-bit integers, are errors. The library runs on one
- * thread a rank, on all cores when there is one rank (braid_rt_config). */
+ * op(X) is X if the transpose flag is 0, and the transpose of X (not
+ * conjugated) if the flag is 1. A leading dimension is the distance between the
+ * rows of the stored matrix, in elements, and at least the length of a row. If
+ * beta is 0, the function does not read C.
+ * dtype is f32, f64, complex f32 or complex f64. Another dtype, and sizes that
+ * do not fit the library's 32-bit integers, are errors. The library uses one
+ * thread for each rank, or all cores if there is one rank (braid_rt_config). */
 BRAID_RT_API void braid_rt_matmul(int32_t dtype, int32_t transposeA,
                                   int32_t transposeB, int64_t m, int64_t n,
                                   int64_t k, const void *a, int64_t lda,
@@ -38,8 +38,8 @@ BRAID_RT_API void braid_rt_batch_matmul(
     int64_t strideA, const void *b, int64_t ldb, int64_t strideB, double beta,
     void *c, int64_t ldc, int64_t strideC, const braid_rt_site *site);
 
-/* What a product does to each element of its result, in the type of the
- * accumulation, before the result is rounded. The numbers are part of the ABI.
+/* The function that a product applies to each element of its result, in the
+ * type of the accumulation, before rounding. The numbers are part of the ABI.
  */
 typedef enum braid_rt_epilogue {
   BRAID_RT_EPILOGUE_NONE = 0,
@@ -47,8 +47,7 @@ typedef enum braid_rt_epilogue {
   BRAID_RT_EPILOGUE_GELU = 2 /* with tanh */
 } braid_rt_epilogue;
 
-/* What a device's library adds to a product. LLVM: { i32, i32, i32, i32, ptr }.
- */
+/* The options of a product on a device. LLVM: { i32, i32, i32, i32, ptr }. */
 typedef struct braid_rt_product_options {
   int32_t resultDtype;     /* of C and the bias */
   int32_t epilogue;        /* braid_rt_epilogue */
@@ -58,10 +57,10 @@ typedef struct braid_rt_product_options {
                        none */
 } braid_rt_product_options;
 
-/* `batch` products with options. dtype, that of A and B: f16, bf16, f32, f64,
- * f8E4M3FN, complex f32 or complex f64, as far as the device's library has it;
- * sums of 16-bit and 8-bit floats are f32. The host's library has no options
- * but its own defaults (result of type dtype, nothing else). */
+/* `batch` products with options. dtype is the element type of A and B: f16,
+ * bf16, f32, f64, f8E4M3FN, complex f32 or complex f64, if the library of the
+ * device supports it. Sums of 16-bit and 8-bit floats are f32. The library of
+ * the host supports only the default options (a result of type dtype). */
 BRAID_RT_API void braid_rt_fused_matmul(
     int32_t dtype, int32_t transposeA, int32_t transposeB, int64_t batch,
     int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,

@@ -42,7 +42,7 @@ typedef enum braid_rt_flow {
   BRAID_RT_FLOW_NONE       /* nothing moves */
 } braid_rt_flow;
 
-/* Steps that follow one another on a ring of n members, and the part of the
+/* The number of sequential steps on a ring of n members, and the part of the
  * operation's bytes S that one link carries. */
 typedef enum braid_rt_ring {
   BRAID_RT_RING_TWO_ROUNDS, /* 2 (n - 1) steps, 2 (n - 1) / n S */
@@ -63,7 +63,7 @@ typedef struct braid_rt_collective_traits {
   int32_t canRunInPlace;
 } braid_rt_collective_traits;
 
-/* The traits of a braid_rt_kind; NULL for a number that is none. */
+/* The traits of a braid_rt_kind; NULL for any other number. */
 static inline const braid_rt_collective_traits *
 braid_rt_get_traits(int32_t kind) {
   static const braid_rt_collective_traits table[BRAID_RT_KIND_COUNT] = {

@@ -6,27 +6,28 @@
  *
  *===----------------------------------------------------------------------===
  *
- * What compiled code calls. Common to all functions:
+ * The collectives that compiled code calls. Common to all functions:
  *
  * - The rank is the calling thread's (see braid_rt_invoke in Host.h).
- * - A start returns a request at once; the collective advances beside the
- *   compute. `count` operands are one coalesced launch and give ONE request,
- *   which has to be awaited `count` times (once where count is 0, and for a
- *   barrier): it ends with the last of these waits, but the first already
- *   guarantees all results. Requests are never NULL.
+ * - A start returns a request at once; the collective advances while the rank
+ *   computes. `count` operands are one coalesced launch with ONE request. The
+ *   program awaits the request `count` times (once if count is 0, and for a
+ *   barrier). The first wait guarantees all results; the last wait ends the
+ *   request. Requests are never NULL.
  * - `sources` and `destinations` are arrays of `count` views. From the start to
- *   the wait the program neither writes a source nor touches a destination. A
- *   destination may be its source (same address) where both have one shape; any
- *   other overlap of a source and its destination is an error, except that the
- *   source may be the slice of the destination (all_gather, gather) or the
- *   destination the slice of the source (scatter, reduce_scatter) that holds
- *   the rank's own part.
- * - Where tensors are joined or split (all_gather, gather, reduce_scatter,
- *   scatter) one without dimensions counts as one element along dimension 0.
+ *   the wait the program neither writes a source nor accesses a destination. A
+ *   destination may be its source (same address) if both have the same shape.
+ *   The source may be the slice of the destination (all_gather, gather), or the
+ *   destination the slice of the source (scatter, reduce_scatter), that holds
+ *   the rank's own part. Any other overlap of a source and its destination is
+ *   an error.
+ * - If tensors are joined or split (all_gather, gather, reduce_scatter,
+ *   scatter), a tensor without dimensions counts as one element along
+ *   dimension 0.
  * - `root` and `peer` are indices within the group, not ranks of the world.
- * - `reduction` is a braid_rt_reduction; `scale` points at one element of the
- *   operands' type, for premul_sum, and is NULL else.
- * - A rank that is in no list of the group may only ask for braid_rt_rank and
+ * - `reduction` is a braid_rt_reduction. For premul_sum `scale` points to one
+ *   element of the operands' type; otherwise `scale` is NULL.
+ * - A rank that is in no list of the group may only call braid_rt_rank and
  *   braid_rt_size.
  * - Collectives of one group are matched by their order on each rank.
  * - Errors do not return: they leave compiled code for the braid_rt_invoke that
@@ -61,8 +62,7 @@ BRAID_RT_API void *braid_rt_reduce(const braid_rt_group *group, int64_t count,
                                    int32_t reduction, const void *scale,
                                    int64_t root, const braid_rt_site *site);
 
-/* destination = the root's source. The content of the other sources is
- * ignored, their shape is not. */
+/* destination = the root's source. The other sources only give the shape. */
 BRAID_RT_API void *braid_rt_broadcast(const braid_rt_group *group,
                                       int64_t count,
                                       const braid_rt_view *sources,
@@ -92,19 +92,20 @@ BRAID_RT_API void *braid_rt_all_to_all(const braid_rt_group *group,
                                        const braid_rt_view *destinations,
                                        const braid_rt_site *site);
 
-/* The same with parts of given sizes along dimension 0: sourceSplits[j] is what
- * this rank sends to member j, destinationSplits[j] what it expects from it.
- * splitCount must be the size of the group, and what i sends to j what j
- * expects from i: else all members get an error that names both. The splits
- * hold for every operand. The arrays may die after the call. */
+/* The same with parts of given sizes along dimension 0: sourceSplits[j] is the
+ * size that this rank sends to member j, destinationSplits[j] the size that it
+ * receives from member j. splitCount is the size of the group. If the size that
+ * i sends to j differs from the size that j expects from i, all members get an
+ * error that names both. The splits hold for every operand. The caller may free
+ * the arrays after the call. */
 BRAID_RT_API void *braid_rt_all_to_all_splits(
     const braid_rt_group *group, int64_t count, const braid_rt_view *sources,
     const braid_rt_view *destinations, int64_t splitCount,
     const int64_t *sourceSplits, const int64_t *destinationSplits,
     const braid_rt_site *site);
 
-/* The same with one matrix for all ranks: matrix[i * splitCount + j] is what
- * member i sends to member j. */
+/* The same with one matrix for all ranks: matrix[i * splitCount + j] is the
+ * size that member i sends to member j. */
 BRAID_RT_API void *braid_rt_all_to_all_matrix(
     const braid_rt_group *group, int64_t count, const braid_rt_view *sources,
     const braid_rt_view *destinations, int64_t splitCount,
@@ -118,7 +119,7 @@ BRAID_RT_API void *braid_rt_gather(const braid_rt_group *group, int64_t count,
                                    int64_t root, const braid_rt_site *site);
 
 /* destination = this rank's part along dimension 0 of the root's source. The
- * content of the other sources is ignored, their shape is not. */
+ * other sources only give the shape. */
 BRAID_RT_API void *braid_rt_scatter(const braid_rt_group *group, int64_t count,
                                     const braid_rt_view *sources,
                                     const braid_rt_view *destinations,
@@ -135,44 +136,46 @@ BRAID_RT_API void *braid_rt_recv(const braid_rt_group *group, int64_t count,
                                  const braid_rt_view *destinations,
                                  int64_t peer, const braid_rt_site *site);
 
-/* pairs holds pairCount times (source, target), as indices within the group; no
- * index is twice a source or twice a target. The target's destination = the
- * source's source; it becomes zero on a rank that is no target. */
+/* pairs has pairCount pairs (source, target) of indices within the group. No
+ * index is the source of two pairs or the target of two pairs. The destination
+ * of a target = the source of its pair's source. On a rank that is no target,
+ * the destination becomes zero. */
 BRAID_RT_API void *braid_rt_permute(const braid_rt_group *group, int64_t count,
                                     const braid_rt_view *sources,
                                     const braid_rt_view *destinations,
                                     int64_t pairCount, const int64_t *pairs,
                                     const braid_rt_site *site);
 
-/* Its wait returns when every rank of the group has started it. */
+/* The wait returns when every rank of the group has started the barrier. */
 BRAID_RT_API void *braid_rt_barrier(const braid_rt_group *group,
                                     const braid_rt_site *site);
 
-/* Waits for a request (the rank's thread helps to move the data meanwhile). The
- * request must come from a start of this rank and not have ended. */
+/* Waits for a request. The calling thread may help to move the data. The
+ * request must come from a start of this rank and must not have ended. */
 BRAID_RT_API void braid_rt_wait(void *request, const braid_rt_site *site);
 
-/* The same for results that the host itself reads, such as conditions and
- * sizes: returns when they stand in memory. braid_rt_wait may return before,
- * and only has the compute stream wait. Equal where the host computes. */
+/* The same for results that the host reads, such as conditions and sizes:
+ * returns when the results are in memory. On a device braid_rt_wait returns
+ * earlier, because only the compute stream waits. If the host computes, both
+ * functions are equal. */
 BRAID_RT_API void braid_rt_host_wait(void *request, const braid_rt_site *site);
 
-/* The compute stream of the calling rank's device, for kernels; NULL where the
+/* The compute stream of the calling rank's device, for kernels; NULL if the
  * host computes. */
 BRAID_RT_API void *braid_rt_stream(void);
 
-/* The calling rank's index within its list of the group, -1 when it is in
- * none. */
+/* The calling rank's index within its list of the group; -1 on a rank in no
+ * list. */
 BRAID_RT_API int64_t braid_rt_rank(const braid_rt_group *group,
                                    const braid_rt_site *site);
 
-/* The number of ranks of the calling rank's list of the group. When it is in
- * none: the length of all lists if they have one, else 0. */
+/* The number of ranks in the calling rank's list of the group. On a rank in no
+ * list: the length of the lists if all have the same length, else 0. */
 BRAID_RT_API int64_t braid_rt_size(const braid_rt_group *group,
                                    const braid_rt_site *site);
 
-/* Ends the program on this rank with an error message; what assertions of the
- * compiled program lower to. */
+/* Ends the program on this rank with an error message. Assertions of the
+ * program are lowered to this call. */
 BRAID_RT_API BRAID_RT_NORETURN void braid_rt_fail(const char *message,
                                                   const braid_rt_site *site);
 

@@ -6,10 +6,9 @@
  *
  *===----------------------------------------------------------------------===
  *
- * What compiled code calls where kernels run on a device of their own. Program
- * order is the order of the rank's compute stream; no function but
- * braid_rt_read makes the host wait. Errors leave compiled code, as those of
- * Collectives.h do.
+ * The functions that compiled code for a device calls. The rank's compute
+ * stream runs the work in program order; only braid_rt_read makes the host
+ * wait. Errors leave compiled code as described in Collectives.h.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -28,11 +27,11 @@ extern "C" {
  * program's arenaBytes. */
 BRAID_RT_API void *braid_rt_arena(int64_t bytes, const braid_rt_site *site);
 
-/* Device memory for a buffer that the compiler has no place for: `bytes` bytes,
- * at least 0, aligned to 256. braid_rt_buffer_free gives it back in the order
- * of the compute stream: work that was asked for before may still use it. What
- * an invocation does not give back is released when it ends, but for its
- * results. Freeing NULL does nothing. */
+/* Device memory for a buffer outside of the arena: `bytes` bytes, at least 0,
+ * aligned to 256. braid_rt_buffer_free frees the buffer in the order of the
+ * compute stream: earlier work may still use the buffer. At the end of an
+ * invocation the runtime frees all remaining buffers except for results.
+ * Freeing NULL does nothing. */
 BRAID_RT_API void *braid_rt_buffer_alloc(int64_t bytes,
                                          const braid_rt_site *site);
 BRAID_RT_API void braid_rt_buffer_free(void *buffer, const braid_rt_site *site);
@@ -55,13 +54,13 @@ BRAID_RT_API void braid_rt_launch(const braid_rt_kernel *kernel,
 BRAID_RT_API void braid_rt_copy(void *destination, const void *source,
                                 int64_t bytes, const braid_rt_site *site);
 
-/* Reads device memory on the host: waits until the compute stream has done all
- * it was asked for. */
+/* Reads device memory on the host, after all earlier work of the compute
+ * stream. */
 BRAID_RT_API void braid_rt_read(void *host, const void *device, int64_t bytes,
                                 const braid_rt_site *site);
 
 /* Writes at most 64 bytes to device memory, in the order of the compute stream.
- * `host` may die after the call. */
+ * The caller may free `host` after the call. */
 BRAID_RT_API void braid_rt_write(void *device, const void *host, int64_t bytes,
                                  const braid_rt_site *site);
 

@@ -6,9 +6,9 @@
  *
  *===----------------------------------------------------------------------===
  *
- * What launchers (braid-run, tests, bindings) call: configure a world of ranks,
- * load a program, run an entry on every rank, read errors, statistics and
- * traces. Times are nanoseconds, sizes bytes.
+ * The functions that launchers (braid-run, tests, bindings) call to configure a
+ * world of ranks, load a program, run an entry on every rank, and read errors,
+ * statistics and traces. Times are in nanoseconds, sizes in bytes.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/* How much the runtime says on stderr, from the variable BRAID_DEBUG. */
+/* How much the runtime prints on stderr, from the variable BRAID_DEBUG. */
 typedef enum braid_rt_debug {
   BRAID_RT_DEBUG_OFF = 0,
   BRAID_RT_DEBUG_INFO = 1,  /* worlds, communicators, failures, leaks */
@@ -37,7 +37,7 @@ typedef enum braid_rt_status {
 /* Receives one line, without a newline, from any thread. */
 typedef void (*braid_rt_log)(void *data, const char *line);
 
-/* A setting that only one engine knows, as text. */
+/* A setting of one engine, as text. */
 typedef struct braid_rt_option {
   const char *key;
   const char *value;
@@ -51,13 +51,13 @@ typedef struct braid_rt_option {
  *     (ordered, fast), progress (thread, none).
  *   cuda: ranks are threads of this process, or processes that a launcher has
  *     started, each with a GPU. device (number of the GPU of this process's
- *     rank), lane.NAME (`ctas:8,transport:copy`, instead of what the program
- *     says), flight-recorder (prefix of the files that a failure leaves),
+ *     rank), lane.NAME (`ctas:8,transport:copy`, instead of the settings in the
+ *     program), flight-recorder (prefix of the files that a failure writes),
  *     blocking (1, 0: calls of NCCL wait on the host), cuda-graph (0, 1: replay
  *     recorded invocations), matmul-multiprocessors (0: all), matmul-precision
- *     (f32, tf32), matmul-tuning (measure, heuristic: how the library's
- *     algorithms are chosen), timing (auto, cupti, events: of traces).
- * The strings may die after braid_rt_world_create. */
+ *     (f32, tf32), matmul-tuning (measure, heuristic: the choice of the
+ *     library's algorithms), timing (auto, cupti, events: of traces).
+ * The caller may free the strings after braid_rt_world_create. */
 typedef struct braid_rt_config {
   const char *engine;  /* NULL: inproc */
   int32_t ranks;       /* inproc: at least 1; else what the launcher has
@@ -78,96 +78,99 @@ typedef struct braid_rt_world braid_rt_world;
 typedef struct braid_rt_context braid_rt_context;
 
 /* Fills in the defaults (inproc, 1 rank, a timeout of 30 s, no options, no
- * trace) and the debug level from BRAID_DEBUG. When that is neither unset,
- * empty nor, in any case, OFF, INFO or DETAIL, returns BRAID_RT_FAILED and
- * writes `The value of BRAID_DEBUG must be OFF, INFO, or DETAIL, ...` to error.
- * In all functions `error` receives at most errorSize bytes with the closing
- * zero, and may be NULL. */
+ * trace) and the debug level from BRAID_DEBUG. If the variable is set, is not
+ * empty and is not OFF, INFO or DETAIL (in upper or lower case), returns
+ * BRAID_RT_FAILED and writes `The value of BRAID_DEBUG must be OFF, INFO, or
+ * DETAIL, ...` to error.
+ * In all functions `error` receives at most errorSize bytes, including the
+ * closing zero, and may be NULL. */
 BRAID_RT_API int32_t braid_rt_config_init(braid_rt_config *config, char *error,
                                           size_t errorSize);
 
-/* Reads a debug level in any case; BRAID_RT_FAILED for anything else. */
+/* Parses a debug level in upper or lower case; BRAID_RT_FAILED for any other
+ * text. */
 BRAID_RT_API int32_t braid_rt_parse_debug(const char *text, int32_t *level);
 
-/* BRAID_RT_OK where a world of this engine can be asked for; else
- * BRAID_RT_FAILED, and the error says what was not found. */
+/* BRAID_RT_OK if the engine is available; otherwise BRAID_RT_FAILED, and the
+ * error names the missing part. */
 BRAID_RT_API int32_t braid_rt_find_engine(const char *engine, char *error,
                                           size_t errorSize);
 
-/* The world of an engine. NULL on failure. */
+/* Creates the world of an engine. NULL on failure. */
 BRAID_RT_API braid_rt_world *
 braid_rt_world_create(const braid_rt_config *config, char *error,
                       size_t errorSize);
 
-/* Ends it. No rank may be running. */
+/* Ends the world. No rank may be running. */
 BRAID_RT_API void braid_rt_world_destroy(braid_rt_world *world);
 
-/* What the host's monotonic clock showed when the world was created. Times of
- * events count from there; processes of one host share the clock. */
+/* The time of the host's monotonic clock when the world was created. Times of
+ * events count from this time; processes of one host share the clock. */
 BRAID_RT_API int64_t braid_rt_world_created_ns(const braid_rt_world *world);
 
 /* The number of ranks of the world, of all processes together. */
 BRAID_RT_API int32_t braid_rt_world_size(const braid_rt_world *world);
 
-/* The ranks that this process runs, in ascending order: *ranks points at as
- * many as the function returns. All of them for inproc, one for mpi. */
+/* The ranks that this process runs, in ascending order. Returns their number
+ * and points *ranks to them. All ranks for inproc, one for mpi. */
 BRAID_RT_API int32_t braid_rt_world_local_ranks(const braid_rt_world *world,
                                                 const int32_t **ranks);
 
 /* Whether the engine has a capability: 1 or 0. `link-rehearsal`: operations
  * take as long as on a slower link. `recovery`: the world can be used again
- * after a failure. `host-memory`: compiled code's buffers are the host's.
+ * after a failure. `host-memory`: buffers of compiled code are in host memory.
  * `processes`: ranks are processes of their own. `transports`: lanes choose how
  * they move data (braid_rt_transport). `graphs`: the option cuda-graph.
- * `activities`: traces hold what devices ran, also in graphs. */
+ * `activities`: traces contain the work of devices, also in graphs. */
 BRAID_RT_API int32_t braid_rt_world_has(const braid_rt_world *world,
                                         const char *capability);
 
-/* Checks that all processes have loaded the same program, and makes the
- * communicators of its groups, so that no start has to wait for that. All
- * processes call it together before they run an entry of the program.
- * BRAID_RT_FAILED, on every process, when the programs differ. */
+/* Checks that all processes have loaded the same program, and creates the
+ * communicators of its groups, so that no start has to create one. All
+ * processes call this function together before they run an entry of the
+ * program. BRAID_RT_FAILED, on every process, if the programs differ. */
 BRAID_RT_API int32_t braid_rt_world_prepare(braid_rt_world *world,
                                             const braid_rt_program *program,
                                             char *error, size_t errorSize);
 
-/* Receives what one process has given to braid_rt_world_exchange. `process`
- * counts from 0; the bytes die after the call. */
+/* Receives the bytes that one process has passed to braid_rt_world_exchange.
+ * `process` counts from 0; the bytes are valid during the call only. */
 typedef void (*braid_rt_receive)(void *data, int32_t process, const void *bytes,
                                  int64_t size);
 
-/* Gives every process the bytes of all processes: calls `receive` for each of
- * them in order. All processes call it together, while no rank runs. */
+/* Sends the bytes of every process to all processes: calls `receive` for each
+ * process in order. All processes call this function together, while no rank
+ * runs. */
 BRAID_RT_API int32_t braid_rt_world_exchange(braid_rt_world *world,
                                              const void *bytes, int64_t size,
                                              braid_rt_receive receive,
                                              void *receiveData, char *error,
                                              size_t errorSize);
 
-/* Rank `rank` of the world; belongs to the world. NULL when there is none, or
- * when another process runs it. */
+/* Rank `rank` of the world, which owns the context. NULL if there is no such
+ * rank, or if another process runs the rank. */
 BRAID_RT_API braid_rt_context *braid_rt_world_context(braid_rt_world *world,
                                                       int32_t rank);
 
-/* What the rank's device runs, as compilers name it (`sm_90`); "" where the
- * host is the device. Lives as long as the world. */
+/* The chip of the rank's device, as compilers name it (`sm_90`); "" if the host
+ * is the device. Valid as long as the world. */
 BRAID_RT_API const char *braid_rt_device_chip(const braid_rt_context *context);
 
 /* Memory of the rank's device for arguments, aligned to at least 256 bytes;
- * host memory where the host is the device. All ranks allocate the same sizes
- * in the same order, so that an engine may place them symmetrically. NULL when
- * there is none, with what was needed and what is left in `error`. The rank
- * must not be running. */
+ * host memory if the host is the device. All ranks allocate the same sizes in
+ * the same order, so that an engine may place the buffers symmetrically. If
+ * there is not enough memory, returns NULL and writes the needed and the
+ * available bytes to `error`. The rank must not be running. */
 BRAID_RT_API void *braid_rt_device_alloc(braid_rt_context *context,
                                          int64_t bytes, char *error,
                                          size_t errorSize);
 
-/* Releases it; nothing for NULL. */
+/* Frees memory of braid_rt_device_alloc. Freeing NULL does nothing. */
 BRAID_RT_API void braid_rt_device_free(braid_rt_context *context,
                                        void *pointer);
 
-/* Copies between the host's memory and the rank's device; on return the copy is
- * done. The rank must not be running. */
+/* Copies between the host's memory and the rank's device, and returns after the
+ * copy. The rank must not be running. */
 BRAID_RT_API int32_t braid_rt_copy_to_device(braid_rt_context *context,
                                              void *device, const void *host,
                                              int64_t bytes, char *error,
@@ -178,18 +181,18 @@ BRAID_RT_API int32_t braid_rt_copy_from_device(braid_rt_context *context,
                                                size_t errorSize);
 
 /* Runs an entry on every rank of this process at once, each on a thread of its
- * own that the world keeps, and returns when all have ended. args[i] is the
- * array of arguments of the i-th local rank, as braid_rt_argument describes
- * them. BRAID_RT_FAILED when one of them failed: braid_rt_error says why for
- * each. With `recovery` the world can be used again in either
- * case. Arguments of direction OUT with dynamic sizes are the caller's
- * to free on the ranks that succeeded, and zero on those that failed. */
+ * own that the world keeps, and returns when all ranks have ended. args[i] is
+ * the array of arguments of the i-th local rank (see braid_rt_argument).
+ * BRAID_RT_FAILED if a rank has failed; braid_rt_error gives the reason of each
+ * rank. An engine with `recovery` can use the world again in either case. The
+ * caller frees arguments of direction OUT with dynamic sizes on the ranks that
+ * have succeeded; these arguments are zero on ranks that have failed. */
 BRAID_RT_API int32_t braid_rt_world_run(braid_rt_world *world,
                                         const braid_rt_entry *entry,
                                         void ***args);
 
-/* What invocations leave out, so that a launcher can measure the rest alone.
- * Their results mean nothing. */
+/* The work that invocations skip, so that a launcher can measure the rest
+ * alone. The results of such an invocation are wrong. */
 typedef enum braid_rt_skip {
   BRAID_RT_SKIP_NOTHING = 0,
   BRAID_RT_SKIP_COMMUNICATION = 1, /* starts give requests that have ended */
@@ -197,9 +200,9 @@ typedef enum braid_rt_skip {
                                the device; not without a device of its own */
 } braid_rt_skip;
 
-/* Sets what the next invocations of this process's ranks leave out. All
- * processes call it alike, while no rank runs. BRAID_RT_FAILED when kernels
- * are functions of the program, which cannot be left out. */
+/* Sets the work that the next invocations of this process's ranks skip. All
+ * processes set the same, while no rank runs. BRAID_RT_FAILED if kernels are
+ * functions of the program, which the runtime cannot skip. */
 BRAID_RT_API int32_t braid_rt_world_skip(braid_rt_world *world, int32_t skip,
                                          char *error, size_t errorSize);
 
@@ -208,43 +211,44 @@ BRAID_RT_API int32_t braid_rt_world_skip(braid_rt_world *world, int32_t skip,
 BRAID_RT_API int64_t braid_rt_world_elapsed_ns(const braid_rt_world *world);
 
 /* Runs an entry on one rank, on the calling thread; for launchers that own the
- * threads. Calls of different ranks match one another by their count: the k-th
- * invocation of one rank talks to the k-th of the others. An error inside
- * returns here. After a failure braid_rt_world_reset is needed.
- * BRAID_RT_FAILED, too, when this thread runs a rank already or another thread
- * runs this rank: then nothing has been run, and no reset is needed. */
+ * threads. Invocations of different ranks match by their number: the k-th
+ * invocation of one rank communicates with the k-th invocations of the others.
+ * An error of the program returns BRAID_RT_FAILED here and requires
+ * braid_rt_world_reset. The function also returns BRAID_RT_FAILED if this
+ * thread already runs a rank or another thread runs this rank; then nothing has
+ * run, and no reset is needed. */
 BRAID_RT_API int32_t braid_rt_invoke(braid_rt_context *context,
                                      const braid_rt_entry *entry, void **args);
 
-/* The rank that the calling thread runs, -1 when it runs none. May be called
- * from a signal handler. */
+/* The rank that the calling thread runs; -1 if the thread runs none. Signal
+ * handlers may call this function. */
 BRAID_RT_API int32_t braid_rt_current_rank(void);
 
-/* Whether the rank waits for an operation now: 1, and `all_reduce sum
- * tensor<4xf32> at prog.mlir:3:8` in text, or 0. At most `size` bytes with the
- * closing zero are written; text may be NULL. May be called from a signal
- * handler, on any thread. */
+/* Returns 1 if the rank waits for an operation now, and writes the operation to
+ * text, such as `all_reduce sum tensor<4xf32> at prog.mlir:3:8`; else 0. Writes
+ * at most `size` bytes, including the closing zero; text may be NULL. Signal
+ * handlers may call this function, on any thread. */
 BRAID_RT_API int32_t braid_rt_waiting(braid_rt_context *context, char *text,
                                       size_t size);
 
-/* Forgets failures and invocation counts, so that the world can be used again.
+/* Resets failures and invocation counts, so that the world can be used again.
  * No rank may be running. */
 BRAID_RT_API void braid_rt_world_reset(braid_rt_world *world);
 
-/* Why the rank's last invocation failed; "" when it did not. Lives until the
- * next invocation. To the thread whose own last invocation was refused as a
- * rank was running: why it was. */
+/* The reason why the rank's last invocation failed; "" if it succeeded. Valid
+ * until the next invocation. If braid_rt_invoke refused the last invocation of
+ * the calling thread because a rank was running: the reason of the refusal. */
 BRAID_RT_API const char *braid_rt_error(const braid_rt_context *context);
 
-/* 1 when the rank's last invocation failed only because another rank did (its
- * message names that one). */
+/* 1 if the rank's last invocation failed only because another rank had failed;
+ * the message names the other rank. */
 BRAID_RT_API int32_t
 braid_rt_error_is_secondary(const braid_rt_context *context);
 
 /* The number of collectives (not messages) that the rank has started in its
- * list of the group, since the world exists or was reset; -1 for a rank in no
- * list. Equal on all members whenever they have run the same text. To be
- * called by the rank's own thread while the rank runs. */
+ * list of the group since the creation or reset of the world; -1 for a rank in
+ * no list. The numbers of all members are equal if they run the same program.
+ * Only the thread of the rank may call this function, while the rank runs. */
 BRAID_RT_API int64_t braid_rt_sequence_number(braid_rt_context *context,
                                               const braid_rt_group *group);
 
@@ -279,8 +283,9 @@ typedef enum braid_rt_event_category {
                                    end of its work */
 } braid_rt_event_category;
 
-/* One recorded event of a rank; strings live until the next invocation. What a
- * category does not have is 0, empty or, for kind and dtype, -1. */
+/* One recorded event of a rank; strings are valid until the next invocation.
+ * Fields that a category does not have are 0, empty or, for kind and dtype,
+ * -1. */
 typedef struct braid_rt_event {
   int32_t category;      /* braid_rt_event_category */
   int32_t kind;          /* braid_rt_kind */
@@ -304,9 +309,9 @@ typedef struct braid_rt_event {
 } braid_rt_event;
 
 /* The events of the rank's last invocation; *count is 0 unless the
- * configuration asked for a trace. Where the host is the device, they stand in
- * the order in which they ended; else starts and waits do, and what ran on the
- * device follows. */
+ * configuration enables traces. If the host is the device, the events are in
+ * the order of their ends. Otherwise starts and waits are in this order, and
+ * the work of the device follows. */
 BRAID_RT_API const braid_rt_event *
 braid_rt_trace(const braid_rt_context *context, int64_t *count);
 
@@ -321,8 +326,9 @@ BRAID_RT_API const braid_rt_program *
 braid_rt_library_program(const braid_rt_library *library);
 BRAID_RT_API void braid_rt_unload(braid_rt_library *library);
 
-/* The entry of that name; with NULL "main" where there is one, else the only
- * entry. NULL with an error that lists the entries when there is none such. */
+/* The entry called `name`. If `name` is NULL: the entry "main" if there is one,
+ * else the only entry. NULL, with an error that lists the entries, if there is
+ * no such entry. */
 BRAID_RT_API const braid_rt_entry *
 braid_rt_find_entry(const braid_rt_program *program, const char *name,
                     char *error, size_t errorSize);

@@ -6,9 +6,9 @@
  *
  *===----------------------------------------------------------------------===
  *
- * The link rehearsal's model, header only, so that a cost model can use the
- * same numbers. Every rank has one full-duplex link of the given bandwidth; a
- * step (a message between neighbours) costs the given latency.
+ * The model of the rehearsed link. Header only, so that a cost model can use
+ * the same formula. Every rank has one full-duplex link of the given bandwidth;
+ * a step (a message between neighbours) costs the given latency.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* Steps that follow one another: messages between neighbours. */
+/* The number of sequential steps; a step is a message between neighbours. */
 static inline double braid_rt_link_steps(int32_t kind, int64_t groupSize) {
   const braid_rt_collective_traits *traits = braid_rt_get_traits(kind);
   double others = (double)(groupSize - 1);
@@ -44,8 +44,8 @@ static inline double braid_rt_link_steps(int32_t kind, int64_t groupSize) {
  * the shape of the collective, for
  *   SAME, SEND, RECEIVE: the tensor; JOIN: the joined result;
  *   SPLIT: the whole operand;
- *   PARTS: what one rank holds (with splits the largest operand or result of
- *   any rank);
+ *   PARTS: the tensor of one rank (with splits the largest operand or result
+ *   of any rank);
  * the sum over the operands of a coalesced launch. */
 static inline double braid_rt_link_bytes(int32_t kind, int64_t groupSize,
                                          double bytes) {

@@ -7,9 +7,9 @@
  *===----------------------------------------------------------------------===
  *
  * The allocator and the helper functions that MLIR's and LLVM's code generators
- * call by name. Memory belongs to the rank that allocated it: what a program
- * leaves behind, or an error leaves behind, is released when its
- * braid_rt_invoke returns.
+ * call by name. Memory belongs to the rank that has allocated it. At the end of
+ * braid_rt_invoke the runtime frees all memory that the program has not freed,
+ * also after an error.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -22,18 +22,19 @@
 extern "C" {
 #endif
 
-/* What finalize-memref-to-llvm{use-generic-functions} emits. All memory is
- * aligned to at least 64 bytes and never NULL (a failed allocation is an error
- * of the rank that names the size); freeing NULL does nothing. Outside of
- * braid_rt_invoke they work too, untracked. */
+/* The functions that finalize-memref-to-llvm{use-generic-functions} calls. All
+ * memory is aligned to at least 64 bytes and never NULL: a failed allocation is
+ * an error of the rank, which names the size. Freeing NULL does nothing. Calls
+ * outside of braid_rt_invoke work, but the memory is not tracked. */
 BRAID_RT_API void *_mlir_memref_to_llvm_alloc(size_t size);
 BRAID_RT_API void *_mlir_memref_to_llvm_aligned_alloc(size_t alignment,
                                                       size_t size);
 BRAID_RT_API void _mlir_memref_to_llvm_free(void *pointer);
 
-/* The same for hosts: memory for arguments, and the release of results that the
- * program allocated (see braid_rt_entry). alloc returns NULL when there is no
- * memory. Both may be called from any thread. */
+/* The same for launchers: braid_rt_alloc allocates arguments, braid_rt_free
+ * frees arguments and the results that the program has allocated (see
+ * braid_rt_entry). braid_rt_alloc returns NULL if there is no memory. Any
+ * thread may call both functions. */
 BRAID_RT_API void *braid_rt_alloc(size_t size);
 BRAID_RT_API void braid_rt_free(void *pointer);
 
@@ -52,8 +53,8 @@ typedef struct braid_rt_unranked_memref {
   void *descriptor;
 } braid_rt_unranked_memref;
 
-/* What memref.copy of strided memrefs lowers to: copies all elements of source
- * to destination, of the same shape. */
+/* The function that memref.copy of strided memrefs is lowered to: copies all
+ * elements of source to destination, which has the same shape. */
 BRAID_RT_API void memrefCopy(int64_t elementSize,
                              const braid_rt_unranked_memref *source,
                              const braid_rt_unranked_memref *destination);

@@ -39,18 +39,19 @@ typedef enum braid_rt_passing {
 /* One argument of an entry: constant data. Results come after the arguments, as
  * further arguments of direction OUT.
  *
- * What args[i] of the entry's function points at:
+ * args[i] of the entry's function points to
  * - BRAID_RT_MEMREF: an MLIR memref descriptor of `rank` (see braid_rt_memref
- * in Memory.h). For IN and INOUT, and for OUT with static sizes, the caller has
- *   filled it in: contiguous, row-major, offset 0, 64-byte aligned memory of
- *   the caller's, which the rank's device reads: braid_rt_device_alloc gives it
- *   for any engine. For OUT with a dynamic size (BRAID_RT_DYNAMIC) the caller
- *   passes a descriptor of zeros, and the entry fills in all of it, contiguous
- *   and row-major, `allocated` being memory that it got from
- *   _mlir_memref_to_llvm_(aligned_)alloc, or from braid_rt_buffer_alloc where
- *   the program's target is a device, on this rank and does not free: the
- *   caller owns it afterwards and releases `allocated` with braid_rt_free, or
- *   with braid_rt_device_free where it is a device's.
+ *   in Memory.h).
+ *   For IN and INOUT, and for OUT with static sizes, the caller fills in the
+ *   descriptor: contiguous, row-major, offset 0, 64-byte aligned memory that
+ *   the rank's device can access, such as that of braid_rt_device_alloc.
+ *   For OUT with a dynamic size (BRAID_RT_DYNAMIC) the caller passes a
+ *   descriptor of zeros, and the entry fills in the descriptor, contiguous and
+ *   row-major. The entry allocates `allocated` with
+ *   _mlir_memref_to_llvm_(aligned_)alloc on the host, or with
+ *   braid_rt_buffer_alloc on a device. The caller owns the memory and frees
+ *   `allocated` with braid_rt_free on the host, or with braid_rt_device_free on
+ *   a device.
  * - BRAID_RT_SCALAR: one element of the type. IN: read; OUT: written.
  * LLVM: { ptr, i32, i32, ptr, i32, i32 }. */
 typedef struct braid_rt_argument {
@@ -62,8 +63,8 @@ typedef struct braid_rt_argument {
   int32_t passing;      /* braid_rt_passing */
 } braid_rt_argument;
 
-/* The uniform function of an entry: calls the compiled function with what args
- * points at. */
+/* The uniform function of an entry: loads the arguments through args and calls
+ * the compiled function. */
 typedef void (*braid_rt_entry_function)(void **args);
 
 /* One entry point: constant data. LLVM: { ptr, ptr, i64, ptr, ptr }. */
@@ -102,7 +103,7 @@ typedef struct braid_rt_constant {
   int64_t size; /* in bytes */
 } braid_rt_constant;
 
-/* What a program for a device brings besides its code for the host.
+/* The parts of a program for a device besides its host code.
  * LLVM: { i64, ptr, i64, ptr, i64, i64 }. */
 typedef struct braid_rt_device_program {
   int64_t imageCount;
@@ -128,7 +129,7 @@ typedef struct braid_rt_program {
   const braid_rt_entry *const *entries; /* entryCount pointers */
   const char *schedule; /* a hash of the program's text after scheduling: equal
                            on ranks that start the same collectives in the same
-                           order; NULL where ranks may run different texts */
+                           order; NULL if ranks may run different programs */
   const braid_rt_device_program *device; /* NULL for the target host */
 } braid_rt_program;
 

@@ -31,11 +31,11 @@
 #define BRAID_RT_NORETURN
 #endif
 
-/* The version of everything in these headers. A program table with another one
- * is refused. */
+/* The version of these headers. The runtime refuses a program table with
+ * another version. */
 #define BRAID_RT_ABI_VERSION 2
 
-/* A size that is only known when the program runs, in braid_rt_argument. */
+/* A size in braid_rt_argument that is not known before the program runs. */
 #define BRAID_RT_DYNAMIC ((int64_t)-1)
 
 #ifdef __cplusplus
@@ -94,8 +94,8 @@ typedef struct braid_rt_site {
   int32_t column;    /* from 1; 0 when unknown */
 } braid_rt_site;
 
-/* How the collectives of a lane move their data, on engines that have a choice
- * (`transports`). The numbers are part of the ABI. */
+/* How the collectives of a lane move their data, on engines with the capability
+ * `transports`. The numbers are part of the ABI. */
 typedef enum braid_rt_transport {
   BRAID_RT_TRANSPORT_DEFAULT = 0,   /* what the engine chooses */
   BRAID_RT_TRANSPORT_SYMMETRIC = 1, /* kernels on symmetric memory */
@@ -112,13 +112,12 @@ typedef struct braid_rt_lane {
   int32_t transport; /* braid_rt_transport */
 } braid_rt_lane;
 
-/* A group of ranks: constant data. Ranks find each other by the content (name
- * and lists), never by the address, so every rank may have a copy of its own.
- * A partition into lists, each of which is one communicator; list i is
- * ranks[offsets[i]] ... ranks[offsets[i + 1] - 1], in the order in which the
- * group counts its members.
- * Collectives of one group in different lanes are not ordered.
- * LLVM: { ptr, i32, i32, ptr, ptr, ptr }. */
+/* A group of ranks: constant data. The content (name and lists) identifies a
+ * group, never the address, so every rank may have a copy of its own. A group
+ * is a partition into lists, each of which is one communicator. List i is
+ * ranks[offsets[i]] ... ranks[offsets[i + 1] - 1]; the position of a rank in
+ * its list is its index in the group. Collectives of one group in different
+ * lanes are not ordered. LLVM: { ptr, i32, i32, ptr, ptr, ptr }. */
 typedef struct braid_rt_group {
   const char *name;          /* the symbol's name, without the @ */
   int32_t allRanks;          /* 1: `comm.group @g all`; the rest is then 0 */
@@ -129,10 +128,9 @@ typedef struct braid_rt_group {
 } braid_rt_group;
 
 /* A tensor in memory: contiguous, row-major; data points at the first element.
- * The runtime copies what it needs: a view and its sizes may live on the stack
- * of the caller and die after the call. The memory that data points to belongs
- * to the operation until its wait has returned. With no element data may be
- * anything.
+ * The runtime copies views and sizes, so the caller may keep them on its stack.
+ * The memory that data points to belongs to the operation until its wait has
+ * returned. In a view without elements data may have any value.
  * LLVM: { ptr, ptr, i32, i32 }. */
 typedef struct braid_rt_view {
   void *data;
@@ -141,11 +139,11 @@ typedef struct braid_rt_view {
   int32_t rank;         /* number of dimensions, 0 for a tensor<f32> */
 } braid_rt_view;
 
-/* Bytes of one element, 0 for a number that is no braid_rt_dtype. */
+/* Bytes of one element; 0 if `dtype` is no braid_rt_dtype. */
 BRAID_RT_API int64_t braid_rt_dtype_size(int32_t dtype);
 
 /* The name of an element type as MLIR spells it (`f32`, `complex<f64>`,
- * `f8E4M3FN`), NULL for a number that is no braid_rt_dtype. */
+ * `f8E4M3FN`); NULL if `dtype` is no braid_rt_dtype. */
 BRAID_RT_API const char *braid_rt_dtype_name(int32_t dtype);
 
 /* The name of a reduction as the dialect spells it (`premul_sum`), or NULL. */

@@ -24,20 +24,20 @@
 using namespace braid;
 using namespace mlir;
 
-static int64_t getBytes(Type type, int64_t dynamicSize) {
+static int64_t getBytes(Type type, const comm::SizeDefaults &sizes) {
   return static_cast<int64_t>(std::min<uint64_t>(
-      getTypeBytes(type, dynamicSize), std::numeric_limits<int64_t>::max()));
+      getTypeBytes(type, sizes), std::numeric_limits<int64_t>::max()));
 }
 
-BodyMemory::BodyMemory(Region &region, int64_t dynamicSize)
-    : region(region), dynamicSize(dynamicSize) {
+BodyMemory::BodyMemory(Region &region, const comm::SizeDefaults &sizes)
+    : region(region), sizes(sizes) {
   if (isa<FunctionOpInterface>(region.getParentOp()))
     for (Type type : region.getArgumentTypes())
-      argumentBytes = addNs(argumentBytes, getBytes(type, dynamicSize));
+      argumentBytes = addNs(argumentBytes, getBytes(type, sizes));
 }
 
-BodyMemory::BodyMemory(Block &block, int64_t dynamicSize)
-    : BodyMemory(*block.getParent(), dynamicSize) {
+BodyMemory::BodyMemory(Block &block, const comm::SizeDefaults &sizes)
+    : BodyMemory(*block.getParent(), sizes) {
   this->block = &block;
 }
 
@@ -55,8 +55,7 @@ static void addUser(BodyMemory::Piece &piece, std::optional<unsigned> number) {
 }
 
 unsigned BodyMemory::createPiece(Type type, Number number, bool isBuffer) {
-  pieces.push_back(
-      {getBytes(type, dynamicSize), /*escapes=*/isBuffer, isBuffer, {}});
+  pieces.push_back({getBytes(type, sizes), /*escapes=*/isBuffer, isBuffer, {}});
   addUser(pieces.back(), number);
   return pieces.size() - 1;
 }

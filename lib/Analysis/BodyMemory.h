@@ -9,6 +9,7 @@
 #ifndef BRAID_LIB_ANALYSIS_BODYMEMORY_H
 #define BRAID_LIB_ANALYSIS_BODYMEMORY_H
 
+#include "braid/Dialect/Comm/IR/CommCostInterface.h"
 #include "mlir/IR/Region.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
@@ -37,9 +38,9 @@ public:
     llvm::SmallVector<unsigned, 4> users;
   };
 
-  BodyMemory(mlir::Region &region, int64_t dynamicSize);
+  BodyMemory(mlir::Region &region, const comm::SizeDefaults &sizes);
   /// Of one block: what other blocks use lives to its end.
-  BodyMemory(mlir::Block &block, int64_t dynamicSize);
+  BodyMemory(mlir::Block &block, const comm::SizeDefaults &sizes);
 
   /// The next op, and its number: not lower than those before. An op without
   /// one takes no time; what it makes comes to life with the first that uses
@@ -69,7 +70,7 @@ private:
   mlir::Region &region;
   /// Null if the body is the whole region.
   mlir::Block *block = nullptr;
-  int64_t dynamicSize;
+  comm::SizeDefaults sizes;
   int64_t argumentBytes = 0;
   std::vector<Piece> pieces;
   /// What each value lives in, the memory of a token's value first, then what

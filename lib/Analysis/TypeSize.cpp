@@ -15,16 +15,19 @@
 using namespace braid;
 using namespace mlir;
 
-uint64_t braid::getElementBytes(Type elementType) {
+uint64_t braid::getElementBytes(Type elementType,
+                                const comm::SizeDefaults &sizes) {
   if (auto complexType = dyn_cast<ComplexType>(elementType))
-    return 2 * getElementBytes(complexType.getElementType());
+    return 2 * getElementBytes(complexType.getElementType(), sizes);
   if (auto vectorType = dyn_cast<VectorType>(elementType))
     return llvm::SaturatingMultiply(
         static_cast<uint64_t>(vectorType.getNumElements()),
-        getElementBytes(vectorType.getElementType()));
+        getElementBytes(vectorType.getElementType(), sizes));
   if (elementType.isIntOrFloat())
     return llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
-  return 8; // index, pointers
+  if (elementType.isIndex())
+    return static_cast<uint64_t>(sizes.indexBytes);
+  return 8; // pointers
 }
 
 uint64_t braid::getNumElements(Type type, int64_t dynamicSize) {
@@ -39,19 +42,20 @@ uint64_t braid::getNumElements(Type type, int64_t dynamicSize) {
   return numElements;
 }
 
-uint64_t braid::getTypeBytes(Type type, int64_t dynamicSize) {
-  uint64_t numElements = getNumElements(type, dynamicSize);
+uint64_t braid::getTypeBytes(Type type, const comm::SizeDefaults &sizes) {
+  uint64_t numElements = getNumElements(type, sizes.dynamicSize);
   if (numElements == 0)
     return 0;
   return llvm::SaturatingMultiply(
-      numElements, getElementBytes(cast<ShapedType>(type).getElementType()));
+      numElements,
+      getElementBytes(cast<ShapedType>(type).getElementType(), sizes));
 }
 
-uint64_t braid::getDistinctBytes(ValueRange values, int64_t dynamicSize) {
+uint64_t braid::getDistinctBytes(ValueRange values,
+                                 const comm::SizeDefaults &sizes) {
   uint64_t bytes = 0;
   for (auto [index, value] : llvm::enumerate(values))
     if (!llvm::is_contained(values.take_front(index), value))
-      bytes = llvm::SaturatingAdd(bytes,
-                                  getTypeBytes(value.getType(), dynamicSize));
+      bytes = llvm::SaturatingAdd(bytes, getTypeBytes(value.getType(), sizes));
   return bytes;
 }

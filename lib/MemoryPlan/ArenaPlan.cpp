@@ -18,11 +18,11 @@ using namespace braid;
 
 namespace {
 
-/// The free ranges below the top of an arena that grows where none fits.
+/// The free ranges of an arena. The arena grows if no range fits.
 class FreeList {
 public:
-  /// The start of `bytes` free bytes, out of the smallest range that has them;
-  /// of equal ones the first.
+  /// Allocates `bytes` from the smallest range that fits, or from the first of
+  /// equal ranges, and returns the offset.
   int64_t take(int64_t bytes) {
     auto found = bySize.lower_bound({bytes, 0});
     if (found == bySize.end())
@@ -55,7 +55,8 @@ public:
   int64_t getTop() const { return top; }
 
 private:
-  /// Makes the arena larger by what the free range at its top lacks.
+  /// Allocates at the top: grows the arena by the bytes that the free range at
+  /// its top lacks.
   int64_t takeFromTop(int64_t bytes) {
     int64_t offset = top;
     if (!byOffset.empty()) {
@@ -90,7 +91,7 @@ public:
       sizes.push_back(alignTo(buffer.bytes, alignment));
     for (unsigned index = 0; index < buffers.size(); ++index)
       order[index] = byEnd[index] = index;
-    // What begins at one time: the largest first.
+    // Of buffers that begin at the same time, the largest comes first.
     llvm::sort(order, [&](unsigned a, unsigned b) {
       return std::tuple(buffers[a].begin, -sizes[a], a) <
              std::tuple(buffers[b].begin, -sizes[b], b);
@@ -101,11 +102,11 @@ public:
   }
 
   ArenaPlan planByTime();
-  /// Nothing where that would take long.
+  /// Places large buffers first. Nothing if that would take too long.
   std::optional<ArenaPlan> planBySize();
 
 private:
-  /// Calls `begin` and `end` for each buffer in the order of time.
+  /// Calls `begin` and `end` of each buffer in order of time.
   void sweep(function_ref<void(unsigned)> begin,
              function_ref<void(unsigned)> end) {
     unsigned ended = 0;
@@ -144,7 +145,7 @@ ArenaPlan Planner::planByTime() {
 }
 
 std::optional<ArenaPlan> Planner::planBySize() {
-  // More pairs of buffers that live at one time take too long.
+  // More pairs of buffers that are live at once take too long.
   constexpr size_t maxPairs = 1 << 20;
   size_t pairs = 0;
   std::vector<SmallVector<unsigned, 4>> neighbours(buffers.size());
@@ -173,7 +174,7 @@ std::optional<ArenaPlan> Planner::planBySize() {
   plan.offsets.resize(buffers.size());
   std::vector<char> isPlaced(buffers.size());
   SmallVector<unsigned> bySize(order);
-  // The largest first; of equal ones as in `order`.
+  // The largest first; equal buffers as in `order`.
   SmallVector<unsigned> places(buffers.size());
   for (auto [place, index] : llvm::enumerate(order))
     places[index] = place;
@@ -187,7 +188,7 @@ std::optional<ArenaPlan> Planner::planBySize() {
       if (isPlaced[other])
         taken.push_back({plan.offsets[other], sizes[other]});
     llvm::sort(taken);
-    // The smallest gap that is large enough; of equal ones the first.
+    // The smallest gap that fits, or the first of equal gaps.
     int64_t best = -1, bestGap = 0, top = 0;
     for (auto [offset, bytes] : taken) {
       int64_t gap = offset - top;

@@ -1,4 +1,4 @@
-//===- ExpandFloats.cpp - Floats that LLVM has instructions for -----------===//
+//===- ExpandFloats.cpp - Lower arithmetic on small floats ----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +14,8 @@
 using namespace mlir;
 
 void braid::addExpandFloats(OpPassManager &pm) {
-  // LLVM turns functions of small floats into calls that nobody provides.
+  // LLVM would lower math on small floats to calls of functions that no library
+  // provides.
   math::MathExtendToSupportedTypesOptions mathOptions;
   mathOptions.targetTypeStr = "f32";
   pm.addPass(math::createMathExtendToSupportedTypes(mathOptions));

@@ -1,4 +1,4 @@
-//===- ExpandFloats.h - Floats that LLVM has instructions for ---*- C++ -*-===//
+//===- ExpandFloats.h - Lower arithmetic on small floats --------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,10 +13,9 @@
 
 namespace braid {
 
-/// Adds to `pm`, a pass manager of functions or of modules of kernels, the
-/// passes that turn arithmetic on bf16 and 8-bit floats, and functions of
-/// small floats, into arithmetic on f32. The host and kernels compute small
-/// floats by the same passes, so that results are the same.
+/// Adds to `pm`, which runs on functions or on modules of kernels, the passes
+/// that compute arithmetic and math on bf16 and 8-bit floats in f32. The host
+/// and the kernels use the same passes, so the results are equal.
 void addExpandFloats(mlir::OpPassManager &pm);
 
 } // namespace braid

@@ -1,4 +1,4 @@
-//===- LowerKernels.cpp - From kernels to NVVM ----------------------------===//
+//===- LowerKernels.cpp - Lowering of kernels to NVVM ---------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -31,7 +31,7 @@ void braid::buildLowerKernelsPipeline(OpPassManager &pm,
   nvvmOptions.useBarePtrCallConv = true;
   kernels.addPass(createConvertGpuOpsToNVVMOps(nvvmOptions));
   kernels.addPass(createConvertVectorToLLVMPass());
-  // Vectors of indices become constants of arith.
+  // Constants that are vectors of indices remain in arith.
   kernels.addPass(createArithToLLVMConversionPass());
   kernels.addPass(createConvertMathToLLVMPass());
   kernels.addPass(createConvertComplexToLLVMPass());

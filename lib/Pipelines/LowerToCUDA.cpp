@@ -1,4 +1,4 @@
-//===- LowerToCUDA.cpp - From a scheduled program to CUDA -----------------===//
+//===- LowerToCUDA.cpp - Lowering of a scheduled program to CUDA ----------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,7 +21,8 @@
 using namespace mlir;
 using namespace braid;
 
-/// The oldest version of PTX that knows `chip`, and what kernels use.
+/// The oldest version of PTX that supports `chip` and the instructions of
+/// kernels.
 static std::string getFeatures(StringRef chip) {
   unsigned number = 0;
   if (!chip.consume_front("sm_") || chip.consumeInteger(10, number))
@@ -33,27 +34,27 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
                                      const LowerToCUDAOptions &options) {
   pm.addPass(comm::createCommAssignLanesPass());
   pm.addPass(createHashSchedulePass());
-  // From values to buffers.
+  // Tensors to buffers.
   pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createFoldSplatsPass());
   pm.addPass(comm::createCommBufferizePass());
   PrepareEntriesPassOptions entryOptions;
-  entryOptions.target = "cuda";
+  entryOptions.target = KernelTarget::CUDA;
   pm.addPass(createPrepareEntriesPass(entryOptions));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(comm::createCommCheckInFlightPass());
   pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
-  // From buffers to places, calls and kernels.
+  // Buffers to an arena, ops to calls and kernels.
   pm.addNestedPass<func::FuncOp>(createSplitReductionsPass());
   pm.addPass(createPlanMemoryPass());
-  // Where sizes are known while the program runs only, buffers are not planned.
+  // If the program has no memory plan, deallocate its buffers.
   pm.addPass(createDeallocateBuffersPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
   ConvertLinalgToBraidRTPassOptions libraryOptions;
-  libraryOptions.target = "cuda";
+  libraryOptions.target = KernelTarget::CUDA;
   pm.addPass(createConvertLinalgToBraidRTPass(libraryOptions));
   pm.addPass(createConvertAssertToBraidRTPass());
   pm.addPass(createConvertDeviceCopiesToBraidRTPass());

@@ -28,18 +28,18 @@ void braid::buildPreparePipeline(OpPassManager &pm,
                                  const PrepareOptions &options) {
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
-  // Loops of blocks that carry tensors cannot be bufferized.
+  // One-Shot Bufferize does not support loops of blocks that carry tensors.
   pm.addPass(createLiftControlFlowToSCFPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
-  if (options.target == "cuda")
+  if (options.target == KernelTarget::CUDA)
     pm.addNestedPass<func::FuncOp>(comm::createCommLegalizeForNCCLPass());
   MarkOverwritingMatmulsPassOptions markOptions;
   markOptions.target = options.target;
   pm.addNestedPass<func::FuncOp>(createMarkOverwritingMatmulsPass(markOptions));
   pm.addNestedPass<func::FuncOp>(comm::createCommFuseElementwisePass());
-  if (options.target == "cuda") {
+  if (options.target == KernelTarget::CUDA) {
     pm.addNestedPass<func::FuncOp>(createFoldSplatsPass());
     pm.addNestedPass<func::FuncOp>(createFuseEpiloguesPass());
   }
@@ -86,7 +86,7 @@ void braid::buildInductorOverlapPipeline(
   pm.addPass(comm::createCommRaiseCollectivesPass());
 }
 
-/// From buffers to loops over scalars that LLVM has instructions for.
+/// Lowers linalg on buffers to loops over scalars that LLVM supports.
 static void addLoops(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   addExpandFloats(pm.nest<func::FuncOp>());
@@ -105,7 +105,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
                                      const LowerToHostOptions &options) {
   pm.addPass(comm::createCommAssignLanesPass());
   pm.addPass(createHashSchedulePass());
-  // From values to buffers.
+  // Tensors to buffers.
   pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(comm::createCommBufferizePass());
@@ -116,7 +116,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
   pm.addPass(createDeallocateBuffersPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
-  // From linear algebra to calls and loops.
+  // Linear algebra to calls and loops.
   ConvertLinalgToBraidRTPassOptions libraryOptions;
   libraryOptions.useLibrary = options.useLibrary;
   pm.addPass(createConvertLinalgToBraidRTPass(libraryOptions));

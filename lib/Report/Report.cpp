@@ -1,4 +1,4 @@
-//===- Report.cpp - What a program's timeline says ------------------------===//
+//===- Report.cpp - Reports of the timelines of a program -----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -34,10 +34,10 @@ void braid::numberStarts(Operation *root) {
   });
 }
 
-/// What `op` is called: its label, or the kernel of a `comm.compute`, or for a
-/// wait what its start is called.
+/// The name of `op`: its label, or the kernel of a `comm.compute`, or the name
+/// of the start of a wait.
 static std::string getName(Operation *op) {
-  // Attributes may hold any bytes; what is printed is text.
+  // Attributes may contain any bytes; reports contain text.
   StringRef label = comm::getLabel(op);
   if (!label.empty())
     return llvm::json::fixUTF8(label);
@@ -52,8 +52,8 @@ static std::string getName(Operation *op) {
   return "";
 }
 
-/// The types of the values that `op` stands for: its results, or what its
-/// tokens stand for, or the buffers that its operation writes.
+/// The types of the values of `op`: its results, or the values of its tokens,
+/// or the buffers that its operation writes.
 static SmallVector<Type> getValueTypes(Operation *op) {
   SmallVector<Type> types;
   if (comm::AsyncStartOpInterface start = comm::getAsyncStart(op)) {
@@ -70,7 +70,8 @@ static SmallVector<Type> getValueTypes(Operation *op) {
   return types;
 }
 
-/// The elements of values of `types`, with `dynamicSize` for what is not known.
+/// The number of elements of `types`, dynamic dimensions counted as
+/// `dynamicSize`.
 static uint64_t countElements(ArrayRef<Type> types, int64_t dynamicSize) {
   uint64_t total = 0;
   for (Type type : types) {
@@ -85,8 +86,8 @@ static uint64_t countElements(ArrayRef<Type> types, int64_t dynamicSize) {
   return total;
 }
 
-/// The ranks of the communicator of `group` that rank 0 is in, or of its first.
-/// Kineto, whose field this is for, shows 30 of them.
+/// The ranks of the communicator of `group` with rank 0, or of its first
+/// communicator. Kineto's field has at most 30 ranks.
 static std::string getGroupRanksText(comm::GroupOp group, int64_t groupSize) {
   constexpr size_t maxShown = 30;
   SmallVector<int64_t> ranks;
@@ -111,7 +112,7 @@ static std::string getGroupRanksText(comm::GroupOp group, int64_t groupSize) {
 }
 
 namespace {
-/// Reports a module and those within it.
+/// Reports a module and its nested modules.
 class Reporter {
 public:
   Reporter(ModuleOp module, CostModel &model,
@@ -198,8 +199,7 @@ ReportedNode Reporter::reportNode(const TimelineNode &node) {
   llvm::interleaveComma(types, typeStream);
   for (Type type : types)
     reported.valueBytes = llvm::SaturatingAdd(
-        reported.valueBytes,
-        getTypeBytes(type, model.getOptions().sizes.dynamicSize));
+        reported.valueBytes, getTypeBytes(type, model.getOptions().sizes));
   reported.role = node.role;
   reported.costNs = node.cost.ns;
   reported.costSource = model.getSourceName(node.cost.source).str();
@@ -229,7 +229,7 @@ ReportedNode Reporter::reportNode(const TimelineNode &node) {
     break;
   case StreamRole::Compute:
     reported.kind = "compute";
-    // Callees are reported as functions of their own.
+    // The report has callees as functions of their own.
     if (node.cost.source == CostSource::Regions)
       reported.bodies = reportBodies(node);
     else if (node.cost.source == CostSource::Callee)
@@ -324,7 +324,7 @@ braid::listCollectives(const ReportedFunction &function,
   appendCollectives(function.nodes, 1, collectives);
   if (!before)
     return collectives;
-  // Inlining takes starts from one function to another: look in all.
+  // Inlining moves starts between functions, so search all functions.
   std::vector<ReportedCollective> earlier;
   for (const ReportedFunction &other : *before)
     appendCollectives(other.nodes, 1, earlier);

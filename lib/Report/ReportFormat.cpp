@@ -1,4 +1,4 @@
-//===- ReportFormat.cpp - Figures as reports spell them -------------------===//
+//===- ReportFormat.cpp - Formats of numbers in reports -------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -28,8 +28,8 @@ std::string braid::formatPercent(double fraction) {
   return formatFixed(fraction * 100, 1) + " %";
 }
 
-/// `value` in the largest of `units`, smallest first, each with its size, in
-/// which it is at least 1.
+/// Formats `value` in the largest of `units` in which it is at least 1. `units`
+/// have names and sizes, the smallest first.
 static std::string
 formatInUnit(int64_t value,
              llvm::ArrayRef<std::pair<StringRef, double>> units) {

@@ -1,4 +1,4 @@
-//===- ReportFormat.h - Figures as reports spell them -----------*- C++ -*-===//
+//===- ReportFormat.h - Formats of numbers in reports -----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,20 +18,20 @@
 
 namespace braid {
 
-/// `value` with `digits` digits behind the point.
+/// `value` with `digits` decimal places.
 std::string formatFixed(double value, unsigned digits);
 
 /// A fraction in percent: 0.125 is "12.5 %".
 std::string formatPercent(double fraction);
 
-/// A time in the unit that suits it, with up to four figures: "12.35 us".
+/// A time in a suitable unit, with up to four digits: "12.35 us".
 std::string formatTime(int64_t ns);
 
-/// A number of bytes in the unit that suits it: "1.50 GiB".
+/// A number of bytes in a suitable unit: "1.50 GiB".
 std::string formatBytes(int64_t bytes);
 
-/// Writes a member of a JSON object: a number with six digits behind the point,
-/// which reads the same on every machine, or null.
+/// Writes a member of a JSON object: a number with six decimal places, which is
+/// equal on every machine, or null.
 void printFraction(llvm::json::OStream &json, llvm::StringRef key,
                    std::optional<double> value);
 

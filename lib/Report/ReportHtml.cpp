@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The page, its style and its script stand in ReportPage/; the report goes into
-// it as JSON, in rows whose columns page.js names. The page's policy allows
-// this style and this script alone, by their hashes: no label of a program can
-// become a script, and nothing is fetched.
+// ReportPage/ has the page, its style and its script. The page contains the
+// report as JSON, in rows whose columns page.js names. The page's policy allows
+// only this style and this script, by their hashes, so that no label of a
+// program can run as a script, and the page fetches nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ using namespace braid;
 using llvm::StringRef;
 using llvm::json::OStream;
 
-/// Slices of a whole page; browsers draw so many with ease.
+/// The most slices of a page that browsers draw quickly.
 static constexpr size_t kMaxSlices = 200000;
 
 namespace {
@@ -52,7 +52,7 @@ private:
 
   const Report &report;
   OStream &json;
-  /// How many more slices the page may have.
+  /// The number of slices that the page may still add.
   size_t slicesLeft = kMaxSlices;
 };
 } // namespace
@@ -113,7 +113,7 @@ void PageData::printTimeline(StringRef key, const ReportedProgram &program,
   }
   SlicedFunction sliced = sliceFunction(program, *function, lanes, slicesLeft);
   slicesLeft -= std::min(slicesLeft, sliced.slices.size());
-  // Each op once, however often it runs.
+  // Each op once, even if it runs several times.
   std::vector<const ReportedNode *> nodes;
   llvm::DenseMap<const ReportedNode *, int64_t> positions;
   for (const ReportSlice &slice : sliced.slices)
@@ -194,7 +194,7 @@ void PageData::print() {
   });
 }
 
-/// JSON that no browser takes for markup, whatever it quotes.
+/// Escapes JSON so that no browser parses its strings as markup.
 static std::string escapeForScript(StringRef json) {
   std::string result;
   result.reserve(json.size());
@@ -211,7 +211,7 @@ static std::string escapeForScript(StringRef json) {
   return result;
 }
 
-/// The source of a Content-Security-Policy that allows `text` alone.
+/// The source expression of a Content-Security-Policy that allows only `text`.
 static std::string getPolicySource(StringRef text) {
   std::array<uint8_t, 32> hash =
       llvm::SHA256::hash(llvm::arrayRefFromStringRef(text));
@@ -229,7 +229,7 @@ void braid::printHtml(const Report &report, llvm::raw_ostream &os) {
                        getPolicySource(kPageJs) + "; style-src " +
                        getPolicySource(kPageCss) +
                        "; base-uri 'none'; form-action 'none'";
-  // The page names its parts in this order.
+  // The placeholders of the page are in this order.
   StringRef rest = kPageHtml;
   auto insert = [&](StringRef mark, StringRef text) {
     auto [head, tail] = rest.split(mark);

@@ -1,4 +1,4 @@
-//===- ReportJson.cpp - Reports for machines ------------------------------===//
+//===- ReportJson.cpp - Reports as JSON -----------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

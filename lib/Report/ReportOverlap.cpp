@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Holistic Trace Analysis adds up a trace: the length of the merged intervals
-// with communication, and of those where compute runs, too. A loop of a million
-// trips has no trace that one would want to write, so the intervals of a body
-// are measured once and its trips are multiplied out, cut wherever something
-// around the loop begins or ends.
+// Holistic Trace Analysis measures a trace: the length of the merged intervals
+// with communication, and of those in which compute runs, too. A trace of a
+// loop with a million trips would be too large. This file therefore measures
+// the intervals of a body once and multiplies them by the number of trips. It
+// splits the loop wherever an op around the loop begins or ends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,14 +47,14 @@ struct Measure {
   }
 };
 
-/// What runs in the time from 0 to any moment.
+/// The measure of the time from 0 to any moment.
 class Coverage {
 public:
   virtual ~Coverage() = default;
   virtual Measure measureUntil(int64_t ns) const = 0;
 };
 
-/// Bodies that run one after the other, again and again, `tripNs` a trip.
+/// Bodies that run one after the other, in trips of `tripNs`.
 class RepeatedCoverage : public Coverage {
 public:
   explicit RepeatedCoverage(int64_t tripNs) : tripNs(tripNs) {}
@@ -84,11 +84,11 @@ private:
   int64_t tripNs;
 };
 
-/// One body, played once: segments within which the same things run.
+/// One run of a body, as segments in which the same ops run.
 class BodyCoverage : public Coverage {
 public:
-  /// Something that runs from `startNs` to `endNs`: compute, communication, or
-  /// on the stream what `inside` tells.
+  /// Adds the time of an op: communication, the coverage `inside` on the
+  /// stream, or compute.
   void add(const SimulatedTimes &times, bool isCommunication,
            const Coverage *inside) {
     if (times.endNs <= times.startNs)
@@ -99,10 +99,10 @@ public:
         {times.endNs, changes.size(), isCommunication, inside, -1});
   }
 
-  /// Call once, behind the last `add`.
+  /// Must be called once after the last `add`.
   void finish() {
-    // What ends comes before what begins at the same moment in the order of the
-    // nodes, which `number` keeps.
+    // At the same moment, ends and begins stay in the order of the nodes, which
+    // `number` gives.
     llvm::sort(changes, [](const Change &a, const Change &b) {
       return std::pair(a.ns, a.number) < std::pair(b.ns, b.number);
     });
@@ -157,10 +157,10 @@ private:
     bool hasCommunication = false;
     const Coverage *inside = nullptr;
     int64_t insideStartNs = 0;
-    /// What ran before `startNs`.
+    /// The measure of the time before `startNs`.
     Measure before;
 
-    /// From `startNs` to `untilNs`.
+    /// The measure of the time from `startNs` to `untilNs`.
     Measure measure(int64_t untilNs) const {
       int64_t length = untilNs - startNs;
       Measure own = {hasCompute ? length : 0, hasCommunication ? length : 0,
@@ -181,13 +181,13 @@ private:
   std::vector<Segment> segments;
 };
 
-/// Makes the coverage of every body once.
+/// Builds and caches the coverage of every body.
 class CoverageBuilder {
 public:
   CoverageBuilder(const ReportedProgram &program) : program(program) {}
 
-  /// Of a body that takes `lengthNs`. What a trip of a loop leaves in flight is
-  /// in flight in the next.
+  /// The coverage of a body that takes `lengthNs`. Operations that one trip of
+  /// a loop carries to the next are in flight in the next trip.
   const Coverage &getCoverage(const std::vector<ReportedNode> &nodes,
                               int64_t lengthNs) {
     if (auto it = bodies.find(&nodes); it != bodies.end())
@@ -213,7 +213,7 @@ public:
   }
 
 private:
-  /// What runs while `node` does; null if that is compute and nothing else.
+  /// The coverage of the bodies of `node`; null if `node` is only compute.
   const Coverage *getInside(const ReportedNode &node) {
     int64_t lengthNs = node.times.endNs - node.times.startNs;
     std::unique_ptr<RepeatedCoverage> inside;
@@ -223,7 +223,7 @@ private:
       inside->append(getCoverage(callee.nodes, callee.totals.makespanNs),
                      callee.totals.makespanNs);
     } else if (!node.bodies.empty()) {
-      // Others that slow the op down slow each trip alike.
+      // Contention slows each trip of the op down equally.
       int64_t tripCount = std::max<int64_t>(1, node.bodies.front().tripCount);
       inside = std::make_unique<RepeatedCoverage>(lengthNs / tripCount);
       for (const ReportedBody &body : node.bodies)

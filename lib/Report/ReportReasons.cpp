@@ -1,4 +1,4 @@
-//===- ReportReasons.cpp - Why communication is exposed -------------------===//
+//===- ReportReasons.cpp - Reasons of exposed communication ---------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -25,8 +25,8 @@ const BlockProblem *ExposureExplainer::getProblem(Block &block) {
   auto [it, isNew] = problems.try_emplace(&block, nullptr);
   if (!isNew)
     return it->second.get();
-  // A block whose `comm.order` contradicts it has a timeline all the same; a
-  // report about it is no place to fail.
+  // A block that contradicts its `comm.order` still has a timeline, so a report
+  // must not fail.
   ScopedDiagnosticHandler handler(block.getParentOp()->getContext(),
                                   [](Diagnostic &) { return success(); });
   FailureOr<BlockProblem> problem = buildSchedulingProblem(block, model, calls);

@@ -1,4 +1,4 @@
-//===- ReportReasons.h - Why communication is exposed -----------*- C++ -*-===//
+//===- ReportReasons.h - Reasons of exposed communication -------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,22 +21,22 @@
 
 namespace braid {
 
-/// Tells of the blocks of a program what other orders of them could do. Each
-/// block is looked at once, when the first question comes.
+/// Explains exposed communication by comparing the blocks of a program with
+/// other orders. Analyses each block once, at its first query.
 class ExposureExplainer {
 public:
-  /// An order that needs more than `memoryLimit` bytes is none.
+  /// Orders that need more than `memoryLimit` bytes do not count.
   ExposureExplainer(mlir::ModuleOp module, CostModel &model,
                     std::optional<int64_t> memoryLimit);
 
-  /// Why the operation of `start` is exposed where it stands: a sentence
-  /// without a full stop. Empty if it is not, or if its block cannot be
-  /// reordered at all (see `buildBlockGraph`).
+  /// The reason why the operation of `start` is exposed: a sentence without a
+  /// full stop. Empty if the operation is not exposed, or if `buildBlockGraph`
+  /// fails for the block.
   std::string getReason(mlir::Operation *start);
 
-  /// Replaces the lower bound of `totals`, those of `region`, by the best that
-  /// is known, and says in `kind` what it consists of. Regions of several
-  /// blocks keep theirs.
+  /// Replaces the lower bound of `totals`, the totals of `region`, by the best
+  /// lower bound, and sets `kind` to its name. Does nothing for regions of
+  /// several blocks.
   void improveLowerBound(mlir::Region &region, TimelineTotals &totals,
                          std::string &kind);
 
@@ -50,7 +50,7 @@ private:
   CallEffects calls;
   RankUniformity uniformity;
   llvm::DenseMap<mlir::Block *, std::unique_ptr<BlockProblem>> problems;
-  /// Blocks whose starts have their reasons.
+  /// Blocks whose starts have reasons.
   llvm::DenseSet<mlir::Block *> explained;
   llvm::DenseMap<mlir::Operation *, std::string> reasons;
 };

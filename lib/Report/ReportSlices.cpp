@@ -1,4 +1,4 @@
-//===- ReportSlices.cpp - Timelines as pictures show them -----------------===//
+//===- ReportSlices.cpp - Timelines as slices of tracks -------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,13 +22,13 @@ llvm::StringRef braid::getDisplayName(const ReportedNode &node) {
   return node.label.empty() ? node.op : node.label;
 }
 
-/// True if `node` is a call that takes as long as what it calls.
+/// True if `node` is a call with the time of its callee.
 static bool hasCallee(const ReportedNode &node) {
   return node.callee && node.costNs > 0;
 }
 
 namespace {
-/// Visits what runs in a function, once each, whatever the number of calls.
+/// Visits the ops that run in a function, including callees, once each.
 class NodeWalker {
 public:
   NodeWalker(const ReportedProgram &program,
@@ -86,7 +86,7 @@ std::vector<size_t> braid::getEntryFunctions(const ReportedProgram &program) {
   for (size_t index : llvm::seq(program.size()))
     if (!isCalled[index])
       addEntry(index);
-  // Functions that call each other, which no other calls.
+  // Add recursive functions that no other function calls.
   for (size_t index : llvm::seq(program.size()))
     if (!isReached[index])
       addEntry(index);
@@ -132,17 +132,17 @@ private:
 
   const ReportedProgram &program;
   llvm::ArrayRef<std::string> lanes;
-  /// For each lane its tracks, and when each is free.
+  /// The tracks of each lane, and the time when each is free.
   std::vector<std::vector<std::pair<unsigned, int64_t>>> rowsOfLane;
-  /// For each track its lane and its row in the lane.
+  /// The lane of each track, and its row in the lane.
   std::vector<std::pair<size_t, size_t>> placeOfTrack;
   SlicedFunction result;
 };
 } // namespace
 
-/// The first row of `lane` that is free at `startNs`; taken until `endNs`.
-/// Slices come in the order of their bodies, so rows are found when all are
-/// known: see `orderSlices`.
+/// Takes the first row of `lane` that is free at `startNs` until `endNs`.
+/// Slices are added body by body; `orderSlices` assigns the final tracks when
+/// all slices are known.
 unsigned Slicer::getLaneTrack(llvm::StringRef lane, int64_t startNs,
                               int64_t endNs) {
   size_t index = llvm::find(lanes, lane) - lanes.begin();
@@ -161,8 +161,8 @@ unsigned Slicer::getLaneTrack(llvm::StringRef lane, int64_t startNs,
   return it->first;
 }
 
-/// `starts`, awaited from `fromNs` on, hold the stream: each answers for the
-/// time after all that end before it.
+/// Adds the exposed time of `starts`, which the stream awaits from `fromNs` on.
+/// Each start is responsible for the time after the ends of earlier ones.
 void Slicer::addExposed(llvm::SmallVector<unsigned> starts, int64_t fromNs) {
   llvm::sort(starts, [&](unsigned a, unsigned b) {
     return std::pair(result.slices[a].endNs, a) <
@@ -186,12 +186,11 @@ void Slicer::addInside(const ReportedNode &node, const SimulatedTimes &times,
                times.endNs, depth + 1);
     return;
   }
-  // An op that others slow down takes longer than what is inside: each trip has
-  // its share.
+  // Contention makes an op longer than its body; each trip gets an equal share.
   int64_t tripCount = std::max<int64_t>(1, node.bodies.front().tripCount);
   int64_t tripNs = (times.endNs - times.startNs) / tripCount;
   int64_t shown = result.isComplete ? tripCount : 1;
-  // Tokens are carried by loops of one region.
+  // Only loops with one region carry tokens.
   std::vector<unsigned> slices;
   for (int64_t trip = 0; trip < shown; ++trip) {
     int64_t atNs = times.startNs + trip * tripNs, limitNs = atNs + tripNs;
@@ -218,9 +217,9 @@ void Slicer::addInside(const ReportedNode &node, const SimulatedTimes &times,
                              {}});
 }
 
-/// `nodes` run from `offsetNs` on; on the stream, until `limitNs` at the
-/// latest. Returns their slices; `tripBefore` are those of the trip before, if
-/// any.
+/// Adds the slices of `nodes`, which run from `offsetNs` on, on the stream at
+/// most until `limitNs`. Returns their slices. `tripBefore` has the slices of
+/// the previous trip, if any.
 std::vector<unsigned> Slicer::addNodes(const std::vector<ReportedNode> &nodes,
                                        int64_t makespanNs, int64_t offsetNs,
                                        int64_t limitNs, unsigned depth,
@@ -269,13 +268,13 @@ std::vector<unsigned> Slicer::addNodes(const std::vector<ReportedNode> &nodes,
     if (hasInside)
       addInside(node, times, depth);
   }
-  // What is still in flight at the end is awaited there.
+  // The end of a body awaits operations that are still in flight.
   if (streamNs < addNs(offsetNs, makespanNs))
     addExposed(std::move(starts), streamNs);
   return sliceOf;
 }
 
-/// Gives lanes their tracks, and sorts the slices by track and time.
+/// Assigns tracks to the lanes, and sorts the slices by track and time.
 void Slicer::orderSlices() {
   std::vector<unsigned> order(result.slices.size());
   std::iota(order.begin(), order.end(), 0);
@@ -307,8 +306,8 @@ void Slicer::orderSlices() {
   for (ReportSlice &slice : result.slices)
     slice.track = newTrack[slice.track];
 
-  // Slices that begin together stand in program order, which has the outer ones
-  // first.
+  // Slices that begin at the same time are in program order, in which outer
+  // slices come first.
   llvm::sort(order, [&](unsigned a, unsigned b) {
     const ReportSlice &x = result.slices[a], &y = result.slices[b];
     return std::tuple(x.track, x.startNs, a) <

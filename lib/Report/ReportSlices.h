@@ -1,4 +1,4 @@
-//===- ReportSlices.h - Timelines as pictures show them ---------*- C++ -*-===//
+//===- ReportSlices.h - Timelines as slices of tracks -----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@
 
 namespace braid {
 
-/// What a slice shows.
+/// The kind of a slice.
 enum class SliceKind {
   Compute,       ///< compute on the compute stream
   SideCompute,   ///< compute on a side stream
@@ -36,81 +36,82 @@ struct ReportSlice {
   unsigned track;
   int64_t startNs;
   int64_t endNs;
-  /// When the stream came to the op.
+  /// The time when the stream reached the op.
   int64_t issuedNs;
-  /// The bodies around it.
+  /// The number of enclosing bodies.
   unsigned depth;
-  /// Of a body or trips left out: how many trips, in all.
+  /// Of a body or of omitted trips: the number of all trips.
   int64_t tripCount;
   /// The slices that it awaits.
   std::vector<unsigned> awaits;
 };
 
-/// A row. The slices of one track nest.
+/// A row of a timeline. The slices of one track nest.
 struct ReportTrack {
   /// "compute", or the lane.
   std::string lane;
   bool isStream;
-  /// Tells the tracks of one lane apart.
+  /// The number of the track within its lane.
   unsigned row;
 
-  /// What the row is called.
+  /// The name of the row.
   std::string getName() const {
     return row == 0 ? lane : lane + " (" + std::to_string(row + 1) + ")";
   }
 };
 
-/// Part of a lane's time during which the stream stands still for it.
+/// An interval in which the stream waits for a lane.
 struct ExposedInterval {
   unsigned track;
   int64_t startNs;
   int64_t endNs;
-  /// The slice that is exposed.
+  /// The exposed slice.
   unsigned slice;
 };
 
-/// A function's timeline with what runs in loops and calls put in its place.
+/// The timeline of a function, with the contents of loops and calls inserted.
 struct SlicedFunction {
   std::vector<ReportTrack> tracks;
-  /// Those of a track stand in order of their start, outer ones first.
+  /// Sorted by track and start; outer slices come first.
   std::vector<ReportSlice> slices;
   std::vector<ExposedInterval> exposed;
-  /// False if trips of bodies are left out.
+  /// False if trips of bodies are omitted.
   bool isComplete = true;
 };
 
-/// The names of the lanes that `function` uses, in loops and calls, too, in
-/// order of their appearance; appended to `lanes` unless they are there.
+/// Appends to `lanes` the names of the lanes that `function` uses, also in
+/// loops and calls, in order of their first use, unless `lanes` has them.
 void collectLanes(const ReportedProgram &program,
                   const ReportedFunction &function,
                   std::vector<std::string> &lanes);
 
 /// Cuts the timeline of `function` into slices. Track 0 is the compute stream;
-/// others follow in the order of `lanes`; a lane with operations at the same
-/// time, which only happens between bodies that are simulated apart, has
-/// several. If there would be more than `maxSlices`, bodies show their first
-/// trip alone, and calls nothing of what they call.
+/// the tracks of `lanes` follow in order. A lane has several tracks if its
+/// operations overlap, which happens only between bodies that are simulated
+/// separately. If there would be more than `maxSlices` slices, the result has
+/// only the first trip of each body, and no contents of calls.
 SlicedFunction sliceFunction(const ReportedProgram &program,
                              const ReportedFunction &function,
                              llvm::ArrayRef<std::string> lanes,
                              size_t maxSlices);
 
-/// The functions of `program` that nobody calls, by position: those that a
-/// picture begins with. Every function is one of them, or is called by one
-/// directly or through others.
+/// The positions of the functions of `program` with a timeline of their own:
+/// functions without callers, and one function of each cycle of calls that no
+/// other function calls. These call every other function, directly or
+/// indirectly.
 std::vector<size_t> getEntryFunctions(const ReportedProgram &program);
 
-/// A function before and after passes; null where it is not.
+/// A function before and after passes; null if it does not exist.
 struct FunctionPair {
   const ReportedFunction *before;
   const ReportedFunction *after;
 };
 
-/// The functions that pictures of `report` show: those of the program as it
-/// would run, then those that passes have done away with.
+/// The functions in pictures of `report`: the functions of the program after
+/// passes, then the functions that passes have removed.
 std::vector<FunctionPair> pairFunctions(const Report &report);
 
-/// What a slice of `node` is called: its label, or else its op.
+/// The display name of `node`: its label, or else its op.
 llvm::StringRef getDisplayName(const ReportedNode &node);
 
 } // namespace braid

@@ -1,4 +1,4 @@
-//===- ReportSvg.cpp - Reports as pictures --------------------------------===//
+//===- ReportSvg.cpp - Reports as SVG pictures ----------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A picture holds no more than its pixels: neighbours of one kind that are too
-// narrow to be told apart become one rectangle, so that the file has a size
-// that depends on its width and not on the program.
+// A picture has no more details than pixels: adjacent slices of one kind that
+// are too narrow to distinguish become one rectangle. So the size of the file
+// depends on the width of the picture and not on the program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ using llvm::raw_ostream;
 using llvm::StringRef;
 
 static constexpr size_t kMaxSlices = 100000;
-/// Functions beyond these are named and not drawn.
+/// The picture draws at most this many functions and only names the others.
 static constexpr size_t kMaxFunctions = 24;
 
 // The layout, in units of the picture.
@@ -37,7 +37,7 @@ static constexpr double kAxisHeight = 22, kMemoryHeight = 54, kPanelGap = 18;
 /// Slices within this width become one rectangle.
 static constexpr double kTiny = 0.5;
 
-/// `text` as XML takes it: without the control characters that no XML may hold.
+/// Escapes `text` for XML, without the control characters that XML forbids.
 static std::string escapeXml(StringRef text) {
   std::string result;
   for (char c : text) {
@@ -104,7 +104,7 @@ static StringRef getClass(SliceKind kind) {
   llvm_unreachable("unknown kind of slice");
 }
 
-/// What is shown when the mouse rests on `slice`.
+/// The tooltip of `slice`.
 static std::string getSliceTitle(const ReportSlice &slice) {
   const ReportedNode &node = *slice.node;
   std::string text;
@@ -169,21 +169,21 @@ private:
   raw_ostream &os;
   std::string body;
   llvm::raw_string_ostream out{body};
-  /// The labels of a row, which stand above all its rectangles.
+  /// The labels of a row, which are drawn on top of its rectangles.
   std::string rowLabels;
   llvm::raw_string_ostream labels{rowLabels};
-  /// The top of what is drawn next.
+  /// The top of the next row.
   double y = 0;
-  /// Of the function that is drawn: its length, and units of the picture a
+  /// The length of the present function, and the units of the picture for each
   /// nanosecond.
   int64_t lengthNs = 1;
   double scale = 1;
-  /// Clip paths so far, each of which needs a name.
+  /// The number of clip paths, which names the next one.
   unsigned numClips = 0;
 };
 } // namespace
 
-/// A time at a tick, which is a round one: "2 us".
+/// A time at a tick, which is a round number: "2 us".
 static std::string formatTick(int64_t ns) {
   std::string text = formatTime(ns);
   auto [number, unit] = StringRef(text).split(' ');
@@ -192,7 +192,7 @@ static std::string formatTick(int64_t ns) {
   return ns == 0 ? "0" : (number + " " + unit).str();
 }
 
-/// A length with up to two digits behind the point.
+/// A length with up to two decimal places.
 static std::string formatLength(double value) {
   std::string text = formatFixed(value, 2);
   StringRef trimmed = StringRef(text).rtrim('0');
@@ -206,11 +206,11 @@ void SvgPrinter::drawText(StringRef cssClass, double x, double textY,
       << "</text>\n";
 }
 
-/// A rectangle in the row at `y`, `label` in it where it fits.
+/// Draws a rectangle in the row at `y`, with `label` if it fits.
 void SvgPrinter::drawBox(StringRef cssClass, double x, double width,
                          double inset, StringRef label, StringRef title) {
   double shown = std::max(width, kTiny);
-  // With a hair of space to the next one.
+  // Leave a small gap to the next rectangle.
   if (shown > 3)
     shown -= 0.6;
   out << "<rect class=\"" << cssClass << "\" x=\"" << formatLength(x)
@@ -234,7 +234,7 @@ void SvgPrinter::drawBox(StringRef cssClass, double x, double width,
 }
 
 void SvgPrinter::drawTrack(const SlicedFunction &sliced, unsigned track) {
-  // What takes no time is not seen.
+  // Skip slices without duration.
   std::vector<const ReportSlice *> shown;
   for (const ReportSlice &slice : sliced.slices)
     if (slice.track == track && slice.endNs > slice.startNs)
@@ -242,7 +242,8 @@ void SvgPrinter::drawTrack(const SlicedFunction &sliced, unsigned track) {
   for (size_t i = 0; i < shown.size();) {
     const ReportSlice *first = shown[i];
     double x = getX(first->startNs);
-    // All that lies in one hair's breadth; it looks like most of it does.
+    // Slices within `kTiny` become one rectangle of the kind with the most
+    // time.
     std::array<int64_t, kNumSliceKinds> sumNs = {};
     int64_t untilNs = first->endNs;
     size_t end = i;
@@ -254,7 +255,7 @@ void SvgPrinter::drawTrack(const SlicedFunction &sliced, unsigned track) {
     }
     double width = getX(untilNs) - x;
     if (end == i + 1) {
-      // What is deeper lies within what is around it.
+      // Nested slices are inset.
       drawBox(getClass(first->kind), x, width, std::min(first->depth, 3u) * 2.0,
               first->kind == SliceKind::Wait ? "waits"
                                              : getDisplayName(*first->node),
@@ -320,7 +321,7 @@ void SvgPrinter::drawAxis() {
     out << "<line class=\"axis\" x1=\"" << formatLength(x) << "\" y1=\""
         << formatLength(top) << "\" x2=\"" << formatLength(x) << "\" y2=\""
         << formatLength(top + 4) << "\"/>\n";
-    // The last label would leave the picture.
+    // A label at the right edge would leave the picture.
     if (x < kWidth - 50)
       drawText("tick", x, top + 16, formatTick(ns));
     if (ns > lengthNs - step)
@@ -332,7 +333,7 @@ void SvgPrinter::drawAxis() {
 void SvgPrinter::drawMemory(const ReportedFunction &function) {
   int64_t peak = std::max<int64_t>(1, function.totals.peakBytes);
   std::optional<int64_t> limit = report.getMemoryLimit();
-  // A limit far away would press the curve flat: it is told, not drawn.
+  // A limit far above the peak would flatten the curve, so it is only printed.
   bool showsLimit = limit && *limit / 3 <= peak;
   auto most = static_cast<double>(showsLimit ? std::max(*limit, peak) : peak);
   auto getY = [&](int64_t bytes) {
@@ -345,7 +346,7 @@ void SvgPrinter::drawMemory(const ReportedFunction &function) {
     drawText(report.getExcessBytes(function.totals) > 0 ? "note over" : "note",
              8, y + 50, "limit " + formatBytes(*limit));
 
-  // For each half unit of width the most, and what holds at its end.
+  // The maximum and the last value for each half unit of width.
   std::string outline;
   llvm::raw_string_ostream path(outline);
   path << "M" << formatLength(kLeft) << "," << formatLength(y + kMemoryHeight);
@@ -465,7 +466,7 @@ void SvgPrinter::drawLegend() {
           << "\" y=\"" << formatLength(y)
           << "\" width=\"16\" height=\"14\"/>\n";
     };
-    // Exposed time is marked on top of its operation.
+    // Exposed time is drawn on top of its operation.
     if (StringRef(cssClass) == "exposed")
       drawKey("comm");
     drawKey(cssClass);

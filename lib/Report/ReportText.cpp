@@ -1,4 +1,4 @@
-//===- ReportText.cpp - Reports for people --------------------------------===//
+//===- ReportText.cpp - Reports as text -----------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -72,7 +72,7 @@ static void printNodes(const std::vector<ReportedNode> &nodes, unsigned indent,
     printNode(node, number, indent, os);
 }
 
-/// Says so if `function` needs more memory than there is.
+/// Prints the excess if `function` exceeds the memory limit.
 static void printExcess(const Report &report, const ReportedFunction &function,
                         raw_ostream &os) {
   int64_t excess = report.getExcessBytes(function.totals);
@@ -98,7 +98,7 @@ static void printTimeline(const Report &report,
                       static_cast<double>(function.totals.makespanNs) / 1e6);
   printTotals(function.totals, 0, os);
   printExcess(report, function, os);
-  // How good that is: only where there is something to hide.
+  // The hidden fraction and the gap, if there is communication to hide.
   if (function.hiddenFraction) {
     os << "hidden " << formatPercent(*function.hiddenFraction)
        << " of the time with communication";
@@ -111,8 +111,8 @@ static void printTimeline(const Report &report,
   os << "\n";
 }
 
-/// Prints rows of cells, each column as wide as its widest cell: the first
-/// columns to the left, numbers to the right.
+/// Prints rows of cells with columns of equal width. The first columns are
+/// left-aligned, columns of numbers right-aligned.
 static void printTable(const std::vector<std::vector<std::string>> &rows,
                        size_t numTextColumns, raw_ostream &os) {
   std::vector<size_t> widths(rows.front().size());
@@ -171,7 +171,7 @@ static void printCollectives(const ReportedFunction &function,
   }
   rows.push_back({"total", "", "", "", "", "", std::to_string(costNs)});
   if (before) {
-    // All that there was, also of what passes have merged.
+    // The total before passes includes collectives that passes have merged.
     const ReportedFunction *earlier = findFunction(*before, function.name);
     rows.back().push_back(earlier ? std::to_string(earlier->totals.exposedNs)
                                   : "-");
@@ -181,7 +181,7 @@ static void printCollectives(const ReportedFunction &function,
   os << "\n";
 }
 
-/// Why collectives are exposed, where that is known, the worst first.
+/// Prints the reasons of exposed collectives, the longest exposed time first.
 static void printReasons(const ReportedFunction &function, raw_ostream &os) {
   std::vector<ReportedCollective> exposed;
   for (const ReportedCollective &collective : listCollectives(function))
@@ -189,7 +189,7 @@ static void printReasons(const ReportedFunction &function, raw_ostream &os) {
       exposed.push_back(collective);
   if (exposed.empty())
     return;
-  // Of equals the first in the program comes first.
+  // Equal times stay in program order.
   std::vector<size_t> order(exposed.size());
   std::iota(order.begin(), order.end(), 0);
   llvm::sort(order, [&](size_t a, size_t b) {

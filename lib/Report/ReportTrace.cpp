@@ -1,4 +1,4 @@
-//===- ReportTrace.cpp - Reports for trace viewers ------------------------===//
+//===- ReportTrace.cpp - Reports as traces --------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,9 +8,8 @@
 //
 // Names of fields and values are those of Kineto
 // (libkineto/src/output_json.cpp) and of PyTorch's process groups. Holistic
-// Trace Analysis takes whatever has a `stream` for work of the GPU, and tells
-// communication from compute by names: what begins with "nccl" is
-// communication.
+// Trace Analysis counts every event with a `stream` as work of the GPU, and
+// every event whose name begins with "nccl" as communication.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,15 +29,14 @@ using namespace braid;
 using llvm::StringRef;
 using llvm::json::OStream;
 
-/// As many as trace viewers show with ease.
+/// The most slices that trace viewers show quickly.
 static constexpr size_t kMaxSlices = 200000;
-/// The number of the stream that PyTorch's traces show compute on. Lanes
-/// follow.
+/// The number of the compute stream in traces of PyTorch. Lanes follow.
 static constexpr int64_t kComputeStream = 7;
 /// The track that names functions.
 static constexpr int64_t kFunctionTrack = 0;
 
-/// `all_reduce` as NCCL writes it in names: `AllReduce`.
+/// The spelling of NCCL's names: `AllReduce` for `all_reduce`.
 static std::string toCamelCase(StringRef name) {
   std::string result;
   bool isFirst = true;
@@ -53,7 +51,7 @@ static std::string toCamelCase(StringRef name) {
   return result;
 }
 
-/// What PyTorch's process groups call a collective.
+/// The name of a collective in PyTorch's process groups.
 static StringRef getCollectiveName(StringRef kind) {
   return llvm::StringSwitch<StringRef>(kind)
       .Case("all_reduce", "allreduce")
@@ -63,7 +61,7 @@ static StringRef getCollectiveName(StringRef kind) {
       .Default(kind);
 }
 
-/// What PyTorch calls an element type.
+/// PyTorch's name of an element type.
 static StringRef getDtype(StringRef type) {
   return llvm::StringSwitch<StringRef>(type)
       .Case("f16", "Half")
@@ -82,8 +80,8 @@ static StringRef getDtype(StringRef type) {
       .Default(type);
 }
 
-/// True if a trace tool would take a kernel of this name for communication or a
-/// copy.
+/// True if trace tools would count a kernel of this name as communication or as
+/// a copy.
 static bool looksLikeNoCompute(StringRef name) {
   for (StringRef prefix : {"nccl", "hip", "hccl", "Memcpy", "Memset", "dma"})
     if (name.starts_with(prefix))
@@ -116,8 +114,8 @@ static std::string getEventName(const ReportSlice &slice) {
   return looksLikeNoCompute(name) ? node.op + " " + name.str() : name.str();
 }
 
-/// `pid`: tools add up annotations of the GPU whatever process they are of;
-/// only those of the program that would run are such.
+/// The category of a slice in process `pid`. Tools add up the GPU annotations
+/// of all processes, so only the program after passes has them.
 static StringRef getCategory(SliceKind kind, int64_t pid) {
   switch (kind) {
   case SliceKind::Compute:
@@ -134,7 +132,7 @@ static StringRef getCategory(SliceKind kind, int64_t pid) {
 }
 
 namespace {
-/// A function that the trace shows, cut into slices.
+/// A function of the trace, cut into slices.
 struct TracedFunction {
   const ReportedFunction *function;
   SlicedFunction sliced;
@@ -167,17 +165,18 @@ private:
 
   const Report &report;
   OStream &json;
-  /// Lanes of all functions, and the stream number of each of their rows.
+  /// The lanes of all functions, and the stream numbers of their rows.
   std::vector<std::string> lanes;
   std::map<std::pair<std::string, unsigned>, int64_t> tids;
-  /// Operations so far of each lane, for `Seq`.
+  /// The number of earlier operations of each lane, for `Seq`.
   std::map<std::string, int64_t> sequence;
   int64_t numCorrelations = 0;
   int64_t numFlows = 0;
 };
 } // namespace
 
-/// Nanoseconds in microseconds, exactly: readers compare ends with starts.
+/// Prints nanoseconds as microseconds exactly, because readers compare ends
+/// with starts.
 void TracePrinter::printTime(StringRef key, int64_t ns) {
   json.attributeBegin(key);
   json.rawValue([&](llvm::raw_ostream &os) {
@@ -229,7 +228,8 @@ void TracePrinter::printSlice(int64_t pid, const SlicedFunction &sliced,
     printTime("ts", addNs(offsetNs, slice.startNs));
     printTime("dur", slice.endNs - slice.startNs);
     json.attributeObject("args", [&] {
-      // Tools add up what has a stream: work, of the program that would run.
+      // Tools add up events with a stream, so only kernels of the program after
+      // passes have one.
       if (category == "kernel" && pid == 0) {
         json.attribute("device", pid);
         json.attribute("stream", tid);
@@ -271,8 +271,8 @@ void TracePrinter::printFlow(int64_t pid, const SlicedFunction &sliced,
                              const ReportSlice &from, const ReportSlice &to,
                              int64_t offsetNs) {
   int64_t id = ++numFlows;
-  // An operation that has to queue for its lane begins when it is awaited
-  // already; time goes forward along arrows.
+  // An operation that queues for its lane may begin after its wait. Time must
+  // not decrease along arrows.
   int64_t fromNs = addNs(offsetNs, from.startNs);
   int64_t toNs = std::max(fromNs, addNs(offsetNs, to.startNs));
   auto printEnd = [&](StringRef phase, const ReportSlice &slice, int64_t ns) {
@@ -292,8 +292,8 @@ void TracePrinter::printFlow(int64_t pid, const SlicedFunction &sliced,
   printEnd("f", to, toNs);
 }
 
-/// The limit, where the user sets one, and where the function is above it,
-/// below its slice.
+/// Prints the limit of the user, and slices for the time above the limit, below
+/// the slice of the function.
 void TracePrinter::printMemoryExcess(int64_t pid,
                                      const ReportedFunction &function,
                                      int64_t offsetNs) {
@@ -390,7 +390,7 @@ void TracePrinter::print() {
   if (report.before)
     before = trace(*report.before);
 
-  // Rows of a lane stand together.
+  // The rows of a lane are adjacent.
   std::map<std::pair<size_t, unsigned>, std::pair<std::string, unsigned>> rows;
   for (const std::vector<TracedFunction> *functions : {&before, &after})
     for (const TracedFunction &traced : *functions)
@@ -401,8 +401,8 @@ void TracePrinter::print() {
   for (const auto &[place, row] : rows)
     tids[row] = kComputeStream + 1 + static_cast<int64_t>(tids.size());
 
-  // Before and after, a function begins at the same time: each takes as long as
-  // it does in the slower of the two.
+  // A function begins at the same time in both processes, so each function
+  // occupies the time of its slower version.
   auto printFunctions = [&](int64_t pid,
                             llvm::ArrayRef<TracedFunction> functions,
                             llvm::ArrayRef<TracedFunction> others) {

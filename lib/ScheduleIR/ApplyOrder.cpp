@@ -1,4 +1,4 @@
-//===- ApplyOrder.cpp - From an order back to the block -------------------===//
+//===- ApplyOrder.cpp - Move the ops of a block into an order -------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,15 +17,15 @@ using namespace mlir;
 using namespace braid;
 
 namespace {
-/// An op in the order to be, and where it stands now.
+/// An op in the new order, and its present position.
 struct PlacedOp {
   Operation *op;
   unsigned position;
 };
 } // namespace
 
-/// All ops of the graph's block in `order`. Prologue that does not stand before
-/// all nodes comes right before the first node that needs it.
+/// All ops of the graph's block in `order`. A prologue op that is not before
+/// all nodes comes just before the first node that needs it.
 static std::vector<PlacedOp> placeOps(const BlockGraph &graph,
                                       ArrayRef<unsigned> order) {
   std::vector<PlacedOp> ops;
@@ -65,11 +65,11 @@ static std::vector<PlacedOp> placeOps(const BlockGraph &graph,
   return ops;
 }
 
-/// A longest selection of `ops` whose positions ascend: those need not move.
-/// Ascending indices into `ops`.
+/// A longest increasing subsequence of the positions of `ops`: these ops need
+/// not move. Returns ascending indices into `ops`.
 static std::vector<unsigned> selectInOrder(ArrayRef<PlacedOp> ops) {
-  // The last op of the best selection of each length so far, and the op before
-  // each op in its selection.
+  // The last op of the best subsequence of each length, and the predecessor of
+  // each op in its subsequence.
   constexpr unsigned nothing = ~0u;
   std::vector<unsigned> last, before(ops.size(), nothing);
   for (unsigned index = 0, end = ops.size(); index != end; ++index) {
@@ -103,8 +103,8 @@ bool braid::applyOrder(const BlockGraph &graph, ArrayRef<unsigned> order) {
 
   std::vector<PlacedOp> ops = placeOps(graph, order);
   std::vector<unsigned> staying = selectInOrder(ops);
-  // From the end, every op goes before the one that it has to precede; the
-  // terminator, or the end of the block, comes after all.
+  // From the end of the block, move every op before its successor. The
+  // terminator, or the end of the block, comes last.
   Block::iterator next = graph.block->end();
   if (!ops.empty() && graph.block->mightHaveTerminator())
     next = graph.block->getTerminator()->getIterator();

@@ -32,7 +32,7 @@ const Timeline &CostModel::getTimeline(Region &region) {
   return *(timelines[&region] = std::move(timeline));
 }
 
-/// The sum of two bodies that run one after the other.
+/// The totals of two bodies that run one after the other.
 static TimelineTotals add(const TimelineTotals &a, const TimelineTotals &b) {
   return {addNs(a.makespanNs, b.makespanNs),
           addNs(a.computeNs, b.computeNs),
@@ -48,11 +48,11 @@ TimelineTotals CostModel::addBodies(Operation *op) {
     TimelineTotals totals = getTimeline(*body).totals;
     uint64_t shared = 0;
     for (Type type : op->getOperandTypes())
-      shared = llvm::SaturatingAdd(
-          shared, getTypeBytes(type, getOptions().sizes.dynamicSize));
+      shared =
+          llvm::SaturatingAdd(shared, getTypeBytes(type, getOptions().sizes));
     for (Type type : op->getResultTypes())
-      shared = llvm::SaturatingAdd(
-          shared, getTypeBytes(type, getOptions().sizes.dynamicSize));
+      shared =
+          llvm::SaturatingAdd(shared, getTypeBytes(type, getOptions().sizes));
     totals.peakBytes = static_cast<uint64_t>(totals.peakBytes) > shared
                            ? totals.peakBytes - static_cast<int64_t>(shared)
                            : 0;
@@ -62,7 +62,7 @@ TimelineTotals CostModel::addBodies(Operation *op) {
   bool isExclusive =
       isa<RegionBranchOpInterface>(op) && !isa<LoopLikeOpInterface>(op);
   TimelineTotals totals;
-  // Whichever arm runs, its memory has to be there.
+  // The memory must suffice for any arm.
   int64_t peakBytes = 0;
   for (Region &region : op->getRegions()) {
     const TimelineTotals &body = getTimeline(region).totals;

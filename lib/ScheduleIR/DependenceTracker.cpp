@@ -61,7 +61,7 @@ void DependenceTracker::read(unsigned node, Segments &segments, int64_t begin,
   auto segment = segments.lower_bound(begin);
   for (int64_t position = begin; position != end;) {
     if (segment == segments.end() || segment->first > position) {
-      // Nothing happened to these bytes yet.
+      // No earlier op accesses these bytes.
       int64_t gapEnd =
           segment == segments.end() ? end : std::min(end, segment->first);
       segments.emplace_hint(segment, position,

@@ -21,23 +21,24 @@
 
 namespace braid {
 
-/// Adds the edges that accesses to memory call for: a write stays where it is
-/// relative to every access to the same bytes. Nodes report their accesses in
-/// program order. Near-linear: only what was not yet overwritten is kept.
+/// Adds the edges between accesses to memory: a write keeps its order relative
+/// to every access to the same bytes. Nodes report their accesses in program
+/// order. The tracker keeps only bytes that are not overwritten, so the time is
+/// nearly linear.
 class DependenceTracker {
 public:
   explicit DependenceTracker(ScheduleGraph &graph) : graph(graph) {}
 
   /// `node` reads or writes `range`.
   void access(unsigned node, const BufferRange &range, bool isWrite);
-  /// `node` reads or writes memory that may be any.
+  /// `node` reads or writes unknown memory.
   void accessAnything(unsigned node, bool isWrite);
   /// `node` reads or writes `resource`, which is no memory.
   void accessResource(unsigned node, mlir::TypeID resource, bool isWrite);
 
 private:
   using Nodes = llvm::SmallVector<unsigned, 2>;
-  /// What happened last to the bytes from the segment's key to its end.
+  /// The last accesses to the bytes from the segment's key to its end.
   struct Segment {
     int64_t end = 0;
     std::optional<unsigned> writer;
@@ -49,22 +50,23 @@ private:
   void write(unsigned node, Segments &segments, int64_t begin, int64_t end);
   /// True if `maxPending` segments or more begin within the range.
   static bool coversMany(const Segments &segments, int64_t begin, int64_t end);
-  /// Makes `position` a border if it lies within a segment.
+  /// Splits a segment that contains `position` at `position`.
   static void splitAt(Segments &segments, int64_t position);
   void addEdges(const Nodes &from, unsigned to) {
     for (unsigned node : from)
       graph.addEdge(node, to);
   }
 
-  /// Reads of anything conflict with writes of something, one edge for each
-  /// pair. Once so many are pending, the next read of anything counts as a
-  /// write, after which nothing is pending; and so does a read of a buffer of
-  /// which so many pieces were accessed one by one. So the edges stay linear.
+  /// Reads of unknown memory conflict with all writes, with one edge for each
+  /// pair. If this many accesses are pending, the next read of unknown memory
+  /// counts as a write, after which no access is pending. A read of a buffer
+  /// with this many separately accessed segments also counts as a write. So the
+  /// number of edges stays linear.
   static constexpr size_t maxPending = 64;
 
   ScheduleGraph &graph;
   llvm::DenseMap<unsigned, Segments> buffers;
-  /// The last write of anything, and what came after it.
+  /// The last write of unknown memory, and the accesses after it.
   std::optional<unsigned> lastWriter;
   Nodes accessesSince, writersSince, readersOfAnythingSince;
   llvm::DenseMap<mlir::TypeID, Segment> resources;

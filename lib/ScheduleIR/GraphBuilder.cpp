@@ -1,4 +1,4 @@
-//===- GraphBuilder.cpp - From a block to a graph -------------------------===//
+//===- GraphBuilder.cpp - Build the graph of a block ----------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -28,27 +28,28 @@ using namespace braid;
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// Bytes of a value of `type`, or of what a token of that type stands for,
-/// dynamic sizes counted as 1; 0 if it is no tensor or memref of numbers.
+/// The bytes of a value of `type`, or of the value of a token of this type,
+/// dynamic sizes counted as 1; 0 for types other than tensors and memrefs.
 static int64_t getBytes(Type type) {
   if (auto token = dyn_cast<comm::TokenType>(type))
     type = token.getValueType();
   if (!type)
     return 0;
-  return static_cast<int64_t>(
-      std::min<uint64_t>(getTypeBytes(type, /*dynamicSize=*/1),
-                         std::numeric_limits<int64_t>::max()));
+  comm::SizeDefaults sizes;
+  sizes.dynamicSize = 1;
+  return static_cast<int64_t>(std::min<uint64_t>(
+      getTypeBytes(type, sizes), std::numeric_limits<int64_t>::max()));
 }
 
-/// Bytes of the tensors that `op` computes, or that its tokens stand for, and
-/// of the buffers that it allocates.
+/// The bytes of the tensors that `op` computes, of the values of its tokens,
+/// and of the buffers that it allocates.
 static int64_t getCreatedBytes(Operation *op) {
   int64_t sum = 0;
   auto add = [&](Type type) {
     if (llvm::AddOverflow(sum, getBytes(type), sum))
       sum = std::numeric_limits<int64_t>::max();
   };
-  // What a wait gives has been there since its start.
+  // The value of a wait is live since its start.
   if (isa<comm::WaitOp>(op))
     return 0;
   for (OpResult result : op->getResults())
@@ -64,10 +65,11 @@ static int64_t getCreatedBytes(Operation *op) {
 
 namespace {
 
-/// Keeps each exchange of a point-to-point lane in one piece: what is started
-/// with no wait of the lane in between is issued as one group, and if a wait
-/// got in, ranks could block each other. Waits before a group of several stay
-/// before it, and those after it after it; groups of one may get together.
+/// Keeps each exchange of a point-to-point lane together. The runtime issues
+/// starts with no wait of the lane between them as one group; with a wait
+/// between them ranks could block each other. Waits before a group of several
+/// starts stay before it, and waits after it stay after it. Groups of one start
+/// may merge.
 class ExchangeTracker {
 public:
   explicit ExchangeTracker(ScheduleGraph &graph) : graph(graph) {}
@@ -75,7 +77,7 @@ public:
   void addStart(unsigned node, Attribute lane) {
     addStart(node, getLane(lane));
   }
-  /// A wait of a token of `lane`; of any lane if it is null.
+  /// Adds a wait of a token of `lane`, or of any lane if `lane` is null.
   void addWait(unsigned node, Attribute lane) {
     if (lane)
       return addWait(node, getLane(lane));
@@ -83,7 +85,7 @@ public:
       addWait(node, state);
     unknownWaits.push_back(node);
   }
-  /// An op that starts something, on any lane, inside.
+  /// Adds an op with nested starts, on any lane.
   void addNestedStart(unsigned node) {
     for (auto &[lane, state] : lanes)
       addStart(node, state);
@@ -91,13 +93,15 @@ public:
 
 private:
   struct Lane {
-    /// The last group: its first and last start, and how many it has.
+    /// The first start, the last start and the number of starts of the last
+    /// group.
     unsigned first = 0, last = 0, size = 0;
-    /// True if a wait came after it, so that the next start opens another one.
+    /// True if a wait follows the last group, so that the next start opens
+    /// another group.
     bool closed = true;
-    /// The last start of the last group of several.
+    /// The last start of the last group of several starts.
     std::optional<unsigned> lastOfSeveral;
-    /// Waits before the last group and since the last group of several.
+    /// Waits between the last group of several starts and the last group.
     SmallVector<unsigned> waits;
   };
 
@@ -161,8 +165,8 @@ private:
 
   void addPrologue(Operation *op, Nodes producers);
   LogicalResult addNode(Operation *op, const Nodes &producers);
-  /// The nodes that `op` and what is nested in it use, through prologue; the
-  /// prologue that they use themselves joins `result.uses`.
+  /// The nodes that `op` and its nested ops use, also through prologue ops.
+  /// Appends the prologue ops that they use directly to `result.uses`.
   Nodes getProducers(Operation *op);
   int64_t takeUnusedBytes(Operation *op);
   bool isDeadUserOfWait(Operation *op, const Nodes &producers) const;
@@ -182,15 +186,14 @@ private:
   DependenceTracker dependences;
   ExchangeTracker exchanges;
   BufferResolver buffers;
-  /// Nodes and prologue that have uses: most ops on buffers are never asked
-  /// for.
+  /// Nodes and prologue ops with uses; most ops on buffers have none.
   OpTable table;
   /// The nodes that each prologue op uses.
   std::vector<Nodes> producersOf;
-  /// The place of the op that is being added.
+  /// The place of the present op.
   BlockGraph::Place place{0, 0, 0};
   llvm::MapVector<Attribute, int32_t> lanes;
-  /// Allocations that no node uses yet.
+  /// The bytes of allocations that no node uses yet.
   llvm::DenseMap<Operation *, int64_t> unusedBytes;
 
   /// The last op ordered against everything, if any, and the first after it.
@@ -228,7 +231,7 @@ GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) {
     op->walk(add);
   else
     add(op);
-  // Most ops have none, one or two, in which case no call is worth its while.
+  // Most ops have at most two; avoid the call of sort for these.
   if (producers.size() == 2) {
     if (producers[0] > producers[1])
       std::swap(producers[0], producers[1]);
@@ -244,7 +247,7 @@ GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) {
   return producers;
 }
 
-/// An op that nothing needs must not pull up the wait that it uses.
+/// True if `op` is dead and uses a wait. A dead op must not pull the wait up.
 bool GraphBuilder::isDeadUserOfWait(Operation *op,
                                     const Nodes &producers) const {
   return isUnneededCompute(op) && llvm::any_of(producers, [&](unsigned node) {
@@ -267,14 +270,14 @@ void GraphBuilder::addPrologue(Operation *op, Nodes producers) {
     unusedBytes[op] = getCreatedBytes(op);
 }
 
-/// The bytes of the buffers that `op` is the first to use.
+/// The bytes of the buffers whose first user is `op`.
 int64_t GraphBuilder::takeUnusedBytes(Operation *op) {
   int64_t bytes = 0;
   if (unusedBytes.empty())
     return bytes;
   op->walk([&](Operation *user) {
     for (Value operand : user->getOperands()) {
-      // Most buffers are used through a view or none.
+      // Most buffers are used directly or through one view.
       const BufferRange &range = buffers.resolve(operand);
       auto it =
           unusedBytes.find(range.root ? range.root.getDefiningOp() : nullptr);
@@ -288,9 +291,9 @@ int64_t GraphBuilder::takeUnusedBytes(Operation *op) {
   return bytes;
 }
 
-/// Gets what is going to be read of `op`, if any, into the cache.
+/// Prefetches the memory of `op`, if any, into the cache.
 static void prefetch(Operation *op) {
-  // Results stand before an op, operands and properties after it.
+  // In memory, results precede an op; operands and properties follow it.
   const char *address = reinterpret_cast<const char *>(op);
   for (int offset : {-64, 0, 64, 128, 192})
     LLVM_PREFETCH(address + offset, /*rw=*/0, /*locality=*/3);
@@ -302,11 +305,10 @@ FailureOr<BlockGraph> GraphBuilder::build() {
       !block.empty() && block.back().mightHaveTrait<OpTrait::IsTerminator>();
   auto end = hasTerminator ? std::prev(block.end()) : block.end();
   for (Operation &op : llvm::make_range(block.begin(), end)) {
-    // Ops of a long block are not in the cache. While one is being added, the
-    // next one is fetched.
+    // Ops of a long block are not in the cache: prefetch the next op.
     prefetch(op.getNextNode());
     Nodes producers = getProducers(&op);
-    // What was measured to take time does.
+    // An op with a measured time is no prologue op.
     bool isPrologue = producers.size() <= maxProducers && isPrologueOp(&op) &&
                       (op.hasTrait<OpTrait::ConstantLike>() || cost(&op) <= 0);
     if (isPrologue || isDeadUserOfWait(&op, producers))
@@ -378,7 +380,7 @@ LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
   return success();
 }
 
-/// Orders starts with numbers, which the program has to follow.
+/// Adds edges between starts with `comm.order`, whose numbers must ascend.
 LogicalResult GraphBuilder::addNumber(unsigned node, Operation *op) {
   auto number =
       op->getAttrOfType<IntegerAttr>(comm::CommDialect::kOrderAttrName);
@@ -413,7 +415,7 @@ void GraphBuilder::addEffects(unsigned node, Operation *op,
       continue;
     }
     const BufferRange &range = buffers.resolve(access.buffer);
-    // What an op allocates inside is its own.
+    // Memory that an op allocates inside is not visible outside.
     Operation *owner = range.root ? range.root.getDefiningOp() : nullptr;
     if (owner && op->isProperAncestor(owner) &&
         BufferResolver::isAllocation(range.root))

@@ -1,4 +1,4 @@
-//===- OpTable.h - Where the ops of a block are -----------------*- C++ -*-===//
+//===- OpTable.h - Positions of the ops of a block --------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,25 +20,24 @@
 
 namespace braid {
 
-/// Finds ops in two lists, nodes and prologue. A hash table made for long
-/// blocks: a slot has only four bytes, as the ops themselves stand in the
-/// lists, and ops that were created one after the other, as those of a block
-/// mostly were, have slots side by side, so that a sweep over the block goes
-/// through the table in about the order of memory.
+/// Finds ops in two lists, nodes and prologue. A hash table for long blocks. A
+/// slot has only four bytes, because the lists have the ops. Ops with adjacent
+/// addresses have adjacent slots. Most ops of a block were created in order, so
+/// a sweep over the block accesses the table almost sequentially.
 class OpTable {
 public:
   using Ops = std::vector<mlir::Operation *>;
-  /// A place in one of the lists.
+  /// A position in one of the lists.
   struct Entry {
     unsigned index;
     bool isPrologue;
   };
 
-  /// The lists have to outlive the table, and only to grow.
+  /// The lists must outlive the table, and may only grow.
   OpTable(const Ops &nodes, const Ops &prologue)
       : nodes(nodes), prologue(prologue) {}
 
-  /// Makes room for so many entries.
+  /// Reserves space for `numEntries` entries.
   void reserve(size_t numEntries) {
     if (2 * numEntries > slots.size())
       rehash(llvm::bit_ceil(2 * numEntries));
@@ -68,7 +67,7 @@ private:
   static constexpr uint32_t empty = ~uint32_t(0);
 
   static uint64_t getHash(const mlir::Operation *op) {
-    // No op takes less than 64 bytes. Pieces of 64 KiB are spread at random.
+    // An op has at least 64 bytes. The hash spreads blocks of 64 KiB randomly.
     auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(op));
     uint64_t piece = (address >> 16) * 0x9E3779B97F4A7C15ULL;
     return (address >> 6) ^ (piece >> 32);
@@ -91,7 +90,7 @@ private:
   }
 
   const Ops &nodes, &prologue;
-  /// A power of two of them, at most half of them taken.
+  /// The slots. Their number is a power of two; at most half are in use.
   std::vector<uint32_t> slots;
   size_t numEntries = 0;
 };

@@ -1,4 +1,4 @@
-//===- ProblemBuilder.cpp - From a block to a scheduling problem ----------===//
+//===- ProblemBuilder.cpp - Build the scheduling problem of a block -------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,12 +16,12 @@ using namespace mlir;
 using namespace braid;
 
 namespace {
-/// Completes a problem whose graph is built.
+/// Adds costs, machine, awaits and memory to a problem with a graph.
 class ProblemBuilder {
 public:
   ProblemBuilder(BlockProblem &result, CostModel &model)
       : result(result), block(*result.block.block), model(model),
-        memory(block, model.getOptions().sizes.dynamicSize) {
+        memory(block, model.getOptions().sizes) {
     for (auto [index, op] : llvm::enumerate(result.block.ops))
       nodes[op] = index;
   }
@@ -41,7 +41,7 @@ private:
 };
 } // namespace
 
-/// What a node that stands for a body brings along.
+/// Adds the properties of a node with a body.
 void ProblemBuilder::addBody(Operation *op, unsigned node) {
   if (op->getNumRegions() == 0 && !isa<CallOpInterface>(op))
     return;

@@ -17,10 +17,10 @@
 using namespace mlir;
 using namespace braid;
 
-/// True if what is nested in `op` is scheduled: not in bodies of linalg ops, of
-/// kernels and of `comm.compute`.
+/// True if the blocks in `op` are scheduled. Bodies of linalg ops, of kernels
+/// and of `comm.compute` are not.
 static bool hasSchedulableRegions(Operation *op) {
-  // The regions themselves come last: they are not in the cache yet.
+  // Access the regions last, because they are not in the cache yet.
   return op->getNumRegions() != 0 &&
          !isa<linalg::LinalgOp, gpu::LaunchOp, comm::ComputeOp>(op) &&
          !op->hasTrait<OpTrait::SymbolTable>() && hasNestedOps(op);
@@ -30,7 +30,7 @@ static void findBlocks(Region &region,
                        SmallVectorImpl<SchedulableBlock> &blocks) {
   bool isGraph = mayBeGraphRegion(region);
   for (Block &block : region) {
-    // Where the block is in the list, once it turned out to belong there.
+    // The position of the block in the list, or `nowhere`.
     constexpr size_t nowhere = ~size_t(0);
     size_t index = nowhere, numOps = 0;
     for (Operation &op : block) {

@@ -1,4 +1,4 @@
-//===- ScheduleChanges.cpp - What scheduling did to a program -------------===//
+//===- ScheduleChanges.cpp - Undo changes of scheduling -------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -24,7 +24,7 @@ void ScheduleChanges::recordOrder(const BlockGraph &graph) {
 }
 
 void ScheduleChanges::Order::restore() const {
-  // What is not in the list is the terminator, which stands last.
+  // Only the terminator, which stays last, is not in the list.
   Block::iterator end = block->end();
   if (block->mightHaveTerminator())
     end = block->getTerminator()->getIterator();

@@ -23,7 +23,7 @@
 using namespace braid;
 using namespace mlir;
 
-/// What a lane is called: the symbols and texts that its attribute is made of.
+/// The name of a lane: the symbols and strings of its attribute.
 static std::string getLaneName(Attribute lane) {
   if (auto symbol = dyn_cast<SymbolRefAttr>(lane))
     return symbol.getRootReference().str();
@@ -36,14 +36,14 @@ static std::string getLaneName(Attribute lane) {
   return name;
 }
 
-/// True for ops that are not shown: they stand for nothing that runs.
+/// True for ops that run nothing, which timelines leave out.
 static bool isLeftOut(Operation *op) {
   return op->hasTrait<OpTrait::IsTerminator>() ||
          (matchPattern(op, m_Constant()) && isPrologueOp(op));
 }
 
-/// The bytes that live over time: `points`, from `liveBytes` on, without what
-/// lives for no time unless it is a peak.
+/// The live bytes over time: `points`, beginning with `liveBytes`, without
+/// values that hold for no time unless they are peaks.
 static std::vector<MemorySample> getMemoryCurve(ArrayRef<MemoryPoint> points,
                                                 int64_t liveBytes) {
   std::vector<MemorySample> curve = {{0, liveBytes}};
@@ -59,12 +59,12 @@ static std::vector<MemorySample> getMemoryCurve(ArrayRef<MemoryPoint> points,
 }
 
 namespace {
-/// Turns a region into a problem whose nodes are the ops in their order.
+/// Builds a problem whose nodes are the ops of a region in program order.
 class TimelineBuilder {
 public:
   TimelineBuilder(Region &region, CostModel &model)
-      : region(region), model(model),
-        memory(region, model.getOptions().sizes.dynamicSize) {}
+      : region(region), model(model), memory(region, model.getOptions().sizes) {
+  }
 
   Timeline build();
 
@@ -82,17 +82,16 @@ private:
   SchedulingProblem problem;
   BodyMemory memory;
   DenseMap<Operation *, unsigned> positions;
-  /// Prologue through which its users depend on a wait.
+  /// Prologue ops that depend on a wait.
   DenseSet<Operation *> prologueOfWaits;
   /// The first start of each lane, by lane.
   llvm::MapVector<Attribute, Operation *> lanes;
-  /// Starts whose operation nobody has awaited yet.
+  /// Starts whose operations no op has awaited yet.
   SmallPtrSet<Operation *, 8> inFlight;
-  /// Costs on the stream that stand for a whole body, and what that consists
-  /// of.
+  /// The costs on the stream of ops with bodies, and the totals of the bodies.
   SmallVector<std::pair<int64_t, TimelineTotals>> bodies;
-  /// What was started in this iteration of a loop and is awaited in the next
-  /// may stand further down.
+  /// Nodes that await operations of the previous iteration. The starts may come
+  /// later in the body.
   SmallVector<std::pair<unsigned, Operation *>> carried;
 };
 } // namespace
@@ -126,7 +125,7 @@ void TimelineBuilder::addBody(const TimelineNode &node, unsigned position) {
     problem.transientBytes.emplace_back(position, body->peakBytes);
 }
 
-/// What `op`, and what its regions use of this body, depends on.
+/// Adds edges for the uses of `op` and of its regions.
 void TimelineBuilder::addEdges(Operation *op, unsigned position) {
   op->walk([&](Operation *user) {
     for (Value operand : user->getOperands()) {
@@ -141,8 +140,8 @@ void TimelineBuilder::addEdges(Operation *op, unsigned position) {
   });
 }
 
-/// True if `op`, or what is nested in it, uses the result of a wait of its
-/// block, if only through prologue.
+/// True if `op`, or an op nested in it, uses the result of a wait of its block,
+/// directly or through prologue ops.
 bool TimelineBuilder::usesWait(Operation *op) const {
   return op
       ->walk([&](Operation *user) {
@@ -161,8 +160,8 @@ bool TimelineBuilder::usesWait(Operation *op) const {
 void TimelineBuilder::add(Operation *op) {
   TimelineNode node{op, StreamRole::Compute, model.getCost(op), "", false, {},
                     {}};
-  // These take no part in a schedule (see `buildBlockGraph`): they take no
-  // time, and what they make comes to life with the first that uses it.
+  // Schedules do not contain these ops (see `buildBlockGraph`): they take no
+  // time, and their memory becomes live with its first user.
   bool isPrologue = node.cost.ns == 0 && isPrologueOp(op);
   if (isPrologue && usesWait(op))
     prologueOfWaits.insert(op);
@@ -214,7 +213,7 @@ Simulation TimelineBuilder::play() {
       buildMachine(model, llvm::to_vector(llvm::make_second_range(lanes)));
   if (problem.machine.hasContention())
     for (const TimelineNode &node : timeline.nodes)
-      // What takes no time here may do so elsewhere.
+      // An op without a cost has no demand, even if its work is known.
       problem.demands.push_back(node.role == StreamRole::Compute &&
                                         node.cost.ns == 0
                                     ? ResourceDemand()

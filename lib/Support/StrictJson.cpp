@@ -19,8 +19,8 @@ using llvm::StringRef;
 
 char JsonError::ID = 0; // NOLINT(readability-identifier-naming)
 
-/// Far more than any file of ours needs, far less than the parser's stack
-/// holds.
+/// Far more than any of our files needs, far less than the parser's stack
+/// allows.
 static constexpr unsigned maxDepth = 64;
 
 void JsonError::log(llvm::raw_ostream &os) const {
@@ -99,7 +99,7 @@ static size_t skipValue(StringRef text, size_t offset) {
 
 /// Calls `visit(key, keyOffset, valueOffset)` for the members of the object, or
 /// the elements of the array (without a key), that begins at `offset` of a
-/// valid text, until it says false.
+/// valid text, until `visit` returns false.
 static void
 forEachMember(StringRef text, size_t offset,
               llvm::function_ref<bool(StringRef key, size_t keyOffset,
@@ -127,8 +127,7 @@ forEachMember(StringRef text, size_t offset,
   }
 }
 
-/// The offset of the first key, in the value that begins at `offset`, that
-/// another key of its object equals.
+/// The offset of the first duplicate key in the value that begins at `offset`.
 static std::optional<size_t> findDuplicateKey(StringRef text, size_t offset) {
   if (text[offset] != '{' && text[offset] != '[')
     return std::nullopt;
@@ -146,8 +145,8 @@ static std::optional<size_t> findDuplicateKey(StringRef text, size_t offset) {
   return duplicate;
 }
 
-/// The offsets of the last key of `path` (of the value if that is an element)
-/// and of the value.
+/// The offsets of the last key of `path` (or of the element of an array) and of
+/// its value.
 static std::pair<size_t, size_t> locate(StringRef text, JsonPath path) {
   size_t keyOffset = skipSpace(text, 0), valueOffset = keyOffset;
   for (const JsonStep &step : path) {
@@ -170,7 +169,7 @@ static std::pair<size_t, size_t> locate(StringRef text, JsonPath path) {
 // StrictJson
 //===----------------------------------------------------------------------===//
 
-/// LLVM's error, which keeps its place to itself but prints it:
+/// Converts LLVM's error, whose position is only in its text:
 /// `[LINE:COLUMN, byte=OFFSET]: MESSAGE`.
 static Error convertParseError(StringRef text, Error error) {
   std::string printed = llvm::toString(std::move(error));
@@ -232,7 +231,7 @@ std::string braid::describeJson(const llvm::json::Value &value) {
     constexpr size_t longest = 80;
     if (string.size() <= longest)
       return "\"" + escapeControls(string) + "\"";
-    // No character is cut: those of several bytes go on with 10xxxxxx.
+    // Do not cut a character: its continuation bytes are 10xxxxxx.
     size_t end = longest;
     while ((string[end] & 0xC0) == 0x80)
       --end;

@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's JSON parser for files that people write by hand: nesting is limited,
-// since the parser recurses, a key that stands twice in an object is an error,
-// and mistakes in values can be told by line and column. It knows nothing of
-// IR.
+// LLVM's JSON parser for files that users write. Nesting is limited, because
+// the parser recurses. Duplicate keys in an object are errors. Errors in values
+// have a line and a column.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +30,7 @@ public:
   JsonError(unsigned line, unsigned column, std::string message)
       : line(line), column(column), text(std::move(message)) {}
 
-  // What llvm::ErrorInfo calls it.
+  // The name that llvm::ErrorInfo requires.
   static char ID; // NOLINT(readability-identifier-naming)
   /// Prints `LINE:COLUMN: MESSAGE`.
   void log(llvm::raw_ostream &os) const override;
@@ -47,20 +46,20 @@ private:
   std::string text;
 };
 
-/// The way from the root of a JSON text to a value: keys of objects and indices
-/// of arrays.
+/// A step on the path from the root of a JSON text to a value: a key of an
+/// object or an index of an array.
 using JsonStep = std::variant<llvm::StringRef, size_t>;
 using JsonPath = llvm::ArrayRef<JsonStep>;
 
-/// A JSON text and the value that it spells.
+/// A JSON text and its value.
 class StrictJson {
 public:
-  /// Parses `text`, which has to outlive the answer. Fails with a `JsonError`.
+  /// Parses `text`, which must outlive the result. Fails with a `JsonError`.
   static llvm::Expected<StrictJson> parse(llvm::StringRef text);
 
   const llvm::json::Value &getRoot() const { return root; }
 
-  /// An error at the value that `path` leads to, which has to exist.
+  /// An error at the value at `path`, which must exist.
   llvm::Error makeError(JsonPath path, const llvm::Twine &message) const;
 
   /// An error at the key that is the last step of `path`.
@@ -74,13 +73,13 @@ private:
   llvm::json::Value root;
 };
 
-/// The contents of the file called `path`. Only regular files are read: others
-/// may never end. Fails with a message that does not name the file.
+/// The contents of the regular file `path`. Fails for other files, which may
+/// have no end. The message does not name the file.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 readRegularFile(llvm::StringRef path);
 
-/// `value` as messages show what was found: numbers and short strings as they
-/// are, anything larger by its kind.
+/// Describes `value` for messages: numbers and short strings by their text,
+/// other values by their kind.
 std::string describeJson(const llvm::json::Value &value);
 
 } // namespace braid

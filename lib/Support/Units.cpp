@@ -16,8 +16,8 @@
 using namespace braid;
 using llvm::StringRef;
 
-/// The number before the first unit of `units` that `text` ends in, times what
-/// the unit stands for.
+/// The number before the first unit of `units` at the end of `text`, times the
+/// size of the unit.
 static std::optional<double>
 parseWithUnit(StringRef text,
               llvm::ArrayRef<std::pair<StringRef, double>> units) {
@@ -26,7 +26,7 @@ parseWithUnit(StringRef text,
     if (!number.consume_back(unit))
       continue;
     double value;
-    // getAsDouble takes "inf" and hexadecimal numbers as well.
+    // getAsDouble also accepts "inf" and hexadecimal numbers.
     if (number.empty() ||
         number.find_first_not_of("0123456789.eE+-") != StringRef::npos ||
         number.getAsDouble(value) || !std::isfinite(value) || value < 0.0)

@@ -1,4 +1,4 @@
-// What neither the host nor a kernel computes.
+// Ops that neither the host nor a kernel supports.
 //
 // RUN: braid-opt %s --verify-diagnostics --braid-check-device-code -o /dev/null
 

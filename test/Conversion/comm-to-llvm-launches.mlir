@@ -1,5 +1,5 @@
-// What several kinds of starts have in common: reductions, coalesced operands,
-// launches in place, and what becomes of tokens.
+// Properties of several kinds of starts: reductions, coalesced operands, launches
+// in place, and tokens.
 //
 // RUN: braid-opt %s --finalize-memref-to-llvm --convert-to-llvm --reconcile-unrealized-casts --canonicalize | FileCheck %s
 

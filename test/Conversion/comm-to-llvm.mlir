@@ -277,7 +277,7 @@ func.func @all_to_all_splits(%i: index, %j: index, %a: memref<10xf32>, %b: memre
   return %t : !comm.token
 }
 
-// One matrix for all ranks, row after row: its number of rows, and its elements.
+// One matrix for all ranks, in row-major order: its number of rows, and its elements.
 // CHECK-LABEL: llvm.func @all_to_all_matrix(
 // CHECK-SAME:    %[[A:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr) -> !llvm.ptr
 // CHECK-DAG:     %[[GROUP:.*]] = llvm.mlir.addressof @__braid_group_tp :

@@ -1,4 +1,4 @@
-// What the host does with device memory.
+// Ops on device memory become calls of the runtime.
 //
 // RUN: braid-opt %s --convert-device-memory-to-braid-rt --finalize-memref-to-llvm --convert-to-llvm --reconcile-unrealized-casts | FileCheck %s
 // RUN: braid-opt %s -o /dev/null --convert-device-memory-to-braid-rt --remarks-filter=convert-device-memory-to-braid-rt 2>&1 | FileCheck %s --check-prefix=REMARK

@@ -1,5 +1,5 @@
-// What the runtime reads of a program, and what it calls (braid-rt/Program.h): as
-// LLVM IR, where a constant is one line.
+// The table and the entries of a program (braid-rt/Program.h), checked as LLVM IR,
+// where a constant is one line.
 //
 // RUN: split-file %s %t
 // RUN: braid-opt %t/entries.mlir --braid-emit-entry-table | mlir-translate --mlir-to-llvmir | FileCheck %s --check-prefix=ENTRIES
@@ -28,7 +28,7 @@
 // ENTRIES-NEXT: @__braid_entry_all_kinds_site = private constant { ptr, ptr, i32, i32 } { ptr @__braid_file_prog.mlir, ptr null, i32 12, i32 3 }
 // ENTRIES-NEXT: @__braid_entry_all_kinds = private constant { ptr, ptr, i64, ptr, ptr } { ptr @__braid_entry_all_kinds_name, ptr @__braid_call_all_kinds, i64 4, ptr @__braid_entry_all_kinds_arguments, ptr @__braid_entry_all_kinds_site }
 
-// What the function returns follows what it takes; index is i64.
+// The results follow the arguments; index is i64.
 // ENTRIES:      @__braid_entry_one_result_arguments = private constant [1 x { ptr, i32, i32, ptr, i32, i32 }] [
 // ENTRIES-SAME: { ptr, i32, i32, ptr, i32, i32 } { ptr @__braid_entry_one_result_result0_name, i32 4, i32 0, ptr null, i32 1, i32 1 }]
 // ENTRIES:      @__braid_entry_one_result = private constant { ptr, ptr, i64, ptr, ptr } { ptr @__braid_entry_one_result_name, ptr @__braid_call_one_result, i64 1,
@@ -192,7 +192,7 @@ module @training attributes {braid_rt.constants = 5 : i64} {
 
 //--- bare.mlir
 
-// Nothing but the table.
+// Only the table.
 // BARE:     @braid_program = constant { i32, i32, ptr, i64, ptr, i64, ptr, ptr, ptr } { i32 2, i32 0, ptr null, i64 0, ptr null, i64 0, ptr null, ptr null, ptr null }
 // BARE-NOT: @__braid
 module {

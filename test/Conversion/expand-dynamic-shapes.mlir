@@ -13,7 +13,7 @@ func.func @split(%x: memref<?x3xf32>, %m: index, %n: index) -> memref<?x?x3xf32>
   return %v : memref<?x?x3xf32>
 }
 
-// One unknown size is what upstream expands.
+// Upstream expands shapes with one unknown size.
 // CHECK-LABEL: func.func @one
 // CHECK-NEXT:    memref.expand_shape
 func.func @one(%x: memref<?xf32>, %m: index) -> memref<?x4xf32> {

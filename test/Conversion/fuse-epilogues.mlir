@@ -1,4 +1,4 @@
-// What the library of a GPU does with a product becomes part of it.
+// Epilogues that the GPU library supports become part of the product.
 //
 // RUN: braid-opt %s --split-input-file --braid-fuse-epilogues | FileCheck %s
 
@@ -123,7 +123,7 @@ func.func @convert(%x: tensor<2x4x8xbf16>, %y: tensor<2x8x4xbf16>) -> tensor<2x4
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// What the library does not do is left: relu6, a product that is used twice, and f64.
+// Epilogues without support stay: relu6, a product with two users, and f64.
 // CHECK-LABEL: func.func @relu6
 // CHECK:         linalg.matmul {braid.overwrites}
 // CHECK:         linalg.generic

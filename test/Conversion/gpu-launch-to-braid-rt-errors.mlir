@@ -1,4 +1,4 @@
-// What cannot be launched.
+// Launches that are not supported.
 //
 // RUN: braid-opt %s --split-input-file --verify-diagnostics --convert-gpu-launch-to-braid-rt
 

@@ -108,7 +108,7 @@ func.func @f8(%a: memref<16x16xf8E4M3FN>, %b: memref<16x16xf8E4M3FN>, %c: memref
 
 // -----
 
-// What the library does not multiply is left to become a kernel.
+// Products that the library does not support remain and become kernels.
 // CHECK-LABEL: func.func @integers
 // CHECK:         linalg.generic
 // CHECK-NOT:     braid_rt_fused_matmul

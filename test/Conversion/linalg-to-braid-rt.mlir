@@ -191,7 +191,7 @@ func.func @batch(%a: memref<3x4x10xcomplex<f64>, strided<[50, 11, 1]>>, %b: memr
   return
 }
 
-// What is not constant comes from the operands.
+// Dynamic sizes come from the operands.
 // CHECK-LABEL: func.func @dynamic_sizes(
 // CHECK-SAME:    %[[A:[^:]*]]: memref<?x?xf32, strided<[?, 1], offset: ?>>, %[[B:[^:]*]]: memref<?x?xf32>, %[[C:[^:]*]]: memref<?x?xf32>)
 // CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : index

@@ -3,7 +3,7 @@
 // RUN: braid-opt %s --split-input-file --braid-plan-memory | FileCheck %s
 // RUN: braid-opt %s --split-input-file --braid-plan-memory --remarks-filter=braid-plan-memory --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// One size that only the program knows: all buffers stay.
+// One size is known only at run time: all buffers stay.
 // REMARK: memory-at-run-time{{.*}}only the program knows its size
 // CHECK-LABEL: module attributes {braid_rt.arena_bytes = 0 : i64}
 // CHECK:       func.func @dynamic

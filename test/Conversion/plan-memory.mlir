@@ -51,8 +51,8 @@ func.func @in_flight(%x: memref<64xf32>, %y: memref<64xf32>) attributes {braid.e
 
 // -----
 
-// What a loop uses and is allocated before it lives as long as the loop; what an
-// iteration allocates lives within it.
+// A buffer that a loop uses and that is allocated before the loop lives as long as
+// the loop; a buffer of an iteration lives within the iteration.
 // CHECK-LABEL: func.func @loop
 // CHECK:         %[[A:.*]] = memref.view %{{.*}}[%c0{{.*}}][]
 // CHECK:         scf.for
@@ -157,7 +157,7 @@ func.func @none(%x: memref<64xf32>, %y: memref<64xf32>) attributes {braid.entry 
 
 // -----
 
-// What a function returns and a loop carries lies in one of two arenas that take turns.
+// A result that a loop carries lies in one of two arenas, which alternate.
 func.func private @layer(%x: memref<64xf32>) -> memref<64xf32> {
   %a = memref.alloc() : memref<64xf32>
   linalg.exp ins(%x : memref<64xf32>) outs(%a : memref<64xf32>)

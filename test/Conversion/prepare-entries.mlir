@@ -97,7 +97,7 @@ func.func @donated(%a: memref<4xf32>, %b: memref<6xf32> {comm.donated}) {
   return
 }
 
-// What has a size that is not known is returned, for the caller to free.
+// A result of dynamic size is returned, and the caller frees it.
 // CHECK-LABEL: func.func @dynamic_results(
 // CHECK-SAME:    %[[N:.*]]: index) -> (memref<?xf32>, memref<3x?xf16>) attributes
 // CHECK-SAME:    {braid.entry = [{direction = "in", name = "arg0", type = index}, {direction = "out", name = "result0", result, type = memref<?xf32>}, {direction = "out", name = "result1", result, type = memref<3x?xf16>}]} {

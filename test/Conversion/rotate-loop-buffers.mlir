@@ -23,7 +23,7 @@ func.func @for(%x: memref<4xf32>, %n: index) -> memref<4xf32> {
 
 // -----
 
-// What stays in its iteration is left where it is.
+// A buffer that no iteration passes on stays in its place.
 // CHECK-LABEL: func.func @local
 // CHECK:         scf.for {{.*}} {
 // CHECK-NEXT:      memref.alloc

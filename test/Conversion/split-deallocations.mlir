@@ -14,8 +14,8 @@ func.func @plain() {
   return
 }
 
-// What is retained may be a view of %b alone; its condition stays an answer of
-// the op.
+// The retained value may be a view of %b only; the op still computes the condition
+// of the retained value.
 // CHECK-LABEL: func.func @retained(
 // CHECK-SAME:    %[[X:.*]]: memref<4xf32>
 // CHECK:         %[[A:.*]] = memref.alloc() : memref<4xf32>
@@ -82,7 +82,7 @@ func.func @other_origins(%x: memref<4xf32>) {
   return
 }
 
-// What an enclosing block allocated is not this block's to free.
+// A block does not free buffers of an enclosing block.
 // CHECK-LABEL: func.func @outer(
 // CHECK:         scf.if
 // CHECK-NEXT:      bufferization.dealloc (%{{.*}} : memref<4xf32>)

@@ -5,7 +5,7 @@
 // RUN:   --load-pass-plugin=%braid_lib_dir/libBraidPlugin.so %s \
 // RUN:   --pass-pipeline='builtin.module(func.func(comm-sink-waits))' | FileCheck %s
 
-// What it does not know stays an error of mlir-opt's own, without the plugin.
+// Without the plugin, mlir-opt reports the unknown dialect.
 // RUN: not mlir-opt %s 2>&1 | FileCheck %s --check-prefix=WITHOUT
 // WITHOUT: error: Dialect `comm' not found for custom op 'comm.group'
 

@@ -100,8 +100,8 @@ llvm::raw_ostream &error() {
   return llvm::WithColor::error(llvm::errs(), "braid-compile");
 }
 
-/// The runtime library in ../lib of the folder of this tool; empty if there is
-/// none, and symbols of the runtime are then left to who loads the program.
+/// The runtime library in ../lib of the folder of this tool. Empty if there is
+/// none; then the loader of the program must provide the runtime.
 std::string findRuntimeLibrary(const char *tool) {
   static int anchor;
   std::string executable = llvm::sys::fs::getMainExecutable(tool, &anchor);
@@ -149,7 +149,7 @@ LogicalResult buildPipeline(PassManager &pm) {
   return success();
 }
 
-/// Writes `module` as `emit` says, to `outputPath`.
+/// Writes `module` to `outputPath`, in the format of `--emit`.
 LogicalResult generate(ModuleOp module, StringRef runtimePath,
                        TimingScope &timing) {
   std::string message;
@@ -225,7 +225,7 @@ bool isChip(StringRef name) {
          (name.empty() || name == "a" || name == "f");
 }
 
-/// Checks what the options alone say.
+/// Checks the values of the options.
 bool checkOptions() {
   if (target != "host" && target != "cuda") {
     error() << "unknown target '" << target << "', expected 'host' or 'cuda'\n";

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What an editor talks to: diagnostics, hover, definitions and completion in
-// .mlir files that use Braid's dialects beside upstream's.
+// The language server for editors: diagnostics, hover, definitions and
+// completion in .mlir files with Braid's and upstream's dialects.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- BraidPlugin.cpp - Braid in tools that know nothing of it -----------===//
+//===- BraidPlugin.cpp - Braid as a plugin of other tools -----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,8 +13,8 @@
 //            --load-pass-plugin=libBraidPlugin.so
 //            --pass-pipeline='builtin.module(func.func(comm-sink-waits))'
 //
-// Flags for single passes do not exist there: the tool reads its command line
-// before it loads plugins.
+// A pass of a plugin has no flag of its own, because the tool parses its
+// command line before it loads plugins.
 //
 //===----------------------------------------------------------------------===//
 

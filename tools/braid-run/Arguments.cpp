@@ -1,4 +1,4 @@
-//===- Arguments.cpp - The arguments that --arg describes -------*- C++ -*-===//
+//===- Arguments.cpp - The arguments of --arg -------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -28,7 +28,7 @@ std::string braid::run::expandPattern(std::string pattern,
   return pattern;
 }
 
-/// SplitMix64: a good mix of its argument.
+/// SplitMix64: hashes its argument.
 static uint64_t mix(uint64_t value) {
   value += 0x9e3779b97f4a7c15;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
@@ -36,7 +36,7 @@ static uint64_t mix(uint64_t value) {
   return value ^ (value >> 31);
 }
 
-/// Floats from -1 to 1, integers from -8 to 8, truth values.
+/// A random float from -1 to 1, integer from -8 to 8, or boolean.
 static double randomValue(uint64_t bits, int32_t dtype) {
   if (dtype == BRAID_RT_I1)
     return static_cast<double>(bits & 1);
@@ -72,7 +72,7 @@ static bool parseWhole(const std::string &text, T &value) {
   return code == std::errc() && next == end && !text.empty();
 }
 
-/// Fills a tensor as the option says; throws when it says nothing known.
+/// Fills a tensor with the value of the option. Throws if the value is invalid.
 static void fill(Tensor &tensor, const std::string &value, size_t argument,
                  int32_t rank) {
   int64_t count = tensor.count();

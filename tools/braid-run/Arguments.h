@@ -1,4 +1,4 @@
-//===- Arguments.h - The arguments that --arg describes ---------*- C++ -*-===//
+//===- Arguments.h - The arguments of --arg ---------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,9 +20,9 @@ namespace braid::run {
 std::string expandPattern(std::string pattern, const std::string &key,
                           int64_t value);
 
-/// The inputs of an entry on one rank, in the order of its arguments (all but
-/// the results). `values` are the --arg options: one for each input, or one for
-/// all. Throws UsageError when they do not fit the entry.
+/// The inputs of an entry on one rank, in the order of its arguments, without
+/// the results. `values` are the --arg options: one for each input, or one for
+/// all. Throws UsageError if they do not fit the entry.
 std::vector<Tensor> makeInputs(const braid_rt_entry &entry,
                                const std::vector<std::string> &values,
                                int32_t rank);

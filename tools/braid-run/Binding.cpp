@@ -34,7 +34,7 @@ static int64_t allowedCores(int64_t cores) {
   return CPU_COUNT(&set);
 }
 
-/// How to give each rank of a node `share` cores of its own.
+/// The command that gives each rank of a node `share` cores of its own.
 static std::string bindCommand(const Launcher &launcher, int64_t share) {
   if (launcher.name == "Open MPI")
     return "mpirun --map-by slot:PE=" + std::to_string(share) +
@@ -45,7 +45,7 @@ static std::string bindCommand(const Launcher &launcher, int64_t share) {
   return "mpirun -bind-to core:" + std::to_string(share);
 }
 
-/// What to change, "ok" when nothing.
+/// The advice to the user; "ok" if there is nothing to change.
 static std::string adviceText(const Launcher &launcher, int64_t cores,
                               int64_t allowed, int64_t blasThreads) {
   if (!launcher)

@@ -15,8 +15,8 @@
 
 namespace braid::run {
 
-/// One line: which cores this process may use, how many BLAS threads a rank
-/// runs, and how to bind the ranks where that is not as it should be.
+/// One line with the cores that this process may use, the BLAS threads of a
+/// rank, and advice on binding the ranks if they share cores.
 std::string describeBinding(const Launcher &launcher);
 
 } // namespace braid::run

@@ -1,4 +1,4 @@
-//===- Bytes.h - What processes send to one another -------------*- C++ -*-===//
+//===- Bytes.h - Messages between processes ---------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,8 +17,8 @@
 
 namespace braid::run {
 
-/// Puts numbers and texts one after the other. Processes of one world have one
-/// byte order, as they run one compiled program.
+/// Serializes numbers and texts. All processes of a world have the same byte
+/// order, because they run the same compiled program.
 class ByteWriter {
 public:
   void number(int64_t value) {
@@ -34,7 +34,7 @@ public:
   std::string bytes;
 };
 
-/// Takes out what a ByteWriter has put in, in the same order.
+/// Reads the values of a ByteWriter in the same order.
 class ByteReader {
 public:
   explicit ByteReader(const std::string &bytes) : bytes(bytes) {}

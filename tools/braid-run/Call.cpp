@@ -15,7 +15,8 @@
 
 using namespace braid::run;
 
-/// allocated, aligned, offset, sizes, strides.
+/// The words of a memref descriptor: allocated, aligned, offset, sizes,
+/// strides.
 static std::vector<int64_t> makeDescriptor(const void *data,
                                            const std::vector<int64_t> &sizes) {
   auto address = reinterpret_cast<int64_t>(data);
@@ -51,7 +52,7 @@ public:
     });
   }
 
-  /// Takes over `allocated`, in which `bytes` bytes of a result begin at
+  /// Takes ownership of `allocated`, which has `bytes` bytes of a result at
   /// `data`.
   DeviceMemory(braid_rt_context *context, void *allocated, void *data,
                int64_t bytes)
@@ -86,8 +87,8 @@ private:
 /// One argument of one rank.
 struct Slot {
   const braid_rt_argument *argument = nullptr;
-  Tensor input; ///< Of IN and INOUT.
-  Tensor host;  ///< What the program gets, in the host's memory.
+  Tensor input; ///< The value of an IN or INOUT argument.
+  Tensor host;  ///< The argument of the program, in host memory.
   std::optional<DeviceMemory> memory; ///< The same on a device of its own.
   std::vector<int64_t> memref;        ///< The descriptor's words.
 
@@ -95,7 +96,7 @@ struct Slot {
 };
 } // namespace
 
-/// The arguments of one rank as the entry's function wants them.
+/// The arguments of one rank, for the entry's function.
 class Call::Frame {
 public:
   Frame(const braid_rt_entry &entry, const std::vector<Tensor> &inputs,
@@ -143,13 +144,13 @@ void Call::Frame::add(Slot slot) {
     slot.memref.resize(3 + 2 * static_cast<size_t>(argument.rank));
   } else if (argument.passing == BRAID_RT_MEMREF && !isHostMemory) {
     slot.memory.emplace(context, slot.host.bytes());
-    // What a program does not write must not differ from run to run.
+    // Elements that a program does not write must be equal in all runs.
     if (slot.isResult())
       std::memset(slot.host.data, 0, static_cast<size_t>(slot.host.bytes()));
     slot.memory->write(slot.host.data);
     slot.memref = makeDescriptor(slot.memory->get(), slot.host.sizes);
   } else {
-    // The program may overwrite it: hand over a copy.
+    // The program may overwrite the argument, so pass a copy.
     if (argument.direction == BRAID_RT_INOUT)
       slot.host = Tensor(slot.input.dtype, slot.input.sizes);
     if (argument.passing == BRAID_RT_MEMREF)

@@ -23,9 +23,8 @@ using Results = std::vector<std::vector<Tensor>>;
 /// devices. The memory stays the same for all runs.
 class Call {
 public:
-  /// `inputs` has one list for each rank and stays as it is. `isHostMemory`:
-  /// devices read the memory of the host. Throws RunError when there is too
-  /// little memory.
+  /// `inputs` has one list for each rank and is not modified. `isHostMemory`:
+  /// devices use host memory. Throws RunError if there is not enough memory.
   Call(const braid_rt_entry &entry,
        const std::vector<std::vector<Tensor>> &inputs,
        const std::vector<braid_rt_context *> &contexts, bool isHostMemory);
@@ -34,19 +33,19 @@ public:
 
   const braid_rt_entry &getEntry() const { return *entry; }
 
-  /// Makes everything ready for a run: what the last one may have overwritten
-  /// gets its old values.
+  /// Prepares a run: restores the values of arguments that the last run may
+  /// have overwritten.
   void prepare();
 
   /// One array of arguments for each rank.
   void ***args() { return pointers.data(); }
 
-  /// To be called after a run that succeeded: takes over what the program has
-  /// allocated.
+  /// Takes ownership of results that the program has allocated. Must be called
+  /// after a successful run.
   void takeResults();
 
-  /// What the last run has left, in the host's memory. Where the host is the
-  /// device, the next run overwrites it.
+  /// The results of the last run, in host memory. If the host is the device,
+  /// the next run overwrites them.
   Results results();
 
 private:

@@ -57,7 +57,7 @@ braid::run::measureOffsets(const Processes &processes) {
   constexpr int64_t rounds = 32;
   for (int64_t i = 0; i < rounds; ++i) {
     writer.number(monotonicNs());
-    // Not empty: everyone has to wait for everyone's.
+    // Not empty, so that every process waits for all others.
     processes.exchange("x");
     writer.number(monotonicNs());
   }

@@ -18,19 +18,20 @@
 
 namespace braid::run {
 
-/// When a process has entered and left exchanges that no process leaves before
-/// all have entered, by its own clock.
+/// The times, by its own clock, at which a process has entered and left
+/// exchanges. No process leaves an exchange before all processes have entered
+/// it.
 using ExchangeTimes = std::vector<std::pair<int64_t, int64_t>>;
 
-/// What to add to the times of a process.
+/// The offset to add to the times of a process.
 struct ClockOffset {
   int64_t ns = 0;
   int64_t errorNs = 0; ///< The true offset is at most this far away.
 };
 
-/// What turns times of `other` into times of `reference`, from the same
-/// exchanges. In each, `other` has left after `reference` entered, and the
-/// other way round: the narrowest of these bounds hold the offset.
+/// The offset from times of `other` to times of `reference`, from the same
+/// exchanges. In each exchange each process leaves after the other has entered,
+/// which gives bounds on the offset; the function takes the narrowest bounds.
 ClockOffset estimateOffset(const ExchangeTimes &reference,
                            const ExchangeTimes &other);
 
@@ -38,8 +39,8 @@ ClockOffset estimateOffset(const ExchangeTimes &reference,
 /// the same clock.
 std::string clockName();
 
-/// For each process, in order: what turns times of its monotonic clock into
-/// those of the first process. All processes call it together.
+/// The offset from the monotonic clock of each process to that of the first
+/// process. All processes call this function together.
 std::vector<ClockOffset> measureOffsets(const Processes &processes);
 
 } // namespace braid::run

@@ -18,7 +18,7 @@
 
 using namespace braid::run;
 
-/// Half the distance between 1 and the next number, 0 for exact types.
+/// Half the distance between 1 and the next number; 0 for exact types.
 static double roundingError(int32_t dtype) {
   switch (dtype) {
   case BRAID_RT_F64:
@@ -45,11 +45,12 @@ Allowance braid::run::allowRounding(int32_t dtype, int64_t depth) {
   if (own == 0)
     return {};
   double sums = std::min(own, roundingError(BRAID_RT_F32));
-  // Results pass through a few values of their type, each of them rounded.
+  // A computation has a few intermediate values of the type, each of them
+  // rounded.
   constexpr double roundings = 16;
   double relative =
       roundings * own + 4 * std::sqrt(static_cast<double>(depth)) * sums;
-  // Beyond a quarter a missing operand would pass.
+  // A larger tolerance would not detect a missing operand.
   return {false, std::min(relative, 0.25)};
 }
 
@@ -99,7 +100,7 @@ static Difference compareBits(const Tensor &found, const Tensor &expected,
   return {differenceText(found, expected, first, different, origin) + ")", 0};
 }
 
-/// The same numbers without complex ones: a dimension more for the parts.
+/// Converts complex numbers to real ones, with another dimension for the parts.
 static Tensor asReal(Tensor tensor) {
   bool isSingle = tensor.dtype == BRAID_RT_COMPLEX_F32;
   if (!isSingle && tensor.dtype != BRAID_RT_COMPLEX_F64)
@@ -109,7 +110,7 @@ static Tensor asReal(Tensor tensor) {
   return tensor;
 }
 
-/// How far `a` is from `b`; infinite when only one of them is finite.
+/// The distance of `a` and `b`; infinite if only one of them is finite.
 static double distance(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b)))
     return 0;

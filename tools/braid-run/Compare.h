@@ -16,29 +16,29 @@
 
 namespace braid::run {
 
-/// How far a result may be from what was expected.
+/// The allowed error of a result.
 struct Allowance {
   bool exact = true;
   double relative = 0; ///< To the largest element of the expected tensor.
 };
 
-/// How far two computations of one result may be apart that round differently:
-/// a few roundings to `dtype`, and those of sums of `depth` terms in the type
-/// of the accumulation, whose errors add up like a random walk. Integers and
-/// truth values are exact.
+/// The allowed error between two computations with different rounding: a few
+/// roundings to `dtype`, and those of sums of `depth` terms in the type of the
+/// accumulation, whose errors add up like a random walk. Integers and booleans
+/// are exact.
 Allowance allowRounding(int32_t dtype, int64_t depth);
 
-/// The longest sum of a program as its entry shows it: the largest size of its
-/// arguments and results, on every rank.
+/// An estimate of the longest sum of a program: the largest size of an argument
+/// or result of its entry, times the number of ranks.
 int64_t reductionDepth(const braid_rt_entry &entry, int32_t ranks);
 
-/// What a comparison has found.
+/// The result of a comparison.
 struct Difference {
-  std::string text;    ///< Where and what, empty: within the allowance.
+  std::string text;    ///< The first difference; empty: within the allowance.
   double relative = 0; ///< The largest error, as in Allowance.
 };
 
-/// Compares two tensors. `origin` says of the expected one where it is from,
+/// Compares two tensors. `origin` is the origin of the expected tensor,
 /// `as written`.
 Difference compareTensors(const Tensor &found, const Tensor &expected,
                           const Allowance &allowance,

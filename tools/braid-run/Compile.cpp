@@ -23,7 +23,7 @@ using namespace braid::run;
 
 extern char **environ;
 
-/// braid-compile next to this program, else as the PATH finds it.
+/// The braid-compile beside this program, or else on the PATH.
 static std::string findCompiler() {
   char path[PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -36,7 +36,7 @@ static std::string findCompiler() {
   return "braid-compile";
 }
 
-/// What stopCompiler needs; the name is complete before the compiler runs.
+/// The state for stopCompiler. The name is complete before the compiler runs.
 static std::atomic<pid_t> compiler{0};
 static std::string output;
 
@@ -70,8 +70,8 @@ std::string braid::run::makeTemporaryFile() {
   return pattern + "/program.so";
 }
 
-/// Starts the compiler; returns 0 or an error number. A signal that would stop
-/// the compiler comes before it exists or when `compiler` holds its number.
+/// Starts the compiler; returns 0 or an error number. Blocks signals that stop
+/// the compiler until `compiler` has its process number.
 static int startCompiler(std::vector<char *> &argv, pid_t &child) {
   sigset_t ends, before;
   sigemptyset(&ends);

@@ -1,4 +1,4 @@
-//===- Events.cpp - What the ranks have recorded ----------------*- C++ -*-===//
+//===- Events.cpp - Recorded events of the ranks ----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

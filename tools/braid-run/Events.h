@@ -1,4 +1,4 @@
-//===- Events.h - What the ranks have recorded ------------------*- C++ -*-===//
+//===- Events.h - Recorded events of the ranks ------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@
 
 namespace braid::run {
 
-/// A braid_rt_event that can travel.
+/// A braid_rt_event that processes can exchange.
 struct Event {
   int32_t category = BRAID_RT_EVENT_KERNEL;
   int32_t kind = -1;
@@ -30,20 +30,21 @@ struct Event {
   std::vector<int32_t> ranks;
 };
 
-/// What all ranks have recorded in their last invocation.
+/// The events of all ranks in their last invocation.
 struct Recording {
   std::vector<std::vector<Event>> ranks; ///< One list for each rank.
-  int64_t clockErrorNs = 0; ///< Of times of one rank against another's.
+  int64_t clockErrorNs = 0; ///< The uncertainty between times of two ranks.
   bool isHostMemory = true; ///< The host is the device.
-  /// Devices tell when they ran each kernel and collective, those of graphs
-  /// included (CUPTI).
+  /// True if devices have the times of each kernel and collective, also in
+  /// graphs (CUPTI).
   bool hasActivities = false;
 
-  /// The first time of all.
+  /// The earliest time of all events.
   int64_t beginNs() const;
 };
 
-/// Gathers it; all processes call it together and get the same.
+/// Gathers the recording. All processes call this function together and get the
+/// same result.
 Recording gatherEvents(const Processes &processes, braid_rt_world *world);
 
 } // namespace braid::run

@@ -20,11 +20,12 @@ struct Failure : std::runtime_error {
       : std::runtime_error(text), status(status), everywhere(everywhere) {}
 
   int status;
-  /// All processes of the world throw the same: one of them prints it.
+  /// True if all processes of the world throw this failure; one of them prints
+  /// it.
   bool everywhere;
 };
 
-/// The command line, or what it asks of the program, makes no sense.
+/// The command line is invalid, or does not fit the program.
 struct UsageError : Failure {
   explicit UsageError(const std::string &text) : Failure(2, text, false) {}
 };

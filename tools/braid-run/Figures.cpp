@@ -1,4 +1,4 @@
-//===- Figures.cpp - Figures of what was recorded ---------------*- C++ -*-===//
+//===- Figures.cpp - Measurements from recorded events ----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -51,7 +51,7 @@ int64_t braid::run::length(const Intervals &intervals) {
   return sum;
 }
 
-/// When events of a category happen, merged.
+/// The merged times of events of a category.
 static Intervals timesOf(const std::vector<Event> &events, int32_t category) {
   Intervals times;
   for (const Event &event : events)

@@ -1,4 +1,4 @@
-//===- Figures.h - Figures of what was recorded -----------------*- C++ -*-===//
+//===- Figures.h - Measurements from recorded events ------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,26 +18,26 @@
 
 namespace braid::run {
 
-/// Times in which something happens: [begin, end), in any order.
+/// Intervals of time, [begin, end), in any order.
 using Intervals = std::vector<std::pair<int64_t, int64_t>>;
 
-/// In order, without overlaps and empty ones.
+/// The union of `intervals`, sorted, without overlaps and empty intervals.
 Intervals merged(Intervals intervals);
 
-/// What is in `a` alone; both are merged.
+/// The times in `a` that are not in `b`; both are merged.
 Intervals without(const Intervals &a, const Intervals &b);
 
 int64_t length(const Intervals &intervals);
 
-/// When a rank computes: when its device runs kernels of the program, or with
-/// `isHostMemory`, where the host is the device, when the program neither
-/// starts nor waits.
+/// The times in which a rank computes: its device runs kernels of the program.
+/// With `isHostMemory` the host is the device, and the rank computes while the
+/// program neither starts nor waits.
 Intervals computeTimes(const std::vector<Event> &events, bool isHostMemory);
 
-/// When collectives and messages of a rank are in flight.
+/// The times in which collectives and messages of a rank are in flight.
 Intervals communicationTimes(const std::vector<Event> &events);
 
-/// The figures of one rank, as Holistic Trace Analysis defines them.
+/// The overlap of one rank, as Holistic Trace Analysis defines it.
 struct Overlap {
   int64_t computeNs = 0;
   int64_t communicationNs = 0;
@@ -48,7 +48,7 @@ struct Overlap {
 };
 Overlap measureOverlap(const std::vector<Event> &events, bool isHostMemory);
 
-/// What the collectives of one kind have moved on one rank.
+/// The traffic of the collectives of one kind on one rank.
 struct Traffic {
   int64_t count = 0;
   int64_t bytes = 0;
@@ -60,11 +60,11 @@ struct Traffic {
   } ///< GB/s.
 };
 
-/// The bytes of a collective times this is what each rank's link has to carry:
-/// the factors of nccl-tests.
+/// The bytes on each rank's link divided by the bytes of the collective: the
+/// factors of nccl-tests.
 double busFactor(int32_t kind, int64_t groupSize);
 
-/// By kind of collective, those of the rank that was slowest at each.
+/// The traffic of each kind of collective, on the rank that was slowest at it.
 std::map<int32_t, Traffic> measureTraffic(const Recording &recording);
 
 } // namespace braid::run

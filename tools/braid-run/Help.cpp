@@ -1,4 +1,4 @@
-//===- Help.cpp - What braid-run --help prints ------------------*- C++ -*-===//
+//===- Help.cpp - The text of braid-run --help ------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -31,7 +31,7 @@ inline std::string quoted(const std::string &text) {
   return result + '"';
 }
 
-/// Nanoseconds in microseconds, exactly.
+/// Nanoseconds as microseconds, without rounding.
 inline std::string microseconds(long long ns) {
   char text[40];
   std::snprintf(text, sizeof(text), "%s%lld.%03lld", ns < 0 ? "-" : "",
@@ -39,7 +39,7 @@ inline std::string microseconds(long long ns) {
   return text;
 }
 
-/// An object that grows: `{"a": 1, "b": "c"}`.
+/// Builds an object: `{"a": 1, "b": "c"}`.
 class JsonObject {
 public:
   JsonObject &number(const std::string &key, long long value) {
@@ -53,7 +53,7 @@ public:
   JsonObject &text(const std::string &key, const std::string &value) {
     return raw(key, quoted(value));
   }
-  /// `value` is JSON already.
+  /// Adds `value`, which is JSON.
   JsonObject &raw(const std::string &key, const std::string &value) {
     fields += (fields.empty() ? "" : ", ") + quoted(key) + ": " + value;
     return *this;

@@ -1,4 +1,4 @@
-//===- Launcher.cpp - What a launcher says of this process ------*- C++ -*-===//
+//===- Launcher.cpp - The launcher of this process --------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,12 +17,12 @@
 using namespace braid::run;
 
 namespace {
-/// The variables of one launcher; of several names the first that is set
+/// The variables of one launcher. Of several names the first one that is set
 /// counts.
 struct Source {
   const char *name;
   const char *rank;
-  bool needsSize; ///< Without the size, the rank is another program's.
+  bool needsSize; ///< Without a size the rank belongs to another program.
   std::vector<const char *> size;
   std::vector<const char *> localRank;
   std::vector<const char *> localSize;
@@ -40,10 +40,10 @@ struct Number {
 };
 } // namespace
 
-/// In the order in which they count: the launcher that ran last comes first,
-/// since srun may have started the shell in which mpirun runs.
+/// In order of precedence. The innermost launcher comes first, because srun may
+/// have started the shell in which mpirun runs.
 static const Source sources[] = {
-    // mpirun and srun start its agents, never the other way round.
+    // mpirun and srun may start agents of torchrun, never the other way round.
     {"torchrun",
      "RANK",
      /*needsSize=*/true,
@@ -104,7 +104,7 @@ static Number readFirst(const std::vector<const char *> &names) {
   return {};
 }
 
-/// The tasks of node `node` in Slurm's `2(x3),1`; 0 when it is not there.
+/// The tasks of node `node` in Slurm's `2(x3),1`; 0 if there is no such node.
 static int32_t slurmTasksOfNode(const char *text, int32_t node) {
   const char *end = text + std::strlen(text);
   while (text < end) {
@@ -127,7 +127,7 @@ static int32_t slurmTasksOfNode(const char *text, int32_t node) {
   return 0;
 }
 
-/// The ranks of this node and the number of nodes, as srun says them.
+/// Reads srun's ranks of this node and number of nodes.
 static void readSlurmStep(Launcher &launcher) {
   if (Number nodes = readFirst({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}))
     launcher.nodes = nodes.value;
@@ -147,7 +147,7 @@ static void check(const Number &rank, const Number &size) {
 
 Launcher braid::run::detectLauncher() {
   for (const Source &source : sources) {
-    // Another program may have a variable RANK that is no number.
+    // Another program may use a variable RANK.
     if (source.needsSize && !isSet(source.size[0]))
       continue;
     Number rank = readNumber(source.rank);

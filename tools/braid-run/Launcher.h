@@ -1,4 +1,4 @@
-//===- Launcher.h - What a launcher says of this process --------*- C++ -*-===//
+//===- Launcher.h - The launcher of this process ----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,8 +14,8 @@
 
 namespace braid::run {
 
-/// What the environment says of the launcher that has started this process as
-/// one rank of several.
+/// The launcher that has started this process as one rank of several, from the
+/// environment.
 struct Launcher {
   /// `torchrun`, `Open MPI`, `PMI`, `PMIx` or `Slurm`; empty: none.
   std::string name;
@@ -24,18 +24,18 @@ struct Launcher {
   int32_t localRank = -1; ///< Among the ranks of this node; -1: unknown.
   int32_t localSize = 0;  ///< Ranks of this node; 0: unknown.
   int32_t nodes = 0;      ///< 0: unknown.
-  /// The variables that rank and size come from, `A and B`.
+  /// The variables with the rank and the size, `A and B`.
   std::string variables;
 
   explicit operator bool() const { return !name.empty(); }
 
-  /// Whether an MPI library finds the other ranks.
+  /// True if an MPI library can find the other ranks.
   bool startsMPI() const { return name != "torchrun" && name != "Slurm"; }
 };
 
 /// Reads the environment. The shell of a Slurm job (sbatch, salloc) has
-/// variables of Slurm but is no launched rank. Throws UsageError when the
-/// variables contradict each other.
+/// variables of Slurm but is not a rank. Throws UsageError if the variables
+/// contradict each other.
 Launcher detectLauncher();
 
 } // namespace braid::run

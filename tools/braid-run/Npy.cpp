@@ -17,7 +17,7 @@
 
 using namespace braid::run;
 
-/// NumPy's names of an element type; the first is the one we write.
+/// NumPy's names of an element type. The first one is used for writing.
 static std::vector<std::string> descriptors(int32_t dtype) {
   switch (dtype) {
   case BRAID_RT_I1:

@@ -18,8 +18,8 @@ namespace braid::run {
 /// Reads an .npy file (format 1 to 3, little endian, C or Fortran order) as a
 /// tensor of `dtype`. bf16 and the 8-bit floats, which NumPy lacks, are raw
 /// bytes: `|V2` and `|V1` as ml_dtypes writes them, or unsigned integers of the
-/// same width. Throws RunError that names the file, what it holds and what was
-/// expected.
+/// same width. Throws a RunError that names the file, the found and the
+/// expected contents.
 Tensor readNpy(const std::string &file, int32_t dtype);
 
 /// Writes an .npy file; bf16 as `|V2`, 8-bit floats as `|V1`.

@@ -15,7 +15,7 @@
 
 using namespace braid::run;
 
-/// A number with the rest of the text after it.
+/// Parses a number; `rest` is the text after it.
 static double parseNumber(const std::string &text, std::string &rest,
                           const std::string &option) {
   double value = 0;
@@ -121,7 +121,7 @@ static Tolerance parseTolerance(const std::string &text) {
   return {Tolerance::Given, value};
 }
 
-/// `latency:ctas=8,transport=copy` as the engine wants it: option
+/// Converts `latency:ctas=8,transport=copy` to an option of the engine:
 /// `lane.latency` with the value `ctas:8,transport:copy`.
 static std::pair<std::string, std::string> parseLane(const std::string &text) {
   size_t colon = text.find(':');
@@ -167,7 +167,7 @@ static std::string checkOneOf(const std::string &option,
 }
 
 namespace {
-/// What an option does with its value.
+/// An option with a value.
 struct ValueOption {
   const char *name;
   void (*set)(Options &options, const std::string &name,
@@ -259,7 +259,7 @@ bool braid::run::isCompiled(const std::string &file) {
   return file.size() > 3 && file.compare(file.size() - 3, 3, ".so") == 0;
 }
 
-/// Checks what the options say together.
+/// Checks combinations of options.
 static void checkTogether(const Options &options) {
   bool compiled = isCompiled(options.program);
   if (compiled && options.verify && options.reference.empty())

@@ -19,7 +19,7 @@
 
 namespace braid::run {
 
-/// How results are compared.
+/// The tolerance of comparisons.
 struct Tolerance {
   enum Kind { Auto, Exact, Given } kind = Auto;
   double largest = 0; ///< Of Given: relative to the largest element.
@@ -28,8 +28,8 @@ struct Tolerance {
 /// The command line.
 struct Options {
   std::string program;
-  std::string target; ///< `host`, `cuda`; empty: what the program says.
-  std::string engine; ///< Empty: what target and environment ask for.
+  std::string target; ///< `host`, `cuda`; empty: that of the program.
+  std::string engine; ///< Empty: from the target and the environment.
   int32_t ranks = 0;  ///< 0: not given.
   std::string entry;  ///< Empty: the program's main or only entry.
   std::vector<std::string> args;
@@ -61,7 +61,7 @@ struct Options {
   bool records() const { return overlap || !trace.empty(); }
 };
 
-/// Whether a file name is that of a compiled program.
+/// True if a file name is that of a compiled program.
 bool isCompiled(const std::string &file);
 
 /// Reads the command line; throws UsageError.

@@ -1,4 +1,4 @@
-//===- Processes.cpp - What the processes of a world do together ----------===//
+//===- Processes.cpp - Collective calls of the processes of a world -------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -29,8 +29,8 @@ Processes::Processes(braid_rt_world *world, int64_t patienceNs)
 }
 
 namespace {
-/// Ends the process with its own error unless it is destroyed in time: another
-/// process may compute for ever, or be gone.
+/// Ends the process with its own error unless it is destroyed in time, because
+/// another process may compute forever or may have died.
 class Watchdog {
 public:
   Watchdog(const Failure &reason, int64_t patienceNs)
@@ -62,7 +62,7 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   bool isDone = false;
-  std::thread thread; // After what it uses.
+  std::thread thread; // After the members that it uses.
 };
 } // namespace
 
@@ -87,7 +87,7 @@ std::vector<std::string> Processes::exchange(const std::string &bytes,
                               static_cast<int64_t>(bytes.size()), receive, &all,
                               error, sizeof(error)) == BRAID_RT_OK)
     return all;
-  // The engine does not work any more: each process says what it knows.
+  // The engine has failed, so each process prints its own error.
   if (failure)
     throw *failure;
   throw RunError(error);

@@ -1,4 +1,4 @@
-//===- Processes.h - What the processes of a world do together --*- C++ -*-===//
+//===- Processes.h - Collective calls of a world's processes ----*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,15 +19,16 @@
 
 namespace braid::run {
 
-/// The processes that run one world. All of them call the same functions in the
-/// same order; where a world has one process, nothing is sent.
+/// The processes of a world. All of them call the same functions in the same
+/// order. A world with one process sends nothing.
 class Processes {
 public:
-  /// `patienceNs`: how long a process that has failed waits for the others,
-  /// before it prints its own error and ends.
+  /// `patienceNs`: the time that a failed process waits for the others before
+  /// it prints its own error and ends.
   Processes(braid_rt_world *world, int64_t patienceNs);
 
-  /// Whether this process runs rank 0: it compiles, prints and writes traces.
+  /// True if this process runs rank 0, which compiles, prints and writes
+  /// traces.
   bool isFirst() const { return ranks.empty() || ranks.front() == 0; }
 
   /// The ranks of this process, in ascending order.
@@ -36,22 +37,22 @@ public:
   /// The number of ranks of all processes.
   int32_t worldSize() const { return size; }
 
-  /// Whether there are others.
+  /// True if there are other processes.
   bool areMany() const { return static_cast<int32_t>(ranks.size()) < size; }
 
-  /// What every process gives, in the order of their ranks. `failure` is what
-  /// this process has to print should the others not come.
+  /// The bytes of all processes, in the order of their ranks. `failure` is the
+  /// message that this process prints if the others do not answer.
   std::vector<std::string> exchange(const std::string &bytes,
                                     const Failure *failure = nullptr) const;
 
-  /// What the first process gives.
+  /// The bytes of the first process.
   std::string receiveFromFirst(const std::string &bytes) const;
 
-  /// Prints what all processes have to say, in the order of their ranks.
+  /// Prints the texts of all processes, in the order of their ranks.
   void printInOrder(const std::string &text) const;
 
-  /// Runs the body on every process, then throws on all of them if it has
-  /// thrown on one: the different messages, one a line.
+  /// Runs the body on every process. If it throws on one process, throws on all
+  /// of them, with the different messages on a line each.
   void together(const std::function<void()> &body) const;
 
 private:

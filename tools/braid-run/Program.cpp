@@ -18,7 +18,7 @@
 
 using namespace braid::run;
 
-/// FNV-1a in 64 bits: tells files that differ by accident, not by intent.
+/// FNV-1a with 64 bits, which detects accidental differences of files.
 static uint64_t hashBytes(const std::string &bytes) {
   uint64_t hash = 0xcbf29ce484222325;
   for (char byte : bytes)
@@ -34,7 +34,7 @@ static std::optional<std::string> readFile(const std::string &file) {
 }
 
 namespace {
-/// A file that is gone when the scope ends.
+/// A file that is removed at the end of the scope.
 struct TemporaryFile {
   explicit TemporaryFile(std::string name) : name(std::move(name)) {}
   ~TemporaryFile() {
@@ -83,7 +83,7 @@ Program::Program(const std::string &file, const CompileRequest &compile,
 void Program::loadCompiled(const Processes &processes) {
   if (!processes.areMany())
     return load(file);
-  // Each process says which file it has, if any.
+  // Each process sends the hash of its file, if any.
   ByteWriter own;
   std::optional<std::string> bytes = readFile(file);
   own.number(bytes.has_value());
@@ -101,7 +101,7 @@ void Program::loadCompiled(const Processes &processes) {
   receive(file, processes, own.bytes != all.front());
 }
 
-/// Loads `object`, or where `isNeeded` what the first process sends of its own.
+/// Loads `object`, or if `isNeeded` the object that the first process sends.
 void Program::receive(const std::string &object, const Processes &processes,
                       bool isNeeded) {
   std::string sent;

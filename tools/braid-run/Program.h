@@ -18,7 +18,7 @@
 
 namespace braid::run {
 
-/// How to compile a program.
+/// The options for compiling a program.
 struct CompileRequest {
   std::string passes;
   std::string target; ///< Empty: host.
@@ -28,10 +28,10 @@ struct CompileRequest {
 /// A program that every process of the world has loaded.
 class Program {
 public:
-  /// Loads a compiled program, or has the first process compile `file` as
-  /// `compile` says and send it to the others, so that these need no file.
-  /// Removes temporary files as soon as they are loaded. Throws on all
-  /// processes when one of them cannot load it.
+  /// Loads a compiled program. If `file` is not compiled, the first process
+  /// compiles it with `compile` and sends the object to the others, which need
+  /// no file. Removes temporary files as soon as they are loaded. Throws on all
+  /// processes if one of them cannot load the program.
   Program(const std::string &file, const CompileRequest &compile,
           const Processes &processes);
 
@@ -50,24 +50,23 @@ private:
   std::string file;
 };
 
-/// Compiles an MLIR file with braid-compile, which stands next to this program
-/// or on the PATH, and returns the name of a temporary shared object in a
-/// folder of its own.
+/// Compiles an MLIR file with the braid-compile beside this program or on the
+/// PATH. Returns the name of a temporary shared object in a folder of its own.
 std::string compileProgram(const std::string &file,
                            const CompileRequest &request);
 
-/// What a compiled program was compiled for, a braid_rt_target; nothing where
-/// the file cannot be loaded.
+/// The target of a compiled program, a braid_rt_target; nothing if the file
+/// cannot be loaded.
 std::optional<int32_t> targetOf(const std::string &file);
 
 /// The name of a file in a new temporary folder that only this user may read.
 std::string makeTemporaryFile();
 
-/// Removes a temporary file and its folder; a signal handler may call it.
+/// Removes a temporary file and its folder. Signal handlers may call this
+/// function.
 void removeTemporaryFile(const char *file);
 
-/// Ends a running compiler and removes what it has written; for signal
-/// handlers.
+/// Ends a running compiler and removes its output; for signal handlers.
 void stopCompiler();
 
 } // namespace braid::run

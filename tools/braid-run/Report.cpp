@@ -1,4 +1,4 @@
-//===- Report.cpp - The figures of a session --------------------*- C++ -*-===//
+//===- Report.cpp - The measurements of a session ---------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -100,7 +100,7 @@ static std::string describeBound(const Subject &subject) {
                 compute, communication, step / bound);
 }
 
-/// The rank whose exposed communication is longest.
+/// The rank with the longest exposed communication.
 static size_t worstRank(const Recording &recording) {
   size_t worst = 0;
   int64_t most = -1;
@@ -143,7 +143,7 @@ static std::string describeOverlap(const Recording &recording) {
 std::string braid::run::describeSubject(const std::string &what,
                                         const Subject &subject) {
   std::string text;
-  // A single run is mostly warming up: no figures.
+  // A single run is mostly warm-up, so print no times.
   if (subject.timing.runs.size() > 1)
     text += what + ": " + describeTiming(subject.timing);
   if (subject.computeAloneMs)

@@ -1,4 +1,4 @@
-//===- Report.h - The figures of a session ----------------------*- C++ -*-===//
+//===- Report.h - The measurements of a session -----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,8 +15,8 @@
 
 namespace braid::run {
 
-/// `as written: 1.234 ms (median of 9), ...` and what else was measured, one
-/// figure a line.
+/// `as written: 1.234 ms (median of 9), ...` and the other measurements, each
+/// on a line.
 std::string describeSubject(const std::string &what, const Subject &subject);
 
 /// The same for scripts, as an object of JSON.

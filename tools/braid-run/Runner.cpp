@@ -20,11 +20,11 @@ using namespace braid::run;
 // Runner
 //===----------------------------------------------------------------------===//
 
-/// The options of the engine as the configuration wants them.
+/// The options of the engine, for the configuration.
 static std::vector<std::pair<std::string, std::string>>
 engineOptions(const Options &options, const std::string &engine) {
   std::vector<std::pair<std::string, std::string>> result;
-  // The engine mpi cannot slow its links down; the world says so later.
+  // The engine mpi cannot slow its links down; a later check reports the error.
   if (options.link && engine != "mpi") {
     char number[32];
     result.emplace_back("link-latency", std::to_string(options.linkLatencyNs));
@@ -43,7 +43,7 @@ static World makeWorld(const Options &options, const std::string &engine,
                        const braid_rt_config &defaults) {
   braid_rt_config config = defaults;
   config.engine = engine.c_str();
-  // What a launcher has started is known by the engine.
+  // Under a launcher the engine knows the number of ranks.
   bool areThreads = engine == "inproc" || (engine == "cuda" && !launcher);
   config.ranks = areThreads ? std::max(options.ranks, 1) : 0;
   config.trace = options.records();
@@ -61,9 +61,9 @@ static World makeWorld(const Options &options, const std::string &engine,
   return world;
 }
 
-/// How long a process that has failed waits for the messages of the others. The
-/// launcher ends a job only after the first process has ended, and takes about
-/// a second for it.
+/// The time that a failed process waits for the messages of the others. The
+/// launcher ends a job after the end of the first process, and takes about a
+/// second.
 static constexpr int64_t patienceNs = 300 * 1000 * 1000;
 
 static braid_rt_config makeConfig(const Options &options,
@@ -72,7 +72,7 @@ static braid_rt_config makeConfig(const Options &options,
   char error[512] = "";
   if (braid_rt_config_init(&config, error, sizeof(error)) != BRAID_RT_OK)
     throw Failure(2, error, /*everywhere=*/true);
-  // What PyTorch waits for NCCL: loading and tuning take their time.
+  // PyTorch's timeout of NCCL, because loading and tuning take time.
   if (engine == "cuda")
     config.timeoutNs = int64_t(600) * 1000 * 1000 * 1000;
   if (options.timeoutNs)
@@ -116,8 +116,8 @@ std::vector<braid_rt_context *> Runner::contexts() const {
 }
 
 void Runner::prepare(const braid_rt_program &program) {
-  // Where ranks are threads that compute on the host, groups that no rank uses
-  // may name any rank.
+  // If the ranks are threads that compute on the host, unused groups may name
+  // any rank.
   if (!braid_rt_world_has(world.get(), "processes") && isHostMemory())
     return;
   processes.together([&]() {
@@ -154,10 +154,10 @@ void Runner::skip(braid_rt_skip what) {
 }
 
 namespace {
-/// What one or more ranks have to say of a run.
+/// The errors of one or more ranks in a run.
 struct Outcome {
-  std::string own;    ///< Errors of ranks that have failed by themselves.
-  std::string others; ///< Errors of ranks that name another one.
+  std::string own;    ///< Causes.
+  std::string others; ///< Errors that follow from those of other ranks.
   Measurement measured;
 
   void add(const std::string &text, bool isSecondary) {
@@ -187,7 +187,7 @@ struct Outcome {
       outcome.measured.*figure = reader.number();
     return outcome;
   }
-  /// Causes only, where there are any.
+  /// The causes, or else the other errors.
   std::optional<Failure> failure(bool everywhere) const {
     const std::string &text = own.empty() ? others : own;
     if (text.empty())

@@ -23,12 +23,12 @@ namespace braid::run {
 
 using World = std::unique_ptr<braid_rt_world, void (*)(braid_rt_world *)>;
 
-/// Of one run: the greatest of all ranks.
+/// The measurements of one run: the maxima over all ranks.
 struct Measurement {
   int64_t elapsedNs = 0;
-  int64_t peakBytes = 0; ///< Most that compiled code held at once.
-  int64_t waitNs = 0;    ///< What the rank spent in waits.
-  int64_t hostNs = 0;    ///< What the rank's thread spent in the program.
+  int64_t peakBytes = 0; ///< The peak of bytes allocated by compiled code.
+  int64_t waitNs = 0;    ///< The time of the rank in waits.
+  int64_t hostNs = 0;    ///< The time of the rank's thread in the program.
   int64_t deviceNs = 0;  ///< By the device's clock; 0: the host is the device.
 
   int64_t stepNs() const { return deviceNs ? deviceNs : elapsedNs; }
@@ -38,43 +38,44 @@ struct Measurement {
 /// order.
 class Runner {
 public:
-  /// Throws a Failure when there is no such engine.
+  /// Throws a Failure if there is no such engine.
   Runner(const Options &options, const std::string &engine,
          const Launcher &launcher);
 
-  /// Throws, on all processes, when the engine cannot do what an option asks.
+  /// Throws, on all processes, if the engine does not support an option.
   void checkOptions(const Options &options, const std::string &engine,
                     const Launcher &launcher) const;
 
-  /// Makes the communicators of a program, where that takes all processes.
+  /// Creates the communicators of a program, if all processes must take part.
   void prepare(const braid_rt_program &program);
 
-  /// Whether devices read the memory of the host.
+  /// True if devices use host memory.
   bool isHostMemory() const;
 
-  /// The chip of the devices, `sm_90`; empty where the host is the device.
+  /// The chip of the devices, `sm_90`; empty if the host is the device.
   std::string chip() const;
 
   /// An entry with the inputs of each local rank. Throws on all processes.
   Call makeCall(const braid_rt_entry &entry,
                 const std::vector<std::vector<Tensor>> &inputs);
 
-  /// Sets what runs leave out; throws on all processes where they cannot.
+  /// Sets the work that runs skip. Throws on all processes if this is not
+  /// possible.
   void skip(braid_rt_skip what);
 
-  /// Runs the entry once on all ranks. Throws on all processes, with the
-  /// message of every rank that failed by itself.
+  /// Runs the entry once on all ranks. Failures throw on all processes, with
+  /// the messages of all ranks that have caused a failure.
   void run(Call &call);
 
-  /// What the last run took.
+  /// The measurements of the last run.
   Measurement lastRun() const { return measured; }
 
-  /// What the last run has recorded on all ranks.
+  /// The recording of the last run on all ranks.
   Recording recording() const { return gatherEvents(processes, world.get()); }
 
   const Processes &getProcesses() const { return processes; }
 
-  /// Those of this process's ranks.
+  /// The contexts of this process's ranks.
   std::vector<braid_rt_context *> contexts() const;
 
 private:

@@ -1,4 +1,4 @@
-//===- Session.cpp - What braid-run does with a world -----------*- C++ -*-===//
+//===- Session.cpp - A session of braid-run ---------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -39,8 +39,8 @@ static void checkPattern(const std::string &option, const std::string &pattern,
                        pattern + "' has no " + mark);
 }
 
-/// What to hand to braid-compile: the default passes know the number of ranks,
-/// and how many a node has where the launcher says it.
+/// The passes for braid-compile. The default passes get the number of ranks,
+/// and the ranks per node if the launcher sets them.
 static std::string passesFor(const Options &options, int32_t ranks,
                              int32_t ranksPerNode) {
   if (options.passes && *options.passes != "default")
@@ -57,8 +57,8 @@ static std::string nameOf(const std::string &file) {
   return name.substr(0, name.rfind('.'));
 }
 
-/// A program that reads what it has computed does something else, or never
-/// ends, when nothing is computed.
+/// Refuses a program that reads its own results on the host. Without compute
+/// such a program would take other branches, or never end.
 static void checkBound(const Program &program) {
   const braid_rt_device_program *device = program.table().device;
   if (device && device->hostReadCount > 0)
@@ -96,7 +96,7 @@ void Session::load() {
       options.target, options.chip};
   if (compile.target == "cuda" && compile.chip.empty())
     compile.chip = runner.chip();
-  // Programs stay where they are: calls refer to them.
+  // Calls refer to programs, so programs must not move.
   subjects.reserve(1 + options.beside.size());
   addSubject(options.program, compile);
   for (const std::string &file : options.beside)
@@ -119,7 +119,7 @@ void Session::load() {
 
   std::vector<std::vector<std::vector<Tensor>>> inputs;
   for (Subject &subject : subjects) {
-    // The same arguments are the same tensors.
+    // Equal arguments get the same tensors.
     subject.isCompared = haveSameArguments(*main.entry, *subject.entry);
     if (!subject.isCompared || inputs.empty()) {
       inputs.emplace_back();

@@ -1,4 +1,4 @@
-//===- Session.h - What braid-run does with a world -------------*- C++ -*-===//
+//===- Session.h - A session of braid-run -----------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,11 +21,11 @@
 
 namespace braid::run {
 
-/// What the runs of one program took.
+/// The times of the runs of one program.
 struct Timing {
   std::vector<Measurement> runs;
 
-  /// The median of one figure, in ms.
+  /// The median of one measurement, in ms.
   double median(int64_t Measurement::*figure) const;
   double stepMs() const;
   int64_t peakBytes() const;
@@ -39,7 +39,7 @@ struct Subject {
           const CompileRequest &compile, const Processes &processes)
       : name(std::move(name)), program(file, compile, processes) {}
 
-  std::string name; ///< Its file, without folder and ending.
+  std::string name; ///< The file name, without folder and extension.
   Program program;
   const braid_rt_entry *entry = nullptr;
   std::optional<Call> call;
@@ -50,7 +50,7 @@ struct Subject {
 };
 
 /// Loads the programs, runs them in turn, compares, and reports. All processes
-/// of the world make one, with the same options.
+/// of the world create a session with the same options.
 class Session {
 public:
   Session(const Options &options, const Launcher &launcher, Runner &runner);

@@ -19,7 +19,7 @@
 using namespace braid::run;
 
 namespace {
-/// A line put together without allocating.
+/// Builds a line without allocating.
 class Line {
 public:
   Line &operator<<(const char *piece) {
@@ -45,13 +45,13 @@ private:
 };
 } // namespace
 
-/// The ranks of the current SignalScope, and how many.
+/// The ranks of the current SignalScope, and their number.
 static std::atomic<const SignalScope::Rank *> ranks{nullptr};
 static std::atomic<size_t> rankCount{0};
 static std::atomic<int> exitStatus{1};
 static std::atomic<const char *> pendingFailure{nullptr};
 
-/// Says what a compiled program has done.
+/// Reports a crash of a compiled program.
 static void reportCrash(int signal) {
   int32_t rank = braid_rt_current_rank();
   if (rank >= 0) {
@@ -64,13 +64,13 @@ static void reportCrash(int signal) {
     line.write();
     _exit(1);
   }
-  // Not a rank's doing: a crash of our own is to be seen as one.
+  // A crash outside of ranks is a bug of braid-run, so let it crash.
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
-/// Says why the process has failed, or else what its ranks wait for, and ends
-/// it.
+/// Prints the pending failure, or else the operations that the ranks await, and
+/// ends the process.
 static void reportEnd(int signal) {
   const SignalScope::Rank *first = ranks;
   if (const char *failure = pendingFailure.exchange(nullptr)) {
@@ -100,7 +100,7 @@ void braid::run::setPendingFailure(const char *text) { pendingFailure = text; }
 
 void braid::run::installSignalHandlers() {
   struct sigaction action = {};
-  // One of them at a time.
+  // Run one handler at a time.
   sigaddset(&action.sa_mask, SIGTERM);
   sigaddset(&action.sa_mask, SIGINT);
   action.sa_handler = reportCrash;
@@ -126,8 +126,8 @@ SignalScope::~SignalScope() { ranks = nullptr; }
 /// The process that has started this one.
 static std::atomic<pid_t> parent{0};
 
-/// The signal also comes when only the parent's thread has ended that started
-/// this process.
+/// Ends the process if its parent has ended. The signal also arrives if only
+/// the thread of the parent that has started this process ends.
 static void reportLauncherGone(int) {
   if (getppid() != parent)
     reportEnd(SIGTERM);
@@ -141,7 +141,7 @@ void braid::run::endWithLauncher() {
   int signal = SIGRTMIN + 5;
   sigaction(signal, &action, nullptr);
   prctl(PR_SET_PDEATHSIG, signal);
-  // It may have ended before the call.
+  // The parent may have ended before the call.
   if (getppid() != parent)
     _exit(1);
 }

@@ -15,22 +15,22 @@
 
 namespace braid::run {
 
-/// Has SIGFPE and SIGSEGV of a compiled program, SIGTERM and SIGINT end
-/// braid-run with status 1 and a message that names the rank and, for the last
-/// two, what it waits for.
+/// Installs handlers for SIGFPE and SIGSEGV of a compiled program, SIGTERM and
+/// SIGINT. The handlers end braid-run with status 1 and a message that names
+/// the rank and, for the last two, the awaited operation.
 void installSignalHandlers();
 
-/// The status with which SIGTERM and SIGINT end braid-run, once it has printed
-/// why it fails.
+/// Sets the status with which SIGTERM and SIGINT end braid-run after it has
+/// printed a failure.
 void setSignalStatus(int status);
 
-/// The message of a failure that is not printed yet: SIGTERM and SIGINT print
-/// it instead of what the ranks wait for. nullptr: there is none. The text has
-/// to live until the next call.
+/// Sets the message of a failure that is not printed yet, or nullptr. SIGTERM
+/// and SIGINT print this message instead of the awaited operations. The text
+/// must stay valid until the next call.
 void setPendingFailure(const char *text);
 
-/// The ranks that such a message is about, until the scope ends. Installs the
-/// handlers again, as an engine's library may have put its own.
+/// Sets the ranks of such messages until the end of the scope. Installs the
+/// handlers again, because the library of an engine may have installed its own.
 class SignalScope {
 public:
   explicit SignalScope(const std::vector<braid_rt_context *> &contexts,
@@ -48,8 +48,8 @@ private:
   std::vector<Rank> list;
 };
 
-/// Has this process end when the one that has started it is gone: a launcher
-/// that was killed leaves no ranks behind.
+/// Makes this process end when its parent ends, so that a killed launcher
+/// leaves no ranks behind.
 void endWithLauncher();
 
 } // namespace braid::run

@@ -22,9 +22,9 @@ namespace braid::run {
 class Tensor {
 public:
   Tensor() = default;
-  /// Uninitialised memory; throws RunError when there is none.
+  /// Allocates uninitialized memory. Throws RunError if there is not enough.
   Tensor(int32_t dtype, std::vector<int64_t> sizes);
-  /// Takes over memory that a program has allocated; `data` points into
+  /// Takes ownership of memory that a program has allocated. `data` points into
   /// `allocated`.
   Tensor(int32_t dtype, std::vector<int64_t> sizes, void *allocated,
          void *data);
@@ -36,18 +36,17 @@ public:
   static std::string typeName(int32_t dtype, const std::vector<int64_t> &sizes);
   std::string typeName() const { return typeName(dtype, sizes); }
 
-  /// Element `index` as text, with as many digits as tell it from its
-  /// neighbours.
+  /// Element `index` as text, with the digits that identify the number.
   std::string element(int64_t index) const;
 
-  /// Element `index` of integers, truth values and real floats as a number.
+  /// Element `index` of integers, booleans and real floats as a number.
   double number(int64_t index) const;
 
   /// Sets element `index` to a number: rounded to nearest for floats, modulo
   /// the width for integers, not zero for i1.
   void setElement(int64_t index, double value);
 
-  /// All elements in nested brackets; long ones are shortened.
+  /// All elements in nested brackets; long tensors are shortened.
   std::string text() const;
 
   int32_t dtype = BRAID_RT_F32;

@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Fields and names are those of Kineto, as in the traces of comm-report
-// (lib/Report/ReportTrace.cpp): Holistic Trace Analysis takes whatever has a
-// `stream` for work of the GPU, and what begins with "nccl" for communication.
+// (lib/Report/ReportTrace.cpp). Holistic Trace Analysis counts every event with
+// a `stream` as work of the GPU, and names that begin with "nccl" as
+// communication.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,13 +26,12 @@
 
 using namespace braid::run;
 
-/// The number of the stream that PyTorch's traces show compute on. Lanes
-/// follow.
+/// The number of the compute stream in traces of PyTorch. Lanes follow.
 static constexpr int64_t computeStream = 7;
 /// The row of the rank's thread: its invocation, starts and waits.
 static constexpr int64_t programRow = 0;
 
-/// `all_reduce` as NCCL writes it in names: `AllReduce`.
+/// The spelling of NCCL's names: `AllReduce` for `all_reduce`.
 static std::string toCamelCase(const std::string &name) {
   std::string result;
   bool isFirst = true;
@@ -48,7 +48,7 @@ static std::string toCamelCase(const std::string &name) {
   return result;
 }
 
-/// What PyTorch's process groups call a collective.
+/// The name of a collective in PyTorch's process groups.
 static std::string collectiveName(int32_t kind) {
   switch (kind) {
   case BRAID_RT_ALL_REDUCE:
@@ -64,7 +64,7 @@ static std::string collectiveName(int32_t kind) {
   }
 }
 
-/// What PyTorch calls an element type.
+/// PyTorch's name of an element type.
 static std::string dtypeName(int32_t dtype) {
   static constexpr const char *names[BRAID_RT_DTYPE_COUNT] = {
       "Bool",          "Char",          "Short",      "Int",    "Long",
@@ -73,7 +73,7 @@ static std::string dtypeName(int32_t dtype) {
   return dtype >= 0 && dtype < BRAID_RT_DTYPE_COUNT ? names[dtype] : "";
 }
 
-/// The label, where there is one.
+/// The label, or an empty text.
 static std::string labelOf(const Event &event) {
   return event.kind >= 0 && event.name != braid_rt_kind_name(event.kind)
              ? event.name
@@ -102,7 +102,7 @@ namespace {
 /// The events of one rank as lines of JSON.
 class RankPrinter {
 public:
-  /// `isMain`: tools add up this rank's streams.
+  /// `isMain`: true for the rank whose streams tools add up.
   RankPrinter(int32_t rank, bool isMain, int64_t originNs,
               std::vector<std::string> &lines)
       : rank(rank), isMain(isMain), originNs(originNs), lines(lines) {}
@@ -227,7 +227,7 @@ void RankPrinter::print(const std::vector<Event> &events, bool isHostMemory) {
   metadata(computeStream, "thread_name", "name", quoted("compute stream"));
   for (const Event &event : events)
     printEvent(event);
-  // So that tools find compute.
+  // Add compute, so that tools find it.
   if (isHostMemory)
     for (const auto &[beginNs, endNs] : computeTimes(events, isHostMemory))
       slice("kernel", "compute", computeStream, beginNs, endNs,

@@ -15,9 +15,9 @@
 
 namespace braid::run {
 
-/// Writes a trace: one file with all ranks, by the first process, or with
-/// `{rank}` in the name one file for each rank, each by the rank's process. All
-/// processes call it together.
+/// Writes a trace. The first process writes one file with all ranks; with
+/// `{rank}` in the name each process writes the files of its ranks. All
+/// processes call this function together.
 void writeTrace(const std::string &pattern, const Recording &recording,
                 const Processes &processes);
 

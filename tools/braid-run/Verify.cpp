@@ -90,7 +90,7 @@ void Verifier::check(const std::string &program, const Results &found,
     if (!text.empty())
       throw RunError(text);
   });
-  // The same figure on all processes.
+  // All processes need the same value.
   std::string own(sizeof(largest), '\0');
   std::memcpy(own.data(), &largest, sizeof(largest));
   for (const std::string &bytes : processes.exchange(own)) {

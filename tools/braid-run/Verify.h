@@ -22,22 +22,23 @@ namespace braid::run {
 /// The names of an entry's results.
 std::vector<std::string> resultNames(const braid_rt_entry &entry);
 
-/// Whether two entries take the same arguments and give the same results.
+/// True if two entries have the same arguments and results.
 bool haveSameArguments(const braid_rt_entry &entry,
                        const braid_rt_entry &reference);
 
-/// Compares the results of an entry with expected ones, as often as asked, and
-/// keeps the largest error. All processes call the same functions together.
+/// Compares results of an entry with expected results, and keeps the largest
+/// error. All processes call the same functions together.
 class Verifier {
 public:
-  /// `origin` says of expected values where they are from: `as written`;
-  /// `isSameProgram`: the expected results come from the same computation in
-  /// another order, whose bits are the same.
+  /// `origin` is the origin of the expected values: `as written`. With
+  /// `isSameProgram` the expected results are those of the same computation in
+  /// another order, which have the same bits.
   Verifier(const braid_rt_entry &entry, const Tolerance &tolerance,
            bool isSameProgram, std::string origin, const Processes &processes);
 
   /// Throws, on all processes, a failure that names the first difference of
-  /// each rank. `program` is named in front where there are several.
+  /// each rank. If there are several programs, the message begins with
+  /// `program`.
   void check(const std::string &program, const Results &found,
              const Results &expected);
 
@@ -60,8 +61,8 @@ private:
   double largest = 0;
 };
 
-/// The results of another run, from files: `pattern` as for --out. Throws on
-/// all processes.
+/// Reads the results of another run from files; `pattern` is as for --out.
+/// Errors throw on all processes.
 Results readExpected(const std::string &pattern, const braid_rt_entry &entry,
                      const Processes &processes);
 

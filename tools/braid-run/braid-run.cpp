@@ -24,21 +24,22 @@ using namespace braid::run;
 /// Prints the message unless another process does, and returns the status.
 static int report(const Failure &failure, bool isFirst) {
   setSignalStatus(failure.status);
-  // An engine that cannot go on may end the process without flushing.
+  // A failed engine may end the process without flushing.
   std::fflush(stdout);
   if (isFirst || !failure.everywhere)
     printError(failure.status, failure.what());
   return failure.status;
 }
 
-/// Fills in the target: what a compiled program was compiled for. Throws a
-/// UsageError when the options ask for another one.
+/// Sets the target to that of a compiled program. Throws a UsageError if the
+/// options name another target.
 static void chooseTarget(Options &options) {
   std::optional<int32_t> found;
   if (isCompiled(options.program))
     found = targetOf(options.program);
   if (!found) {
-    // What cannot be loaded here comes from rank 0, or gets an error later.
+    // If the file cannot be loaded, rank 0 sends its own, or a later check
+    // fails.
     if (options.target.empty())
       options.target = options.engine == "cuda" ? "cuda" : "host";
     return;
@@ -51,7 +52,7 @@ static void chooseTarget(Options &options) {
   options.target = target;
 }
 
-/// The engine that the options, the target or else the environment ask for.
+/// The engine of the options, of the target, or else of the environment.
 static std::string engineName(const Options &options,
                               const Launcher &launcher) {
   if (!options.engine.empty())
@@ -67,7 +68,7 @@ static std::string engineName(const Options &options,
   return launcher ? "mpi" : "inproc";
 }
 
-/// The same. Throws a Failure when the options do not go together.
+/// The same. Throws a Failure if the options contradict each other.
 static std::string chooseEngine(const Options &options,
                                 const Launcher &launcher) {
   std::string engine = engineName(options, launcher);
@@ -98,7 +99,7 @@ static std::string chooseEngine(const Options &options,
 }
 
 /// The same before there is a world. A launcher ends all processes as soon as
-/// one has failed: the one that prints has to come first.
+/// one has failed, so the process that prints must fail first.
 static int reportEarly(const Failure &failure, const Launcher &launcher) {
   bool isFirst = launcher.rank == 0;
   int status = report(failure, isFirst);
@@ -112,8 +113,8 @@ static int runWorld(const Options &options, const std::string &engine,
   Runner runner(options, engine, launcher);
   const Processes &processes = runner.getProcesses();
   SignalScope signals(runner.contexts(), processes.localRanks());
-  // The message comes before the world ends: after a failure an engine may have
-  // to end the process.
+  // Print the message before the end of the world, because an engine may end
+  // the process after a failure.
   try {
     runner.checkOptions(options, engine, launcher);
     if (options.bind)
@@ -130,8 +131,8 @@ static int runWorld(const Options &options, const std::string &engine,
 
 int main(int argc, char **argv) {
   installSignalHandlers();
-  // Until there is a world, the environment says who prints what all processes
-  // have found.
+  // Without a world, the environment decides which process prints common
+  // errors.
   Launcher launcher;
   try {
     launcher = detectLauncher();

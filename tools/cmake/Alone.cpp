@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The linker completes this program with every object of one library. It fails
-// where the library needs anything that it does not name (BraidLibrary.cmake).
+// The linker adds every object of one library to this program. The link fails
+// if the library needs a library that it does not declare (BraidLibrary.cmake).
 //
 //===----------------------------------------------------------------------===//
 

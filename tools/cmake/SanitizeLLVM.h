@@ -1,4 +1,4 @@
-//===- SanitizeLLVM.h - Included first where assertions are on --*- C++ -*-===//
+//===- SanitizeLLVM.h - First include of builds with assertions -*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llvm::Statistic has more members where NDEBUG is not defined. The installed
-// MLIR was built with NDEBUG and constructs the statistics of our passes, so
-// that their layout must be the one that it knows, in spite of assertions.
+// llvm::Statistic has more members if NDEBUG is not defined. The installed MLIR
+// was built with NDEBUG and constructs the statistics of Braid's passes, so
+// builds with assertions must use the layout of NDEBUG.
 //
 //===----------------------------------------------------------------------===//
 

@@ -16,8 +16,8 @@ def ConvertDeviceCopiesToBraidRTPass
   let summary = "Convert contiguous copies to calls of the runtime";
   let description = [{
     A `memref.copy` between contiguous buffers of static shape becomes a call of
-    `braid_rt_copy`, which copies on the device. Others are left to become
-    kernels.
+    `braid_rt_copy`, which copies on the device. `convert-linalg-to-gpu` turns all
+    other copies into kernels.
 
     Before:
 
@@ -25,7 +25,7 @@ def ConvertDeviceCopiesToBraidRTPass
     memref.copy %a, %b : memref<4xf32> to memref<4xf32>
     ```
 
-    After (the addresses and the site abridged):
+    After (the addresses and the call site are shortened):
 
     ```mlir
     llvm.call @braid_rt_copy(%pb, %pa, %bytes, %site)
@@ -38,16 +38,21 @@ def ConvertDeviceCopiesToBraidRTPass
 
 def ConvertDeviceMemoryToBraidRTPass
     : Pass<"convert-device-memory-to-braid-rt", "::mlir::ModuleOp"> {
-  let summary = "Convert what the host does with device memory to runtime calls";
+  let summary = "Convert the host's accesses of device memory to runtime calls";
   let description = [{
-    On a device of its own, memrefs of host code hold device addresses. The arena
-    comes from `braid_rt_arena`, a buffer that the memory plan has no place for
-    from `braid_rt_buffer_alloc`, constant globals from
-    `braid_rt_device_constant`. A `memref.load` in host code becomes
-    `braid_rt_read`, which waits for the device, a `memref.store`
-    `braid_rt_write`, which does not. Each read is reported by the remark
-    `host-read` and counted in the program's table: a program with any cannot run
-    as a graph.
+    On a device with memory of its own, memrefs in host code hold device
+    addresses. This pass converts host code on such memrefs:
+
+    | before | after |
+    |---|---|
+    | the allocation of the arena | `braid_rt_arena` |
+    | an allocation outside of the arena | `braid_rt_buffer_alloc` |
+    | a constant global | `braid_rt_device_constant` |
+    | `memref.load` | `braid_rt_read`, which waits for the device |
+    | `memref.store` | `braid_rt_write`, which does not wait |
+
+    The remark `host-read` reports each read, and the table of the program has the
+    number of reads. A program with reads cannot run as a graph.
 
     Before:
 
@@ -55,7 +60,7 @@ def ConvertDeviceMemoryToBraidRTPass
     %n = memref.load %a[%i] : memref<4xi64>
     ```
 
-    After (with the site and the address abridged):
+    After (the call site and the address are shortened):
 
     ```mlir
     %slot = llvm.alloca %one x i64 : (i64) -> !llvm.ptr
@@ -70,11 +75,11 @@ def ConvertGPULaunchToBraidRTPass
     : Pass<"convert-gpu-launch-to-braid-rt", "::mlir::ModuleOp"> {
   let summary = "Convert kernels and their launches to runtime calls";
   let description = [{
-    A `gpu.binary` becomes a constant (`braid_rt_image`), with another one for
-    each kernel (`braid_rt_kernel`); `gpu.launch_func` becomes a call of
-    `braid_rt_launch` with an array of pointers to the kernel's arguments. A
-    kernel gets a buffer as the pointer that the offset of its layout counts
-    from, and sizes as 64-bit integers.
+    A `gpu.binary` becomes a constant of type `braid_rt_image` and one constant of
+    type `braid_rt_kernel` for each kernel. A `gpu.launch_func` becomes a call of
+    `braid_rt_launch` with an array of pointers to the arguments of the kernel. A
+    buffer is passed as its base pointer, before the offset of the layout is
+    added; sizes are passed as 64-bit integers.
 
     Before:
 
@@ -83,7 +88,7 @@ def ConvertGPULaunchToBraidRTPass
         threads in (%c256, %c1, %c1) args(%a : memref<1024xf32>)
     ```
 
-    After (the site abridged):
+    After (the call site is shortened):
 
     ```mlir
     %slot = llvm.alloca %one x !llvm.ptr : (i64) -> !llvm.ptr
@@ -98,9 +103,9 @@ def ConvertGPULaunchToBraidRTPass
 def CheckDeviceCodePass : Pass<"braid-check-device-code", "::mlir::ModuleOp"> {
   let summary = "Check that every op has a lowering for CUDA";
   let description = [{
-    Reports each op that is left when kernels and calls of the runtime have been
-    made, and that the host cannot compute: all but scalars, control flow, views
-    of buffers and the starts and waits of collectives.
+    Runs after the conversion to kernels and runtime calls. Emits an error at each
+    remaining op that the host cannot run. The host can run ops on scalars,
+    control flow, views of buffers, and the starts and waits of collectives.
 
     ```mlir
     // error: 'memref.atomic_rmw' op has no lowering for CUDA: neither a kernel
@@ -111,15 +116,16 @@ def CheckDeviceCodePass : Pass<"braid-check-device-code", "::mlir::ModuleOp"> {
 }
 
 def CheckCudaToolkitPass : Pass<"braid-check-cuda-toolkit", "::mlir::ModuleOp"> {
-  let summary = "Check that there is what kernels are compiled with";
+  let summary = "Check that the tools that compile kernels are installed";
   let description = [{
-    A program with kernels needs LLVM's target NVPTX, and the programs `ptxas`
-    and `fatbinary` of the CUDA toolkit, in its folder or on the PATH. The error
-    names what is missing and where it was looked for.
+    The compilation of kernels needs LLVM's target NVPTX, and the programs `ptxas`
+    and `fatbinary` of the CUDA toolkit, in the folder of the toolkit or on the
+    PATH. If the program has kernels, the error names the missing part and the
+    folders that were searched.
   }];
   let options = [
     Option<"toolkit", "toolkit", "std::string", /*default=*/"\"\"",
-           "The folder of the CUDA toolkit; without it CUDA_ROOT, CUDA_HOME, "
+           "The folder of the CUDA toolkit; by default CUDA_ROOT, CUDA_HOME, "
            "CUDA_PATH or /usr/local/cuda">
   ];
 }

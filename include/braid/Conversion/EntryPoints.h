@@ -1,4 +1,4 @@
-//===- EntryPoints.h - What entry points take -------------------*- C++ -*-===//
+//===- EntryPoints.h - The attribute of entry points ------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,9 +14,10 @@
 namespace braid {
 
 /// The attribute of functions that are entry points: an array with one
-/// dictionary for each argument and result, in this order, of `name`, `type`
-/// and `direction` ("in", "inout" or "out"), and `result`, a unit attribute,
-/// where the function returns the value instead of writing it to an argument.
+/// dictionary for each argument and then for each result. A dictionary has
+/// `name`, `type` and `direction` ("in", "inout" or "out"). The unit attribute
+/// `result` marks a value that the function returns instead of writing it to an
+/// argument.
 constexpr llvm::StringLiteral kEntryAttrName = "braid.entry";
 
 } // namespace braid

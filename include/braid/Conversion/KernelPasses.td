@@ -13,14 +13,14 @@ include "mlir/Pass/PassBase.td"
 
 def SplitReductionsPass
     : Pass<"braid-split-reductions", "::mlir::func::FuncOp"> {
-  let summary = "Split reductions with few results in two steps";
+  let summary = "Split reductions with few results into two steps";
   let description = [{
-    A reduction on buffers that has too few results for all multiprocessors
-    becomes two: the first reduces parts into a buffer of its own, the second
-    reduces what the first leaves. It runs before `braid-plan-memory`, which
-    places the buffer in the arena, and before `convert-linalg-to-gpu`, which
-    makes kernels of the two. The order of the operands is fixed, so the bits are
-    the same in every run.
+    A reduction on buffers with too few results to use all multiprocessors becomes
+    two reductions: the first one reduces parts of the operand into a new buffer,
+    the second one reduces this buffer. The pass runs before `braid-plan-memory`,
+    which places the buffer in the arena, and before `convert-linalg-to-gpu`,
+    which generates a kernel for each of the two. The order of the operands is
+    fixed, so every run gives the same bits.
 
     Before:
 
@@ -45,9 +45,9 @@ def ConvertLinalgToGPUPass
     : Pass<"convert-linalg-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Generate GPU kernels from linalg on buffers";
   let description = [{
-    Every linalg op on buffers of static shape, and every `memref.copy`, becomes
-    a `gpu.launch_func` of a kernel in `gpu.module @kernels`. Equal kernels are
-    one.
+    Every linalg op on buffers, and every `memref.copy`, becomes a
+    `gpu.launch_func` of a kernel in `gpu.module @kernels`. Equal ops share one
+    kernel.
 
     Before:
 
@@ -63,10 +63,10 @@ def ConvertLinalgToGPUPass
         args(%a : memref<4096xf32>, %b : memref<4096xf32>)
     ```
 
-    where a thread of the kernel loads a `vector<4xf32>`, computes and stores it.
+    Each thread of the kernel loads a `vector<4xf32>`, computes, and stores the
+    result.
 
-    Errors: dynamic shapes or strides, elements or indices that kernels do not
-    know.
+    Errors: element types and indexing maps that kernels do not support.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
@@ -79,11 +79,11 @@ def ConvertLinalgToGPUPass
 def ExpandErfPass : Pass<"braid-expand-erf", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Compute 1 + erf(x) in few instructions";
   let description = [{
-    The sum of 1 and the error function, the heart of gelu, becomes erfc(-x):
-    2 to the power of a polynomial of degree 8, for f32. It is as exact as the
-    sum, within 1.3e-7, and more exact where x is negative. libdevice takes 21
-    instructions for the error function alone; with them a gelu of 16-bit
-    numbers is bound by instructions instead of by memory.
+    Gelu contains the sum 1 + erf(x). For f32 the pass computes this sum as
+    erfc(-x), which is 2 to the power of a polynomial of degree 8. The error is
+    at most 1.3e-7, as for the sum, and smaller if x is negative. libdevice takes
+    21 instructions for the error function alone, which makes a gelu of 16-bit
+    numbers bound by instructions instead of by memory.
 
     Before:
 
@@ -140,10 +140,10 @@ def ExpandFloat8Pass : Pass<"braid-expand-float8"> {
 
 def AttachKernelTargetPass
     : Pass<"braid-attach-kernel-target", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Say what kernels are compiled for";
+  let summary = "Set the target of kernels";
   let description = [{
-    Gives a `gpu.module` in the NVVM and LLVM dialects its target, with CUDA's
-    libdevice if a kernel calls its functions.
+    Attaches an `#nvvm.target` to a `gpu.module` in the NVVM and LLVM dialects. The
+    target links CUDA's libdevice if a kernel calls a function of libdevice.
 
     Before:
 
@@ -157,15 +157,16 @@ def AttachKernelTargetPass
     gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90", features = "+ptx80">] { ... }
     ```
 
-    Error: a kernel calls libdevice, and the CUDA toolkit has none.
+    Error: a kernel calls libdevice, and the CUDA toolkit has no libdevice.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90\"",
            "The GPU to compile for">,
     Option<"features", "features", "std::string", /*default=*/"\"\"",
-           "The version of PTX, such as +ptx80; without it one that the chip knows">,
+           "The version of PTX, such as +ptx80; by default the oldest version that "
+           "supports the chip">,
     Option<"toolkit", "toolkit", "std::string", /*default=*/"\"\"",
-           "The folder of the CUDA toolkit; without it CUDA_ROOT, CUDA_HOME, "
+           "The folder of the CUDA toolkit; by default CUDA_ROOT, CUDA_HOME, "
            "CUDA_PATH or /usr/local/cuda">
   ];
   let dependentDialects = ["::mlir::NVVM::NVVMDialect"];

@@ -13,12 +13,12 @@ include "mlir/Pass/PassBase.td"
 
 def MarkOverwritingMatmulsPass
     : Pass<"braid-mark-overwriting-matmuls", "::mlir::func::FuncOp"> {
-  let summary = "Mark matrix products that start from zeros";
+  let summary = "Mark matrix products whose initial value is zero";
   let description = [{
-    A product whose initial value is a fill with zeros overwrites its result:
-    the library is told so, and the fill is dropped. The pass looks at values,
-    before bufferization, so that the decision, and with it every bit of the
-    result, does not depend on the schedule.
+    If the initial value of a product is a fill with zeros, the pass drops the fill
+    and marks the product `braid.overwrites`. The library then overwrites the
+    result instead of adding to it. The pass runs on tensors, before scheduling
+    and bufferization, so the bits of the result do not depend on the schedule.
 
     Before:
 
@@ -36,18 +36,21 @@ def MarkOverwritingMatmulsPass
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", /*default=*/"\"host\"",
-           "Whose library it is: host or cuda">
+    Option<"target", "target", "::braid::KernelTarget",
+           /*default=*/"::braid::KernelTarget::Host",
+           "The target, whose library multiplies: host or cuda",
+           "::braid::getKernelTargetValues()">
   ];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
 def FoldSplatsPass : Pass<"braid-fold-splats", "::mlir::func::FuncOp"> {
-  let summary = "Compute with constants of one value instead of loading them";
+  let summary = "Replace constant tensors with equal elements by scalars";
   let description = [{
-    A constant tensor with equal elements becomes a scalar in the bodies of
-    `linalg.generic` ops that read it. Where other ops use it, a large one is
-    filled before its use; a small one stays data of the program.
+    A constant tensor with equal elements becomes a scalar constant in the bodies
+    of the `linalg.generic` ops that read the tensor. If other ops use the tensor,
+    a `linalg.fill` replaces a large constant; a small constant stays data of the
+    program.
 
     Before:
 
@@ -78,21 +81,21 @@ def FoldSplatsPass : Pass<"braid-fold-splats", "::mlir::func::FuncOp"> {
 }
 
 def FuseEpiloguesPass : Pass<"braid-fuse-epilogues", "::mlir::func::FuncOp"> {
-  let summary = "Let the library do what follows a product";
+  let summary = "Fuse elementwise ops into matrix products";
   let description = [{
-    An elementwise op that is the only user of a product marked
-    `braid.overwrites` becomes part of it where the library of a GPU can do it:
+    Fuses an elementwise op into a product marked `braid.overwrites` if the op is
+    the only user of the product and the library of a GPU supports the function:
     adding a row to all rows of the result (a bias), then relu or gelu (the
-    approximation by tanh), and converting the result to another type. The body
-    may write the function in any way. A bias has to exist where the product
-    stands. The pass runs on tensors, before scheduling, so that a program has
-    the same products however it is scheduled.
+    approximation by tanh), then a conversion to another type. The pass matches
+    the function by its values, not by the ops of the body. The definition of a
+    bias has to dominate the product. The pass runs on tensors, before scheduling,
+    so a program has the same products in every schedule.
 
-    The library works in the type of the accumulation and rounds once. For relu
-    and a conversion alone that gives the bits of separate ops, NaNs aside; with
-    a bias or gelu it is more precise than they are.
+    The library computes in the type of the accumulation and rounds once. For relu
+    or a conversion alone the bits are those of separate ops, except for NaNs.
+    With a bias or gelu the result is more precise than that of separate ops.
 
-    Labels are merged; the cost of the product stays.
+    The fused product gets both labels and keeps its own cost.
 
     Before:
 
@@ -128,8 +131,9 @@ def ConvertLinalgToBraidRTPass
     `linalg.matmul` and `linalg.batch_matmul`, with or without transposed
     operands, of `f32`, `f64` and complex elements become calls of
     `braid_rt_matmul` and `braid_rt_batch_matmul`. Products that the library does
-    not know (other types, operands whose rows are not contiguous) become loops
-    whose innermost one runs along the rows of the result, which vectorizes.
+    not support (other types, operands whose rows are not contiguous) become
+    loops. The innermost loop runs along the rows of the result, so LLVM can
+    vectorize it.
 
     Before:
 
@@ -137,7 +141,7 @@ def ConvertLinalgToBraidRTPass
     linalg.matmul ins(%a, %b : memref<4x8xf32>, memref<8x4xf32>) outs(%c : memref<4x4xf32>)
     ```
 
-    After (the sizes, leading dimensions and the site abridged):
+    After (the sizes, leading dimensions and the call site are shortened):
 
     ```mlir
     llvm.call @braid_rt_matmul(%dtype, %no, %no, %m, %n, %k, %pa, %lda, %pb, %ldb,
@@ -146,9 +150,11 @@ def ConvertLinalgToBraidRTPass
   }];
   let options = [
     Option<"useLibrary", "library", "bool", /*default=*/"true",
-           "Call the library; else make loops of every product">,
-    Option<"target", "target", "std::string", /*default=*/"\"host\"",
-           "Where products run: host or cuda">
+           "Call the library; otherwise every product becomes loops">,
+    Option<"target", "target", "::braid::KernelTarget",
+           /*default=*/"::braid::KernelTarget::Host",
+           "The target, whose library multiplies: host or cuda",
+           "::braid::getKernelTargetValues()">
   ];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
@@ -158,13 +164,13 @@ def ConvertLinalgToBraidRTPass
 }
 
 def OutlineKernelsPass : Pass<"braid-outline-kernels", "::mlir::ModuleOp"> {
-  let summary = "Give every kernel on buffers a function of its own";
+  let summary = "Outline every linalg op on buffers into a function";
   let description = [{
-    Each linalg op on buffers becomes a call of a private function that is not
-    inlined; equal ops share one. The time that LLVM takes grows faster than the
-    size of a function: a program of many layers in one function would take
-    hours. A kernel whose buffers are of static shape and layout takes them as
-    plain pointers (`llvm.bareptr`).
+    Each linalg op on buffers becomes a call of a private function that LLVM does
+    not inline. Equal ops share one function. LLVM's compile time grows faster
+    than the size of a function, so a program of many layers in one function would
+    take hours. If all buffers of a kernel have static shapes and layouts, the
+    function takes them as plain pointers (`llvm.bareptr`).
 
     Before:
 

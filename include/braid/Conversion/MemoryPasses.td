@@ -13,13 +13,13 @@ include "mlir/Pass/PassBase.td"
 
 def SplitDeallocationsPass
     : Pass<"braid-split-deallocations", "::mlir::func::FuncOp"> {
-  let summary = "Free the buffers that nothing else can be a view of";
+  let summary = "Free buffers that no retained value aliases";
   let description = [{
-    Ownership-based deallocation ends a block with one `bufferization.dealloc`
-    of all its buffers, which frees those that no retained buffer is a view of,
-    each once. Upstream's simplification compares all pairs of them. This pass
-    first takes out the allocations of the block that are certainly freed, in a
-    time linear in their number.
+    Ownership-based deallocation ends a block with one `bufferization.dealloc` of
+    all its buffers. This op frees each buffer that no retained value aliases.
+    Upstream's simplification compares all pairs of buffers, which is quadratic.
+    This pass first finds, in linear time, the buffers that no retained value can
+    alias, and frees each of them with a `memref.dealloc`.
 
     Before:
 
@@ -48,9 +48,9 @@ def DeallocateBuffersPass
     : Pass<"braid-deallocate-buffers", "::mlir::ModuleOp"> {
   let summary = "Free the buffers that a program allocates";
   let description = [{
-    Runs upstream's ownership-based deallocation with the passes that clean up
-    after it (`braid-split-deallocations`, simplification, lowering,
-    `braid-free-early`), if the program allocates anything that is no arena of
+    Runs upstream's ownership-based deallocation and its clean-up passes
+    (`braid-split-deallocations`, simplification, lowering, `braid-free-early`).
+    The pass does nothing if the program allocates only arenas of
     `braid-plan-memory`.
 
     Before:
@@ -85,11 +85,11 @@ def DeallocateBuffersPass
 
 def ExpandDynamicShapesPass
     : Pass<"braid-expand-dynamic-shapes", "::mlir::func::FuncOp"> {
-  let summary = "Compute the strides of views of several unknown sizes";
+  let summary = "Lower views that split a dimension into several dynamic sizes";
   let description = [{
-    A `memref.expand_shape` that splits one dimension into several of unknown
-    size becomes a `memref.reinterpret_cast`. Upstream's expand-strided-metadata
-    expands those with at most one such size.
+    A `memref.expand_shape` that splits one dimension into several dimensions of
+    dynamic size becomes a `memref.reinterpret_cast`. Upstream's
+    expand-strided-metadata supports at most one dynamic size.
 
     Before:
 
@@ -112,9 +112,9 @@ def ExpandDynamicShapesPass
 def FreeEarlyPass : Pass<"braid-free-early", "::mlir::func::FuncOp"> {
   let summary = "Move deallocations to after the last use";
   let description = [{
-    Moves each `memref.dealloc` of a buffer that was allocated in its block to
-    just after the last op that uses the buffer or a view of it. A wait uses the
-    buffers that it names, so a buffer in flight is freed after it has landed.
+    Moves each `memref.dealloc` to just after the last op that uses the buffer or
+    a view of the buffer, if the buffer is allocated in the same block. A wait
+    uses the buffers that it names, so a buffer in flight is freed after its wait.
 
     Before:
 
@@ -136,26 +136,27 @@ def FreeEarlyPass : Pass<"braid-free-early", "::mlir::func::FuncOp"> {
 
 def DropDeallocationsPass
     : Pass<"braid-drop-deallocations", "::mlir::func::FuncOp"> {
-  let summary = "Forget where a program that comes as buffers frees them";
+  let summary = "Erase the deallocations of a program that is written on buffers";
   let description = [{
-    Erases every `memref.dealloc`. The pass runs after the check of buffers in
-    flight and before ownership-based deallocation, which refuses a program that
-    frees buffers itself and then frees every buffer anew.
+    Erases every `memref.dealloc`. The pass runs after `comm-check-in-flight` and
+    before ownership-based deallocation, which refuses programs with
+    deallocations and inserts new ones.
   }];
 }
 
 def RotateLoopBuffersPass
     : Pass<"braid-rotate-loop-buffers", "::mlir::ModuleOp"> {
-  let summary = "Allocate what loops carry before them, and take turns";
+  let summary = "Allocate loop-carried buffers before the loop, in rotation";
   let description = [{
-    An iteration of `scf.for` or `scf.while` may not compute into the buffer
-    that the one before has left to it. A buffer that is allocated in an
-    iteration and used in later ones becomes two or more that are allocated
-    before the loop and take turns; the others stay where they are.
+    An iteration of `scf.for` or `scf.while` must not write the buffer that the
+    previous iteration passes on. If an iteration allocates a buffer that a later
+    iteration uses, the pass replaces the buffer by two or more buffers that are
+    allocated before the loop and used in rotation. All other buffers stay in the
+    loop.
 
-    Where a loop may hand on a buffer for an unknown number of iterations, it
-    hands on a copy. A loop that carries operations in flight cannot do that,
-    which is an error of this pass.
+    If a loop may keep a buffer for an unknown number of iterations, the loop
+    passes on a copy. A copy of a buffer in flight is not possible, so such a loop
+    must not carry operations in flight; the pass emits an error.
 
     Before:
 
@@ -184,29 +185,34 @@ def RotateLoopBuffersPass
 }
 
 def PlanMemoryPass : Pass<"braid-plan-memory", "::mlir::ModuleOp"> {
-  let summary = "Give all buffers of an entry point a place in one arena";
+  let summary = "Place all buffers of an entry point in one arena";
   let description = [{
-    Every `memref.alloc` becomes a view of one arena, which the entry point gets
-    from the runtime. Buffers that live at one time do not overlap; a buffer
-    lives from its first use to its last one, through views, regions and calls.
-    A wait uses the buffers that it names, so what is in flight keeps its place.
-    What is used in a loop, and allocated before it, lives as long as the loop.
-    Offsets are multiples of 256 bytes and depend on the text alone, so that they
-    are equal on all ranks. A function that allocates and is called gets its
-    arena, a buffer of its caller's, as a further argument. Buffers that loops
-    carry are first allocated before them, as `braid-rotate-loop-buffers` does.
+    Every `memref.alloc` becomes a view of one arena, which the runtime provides.
+    Buffers that are live at the same time do not overlap. A buffer is live from
+    its first use to its last one, through views, regions and calls. A wait uses
+    the buffers that it names, so a buffer in flight keeps its place until its
+    wait. A buffer that is allocated before a loop and used in the loop is live
+    during the whole loop. Offsets are multiples of 256 bytes and depend on the
+    program alone, so all ranks have equal offsets. A called function that
+    allocates gets its arena, which is a buffer of its caller, as an additional
+    argument. The pass first applies `braid-rotate-loop-buffers`.
 
-    The remark `arena` gives the arena's size and the most bytes that live at one
-    time, below which no plan can be.
+    The remark `arena` gives the size of the arena and the peak of live bytes,
+    which is a lower bound for every plan.
 
-    A program has no arena, and its buffers stay as they are for
-    `braid-deallocate-buffers`, if one of them has a size that only the program
-    knows, if a loop of blocks carries one, if a loop that carries operations in
-    flight hands one on for an unknown number of iterations, or if a function
-    that allocates calls itself. The remark `memory-at-run-time` gives the reason.
+    The program gets no arena, and its buffers stay as they are for
+    `braid-deallocate-buffers`, if
 
-    Errors: buffers that are not contiguous, or whose elements the runtime does
-    not know.
+    - a buffer has a size that is not constant,
+    - a loop of blocks carries a buffer,
+    - a loop that carries operations in flight keeps a buffer for an unknown
+      number of iterations, or
+    - a function that allocates calls itself.
+
+    The remark `memory-at-run-time` gives the reason.
+
+    Errors: buffers that are not contiguous, and element types that the runtime
+    does not support.
 
     Before:
 

@@ -9,6 +9,7 @@
 #ifndef BRAID_CONVERSION_PASSES_H
 #define BRAID_CONVERSION_PASSES_H
 
+#include "braid/Conversion/PassOptions.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::func {
@@ -28,8 +29,8 @@ namespace braid {
 #define GEN_PASS_REGISTRATION
 #include "braid/Conversion/Passes.h.inc"
 
-/// The folder of the CUDA toolkit: what CUDA_ROOT, CUDA_HOME or CUDA_PATH name,
-/// else /usr/local/cuda.
+/// The folder of the CUDA toolkit: the first of CUDA_ROOT, CUDA_HOME and
+/// CUDA_PATH that is set, else /usr/local/cuda.
 std::string findCudaToolkit();
 
 } // namespace braid

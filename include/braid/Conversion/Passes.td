@@ -18,14 +18,15 @@ include "mlir/Pass/PassBase.td"
 def PrepareEntriesPass : Pass<"braid-prepare-entries", "::mlir::ModuleOp"> {
   let summary = "Give public functions the signature of entry points";
   let description = [{
-    Every public function is an entry point. Its results of static shape become
-    arguments that it writes; an allocation that is only returned is replaced by
-    the argument. What the arguments are is written to the attribute
-    `braid.entry`, from which `braid-emit-entry-table` makes the table. A public
-    function that the program also calls gets a private body of its own.
+    Every public function is an entry point. Results of static shape become
+    arguments that the function writes; the argument replaces an allocation whose
+    only use is the return. The attribute `braid.entry` describes the arguments;
+    `braid-emit-entry-table` builds the table of entry points from this attribute.
+    If the program also calls a public function, the pass moves the body to a
+    private function, which the entry point calls.
 
     Errors: an entry point that takes or returns a token or a type that the
-    runtime does not know, a function without a body, arithmetic on 8-bit
+    runtime does not support, a function without a body, arithmetic on 8-bit
     floats, and a module without an entry point.
 
     Before:
@@ -49,25 +50,27 @@ def PrepareEntriesPass : Pass<"braid-prepare-entries", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", /*default=*/"\"host\"",
-           "Where kernels run: host or cuda">
+    Option<"target", "target", "::braid::KernelTarget",
+           /*default=*/"::braid::KernelTarget::Host",
+           "The target, which runs the kernels: host or cuda",
+           "::braid::getKernelTargetValues()">
   ];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
 def ConvertAssertToBraidRTPass
     : Pass<"convert-assert-to-braid-rt", "::mlir::ModuleOp"> {
-  let summary = "Convert assertions to failures of their rank";
+  let summary = "Convert assertions to calls of the runtime";
   let description = [{
-    An assertion that does not hold ends the program on its rank with an error
-    that says the position and the message, and not the process: the other
-    ranks hear of it.
+    An assertion that fails ends the program of its rank with an error that gives
+    the position and the message. The process goes on, and the other ranks learn
+    of the failure.
 
     ```mlir
     cf.assert %c, "no rows"
     ```
 
-    becomes a call of `braid_rt_fail` where `%c` is false.
+    becomes a call of `braid_rt_fail` on the condition that `%c` is false.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
@@ -76,21 +79,22 @@ def ConvertAssertToBraidRTPass
 def EmitEntryTablePass : Pass<"braid-emit-entry-table", "::mlir::ModuleOp"> {
   let summary = "Emit the table of entry points of a program";
   let description = [{
-    Works on the LLVM dialect. For each function with `braid.entry` it emits a
-    function that takes an array of pointers, as `braid-rt/Program.h` describes
-    it, and the constant `braid_program`, the one symbol that the program
+    Works on the LLVM dialect. For each function with `braid.entry` the pass emits
+    a function that takes an array of pointers (see `braid-rt/Program.h`). The
+    pass also emits the constant `braid_program`, the only symbol that the program
     exports.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def HashSchedulePass : Pass<"braid-hash-schedule", "::mlir::ModuleOp"> {
-  let summary = "Note a hash of the program's text";
+  let summary = "Record a hash of the scheduled program";
   let description = [{
-    Notes a hash of the module's text, without locations, for the program's
-    table (`schedule`). It runs after scheduling: ranks that compare their
-    hashes start the same operations in the same order. A module marked
-    `comm.mpmd` gets none, for its ranks run different texts.
+    Records a hash of the text of the module, without locations, as
+    `braid_rt.schedule`. The pass runs after scheduling. The table of the program
+    contains the hash: ranks with equal hashes start the same operations in the
+    same order. A module marked `comm.mpmd` gets no hash, because its ranks run
+    different programs.
 
     ```mlir
     module attributes {braid_rt.schedule = "5f1c9c2b1d1f8e3a"} { ... }

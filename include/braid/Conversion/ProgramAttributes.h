@@ -1,4 +1,4 @@
-//===- ProgramAttributes.h - What passes tell the entry table ---*- C++ -*-===//
+//===- ProgramAttributes.h - Module attributes of the lowering --*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Discardable attributes of a module in lowering, which
-// `braid-emit-entry-table` writes to the table and removes.
+// Discardable attributes by which the passes of the lowering describe a
+// program. `braid-emit-entry-table` copies them to the program's table and
+// removes them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,7 @@
 
 namespace braid {
 
-/// Where kernels run: "cuda"; the host without it.
+/// The device that runs the kernels: "cuda", or the host without the attribute.
 constexpr llvm::StringLiteral kTargetAttrName = "braid_rt.target";
 
 /// The hash of the program's text after scheduling, a string.

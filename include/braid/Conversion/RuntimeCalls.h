@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What lowerings to the runtime's C ABI (include/braid-rt) have in common: its
-// functions, and the constant descriptors that they take.
+// Builders of calls of the runtime's C ABI (include/braid-rt) and of their
+// constant descriptors, for all lowerings to the runtime.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +21,12 @@
 namespace braid {
 
 /// The number of the element type `type` in the runtime's ABI (braid_rt_dtype);
-/// none if the runtime does not know it.
+/// none if the runtime does not support the type.
 std::optional<int32_t> getRuntimeDtype(mlir::Type type);
 
-/// Emits calls of the runtime at the builder's insertion point, with the
-/// globals and declarations that they need in the module that encloses it. All
-/// globals are constant.
+/// Emits calls of the runtime at the builder's insertion point, and the globals
+/// and declarations of these calls in the enclosing module. All globals are
+/// constant.
 class RuntimeCallBuilder {
 public:
   RuntimeCallBuilder(mlir::OpBuilder &builder, mlir::Operation *at);
@@ -42,18 +42,17 @@ public:
   mlir::Value call(llvm::StringRef name, mlir::Type resultType,
                    mlir::ValueRange arguments);
 
-  /// A pointer to the position and the label of the op that the builder was
-  /// made for (braid_rt_site).
+  /// A pointer to the position and the label of the op `at` (braid_rt_site).
   mlir::Value getSite();
 
-  /// A pointer to lane `lane` of the group called `name` (braid_rt_group); of
-  /// the lane that has no name if `lane` is empty.
+  /// A pointer to lane `lane` of the group called `name` (braid_rt_group). An
+  /// empty `lane` is the lane without a name.
   mlir::Value getGroup(llvm::StringRef name, llvm::StringRef lane = {});
 
   /// A pointer to a constant array of 64-bit integers.
   mlir::Value getConstantArray(llvm::ArrayRef<int64_t> values);
 
-  /// Room on the stack for `count` elements of `type`; see `StackScope`.
+  /// Allocates `count` elements of `type` on the stack; see `StackScope`.
   mlir::Value allocate(mlir::Type type, int64_t count);
 
   /// Stores `value` as element `index` of the array of its type at `array`.
@@ -69,8 +68,8 @@ private:
   mlir::Type pointer;
 };
 
-/// Room on the stack that is allocated in its lifetime is given back at its
-/// end: a start in a loop must not use up the stack.
+/// Frees, at the end of its lifetime, all stack memory that was allocated
+/// during its lifetime, so that a start in a loop does not overflow the stack.
 class StackScope {
 public:
   explicit StackScope(RuntimeCallBuilder &calls);
@@ -95,19 +94,19 @@ struct RuntimeLane {
 };
 
 /// Creates the constants that describe a group of `lists`, or of all ranks if
-/// there are none, once for the lane that has no name and for each of `lanes`:
-/// the globals that `RuntimeCallBuilder::getGroup` refers to.
+/// `lists` is empty: one for the lane without a name, and one for each of
+/// `lanes`. `RuntimeCallBuilder::getGroup` refers to these globals.
 void createGroup(mlir::OpBuilder &builder, mlir::ModuleOp module,
                  mlir::Location loc, llvm::StringRef name,
                  llvm::ArrayRef<llvm::ArrayRef<int64_t>> lists,
                  llvm::ArrayRef<RuntimeLane> lanes = {});
 
-/// The name of the global of lane `lane`, or of that without a name, of the
-/// group called `name`.
+/// The name of the global of lane `lane` of the group called `name`. An empty
+/// `lane` is the lane without a name.
 std::string getGroupGlobalName(llvm::StringRef name, llvm::StringRef lane = {});
 
-/// What the names of the globals of images (braid_rt_image) and constants
-/// (braid_rt_constant) begin with.
+/// The prefixes of the names of globals with images (braid_rt_image) and
+/// constants (braid_rt_constant).
 constexpr llvm::StringLiteral kImageGlobalPrefix = "__braid_image_";
 constexpr llvm::StringLiteral kConstantGlobalPrefix = "__braid_constant_";
 

@@ -15,29 +15,30 @@
 
 namespace braid {
 
-/// A buffer that has to have a place from time `begin` to time `end`, both
-/// included.
+/// A buffer that is live from time `begin` to time `end`, both included.
 struct ArenaBuffer {
   int64_t bytes = 0;
   int64_t begin = 0;
   int64_t end = 0;
 };
 
-/// Where the buffers lie: no two that live at one time overlap.
+/// The offsets of the buffers. Buffers that are live at the same time do not
+/// overlap.
 struct ArenaPlan {
   /// One for each buffer, in bytes; a multiple of the alignment.
   llvm::SmallVector<int64_t> offsets;
   /// The arena's size in bytes.
   int64_t bytes = 0;
-  /// The most bytes that live at one time, each buffer rounded up to the
-  /// alignment: no plan is smaller.
+  /// The peak of live bytes, each buffer rounded up to the alignment. No plan
+  /// is smaller.
   int64_t lowerBound = 0;
 };
 
 /// Places `buffers` at multiples of `alignment`. The plan depends on the
-/// arguments alone. It takes the better of two: one that gives and takes back
-/// memory in the order of time, and, where not too many buffers live at one
-/// time, one that places large buffers first.
+/// arguments alone. The function returns the better of two plans: one that
+/// allocates and frees memory in the order of time, and one that places large
+/// buffers first. It skips the second plan if too many buffers are live at
+/// once.
 ArenaPlan planArena(llvm::ArrayRef<ArenaBuffer> buffers, int64_t alignment);
 
 } // namespace braid

@@ -9,6 +9,7 @@
 #ifndef BRAID_PIPELINES_PIPELINES_H
 #define BRAID_PIPELINES_PIPELINES_H
 
+#include "braid/Conversion/PassOptions.h"
 #include "braid/Dialect/Comm/Transforms/PassOptions.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
@@ -17,24 +18,23 @@ namespace braid {
 
 /// Options of `braid-prepare`.
 struct PrepareOptions : public mlir::PassPipelineOptions<PrepareOptions> {
-  Option<std::string> target{
+  Option<KernelTarget> target{
       *this, "target",
-      llvm::cl::desc("What the program will be lowered to: host or cuda"),
-      llvm::cl::init("host")};
+      llvm::cl::desc("The target of the program: host or cuda"),
+      llvm::cl::init(KernelTarget::Host), getKernelTargetValues()};
 };
 
-/// What is done to a program on tensors before it is scheduled: inlining,
-/// clean-up and fusion (`braid-prepare`). After it nothing fuses, hoists or
-/// reorders but the scheduling passes.
+/// Prepares a program on tensors for scheduling: inlining, clean-up and fusion
+/// (`braid-prepare`). After this pipeline only the scheduling passes fuse,
+/// hoist or reorder ops.
 void buildPreparePipeline(mlir::OpPassManager &pm,
                           const PrepareOptions &options = {});
 
-/// Options of `braid-overlap`: those of `comm-schedule`, which says nothing
-/// here unless asked to.
+/// Options of `braid-overlap`: those of `comm-schedule`.
 struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
   Option<std::string> hardware{
       *this, "hardware",
-      llvm::cl::desc("The hardware to estimate for; without it the module's "
+      llvm::cl::desc("The hardware of the estimates; without it the module's "
                      "comm.hardware, or else h100x8")};
   Option<int64_t> worldSize{
       *this, "world-size",
@@ -64,7 +64,7 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
                               llvm::cl::desc("A file of measured times")};
   Option<std::string> maxMemory{
       *this, "max-memory",
-      llvm::cl::desc("The most bytes that may live at once, such as 80GiB")};
+      llvm::cl::desc("The most bytes that may be live at once, such as 80GiB")};
   Option<unsigned> maxInFlight{
       *this, "max-in-flight",
       llvm::cl::desc(
@@ -81,15 +81,16 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
   Option<uint64_t> steps{
       *this, "steps",
       llvm::cl::desc(
-          "How long to search; 0 is a number that grows with the block"),
+          "The budget of the search; 0 is a number that grows with the block"),
       llvm::cl::init(0)};
-  Option<uint64_t> seed{*this, "seed",
-                        llvm::cl::desc("Of the random choices of the search"),
-                        llvm::cl::init(0)};
+  Option<uint64_t> seed{
+      *this, "seed",
+      llvm::cl::desc("The seed of the random choices of the search"),
+      llvm::cl::init(0)};
 };
 
-/// The step between the two: hides communication behind computation with
-/// `comm-schedule` (`braid-overlap`).
+/// Hides communication behind computation with `comm-schedule`
+/// (`braid-overlap`). Runs between `braid-prepare` and a lowering.
 void buildOverlapPipeline(mlir::OpPassManager &pm,
                           const OverlapOptions &options = {});
 
@@ -118,7 +119,7 @@ struct LowerToHostOptions
       llvm::cl::init(true)};
 };
 
-/// From a scheduled program on tensors to the LLVM dialect with calls of the
+/// Lowers a scheduled program on tensors to the LLVM dialect with calls of the
 /// runtime and a table of entry points (`braid-lower-to-host`).
 void buildLowerToHostPipeline(mlir::OpPassManager &pm,
                               const LowerToHostOptions &options = {});
@@ -131,24 +132,25 @@ struct LowerKernelsOptions
                            llvm::cl::init("sm_90")};
   Option<std::string> features{
       *this, "features",
-      llvm::cl::desc("The version of PTX, such as +ptx80; without it one that "
-                     "the chip knows")};
+      llvm::cl::desc(
+          "The version of PTX, such as +ptx80; by default the oldest "
+          "version that supports the chip")};
   Option<std::string> toolkit{
       *this, "toolkit",
-      llvm::cl::desc("The folder of the CUDA toolkit; without it CUDA_ROOT, "
+      llvm::cl::desc("The folder of the CUDA toolkit; by default CUDA_ROOT, "
                      "CUDA_HOME, CUDA_PATH or /usr/local/cuda")};
 };
 
-/// The bodies of the kernels that `convert-linalg-to-gpu` makes, to the NVVM
-/// and LLVM dialects, and what they are compiled for: `gpu-module-to-binary` is
-/// next (`braid-lower-kernels`).
+/// Lowers the kernels of `convert-linalg-to-gpu` to the NVVM and LLVM dialects
+/// and sets their target (`braid-lower-kernels`). `gpu-module-to-binary` then
+/// compiles the kernels.
 void buildLowerKernelsPipeline(mlir::OpPassManager &pm,
                                const LowerKernelsOptions &options = {});
 
 /// Options of `braid-lower-to-cuda`: those of `braid-lower-kernels`.
 struct LowerToCUDAOptions : public LowerKernelsOptions {};
 
-/// From a scheduled program on tensors to the LLVM dialect for the host, with
+/// Lowers a scheduled program on tensors to the LLVM dialect for the host, with
 /// kernels for a GPU as data, calls of the runtime and a table of entry points
 /// (`braid-lower-to-cuda`).
 void buildLowerToCUDAPipeline(mlir::OpPassManager &pm,

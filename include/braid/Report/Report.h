@@ -1,4 +1,4 @@
-//===- Report.h - What a program's timeline says ----------------*- C++ -*-===//
+//===- Report.h - Reports of the timelines of a program ---------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -26,21 +26,22 @@ struct ReportedNode;
 /// A region of an op, with a timeline of its own that begins at 0.
 struct ReportedBody {
   unsigned regionNumber;
-  /// How often it runs.
+  /// The number of runs.
   int64_t tripCount;
-  /// Part of the cost of the op. Of the arms of a condition that is the longest
-  /// alone.
+  /// True if the body is part of the cost of the op. Of the arms of a condition
+  /// only the longest is.
   bool counts;
   TimelineTotals totals;
   std::vector<ReportedNode> nodes;
 };
 
-/// An op, free of the IR that it comes from.
+/// An op, independent of its IR.
 struct ReportedNode {
   std::string label;
-  /// "compute", "wait", or what a start starts: "all_reduce", "async_compute".
+  /// "compute", "wait", or the operation of a start: "all_reduce",
+  /// "async_compute".
   std::string kind;
-  /// The op's name and the types of the values that it stands for.
+  /// The op's name and the types of its values.
   std::string op;
   std::string type;
   /// The bytes of these values.
@@ -50,7 +51,7 @@ struct ReportedNode {
   StreamRole role;
   int64_t costNs;
   std::string costSource;
-  /// What profiles call it; empty for waits.
+  /// The signature of the op in profiles; empty for waits.
   std::string signature;
   bool hidden;
   SimulatedTimes times;
@@ -59,28 +60,27 @@ struct ReportedNode {
   std::string group;
   int64_t groupSize = 0;
   uint64_t bytes = 0;
-  /// The ranks of the communicator that rank 0 is in, such as "[0, 1]", cut
-  /// short behind the first 30; how operands are combined, empty if they are
-  /// not; the type of the elements, and how many go in and come out.
+  /// The ranks of the communicator of rank 0, such as "[0, 1]", with at most 30
+  /// ranks; the reduction, or empty; the element type, and the numbers of
+  /// elements of the operands and of the results.
   std::string groupRanks;
   std::string reduction;
   std::string elementType;
   uint64_t inputElements = 0;
   uint64_t outputElements = 0;
-  /// Of a start of a collective: why some of it is exposed. Empty if nothing is
-  /// or nobody knows.
+  /// Of a start of a collective: the reason of its exposed time. Empty if no
+  /// time is exposed or the reason is unknown.
   std::string reason;
-  /// Of what awaits: the starts, by their position in the same body; and those
-  /// of the trip before, in the body of a loop.
+  /// Of an op that awaits operations: their starts, by position in the same
+  /// body; and the starts of the previous iteration, in the body of a loop.
   std::vector<unsigned> awaits;
   std::vector<unsigned> carriedAwaits;
-  /// Of a start: its number in the program that the report is about, which
-  /// tells it from others in the programs before and after passes. -1 for what
-  /// passes made anew.
+  /// Of a start: its number, which identifies the start in the programs before
+  /// and after passes. -1 for a start that a pass has created.
   int64_t number = -1;
   std::vector<ReportedBody> bodies;
-  /// Of a call that costs what its callee takes: the callee, by its position in
-  /// the program.
+  /// Of a call with the cost of its callee: the callee, by its position in the
+  /// program.
   std::optional<size_t> callee;
 };
 
@@ -89,22 +89,21 @@ struct ReportedFunction {
   std::string name;
   TimelineTotals totals;
   std::vector<ReportedNode> nodes;
-  /// Bytes that live over time.
+  /// The live bytes over time.
   std::vector<MemorySample> memoryCurve;
-  /// The part of the time with communication in flight in which compute runs
-  /// beside it: |comm & compute| / |comm| over merged intervals, on all streams
+  /// The fraction of the time with communication in flight in which compute
+  /// runs, too: |comm & compute| / |comm| over merged intervals of all streams
   /// and lanes, as Holistic Trace Analysis defines the overlap. None without
   /// communication.
   std::optional<double> hiddenFraction;
-  /// Why no order can be faster than the lower bound: "critical path". Empty if
-  /// that is not known.
+  /// The name of the lower bound: "critical path". Empty if unknown.
   std::string lowerBoundKind;
 };
 
-/// A program as it stands.
+/// All functions of a program.
 using ReportedProgram = std::vector<ReportedFunction>;
 
-/// Everything that is printed.
+/// The contents of a report.
 struct Report {
   std::string hardware;
   std::string collectiveModel;
@@ -114,64 +113,65 @@ struct Report {
   std::string passes;
   /// Bytes of memory of a device; none if unlimited.
   std::optional<int64_t> deviceMemory;
-  /// Bytes that the user says may live at once; none for those of a device.
+  /// The user's limit of live bytes; none for the memory of a device.
   std::optional<int64_t> maxMemory;
-  /// The program as written, if passes are asked for.
+  /// The program as written, if the report has passes.
   std::optional<ReportedProgram> before;
-  /// The program as it would run.
+  /// The program after the passes.
   ReportedProgram after;
 
   /// Bytes of memory that the program may not exceed; none if unlimited.
   std::optional<int64_t> getMemoryLimit() const {
     return maxMemory ? maxMemory : deviceMemory;
   }
-  /// What sets that limit, as in "max-memory".
+  /// The name of the limit, such as "max-memory".
   llvm::StringRef getMemoryLimitName() const {
     return maxMemory ? "max-memory" : "memory of the hardware";
   }
-  /// How much of `totals` is above the limit; 0 if nothing is.
+  /// The bytes by which the peak of `totals` exceeds the limit, or 0.
   int64_t getExcessBytes(const TimelineTotals &totals) const {
     std::optional<int64_t> limit = getMemoryLimit();
     return limit ? std::max<int64_t>(0, totals.peakBytes - *limit) : 0;
   }
 };
 
-/// A time in which more lives than may.
+/// An interval of time in which memory exceeds the limit.
 struct MemoryExcessInterval {
   int64_t startNs, endNs;
-  /// The most that lives in it.
+  /// The peak of live bytes in the interval.
   int64_t peakBytes;
 };
 
-/// The times in which more than `limit` bytes of `function` live, in order.
-/// What lives for no time has an interval of length 0.
+/// The intervals in which more than `limit` bytes of `function` are live, in
+/// order. A peak without duration is an interval of length 0.
 std::vector<MemoryExcessInterval>
 getMemoryExcess(const ReportedFunction &function, int64_t limit);
 
-/// One start of a function and what is exposed of it.
+/// One start of a function and its exposed time.
 struct ReportedCollective {
   const ReportedNode *node;
-  /// How often it runs: the trip counts of the loops around it.
+  /// The number of runs: the product of the trip counts of the enclosing loops.
   int64_t runs;
-  /// For all runs together. None before passes if these made it anew.
+  /// Of all runs together. No time before passes if a pass has created the
+  /// start.
   int64_t exposedNs;
   std::optional<int64_t> exposedBeforeNs;
 };
 
-/// Numbers all starts below `root`, so that a report of a clone that passes
-/// have changed can name them.
+/// Numbers all starts below `root`, so that reports of a clone can identify the
+/// starts after passes have changed the clone.
 void numberStarts(mlir::Operation *root);
 
-/// The timelines of all functions in `module` and in modules within it, at the
-/// costs of `model`. Kernels (functions within anything else) are left out.
-/// What would need more than `memoryLimit` bytes is no better order.
+/// The timelines of all functions in `module` and in its nested modules, at the
+/// costs of `model`. Functions in other ops, such as kernels, are left out. An
+/// order that needs more than `memoryLimit` bytes never counts as better.
 ReportedProgram reportProgram(mlir::ModuleOp module, CostModel &model,
                               std::optional<int64_t> memoryLimit);
 
-/// The starts of `function`, those in bodies included, in order. `before` is
-/// the program before passes, null if there were none. Of what passes have
-/// copied only the first has an exposed time before; the original's is not told
-/// twice.
+/// The starts of `function`, including those in bodies, in order. `before` is
+/// the program before passes, null without passes. If passes have copied a
+/// start, only the first copy has an exposed time before, so that a sum counts
+/// the time once.
 std::vector<ReportedCollective>
 listCollectives(const ReportedFunction &function,
                 const ReportedProgram *before = nullptr);
@@ -180,40 +180,41 @@ listCollectives(const ReportedFunction &function,
 const ReportedFunction *findFunction(const ReportedProgram &program,
                                      llvm::StringRef name);
 
-/// How far `totals` is above its lower bound; see the other `getGap`.
+/// The gap between the makespan of `totals` and its lower bound; see the other
+/// `getGap`.
 inline std::optional<double> getGap(const TimelineTotals &totals) {
   return getGap(totals.makespanNs, totals.lowerBoundNs);
 }
 
-/// Fills in `ReportedFunction::hiddenFraction` of all functions. Loops count
-/// all their trips and calls what they call.
+/// Computes `ReportedFunction::hiddenFraction` of all functions. All trips of
+/// loops and the callees of calls count.
 void measureHiddenFractions(ReportedProgram &program);
 
-/// Writes `report` for people: each function's timeline, one line an op, with
-/// `| ` before compute that runs beside an operation in flight, as Inductor's
-/// `visualize_overlap` does; its total time; tables of its collectives and of
-/// why they are exposed.
+/// Writes `report` as text: the timeline of each function, one line for each
+/// op, with `| ` before compute that overlaps an operation in flight, as
+/// Inductor's `visualize_overlap` does; its total time; tables of its
+/// collectives and of the reasons of exposed time.
 void printText(const Report &report, llvm::raw_ostream &os);
 
 /// Writes `report` as JSON.
 void printJson(const Report &report, llvm::raw_ostream &os);
 
-/// Writes `report` as a trace in Chrome's JSON, which Perfetto opens, with the
-/// field names of Kineto (PyTorch's profiler), which trace tools read. Process
-/// 0 is the program as it would run; process 1, if there is one, the program
-/// before passes, whose events carry no `stream`, so that tools which add up a
-/// rank's streams leave it out. Functions stand one after the other, those that
-/// others call within their callers.
+/// Writes `report` as a trace in Chrome's JSON format for Perfetto, with the
+/// field names of Kineto (PyTorch's profiler) for other trace tools. Process 0
+/// is the program after passes, process 1 the program before passes. Events of
+/// process 1 have no `stream`, so tools that add up the streams of a rank
+/// ignore them. Functions follow one another; called functions are within their
+/// callers.
 void printTrace(const Report &report, llvm::raw_ostream &os);
 
-/// Writes `report` as a picture: for each function a timeline before and after
-/// passes, at one scale, with a row for each stream and lane, exposed
-/// communication marked, and the memory below.
+/// Writes `report` as an SVG picture: for each function the timelines before
+/// and after passes, at the same scale, with a row for each stream and lane,
+/// marks for exposed communication, and the memory below.
 void printSvg(const Report &report, llvm::raw_ostream &os);
 
-/// Writes `report` as one page of HTML that needs nothing else: the timelines,
-/// to zoom into and to ask for the figures of each op, the memory, and tables
-/// of the collectives and of why they are exposed.
+/// Writes `report` as one self-contained HTML page: timelines to zoom into and
+/// to select ops in, the memory, and tables of the collectives and of the
+/// reasons of exposed time.
 void printHtml(const Report &report, llvm::raw_ostream &os);
 
 } // namespace braid

@@ -19,28 +19,28 @@ namespace braid {
 
 struct Timeline;
 
-/// What a body of ops adds up to when it is simulated.
+/// The totals of a simulated body.
 struct TimelineTotals {
   int64_t makespanNs = 0;
   int64_t computeNs = 0;
   int64_t communicationNs = 0;
-  /// How long the compute stream stands still for communication.
+  /// The time that the compute stream waits for communication.
   int64_t exposedNs = 0;
-  /// What no order of the body can go below.
+  /// A lower bound for the makespan of every order of the body.
   int64_t lowerBoundNs = 0;
   int64_t peakBytes = 0;
 };
 
-/// Tells what every op costs, those that stand for a body as well.
+/// The cost of every op, including ops with bodies.
 ///
-/// What an `OpCostModel` does not say is asked of the body of the callee, or of
-/// the regions. A loop counts its trips; of exclusive regions (the arms of a
-/// condition) the longest counts, and the peak memory of the one that needs
-/// most. Bodies with collectives are simulated, so that what hides in a loop is
-/// free there.
+/// If `OpCostModel` has no cost for an op, the body of the callee or the
+/// regions give the cost. The cost of a loop is that of its body times the trip
+/// count. Of exclusive regions (the arms of a condition) the longest one and
+/// the largest peak memory count. Bodies with collectives are simulated, so
+/// hidden communication in a loop costs nothing.
 ///
-/// Answers about bodies are kept: the program may not change while a model is
-/// in use.
+/// The model caches the totals of bodies, so the program must not change while
+/// a model is in use.
 class CostModel : public OpCostModel {
 public:
   explicit CostModel(CostOptions options);
@@ -49,16 +49,17 @@ public:
   /// The cost of `op`.
   Cost getCost(mlir::Operation *op);
 
-  /// What the bodies of `op` add up to, if its cost comes from them: the callee
-  /// of a call, or the regions of a loop or condition, trip counts included.
+  /// The totals of the bodies of `op`, if they give its cost: the callee of a
+  /// call, or the regions of a loop or condition, including trip counts.
   std::optional<TimelineTotals> getBodyTotals(mlir::Operation *op);
 
-  /// The simulated timeline of `region`, worked out once. A body that calls
-  /// itself takes no time within itself.
+  /// The simulated timeline of `region`, computed once. A recursive call costs
+  /// nothing.
   const Timeline &getTimeline(mlir::Region &region);
 
 private:
-  /// What the callee or the regions of `op` add up to; there are some.
+  /// The totals of the callee or the regions of `op`, at least one of which
+  /// exists.
   TimelineTotals addBodies(mlir::Operation *op);
 
   llvm::DenseMap<mlir::Region *, std::unique_ptr<Timeline>> timelines;

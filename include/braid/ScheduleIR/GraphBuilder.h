@@ -1,4 +1,4 @@
-//===- GraphBuilder.h - From a block to a graph and back -------*- C++ -*-===//
+//===- GraphBuilder.h - The graph of a block --------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,24 +19,24 @@
 
 namespace braid {
 
-/// The duration of an op in ns. Of a start: of the operation it starts.
-/// Prologue that takes time is a node.
+/// The duration of an op in ns; for a start, that of its operation. A prologue
+/// op with a duration becomes a node.
 using CostFunction = llvm::function_ref<int64_t(mlir::Operation *)>;
 
-/// A graph and the ops that its nodes stand for.
+/// A graph and the ops of its nodes.
 struct BlockGraph {
   mlir::Block *block = nullptr;
   ScheduleGraph graph;
   /// The op of each node.
   std::vector<mlir::Operation *> ops;
-  /// The ops that are no nodes, in program order: prologue (see
+  /// The ops that are not nodes, in program order: prologue ops (see
   /// `isPrologueOp`), and dead ops that use the result of a wait.
   std::vector<mlir::Operation *> prologue;
-  /// So many of `prologue` stand before all nodes and stay there.
+  /// The number of ops of `prologue` that are before all nodes and stay there.
   size_t numLeading = 0;
 
-  /// Where an op stood in the block, and which prologue ops it uses itself: a
-  /// piece of `uses`.
+  /// The position of an op in the block, and the prologue ops that the op uses
+  /// directly: a slice of `uses`.
   struct Place {
     unsigned position;
     unsigned usesBegin, usesEnd;
@@ -47,32 +47,32 @@ struct BlockGraph {
   std::vector<unsigned> uses;
 };
 
-/// Builds the graph of `block` without its terminator, which stays last. One
+/// Builds the graph of `block` without its terminator, which stays last, in one
 /// linear sweep.
 ///
-/// A node is an op that takes time, together with its prologue: ops that take
-/// none (see `isPrologueOp`), such as constants, casts and slices. They are
-/// transparent: a node that uses one depends on what that one uses. In a new
-/// order a prologue op stands right before the first node that needs it.
+/// A node is an op that takes time, together with its prologue: zero-cost ops
+/// (see `isPrologueOp`) such as constants, casts and slices. Prologue ops are
+/// transparent: a node that uses a prologue op depends on the operands of the
+/// prologue op. A new order places a prologue op just before the first node
+/// that needs it.
 ///
-/// Edges are
+/// The edges are
 ///  - uses of values, also by nested ops;
-///  - accesses to the same memory, told apart as far as `BufferResolver` can.
-///  An
-///    operation in flight on buffers is protected by its wait, which names
-///    them;
-///  - for ops with unknown effects, everything;
-///  - for ops that communicate inside, every start;
+///  - accesses to the same memory, as far as `BufferResolver` distinguishes
+///    buffers. A wait names the buffers of its operation, so the wait orders
+///    accesses after the operation;
+///  - edges between an op with unknown effects and all other ops;
+///  - edges between an op that communicates inside and every start;
 ///  - `comm.order` between the starts that have it, and the program order
 ///    between point-to-point starts of one lane;
-///  - what keeps exchanges in one piece: sends and receives with no wait of
-///    their lane between them are issued as one group, so no such wait may get
-///    in between.
-/// Effects on communicators are no edges: which order of the collectives is
-/// kept is up to the algorithm.
+///  - edges that keep exchanges together: the runtime issues sends and receives
+///    with no wait of their lane between them as one group, so no such wait may
+///    move between them.
+/// Effects on communicators are not edges: the algorithm decides about the
+/// order of collectives.
 ///
-/// `expectedOps` is about how many ops the block has, if that is known: tables
-/// of a long block need not grow then.
+/// `expectedOps` is the approximate number of ops of the block, or 0. It avoids
+/// the growing of tables for long blocks.
 ///
 /// Emits an error and returns failure if `comm.order` contradicts the block.
 llvm::FailureOr<BlockGraph> buildBlockGraph(mlir::Block &block,
@@ -80,9 +80,10 @@ llvm::FailureOr<BlockGraph> buildBlockGraph(mlir::Block &block,
                                             CallEffects &calls,
                                             size_t expectedOps = 0);
 
-/// Puts the ops of the graph's block, which stand as they did when the graph
-/// was built, in `order`, a legal order of the graph. Moves as few ops as that
-/// takes. Returns false, and changes nothing, if it is the program order.
+/// Moves the ops of the graph's block into `order`, a legal order of the graph.
+/// Moves as few ops as possible. The block must not have changed since the
+/// graph was built. Returns false, and changes nothing, if `order` is the
+/// program order.
 bool applyOrder(const BlockGraph &graph, llvm::ArrayRef<unsigned> order);
 
 /// A block with a start or a wait.
@@ -93,9 +94,9 @@ struct SchedulableBlock {
   operator mlir::Block *() const { return block; }
 };
 
-/// The blocks of `function`, and those nested in it, that hold a start or a
-/// wait. Bodies of kernels, of linalg ops and of `comm.compute` and graph
-/// regions are left out.
+/// The blocks of `function`, including nested ones, with a start or a wait.
+/// Bodies of kernels, of linalg ops and of `comm.compute`, and graph regions
+/// are left out.
 llvm::SmallVector<SchedulableBlock>
 findSchedulableBlocks(mlir::Operation *function);
 

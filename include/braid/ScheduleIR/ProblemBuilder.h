@@ -1,4 +1,4 @@
-//===- ProblemBuilder.h - From a block to a scheduling problem --*- C++ -*-===//
+//===- ProblemBuilder.h - The scheduling problem of a block -----*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,29 +15,29 @@
 
 namespace braid {
 
-/// A scheduling problem and the ops that it is about.
+/// The scheduling problem of a block, and the ops of its nodes.
 struct BlockProblem {
-  /// Its graph is empty: it is `problem.graph`.
+  /// Everything but the graph, which is `problem.graph`.
   BlockGraph block;
   SchedulingProblem problem;
 };
 
-/// Describes how `block` may be ordered, and what an order costs at the figures
-/// of `model` on its machine: the graph of `buildBlockGraph`, what each node
-/// awaits, the operations that a loop carries from one iteration into the next,
-/// and the memory that the block allocates, by the rules of `simulateRegion`;
-/// memory of prologue comes to life with the first node that uses it.
+/// Builds the scheduling problem of `block` at the costs of `model`: the graph
+/// of `buildBlockGraph`, the machine, the operations that each node awaits, the
+/// operations that a loop carries from one iteration into the next, and the
+/// memory that the block allocates, by the rules of `simulateRegion`. Memory of
+/// a prologue op becomes live with the first node that uses the op.
 ///
-/// Limits, and whether the order of the starts has to be kept, are left to the
-/// caller (see `RankUniformity`).
+/// The caller sets the limits and whether starts keep their order (see
+/// `RankUniformity`).
 ///
 /// Emits an error and returns failure as `buildBlockGraph` does.
 llvm::FailureOr<BlockProblem> buildSchedulingProblem(mlir::Block &block,
                                                      CostModel &model,
                                                      CallEffects &calls);
 
-/// Puts the ops of the problem's block in `order`, an allowed order of it; see
-/// `applyOrder` of a `BlockGraph`.
+/// Moves the ops of the problem's block into `order`; see `applyOrder` of a
+/// `BlockGraph`.
 bool applyOrder(const BlockProblem &problem, llvm::ArrayRef<unsigned> order);
 
 } // namespace braid

@@ -1,4 +1,4 @@
-//===- ScheduleChanges.h - What scheduling did to a program -----*- C++ -*-===//
+//===- ScheduleChanges.h - Undoes changes of scheduling ---------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,17 +15,17 @@
 
 namespace braid {
 
-/// What scheduling has changed in a program, so that a pass that fails can
-/// leave its input as it was. While it lives, nothing but what is recorded here
-/// may change the blocks that it knows.
+/// Records the changes that scheduling makes to a program, so that a pass that
+/// fails can undo them. During its lifetime only recorded changes may be made
+/// to the recorded blocks.
 class ScheduleChanges {
 public:
   ScheduleChanges() = default;
   ScheduleChanges(const ScheduleChanges &) = delete;
   ScheduleChanges &operator=(const ScheduleChanges &) = delete;
 
-  /// Remembers how the ops of the graph's block stand, which they do as they
-  /// did when the graph was built.
+  /// Records the present order of the graph's block, which must not have
+  /// changed since the graph was built.
   void recordOrder(const BlockGraph &graph);
 
   /// Calls `check` with each block that has changed and the order in which its

@@ -22,52 +22,50 @@ struct TimelineNode {
   mlir::Operation *op;
   StreamRole role;
   Cost cost;
-  /// What a start runs on: the name of its group, of a group's point-to-point
-  /// operations, or a side stream. Empty on the compute stream.
+  /// The lane of a start: the name of its group, of the point-to-point
+  /// operations of its group, or of a side stream. Empty on the compute stream.
   std::string lane;
-  /// Runs on the stream while at least one started operation is not awaited
-  /// yet.
+  /// True for compute that runs while a started operation is not awaited yet.
   bool hidden;
   SimulatedTimes times;
-  /// Of what awaits: the starts, by their position on the timeline; and those
-  /// of the iteration before, in the body of a loop.
+  /// Of an op that awaits operations: their starts, by position on the
+  /// timeline; and the starts of the previous iteration, in the body of a loop.
   llvm::SmallVector<unsigned, 1> awaits;
   llvm::SmallVector<unsigned, 1> carriedAwaits;
 };
 
-/// Bytes that live from a moment on, up to the next sample.
+/// The live bytes from a moment up to the next sample.
 struct MemorySample {
   int64_t ns;
   int64_t bytes;
 };
 
-/// A body, played in its current order. Its blocks run one after the other, as
-/// they stand in the text, once each. Constants and terminators do nothing and
-/// are left out.
+/// A simulated body in its current order. The blocks run once each, in text
+/// order. Constants and terminators are left out.
 struct Timeline {
   std::vector<TimelineNode> nodes;
-  /// Includes what runs inside of ops with bodies, trip counts taken into
-  /// account. Compute is counted with what it loses to launches and to
-  /// operations beside it: `makespanNs` equals `computeNs + exposedNs`.
+  /// Includes the bodies of ops, times their trip counts. The compute time
+  /// includes launch gaps and slowdowns by concurrent operations: `makespanNs`
+  /// equals `computeNs + exposedNs`.
   TimelineTotals totals;
-  /// The bytes that live, in order of time; what an op needs inside of itself
-  /// counts for as long as it runs. Of several samples of one moment the last
-  /// holds from there on; the others are peaks.
+  /// The live bytes, in order of time; memory inside of an op counts while the
+  /// op runs. Of several samples at the same time, the last one holds from this
+  /// time on; the others are peaks.
   std::vector<MemorySample> memoryCurve;
 };
 
-/// Plays `region` at the costs of `model`. Ops with a body whose cost comes
-/// from it stand on the compute stream for its makespan, times its trip count;
-/// an operation in flight across the border of a body is awaited at the border:
-/// at the end of the body that it starts in, or before the op that awaits it
-/// inside of itself. Operations that a loop carries into its next iteration are
-/// in flight there: the body stands for one of its steady iterations.
+/// Simulates `region` at the costs of `model`. An op with the cost of its body
+/// occupies the compute stream for the makespan of the body times its trip
+/// count. An operation in flight across the border of a body is awaited at the
+/// border: at the end of the body with its start, or before the op whose body
+/// has the wait. If a loop carries an operation into its next iteration, the
+/// operation stays in flight, and the body stands for one steady iteration.
 ///
-/// Bytes are those of tensors and buffers: a value lives from its op to its
-/// last use, in flight to the wait; a wait's result is what was in flight;
-/// views share what they look at, and ops in destination style write in place
-/// where nothing else needs the destination. Arguments live throughout the body
-/// of a function and are counted by its caller in every other body.
+/// Memory counts tensors and buffers. A value is live from its op to its last
+/// use; a value in flight is live until the wait, which returns the same
+/// memory. Views share memory, and ops in destination style write in place if
+/// no other op needs the destination. Arguments are live throughout the body of
+/// a function; the caller counts the arguments of other bodies.
 Timeline simulateRegion(mlir::Region &region, CostModel &model);
 
 } // namespace braid

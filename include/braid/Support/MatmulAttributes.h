@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Discardable attributes by which passes before scheduling tell the lowering to
-// library calls what a product does besides.
+// Discardable attributes of matrix products. Passes before scheduling set them;
+// the lowering to library calls reads them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +21,12 @@ namespace braid {
 /// The attribute of products that overwrite their result.
 constexpr llvm::StringLiteral kOverwritesAttrName = "braid.overwrites";
 
-/// The attribute of products whose third input is a row from which the sums of
-/// each row of the result start.
+/// The attribute of products whose third input is a bias: a row that is added
+/// to each row of the result.
 constexpr llvm::StringLiteral kBiasAttrName = "braid.bias";
 
-/// The attribute of products that the library applies a function to, "relu" or
-/// "gelu" (with tanh), before it rounds the result.
+/// The function, "relu" or "gelu" (with tanh), that the library applies to the
+/// result of a product before rounding.
 constexpr llvm::StringLiteral kEpilogueAttrName = "braid.epilogue";
 
 } // namespace braid

@@ -15,10 +15,10 @@
 
 namespace braid {
 
-/// `text` as a line of a terminal may show it: control characters (C0, DEL and
-/// C1, which could end the line or change what the terminal does) as a
-/// backslash and two hexadecimal digits for each byte, as MLIR prints strings;
-/// a backslash as two.
+/// Escapes `text` for one line of a terminal. Control characters (C0, DEL and
+/// C1, which could end the line or control the terminal) become a backslash and
+/// two hexadecimal digits for each byte, as in strings that MLIR prints. A
+/// backslash becomes two.
 std::string escapeControls(llvm::StringRef text);
 
 } // namespace braid

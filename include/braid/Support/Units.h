@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Times and rates as users write them, and sums of times that do not overflow.
-// It knows nothing of IR.
+// Parsers of times, rates and sizes, and saturating sums of times.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,28 +38,28 @@ std::optional<double> parseBandwidth(llvm::StringRef text);
 /// too large for 63 bits.
 std::optional<int64_t> parseBytes(llvm::StringRef text);
 
-/// a + b, and the largest value where that overflows. Both are at least 0;
-/// nanoseconds or bytes.
+/// The saturating sum of two numbers of nanoseconds or bytes, both at least 0.
 inline int64_t addNs(int64_t a, int64_t b) {
   int64_t sum;
   return llvm::AddOverflow(a, b, sum) ? std::numeric_limits<int64_t>::max()
                                       : sum;
 }
 
-/// a - b, and 0 where b is more, as of sums that have stopped at the largest
-/// value. Both are at least 0.
+/// a - b, or 0 if b is larger, for differences of saturated sums. Both are at
+/// least 0.
 inline int64_t subtractNs(int64_t a, int64_t b) {
   return std::max<int64_t>(0, a - b);
 }
 
-/// `part` of `ns`, from 0 to 1, rounded down. The longest times are no numbers
-/// of doubles: all of one of them is itself.
+/// The fraction `part` (0 to 1) of `ns`, rounded down. A double cannot
+/// represent the longest times exactly, so the function returns `ns` itself for
+/// all of it.
 inline int64_t takePart(int64_t ns, double part) {
   double taken = static_cast<double>(ns) * part;
   return taken < static_cast<double>(ns) ? static_cast<int64_t>(taken) : ns;
 }
 
-/// a * b, and the largest value where that overflows. Both are at least 0.
+/// The saturating product of two numbers, both at least 0.
 inline int64_t multiplyNs(int64_t a, int64_t b) {
   int64_t product;
   return llvm::MulOverflow(a, b, product) ? std::numeric_limits<int64_t>::max()

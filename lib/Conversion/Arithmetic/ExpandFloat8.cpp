@@ -24,7 +24,7 @@ static bool isFloat8(Type type) {
 
 namespace {
 
-/// Emits the conversions of numbers, vectors or tensors of one shape.
+/// Emits conversions of scalars, vectors or tensors of one shape.
 class Expansion {
 public:
   Expansion(Operation *op, Type shape)
@@ -34,7 +34,7 @@ public:
   Value truncate(Value input, FloatType to);
 
 private:
-  /// The shape with elements of `element`.
+  /// The type of the shape with elements of type `element`.
   Type with(Type element) {
     return shaped ? Type(shaped.clone(element)) : element;
   }
@@ -72,7 +72,7 @@ Value Expansion::convert(Value value, FloatType to) {
 Value Expansion::extend(Value input, FloatType to) {
   Value bits = bitcast(input, b.getI8Type());
   if (isa<Float8E5M2Type>(getElementTypeOrSelf(input))) {
-    // The high byte of an f16.
+    // f8E5M2 is the high byte of an f16.
     Type half = b.getI16Type();
     bits = arith::ExtUIOp::create(b, with(half), bits);
     bits = arith::ShLIOp::create(b, bits, constant(8, half));
@@ -99,9 +99,9 @@ Value Expansion::extend(Value input, FloatType to) {
   return convert(bitcast(result, b.getF32Type()), to);
 }
 
-/// `input`, of f64, in f32 so that a second rounding to fewer bits is right: an
-/// inexact result has an odd last bit (Boldo and Melquiond, "When double
-/// rounding is odd", 2005).
+/// Rounds the f64 `input` to f32 so that rounding the result again to fewer
+/// bits equals one rounding: an inexact result has an odd last bit (Boldo and
+/// Melquiond, "When double rounding is odd", 2005).
 Value Expansion::roundToOdd(Value input) {
   Value rounded = convert(input, b.getF32Type());
   Value back = convert(rounded, b.getF64Type());
@@ -111,7 +111,7 @@ Value Expansion::roundToOdd(Value input) {
   Value isEven = arith::CmpIOp::create(
       b, arith::CmpIPredicate::eq, arith::AndIOp::create(b, bits, constant(1)),
       constant(0));
-  // Magnitudes compare like their bits.
+  // Magnitudes have the same order as their bits.
   auto magnitude = [&](Value value) {
     Type wide = b.getI64Type();
     return arith::ShLIOp::create(b, bitcast(value, wide), constant(1, wide));
@@ -126,12 +126,12 @@ Value Expansion::roundToOdd(Value input) {
                  b.getF32Type());
 }
 
-/// The bits of the float whose bits as an f32 are `magnitude`, rounded to
-/// nearest, ties to even, to a float with so many bits of mantissa and this
-/// bias; numbers that are too large get larger bits than the format has.
+/// Rounds an f32 with the bits `magnitude` to the float format with
+/// `mantissaBits` and `bias`, to nearest, ties to even, and returns the bits.
+/// The result for a number that is too large exceeds the bits of the format.
 Value Expansion::roundBits(Value magnitude, int mantissaBits, int bias) {
   int dropped = 23 - mantissaBits;
-  // Adds half of the last place that stays, and less one where that is even.
+  // Adds half of the last kept place, less 1 if the last kept bit is 0.
   Value last = arith::AndIOp::create(
       b, arith::ShRUIOp::create(b, magnitude, constant(dropped)), constant(1));
   Value normal = arith::AddIOp::create(
@@ -140,8 +140,8 @@ Value Expansion::roundBits(Value magnitude, int mantissaBits, int bias) {
   normal = arith::ShRUIOp::create(b, normal, constant(dropped));
   normal = arith::SubIOp::create(b, normal,
                                  constant(int64_t(127 - bias) << mantissaBits));
-  // The last place of this number is the smallest number of the format: the sum
-  // is rounded there by the hardware.
+  // The last place of `shifter` is the smallest number of the format, so the
+  // addition rounds to multiples of this number.
   Value shifter = constant(int64_t(1 - bias - mantissaBits + 23 + 127) << 23);
   Value sum = arith::AddFOp::create(b, bitcast(magnitude, b.getF32Type()),
                                     bitcast(shifter, b.getF32Type()));
@@ -162,7 +162,8 @@ Value Expansion::truncate(Value input, FloatType to) {
   Value magnitude = arith::AndIOp::create(b, bits, constant(0x7fffffff));
   Value rounded =
       isE5M2 ? roundBits(magnitude, 2, 15) : roundBits(magnitude, 3, 7);
-  // Behind the largest number: infinity; NaN where the format has none.
+  // The next bits after the largest number are infinity in f8E5M2 and NaN in
+  // f8E4M3FN.
   rounded = arith::MinUIOp::create(b, rounded, constant(isE5M2 ? 0x7c : 0x7f));
   Value isNaN = arith::CmpIOp::create(b, arith::CmpIPredicate::ugt, magnitude,
                                       constant(0x7f800000));

@@ -38,9 +38,9 @@ constexpr int32_t getRuntimeReduction(ReductionKind reduction) {
 // Starts
 //===----------------------------------------------------------------------===//
 
-/// A start becomes a call of the function that is named after its kind. The
+/// Converts a start to a call of the function with the name of its kind. The
 /// arguments are the group, the operands as views, the reduction, the arguments
-/// that the interface gives, and the site.
+/// of `CollectiveOpInterface::getCallArguments`, and the site.
 class ConvertStart
     : public OpInterfaceConversionPattern<CollectiveOpInterface> {
 public:
@@ -96,7 +96,7 @@ FailureOr<Value> ConvertStart::createViews(MutableArrayRef<OpOperand> buffers,
   return views;
 }
 
-/// An argument that the interface gives: a number, or a pointer to a list.
+/// An argument of the interface: a number, or a pointer to a list.
 Value createArgument(const CallArgument &argument, RuntimeCallBuilder &calls,
                      ConversionPatternRewriter &rewriter) {
   auto convert = [&](OpFoldResult number) {
@@ -172,7 +172,7 @@ ConvertStart::matchAndRewrite(CollectiveOpInterface op,
 }
 
 //===----------------------------------------------------------------------===//
-// Waits, groups and questions about them
+// Waits and groups
 //===----------------------------------------------------------------------===//
 
 struct ConvertWait : public ConvertOpToLLVMPattern<WaitOp> {

@@ -1,4 +1,4 @@
-//===- CheckCudaToolkit.cpp - What kernels are compiled with --------------===//
+//===- CheckCudaToolkit.cpp - Check for the tools of kernels --------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

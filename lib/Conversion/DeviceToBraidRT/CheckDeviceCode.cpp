@@ -1,4 +1,4 @@
-//===- CheckDeviceCode.cpp - Ops that have no lowering --------------------===//
+//===- CheckDeviceCode.cpp - Check for ops without a lowering -------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -49,7 +49,7 @@ struct CheckDeviceCodePass
   }
 
 private:
-  /// True for what the host computes with scalars, and for views.
+  /// True for ops on scalars, which the host runs, and for views.
   static bool isHostCode(Operation *op) {
     if (isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp,
             memref::ReallocOp, memref::CopyOp, memref::LoadOp, memref::StoreOp,

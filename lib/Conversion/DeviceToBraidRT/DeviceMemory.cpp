@@ -1,4 +1,4 @@
-//===- DeviceMemory.cpp - Device memory as the host sees it ---------------===//
+//===- DeviceMemory.cpp - Host accesses of device memory ------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -35,7 +35,7 @@ std::string getConstantGlobalName(StringRef global) {
   return (kConstantGlobalPrefix + global).str();
 }
 
-/// Replaces `op` by the buffer of its static shape at `memory`.
+/// Replaces the result of `op` by a buffer of its static shape at `memory`.
 void replaceByBuffer(Operation *op, Value memory,
                      const LLVMTypeConverter &converter,
                      ConversionPatternRewriter &rewriter) {
@@ -61,7 +61,7 @@ struct ConvertArena : public ConvertOpToLLVMPattern<memref::AllocOp> {
   }
 };
 
-/// A buffer that the memory plan has no place for.
+/// Converts an allocation outside of the arena.
 struct ConvertAlloc : public ConvertOpToLLVMPattern<memref::AllocOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
@@ -100,7 +100,7 @@ struct ConvertDealloc : public ConvertOpToLLVMPattern<memref::DeallocOp> {
   }
 };
 
-/// A global becomes a constant that the runtime copies to each device.
+/// Converts a global to a constant that the runtime copies to each device.
 struct ConvertGlobal : public ConvertOpToLLVMPattern<memref::GlobalOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
@@ -124,7 +124,7 @@ struct ConvertGlobal : public ConvertOpToLLVMPattern<memref::GlobalOp> {
     auto data = LLVM::GlobalOp::create(
         rewriter, loc, converted, /*isConstant=*/true, LLVM::Linkage::Private,
         name + "_data",
-        // A global of one element holds the element itself.
+        // A global without dimensions has its element as value.
         type.getRank() == 0 ? elements.getValues<Attribute>()[0]
                             : Attribute(elements));
     auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
@@ -169,7 +169,7 @@ struct ConvertGetGlobal : public ConvertOpToLLVMPattern<memref::GetGlobalOp> {
   }
 };
 
-/// A load of the host copies the element to the stack, and waits for that.
+/// Converts a load of the host to a blocking copy of the element to the stack.
 struct ConvertLoad : public ConvertOpToLLVMPattern<memref::LoadOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 

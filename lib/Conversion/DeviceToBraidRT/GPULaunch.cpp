@@ -34,7 +34,7 @@ std::string getKernelGlobalName(StringRef binary, StringRef kernel) {
   return ("__braid_kernel_of_" + binary + "_" + kernel).str();
 }
 
-/// The chip that `object` was compiled for; empty if it does not say.
+/// The chip of `object`; empty if `object` has none.
 StringRef getChip(gpu::ObjectAttr object) {
   auto target = dyn_cast<NVVM::NVVMTargetAttr>(object.getTarget());
   return target ? target.getChip() : StringRef();
@@ -58,11 +58,11 @@ LogicalResult emitImage(ModuleOp module, gpu::BinaryOp binary,
   Type i64 = builder.getI64Type();
   std::string name = (kImageGlobalPrefix + binary.getSymName()).str();
 
-  // A closing zero, which PTX needs, does no harm to others.
+  // PTX needs a closing zero; other formats ignore it.
   StringRef code = object.getObject().getValue();
   LLVM::GlobalOp data =
       createString(builder, module, loc, name + "_data", code);
-  // What the driver reads as numbers has to be aligned as such.
+  // The driver reads numbers from the image, which must be aligned.
   data.setAlignment(16);
   LLVM::GlobalOp chip =
       createString(builder, module, loc, name + "_chip", getChip(object));
@@ -131,7 +131,7 @@ struct ConvertLaunch : public ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     for (auto [index, original, converted] :
          llvm::enumerate(op.getKernelOperands(), adaptor.getKernelOperands())) {
       Value value = converted;
-      // A kernel gets the pointer that the offset of a buffer counts from.
+      // A kernel gets the base pointer of a buffer, without the offset.
       if (isa<MemRefType>(original.getType()))
         value = MemRefDescriptor(converted).alignedPtr(rewriter, loc);
       Value slot = calls.allocate(value.getType(), 1);
@@ -146,7 +146,7 @@ struct ConvertLaunch : public ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
   }
 
 private:
-  /// A pointer to three sizes of a launch.
+  /// A pointer to the three sizes of a grid or block.
   static Value getSizes(ArrayRef<Value> originals, ArrayRef<Value> converted,
                         RuntimeCallBuilder &calls) {
     SmallVector<int64_t> constants;
@@ -167,7 +167,7 @@ struct ConvertGPULaunchToBraidRTPass
           ConvertGPULaunchToBraidRTPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    // The kernels that are launched, by their binary, in the program's order.
+    // The launched kernels of each binary, in program order.
     llvm::MapVector<StringAttr, llvm::SetVector<StringAttr>> kernels;
     WalkResult result = module.walk([&](gpu::LaunchFuncOp launch) {
       StringAttr name = launch.getKernelModuleName();

@@ -70,8 +70,8 @@ Type getType(DictionaryAttr argument) {
   return argument.getAs<TypeAttr>("type").getValue();
 }
 
-/// The uniform function of an entry: calls `function` with what the array of
-/// pointers points at.
+/// Emits the uniform function of an entry, which loads the arguments through an
+/// array of pointers and calls `function`.
 LLVM::LLVMFuncOp TableEmitter::emitThunk(LLVM::LLVMFuncOp function,
                                          ArrayAttr arguments) {
   Location loc = function.getLoc();
@@ -102,8 +102,8 @@ LLVM::LLVMFuncOp TableEmitter::emitThunk(LLVM::LLVMFuncOp function,
     return LLVM::LoadOp::create(builder, loc, pointer, address).getResult();
   };
 
-  // A descriptor is two pointers, the offset, the sizes and the strides, of
-  // eight bytes each; a compiled function takes them one by one.
+  // A descriptor has two pointers, the offset, the sizes and the strides, of
+  // eight bytes each. A compiled function takes each of these as an argument.
   SmallVector<Value> operands;
   SmallVector<Value> resultAddresses;
   ArrayRef<Type> parameters = function.getFunctionType().getParams();
@@ -235,7 +235,7 @@ LLVM::GlobalOp TableEmitter::emitPointers(Location loc, StringRef name,
       });
 }
 
-/// The structs whose names begin with `prefix`.
+/// The globals whose names begin with `prefix`.
 SmallVector<LLVM::GlobalOp> TableEmitter::findDescriptors(StringRef prefix) {
   SmallVector<LLVM::GlobalOp> descriptors;
   for (auto global : module.getOps<LLVM::GlobalOp>())
@@ -245,7 +245,7 @@ SmallVector<LLVM::GlobalOp> TableEmitter::findDescriptors(StringRef prefix) {
   return descriptors;
 }
 
-/// What a program for a device has besides (braid_rt_device_program).
+/// Emits the device part of the program (braid_rt_device_program).
 LLVM::GlobalOp TableEmitter::emitDeviceProgram() {
   Location loc = module.getLoc();
   SmallVector<LLVM::GlobalOp> images = findDescriptors(kImageGlobalPrefix);
@@ -318,7 +318,7 @@ struct EmitEntryTablePass
          llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
       if (function.isExternal())
         continue;
-      // The program exports its table alone.
+      // The program exports only its table.
       function.setLinkage(LLVM::Linkage::Internal);
       if (auto arguments = function->getAttrOfType<ArrayAttr>(kEntryAttrName)) {
         function->removeAttr(kEntryAttrName);
@@ -331,7 +331,8 @@ struct EmitEntryTablePass
           StringRef(kScheduleAttrName), StringRef(kArenaBytesAttrName),
           StringRef(kHostReadsAttrName)})
       module->removeAttr(name);
-    // No two allocations overlap: loops over them need no check at run time.
+    // Allocations do not overlap. With `noalias` LLVM needs no overlap checks
+    // at run time.
     for (StringRef name :
          {"_mlir_memref_to_llvm_alloc", "_mlir_memref_to_llvm_aligned_alloc"})
       if (auto allocate = module.lookupSymbol<LLVM::LLVMFuncOp>(name))

@@ -63,8 +63,9 @@ DictionaryAttr describe(Builder &builder, const Twine &name, Type type,
   return builder.getDictionaryAttr(attributes);
 }
 
-/// Gives the calls of public function `function` a private function of the same
-/// body, so that the entry point can get a signature of its own.
+/// Moves the body of the public function `function`, which the program also
+/// calls, to a private function, so that the entry point can get a signature of
+/// its own.
 void separateBody(func::FuncOp function, SymbolTable &symbols) {
   auto body = cast<func::FuncOp>(function->clone());
   body.setPrivate();
@@ -74,7 +75,7 @@ void separateBody(func::FuncOp function, SymbolTable &symbols) {
       function.getNameAttr(), body.getNameAttr(), function->getParentOp());
   for (unsigned index = 0; index < body.getNumArguments(); ++index)
     body.removeArgAttr(index, comm::CommDialect::kDonatedAttrName);
-  // The entry calls the body like everyone else.
+  // The entry point calls the private function, too.
   Region old;
   old.takeBody(function.getBody());
   Block *entry = function.addEntryBlock();
@@ -84,8 +85,8 @@ void separateBody(func::FuncOp function, SymbolTable &symbols) {
   func::ReturnOp::create(builder, function.getLoc(), call.getResults());
 }
 
-/// Makes `output` hold what `value` would be returned as: by computing it
-/// there, or by a copy before `exit`.
+/// Writes the result `value` to `output`: replaces the allocation of `value` by
+/// `output`, or copies `value` before `exit`.
 void writeToOutput(func::FuncOp function, Value value, BlockArgument output,
                    Operation *exit, bool isOnlyExit) {
   auto allocation = value.getDefiningOp<memref::AllocOp>();
@@ -148,8 +149,8 @@ LogicalResult prepare(func::FuncOp function) {
   return success();
 }
 
-/// Checks the numbers of dimensions. A pattern of the gpu dialect, which
-/// canonicalization runs where kernels are made, reads beyond the shape.
+/// Checks the dimensions of `memref.dim`. A canonicalization pattern of the gpu
+/// dialect would access a dimension out of range beyond the shape.
 LogicalResult checkDimensions(ModuleOp module) {
   WalkResult result = module.walk([](memref::DimOp dim) {
     std::optional<int64_t> index = dim.getConstantIndex();
@@ -170,11 +171,10 @@ struct PrepareEntriesPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (target != "host") {
+    if (target != KernelTarget::Host) {
       if (failed(checkDimensions(module)))
         return signalPassFailure();
-      module->setAttr(kTargetAttrName,
-                      StringAttr::get(&getContext(), target.getValue()));
+      module->setAttr(kTargetAttrName, StringAttr::get(&getContext(), "cuda"));
     }
     SymbolTable symbols(module);
     llvm::DenseSet<StringAttr> called;
@@ -188,7 +188,8 @@ struct PrepareEntriesPass
       if (function.isExternal()) {
         function.emitOpError()
             << "has no body, expected a definition: a program for the "
-            << target << " has to be whole";
+            << (target == KernelTarget::Host ? "host" : "cuda")
+            << " has to be whole";
         return signalPassFailure();
       }
       if (!function.isPublic())

@@ -1,4 +1,4 @@
-//===- ElementFunction.cpp - What an elementwise body computes ------------===//
+//===- ElementFunction.cpp - The function of an elementwise body ----------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -42,7 +42,7 @@ std::optional<double> compare(arith::CmpFOp op, double a, double b) {
   }
 }
 
-/// The result of `op`, without rounding; nothing for other ops.
+/// The result of `op`, without rounding; nothing if `op` is not supported.
 std::optional<double> evaluate(Operation &op, const Values &values) {
   auto get = [&](unsigned index) {
     return values.lookup(op.getOperand(index));
@@ -73,7 +73,7 @@ std::optional<double> evaluate(Operation &op, const Values &values) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// What `body` yields for `x` and `b`; nothing if that is not known.
+/// The value that `body` yields for `x` and `b`; nothing if it is unknown.
 std::optional<double> evaluate(Block &body, BlockArgument xArgument, double x,
                                BlockArgument bArgument, double b) {
   Values values;
@@ -96,7 +96,7 @@ std::optional<double> evaluate(Block &body, BlockArgument xArgument, double x,
                                : std::optional<double>(found->second);
 }
 
-/// True if `body` is piecewise linear with its only bend at zero.
+/// True if `body` is piecewise linear with its only kink at zero.
 bool isMadeOfChoices(Block &body) {
   return llvm::all_of(body.without_terminator(), [](Operation &op) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
@@ -120,7 +120,7 @@ bool isMadeOfTanh(Block &body) {
          });
 }
 
-/// `value` in the precision of `semantics`.
+/// Rounds `value` to the precision of `semantics`.
 double round(double value, const llvm::fltSemantics &semantics) {
   llvm::APFloat number(value);
   bool losesInfo;
@@ -130,7 +130,8 @@ double round(double value, const llvm::fltSemantics &semantics) {
   return number.convertToDouble();
 }
 
-/// True if `body` yields `function` of the sum at a number of points.
+/// True if `body` yields `function` of the sum of its arguments at all sample
+/// points.
 bool isEqualAtPoints(Block &body, BlockArgument x, BlockArgument b,
                      llvm::function_ref<double(double)> function) {
   constexpr std::array points = {-7.3, -4.1,  -2.6,  -1.9, -1.1,
@@ -150,7 +151,8 @@ bool isEqualAtPoints(Block &body, BlockArgument x, BlockArgument b,
   return true;
 }
 
-/// True for the approximation of gelu by tanh, with constants of any precision.
+/// True if `body` is the approximation of gelu by tanh, with constants of any
+/// precision.
 bool isGelu(Block &body, BlockArgument x, BlockArgument b) {
   const std::array semantics = {
       &llvm::APFloat::IEEEdouble(), &llvm::APFloat::IEEEsingle(),

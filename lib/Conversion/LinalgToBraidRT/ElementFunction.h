@@ -1,4 +1,4 @@
-//===- ElementFunction.h - What an elementwise body computes ----*- C++ -*-===//
+//===- ElementFunction.h - The function of an elementwise body --*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,14 +17,14 @@ namespace braid {
 /// Functions that a library applies to the elements of a product.
 enum class ElementFunction { identity, relu, gelu };
 
-/// The function f for which `body`, of a linalg op, yields f(x + b); `b` is
-/// null if there is none. Nothing if it is none of these, or if rounding alone
-/// keeps it from being told.
+/// The function f such that the body `body` of a linalg op yields f(x + b); `b`
+/// may be null. Nothing if there is no such function, or if roundings in the
+/// body hide it.
 ///
-/// The body may write the function in any way: it is evaluated at a number of
-/// points, without rounding, and only if it is made of ops that cannot differ
-/// elsewhere (relu: sums, choices and zeros; gelu: sums, products, powers and
-/// tanh).
+/// The match evaluates the body at sample points, without rounding, so the body
+/// may express the function in any way. The body may contain only ops for which
+/// equality at the sample points implies equality everywhere (relu: sums,
+/// choices and zeros; gelu: sums, products, powers and tanh).
 std::optional<ElementFunction> matchElementFunction(mlir::Block &body,
                                                     mlir::BlockArgument x,
                                                     mlir::BlockArgument b);

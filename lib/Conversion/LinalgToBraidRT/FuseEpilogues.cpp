@@ -1,4 +1,4 @@
-//===- FuseEpilogues.cpp - What follows products, in their calls ----------===//
+//===- FuseEpilogues.cpp - Fuse elementwise ops into products -------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -26,7 +26,7 @@ using namespace braid;
 
 namespace {
 
-/// An elementwise op that a library does with the product that it follows.
+/// An elementwise op that the library can fuse into a product.
 struct Epilogue {
   ElementFunction function;
   /// A row that is added first; null if there is none.
@@ -38,7 +38,7 @@ bool isFusableType(Type type) {
   return type.isF16() || type.isBF16() || type.isF32();
 }
 
-/// True if `value` exists where `op` stands.
+/// True if `value` is defined before `op`.
 bool isDefinedBefore(Value value, Operation *op) {
   Operation *definition = value.getDefiningOp();
   if (!definition)
@@ -47,8 +47,8 @@ bool isDefinedBefore(Value value, Operation *op) {
   return !ancestor || ancestor->isBeforeInBlock(op);
 }
 
-/// What `op`, the only user of `product`, does with it; nothing if the library
-/// does not.
+/// The epilogue that `op`, the only user of `product`, computes; nothing if the
+/// library does not support it.
 std::optional<Epilogue> matchEpilogue(linalg::GenericOp op,
                                       linalg::LinalgOp product) {
   if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 ||
@@ -153,7 +153,7 @@ void fuse(linalg::LinalgOp product, const MatmulMatch &match,
         builder.getStringAttr(
             epilogue.function == ElementFunction::relu ? "relu" : "gelu"));
   comm::mergeAttributes(product, consumer, fused);
-  // What the library does besides costs nothing.
+  // The epilogue costs nothing, so the product keeps its cost.
   for (StringRef name : {comm::CommDialect::kCostAttrName,
                          comm::CommDialect::kMultiprocessorsAttrName})
     if (Attribute ofProduct = product->getAttr(name))

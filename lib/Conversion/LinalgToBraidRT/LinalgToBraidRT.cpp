@@ -25,8 +25,8 @@ using namespace braid;
 
 namespace {
 
-/// Makes the innermost loop of a product run along the rows of the result:
-/// unlike the sum of a dot product it can be vectorized without reordering.
+/// Converts a product to loops whose innermost loop runs along the rows of the
+/// result. LLVM can vectorize this loop without reordering a sum.
 void convertToRowLoops(linalg::LinalgOp op, const MatmulMatch &match) {
   IRRewriter rewriter(op);
   if (op->hasAttr(kOverwritesAttrName)) {
@@ -57,7 +57,7 @@ void convertToRowLoops(linalg::LinalgOp op, const MatmulMatch &match) {
   (void)linalg::interchangeGenericOp(rewriter, generic, order);
 }
 
-/// Checks that `op` does nothing but multiply, as loops do.
+/// Checks that `op` has no bias and no epilogue, which loops do not support.
 LogicalResult checkPlain(linalg::LinalgOp op) {
   if (!op->hasAttr(kBiasAttrName) && !op->hasAttr(kEpilogueAttrName))
     return success();
@@ -79,7 +79,7 @@ struct ConvertLinalgToBraidRTPass
       if (std::optional<MatmulMatch> match = matchMatmul(op))
         products.emplace_back(op, *match);
     });
-    bool isCUDA = target == "cuda";
+    bool isCUDA = target == KernelTarget::CUDA;
     for (auto &[op, match] : products) {
       bool isCall = useLibrary && hasContiguousRows(op);
       if (isCUDA && isCall && hasDeviceLibraryTypes(op))

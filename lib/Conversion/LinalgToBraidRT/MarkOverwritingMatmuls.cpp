@@ -23,7 +23,7 @@ using namespace braid;
 
 namespace {
 
-/// True if every element of `value` is zero, and none is −0.
+/// True if every element of `value` is +0.
 bool isZero(Value value) {
   if (auto fill = value.getDefiningOp<linalg::FillOp>())
     value = fill.getInputs()[0];
@@ -41,7 +41,7 @@ struct MarkOverwritingMatmulsPass
   using MarkOverwritingMatmulsPassBase::MarkOverwritingMatmulsPassBase;
 
   void runOnOperation() override {
-    bool isCUDA = target == "cuda";
+    bool isCUDA = target == KernelTarget::CUDA;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (!op.hasPureTensorSemantics() || !matchMatmul(op) ||
           !(isCUDA ? hasDeviceLibraryTypes(op) : hasLibraryTypes(op)) ||

@@ -19,8 +19,8 @@ using namespace braid;
 
 namespace {
 
-/// A matrix, or a batch of them, as the library takes it: 64-bit integers and a
-/// pointer.
+/// The arguments of the library for a matrix or a batch of matrices: 64-bit
+/// integers and a pointer.
 struct Matrix {
   Value data, rowStride, batchStride;
 };

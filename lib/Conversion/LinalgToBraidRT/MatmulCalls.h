@@ -13,7 +13,7 @@
 
 namespace braid {
 
-/// True if the elements of each row of all operands lie one after the other.
+/// True if the rows of all operands are contiguous.
 bool hasContiguousRows(mlir::linalg::LinalgOp op);
 
 /// Replaces `op` by a call of `braid_rt_matmul` or `braid_rt_batch_matmul`.

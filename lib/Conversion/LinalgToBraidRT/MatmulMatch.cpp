@@ -1,4 +1,4 @@
-//===- MatmulMatch.cpp - Matrix products that the library knows -----------===//
+//===- MatmulMatch.cpp - Matrix products that the library supports --------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace braid;
 
-/// True if `map` gives the loops `dims`, in this order.
+/// True if the results of `map` are the loops `dims`, in this order.
 static bool isProjection(AffineMap map, ArrayRef<unsigned> dims) {
   if (map.getNumResults() != dims.size())
     return false;
@@ -27,7 +27,7 @@ static bool isProjection(AffineMap map, ArrayRef<unsigned> dims) {
 }
 
 std::optional<MatmulMatch> braid::matchMatmul(linalg::LinalgOp op) {
-  // A bias is added by the pass that fuses it, to a product that matches.
+  // `braid-fuse-epilogues` adds the bias, as the third input.
   bool hasBias = op->hasAttr(kBiasAttrName);
   if (op.getNumDpsInits() != 1 || op.getNumDpsInputs() != (hasBias ? 3 : 2) ||
       (!hasBias && !linalg::isaContractionOpInterface(op)))

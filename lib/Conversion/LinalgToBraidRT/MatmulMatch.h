@@ -1,4 +1,4 @@
-//===- MatmulMatch.h - Matrix products that the library knows ---*- C++ -*-===//
+//===- MatmulMatch.h - Matrix products of the library -----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +14,7 @@
 
 namespace braid {
 
-/// A product of matrices: which loops of the op run over what.
+/// The roles of the loops of a matrix product.
 struct MatmulMatch {
   /// The loop over the matrices of a batch; none for a single product.
   std::optional<unsigned> batch;
@@ -25,18 +25,18 @@ struct MatmulMatch {
   bool hasBias;
 };
 
-/// Matches an op that multiplies matrices and adds the product to its init:
-/// named or generic, with at most one batch dimension, which is the first one;
-/// with a bias if it has `kBiasAttrName`.
+/// Matches a named or generic op that multiplies matrices and adds the product
+/// to its init. The op may have one batch dimension, which must be the first
+/// one, and a bias if it has `kBiasAttrName`.
 std::optional<MatmulMatch> matchMatmul(mlir::linalg::LinalgOp op);
 
 /// True if the host's library multiplies matrices of the element types of `op`.
 bool hasLibraryTypes(mlir::linalg::LinalgOp op);
 
-/// True if the library of a GPU does, with sums of small floats in f32.
+/// The same for the library of a GPU, which sums small floats in f32.
 bool hasDeviceLibraryTypes(mlir::linalg::LinalgOp op);
 
-/// The same for elements of both operands and of the result.
+/// The same for the element types of both operands and of the result.
 bool hasDeviceLibraryTypes(mlir::Type input, mlir::Type result);
 
 } // namespace braid

@@ -1,4 +1,4 @@
-//===- OutlineKernels.cpp - Functions of their own for kernels ------------===//
+//===- OutlineKernels.cpp - Outline kernels into functions ----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -24,8 +24,8 @@ using namespace mlir;
 
 namespace {
 
-/// Compares kernels that capture nothing by what they compute: not by operands,
-/// nor by locations.
+/// Compares the computation of kernels without captured values, ignoring
+/// operands and locations.
 struct KernelInfo : public llvm::DenseMapInfo<Operation *> {
   static unsigned getHashValue(const Operation *op) {
     return OperationEquivalence::computeHash(
@@ -99,8 +99,8 @@ private:
   }
 
   func::FuncOp create(linalg::LinalgOp op, ArrayRef<Value> captured) {
-    // Next to its caller: calls look their callee up from the module's start,
-    // and the data of runtime calls is not to stand between.
+    // Next to its caller: a call looks its callee up from the start of the
+    // module, so constants of runtime calls in between would slow the lookup.
     Operation *caller = module.getBody()->findAncestorOpInBlock(*op);
     Operation *&last = lastKernels.try_emplace(caller, caller).first->second;
     OpBuilder builder(module);
@@ -114,7 +114,7 @@ private:
     kernel.setPrivate();
     kernel->setAttr("passthrough",
                     builder.getArrayAttr(builder.getStringAttr("noinline")));
-    // What the types of the buffers say need not be passed in every call.
+    // Static shapes and layouts need not be passed in calls.
     if (llvm::all_of(types, [](Type type) {
           auto buffer = dyn_cast<BaseMemRefType>(type);
           return !buffer || LLVMTypeConverter::canConvertToBarePtr(buffer);
@@ -139,7 +139,7 @@ private:
   SymbolTable symbols;
   llvm::DenseMap<Operation *, func::FuncOp, KernelInfo> kernels;
   SmallVector<Operation *> keys;
-  /// What stands last of a function and the kernels made for it.
+  /// The last op of a function and its kernels.
   llvm::DenseMap<Operation *, Operation *> lastKernels;
 };
 

@@ -1,4 +1,4 @@
-//===- AttachKernelTarget.cpp - What kernels are compiled for -------------===//
+//===- AttachKernelTarget.cpp - The target of kernels ---------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -27,7 +27,7 @@ namespace braid {
 
 using namespace mlir;
 
-/// Where `folder`, a CUDA toolkit, has the library of functions.
+/// The path of libdevice in the CUDA toolkit `folder`.
 static std::string getLibdevice(StringRef folder) {
   SmallString<128> path(folder);
   llvm::sys::path::append(path, "nvvm", "libdevice", "libdevice.10.bc");
@@ -41,8 +41,8 @@ std::string braid::findCudaToolkit() {
   return "/usr/local/cuda";
 }
 
-/// The features of `chip`: a version of PTX that knows bfloat16; later chips
-/// begin with one that does.
+/// The default features of `chip`: a version of PTX with bfloat16. LLVM's
+/// defaults of newer chips have bfloat16.
 static StringRef getDefaultFeatures(StringRef chip) {
   unsigned number = 0;
   chip.consume_front("sm_");
@@ -51,7 +51,7 @@ static StringRef getDefaultFeatures(StringRef chip) {
 
 static constexpr StringLiteral kTriple = "nvptx64-nvidia-cuda";
 
-/// Whether LLVM knows `chip`; true where it cannot tell.
+/// True if LLVM supports `chip`, or if this is unknown.
 static bool isKnownChip(StringRef chip) {
 #if LLVM_HAS_NVPTX_TARGET
   static bool isInitialized = [] {

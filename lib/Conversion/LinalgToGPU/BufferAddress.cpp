@@ -1,4 +1,4 @@
-//===- BufferAddress.cpp - What is known of addresses ---------------------===//
+//===- BufferAddress.cpp - Alignment and overlap of buffers ---------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,10 +21,10 @@
 
 using namespace mlir;
 
-/// What every allocation and argument is aligned to: the runtime and the memory
-/// plan see to it.
+/// The alignment of every allocation and argument, which the runtime and the
+/// memory plan guarantee.
 static constexpr int64_t kBufferAlignment = 64;
-/// More than any access asks for.
+/// An upper limit; no access needs more.
 static constexpr int64_t kMaxAlignment = 256;
 
 int64_t braid::kernels::getByteSize(Type type) {
@@ -47,11 +47,10 @@ int64_t powerOfTwo(int64_t bytes) {
   return bytes == 0 ? kMaxAlignment : std::gcd(std::abs(bytes), kMaxAlignment);
 }
 
-/// Follows views and loops up to allocations.
+/// Computes alignments by following views and loops to allocations.
 class AlignmentAnalysis {
 public:
-  /// The alignment of the pointer that the offset of `buffer`'s type counts
-  /// from.
+  /// The alignment of the base pointer of `buffer`, without the offset.
   int64_t getBaseAlignment(Value buffer);
   /// The alignment of the first element.
   int64_t getAlignment(Value buffer);
@@ -59,8 +58,9 @@ public:
 private:
   int64_t ofViewOffsets(Value source, OffsetSizeAndStrideOpInterface view);
 
-  /// Values that are being looked at: a loop aligns its buffers as well as
-  /// what it starts from and what it yields, if it does not itself misalign.
+  /// Values under analysis. For these the analysis assumes the largest
+  /// alignment: a loop-carried buffer has the alignment of its initial and
+  /// yielded buffers.
   llvm::SmallPtrSet<Value, 8> pending;
 };
 
@@ -88,7 +88,7 @@ int64_t AlignmentAnalysis::getBaseAlignment(Value buffer) {
   }
   if (isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(definition))
     return kBufferAlignment;
-  // These change the offset or the shape, and not where the offset counts from.
+  // These ops change the offset or the shape, but not the base pointer.
   if (isa<memref::SubViewOp, memref::ReinterpretCastOp, memref::CastOp,
           memref::CollapseShapeOp, memref::ExpandShapeOp,
           memref::ExtractStridedMetadataOp, memref::TransposeOp>(definition))
@@ -171,7 +171,8 @@ Value braid::kernels::getRoot(Value buffer) {
   return buffer;
 }
 
-/// The first byte of `buffer` from its root and the first one behind it.
+/// The offsets of the first byte of `buffer` and of the first byte after it,
+/// from its root.
 static std::optional<std::pair<int64_t, int64_t>> getByteRange(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   int64_t size = braid::kernels::getByteSize(type.getElementType());
@@ -186,7 +187,7 @@ static std::optional<std::pair<int64_t, int64_t>> getByteRange(Value buffer) {
       return std::nullopt;
     last += (extent - 1) * stride;
   }
-  // Only a view of bytes moves the pointer that offsets count from.
+  // Only a memref.view moves the base pointer.
   int64_t shift = 0;
   for (Value value = buffer; Operation *definition = value.getDefiningOp();) {
     if (value == braid::kernels::getRoot(value))
@@ -209,11 +210,12 @@ bool braid::kernels::isOwnMemory(Value root) {
   auto argument = cast<BlockArgument>(root);
   auto function =
       dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  // Who calls a private function may name one buffer twice.
+  // A caller of a private function may pass the same buffer twice.
   return function && function.isPublic() && argument.getOwner()->isEntryBlock();
 }
 
-/// True if `allocation` makes new memory after `argument` is known.
+/// True if `allocation` runs after `argument` is defined, so that they cannot
+/// overlap.
 static bool isNewerThan(Value allocation, Value argument) {
   auto block = dyn_cast<BlockArgument>(argument);
   return block && allocation.getDefiningOp<memref::AllocOp>() &&

@@ -1,4 +1,4 @@
-//===- BufferAddress.h - What is known of addresses -------------*- C++ -*-===//
+//===- BufferAddress.h - Alignment and overlap of buffers -------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,24 +13,24 @@
 
 namespace braid::kernels {
 
-/// The bytes that an element of `type` takes in memory; 0 for types that no
-/// kernel accesses.
+/// The bytes of an element of `type` in memory; 0 for types that kernels do not
+/// support.
 int64_t getByteSize(mlir::Type type);
 
-/// The largest power of two up to 256 that certainly divides the address, in
-/// bytes, of the first element of `buffer`.
+/// The known alignment of the first element of `buffer`: a power of two up to
+/// 256, in bytes.
 int64_t getAlignment(mlir::Value buffer);
 
-/// The same of the address that the offset of `buffer`'s type counts from,
-/// which is the pointer that a kernel gets.
+/// The known alignment of the base pointer of `buffer`, without the offset. A
+/// kernel gets this pointer.
 int64_t getBaseAlignment(mlir::Value buffer);
 
 /// The value that allocates the memory of `buffer`, or an argument or result of
-/// which no more is known.
+/// unknown origin.
 mlir::Value getRoot(mlir::Value buffer);
 
-/// True if `root` is memory of its own: nothing that is known when it is
-/// defined overlaps it, nor do other such roots.
+/// True if `root` is memory of its own, which overlaps neither other such roots
+/// nor values that are defined before.
 bool isOwnMemory(mlir::Value root);
 
 /// False if no element of `a` is an element of `b`.

@@ -20,21 +20,21 @@
 using namespace mlir;
 using namespace braid::kernels;
 
-/// Blocks that keep a large GPU busy.
+/// The number of blocks that keeps a large GPU busy.
 static constexpr int64_t kManyBlocks = 128;
-/// The least number of neighbouring bytes that is worth an access to memory.
+/// The smallest number of contiguous bytes for an efficient access.
 static constexpr int64_t kMinRunOfBytes = 64;
 static constexpr int64_t kMaxThreads = 1024;
 static constexpr int64_t kMaxWorkgroupBytes = 48 * 1024;
-/// Rows that a thread loads at once.
+/// The number of rows that a thread loads at once.
 static constexpr int64_t kUnroll = 4;
 
 namespace {
 
-/// Emits the kernel of a reduction whose results are neighbours where its
-/// elements are. A block has `width` vectors of neighbouring columns; its
-/// threads share the rows among them, and combine what they have at the end, in
-/// one order.
+/// Emits the kernel of a reduction for which adjacent elements belong to
+/// adjacent results. A block has `width` vectors of adjacent columns. Its
+/// threads share the rows and finally combine their partial results in a fixed
+/// order.
 class ColumnKernel {
 public:
   ColumnKernel(KernelModule &kernels, Operation *op, LoopNest &nest)
@@ -59,13 +59,14 @@ private:
   KernelBuilder builder;
   ImplicitLocOpBuilder &b;
   SmallVector<Combiner> combiners;
-  /// The loop over columns; loops before it are parallel, behind it reductions.
+  /// The loop over columns. Outer loops are parallel, inner loops are
+  /// reductions.
   unsigned inner = 0;
   int64_t outer = 1, rows = 1;
-  /// Elements of a vector, vectors of all columns, of a block, threads of a
-  /// column.
+  /// Elements of a vector, vectors in all columns, vectors of a block, threads
+  /// of a column.
   int64_t lanes = 1, vectors = 0, width = 0, height = 0;
-  /// The thread's place in the block, its column, and what surrounds them.
+  /// The position of the thread in the block, and whether it has a column.
   Value x, y, isColumn;
   SmallVector<Value> outerIndices;
   Value column;
@@ -148,7 +149,8 @@ void ColumnKernel::emitPlace() {
   y = builder.divide(thread, width);
   Value vector = builder.add(builder.multiply(columnBlock, width), x);
   if (vectors % width != 0) {
-    // A warp stays whole: threads beyond the last column have that one as well.
+    // Shuffles need whole warps, so threads beyond the last column compute the
+    // last column, too.
     isColumn = builder.isLess(vector, vectors);
     vector =
         arith::MinUIOp::create(b, vector, builder.constantIndex(vectors - 1));
@@ -169,14 +171,14 @@ SmallVector<Value> ColumnKernel::getIndices(Value row) {
   return indices;
 }
 
-/// The elements of `rows` combined with `accumulators`, neutral ones where
-/// `isValid`, if it is given, does not hold.
+/// Combines the elements of `rows` with `accumulators`. If `isValid` is given
+/// and false, neutral elements replace the elements.
 SmallVector<Value> ColumnKernel::takeIn(ArrayRef<Value> rows, Value isValid,
                                         SmallVector<Value> accumulators) {
   SmallVector<IRMapping> mappings(rows.size());
   SmallVector<SmallVector<Value>> indices;
   for (auto [row, mapping] : llvm::zip(rows, mappings)) {
-    // Rows beyond the last one are not read.
+    // Do not read beyond the last row.
     Value readable = row;
     if (isValid)
       readable =
@@ -236,7 +238,7 @@ SmallVector<Value> ColumnKernel::reduceRows() {
   return accumulators;
 }
 
-/// Combines what the threads of each column have, and stores it.
+/// Combines the partial results of the threads of each column, and stores them.
 void ColumnKernel::emitResults(ArrayRef<Value> accumulators) {
   int64_t warps = height * width / kWarpSize;
   // First the threads of a warp, then, through shared memory, the warps.
@@ -266,12 +268,12 @@ void ColumnKernel::emitResults(ArrayRef<Value> accumulators) {
       });
   gpu::BarrierOp::create(b);
 
-  // Then a thread has a column; neighbours are `lanes` columns apart.
+  // Now each thread has one column; neighbours are `lanes` columns apart.
   int64_t blockColumns = width * lanes;
   for (int64_t start = 0; start < blockColumns; start += height * width) {
     Value place = builder.addConstant(thread, start);
     Value lane = builder.divide(place, width);
-    // The thread's own column tells whether there is one.
+    // Whether the thread has a column.
     Value condition =
         builder.both(builder.isLess(place, blockColumns), isColumn);
     auto isActive = scf::IfOp::create(b, condition);

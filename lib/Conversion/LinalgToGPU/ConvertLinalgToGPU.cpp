@@ -32,7 +32,7 @@ using namespace braid::kernels;
 
 namespace {
 
-/// `op` as a linalg.generic; an error where there is none.
+/// Converts `op` to a linalg.generic; emits an error if this is not possible.
 FailureOr<linalg::LinalgOp> generalize(RewriterBase &rewriter, Operation *op) {
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     return linalg::LinalgOp(generic);
@@ -54,8 +54,8 @@ FailureOr<linalg::LinalgOp> generalize(RewriterBase &rewriter, Operation *op) {
   return op->emitOpError("has no kernel: it is not a loop over elements");
 }
 
-/// True if the body of `op` reads a buffer from outside whose size or strides
-/// only the program knows.
+/// True if the body of `op` reads a buffer from outside with dynamic sizes or
+/// strides.
 bool readsDynamicBuffer(linalg::LinalgOp op) {
   return llvm::any_of(getCaptured(*op.getBlock()), [](Value value) {
     auto buffer = dyn_cast<MemRefType>(value.getType());
@@ -67,15 +67,15 @@ bool readsDynamicBuffer(linalg::LinalgOp op) {
   });
 }
 
-/// The loops of `op`, if it has a kernel that is made for its sizes; null if it
-/// gets the general one.
+/// The loops of `op` if they have constant sizes; none if `op` needs the
+/// general kernel.
 std::optional<LoopNest> getConstantNest(linalg::LinalgOp op) {
   if (readsDynamicBuffer(op))
     return std::nullopt;
   return getLoopNest(op);
 }
 
-/// Zero of the elements that `op` writes.
+/// A zero of the element type that `op` writes.
 Value createZero(linalg::LinalgOp op) {
   ImplicitLocOpBuilder builder(op.getLoc(), op);
   Type type = getElementTypeOrSelf(op.getDpsInits().front().getType());
@@ -87,11 +87,12 @@ Value createZero(linalg::LinalgOp op) {
                                      builder.getArrayAttr({zero, zero}));
 }
 
-/// Takes the fills of what `op` reduces into, and adds them to `taken`.
+/// Fuses the fills of the results of the reduction `op` into `nest`, and adds
+/// these fills to `taken`.
 void takeFills(RewriterBase &rewriter, linalg::LinalgOp op, LoopNest &nest,
                llvm::SmallPtrSetImpl<Operation *> &taken) {
   if (op->hasAttr(braid::kOverwritesAttrName)) {
-    // The fill with zeros is gone already.
+    // `braid-mark-overwriting-matmuls` has dropped the fill with zeros.
     nest.fills.front() = createZero(op);
     return;
   }
@@ -110,7 +111,7 @@ struct ConvertLinalgToGPUPass
     if (failed(generalizeAll(rewriter)))
       return signalPassFailure();
     KernelModule kernels(getOperation());
-    // Runs first: they begin before the op that they are found by.
+    // Runs come first, because a run may begin before its seed.
     convertRuns(rewriter, kernels);
     convertSingly(rewriter, kernels);
     for (Operation *op : general) {
@@ -129,7 +130,7 @@ private:
     return ops;
   }
 
-  /// Makes loops over elements of all ops, and checks that they have kernels.
+  /// Converts all ops to linalg.generic, and checks that they have kernels.
   LogicalResult generalizeAll(RewriterBase &rewriter) {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
@@ -166,7 +167,8 @@ private:
         llvm::filter_to_vector(getStructuredOps(), [](linalg::LinalgOp op) {
           return op.getNumReductionLoops() > 0;
         });
-    // What is erased is not looked at again, and no op is made on the way.
+    // Erased ops stay in the set; no new op can take their addresses, because
+    // this loop creates none.
     llvm::SmallPtrSet<Operation *, 32> done;
     for (linalg::LinalgOp op : seeds) {
       if (done.contains(op))
@@ -180,15 +182,15 @@ private:
     }
   }
 
-  /// Converts every op that is left to a kernel of its own.
+  /// Converts each remaining op to a kernel of its own.
   void convertSingly(RewriterBase &rewriter, KernelModule &kernels) {
     SmallVector<linalg::LinalgOp> ops = getStructuredOps();
-    // Fills that are taken come before what takes them.
+    // A fused fill precedes the op that it is fused into.
     llvm::MapVector<Operation *, LoopNest> nests;
     llvm::SmallPtrSet<Operation *, 32> taken;
     for (linalg::LinalgOp op : ops) {
       std::optional<LoopNest> nest = getLoopNest(op);
-      // Runs and splits make no op with other sizes or maps.
+      // Runs and splits keep sizes and maps.
       assert(nest && "expected constant loops");
       if (nest->hasReduction())
         takeFills(rewriter, op, *nest, taken);
@@ -207,14 +209,14 @@ private:
     }
   }
 
-  /// Ops whose sizes, strides or maps have no other kernel.
+  /// Ops that only the general kernel supports.
   llvm::SetVector<Operation *> general;
 };
 
 } // namespace
 
 linalg::FillOp braid::kernels::findFill(Operation *op, Value buffer) {
-  // Memory that has one name.
+  // Another value may name the memory.
   if (!isOwnMemory(buffer))
     return {};
   Operation *last = nullptr;

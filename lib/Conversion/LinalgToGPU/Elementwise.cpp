@@ -19,7 +19,7 @@ using namespace braid::kernels;
 
 namespace {
 
-/// Emits the kernel of an op whose loops are all parallel.
+/// Emits the kernel of an op without reduction loops.
 class ElementwiseKernel {
 public:
   ElementwiseKernel(KernelModule &kernels, Operation *op, LoopNest &nest)
@@ -29,16 +29,15 @@ public:
 
 private:
   void chooseLanes();
-  /// The values of the elements from iteration `linear` of vectors of `lanes`
-  /// on: all loads, then all arithmetic, then all stores, so that the loads
-  /// are in flight together.
+  /// Computes vectors of `lanes` elements at the iterations `linear`: first all
+  /// loads, then all arithmetic, then all stores, so that the loads overlap.
   void emitElements(ArrayRef<Value> linear, int64_t lanes);
   LoopNest &nest;
   KernelBuilder builder;
   ImplicitLocOpBuilder &b;
   /// Elements of a vector; vectors of a thread.
   int64_t lanes = 1, unroll = 1;
-  /// Elements behind the last whole vector.
+  /// Elements after the last whole vector.
   int64_t rest = 0;
 };
 
@@ -65,14 +64,14 @@ void ElementwiseKernel::chooseLanes() {
   for (Access *access : nest.getAccesses())
     if (access->getStride(inner) != 0 && !access->elementType.isInteger(1))
       lanes = getAlignedLanes(*access, nest, inner, lanes);
-  // A row that is no whole number of vectors misaligns the next one; behind the
-  // only row there is none.
+  // A row with a remainder misaligns the next row, unless there is only one
+  // row.
   int64_t size = nest.sizes[inner];
   while (lanes > 1 && (nest.getNumLoops() > 1 || size < lanes) &&
          size % lanes != 0)
     lanes /= 2;
   rest = size % lanes;
-  // Narrow operands need several vectors for as many bytes in flight.
+  // Narrow operands need several vectors to have the same bytes in flight.
   int64_t vectors = nest.getNumIterations() / lanes;
   unroll = std::min<int64_t>(widest / narrowest, 4);
   while (rest != 0 || vectors % (kBlockSize * unroll) != 0)
@@ -143,7 +142,7 @@ void ElementwiseKernel::emit() {
   builder.emitIf(isWhole ? Value() : builder.isLess(first, vectors),
                  [&] { emitElements(parts, lanes); });
   if (rest != 0) {
-    // The threads behind those that have vectors.
+    // The threads after the last vector compute the remaining elements.
     Value isBehind = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, first,
                                            builder.constantIndex(vectors));
     Value element = builder.addConstant(first, vectors * lanes - vectors);

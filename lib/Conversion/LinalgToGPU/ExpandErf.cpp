@@ -22,15 +22,15 @@ namespace braid {
 
 using namespace mlir;
 
-/// The coefficients of t, t^2, ... t^8 in log2(erfc(t)), fitted where t is from
-/// 0 to 4: they give erfc within 1.6e-8. Behind 4 the polynomial falls below
-/// -24, and for good, as the last one is negative.
+/// The coefficients of t, t^2, ... t^8 in log2(erfc(t)), fitted for t from 0 to
+/// 4. The error of erfc is at most 1.6e-8. Above 4 the polynomial stays below
+/// -24, because the last coefficient is negative.
 static constexpr float kCoefficients[] = {
     -1.6279085874557495f,    -0.9184163808822632f,    -0.1484816074371338f,
     0.02825368009507656f,    -0.0007746291230432689f, -0.0014894419582560658f,
     0.00044550769962370396f, -4.535860352916643e-05f};
 
-/// The error function that `op` adds 1 to; null if it does not.
+/// The `math.erf` to which `op` adds 1; null if there is none.
 static math::ErfOp matchOnePlusErf(arith::AddFOp op) {
   if (!getElementTypeOrSelf(op.getType()).isF32())
     return {};
@@ -66,8 +66,8 @@ Value Expansion::constant(float value) {
   return arith::ConstantOp::create(b, attribute);
 }
 
-/// 2 to the power of `exponent`, by the one instruction for it: libdevice adds
-/// three for numbers that would not count beside 1.
+/// 2 to the power of `exponent`, by one instruction. libdevice takes three more
+/// instructions for results that are negligible beside 1.
 Value Expansion::power(Value exponent) {
   auto emitOne = [&](Value element) -> Value {
     return LLVM::CallIntrinsicOp::create(

@@ -1,4 +1,4 @@
-//===- General.cpp - Kernels for sizes that only the program knows --------===//
+//===- General.cpp - Kernels for dynamic sizes ----------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,8 +22,8 @@ using namespace braid::kernels;
 
 namespace {
 
-/// Emits a kernel whose sizes, strides and offsets are arguments where they are
-/// no constants. A thread computes one iteration of the parallel loops.
+/// Emits a kernel that takes dynamic sizes, strides and offsets as arguments. A
+/// thread computes one iteration of the parallel loops.
 class GeneralKernel {
 public:
   GeneralKernel(KernelModule &kernels, linalg::LinalgOp op)
@@ -33,12 +33,12 @@ public:
   void emit();
 
 private:
-  /// A number that the kernel knows, or gets as the argument `argument`.
+  /// A constant, or the argument `argument` of the kernel.
   struct Number {
     std::optional<int64_t> constant;
     unsigned argument = 0;
   };
-  /// A buffer by what its descriptor has.
+  /// The descriptor of a buffer.
   struct Memory {
     unsigned base;
     Number offset;
@@ -71,11 +71,11 @@ private:
   llvm::MapVector<Value, Memory> buffers;
   llvm::MapVector<Value, unsigned> scalars;
   llvm::SetVector<Value> constants;
-  /// By the loops of the op.
+  /// The size of each loop of the op.
   SmallVector<Number> sizes;
   SmallVector<Value> indices;
   SmallVector<unsigned> parallel, reductions;
-  /// What the kernel has for values of the host.
+  /// The values in the kernel for values of the host.
   IRMapping inKernel;
 };
 
@@ -96,7 +96,8 @@ void GeneralKernel::addBuffer(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   auto [strides, offset] = type.getStridesAndOffset();
   auto metadata = memref::ExtractStridedMetadataOp::create(host, buffer);
-  // Only the type says what is constant, so that the types in the kernel agree.
+  // Only the type decides what is constant, so that the types in the kernel
+  // agree.
   auto add = [&](int64_t known, Value value) {
     return ShapedType::isDynamic(known)
                ? Number{std::nullopt, addArgument(value)}
@@ -241,7 +242,7 @@ void GeneralKernel::emit() {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(isActive.thenBlock());
     indices.assign(sizes.size(), Value());
-    // Neighbouring threads run neighbouring iterations of the last loop.
+    // Adjacent threads run adjacent iterations of the last loop.
     for (unsigned loop : llvm::reverse(parallel)) {
       Value size = getIndex(sizes[loop]);
       indices[loop] = arith::RemUIOp::create(b, thread, size);
@@ -273,7 +274,7 @@ void GeneralKernel::emit() {
                             launchOperands);
 }
 
-/// Why `buffer` has no kernel; empty if it has.
+/// The reason why kernels cannot access `buffer`; empty if they can.
 std::string findFault(Value buffer) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
   if (!type)

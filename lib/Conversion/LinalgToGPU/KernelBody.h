@@ -17,18 +17,18 @@ namespace braid::kernels {
 /// True if every op of `body` computes vectors as well as scalars.
 bool isVectorizable(mlir::Block &body);
 
-/// `value` as a vector of `lanes` elements, if there are several.
+/// Broadcasts `value` to a vector of `lanes` elements, unless `lanes` is 1.
 mlir::Value broadcast(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                       int64_t lanes);
 
-/// Copies one op of a body. Vector operands make it compute vectors.
+/// Copies one op of a body. With vector operands the copy computes vectors.
 void emitBodyOp(mlir::ImplicitLocOpBuilder &b, mlir::Operation &op,
                 mlir::IRMapping &mapping, int64_t lanes,
                 llvm::ArrayRef<mlir::Value> indices);
 
-/// Copies the ops of `body` and returns what it yields. `mapping` has the
-/// values of its arguments and of those from outside, scalars or vectors of
-/// `lanes` elements. `indices` are what `linalg.index` asks for.
+/// Copies the ops of `body` and returns the yielded values. `mapping` has the
+/// arguments of `body` and the values from outside, as scalars or vectors of
+/// `lanes` elements. `indices` are the results of `linalg.index`.
 llvm::SmallVector<mlir::Value> emitBody(mlir::ImplicitLocOpBuilder &b,
                                         mlir::Block &body,
                                         mlir::IRMapping &mapping, int64_t lanes,

@@ -34,7 +34,7 @@ int64_t braid::kernels::getAlignedLanes(const Access &access,
                                         const LoopNest &nest, unsigned loop,
                                         int64_t lanes) {
   int64_t size = getByteSize(access.elementType);
-  // What all addresses are multiples of, in bytes, without the loop itself.
+  // The common alignment of all addresses, in bytes, without the vector loop.
   int64_t alignment = getAlignment(access.buffer);
   alignment = std::gcd(alignment, access.base * size);
   for (auto [other, stride] : llvm::enumerate(access.strides))
@@ -69,7 +69,7 @@ gpu::GPUFuncOp KernelModule::create(Location loc, StringRef name,
   return kernel;
 }
 
-/// A number that is the same for equal kernels.
+/// A hash that is equal for equal kernels.
 static size_t hashKernel(gpu::GPUFuncOp kernel) {
   llvm::hash_code hash = hash_value(kernel.getFunctionType());
   kernel.getBody().walk([&](Operation *op) {
@@ -228,10 +228,10 @@ Value KernelBuilder::getMemory(Value buffer) { return memory.lookup(buffer); }
 
 void KernelBuilder::mapCaptured(const LoopNest &nest, IRMapping &mapping) {
   for (Value value : getCaptured(*nest.body)) {
-    // A body that reads memory names elements by the buffer's own type.
+    // A body that reads a buffer indexes it by the buffer's own type.
     Value inKernel = fromHost.lookup(value);
     if (inKernel.getType() != value.getType()) {
-      // The offset is an argument of its own.
+      // The kernel takes the offset as a separate argument.
       auto type = cast<MemRefType>(value.getType());
       SmallVector<int64_t> strides;
       int64_t offset = 0;
@@ -271,7 +271,7 @@ void KernelBuilder::launch(int64_t numBlocks) {
 //===----------------------------------------------------------------------===//
 
 void KernelBuilder::setIndexType(ArrayRef<const LoopNest *> nests) {
-  // Threads that have nothing to do count on beyond the last iteration.
+  // Idle threads have indices beyond the last iteration.
   int64_t limit = std::numeric_limits<int32_t>::max() / 2;
   bool fits = true;
   for (const LoopNest *nest : nests) {
@@ -436,7 +436,7 @@ Value KernelBuilder::load(Value buffer, Value address, int64_t lanes) {
     return vector::LoadOp::create(b, vectorType, buffer, index,
                                   /*nontemporal=*/false,
                                   llvm::MaybeAlign(lanes * getByteSize(type)));
-  // A vector of bits is packed; a buffer holds a byte for each.
+  // A vector of i1 is packed, but a buffer has one byte for each i1.
   SmallVector<Value> elements;
   for (int64_t lane = 0; lane < lanes; ++lane)
     elements.push_back(

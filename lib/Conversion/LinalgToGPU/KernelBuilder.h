@@ -19,24 +19,24 @@
 
 namespace braid::kernels {
 
-/// Threads of a block where nothing speaks for another number.
+/// The default number of threads of a block.
 constexpr int64_t kBlockSize = 256;
 /// Threads of a warp.
 constexpr int64_t kWarpSize = 32;
 /// The most bytes that one access moves.
 constexpr int64_t kAccessBytes = 16;
 
-/// The gpu.module of a program. Equal kernels are kept once.
+/// The gpu.module of a program. Equal ops share one kernel.
 class KernelModule {
 public:
   explicit KernelModule(mlir::ModuleOp module) : module(module) {}
 
-  /// An empty kernel.
+  /// Creates an empty kernel.
   mlir::gpu::GPUFuncOp create(mlir::Location loc, llvm::StringRef name,
                               mlir::FunctionType type,
                               mlir::TypeRange workgroupMemory);
-  /// The kernel to launch for the finished `kernel`: itself, or an equal one,
-  /// and then `kernel` is gone.
+  /// Returns an earlier kernel that equals the finished `kernel`, and erases
+  /// `kernel`; returns `kernel` if there is none.
   mlir::gpu::GPUFuncOp share(mlir::gpu::GPUFuncOp kernel);
 
 private:
@@ -46,41 +46,42 @@ private:
   llvm::DenseMap<size_t, llvm::SmallVector<mlir::gpu::GPUFuncOp>> byHash;
 };
 
-/// Builds one kernel and its launch. First the operands are named, then
-/// `start` opens the body, then `launch` ends it.
+/// Builds one kernel and its launch. The caller first adds the operands, then
+/// opens the body with `start`, and ends the body with `launch`.
 class KernelBuilder {
 public:
-  /// `before`: what the launch stands in front of.
+  /// The launch is inserted before `before`.
   KernelBuilder(KernelModule &kernels, mlir::Operation *before,
                 llvm::StringRef name)
       : kernels(kernels), before(before), name(name),
         b(before->getLoc(), before->getContext()) {}
 
   void addBuffer(mlir::Value buffer, bool isWritten);
-  /// A value of the host that the kernel gets. Constants are copied into it.
+  /// Adds a scalar argument. Constants are copied into the kernel instead.
   void addScalar(mlir::Value value);
-  /// All that `nest` accesses and that its body reads from outside.
+  /// Adds all buffers that `nest` accesses, and all values from outside that
+  /// its body reads.
   void addOperands(LoopNest &nest);
 
-  /// Opens the body. `workgroupMemory` are the types of buffers that a block
-  /// shares.
+  /// Opens the body. `workgroupMemory` are the types of the shared memory of a
+  /// block.
   void start(int64_t blockSize, mlir::TypeRange workgroupMemory = {});
   mlir::Value getWorkgroupMemory(unsigned index);
 
-  /// Gives everything that `nest`'s body reads from outside its value in the
-  /// kernel.
+  /// Maps all values from outside that the body of `nest` reads to their values
+  /// in the kernel.
   void mapCaptured(const LoopNest &nest, mlir::IRMapping &mapping);
   /// The memory of `buffer` as one dimension.
   mlir::Value getMemory(mlir::Value buffer);
 
-  /// The type that linear indices have: 32 bits if all of them fit.
+  /// Sets the type of linear indices: 32 bits if all indices fit.
   void setIndexType(const LoopNest &nest) { setIndexType({&nest}); }
   void setIndexType(llvm::ArrayRef<const LoopNest *> nests);
   mlir::Type getIndexType() { return indexType; }
   mlir::Value constantIndex(int64_t value);
   mlir::Value blockId();
   mlir::Value threadId();
-  /// `value` of the index type, as an `index`.
+  /// Converts `value` from the type of linear indices to `index`.
   mlir::Value toIndex(mlir::Value value);
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value addConstant(mlir::Value value, int64_t constant);
@@ -88,33 +89,33 @@ public:
   mlir::Value divide(mlir::Value value, int64_t divisor);
   mlir::Value remainder(mlir::Value value, int64_t divisor);
   mlir::Value isLess(mlir::Value value, int64_t bound);
-  /// The indices of loops of `sizes` in iteration `linear` of them.
+  /// The indices of loops of `sizes` in their iteration `linear`.
   llvm::SmallVector<mlir::Value> delinearize(mlir::Value linear,
                                              llvm::ArrayRef<int64_t> sizes);
-  /// The element that `access` names at `indices`.
+  /// The address of the element of `access` at `indices`.
   mlir::Value getAddress(const Access &access,
                          llvm::ArrayRef<mlir::Value> indices);
 
-  /// What `linalg.index` asks for in `nest`, at `indices` of its loops; along
-  /// the loop `vectorLoop` for `lanes` neighbours.
+  /// The results of `linalg.index` in `nest`, at `indices` of its loops;
+  /// vectors of `lanes` elements along the loop `vectorLoop`.
   llvm::SmallVector<mlir::Value>
   getAskedIndices(const LoopNest &nest, llvm::ArrayRef<mlir::Value> indices,
                   int64_t lanes, unsigned vectorLoop);
 
-  /// Emits something that runs where `condition` holds; always without one.
+  /// Emits code that runs if `condition` is true or null.
   void emitIf(mlir::Value condition, llvm::function_ref<void()> emit);
-  /// True where both hold; one that is null always does.
+  /// The conjunction of two conditions; null is true.
   mlir::Value both(mlir::Value a, mlir::Value other);
 
-  /// The type of `size` elements that a block shares.
+  /// The type of shared memory with `size` elements.
   mlir::Type getWorkgroupType(int64_t size, mlir::Type element);
-  /// Loads `lanes` neighbouring elements, a scalar for one.
+  /// Loads `lanes` adjacent elements, as a scalar if `lanes` is 1.
   mlir::Value load(mlir::Value memory, mlir::Value address, int64_t lanes);
-  /// The same where `condition` holds, and zeros elsewhere.
+  /// Loads if `condition` is true; otherwise the result is zero.
   mlir::Value loadIf(mlir::Value condition, mlir::Value memory,
                      mlir::Value address, int64_t lanes);
   void store(mlir::Value value, mlir::Value memory, mlir::Value address);
-  /// What `nest`'s output `output` holds at first.
+  /// The initial value of the output `output` of `nest`.
   mlir::Value getInitial(const LoopNest &nest, unsigned output,
                          llvm::ArrayRef<mlir::Value> indices);
 
@@ -128,25 +129,24 @@ private:
   int64_t blockSize = 0;
   mlir::Type indexType;
   mlir::gpu::GPUFuncOp kernel;
-  /// Buffers, with whether they are written, and scalars, by their values on
-  /// the host.
+  /// The buffers on the host, with whether the kernel writes them.
   llvm::MapVector<mlir::Value, bool> buffers;
   llvm::SetVector<mlir::Value> scalars, constants;
   llvm::DenseMap<mlir::Value, mlir::Value> memory;
-  /// For each buffer whose type does not have its offset, the offset: on the
-  /// host first, then in the kernel.
+  /// The dynamic offset of each buffer: first its value on the host, after
+  /// `start` its value in the kernel.
   llvm::DenseMap<mlir::Value, mlir::Value> offsets;
   mlir::IRMapping fromHost;
   llvm::SmallVector<mlir::Value> launchOperands;
 
 public:
-  /// Where the body grows.
+  /// Inserts into the body.
   mlir::ImplicitLocOpBuilder b;
 };
 
 /// The widest access of `access` along the loop `loop`, in elements: the
 /// largest power of two up to `lanes` for which all addresses are aligned.
-/// `loops` are the loops that the address depends on beside it.
+/// `loops` are the other loops that the address depends on.
 int64_t getAlignedLanes(const Access &access, const LoopNest &nest,
                         unsigned loop, int64_t lanes);
 

@@ -13,34 +13,34 @@
 
 namespace braid::kernels {
 
-/// Computes an op without reductions, before `op`: a thread has up to 16 bytes
-/// of neighbouring elements.
+/// Emits a kernel for an op without reductions, launched before `op`. A thread
+/// computes up to 16 bytes of adjacent elements.
 void emitElementwise(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
 
-/// Computes an op without reductions, before `op`, that reads some inputs along
-/// another dimension than it writes: through tiles in shared memory. False
-/// where that is not so.
+/// Emits a kernel with tiles in shared memory for an op without reductions that
+/// reads some inputs along another dimension than it writes. Returns false if
+/// `op` is no such op.
 bool emitTransposed(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
 
-/// Computes any op, before `op`: a thread has one element of the results and
-/// runs the reductions in the order of the op.
+/// Emits a kernel for any op with constant sizes. A thread computes one element
+/// of the results and runs the reductions in the order of the op.
 void emitSequential(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
 
-/// Reduces along outer dimensions, before `op`: neighbouring threads have
-/// neighbouring results. False where results or operands are not such
-/// neighbours.
+/// Emits a kernel for a reduction along outer dimensions. Adjacent threads have
+/// adjacent results. Returns false if the results or operands are not adjacent
+/// in memory.
 bool emitColumns(KernelModule &kernels, mlir::Operation *op, LoopNest nest);
 
-/// Computes any op, before `op`, whatever its sizes, strides and maps: they are
-/// arguments where the program alone knows them. A thread has one iteration of
-/// the parallel loops and runs the reductions in the order of the op.
+/// Emits a kernel for any op, with dynamic sizes and strides as arguments. A
+/// thread computes one iteration of the parallel loops and runs the reductions
+/// in the order of the op.
 void emitGeneral(KernelModule &kernels, mlir::linalg::LinalgOp op);
 
-/// Fails, with an error at `op`, if emitGeneral has no kernel for it.
+/// Emits an error at `op` and fails if `emitGeneral` does not support `op`.
 llvm::LogicalResult checkGeneral(mlir::linalg::LinalgOp op);
 
-/// The op that gives `buffer` the value that `op` finds in it, where that is a
-/// fill and nothing else reads it; null otherwise.
+/// The fill whose value `op` reads from `buffer`, if no other op reads it; null
+/// otherwise.
 mlir::linalg::FillOp findFill(mlir::Operation *op, mlir::Value buffer);
 
 } // namespace braid::kernels

@@ -131,7 +131,8 @@ static bool addLinear(AffineExpr expr, int64_t factor,
                    coefficients, constant);
 }
 
-/// What every element of `buffer` is, if it is a constant that says so.
+/// The value of all elements of `buffer`, if it is a constant with equal
+/// elements.
 static TypedAttr getSplat(Value buffer) {
   auto reference = buffer.getDefiningOp<memref::GetGlobalOp>();
   if (!reference)
@@ -147,7 +148,7 @@ static TypedAttr getSplat(Value buffer) {
   return elements.getSplatValue<TypedAttr>();
 }
 
-/// How `op` accesses `operand`, by the dimensions of the op.
+/// The access of `op` to `operand`, by the dimensions of the op.
 static std::optional<Access> getAccess(linalg::LinalgOp op,
                                        OpOperand &operand) {
   auto type = cast<MemRefType>(operand.get().getType());
@@ -176,7 +177,7 @@ std::optional<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op) {
   nest.body = op.getBlock();
   for (OpOperand &operand : op->getOpOperands()) {
     unsigned index = operand.getOperandNumber();
-    // Not every linalg.map names what it overwrites.
+    // The body of a linalg.map may have no argument for the output.
     BlockArgument argument = index < nest.body->getNumArguments()
                                  ? nest.body->getArgument(index)
                                  : BlockArgument();
@@ -213,7 +214,7 @@ std::optional<LoopNest> braid::kernels::getLoopNest(linalg::LinalgOp op) {
     nest.isReduction.push_back(iterators[dimension] ==
                                utils::IteratorType::reduction);
   }
-  // Numbers of elements and bytes are computed without overflow then.
+  // So that numbers of elements and bytes do not overflow.
   if (hasTooManyIterations(nest.sizes))
     return std::nullopt;
   for (Access *access : nest.getAccesses()) {

@@ -13,21 +13,21 @@
 
 namespace braid::kernels {
 
-/// The elements of a buffer that a loop nest accesses: the address of one is
-/// `base + sum(strides[d] * index of loop d)`, in elements from where the
-/// offset of the buffer's type counts.
+/// An access of a loop nest to a buffer. The address of an element is
+/// `base + sum(strides[d] * index of loop d)`, in elements from the base
+/// pointer of the buffer.
 struct Access {
   mlir::Value buffer;
   mlir::Type elementType;
   int64_t base = 0;
   llvm::SmallVector<int64_t> strides;
-  /// What the body calls the element.
+  /// The argument of the body with the element.
   mlir::BlockArgument argument;
 
   int64_t getStride(unsigned loop) const { return strides[loop]; }
 };
 
-/// Kernels run less iterations than this.
+/// Kernels have fewer iterations than this.
 constexpr int64_t kMostIterations = int64_t(1) << 47;
 
 /// True if loops of `sizes` run kMostIterations or more. Dynamic sizes do not
@@ -42,43 +42,43 @@ struct LoopNest {
   llvm::SmallVector<int64_t> sizes;
   llvm::SmallVector<bool> isReduction;
   llvm::SmallVector<Access> inputs, outputs;
-  /// Operands that are no buffers, and what the body calls them.
+  /// Operands that are no buffers, and their arguments of the body.
   llvm::SmallVector<std::pair<mlir::Value, mlir::BlockArgument>> scalars;
-  /// Operands of which every element is one constant.
+  /// Operands whose elements all equal one constant.
   llvm::SmallVector<std::pair<mlir::TypedAttr, mlir::BlockArgument>> constants;
-  /// For each output the number that it was just filled with; null where it is
-  /// what the memory holds.
+  /// The fused fill value of each output; null if the initial value is in
+  /// memory.
   llvm::SmallVector<mlir::Value> fills;
-  /// For each loop of the op its loop here, or -1 for one that is dropped.
+  /// The loop of the nest for each loop of the op; -1 for a dropped loop.
   llvm::SmallVector<int> loopOfDimension;
-  /// The body asks for indices, so that loops are neither merged nor moved.
+  /// True if the body uses `linalg.index`; then loops are neither merged nor
+  /// permuted.
   bool usesIndices = false;
 
   unsigned getNumLoops() const { return sizes.size(); }
   int64_t getNumIterations() const;
   bool hasReduction() const;
-  /// Whether the body reads what output `index` holds.
+  /// True if the body reads the initial value of output `index`.
   bool readsOutput(unsigned index) const {
     return !outputs[index].argument.use_empty();
   }
   llvm::SmallVector<Access *> getAccesses();
   llvm::SmallVector<const Access *> getAccesses() const;
 
-  /// Puts the loops in the order `order`.
+  /// Permutes the loops to the order `order`.
   void permute(llvm::ArrayRef<unsigned> order);
-  /// Puts the loops in the order of the first output's memory, so that
-  /// neighbouring threads write neighbouring elements, and merges them.
+  /// Permutes the loops to the order of the first output's memory, so that
+  /// adjacent threads write adjacent elements, and merges loops.
   void orderByMemory();
   /// Merges the loop `loop` with the one around it.
   void merge(unsigned loop);
-  /// Merges neighbouring loops of one kind that all accesses step through as
-  /// one.
+  /// Merges adjacent loops of the same kind if all accesses allow it.
   void collapse();
 };
 
-/// The loops of `op`, a linalg op on buffers with one block; none where sizes
-/// or strides are not constant, elements have a type that kernels cannot
-/// access, a map is not linear, or iterations are kMostIterations or more.
+/// The loops of `op`, a linalg op on buffers with one block. None if a size or
+/// stride is not constant, an element type is not supported, a map is not
+/// linear, or the number of iterations is kMostIterations or more.
 std::optional<LoopNest> getLoopNest(mlir::linalg::LinalgOp op);
 
 } // namespace braid::kernels

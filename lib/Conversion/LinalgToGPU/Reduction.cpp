@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace braid::kernels;
 
-/// `type` with as many elements as `like`.
+/// A vector of `type` with as many elements as `like`, or `type` itself.
 static Type withLanesOf(Type like, Type type) {
   if (auto vector = dyn_cast<VectorType>(like))
     return vector.cloneWith({}, type);
@@ -63,7 +63,7 @@ Value Combiner::combineLanes(ImplicitLocOpBuilder &b, Value value) const {
 
 Value Combiner::combineThreads(ImplicitLocOpBuilder &b, Value value,
                                int64_t group, int64_t distance) const {
-  // Shuffles move 32 bits at least.
+  // Shuffles move at least 32 bits.
   bool isSmall = type.getIntOrFloatBitWidth() < 32;
   for (int64_t other = group / 2; other > 0; other /= 2) {
     Value own = value;
@@ -79,8 +79,8 @@ Value Combiner::combineThreads(ImplicitLocOpBuilder &b, Value value,
   return value;
 }
 
-/// True if the order in which elements are combined by `op` is free: that of
-/// rounding is the program's to give away by asking for a reduction.
+/// True if `op` may combine elements in any order. A reduction of floats allows
+/// any order of its roundings.
 static bool isAssociative(Operation *op) {
   return isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp,
              arith::MaxNumFOp, arith::MinNumFOp, arith::AddIOp, arith::MulIOp,

@@ -13,39 +13,39 @@
 
 namespace braid::kernels {
 
-/// How one result of a reduction takes in an element.
+/// The op that combines one result of a reduction with an element.
 struct Combiner {
-  /// The op of the body that combines what the result is so far with `element`.
+  /// The op of the body that combines the accumulator with `element`.
   mlir::Operation *op;
   mlir::Value element;
-  /// Which operand of `op` is the result so far.
+  /// The operand of `op` with the accumulator.
   unsigned accumulatorOperand;
-  /// What changes nothing when combined.
+  /// The neutral element of `op`.
   mlir::TypedAttr neutral;
-  /// What threads combine in: the type of the result, or f32 for smaller
-  /// floats, and what the result is rounded to at the end.
+  /// The type of the accumulator (the type of the result, or f32 for smaller
+  /// floats), and the type to which the result is finally rounded.
   mlir::Type type, elementType;
 
   mlir::Value getNeutral(mlir::ImplicitLocOpBuilder &b, int64_t lanes) const;
   mlir::Value combine(mlir::ImplicitLocOpBuilder &b, mlir::Value accumulator,
                       mlir::Value value) const;
-  /// An element or result of the program as what threads combine, and back.
+  /// Converts an element or result to the type of the accumulator, and back.
   mlir::Value widen(mlir::ImplicitLocOpBuilder &b, mlir::Value value) const;
   mlir::Value narrow(mlir::ImplicitLocOpBuilder &b, mlir::Value value) const;
-  /// The elements of a vector combined, from the first to the last.
+  /// Combines the elements of a vector from the first to the last.
   mlir::Value combineLanes(mlir::ImplicitLocOpBuilder &b,
                            mlir::Value vector) const;
-  /// What `group` threads of a warp have, each `distance` behind the last one,
-  /// combined, for each of them; both are powers of two.
+  /// Combines the values of `group` threads of a warp with a distance of
+  /// `distance`, for each of these threads. Both are powers of two.
   mlir::Value combineThreads(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                              int64_t group, int64_t distance = 1) const;
 };
 
-/// The combiners of all results of `nest`, if they may be applied in any order.
+/// The combiners of all results of `nest`, if all allow any order.
 std::optional<llvm::SmallVector<Combiner>> matchCombiners(const LoopNest &nest);
 
-/// Copies all of `nest`'s body but the combiners and returns the elements that
-/// they take in, as vectors of `lanes` of the type to combine in.
+/// Copies the body of `nest` without the combiners, and returns their elements
+/// as vectors of `lanes` elements of the accumulator's type.
 llvm::SmallVector<mlir::Value>
 emitElements(mlir::ImplicitLocOpBuilder &b, const LoopNest &nest,
              llvm::ArrayRef<Combiner> combiners, mlir::IRMapping &mapping,

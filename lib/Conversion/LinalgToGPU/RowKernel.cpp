@@ -19,18 +19,18 @@
 using namespace mlir;
 using namespace braid::kernels;
 
-/// Elements of a row that a thread should have.
+/// The number of elements of a row for each thread.
 static constexpr int64_t kElementsOfThread = 16;
 static constexpr int64_t kMaxThreads = 1024;
-/// Vectors of a long row that a thread loads at once.
+/// The number of vectors of a long row that a thread loads at once.
 static constexpr int64_t kUnroll = 4;
 
 namespace {
 
-/// Emits the kernel of a run. A group of threads has a row: a part of a warp,
-/// or a block. A thread has vector `part * threads + thread` of the row for
-/// each part. Rows that are too long for registers are read in a loop; their
-/// runs have no op that computes elements.
+/// Emits the kernel of a run. A group of threads (a part of a warp, or a block)
+/// has one row. A thread has the vectors `part * threads + thread` of the row.
+/// Rows that are too long for registers are read in a loop; a run on such rows
+/// has no op that computes elements.
 class RowKernel {
 public:
   RowKernel(KernelModule &kernels, RowRun &run)
@@ -39,8 +39,7 @@ public:
   void emit();
 
 private:
-  /// What is known of the elements that an access names: one value, or one for
-  /// each part.
+  /// The values of an access in registers: one value, or one for each part.
   struct Known {
     Access access;
     SmallVector<Value> values;
@@ -53,7 +52,7 @@ private:
   void emitPlace();
 
   Known *find(const Access &access);
-  /// The values of `access` in `op`: of one part, or the one value of the row.
+  /// The value of `access` in `op`, of part `part` or of the whole row.
   Value get(const RowOp &op, const Access &access, unsigned part);
   void set(const Access &access, SmallVector<Value> values);
   SmallVector<Value> getIndices(const RowOp &op, Value column);
@@ -66,8 +65,9 @@ private:
   void emitReduction(RowOp &op);
   SmallVector<Value> reduceParts(RowOp &op);
   SmallVector<Value> reduceLongRow(RowOp &op);
-  /// The elements of `op` in the vectors `columns`, neutral ones where
-  /// `isValid`, if it is given, does not hold, combined with `accumulators`.
+  /// Combines the elements of `op` in the vectors `columns` with
+  /// `accumulators`. If `isValid` is given and false, neutral elements replace
+  /// the elements.
   SmallVector<Value> takeIn(RowOp &op, ArrayRef<Value> columns, Value isValid,
                             SmallVector<Value> accumulators);
   Value combineRow(const Combiner &combiner, Value value);
@@ -81,8 +81,8 @@ private:
   int64_t threads = 1, rowsOfBlock = 1, lanes = 1, vectors = 0;
   /// Vectors of a thread; 0 if rows are read in a loop.
   int64_t parts = 0;
-  /// The thread's place in the row, the row's indices, the columns of its parts
-  /// and whether the row has them, where that is not certain.
+  /// The position of the thread in the row, the indices of the row, the columns
+  /// of the parts, and conditions whether these exist.
   Value thread;
   SmallVector<Value> rowIndices, columns, isInside;
   Value isRow;
@@ -92,8 +92,8 @@ private:
   unsigned nextWorkgroupMemory = 0;
 };
 
-/// `value` so that nothing takes back that it was rounded to its type: what
-/// computes bfloat16 in f32 rounds at the end of an op.
+/// Keeps the rounding of `value` to its type. Otherwise later passes could fold
+/// the truncation to bfloat16 after one op with the extension before the next.
 Value keepRounding(ImplicitLocOpBuilder &b, Value value) {
   Type type = getElementTypeOrSelf(value.getType());
   if (!type.isBF16())
@@ -109,8 +109,9 @@ Value keepRounding(ImplicitLocOpBuilder &b, Value value) {
 // Shape
 //===----------------------------------------------------------------------===//
 
-/// Finds the first read of everything that the run does not compute itself, and
-/// the last write of everything that is needed behind it.
+/// Finds the loads and stores of the run: the first read of each buffer that
+/// the run does not compute itself, and the last write of each buffer that is
+/// used after the run.
 void RowKernel::findMemoryAccesses() {
   SmallVector<const Access *> available;
   auto isAvailable = [&](const Access &access) {
@@ -183,7 +184,7 @@ SmallVector<Type> RowKernel::getWorkgroupTypes() {
   return types;
 }
 
-/// Where the thread stands.
+/// Emits the position of the thread.
 void RowKernel::emitPlace() {
   Value row = builder.blockId();
   thread = builder.threadId();
@@ -194,7 +195,8 @@ void RowKernel::emitPlace() {
                           : builder.remainder(thread, threads);
     int64_t rows = run.getNumRows();
     if (rows % rowsOfBlock != 0) {
-      // Threads beyond the last row compute it once more: a warp stays whole.
+      // Shuffles need whole warps, so threads beyond the last row compute the
+      // last row, too.
       isRow = builder.isLess(row, rows);
       row = arith::MinUIOp::create(b, row, builder.constantIndex(rows - 1));
     }
@@ -242,8 +244,8 @@ SmallVector<Value> RowKernel::getAsked(const RowOp &op, Value column) {
                                  run.rowSizes.size());
 }
 
-/// Loads what `access` names at `column`; anything where `isValid`, if it is
-/// given, does not hold.
+/// Loads the element of `access` at `column`. If `isValid` is given and false,
+/// the result is undefined.
 Value RowKernel::loadIf(Value isValid, const RowOp &op, const Access &access,
                         Value column) {
   bool isVector = op.kind != RowOp::Row && access.strides.back() != 0;
@@ -257,7 +259,7 @@ Value RowKernel::get(const RowOp &op, const Access &access, unsigned part) {
   if (!entry) {
     bool isVector = op.kind != RowOp::Row && access.strides.back() != 0;
     Known loaded{access, {}, /*isWritten=*/false};
-    // All parts at once, so that the loads are in flight together.
+    // All parts at once, so that the loads overlap.
     for (int64_t each = 0; each < (isVector ? parts : 1); ++each)
       loaded.values.push_back(loadIf(isVector ? isInside[each] : Value(), op,
                                      access,
@@ -391,13 +393,14 @@ SmallVector<Value> RowKernel::reduceLongRow(RowOp &op) {
   return accumulators;
 }
 
-/// What the threads of the row have, combined, for each of them.
+/// Combines the values of the threads of the row, for each of these threads.
 Value RowKernel::combineRow(const Combiner &combiner, Value value) {
   value = combiner.combineLanes(b, value);
   value = combiner.combineThreads(b, value, std::min(threads, kWarpSize));
   if (threads <= kWarpSize)
     return value;
-  // Each warp leaves its value; then every thread takes in those of all warps.
+  // Each warp stores its value; then every thread combines the values of all
+  // warps.
   Value shared = builder.getWorkgroupMemory(nextWorkgroupMemory++);
   int64_t warps = threads / kWarpSize;
   Value lane = builder.remainder(thread, kWarpSize);
@@ -425,7 +428,7 @@ void RowKernel::emitReduction(RowOp &op) {
   }
 }
 
-/// Stores what others than the run read.
+/// Stores the values that are used after the run.
 void RowKernel::emitStores() {
   for (Known &entry : known) {
     if (!entry.isWritten || run.isDeadBehind(entry.access.buffer))
@@ -455,7 +458,8 @@ void RowKernel::emit() {
   for (RowOp &op : run.ops)
     nests.push_back(&op.nest);
   builder.setIndexType(nests);
-  // Whether rows fit registers decides what is loaded, and the other way round.
+  // The loads depend on whether rows fit in registers, and this depends on the
+  // loads.
   parts = run.length <= kMaxRowLength;
   findMemoryAccesses();
   chooseShape();

@@ -39,7 +39,7 @@ bool RowRun::isDeadBehind(Value buffer) const {
 
 namespace {
 
-/// True if the run may go on over `op`, which stays before it.
+/// True if the run may continue after `op`, which then moves before the run.
 bool isPassable(Operation *op) {
   return isa<memref::AllocOp>(op) || isMemoryEffectFree(op);
 }
@@ -47,17 +47,17 @@ bool isPassable(Operation *op) {
 /// Grows a run around an op with reductions.
 class RunFinder {
 public:
-  /// `withElements`: whether ops that compute elements may take part.
+  /// `withElements`: whether the run may have ops that compute elements.
   explicit RunFinder(bool withElements) : withElements(withElements) {}
 
   RowRun find(linalg::LinalgOp seed);
 
 private:
   bool setRows(const LoopNest &nest);
-  /// `op` as one on the rows of the run.
+  /// Matches `op` to the rows of the run.
   std::optional<RowOp> match(linalg::LinalgOp op);
-  /// Whether a row can go through `op` and the ops of the run, in their order,
-  /// without regard to other rows.
+  /// True if `op` and the ops of the run compute each row independently of
+  /// other rows.
   bool isIndependent(const RowOp &op, bool isFirst);
   bool conflicts(const Access &write, const Access &other);
   void extend(linalg::LinalgOp seed, bool forwards);
@@ -66,7 +66,8 @@ private:
 
   bool withElements;
   std::deque<RowOp> ops;
-  /// The loops of an op on whole rows, and how many of them count rows.
+  /// The sizes of the loops of an op on whole rows, and the number of loops
+  /// over rows.
   SmallVector<int64_t> sizes;
   unsigned numRowLoops = 0;
 };
@@ -111,14 +112,14 @@ std::optional<RowOp> RunFinder::match(linalg::LinalgOp op) {
   } else if (!withElements) {
     return std::nullopt;
   }
-  // Bodies that read memory are not looked into.
+  // The analysis does not support bodies that read memory.
   for (Value value : getCaptured(*loops.body))
     if (isa<BaseMemRefType>(value.getType()))
       return std::nullopt;
   return result;
 }
 
-/// True if both name the same element in every iteration.
+/// True if both access the same element in every iteration.
 static bool isSameElement(const Access &a, const Access &b, unsigned numLoops) {
   if (a.buffer != b.buffer || a.base != b.base)
     return false;
@@ -172,7 +173,7 @@ void RunFinder::extend(linalg::LinalgOp seed, bool forwards) {
   }
 }
 
-/// Takes ops off both ends that share no buffer with the others.
+/// Removes ops at both ends that share no buffer with the other ops.
 void RunFinder::trim(Operation *seed) {
   auto isLinked = [&](const RowOp &op) {
     return op.op == seed || llvm::any_of(ops, [&](const RowOp &other) {
@@ -189,7 +190,7 @@ void RunFinder::trim(Operation *seed) {
     ops.pop_back();
 }
 
-/// Merges loops that all ops step through alike; false if rows do not become
+/// Merges loops that all ops allow to merge; false if a row is still more than
 /// one loop.
 bool RunFinder::collapse() {
   bool usesIndices =
@@ -232,7 +233,7 @@ RowRun RunFinder::find(linalg::LinalgOp seed) {
   RowRun run;
   if (!collapse())
     return {};
-  // Elements of a row are neighbours in memory, or one for the whole row.
+  // Elements of a row are adjacent in memory, or there is one for the row.
   for (RowOp &op : ops)
     if (op.kind != RowOp::Row)
       for (Access *access : op.nest.getAccesses())
@@ -249,7 +250,7 @@ RowRun RunFinder::find(linalg::LinalgOp seed) {
 
 RowRun braid::kernels::findRowRun(linalg::LinalgOp seed) {
   RowRun run = RunFinder(/*withElements=*/true).find(seed);
-  // Elements of a row that does not fit stay in memory.
+  // Elements of a row that does not fit in registers stay in memory.
   if (run.length > kMaxRowLength)
     run = RunFinder(/*withElements=*/false).find(seed);
   return run;

@@ -16,11 +16,11 @@ namespace braid::kernels {
 /// One op of a run.
 struct RowOp {
   enum Kind {
-    /// An element of a row from elements at the same place.
+    /// Computes each element of a row from elements at the same position.
     Elements,
-    /// One value for a row from its elements.
+    /// Reduces the elements of a row to one value.
     Reduction,
-    /// One value for a row from such values.
+    /// Computes one value for a row from other values of the row.
     Row
   };
 
@@ -30,17 +30,18 @@ struct RowOp {
   llvm::SmallVector<Combiner> combiners;
 };
 
-/// Ops that follow each other and work on the same rows, so that one kernel can
-/// keep a row in registers from the first to the last.
+/// Consecutive ops on the same rows. One kernel computes all of them and keeps
+/// each row in registers.
 struct RowRun {
   std::vector<RowOp> ops;
-  /// The loops over rows; the one behind them runs along a row.
+  /// The sizes of the loops over rows. The loop inside of them runs along a
+  /// row.
   llvm::SmallVector<int64_t> rowSizes;
   int64_t length = 0;
 
   int64_t getNumRows() const;
   bool contains(mlir::Operation *op) const;
-  /// Whether nothing but the run knows what is in `buffer` afterwards.
+  /// True if no op after the run reads `buffer`.
   bool isDeadBehind(mlir::Value buffer) const;
 };
 
@@ -50,8 +51,8 @@ constexpr int64_t kMaxRowLength = 16384;
 /// The run around `seed`, an op with reductions; empty if there is none.
 RowRun findRowRun(mlir::linalg::LinalgOp seed);
 
-/// Emits the kernel of `run` before its last op, and erases the ops and the
-/// buffers that they alone used.
+/// Emits the kernel of `run` before its last op, and erases the ops of the run
+/// and the buffers that only these ops use.
 void emitRowRun(KernelModule &kernels, mlir::RewriterBase &rewriter,
                 RowRun &run);
 

@@ -26,7 +26,8 @@ public:
   void emit();
 
 private:
-  /// The results after the loops from the `number`th of `reductions` on.
+  /// Emits the loops from number `number` of `reductions` on, and returns their
+  /// results.
   SmallVector<Value> emitLoops(unsigned number, ValueRange values);
   SmallVector<Value> emitIteration(ValueRange values);
 

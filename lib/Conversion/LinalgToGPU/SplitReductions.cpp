@@ -24,22 +24,22 @@ namespace braid {
 using namespace mlir;
 using namespace braid::kernels;
 
-/// Blocks that keep a large GPU busy, and how many a split aims at.
+/// The numbers of blocks that keep a large GPU busy, and that a split aims at.
 static constexpr int64_t kManyRows = 512, kManyColumnBlocks = 96;
 static constexpr int64_t kWantedRows = 1024, kWantedColumnBlocks = 512;
-/// The bytes of neighbouring results that a block reads at least. Longer runs
-/// are read faster, which pays for a second kernel where there is much to read:
-/// measured on an H100 at 128 MiB, and not at 64.
+/// The least number of contiguous bytes that a block reads. Longer runs are
+/// read faster, which pays for a second kernel only for large operands: on an
+/// H100 it did for 128 MiB, but not for 64 MiB.
 static constexpr int64_t kMinRunOfBytes = 64, kLineOfBytes = 128;
 static constexpr int64_t kManyBytes = int64_t(96) << 20;
-/// A reduction of less elements is not worth a second kernel.
+/// A reduction of fewer elements is not split.
 static constexpr int64_t kManyElements = 1 << 18;
-/// The least number of elements that a result of the first step takes in.
+/// The least number of elements for each result of the first step.
 static constexpr int64_t kMinElements = 4096;
 
-/// The part of the loops over `size` elements that the first step should run
-/// for each of its results, so that there are about `results` and each has
-/// `least` iterations; 0 if none fits.
+/// The number of iterations of a loop over `size` elements for each result of
+/// the first step: a divisor of `size` that gives about `results` results with
+/// at least `least` iterations each; 0 if there is none.
 static int64_t choosePart(int64_t size, int64_t results, int64_t least) {
   for (int64_t parts = std::min(results, size / least); parts > 1; --parts)
     if (size % parts == 0)
@@ -47,15 +47,16 @@ static int64_t choosePart(int64_t size, int64_t results, int64_t least) {
   return 0;
 }
 
-/// Splits the reduction of `op` in two, the first of which has results enough
-/// for all multiprocessors, unless `op` has results enough or cannot be split.
+/// Splits the reduction of `op` into two, the first of which has enough results
+/// for all multiprocessors. Does nothing if `op` has enough results or cannot
+/// be split.
 static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
   std::optional<LoopNest> nest = getLoopNest(op);
   if (!nest || nest->usesIndices || op->hasAttr(braid::kOverwritesAttrName) ||
       nest->getNumIterations() < kManyElements)
     return;
   std::optional<SmallVector<Combiner>> combiners = matchCombiners(*nest);
-  // The first reduction loop is split: the one that strides farthest.
+  // Split the first reduction loop, which has the largest stride.
   auto iterators = op.getIteratorTypesArray();
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   const auto *found = llvm::find(iterators, utils::IteratorType::reduction);
@@ -64,7 +65,7 @@ static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
   for (auto [size, kind] : llvm::zip(sizes, iterators))
     if (kind == utils::IteratorType::parallel)
       results *= size;
-  // Iterations of one of the split loop, for each result.
+  // The iterations of the other reduction loops, for each result.
   int64_t elements = 0, least = 1;
   for (; split < sizes.size(); ++split) {
     if (iterators[split] != utils::IteratorType::reduction)
@@ -80,7 +81,8 @@ static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
       }))
     return;
   bool hasRows = true;
-  // Results that are neighbours where their elements are share a block.
+  // If adjacent elements belong to adjacent results, a block computes several
+  // results.
   for (const Access &access : nest->inputs)
     for (auto [isReduction, stride] :
          llvm::zip(nest->isReduction, access.strides))
@@ -102,7 +104,7 @@ static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
   if (part == 0)
     return;
 
-  // The loop `split` becomes two: over parts, and in a part.
+  // The loop `split` becomes two loops: over parts, and within a part.
   MLIRContext *context = op.getContext();
   unsigned numLoops = sizes.size();
   SmallVector<AffineExpr> shifted;
@@ -143,7 +145,7 @@ static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
     inputs.push_back(value);
   }
 
-  // What the first step leaves: the parts, and in each the results.
+  // The buffers of the first step, with the results of each part.
   SmallVector<Value> partials;
   SmallVector<AffineMap> secondMaps, outputMaps;
   SmallVector<int64_t> partialShape;
@@ -187,7 +189,7 @@ static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
         linalg::YieldOp::create(b, combined);
       });
 
-  // The second step has the loops of the results and that over the parts.
+  // The second step loops over the results and over the parts.
   SmallVector<AffineExpr> kept(numLoops + 1, getAffineConstantExpr(0, context));
   SmallVector<utils::IteratorType> secondIterators;
   for (unsigned loop = 0; loop < numLoops; ++loop)
@@ -215,7 +217,7 @@ static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
               b, arguments[partials.size() + index], arguments[index]));
         linalg::YieldOp::create(b, combined);
       });
-  // The fills of the results stay in front of the second step.
+  // The fills of the results stay before the second step.
   for (Value output : second.getOutputs())
     if (linalg::FillOp fill = findFill(second, output))
       rewriter.moveOpBefore(fill, second);
@@ -228,7 +230,7 @@ struct SplitReductionsPass
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
-      // Products are calls of the library, or kernels of their own.
+      // Products become calls of the library, or other kernels.
       if (op.hasPureBufferSemantics() && op.getNumReductionLoops() > 0 &&
           op->getNumRegions() == 1 && op->getRegion(0).hasOneBlock() &&
           !braid::matchMatmul(op))

@@ -20,18 +20,18 @@ using namespace braid::kernels;
 
 static constexpr int64_t kLargeTile = 64, kSmallTile = 32;
 static constexpr int64_t kMaxWorkgroupBytes = 48 * 1024;
-/// Banks of shared memory are this wide.
+/// The width of a bank of shared memory.
 static constexpr int64_t kBankBytes = 4;
-/// Loops of less iterations are not worth a tile.
+/// Loops with fewer iterations get no tile.
 static constexpr int64_t kMinSize = 8;
 
 namespace {
 
 /// Emits the kernel of an op without reductions that writes along one loop and
-/// reads some inputs along another. A block has a square of the two loops. It
-/// reads these inputs along their loop into shared memory, whose rows are
-/// padded so that columns lie in different banks, and then goes along the
-/// results.
+/// reads some inputs along another loop. A block computes a square tile of the
+/// two loops. The block reads these inputs along their loop into shared memory
+/// and then computes the results along the other loop. The rows in shared
+/// memory are padded so that the elements of a column are in different banks.
 class TransposedKernel {
 public:
   TransposedKernel(KernelModule &kernels, Operation *op, LoopNest &nest)
@@ -47,8 +47,8 @@ private:
            std::max<int64_t>(1, kBankBytes / getByteSize(access.elementType));
   }
   void emitPlace();
-  /// The index of a loop in the tile that starts at `start`, and whether the
-  /// loop has it, where that is not certain.
+  /// The index of `loop` at position `inTile` of the tile that starts at
+  /// `start`, and the condition that it is in range, or null if it always is.
   std::pair<Value, Value> getIndex(Value start, Value inTile, unsigned loop);
   SmallVector<Value> getIndices(Value alongResults, Value alongInputs);
   void loadTiles();
@@ -58,8 +58,8 @@ private:
   KernelBuilder builder;
   ImplicitLocOpBuilder &b;
   SmallVector<Access *> transposed;
-  /// The loop along the results, which is the last, and that along
-  /// `transposed`.
+  /// The loop along the results, which is the last, and the loop along the
+  /// inputs `transposed`.
   unsigned inner = 0, other = 0;
   int64_t tile = 0, lanes = 1;
   SmallVector<int64_t> inputLanes;
@@ -160,8 +160,8 @@ SmallVector<Value> TransposedKernel::getIndices(Value alongResults,
   return indices;
 }
 
-/// Reads the tiles: all loads of a thread first, then what they bring goes to
-/// shared memory.
+/// Reads the tiles: first all loads of a thread, then all stores to shared
+/// memory.
 void TransposedKernel::loadTiles() {
   struct Part {
     Value value, address;

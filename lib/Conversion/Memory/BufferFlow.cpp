@@ -1,4 +1,4 @@
-//===- BufferFlow.cpp - Where buffers go ----------------------------------===//
+//===- BufferFlow.cpp - Aliases of buffers --------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,8 +20,8 @@ static bool isBuffer(Value value) {
   return isa<BaseMemRefType>(value.getType());
 }
 
-/// Adds what each of `successors` of `op` gets for `use`; `get` gives the
-/// operands that are passed to one.
+/// Adds the inputs of `successors` of `op` that receive the operand `use`.
+/// `get` returns the operands that are passed to a successor.
 static void addInputs(RegionBranchOpInterface op, OpOperand &use,
                       ArrayRef<RegionSuccessor> successors,
                       function_ref<OperandRange(const RegionSuccessor &)> get,
@@ -40,8 +40,8 @@ static llvm::SetVector<Value>
 collectAliases(ValueRange buffers, function_ref<bool(OpOperand &)> stopAt,
                ArrayRef<Operation *> callers);
 
-/// Adds the results of `call` that its callee may return for `use`. `callers`
-/// are the functions that are being looked at.
+/// Adds the results of `call` in which the callee may return the buffer of
+/// `use`. `callers` are the functions under analysis.
 static void addResults(func::CallOp call, OpOperand &use,
                        ArrayRef<Operation *> callers,
                        SmallVectorImpl<Value> &forwarded) {
@@ -67,9 +67,9 @@ static void addResults(func::CallOp call, OpOperand &use,
   });
 }
 
-/// The values that may refer to the memory of `use`'s buffer because its owner
-/// uses it: views, what regions and loops get and give, arguments of blocks,
-/// results of calls.
+/// The values that may alias the buffer of `use` because of its owner: views,
+/// arguments and results of regions and loops, arguments of blocks, results of
+/// calls.
 static SmallVector<Value> getForwarded(OpOperand &use,
                                        ArrayRef<Operation *> callers) {
   Operation *owner = use.getOwner();
@@ -108,7 +108,8 @@ static SmallVector<Value> getForwarded(OpOperand &use,
     addResults(call, use, callers, forwarded);
     return forwarded;
   }
-  // A view, a choice: any result may be the buffer or a part of it.
+  // Any result, for example of a view or a select, may be the buffer or a part
+  // of it.
   llvm::append_range(forwarded,
                      llvm::make_filter_range(owner->getResults(), isBuffer));
   return forwarded;

@@ -1,5 +1,4 @@
-//===- BufferFlow.h - Where buffers go ---------------------------*- C++
-//-*-===//
+//===- BufferFlow.h - Aliases of buffers ------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,18 +14,17 @@
 
 namespace braid {
 
-/// All values that may refer to the memory of one of `buffers`, themselves
-/// first: views, what regions and loops get and give, arguments of blocks,
-/// results of calls. Nothing is followed across a use for which `stopAt` is
-/// true.
+/// All values that may alias one of `buffers`, first `buffers` themselves:
+/// views, arguments and results of regions and loops, arguments of blocks,
+/// results of calls. The search ignores uses for which `stopAt` is true.
 llvm::SetVector<mlir::Value> getAliases(
     mlir::ValueRange buffers,
     llvm::function_ref<bool(mlir::OpOperand &)> stopAt = [](mlir::OpOperand &) {
       return false;
     });
 
-/// True for a use by which `loop`, an scf.for or scf.while, gives a value to
-/// its next iteration.
+/// True if `loop`, an scf.for or scf.while, passes the operand to its next
+/// iteration.
 bool isCarried(mlir::OpOperand &use, mlir::Operation *loop);
 
 } // namespace braid

@@ -1,4 +1,4 @@
-//===- DeallocateBuffers.cpp - Free what a program allocates --------------===//
+//===- DeallocateBuffers.cpp - Insert deallocations -----------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -26,8 +26,8 @@ namespace braid {
 using namespace mlir;
 using namespace braid;
 
-/// Upstream's buffer-deallocation-pipeline, with the plain cases taken out of
-/// its simplification, which compares all pairs of buffers.
+/// Upstream's buffer-deallocation-pipeline, with `braid-split-deallocations`
+/// before its simplification, which compares all pairs of buffers.
 static void addDeallocation(OpPassManager &pm) {
   memref::ExpandReallocPassOptions reallocOptions;
   reallocOptions.emitDeallocs = false;

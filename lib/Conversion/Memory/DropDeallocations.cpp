@@ -1,4 +1,4 @@
-//===- DropDeallocations.cpp - Forget where a program frees ---------------===//
+//===- DropDeallocations.cpp - Erase deallocations ------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

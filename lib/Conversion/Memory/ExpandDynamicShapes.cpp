@@ -1,4 +1,4 @@
-//===- ExpandDynamicShapes.cpp - Views of several unknown sizes -----------===//
+//===- ExpandDynamicShapes.cpp - Views with several dynamic sizes ---------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,7 +19,7 @@ namespace braid {
 
 using namespace mlir;
 
-/// True if `op` splits one dimension into several of unknown size.
+/// True if `op` splits one dimension into several of dynamic size.
 static bool hasUnknownSplit(memref::ExpandShapeOp op) {
   return llvm::any_of(op.getReassociationIndices(),
                       [&](const ReassociationIndices &group) {
@@ -29,7 +29,7 @@ static bool hasUnknownSplit(memref::ExpandShapeOp op) {
                       });
 }
 
-/// Makes `op` a memref.reinterpret_cast, whose strides it computes.
+/// Replaces `op` by a memref.reinterpret_cast with computed strides.
 static void convert(memref::ExpandShapeOp op) {
   OpBuilder b(op);
   Location loc = op.getLoc();

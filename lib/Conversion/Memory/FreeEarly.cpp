@@ -20,9 +20,9 @@ using namespace mlir;
 
 namespace {
 
-/// The last op of the block of `dealloc`, itself or in its regions, that uses
-/// the buffer or a view of it; null if there is none, or if the buffer is known
-/// by other names too.
+/// The last op in the block of `dealloc` that uses the buffer or a view of it,
+/// also in nested regions. Null if there is none, or if other values may alias
+/// the buffer.
 Operation *getLastUser(memref::DeallocOp dealloc,
                        BufferViewFlowAnalysis &aliases) {
   Block *block = dealloc->getBlock();
@@ -50,7 +50,7 @@ struct FreeEarlyPass : public braid::impl::FreeEarlyPassBase<FreeEarlyPass> {
       if (allocation && allocation->getBlock() == dealloc->getBlock())
         deallocs.push_back(dealloc);
     });
-    // Moves come last, because each one makes the order of its block unknown.
+    // Moves come last, because each move invalidates the op order of its block.
     SmallVector<std::pair<memref::DeallocOp, Operation *>> moves;
     for (memref::DeallocOp dealloc : deallocs)
       if (Operation *last = getLastUser(dealloc, aliases);

@@ -35,8 +35,8 @@ namespace {
 
 constexpr int64_t kArenaAlignment = 256;
 
-/// When each op of a function runs, in the order of the text: an op with
-/// regions from its begin to its end.
+/// The time of each op of a function, in text order. An op with regions has an
+/// interval.
 class Times {
 public:
   explicit Times(Operation *root) { number(root); }
@@ -56,9 +56,9 @@ private:
   int64_t next = 0;
 };
 
-/// The op around `user`, or itself, that uses a buffer allocated by
-/// `allocation` as a whole: the outermost loop that the allocation is not in,
-/// or what is around blocks whose order is not that of the text.
+/// The op during which the whole buffer of `allocation` is live because of its
+/// use in `user`: the outermost enclosing loop without the allocation, or the
+/// op around blocks that do not run in text order, or `user` itself.
 Operation *getWholeUser(Operation *user, Operation *allocation) {
   Operation *whole = user;
   for (Operation *op = user;;) {
@@ -82,7 +82,7 @@ public:
   }
 
   void plan();
-  /// Makes the allocations views of `arena`.
+  /// Replaces the allocations by views of `arena`.
   void replace(Value arena);
 
   bool empty() const { return allocations.empty(); }
@@ -97,7 +97,7 @@ private:
   ArenaPlan arenaPlan;
 };
 
-/// True if a loop of blocks, around `allocation`, may give its buffer to its
+/// True if a loop of blocks around `allocation` may carry its buffer to the
 /// next iteration.
 static bool isCarriedByBlocks(memref::AllocOp allocation) {
   Region *region = allocation->getParentRegion();
@@ -115,14 +115,14 @@ static bool isCarriedByBlocks(memref::AllocOp allocation) {
   return false;
 }
 
-/// Why memory cannot be planned before the program runs.
+/// The reason why memory cannot be planned at compile time.
 struct Obstacle {
   Operation *op = nullptr;
   StringRef reason;
 };
 
-/// Makes every memref.alloca of `function` a memref.alloc: kernels read no
-/// stack of the host.
+/// Replaces every memref.alloca of `function` by a memref.alloc, because
+/// kernels cannot access the stack of the host.
 static void replaceAllocas(func::FuncOp function) {
   SmallVector<memref::AllocaOp> allocas;
   function.walk([&](memref::AllocaOp op) { allocas.push_back(op); });
@@ -177,7 +177,7 @@ ArenaBuffer FunctionPlanner::getLifetime(memref::AllocOp allocation) {
   buffer.bytes = *getTotalBytes(allocation.getType());
   buffer.begin = times.getEnd(function) + 1;
   buffer.end = -1;
-  // From the first use: what a buffer holds before is nothing.
+  // A buffer is live from its first use on, not from its allocation.
   for (Value alias : getAliases(allocation.getResult()))
     for (Operation *user : alias.getUsers()) {
       Operation *whole = getWholeUser(user, allocation);
@@ -296,7 +296,7 @@ static Value addArenaArgument(func::FuncOp function, MemRefType type,
 }
 
 LogicalResult PlanMemoryPass::plan(func::FuncOp function, int64_t &most) {
-  // The arena of a callee may hold what a loop carries.
+  // The arena of a callee may contain loop-carried buffers.
   if (Operation *endless = rotateLoopBuffers(function))
     return endless->emitOpError()
            << "holds what a function allocates that a loop calls; the loop "

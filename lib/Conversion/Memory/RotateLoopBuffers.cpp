@@ -26,7 +26,7 @@ using namespace braid;
 
 namespace {
 
-/// An scf.for or scf.while, and what it carries from one iteration to the next.
+/// An scf.for or scf.while, and its loop-carried values.
 class CarryingLoop {
 public:
   explicit CarryingLoop(LoopLikeOpInterface loop) : loop(loop) {}
@@ -44,7 +44,8 @@ public:
     });
   }
 
-  /// The numbers of what the next iteration gets that may refer to `buffers`.
+  /// The numbers of the loop-carried values that may alias `buffers` in the
+  /// next iteration.
   llvm::SmallBitVector getCarried(ValueRange buffers) {
     llvm::SmallBitVector carried(getArguments().size());
     auto isNext = [&](OpOperand &use) { return isCarried(use, loop); };
@@ -54,7 +55,7 @@ public:
           carried.set(use.getOperandNumber());
     return carried;
   }
-  /// The same of what iterations get as `numbers`.
+  /// The same for the loop-carried values `numbers` of the present iteration.
   llvm::SmallBitVector getCarried(const llvm::SmallBitVector &numbers) {
     SmallVector<Value> arguments;
     for (unsigned number : numbers.set_bits())
@@ -62,8 +63,8 @@ public:
     return getCarried(arguments);
   }
 
-  /// How many iterations after that of its allocation `buffer` may be used;
-  /// none if there is no bound.
+  /// The number of iterations after its allocation in which `buffer` may be
+  /// used; none if there is no bound.
   std::optional<unsigned> getLifetime(Value buffer) {
     llvm::SmallBitVector numbers = getCarried(buffer);
     for (unsigned lifetime = 0; lifetime <= numbers.size(); ++lifetime) {
@@ -74,9 +75,9 @@ public:
     return std::nullopt;
   }
 
-  /// Makes the loop carry `initial`, in groups of `counts`, each of which it
-  /// turns by one place an iteration. Returns, for each group and region, the
-  /// first value.
+  /// Adds `initial` to the loop-carried values, in groups of `counts`. Each
+  /// iteration rotates each group by one. Returns the first value of each group
+  /// in each region.
   SmallVector<SmallVector<Value>> rotate(RewriterBase &rewriter,
                                          ArrayRef<Value> initial,
                                          ArrayRef<unsigned> counts);
@@ -165,8 +166,9 @@ private:
   IRRewriter rewriter;
 };
 
-/// Where a loop may hand a buffer on for ever, makes it hand on a copy. Returns
-/// null, or an allocation whose buffer cannot be copied.
+/// If a loop may keep a buffer for an unknown number of iterations, replaces
+/// the buffer by a copy. Returns null, or an allocation whose buffer cannot be
+/// copied.
 Operation *Rotator::boundLifetimes(CarryingLoop &loop,
                                    ArrayRef<memref::AllocOp> allocations) {
   llvm::SmallBitVector endless(loop.getArguments().size());
@@ -262,7 +264,7 @@ struct RotateLoopBuffersPass
 
 Operation *braid::rotateLoopBuffers(func::FuncOp function) {
   Rotator rotator(function.getContext());
-  // Inner loops first: what they rotate may be carried by the outer ones.
+  // Inner loops first, because outer loops may carry their buffers.
   SmallVector<LoopLikeOpInterface> loops;
   function.walk([&](LoopLikeOpInterface loop) {
     if (isa<scf::ForOp, scf::WhileOp>(loop))

@@ -13,10 +13,10 @@
 
 namespace braid {
 
-/// Allocates the buffers that iterations of loops in `function` leave to later
-/// ones before the loops. See the pass `braid-rotate-loop-buffers`. Returns
-/// null, or an allocation that cannot be rotated: a loop that carries
-/// operations in flight hands it on for an unknown number of iterations.
+/// Allocates the loop-carried buffers of `function` before their loops, as the
+/// pass `braid-rotate-loop-buffers` does. Returns null, or an allocation that
+/// cannot be rotated because a loop that carries operations in flight keeps it
+/// for an unknown number of iterations.
 mlir::Operation *rotateLoopBuffers(mlir::func::FuncOp function);
 
 } // namespace braid

@@ -1,4 +1,4 @@
-//===- SplitDeallocations.cpp - Free what one block alone knows -----------===//
+//===- SplitDeallocations.cpp - Free buffers without aliases --------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,8 +22,8 @@ using namespace mlir;
 
 namespace {
 
-/// Takes those buffers out of `dealloc` that it frees whatever the others are:
-/// allocations of its own block that no other buffer it names is a view of.
+/// Splits off the buffers that `dealloc` frees in any case: allocations of its
+/// own block that no other operand of `dealloc` aliases.
 void split(bufferization::DeallocOp dealloc, BufferViewFlowAnalysis &aliases) {
   llvm::DenseMap<Value, unsigned> timesNamed;
   for (Value buffer : dealloc.getMemrefs())

@@ -51,10 +51,10 @@ int64_t braid::getElementBytes(MemRefType type) {
 }
 
 std::optional<int64_t> braid::getTotalBytes(MemRefType type) {
-  // Addresses have 48 bits; sums of many sizes do not overflow then.
+  // Addresses have 48 bits. With this limit sums of sizes do not overflow.
   constexpr int64_t most = int64_t(1) << 47;
   std::optional<int64_t> bytes = getElementBytes(type);
-  // A size of 0 may stand behind sizes whose product overflows.
+  // A size of 0 may follow sizes whose product overflows.
   if (llvm::is_contained(type.getShape(), 0))
     return 0;
   for (int64_t size : type.getShape()) {

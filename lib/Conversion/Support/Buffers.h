@@ -18,17 +18,17 @@ namespace braid {
 mlir::Value toI64(mlir::OpBuilder &builder, mlir::Location loc,
                   mlir::Value index);
 
-/// The address of element `offset`, an `index` that counts elements from where
-/// the layout of `buffer` begins.
+/// The address of element `offset` of `buffer`, an `index` that counts elements
+/// from the base pointer of `buffer`.
 mlir::Value getElementAddress(mlir::OpBuilder &builder, mlir::Location loc,
                               mlir::Value buffer, mlir::Value offset,
                               RuntimeCallBuilder &calls);
 
-/// The bytes of an element of `type`, which the runtime knows.
+/// The bytes of an element of `type`, which the runtime supports.
 int64_t getElementBytes(mlir::MemRefType type);
 
-/// The bytes of all elements of `type`, whose shape is static; nothing if no
-/// memory has so many.
+/// The bytes of all elements of `type`, whose shape is static; nothing if they
+/// exceed the address space.
 std::optional<int64_t> getTotalBytes(mlir::MemRefType type);
 
 } // namespace braid

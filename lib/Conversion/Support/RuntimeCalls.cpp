@@ -120,7 +120,7 @@ static Value createI32(OpBuilder &builder, Location loc, int32_t value) {
                                   builder.getI32IntegerAttr(value));
 }
 
-/// The position in a file that `loc` says; null if it says none.
+/// The position in a file of `loc`; null if there is none.
 static FileLineColLoc getPosition(Location loc) {
   FileLineColLoc position;
   loc->walk([&](Location part) {
@@ -144,7 +144,8 @@ LLVM::GlobalOp braid::createSite(OpBuilder &builder, ModuleOp module,
   FileLineColLoc position = getPosition(loc);
   LLVM::GlobalOp file, labelText;
   if (position) {
-    // One constant for each file, in front so that it is found at once.
+    // One constant for each file, at the start of the module so that the lookup
+    // is fast.
     std::string fileName = "__braid_file_" + position.getFilename().str();
     file = module.lookupSymbol<LLVM::GlobalOp>(fileName);
     if (!file) {
@@ -282,7 +283,7 @@ Value RuntimeCallBuilder::call(StringRef name, Type resultType,
   return resultType ? call.getResult() : Value();
 }
 
-/// A number that no other global of `module` has been named by.
+/// A number that no other global of `module` has in its name.
 static int64_t getNextNumber(ModuleOp module) {
   auto attribute = module->getAttrOfType<IntegerAttr>(kConstantsAttrName);
   int64_t number = attribute ? attribute.getInt() : 0;

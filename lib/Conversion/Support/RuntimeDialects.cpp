@@ -32,7 +32,7 @@ static LogicalResult emitWrongPlace(Operation *op, NamedAttribute attribute,
                            << expected << " may have";
 }
 
-/// Emits the error for a value of the wrong form unless `isRight`.
+/// Emits an error for a value of the wrong form, unless `isRight`.
 static LogicalResult verifyValue(Operation *op, NamedAttribute attribute,
                                  bool isRight, StringRef expected) {
   if (isRight)

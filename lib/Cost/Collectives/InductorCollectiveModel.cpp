@@ -32,15 +32,15 @@ GpuType inductor::getGpuType(const Hardware &hardware) {
 }
 
 namespace {
-/// How a collective runs round a ring of n ranks.
+/// The steps and bytes of a collective on a ring of n ranks.
 struct RingShape {
-  /// Messages that follow one another.
+  /// The number of sequential messages.
   double steps;
-  /// Those of them that cross nodes.
+  /// The number of these messages between nodes.
   double interNodeSteps;
-  /// Bytes that one link carries over the bytes of the operation.
+  /// The bytes on one link divided by the bytes of the operation.
   double busFactor;
-  /// The part of the channels' bandwidth that the LL protocol uses.
+  /// The fraction of the channels' bandwidth that the LL protocol uses.
   double protocolFraction;
 };
 } // namespace
@@ -66,14 +66,14 @@ static RingShape getRingShape(CollectiveKind kind, int64_t groupSize,
   llvm_unreachable("unknown ring");
 }
 
-/// Nanoseconds of `bytes` in a group of more than one.
+/// The nanoseconds of `bytes` in a group of more than one rank.
 static double estimateRing(CollectiveKind kind, int64_t groupSize, double bytes,
                            GpuType gpuType) {
   auto numNodes = static_cast<int64_t>(
       llvm::divideCeil(static_cast<uint64_t>(groupSize), gpusPerNode));
   RingShape ring = getRingShape(kind, groupSize, numNodes);
 
-  // Bandwidth. Upstream reads the first row of the caps on several nodes.
+  // Bandwidth. For several nodes upstream uses the first row of the caps.
   double bandwidth = numNodes == 1 ? intraNodeBandwidth : interNodeBandwidth;
   double llMax = llMaxBandwidth[numNodes == 1 ? gpuType : Volta]
                                [std::min<int64_t>(numNodes, 3) - 1];

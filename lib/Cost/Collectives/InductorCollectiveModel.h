@@ -25,14 +25,15 @@ enum NcclHardware { NvLink, Pci, Net, NumHardware };
 enum NcclAlgorithm { Tree, Ring, NumAlgorithms };
 enum NcclProtocol { LL, NumProtocols };
 
-/// Microseconds before the first step.
+/// The base latency in microseconds.
 constexpr double baseLatency[NumAlgorithms][NumProtocols] = {{6.8}, {6.6}};
 
 /// Microseconds of one step.
 constexpr double hardwareLatency[NumHardware][NumAlgorithms][NumProtocols] = {
     {{0.6}, {0.6}}, {{1.0}, {1.0}}, {{5.0}, {2.7}}};
 
-/// The most that the LL protocol reaches, GB/s, on 1, 2, and 4 or more nodes.
+/// The largest bandwidth of the LL protocol, in GB/s, on 1, 2, and 4 or more
+/// nodes.
 constexpr double llMaxBandwidth[NumGpuTypes][3] = {
     {39.0, 39.0, 20.4}, {87.7, 22.5, 19.0}, {87.7, 22.5, 19.0}};
 
@@ -42,8 +43,8 @@ constexpr double interNodeBandwidth = 25.0;
 constexpr int64_t gpusPerNode = 8;
 constexpr double numChannels = 2.0;
 
-/// The type that Inductor takes a GPU for. What it does not know (everything
-/// but V100, A100 and H100) is an Ampere to it; the row of Hopper is the same.
+/// The type of GPU that Inductor assumes: Ampere for all GPUs but V100, A100
+/// and H100. The row of Hopper equals that of Ampere.
 GpuType getGpuType(const Hardware &hardware);
 
 } // namespace inductor
@@ -54,14 +55,13 @@ GpuType getGpuType(const Hardware &hardware);
 ///        + base latency + steps within nodes * 0.6 us + between nodes * 2.7 us
 ///
 /// where steps = 2 (n - 1) for an all-reduce and n - 1 for an all-gather or a
-/// reduce-scatter. Gigabytes are 2^30 bytes for the size and for the bandwidth,
-/// as upstream has it.
+/// reduce-scatter. As upstream, the size and the bandwidth use gigabytes of
+/// 2^30 bytes.
 ///
-/// The original raises an error for every other collective. Here the others run
-/// the same formula with the steps and bytes of their ring
-/// (CollectiveTraits.h), which are those of nccl-tests (doc/PERFORMANCE.md) and
-/// NCCL's tuner. `bytes` is then the size of the whole operation; a barrier has
-/// latency alone.
+/// The original raises an error for every other collective. This class applies
+/// the formula to the steps and bytes of their ring (CollectiveTraits.h), as
+/// nccl-tests (doc/PERFORMANCE.md) and NCCL's tuner define them. `bytes` is
+/// then the size of the whole operation. A barrier has only latency.
 class InductorCollectiveModel : public CollectiveCostModel {
 public:
   explicit InductorCollectiveModel(inductor::GpuType gpuType)
@@ -70,8 +70,8 @@ public:
   llvm::StringRef getName() const override { return "inductor"; }
   CollectiveTime estimate(const CollectiveCall &call) const override;
 
-  /// The original alone: nanoseconds for an all-reduce, an all-gather or a
-  /// reduce-scatter, none for everything else.
+  /// The original formula: nanoseconds of an all-reduce, an all-gather or a
+  /// reduce-scatter; none for other collectives.
   std::optional<double> estimateAsInductor(const CollectiveCall &call) const;
 
 private:

@@ -22,7 +22,7 @@ using comm::CollectiveKind;
 // Tables
 //===----------------------------------------------------------------------===//
 
-/// Microseconds before the first step, and of one step.
+/// The base latency, and the latency of one step, in microseconds.
 static constexpr double baseLatency[NumAlgorithms][NumProtocols] = {
     {6.8, 14, 8.4}, {6.6, 14, 8.4}};
 static constexpr double nvLinkLatency[NumAlgorithms][NumProtocols] = {
@@ -31,7 +31,7 @@ static constexpr double netLatency[NumAlgorithms][NumProtocols] = {
     {5.0, 8.5, 14}, {2.7, 4.0, 14.0}};
 
 namespace {
-/// GB/s of one generation on 1, 2, and 4 or more nodes.
+/// The bandwidths of one generation, in GB/s, on 1, 2, and 4 or more nodes.
 struct GenerationFigures {
   double llMax[3];
   double ringLL128PerChannel[3];
@@ -62,7 +62,7 @@ static constexpr GenerationFigures blackwell = {{282, 90, 70},
                                                 720,
                                                 50};
 
-/// What trees reach of the model for 64 B, 128 B, ... 512 MB.
+/// The efficiency of trees for 64 B, 128 B, ... 512 MB.
 static constexpr unsigned numTreeCorrections = 24;
 static constexpr double treeCorrection[NumProtocols][numTreeCorrections] = {
     {1,  1,  1,  1,  .9, .8, .7, .7, .7, .7, .6, .5,
@@ -72,7 +72,7 @@ static constexpr double treeCorrection[NumProtocols][numTreeCorrections] = {
     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5,
      .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, .9}};
 
-/// Inductor takes what it does not know for an Ampere.
+/// Inductor assumes Ampere for unknown GPUs.
 static const GenerationFigures &getFigures(GpuGeneration generation) {
   switch (generation) {
   case GpuGeneration::Volta:
@@ -93,11 +93,11 @@ static const GenerationFigures &getFigures(GpuGeneration generation) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How a collective runs round a ring of n ranks.
+/// The steps and bytes of a collective on a ring of n ranks.
 struct RingShape {
   double steps;
   double interNodeSteps;
-  /// Bytes of the operation over bytes of the bus.
+  /// The bytes of the operation divided by the bytes on the bus.
   double busToAlgorithm;
 };
 } // namespace
@@ -139,7 +139,7 @@ static double estimateOne(const GenerationFigures &figures, CollectiveKind kind,
     if (numNodes > 2)
       bandwidth *= std::pow(std::max(bytes, small) / small, 0.17);
   }
-  // On several nodes upstream reads the first row.
+  // For several nodes upstream uses the first row.
   double llMax = (isOneNode ? figures : volta).llMax[scale];
 
   double bus = bandwidth;
@@ -202,7 +202,7 @@ std::optional<Estimate> inductor_newest::estimate(GpuGeneration generation,
     if (algorithm == Tree && kind != CollectiveKind::all_reduce)
       continue;
     for (Protocol protocol : {LL, LL128, Simple}) {
-      // InfiniBand between nodes rules it out.
+      // LL128 does not work over InfiniBand.
       if (protocol == LL128 && numNodes > 1)
         continue;
       double microseconds =

@@ -21,7 +21,7 @@ namespace inductor_newest {
 enum Algorithm { Tree, Ring, NumAlgorithms };
 enum Protocol { LL, LL128, Simple, NumProtocols };
 
-/// What the formula takes for the fastest way of a collective.
+/// The fastest algorithm of a collective, and its time.
 struct Estimate {
   double microseconds;
   Algorithm algorithm;
@@ -30,13 +30,13 @@ struct Estimate {
 
 /// The least time of any algorithm and protocol (`_nccl_algo_time`) for an
 /// all-reduce, an all-gather, a reduce-scatter or an all-to-all of `bytes`
-/// among `groupSize` GPUs, `gpusPerNode` of them a node; none for every other
-/// kind. Nodes are connected by InfiniBand.
+/// among `groupSize` GPUs, `gpusPerNode` on each node; none for other kinds.
+/// InfiniBand connects the nodes.
 std::optional<Estimate> estimate(GpuGeneration generation,
                                  comm::CollectiveKind kind, int64_t groupSize,
                                  int64_t gpusPerNode, uint64_t bytes);
 
-/// The links that `computeMinSaturationBytes` has a profile of.
+/// The links with a profile in `computeMinSaturationBytes`.
 enum class LinkProfile {
   NvLinkV100,
   NvLinkA100,
@@ -47,20 +47,20 @@ enum class LinkProfile {
   Pcie
 };
 
-/// The bytes from which a collective of `groupSize` ranks reaches the part
-/// `efficiency` (above 0, below 1) of the bandwidth of `link`
-/// (`compute_min_saturation_bytes`): what a bucket should at least hold. `kind`
-/// is an all-reduce, or one that takes half of its steps.
+/// The smallest size of a bucket: the bytes for which a collective of
+/// `groupSize` ranks reaches the fraction `efficiency` (above 0, below 1) of
+/// the bandwidth of `link` (`compute_min_saturation_bytes`). `kind` is an
+/// all-reduce or a collective with half as many steps.
 double computeMinSaturationBytes(LinkProfile link, comm::CollectiveKind kind,
                                  int64_t groupSize, double efficiency);
 
 } // namespace inductor_newest
 
-/// Inductor's newest formula. It starts from the bytes of the operands, as the
-/// scheduler's estimate does upstream. What the original does not know, and
-/// messages between two ranks (which it multiplies the bandwidth of by the size
-/// of the group), have stand-ins: the same ring with the simple protocol, and
-/// the bus factors of nccl-tests.
+/// Inductor's newest formula. As in the upstream scheduler, the formula depends
+/// on the bytes of the operands. Collectives that the original does not support
+/// have stand-ins: the same ring with the Simple protocol, and the bus factors
+/// of nccl-tests. Messages between two ranks have a stand-in, too, because the
+/// original multiplies their bandwidth by the size of the group.
 class InductorNewestModel : public CollectiveCostModel {
 public:
   InductorNewestModel(GpuGeneration generation, int64_t gpusPerNode)

@@ -15,7 +15,7 @@ using namespace braid;
 using namespace braid::nccl;
 using comm::CollectiveKind;
 
-/// The tuner's collective for `kind`; none if it has no model of it.
+/// The tuner's function for `kind`; none if the tuner has no model of `kind`.
 static std::optional<Function> getFunction(CollectiveKind kind) {
   switch (kind) {
   case CollectiveKind::all_reduce:
@@ -80,8 +80,9 @@ CollectiveTime NcclCollectiveModel::estimate(const CollectiveCall &call) const {
   if (call.groupSize <= 1)
     return {0.0, isTuned};
 
-  // Over several nodes what passes the network counts: the members of a node
-  // share the ring's way out, and messages to the own node take other links.
+  // For several nodes the bytes on the network count: the members of a node
+  // share the ring's path to the next node, and messages within the node use
+  // other links.
   auto linkBytes = static_cast<double>(getLinkBytes(call));
   if (call.numNodes > 1) {
     double ranksPerNode = static_cast<double>(call.groupSize) /
@@ -92,7 +93,7 @@ CollectiveTime NcclCollectiveModel::estimate(const CollectiveCall &call) const {
     else if (comm::getTraits(call.kind).ring == BRAID_RT_RING_ONE_ROUND)
       linkBytes *= (groupSize - ranksPerNode) / (groupSize - 1);
   }
-  // The double next to the limit would not fit.
+  // The limit itself does not fit in an int64_t.
   constexpr double limit = 0x1p63;
   return {choice.time * 1e3, isTuned, static_cast<int32_t>(choice.numChannels),
           static_cast<uint64_t>(std::min(linkBytes, limit))};

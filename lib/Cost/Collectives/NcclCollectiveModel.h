@@ -15,12 +15,13 @@
 namespace braid {
 
 /// The estimates of NCCL's tuner (see NcclTuner.h) for collectives of the
-/// dialect. Collectives that the tuner does not know, and those of copy
-/// engines, have models of Braid; a barrier is an all-reduce of one byte.
+/// dialect. Braid's own models cover collectives that the tuner does not
+/// support, and collectives of copy engines. A barrier is an all-reduce of one
+/// byte.
 class NcclCollectiveModel : public CollectiveCostModel {
 public:
-  /// A model of communicators on `hardware`, which NCCL runs on
-  /// (`Hardware::hasNccl`) and which outlives the model.
+  /// Models communicators on `hardware`, which must support NCCL
+  /// (`Hardware::hasNccl`) and outlive the model.
   explicit NcclCollectiveModel(const Hardware &hardware);
 
   llvm::StringRef getName() const override { return "nccl"; }

@@ -69,8 +69,8 @@ static const Graph &getGraph(const Communicator &communicator,
   return communicator.ring;
 }
 
-/// True if NCCL implements `function` by `algorithm` and `protocol`, and it is
-/// not switched off.
+/// True if NCCL implements `function` by `algorithm` and `protocol`, and the
+/// combination is enabled.
 static bool isEnabled(const Communicator &communicator, Function function,
                       Algorithm algorithm, Protocol protocol) {
   bool isOneNode = communicator.numNodes == 1;
@@ -94,8 +94,8 @@ static bool isEnabled(const Communicator &communicator, Function function,
       return false;
     break;
   case Algorithm::Nvls:
-    // Between nodes it needs reduction in the network, and all-gathers and
-    // reduce-scatters have no such form.
+    // Between nodes CollNet needs reduction in the network, which all-gathers
+    // and reduce-scatters do not have.
     if (!communicator.enableNvls || protocol != Protocol::Simple ||
         communicator.nvls.numChannels < 2)
       return false;
@@ -111,7 +111,7 @@ static bool isEnabled(const Communicator &communicator, Function function,
       return false;
     break;
   case Algorithm::Pat:
-    // One GPU a node.
+    // PAT needs one GPU on each node.
     if (!isGatherOrScatter(function) || protocol != Protocol::Simple ||
         communicator.numNodes != communicator.numRanks)
       return false;
@@ -121,7 +121,8 @@ static bool isEnabled(const Communicator &communicator, Function function,
     return false;
   }
 
-  // Its flags and data must arrive together, which not every path warrants.
+  // LL128 needs flags and data to arrive together, which not every path
+  // guarantees.
   if (protocol == Protocol::LL128)
     return communicator.intraPath <= PathType::Nvb &&
            communicator.interPath <= (isHopperOrLater(communicator.generation)
@@ -130,14 +131,14 @@ static bool isEnabled(const Communicator &communicator, Function function,
   return true;
 }
 
-/// Steps of a ring.
+/// The number of steps of a ring.
 static double getNumSteps(Function function, double numRanks) {
   if (function == Function::AllReduce)
     return 2 * (numRanks - 1);
   return isGatherOrScatter(function) ? numRanks - 1 : numRanks;
 }
 
-/// Bytes of the operation over bytes of the bus.
+/// The bytes of the operation divided by the bytes on the bus.
 static double getBusToAlgorithm(Function function, Algorithm algorithm,
                                 double numRanks) {
   if (algorithm == Algorithm::Ring)
@@ -147,7 +148,7 @@ static double getBusToAlgorithm(Function function, Algorithm algorithm,
   return isNvls(algorithm) ? numRanks / getNumSteps(function, numRanks) : 0.5;
 }
 
-/// GB/s of one channel of NVLS as the bus counts it.
+/// The bus bandwidth of one channel of NVLS, in GB/s.
 static double getNvlsChannelBandwidth(const Communicator &communicator,
                                       Function function, Algorithm algorithm) {
   unsigned generation = getGenerationIndex(communicator.generation);
@@ -207,7 +208,7 @@ static double getBusBandwidth(const Communicator &communicator,
     if (isGatherOrScatter(function))
       return perNode *
              std::min(graph.intraBandwidth, 0.9 * graph.interBandwidth);
-    // Full speed takes a network port for each GPU.
+    // The full bandwidth needs a network port for each GPU.
     double factor = perNode / channels;
     factor -= (factor - 1) / 2;
     bus /= factor;
@@ -240,12 +241,12 @@ static double getLatency(const Communicator &communicator, Function function,
   double base = baseLatency[a][p];
   Link intraLink = communicator.intraPath == PathType::Nvl ? NvLink : Pci;
   double intra = linkLatency[intraLink][a][p];
-  // With one GPU a node nothing hides the network, which trees have the figure
-  // of.
+  // With one GPU on each node nothing hides the latency of the network; the
+  // entry of trees has this latency.
   auto tree = static_cast<unsigned>(Algorithm::Tree);
   bool isOnePerNode = communicator.numRanks == communicator.numNodes;
   double inter = linkLatency[Net][isOnePerNode ? tree : a][p];
-  // Simple has to flush what the network wrote.
+  // The Simple protocol flushes the writes of the network.
   inter += communicator.netLatency * (protocol == Protocol::Simple ? 2 : 1);
 
   switch (algorithm) {
@@ -255,13 +256,13 @@ static double getLatency(const Communicator &communicator, Function function,
       Link link = isOneNode ? intraLink : Net;
       if (communicator.hasSameChannels)
         return base + linkLatency[link][a][p];
-      // Chunks of the Simple protocol are those of trees.
+      // The Simple protocol uses the chunks of trees.
       bool isSimple = protocol == Protocol::Simple;
       return base + numSteps * linkLatency[link][isSimple ? tree : a][p];
     }
     double interSteps = 0;
     if (!isOneNode) {
-      // Every step of a ring over nodes pays for posting to the network.
+      // Every step of a ring between nodes posts to the network.
       double overhead = communicator.cpuVendor == CpuVendor::Amd ? 2.0 : 1.0;
       intra = std::max(intra,
                        protocol == Protocol::Simple ? 3 * overhead : overhead);
@@ -332,7 +333,8 @@ predictTimeAtMost(const Communicator &communicator, const Launch &launch,
           64)
     latency *= communicator.generation == GpuGeneration::Volta ? 1.9 : 1.4;
 
-  // A ring starts anew for each operation of a group, a tree for each batch.
+  // A ring has its latency for each operation of a group, a tree for each
+  // batch.
   int64_t latencyCount =
       algorithm == Algorithm::Ring
           ? launch.numOperations
@@ -364,7 +366,7 @@ Estimate nccl::chooseAlgorithm(const Communicator &communicator,
           predictTime(communicator, launch, algorithm, protocol);
       if (!time)
         continue;
-      // Long rings round 8-bit floats too often: anything else is better.
+      // Long rings round 8-bit floats too often; prefer any other algorithm.
       bool roundsTooOften = launch.isFloat8 && algorithm == Algorithm::Ring &&
                             communicator.numRanks > 8 &&
                             launch.function != Function::AllGather &&

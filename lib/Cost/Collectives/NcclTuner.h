@@ -8,12 +8,12 @@
 //
 // The formulas by which NCCL 2.28 (src/graph/tuning.cc, src/enqueue.cc) chooses
 // an algorithm, a protocol and a number of channels for a collective, as
-// functions of a description of the communicator. Times are microseconds and
-// rates are GB/s (10^9 bytes), as they are there. It knows nothing of IR.
+// functions of a description of the communicator. As in NCCL, times are in
+// microseconds and rates in GB/s (10^9 bytes).
 //
-// NCCL has no model of messages between pairs of ranks and of what it builds
-// from them (all-to-all, gather, scatter), of copy engines, nor of a limit on
-// its CTAs. What stands here for those says so.
+// NCCL has no model of messages between pairs of ranks, of collectives that
+// consist of messages (all-to-all, gather, scatter), of copy engines, or of a
+// limit on CTAs. The comments below say which models are Braid's own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,12 +27,12 @@
 
 namespace braid::nccl {
 
-/// The collectives that NCCL's tuner has a model of.
+/// The collectives in NCCL's tuner.
 enum class Function { Broadcast, Reduce, AllGather, ReduceScatter, AllReduce };
 constexpr unsigned numFunctions = 5;
 
-/// NCCL's algorithms. The last two are ours, for what the tuner leaves out:
-/// messages between pairs of ranks, and copies without a kernel.
+/// NCCL's algorithms. The last two are Braid's own: messages between pairs of
+/// ranks, and copies without a kernel.
 enum class Algorithm {
   Tree,
   Ring,
@@ -49,11 +49,11 @@ constexpr unsigned numAlgorithms = 7;
 enum class Protocol { LL, LL128, Simple };
 constexpr unsigned numProtocols = 3;
 
-/// The links that a path between two GPUs, or from a GPU to the network, takes:
-/// NCCL's PATH_* in its order, from the fastest to the slowest.
+/// The type of the path between two GPUs, or from a GPU to the network: NCCL's
+/// PATH_* in its order, from the fastest to the slowest.
 enum class PathType { Nvl, Nvb, C2c, Pix, Pxb, P2c, Pxn, Phb, Sys };
 
-/// What NCCL's search of the topology finds for an algorithm.
+/// The result of NCCL's topology search for an algorithm.
 struct Graph {
   /// Channels, before NCCL doubles them for its kernels.
   int64_t numChannels = 0;
@@ -62,7 +62,7 @@ struct Graph {
   double interBandwidth = 0;
 };
 
-/// A communicator as the tuner sees it.
+/// The properties of a communicator that the tuner uses.
 struct Communicator {
   GpuGeneration generation = GpuGeneration::Hopper;
   int64_t numRanks = 1;
@@ -74,7 +74,7 @@ struct Communicator {
   Graph ring;
   Graph nvls;
   Graph collNet;
-  /// The search had to fall back on plain trees, which cost 15 %.
+  /// True if the search fell back to plain trees, which cost 15 %.
   bool hasPlainTrees = false;
   /// The channels of a ring visit the ranks in the same order.
   bool hasSameChannels = true;
@@ -83,19 +83,20 @@ struct Communicator {
   /// (CollNet).
   bool enableNvls = false;
   bool enableCollNet = false;
-  /// Microseconds that the network reports for itself.
+  /// The latency that the network reports, in microseconds.
   double netLatency = 0;
   /// Channels of a large collective: one CTA each.
   int64_t numChannels = 1;
   int64_t numNvlsChannels = 0;
-  /// Channels of messages between pairs of ranks: in all, and for one pair.
+  /// Channels of messages between pairs of ranks: of all pairs, and of one
+  /// pair.
   int64_t numPointToPointChannels = 1;
   int64_t numChannelsPerPeer = 1;
   /// `maxCTAs` of the communicator; 0 for no limit.
   int64_t maxCtas = 0;
-  /// Zero-CTA policy: copy engines run what they can (see `usesCopyEngine`).
+  /// Zero-CTA policy: copy engines run the collectives of `usesCopyEngine`.
   bool useCopyEngine = false;
-  /// Microseconds, and GB/s that one rank sends.
+  /// The latency in microseconds, and the GB/s that one rank sends.
   double copyEngineLatency = 0;
   double copyEngineBandwidth = 0;
 
@@ -105,8 +106,8 @@ struct Communicator {
 };
 
 /// The communicator of `numRanks` ranks on `numNodes` nodes of `hardware`, with
-/// the channels that NCCL's search finds there (see docs/cost-models.md).
-/// `hardware` has NCCL figures; `numRanks` >= `numNodes` >= 1.
+/// the channels that NCCL's search finds (see docs/cost-models.md). `hardware`
+/// must support NCCL; `numRanks` >= `numNodes` >= 1.
 Communicator describeCommunicator(const Hardware &hardware, int64_t numRanks,
                                   int64_t numNodes);
 
@@ -126,35 +127,37 @@ std::optional<TableEntry> getTableEntry(const Communicator &communicator,
 /// One launch of a collective.
 struct Launch {
   Function function;
-  /// The larger of what a rank gives and what it gets: the gathered result of
-  /// an all-gather, the whole operand of a reduce-scatter.
+  /// The larger of the operand and the result of a rank: the gathered result of
+  /// an all-gather, the operand of a reduce-scatter.
   uint64_t bytes;
-  /// The collectives of a group that share one kernel; `bytes` is their sum.
+  /// The number of operations in a group call, which share one kernel; `bytes`
+  /// is their sum.
   int64_t numOperations = 1;
-  /// Elements are 8-bit floats, which long rings would round too often.
+  /// True for 8-bit floats, which long rings would round too often.
   bool isFloat8 = false;
 };
 
-/// The microseconds that NCCL's tuner predicts: none for a combination that
-/// does not exist or is disabled. It knows of no limit on CTAs.
+/// The microseconds that NCCL's tuner predicts; none for a combination that
+/// does not exist or is disabled. The tuner ignores the limit on CTAs.
 std::optional<double> predictTime(const Communicator &communicator,
                                   const Launch &launch, Algorithm algorithm,
                                   Protocol protocol);
 
-/// What a collective is taken to do.
+/// The estimated algorithm, protocol, time and channels of a collective.
 struct Estimate {
   /// Microseconds.
   double time = 0;
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
-  /// CTAs, and so multiprocessors, that it holds; 0 for copy engines.
+  /// CTAs of the collective, each of which occupies a multiprocessor; 0 for
+  /// copy engines.
   int64_t numChannels = 0;
 };
 
-/// The combination that NCCL chooses, which is the one with the least predicted
-/// time; the channels that it launches; and the time. With a limit on CTAs the
-/// choice stays NCCL's, and the bandwidth is at most what the CTAs carry: the
-/// channels' share of the ring's.
+/// The combination that NCCL chooses, which has the smallest predicted time,
+/// the channels that NCCL launches, and the time. A limit on CTAs does not
+/// change the choice. It limits the bandwidth to the launched channels' share
+/// of the ring's bandwidth.
 Estimate chooseAlgorithm(const Communicator &communicator,
                          const Launch &launch);
 
@@ -162,22 +165,24 @@ Estimate chooseAlgorithm(const Communicator &communicator,
 int64_t countChannels(const Communicator &communicator, const Launch &launch,
                       Algorithm algorithm, Protocol protocol);
 
-/// What NCCL builds from messages between pairs of ranks.
+/// The collectives that NCCL builds from messages between pairs of ranks.
 enum class Transfer { SendReceive, AllToAll, Gather, Scatter };
 
-/// True if the copy engines run `transfer` (or all-gathers): the zero-CTA
+/// True if the copy engines run transfers and all-gathers, by the zero-CTA
 /// policy within one node.
 bool usesCopyEngine(const Communicator &communicator);
 
-/// The estimate of a transfer in which the busiest rank holds `bytes` for all
-/// ranks together: the message, what one rank of an all-to-all holds, or the
-/// gathered whole. NCCL has no model. Taken: the latency of one ring step, and
-/// the bytes that the busiest rank sends or gets over its share of the links.
+/// The estimate of a transfer in which the busiest rank has `bytes`: the
+/// message, the operand of an all-to-all, or the gathered tensor. NCCL has no
+/// model. Braid's model is the latency of one ring step plus the bytes that the
+/// busiest rank sends or receives divided by the bandwidth of its share of the
+/// links.
 Estimate estimateTransfer(const Communicator &communicator, Transfer transfer,
                           uint64_t bytes);
 
-/// An all-gather by copy engines; `bytes` is the gathered whole. NCCL has no
-/// model. Taken: a latency and a rate that were measured.
+/// The estimate of an all-gather by copy engines; `bytes` is the size of the
+/// gathered tensor. NCCL has no model. Braid's model is a measured latency and
+/// a measured rate.
 Estimate estimateCopyEngine(const Communicator &communicator, uint64_t bytes);
 
 /// The name of `algorithm` or `protocol` as NCCL_ALGO and NCCL_PROTO spell it.

@@ -34,7 +34,7 @@ static int64_t getChannelLimit(const Communicator &communicator,
   return std::max<int64_t>(limit, 1);
 }
 
-/// The channels that have enough to do for all their threads.
+/// The number of channels with enough work for all their threads.
 static int64_t countBusyChannels(const Communicator &communicator,
                                  uint64_t bytes, Algorithm algorithm,
                                  Protocol protocol, int64_t limit) {
@@ -84,7 +84,7 @@ int64_t nccl::countChannels(const Communicator &communicator,
                             const Launch &launch, Algorithm algorithm,
                             Protocol protocol) {
   int64_t limit = getChannelLimit(communicator, algorithm);
-  // Beyond this nothing changes, and nothing overflows below.
+  // More bytes do not change the result, but could overflow below.
   uint64_t bytes = std::min<uint64_t>(launch.bytes, uint64_t{1} << 40);
   int64_t busy =
       countBusyChannels(communicator, bytes, algorithm, protocol, limit);
@@ -92,9 +92,9 @@ int64_t nccl::countChannels(const Communicator &communicator,
       algorithm == Algorithm::CollNetChain)
     return busy;
 
-  // Hand out cells of 16 KiB of traffic.
+  // Assign cells of 16 KiB of traffic to channels.
   auto numRanks = static_cast<uint64_t>(communicator.numRanks);
-  uint64_t count = bytes; // what one rank has of it
+  uint64_t count = bytes; // the bytes of one rank
   uint64_t trafficPerByte = 1;
   if (launch.function == Function::AllReduce)
     trafficPerByte = 2;

@@ -1,4 +1,4 @@
-//===- NcclTunerTopology.cpp - What NCCL finds on a machine ---------------===//
+//===- NcclTunerTopology.cpp - The topology that NCCL finds ---------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The outcome of `ncclTopoCompute` (src/graph/search.cc) and
-// `ncclTopoPostset` (src/graph/connect.cc) on machines with a network port for
-// each GPU, without a search: within a node the channels come from the table of
-// machines, between nodes they follow from NCCL's list of speeds.
+// The results of `ncclTopoCompute` (src/graph/search.cc) and `ncclTopoPostset`
+// (src/graph/connect.cc) on machines with a network port for each GPU, without
+// a search. The table of machines gives the channels within a node; NCCL's list
+// of speeds gives the channels between nodes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,8 +46,8 @@ static llvm::ArrayRef<double> getNvlsSpeeds(GpuGeneration generation) {
   }
 }
 
-/// The first of `speeds` that `count` channels reach with `total` GB/s, at most
-/// `limit` each; 0 if none.
+/// The first of `speeds` that is at most `limit` and that `count` channels
+/// reach with `total` GB/s; 0 if there is none.
 static double findSpeed(llvm::ArrayRef<double> speeds, int64_t count,
                         double total, double limit) {
   for (double speed : speeds)
@@ -56,9 +56,9 @@ static double findSpeed(llvm::ArrayRef<double> speeds, int64_t count,
   return 0;
 }
 
-/// The ring between nodes with the most bandwidth: at most one channel for each
-/// of `numPorts` ports of `port` GB/s, whose parts within the nodes share
-/// `intraTotal` GB/s (none to share if a node has one GPU).
+/// The ring between nodes with the most bandwidth. It has at most one channel
+/// for each of `numPorts` ports of `port` GB/s. The parts of the channels
+/// within the nodes share `intraTotal` GB/s, unless a node has one GPU.
 static Graph searchInterNodeRing(GpuGeneration generation, int64_t numPorts,
                                  double port, double intraTotal) {
   Graph best;
@@ -72,10 +72,10 @@ static Graph searchInterNodeRing(GpuGeneration generation, int64_t numPorts,
         static_cast<double>(best.numChannels) * best.intraBandwidth)
       best = {channels, speed, speed};
   }
-  if (best.numChannels == 0) // a network slower than any that NCCL lists
+  if (best.numChannels == 0) // the network is slower than NCCL's list of speeds
     best = {1, port, port};
 
-  // Fast channels are run by twice as many CTAs (`ncclTopoDupChannels`).
+  // NCCL doubles the number of fast channels (`ncclTopoDupChannels`).
   bool isAfterAmpere = generation == GpuGeneration::Hopper ||
                        generation == GpuGeneration::Blackwell;
   if (best.intraBandwidth >= 25 &&
@@ -96,7 +96,7 @@ Communicator nccl::describeCommunicator(const Hardware &hardware,
 
   Communicator communicator;
   communicator.generation = hardware.generation;
-  // More than any machine has, and few enough to multiply.
+  // More than any machine has, and few enough to avoid overflow.
   constexpr int64_t maxRanks = int64_t{1} << 24;
   communicator.numRanks = std::min(numRanks, maxRanks);
   communicator.numNodes = std::min(numNodes, maxRanks);
@@ -121,13 +121,13 @@ Communicator nccl::describeCommunicator(const Hardware &hardware,
   } else {
     communicator.ring = searchInterNodeRing(hardware.generation, ranksPerNode,
                                             port, intraTotal);
-    // Each channel enters a node at a port of its own.
+    // Each channel has a network port of its own.
     communicator.hasSameChannels = false;
   }
   communicator.numChannels =
       std::min(maxChannels, 2 * communicator.ring.numChannels);
 
-  // One head a GPU of the node; CollNet has one a port.
+  // NVLS has one head for each GPU of the node, CollNet one for each port.
   double nvlsSpeed = findSpeed(getNvlsSpeeds(hardware.generation), ranksPerNode,
                                intraTotal, intraTotal);
   double portSpeed =

@@ -1,4 +1,4 @@
-//===- NcclTunerTransfers.cpp - What NCCL's tuner has no model of ---------===//
+//===- NcclTunerTransfers.cpp - Transfers without a model in NCCL ---------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Messages between pairs of ranks, and copies by copy engines. The channels are
-// those of `scheduleP2pTasksToPlan` in NCCL's src/enqueue.cc; the times are
-// ours.
+// Messages between pairs of ranks, and copies by copy engines. The numbers of
+// channels follow `scheduleP2pTasksToPlan` in NCCL's src/enqueue.cc; the times
+// are Braid's own model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ using namespace braid;
 using namespace braid::nccl;
 using namespace braid::nccl::tables;
 
-/// The channels of one message of `bytes`.
+/// The number of channels of a message of `bytes`.
 static int64_t countMessageChannels(const Communicator &communicator,
                                     uint64_t bytes) {
   bool isOneNode = communicator.numNodes == 1;
@@ -67,9 +67,9 @@ Estimate nccl::estimateTransfer(const Communicator &communicator,
   auto numRanks = static_cast<double>(communicator.numRanks);
   double perNode = communicator.getRanksPerNode();
   const Graph &ring = communicator.ring;
-  // A rank's share of the links: all of a ring's within a node, one port of
-  // those that a ring uses between nodes. Without switches a pair of ranks has
-  // one link.
+  // The share of a rank in the links: within a node all links of a ring,
+  // between nodes one of the ports of a ring. Without switches a pair of ranks
+  // has one link.
   double linkBandwidth =
       static_cast<double>(ring.numChannels) * ring.intraBandwidth;
   if (!isOneNode)
@@ -77,12 +77,12 @@ Estimate nccl::estimateTransfer(const Communicator &communicator,
   else if (transfer == Transfer::SendReceive && !communicator.hasNvSwitch)
     linkBandwidth = ring.intraBandwidth;
 
-  // What crosses the link, and the messages that share the channels.
+  // The bytes on the link, and the number of messages that share the channels.
   double sent = static_cast<double>(bytes);
   uint64_t messageBytes = bytes;
   int64_t numMessages = 1;
   if (transfer != Transfer::SendReceive) {
-    // Between nodes the ranks of the own node are reached by faster links.
+    // Messages within the node use faster links.
     sent *= (numRanks - (isOneNode ? 1 : perNode)) / numRanks;
     messageBytes =
         llvm::divideCeil(bytes, static_cast<uint64_t>(communicator.numRanks));

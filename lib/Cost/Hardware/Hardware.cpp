@@ -1,4 +1,4 @@
-//===- Hardware.cpp - Machines that costs are estimated for ---------------===//
+//===- Hardware.cpp - Machines of the cost models -------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,14 +20,15 @@ static constexpr double tera = 1e12;
 static constexpr double giga = 1e9;
 static constexpr int64_t gibibyte = int64_t{1} << 30;
 
-/// Between two kernels of a stream without CUDA graphs. A step of some 40
-/// kernels on H200s became 0.16 ms faster as one graph, 4 us a kernel; half of
-/// that is what the stream itself waits, the rest the host.
+/// The launch gap between two kernels of a stream without CUDA graphs. A step
+/// of some 40 kernels on H200s is 0.16 ms faster as one graph, 4 us for each
+/// kernel. The model assigns half of this time to the stream, the rest to the
+/// host.
 static constexpr int64_t gpuLaunchNs = 2000;
 
-// What NCCL's search (src/graph/search.cc) finds within a node: the highest of
-// its speeds that wins the most bandwidth from all links of a GPU, which are
-// NCCL's figures for a link (src/graph/topo.h) times the links.
+// The result of NCCL's search (src/graph/search.cc) within a node: the highest
+// speed with the most total bandwidth over all links of a GPU. The bandwidth of
+// the links is NCCL's value for a link (src/graph/topo.h) times their number.
 //
 // | GPU  | links x GB/s | search  | doubled where fast |
 // |------|--------------|---------|--------------------|
@@ -36,11 +37,11 @@ static constexpr int64_t gpuLaunchNs = 2000;
 // | H100 | 18 x 20.6    | 6 x 60  | 12 x 30            |
 // | B200 | 18 x 40.1    | 8 x 90  | 16 x 45            |
 //
-// The links of V100s form a cube without switches, so that every channel takes
-// a way of its own. Hosts are those of DGX systems. Copy engines were measured
-// on 8 H200s: all-gathers of 4 to 128 MiB, 65, 77, 115, 180, 241 and 392 us,
-// are within 21 % of 58 us and 345 GB/s (within 13 % but for 32 MiB); H100s
-// have the same links.
+// The links of V100s form a cube without switches, so every channel has a path
+// of its own. Hosts are those of DGX systems. The latency and the bandwidth of
+// copy engines, 58 us and 345 GB/s, fit measurements on 8 H200s: all-gathers of
+// 4 to 128 MiB took 65, 77, 115, 180, 241 and 392 us, within 21 % of the fit
+// (within 13 % except for 32 MiB). H100s have the same links.
 static NcclFigures getNcclFigures(GpuGeneration generation) {
   NcclFigures figures;
   switch (generation) {
@@ -74,17 +75,17 @@ static NcclFigures getNcclFigures(GpuGeneration generation) {
 // Sources: NVIDIA's datasheets of V100 SXM2 32 GB, A100 SXM 80 GB, H100 SXM,
 // H200 SXM and HGX B200, per GPU. Matrix rates are the dense ones: the
 // datasheets of Hopper and Blackwell print the rates with 2:4 sparsity, which
-// are twice as high. f32 is the rate without TF32, which programs do not get
-// unless they ask for it. V100 has no bf16 (computed in f32), V100 and A100 no
-// f8 (computed in f16). NVLink is the rate of one direction, half of what the
-// datasheets print. Between nodes each GPU has one port: EDR 100 Gb/s, HDR 200
+// are twice as high. f32 is the rate without TF32, which programs do not use by
+// default. V100 has no bf16 (computed in f32), V100 and A100 have no f8
+// (computed in f16). NVLink is the rate of one direction, half of the rate in
+// the datasheets. Between nodes each GPU has one port: EDR 100 Gb/s, HDR 200
 // Gb/s, NDR 400 Gb/s. The latency of a message within a node is NCCL's NVLink
 // hop for the LL protocol, 0.6 us.
 //
-// `cpu` is one core of a server processor a rank, with the network that a
-// rehearsal on one host assumes (20 us, 10 GB/s). `ideal` has round figures, so
-// that a cost can be worked out by hand: 1000 operations, 1000 bytes of memory
-// or 100 bytes on a link take 1 ns, and messages have no latency.
+// `cpu` has one core of a server processor for each rank, and the network of a
+// rehearsal on one host (20 us, 10 GB/s). `ideal` has round numbers for costs
+// by hand: 1000 operations, 1000 bytes of memory or 100 bytes on a link take 1
+// ns, and messages have no latency.
 static std::vector<Hardware> makeTable() {
   return {
       //                 f64          f32          bf16         f16

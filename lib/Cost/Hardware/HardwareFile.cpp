@@ -25,15 +25,15 @@ namespace json = llvm::json;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A field with a number that need not be whole.
+/// A field with a real number.
 struct RealField {
   llvm::StringLiteral name;
   double &(*get)(Hardware &);
-  /// Zero is a figure too, not only what is above.
+  /// True if the number may be zero.
   bool mayBeZero;
 };
 
-/// A field with a whole number.
+/// A field with an integer.
 struct IntegerField {
   llvm::StringLiteral name;
   int64_t &(*get)(Hardware &);
@@ -145,7 +145,7 @@ static llvm::Error readPeaks(JsonObjectReader &parent, const StrictJson &file,
 
 static llvm::Error readNccl(JsonObjectReader &parent, const StrictJson &file,
                             Hardware &hardware) {
-  // Without them there is no NCCL, unless the base has it.
+  // Without this field the machine has no NCCL, unless the base has it.
   llvm::StringRef name = "nccl";
   llvm::Expected<const json::Object *> object =
       parent.readObject(name, /*isOptional=*/true);
@@ -171,7 +171,7 @@ static llvm::Error readNccl(JsonObjectReader &parent, const StrictJson &file,
   return reader.finish();
 }
 
-/// What no single field can tell.
+/// Checks conditions on several fields.
 static llvm::Error checkConsistency(const StrictJson &file,
                                     const Hardware &hardware) {
   const NcclFigures &nccl = hardware.nccl;

@@ -1,4 +1,4 @@
-//===- HardwareMachine.cpp - Hardware as the simulator sees it ------------===//
+//===- HardwareMachine.cpp - Machine model of hardware --------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -34,12 +34,13 @@ static std::pair<uint64_t, uint64_t> getLargestTile(ElementClass element) {
   llvm_unreachable("unknown class of element types");
 }
 
-/// The shortest side of a tile: what a warp group multiplies at a time.
+/// The shortest side of a tile: the rows that a warp group multiplies at once.
 static constexpr uint64_t shortestSide = 64;
 
-/// The time of a tile of half the size, for the same depth. On an H200, bf16,
-/// depth 8192: 512 x 4096 takes 58 us in 128 tiles of 128 x 128, where a wave
-/// of 128 x 256 takes 87 us; 256 x 4096 takes 44 us in tiles of half that size.
+/// The relative time of a tile of half the size and the same depth. On an H200,
+/// bf16, depth 8192: 512 x 4096 takes 58 us in 128 tiles of 128 x 128, where a
+/// wave of 128 x 256 takes 87 us; 256 x 4096 takes 44 us in tiles of half that
+/// size.
 static constexpr double halfTileTime = 2.0 / 3.0;
 
 TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
@@ -47,7 +48,7 @@ TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
   auto [shorter, longer] = getLargestTile(element);
   auto all = static_cast<uint64_t>(multiprocessors);
   double largestArea = static_cast<double>(shorter * longer);
-  // In tiles of the largest size.
+  // The time of an even distribution, in units of the largest tile.
   double even = static_cast<double>(rows) * static_cast<double>(columns) *
                 static_cast<double>(batch) /
                 (largestArea * static_cast<double>(all));

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel computes a matrix product in tiles of the result, one a
-// multiprocessor at a time: in waves, the last of which takes as long as a full
-// one. It knows nothing of IR.
+// A kernel computes a matrix product in tiles of the result. Each
+// multiprocessor computes one tile at a time, so the tiles run in waves. The
+// last wave takes as long as a full one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,11 +21,11 @@
 
 namespace braid {
 
-/// How a product is cut.
+/// The tiles of a product.
 struct TileGrid {
-  /// The tiles of the result, those at its edges counted whole.
+  /// The number of tiles of the result; tiles at its edges count whole.
   uint64_t numTiles = 0;
-  /// How many times as long the product takes as if it were spread evenly over
+  /// The time of the product divided by its time with an even distribution over
   /// all multiprocessors; at least 1.
   double stretch = 1.0;
 };
@@ -33,12 +33,12 @@ struct TileGrid {
 /// The tiles of `batch` products with results of `rows` x `columns` elements of
 /// class `element` on `multiprocessors`, all of them at least 1.
 ///
-/// A tile is 128 x 256 elements on matrix units and 128 x 128 elsewhere and for
-/// f64: CUTLASS's defaults, and what cuBLAS takes for large products in bf16 on
-/// an H200, whose time goes up by a wave wherever these tiles need one more.
-/// Smaller products are cut smaller, down to 64 x 64, where that takes less
-/// time: a tile of half the size takes two thirds of the time, as measured
-/// there.
+/// A tile has 128 x 256 elements on matrix units, and 128 x 128 elements on
+/// other units and for f64. These are CUTLASS's defaults. cuBLAS uses the same
+/// tiles for large products in bf16 on an H200: the measured time grows by a
+/// wave exactly where these tiles need one more. Small products have smaller
+/// tiles, down to 64 x 64, if this takes less time: a tile of half the size
+/// takes two thirds of the time, as measured on the H200.
 TileGrid chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
                      ElementClass element, int64_t multiprocessors);
 

@@ -1,4 +1,4 @@
-//===- ComputeDemands.cpp - What compute takes of the machine -------------===//
+//===- ComputeDemands.cpp - Resource demands of compute -------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,9 +19,9 @@ using namespace mlir;
 using comm::MatrixProduct;
 using comm::Work;
 
-/// The tiles of `work`, whose arithmetic takes `arithmeticNs`: those of its
-/// longest product, if that is most of it. 0 otherwise, or if `hardware` has no
-/// multiprocessors.
+/// The tiles of the longest product of `work`, if this product takes most of
+/// `arithmeticNs`, the time of all arithmetic of `work`. 0 otherwise, or if
+/// `hardware` has no multiprocessors.
 static int64_t countTiles(const Work &work, double arithmeticNs,
                           const Hardware &hardware) {
   if (hardware.multiprocessors <= 0)
@@ -47,13 +47,13 @@ static int64_t countTiles(const Work &work, double arithmeticNs,
 
 ResourceDemand OpCostModel::getComputeDemand(Operation *op) {
   ResourceDemand demand;
-  // What a body takes, its ops take when the body is played.
+  // The ops of a body have demands when the body is simulated.
   std::optional<Cost> cost = getOpCost(op);
   if (!cost || cost->ns <= 0 || cost->source == CostSource::Wait)
     return demand;
   auto costOp = dyn_cast<comm::CostOpInterface>(op);
   Work work = costOp ? costOp.getWork(options.sizes)
-                     : getDefaultWork(op, options.sizes.dynamicSize);
+                     : getDefaultWork(op, options.sizes);
   demand.memoryBytes = static_cast<int64_t>(
       std::min<uint64_t>(work.getBytes(), std::numeric_limits<int64_t>::max()));
 
@@ -61,8 +61,7 @@ ResourceDemand OpCostModel::getComputeDemand(Operation *op) {
   double arithmeticNs = estimateArithmeticNs(work, hardware);
   double memoryNs = estimateMemoryNs(work, hardware);
   if (arithmeticNs > 0.0) {
-    // A cost that was given, or measured, is that of the same work at another
-    // speed.
+    // A given or measured cost is the time of the same work at another speed.
     double scale =
         static_cast<double>(cost->ns) / std::max(arithmeticNs, memoryNs);
     demand.arithmeticNs = std::min(cost->ns, roundToNs(arithmeticNs * scale));
@@ -79,8 +78,8 @@ ResourceDemand OpCostModel::getComputeDemand(Operation *op) {
       demand.tiles = multiplyNs(demand.tiles, tilesPerTile);
     }
   } else if (static_cast<double>(cost->ns) > 2 * memoryNs) {
-    // Nothing is known of its operations, but its bytes do not explain its
-    // time: it computes.
+    // The operations are unknown, but the bytes do not explain the time, so the
+    // op must compute.
     demand.arithmeticNs = cost->ns;
   }
   return demand;

@@ -27,13 +27,13 @@ using comm::Work;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One operation for each element. On scalars that is what a fused kernel does
-/// for one point, and it moves nothing.
+/// The model of elementwise ops: one operation for each element. An op on
+/// scalars moves no data.
 template <typename OpTy>
 struct ElementwiseModel
     : public CostOpInterface::ExternalModel<ElementwiseModel<OpTy>, OpTy> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
-    Work work = getDefaultWork(op, defaults.dynamicSize);
+    Work work = getDefaultWork(op, defaults);
     if (work.getBytes() == 0)
       return work;
     uint64_t numElements =
@@ -45,7 +45,7 @@ struct ElementwiseModel
 };
 } // namespace
 
-/// Attaches the model to those of `OpTys` that work element by element.
+/// Attaches the model to the elementwise ops among `OpTys`.
 template <typename... OpTys>
 static void attachElementwise(MLIRContext *context) {
   auto attach = [&](auto *null) {
@@ -76,8 +76,8 @@ void braid::registerElementwiseCostModels(DialectRegistry &registry) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A fused kernel: everything that its region computes, and of memory only the
-/// operands and the results. An opaque kernel is known by its memory alone.
+/// The model of a fused kernel: all operations of its region, and the bytes of
+/// its operands and results. An opaque kernel has only the bytes.
 struct ComputeModel
     : public CostOpInterface::ExternalModel<ComputeModel, comm::ComputeOp> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
@@ -85,10 +85,8 @@ struct ComputeModel
     Work work = getFusedOperations(compute.getBody(), defaults);
     uint64_t written = 0;
     for (Type type : compute.getValueTypes())
-      written = llvm::SaturatingAdd(written,
-                                    getTypeBytes(type, defaults.dynamicSize));
-    work.addBytes(getDistinctBytes(op->getOperands(), defaults.dynamicSize),
-                  written);
+      written = llvm::SaturatingAdd(written, getTypeBytes(type, defaults));
+    work.addBytes(getDistinctBytes(op->getOperands(), defaults), written);
     return work;
   }
 };

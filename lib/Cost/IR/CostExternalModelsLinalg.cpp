@@ -30,8 +30,8 @@ using comm::MatrixProduct;
 using comm::SizeDefaults;
 using comm::Work;
 
-/// Real operations of one op of a payload: conversions ride along with the
-/// loads, indices with the loop, and a complex number takes more than one.
+/// The number of real operations of one op of a payload. Conversions and
+/// indices are free; an op on complex numbers has several real operations.
 static uint64_t getPayloadOperations(Operation &op) {
   if (!op.hasTrait<OpTrait::Elementwise>() || op.getNumOperands() == 0 ||
       op.getNumResults() != 1 || isa<CastOpInterface>(op) ||
@@ -42,17 +42,19 @@ static uint64_t getPayloadOperations(Operation &op) {
   return isa<complex::MulOp>(op) ? 6 : 2;
 }
 
-/// The type that `op`, of `numInputs` inputs, works in where its payload works
-/// in `payloadType`. A contraction or convolution multiplies in the wider type
-/// of its operands; what it accumulates in costs nothing more on a matrix unit.
+/// The type in which `op`, with `numInputs` inputs and a payload of type
+/// `payloadType`, computes. A contraction or convolution computes in the wider
+/// type of its operands, because on a matrix unit the type of the accumulator
+/// does not matter.
 static Type getOperationType(linalg::LinalgOp op, unsigned numInputs,
-                             Type payloadType) {
+                             Type payloadType, const SizeDefaults &sizes) {
   if (numInputs < 2)
     return payloadType;
   Type lhs = getElementTypeOrSelf(op->getOperand(0).getType());
   Type rhs = getElementTypeOrSelf(op->getOperand(1).getType());
-  Type wider = getElementBytes(rhs) > getElementBytes(lhs) ? rhs : lhs;
-  // To ask what an op is takes far longer than all the rest.
+  Type wider =
+      getElementBytes(rhs, sizes) > getElementBytes(lhs, sizes) ? rhs : lhs;
+  // The checks below take far longer than the rest, so avoid them if possible.
   if (wider == payloadType)
     return payloadType;
   bool isMultiplication = op->hasAttr(kBiasAttrName) ||
@@ -61,17 +63,17 @@ static Type getOperationType(linalg::LinalgOp op, unsigned numInputs,
   return isMultiplication ? wider : payloadType;
 }
 
-/// The sizes of the product that `op`, of `numInputs` inputs, is, if it is a
-/// contraction of two of them: its loops run over both inputs but not the
-/// result, over the result and one of the inputs, or over all three (batches).
-/// A matrix times a vector is none: it is not done in tiles.
+/// The sizes of the matrix product `op` with `numInputs` inputs, if it is a
+/// contraction of two inputs: each loop runs over both inputs but not the
+/// result, over the result and one input, or over all three (batches). None for
+/// a matrix times a vector, which is not computed in tiles.
 static std::optional<MatrixProduct>
 getMatrixProduct(linalg::LinalgOp op, unsigned numInputs, int64_t dynamicSize) {
-  // A bias, the third input, is no part of the product.
+  // The third input, a bias, is not part of the product.
   bool hasBias = op->hasAttr(kBiasAttrName);
   if (numInputs != (hasBias ? 3 : 2) || op->getNumOperands() != numInputs + 1)
     return std::nullopt;
-  // For each loop the operands that it runs over.
+  // The operands of each loop.
   SmallVector<unsigned> users;
   SmallVector<int64_t> sizes;
   for (auto [number, attribute, type] :
@@ -113,8 +115,8 @@ getMatrixProduct(linalg::LinalgOp op, unsigned numInputs, int64_t dynamicSize) {
   return product;
 }
 
-/// The points of the iteration space of `op`: the product of its
-/// `getStaticLoopRanges`, without the maps that those are worked out by.
+/// The number of points of the iteration space of `op`: the product of
+/// `getStaticLoopRanges`, but without building affine maps.
 static uint64_t getNumPoints(linalg::LinalgOp op, int64_t dynamicSize) {
   uint64_t numPoints = 1;
   auto multiply = [&](int64_t size) {
@@ -122,7 +124,8 @@ static uint64_t getNumPoints(linalg::LinalgOp op, int64_t dynamicSize) {
         numPoints, static_cast<uint64_t>(
                        ShapedType::isDynamic(size) ? dynamicSize : size));
   };
-  // A loop is as long as the first dimension that it alone runs along.
+  // The size of a loop is that of the first dimension indexed by this loop
+  // alone.
   llvm::SmallBitVector isKnown;
   for (auto [attribute, type] :
        llvm::zip_equal(op.getIndexingMaps(), op->getOperandTypes())) {
@@ -147,8 +150,8 @@ static uint64_t getNumPoints(linalg::LinalgOp op, int64_t dynamicSize) {
   return numPoints;
 }
 
-/// True if what `init` holds has to come from memory: accumulators that start
-/// from a fill are born in registers.
+/// True if the op loads `init` from memory. Accumulators that start from a fill
+/// are initialized in registers.
 static bool isInitLoaded(linalg::LinalgOp op, OpOperand &init) {
   return op.payloadUsesValueFromOperand(&init) &&
          !isa_and_present<linalg::FillOp, tensor::EmptyOp>(
@@ -156,10 +159,11 @@ static bool isInitLoaded(linalg::LinalgOp op, OpOperand &init) {
 }
 
 namespace {
-/// The payload once for each point of the iteration space; every operand comes
-/// from memory once, however often it is used. This holds for contractions,
-/// convolutions of any rank (transposed and depthwise ones too), reductions and
-/// pointwise ops alike, since all of them are loops around a payload.
+/// The model of structured ops: the payload runs once for each point of the
+/// iteration space, and every operand is loaded once. The model covers
+/// contractions, convolutions of any rank (also transposed and depthwise ones),
+/// reductions and pointwise ops, because all of them are loops around a
+/// payload.
 template <typename OpTy>
 struct StructuredOpModel
     : public CostOpInterface::ExternalModel<StructuredOpModel<OpTy>, OpTy> {
@@ -168,7 +172,8 @@ struct StructuredOpModel
       return Work();
     auto linalgOp = cast<linalg::LinalgOp>(op);
     uint64_t numPoints = getNumPoints(linalgOp, defaults.dynamicSize);
-    // Inputs come first; every question for them builds an attribute anew.
+    // Inputs come first. Query their number once, because each query builds an
+    // attribute.
     unsigned numInputs = linalgOp.getNumDpsInputs();
 
     bool hasBias = op->hasAttr(kBiasAttrName);
@@ -177,17 +182,18 @@ struct StructuredOpModel
     uint64_t operationsPerPoint = 0;
     for (Operation &payloadOp : linalgOp.getBlock()->without_terminator()) {
       uint64_t count = getPayloadOperations(payloadOp);
-      // The choice of the bias is made once for each element.
+      // The selection of the bias runs once for each element of the result.
       if (count == 0 ||
           (hasBias && isa<arith::CmpIOp, arith::SelectOp>(payloadOp)))
         continue;
       operationsPerPoint += count;
       Type payloadType =
           getElementTypeOrSelf(payloadOp.getOperand(0).getType());
-      work.addOperations(getOperationType(linalgOp, numInputs, payloadType),
-                         llvm::SaturatingMultiply(numPoints, count));
+      work.addOperations(
+          getOperationType(linalgOp, numInputs, payloadType, defaults),
+          llvm::SaturatingMultiply(numPoints, count));
     }
-    // A product multiplies and adds.
+    // A product has a multiplication and an addition.
     if (operationsPerPoint >= 2 && work.operations.size() == 1)
       if (std::optional<MatrixProduct> product =
               getMatrixProduct(linalgOp, numInputs, defaults.dynamicSize)) {
@@ -205,8 +211,8 @@ struct StructuredOpModel
       if (isInit)
         written.push_back(operand.get());
     }
-    work.addBytes(getDistinctBytes(read, defaults.dynamicSize),
-                  getDistinctBytes(written, defaults.dynamicSize));
+    work.addBytes(getDistinctBytes(read, defaults),
+                  getDistinctBytes(written, defaults));
     return work;
   }
 };

@@ -21,28 +21,28 @@ using comm::SizeDefaults;
 using comm::Work;
 
 namespace {
-/// Ops that name memory, or say something of it, without touching it.
+/// The model of views and queries, which do not access memory.
 template <typename OpTy>
 struct NoWorkModel
     : public CostOpInterface::ExternalModel<NoWorkModel<OpTy>, OpTy> {
   Work getWork(Operation *, const SizeDefaults &) const { return Work(); }
 };
 
-/// Ops whose regions or indices are negligible beside their operands and
-/// results.
+/// The model of ops whose regions or indices are negligible compared to their
+/// operands and results.
 template <typename OpTy>
 struct OperandsModel
     : public CostOpInterface::ExternalModel<OperandsModel<OpTy>, OpTy> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
-    return getDefaultWork(op, defaults.dynamicSize);
+    return getDefaultWork(op, defaults);
   }
 };
 
-/// tensor.splat: written, unless its user does that.
+/// tensor.splat: writes the tensor, unless its user does.
 struct SplatModel
     : public CostOpInterface::ExternalModel<SplatModel, tensor::SplatOp> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
-    return isFoldedFill(op) ? Work() : getDefaultWork(op, defaults.dynamicSize);
+    return isFoldedFill(op) ? Work() : getDefaultWork(op, defaults);
   }
 };
 
@@ -50,46 +50,45 @@ struct SplatModel
 template <typename OpTy, bool isRead>
 struct ElementModel
     : public CostOpInterface::ExternalModel<ElementModel<OpTy, isRead>, OpTy> {
-  Work getWork(Operation *op, const SizeDefaults &) const {
-    // Loads and extracts give the element, stores and inserts take it first.
+  Work getWork(Operation *op, const SizeDefaults &defaults) const {
+    // The element is the result of loads and extracts, and the first operand of
+    // stores and inserts.
     Type type =
         isRead ? op->getResult(0).getType() : op->getOperand(0).getType();
     Work work;
-    uint64_t bytes = getElementBytes(type);
+    uint64_t bytes = getElementBytes(type, defaults);
     work.addBytes(isRead ? bytes : 0, isRead ? 0 : bytes);
     return work;
   }
 };
 
-/// Ops that write what they read: the first operand, and nothing else of the
-/// destination.
+/// The model of copies: the ops read their first operand and write as many
+/// bytes of the destination.
 template <typename OpTy>
 struct CopyModel
     : public CostOpInterface::ExternalModel<CopyModel<OpTy>, OpTy> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
-    uint64_t bytes =
-        getTypeBytes(op->getOperand(0).getType(), defaults.dynamicSize);
+    uint64_t bytes = getTypeBytes(op->getOperand(0).getType(), defaults);
     Work work;
     work.addBytes(bytes, bytes);
     return work;
   }
 };
 
-/// tensor.gather: reads what it writes, and the indices.
+/// tensor.gather: reads the indices and as many elements as it writes.
 struct GatherModel
     : public CostOpInterface::ExternalModel<GatherModel, tensor::GatherOp> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
     auto gather = cast<tensor::GatherOp>(op);
-    uint64_t bytes = getTypeBytes(gather.getType(), defaults.dynamicSize);
+    uint64_t bytes = getTypeBytes(gather.getType(), defaults);
     Work work;
     work.addBytes(bytes, bytes);
-    work.addBytes(
-        getTypeBytes(gather.getIndices().getType(), defaults.dynamicSize), 0);
+    work.addBytes(getTypeBytes(gather.getIndices().getType(), defaults), 0);
     return work;
   }
 };
 
-/// tensor.generate: its region once for each element.
+/// tensor.generate: runs its region once for each element.
 struct GenerateModel
     : public CostOpInterface::ExternalModel<GenerateModel, tensor::GenerateOp> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
@@ -97,7 +96,7 @@ struct GenerateModel
     Work work;
     work.addOperationsOf(getFusedOperations(op->getRegion(0), defaults),
                          getNumElements(type, defaults.dynamicSize));
-    work.addBytes(0, getTypeBytes(type, defaults.dynamicSize));
+    work.addBytes(0, getTypeBytes(type, defaults));
     return work;
   }
 };

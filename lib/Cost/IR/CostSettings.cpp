@@ -13,14 +13,15 @@
 #include "braid/Support/Units.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/Path.h"
 
 using namespace braid;
 using namespace mlir;
 
-/// The hardware that the file at `path` describes; an error at `op`, or in the
-/// file, if there is none.
+/// Reads the hardware from the file `path`. Emits an error, at `op` or in the
+/// file, and fails if this is not possible.
 static FailureOr<std::shared_ptr<const Hardware>>
 loadHardware(Operation *op, StringRef path, const Twine &origin) {
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
@@ -41,9 +42,9 @@ loadHardware(Operation *op, StringRef path, const Twine &origin) {
   return failure();
 }
 
-/// Puts the hardware called `name`, or that of the file `name`, into `options`;
-/// an error at `op` that says where `name` comes from (`origin`) if there is
-/// none.
+/// Sets the hardware of `options` to that with the name `name`, or to that of
+/// the file `name`. Emits an error at `op` with the origin of the name,
+/// `origin`, if there is no such hardware.
 static LogicalResult setHardware(CostOptions &options, Operation *op,
                                  StringRef name, const Twine &origin) {
   if (name.ends_with(".json")) {
@@ -63,11 +64,11 @@ static LogicalResult setHardware(CostOptions &options, Operation *op,
          << ", expected one of: " << joinHardwareNames() << ", or a .json file";
 }
 
-/// Puts `ranksPerNode` into the hardware of `options` unless it is 0; an error
-/// at `op` if it is out of range.
+/// Sets the ranks per node of the hardware of `options`, unless `ranksPerNode`
+/// is 0. Emits an error at `op` if the number is out of range.
 static LogicalResult setRanksPerNode(CostOptions &options, Operation *op,
                                      int64_t ranksPerNode) {
-  // As in the file of a hardware.
+  // The same limit as in hardware files.
   constexpr int64_t most = 1 << 24;
   if (ranksPerNode < 0 || ranksPerNode > most)
     return emitError(op->getLoc())
@@ -95,8 +96,8 @@ static LogicalResult resolveHardware(CostOptions &options, Operation *op,
   return success();
 }
 
-/// Reads the profile called `path`. Emits an error, in the profile where that
-/// is wrong or else at `op`, and fails.
+/// Reads the profile `path`. Emits an error, in the profile or at `op`, and
+/// fails if this is not possible.
 static FailureOr<std::shared_ptr<const Profile>> loadProfile(Operation *op,
                                                              StringRef path) {
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
@@ -117,8 +118,8 @@ static FailureOr<std::shared_ptr<const Profile>> loadProfile(Operation *op,
   return failure();
 }
 
-/// The profile that `settings` ask for, which has to be of `hardware` if it
-/// says of which it is. Emits an error and fails if something is wrong.
+/// The profile of `settings`. If the profile names its hardware, the hardware
+/// must be `hardware`. Emits an error and fails otherwise.
 static FailureOr<std::shared_ptr<const Profile>>
 resolveProfile(Operation *op, const CostSettings &settings,
                const Hardware &hardware) {
@@ -229,7 +230,7 @@ CostSettings braid::applyCostDefaults(Operation *op, CostSettings settings) {
 FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
                                                  const CostSettings &given) {
   CostSettings settings = applyCostDefaults(op, given);
-  // Whoever asks again does not have the profile read again.
+  // Keep the profile, so that it is read only once.
   auto keep = llvm::scope_exit(
       [&] { given.measurements = std::move(settings.measurements); });
   CostOptions options;
@@ -263,7 +264,7 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
                 "with unit B/s, KB/s, MB/s, GB/s or TB/s, such as 10GB/s";
   }
 
-  // Those of whoever runs this pass may be of another machine.
+  // Defaults of an outer pass may be for another machine.
   CollectiveModelKind model = options.collectiveModel.value_or(
       options.hardware->defaultCollectiveModel);
   for (auto [name, value] :

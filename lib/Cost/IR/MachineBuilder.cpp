@@ -1,4 +1,4 @@
-//===- MachineBuilder.cpp - The machine that a program runs on ------------===//
+//===- MachineBuilder.cpp - Build the machine of a simulation -------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- MachineBuilder.h - The machine that a program runs on ----*- C++ -*-===//
+//===- MachineBuilder.h - The machine of a simulation -----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,12 +14,12 @@
 
 namespace braid {
 
-/// The hardware of `model` as the simulator sees it, with a lane for each of
+/// The simulated machine for the hardware of `model`, with a lane for each of
 /// `firstStarts`, the first start of each lane by its number. On GPUs, compute
-/// shares multiprocessors and memory with collectives, launches take time, and
-/// communicators share the links of a rank: those within the node, or its port
-/// to the network if their members are spread over several nodes. Other
-/// hardware is a textbook machine, where nothing is shared.
+/// shares multiprocessors and memory with collectives, and launches take time.
+/// Communicators share the links of a rank within the node, or its network port
+/// if their members are on several nodes. Other hardware is a textbook machine
+/// without shared resources.
 MachineModel buildMachine(OpCostModel &model,
                           llvm::ArrayRef<mlir::Operation *> firstStarts);
 

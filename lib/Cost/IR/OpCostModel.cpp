@@ -23,8 +23,8 @@ using namespace braid;
 using namespace mlir;
 using comm::Work;
 
-/// The model that `options` ask for, between ranks whose links carry
-/// `bandwidth` bytes per second.
+/// Creates the model of collectives of `options`, for links of `bandwidth`
+/// bytes per second.
 static std::unique_ptr<CollectiveCostModel>
 createModel(const CostOptions &options, double bandwidth) {
   const Hardware &hardware = *options.hardware;
@@ -56,7 +56,7 @@ OpCostModel::getCollectiveModel(int64_t numNodes) const {
   return numNodes > 1 ? *interNodeModel : *intraNodeModel;
 }
 
-/// What reports call an estimate of the model of collectives, or of a stand-in.
+/// The name of the model of collectives, or of its stand-in, in reports.
 static StringRef getCollectiveSourceName(CollectiveModelKind kind,
                                          bool isStandIn) {
   switch (kind) {
@@ -113,7 +113,7 @@ StringRef OpCostModel::getSourceName(CostSource source) const {
   llvm_unreachable("unknown source of a cost");
 }
 
-/// The nodes that `ranks` are on.
+/// The number of nodes of `ranks`.
 static int64_t countNodes(ArrayRef<int64_t> ranks, int64_t ranksPerNode) {
   llvm::SmallDenseSet<int64_t, 8> nodes;
   for (int64_t rank : ranks)
@@ -147,7 +147,6 @@ GroupShape OpCostModel::getGroupShape(Operation *from,
 
 CollectiveCall OpCostModel::describe(comm::CollectiveOpInterface op) {
   auto start = cast<comm::AsyncStartOpInterface>(op.getOperation());
-  int64_t dynamicSize = options.sizes.dynamicSize;
   GroupShape group = getGroupShape(op, op.getGroupAttr());
   CollectiveCall call{op.getCollectiveKind(), group.size, 0, 0};
   call.numNodes = group.numNodes;
@@ -157,7 +156,7 @@ CollectiveCall OpCostModel::describe(comm::CollectiveOpInterface op) {
   call.usesCopyEngine = lane.transport == "copy";
   auto add = [&](uint64_t &sum, Type type) {
     if (type)
-      sum = llvm::SaturatingAdd(sum, getTypeBytes(type, dynamicSize));
+      sum = llvm::SaturatingAdd(sum, getTypeBytes(type, options.sizes));
   };
   for (Value source : start.getSources())
     add(call.inputBytes, source.getType());
@@ -272,7 +271,7 @@ static CostSource getSource(ProfileMatch match) {
   llvm_unreachable("unknown match of a profile");
 }
 
-/// What `op` costs if that takes no look at a body.
+/// The cost of `op` if it does not depend on a body.
 std::optional<Cost> OpCostModel::getOwnCost(Operation *op) {
   if (auto attr = dyn_cast_if_present<IntegerAttr>(
           op->getDiscardableAttr(comm::CommDialect::kCostAttrName)))
@@ -319,8 +318,7 @@ std::optional<Cost> OpCostModel::getOpCost(Operation *op) {
       op->getRegions(), [](Region &region) { return region.empty(); });
   if (hasRegions || getCalleeBody(op))
     return std::nullopt;
-  return Cost{
-      roundToNs(estimateRooflineNs(
-          getDefaultWork(op, options.sizes.dynamicSize), *options.hardware)),
-      CostSource::Default};
+  return Cost{roundToNs(estimateRooflineNs(getDefaultWork(op, options.sizes),
+                                           *options.hardware)),
+              CostSource::Default};
 }

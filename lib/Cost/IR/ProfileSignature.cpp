@@ -1,4 +1,4 @@
-//===- ProfileSignature.cpp - What profiles call an op --------------------===//
+//===- ProfileSignature.cpp - Signatures of ops in profiles ---------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,23 +18,23 @@ using namespace braid;
 using namespace mlir;
 
 //===----------------------------------------------------------------------===//
-// What an op computes
+// The computation of an op
 //===----------------------------------------------------------------------===//
 
-/// True if the region of `op` follows from its name and its attributes.
+/// True if the name and the attributes of `op` determine its region.
 static bool hasImpliedRegion(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   return linalgOp && linalgOp.getRegionBuilder();
 }
 
-/// The inherent attributes of `op` that tell what it computes: not those that
-/// have their default value, nor those that its types imply.
+/// The inherent attributes of `op` that distinguish its computation: attributes
+/// that neither have their default value nor follow from the types.
 static SmallVector<NamedAttribute> getTellingAttributes(Operation *op) {
   SmallVector<NamedAttribute> telling;
   std::optional<RegisteredOperationName> info = op->getRegisteredInfo();
   if (!info)
     return telling;
-  // What a new op has.
+  // The attributes of a new op.
   OperationState state(op->getLoc(), op->getName());
   Operation *fresh = Operation::create(state);
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -56,8 +56,8 @@ static SmallVector<NamedAttribute> getTellingAttributes(Operation *op) {
 }
 
 namespace {
-/// Spells what regions do, whatever their values are called and wherever they
-/// stand.
+/// Prints the computation of regions, independent of the names of values and of
+/// locations.
 class RegionPrinter {
 public:
   explicit RegionPrinter(raw_ostream &os) : os(os) {}
@@ -105,13 +105,13 @@ private:
   }
 
   raw_ostream &os;
-  /// Of values and blocks, in the order in which they are met.
+  /// Numbers of values and blocks, in the order of their first visit.
   DenseMap<void *, unsigned> numbers;
 };
 } // namespace
 
-/// Writes the name of `op`, the symbols and the kernel that it names, and a
-/// hash of what else tells it from others on the same types.
+/// Prints the name of `op`, its symbols or kernel, and a hash of all other
+/// properties of its computation.
 static void printHead(Operation *op, raw_ostream &os) {
   os << op->getName();
   auto compute = dyn_cast<comm::ComputeOp>(op);
@@ -125,7 +125,7 @@ static void printHead(Operation *op, raw_ostream &os) {
       os << " " << symbol;
       continue;
     }
-    // How a kernel runs is no part of what it computes.
+    // The stream of a kernel is not part of its computation.
     if (compute && (attribute.getValue() == compute.getKernelAttr() ||
                     isa<UnitAttr>(attribute.getValue())))
       continue;
@@ -145,11 +145,11 @@ static void printHead(Operation *op, raw_ostream &os) {
 }
 
 //===----------------------------------------------------------------------===//
-// On what
+// The types of an op
 //===----------------------------------------------------------------------===//
 
-/// Writes `type`: of tensors and buffers, whatever their layout, the sizes and
-/// the element type.
+/// Prints `type`. Tensors and buffers have sizes and an element type, but no
+/// layout.
 static void printType(Type type, int64_t dynamicSize, raw_ostream &os) {
   auto shaped = dyn_cast<ShapedType>(type);
   if (!shaped || isa<VectorType>(type)) {
@@ -172,7 +172,7 @@ static void printTypes(TypeRange types, int64_t dynamicSize, raw_ostream &os) {
   os << ")";
 }
 
-/// The types of what `start` writes while it is in flight.
+/// The types of the values or buffers that the operation of `start` writes.
 static SmallVector<Type> getWrittenTypes(comm::AsyncStartOpInterface start) {
   SmallVector<Type> types;
   if (start.isBufferForm()) {
@@ -185,7 +185,7 @@ static SmallVector<Type> getWrittenTypes(comm::AsyncStartOpInterface start) {
   return types;
 }
 
-/// Writes `comm.all_reduce sum bf16, 8 ranks, 1024 bytes`.
+/// Prints `comm.all_reduce sum bf16, 8 ranks, 1024 bytes`.
 static void printCollective(comm::CollectiveOpInterface op, OpCostModel &model,
                             raw_ostream &os) {
   auto start = cast<comm::AsyncStartOpInterface>(op.getOperation());
@@ -204,7 +204,7 @@ static void printCollective(comm::CollectiveOpInterface op, OpCostModel &model,
   os << ", " << call.groupSize << " ranks";
   if (call.numNodes > 1)
     os << " on " << call.numNodes << " nodes";
-  // A barrier moves nothing, whatever its size.
+  // A barrier moves no data.
   if (!elementTypes.empty())
     os << ", " << call.getWholeBytes() << " bytes";
 }
@@ -242,7 +242,7 @@ std::string braid::getProfileSignature(Operation *op, OpCostModel &model) {
 std::optional<ProfiledTime> braid::lookupProfile(const Profile &profile,
                                                  Operation *op,
                                                  OpCostModel &model) {
-  // A wait may be called after its start.
+  // A wait may have the label of its start.
   if (isa<comm::WaitOp>(op))
     return std::nullopt;
   if (StringRef label = comm::getLabel(op); !label.empty())

@@ -1,4 +1,4 @@
-//===- ProfileSignature.h - What profiles call an op ------------*- C++ -*-===//
+//===- ProfileSignature.h - Signatures of ops in profiles -------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,14 +14,14 @@
 
 namespace braid {
 
-/// The signature of `op` in the profile format (see docs/profiles.md): what it
-/// computes and on what types, not where it stands nor what it is called. The
-/// same on tensors and on buffers, and in every program. Dynamic dimensions
-/// count as the stand-in of `model`. Empty for waits, which take no time of
-/// their own.
+/// The signature of `op` in the profile format (see docs/profiles.md): its
+/// computation and its types, but not its location or label. The signature is
+/// the same on tensors and on buffers, and in every program. Dynamic dimensions
+/// have the size of the options of `model`. Empty for waits, which take no time
+/// of their own.
 std::string getProfileSignature(mlir::Operation *op, OpCostModel &model);
 
-/// What `profile` says of `op`: by its label, or else by its signature.
+/// The time of `op` in `profile`, by its label or else by its signature.
 std::optional<ProfiledTime>
 lookupProfile(const Profile &profile, mlir::Operation *op, OpCostModel &model);
 

@@ -1,4 +1,4 @@
-//===- ResourceDemands.cpp - What an op takes of the machine --------------===//
+//===- ResourceDemands.cpp - Resource demands of an op --------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

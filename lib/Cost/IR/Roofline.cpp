@@ -51,7 +51,7 @@ double braid::estimateArithmeticNs(const Work &work, const Hardware &hardware) {
       double stretch = chooseTiles(product.rows, product.columns, product.batch,
                                    element, hardware.multiprocessors)
                            .stretch;
-      // Its operations are counted once already.
+      // The sum already counts the operations once.
       seconds += (stretch - 1.0) * static_cast<double>(product.operations) /
                  hardware.getPeak(element);
     }
@@ -76,7 +76,7 @@ int64_t braid::roundToNs(double ns) {
   return std::max<int64_t>(1, std::llround(ns));
 }
 
-/// True if all that `op` does to memory is to allocate or to free it.
+/// True if all memory effects of `op` are allocations and deallocations.
 static bool onlyAllocatesOrFrees(Operation *op) {
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
   if (!effects)
@@ -91,14 +91,14 @@ static bool onlyAllocatesOrFrees(Operation *op) {
              });
 }
 
-Work braid::getDefaultWork(Operation *op, int64_t dynamicSize) {
+Work braid::getDefaultWork(Operation *op, const comm::SizeDefaults &sizes) {
   Work work;
   if (op->hasTrait<OpTrait::IsTerminator>() || matchPattern(op, m_Constant()) ||
       isa<ViewLikeOpInterface>(op) || isa<UnrealizedConversionCastOp>(op) ||
       onlyAllocatesOrFrees(op))
     return work;
-  work.addBytes(getDistinctBytes(op->getOperands(), dynamicSize),
-                getDistinctBytes(op->getResults(), dynamicSize));
+  work.addBytes(getDistinctBytes(op->getOperands(), sizes),
+                getDistinctBytes(op->getResults(), sizes));
   return work;
 }
 
@@ -106,7 +106,7 @@ Work braid::getFusedOperations(Region &region,
                                const comm::SizeDefaults &defaults) {
   Work work;
   for (Operation &op : region.getOps()) {
-    // One point of a loop that is spelled out.
+    // An op on scalars is one point of an explicit loop.
     if (op.hasTrait<OpTrait::Elementwise>() && op.getNumResults() == 1 &&
         op.getResult(0).getType().isIntOrFloat()) {
       work.addOperations(op.getOperand(0).getType(), 1);

@@ -16,38 +16,38 @@
 
 namespace braid {
 
-/// The class of `elementType` that `Hardware` has a peak for. A complex type is
-/// of the class of its parts.
+/// The `ElementClass` of `elementType`. A complex type has the class of its
+/// parts.
 ElementClass classifyElementType(mlir::Type elementType);
 
-/// Nanoseconds of the operations of `work` on `hardware`, each at the peak of
-/// its element type. Matrix products take whole waves of tiles (see
-/// MatrixTiles.h) on a machine that has multiprocessors.
+/// The nanoseconds of the operations of `work` on `hardware`, each at the peak
+/// of its element type. On a machine with multiprocessors matrix products take
+/// whole waves of tiles (see MatrixTiles.h).
 double estimateArithmeticNs(const comm::Work &work, const Hardware &hardware);
 
 /// Nanoseconds of the bytes of `work` at the bandwidth of the memory.
 double estimateMemoryNs(const comm::Work &work, const Hardware &hardware);
 
-/// Nanoseconds of `work` on `hardware`: the longer of its arithmetic and its
-/// bytes. Nothing else is counted: no launch, no cache, no utilisation.
+/// The nanoseconds of `work` on `hardware`: the longer of its arithmetic and
+/// its bytes. The estimate ignores launches, caches and utilisation.
 double estimateRooflineNs(const comm::Work &work, const Hardware &hardware);
 
-/// `ns` as whole nanoseconds: rounded to the nearest, but at least 1 if there
-/// is any time at all, so that work is never mistaken for none.
+/// Rounds `ns` to the nearest integer, but to at least 1 if `ns` is above 0, so
+/// that work never costs nothing.
 int64_t roundToNs(double ns);
 
-/// The work of an op that says nothing of itself: it reads its operands and
+/// The work of an op without `CostOpInterface`: the op reads its operands and
 /// writes its results. Views, constants, allocations, terminators and ops on
-/// scalars move nothing.
-comm::Work getDefaultWork(mlir::Operation *op, int64_t dynamicSize);
+/// scalars move no data.
+comm::Work getDefaultWork(mlir::Operation *op, const comm::SizeDefaults &sizes);
 
-/// The arithmetic operations of all ops in `region`, loops in it counted by
-/// their trip counts. No bytes: what a fused kernel keeps in registers.
+/// The arithmetic operations of all ops in `region`, including the trip counts
+/// of loops, without bytes, because a fused kernel keeps values in registers.
 comm::Work getFusedOperations(mlir::Region &region,
                               const comm::SizeDefaults &defaults);
 
-/// How often the body of `loop` runs, all its dimensions taken together; none
-/// if its bounds are not constants.
+/// The number of iterations of `loop`, over all its dimensions; none if its
+/// bounds are not constants.
 std::optional<int64_t> getStaticTripCount(mlir::LoopLikeOpInterface loop);
 
 } // namespace braid

@@ -17,30 +17,30 @@ using namespace braid;
 using llvm::StringRef;
 
 namespace {
-/// A measurement as seen from the signature that is asked for, which is at 0.
+/// A measurement relative to the wanted signature.
 struct Sample {
-  /// log of how many times as many bytes.
+  /// The logarithm of the ratio of bytes to those of the wanted signature.
   double x;
   double logNs;
 };
 
-/// The samples that differ from the signature in the same sizes, by increasing
-/// x, which is never 0.
+/// The samples that differ from the wanted signature in the same sizes, sorted
+/// by x, which is never 0.
 using Line = std::vector<Sample>;
 
-/// A time on a line.
+/// An estimated time on a line.
 struct Estimate {
   double logNs;
-  /// Between two samples, or beyond them.
+  /// True if the estimate is between two samples, false if it is beyond them.
   bool isInside;
-  /// How far the samples are apart, or how far away the nearest one is: the
-  /// less, the better.
+  /// The distance of the two samples, or the distance to the nearest sample;
+  /// smaller is better.
   double distance;
 };
 } // namespace
 
-/// The sizes in which `sizes` differs from `wanted`, if it does so by one
-/// factor; none otherwise.
+/// The sizes in which `sizes` and `wanted` differ, if all of them differ by the
+/// same factor; none otherwise.
 static std::optional<std::vector<bool>>
 getScaledSizes(const std::vector<int64_t> &wanted,
                const std::vector<int64_t> &sizes) {
@@ -52,7 +52,7 @@ getScaledSizes(const std::vector<int64_t> &wanted,
     scaled[i] = true;
     if (!first)
       first = i;
-    // Equal fractions, without rounding.
+    // Compare the fractions exactly.
     else if (static_cast<unsigned __int128>(sizes[i]) * wanted[*first] !=
              static_cast<unsigned __int128>(sizes[*first]) * wanted[i])
       return std::nullopt;
@@ -60,8 +60,8 @@ getScaledSizes(const std::vector<int64_t> &wanted,
   return scaled;
 }
 
-/// The log of how many times as many bytes the type has that grows most when
-/// the sizes in `scaled` grow by e^logFactor.
+/// The logarithm of the largest growth of the bytes of a type if the sizes in
+/// `scaled` grow by e^logFactor.
 static double getLogGrowth(const ParsedSignature &signature,
                            const std::vector<bool> &scaled, double logFactor) {
   unsigned most = 0, current = 0;
@@ -88,7 +88,7 @@ static std::optional<Estimate> estimate(const Line &line, double maxSlope) {
   bool isBelow = right == line.begin();
   const Sample &nearest = isBelow ? line[0] : line[line.size() - 1];
   const Sample &next = isBelow ? line[1] : line[line.size() - 2];
-  // A little more, so that exactly so many times is not lost to rounding.
+  // The tolerance keeps the limit itself in range despite rounding.
   if (std::abs(nearest.x) > std::log(Profile::maxExtrapolation) + 1e-9)
     return std::nullopt;
   double slope = std::clamp((nearest.logNs - next.logNs) / (nearest.x - next.x),
@@ -132,12 +132,12 @@ std::optional<ProfiledTime> Profile::lookupSignature(StringRef text) const {
     size_t first = llvm::find(*scaled, true) - scaled->begin();
     double logFactor = std::log(static_cast<double>(sizes[first])) -
                        std::log(static_cast<double>(signature->sizes[first]));
-    // Time that is too short to measure counts as 1 ns.
+    // A time below 1 ns counts as 1 ns.
     lines[*scaled].push_back({getLogGrowth(*signature, *scaled, logFactor),
                               std::log(std::max(ns, 1.0))});
   }
 
-  // Between two measurements if possible, and then where they are nearest.
+  // Prefer estimates between two measurements, then the nearest measurements.
   std::optional<Estimate> best;
   for (auto &[scaled, line] : lines) {
     llvm::sort(line,

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Profiles: what ops took when they were measured, and what follows from that
-// for sizes in between. docs/profiles.md describes the file format. It knows
-// nothing of IR; ProfileSignature.h writes the signature of an op.
+// Profiles: measured times of ops, and estimates for sizes between the measured
+// ones. docs/profiles.md describes the file format. Cost/IR/ProfileSignature.h
+// computes the signature of an op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,71 +35,71 @@ struct Calibration;
 ///     linalg.matmul(64x128xbf16, 128x32xbf16) -> (64x32xbf16)
 ///     comm.all_reduce sum bf16, 8 ranks, 33554432 bytes
 ///
-/// The first lists the types of what is read and of what is written. Of the
-/// second only the bytes are a size.
+/// The first form lists the types of the values that the op reads and writes.
+/// In the second form only the bytes are a size.
 struct ParsedSignature {
   /// The name of the op: the text up to the first blank, '#', '(' or ','.
   std::string op;
-  /// The signature with `?` for all sizes. Only measurements of one family can
-  /// say something of each other.
+  /// The signature with `?` for all sizes. Estimates use measurements of one
+  /// family.
   std::string family;
   /// All sizes, in the order of the text; at least 1 each.
   std::vector<int64_t> sizes;
-  /// For each size the number of the type that it belongs to.
+  /// The number of the type of each size.
   std::vector<unsigned> typeOfSize;
   /// True for the second form.
   bool isCollective = false;
 
-  /// Takes `text` apart; none, and in `error` what was expected, if it is not
-  /// of either form.
+  /// Parses `text`. Returns none, and writes the expected text to `error`, if
+  /// `text` has neither form.
   static std::optional<ParsedSignature> parse(llvm::StringRef text,
                                               std::string &error);
 };
 
-/// How a profile came to a time.
+/// The source of a time in a profile.
 enum class ProfileMatch { Label, Signature, Interpolated, Extrapolated };
 
-/// A time out of a profile.
+/// A time in a profile.
 struct ProfiledTime {
   int64_t ns;
   ProfileMatch match;
 };
 
-/// Measured times, by label and by signature. The answers depend on the
-/// measurements alone, not on their order.
+/// Measured times, by label and by signature. The results do not depend on the
+/// order of the measurements.
 ///
-/// A signature that was not measured itself is worked out from measurements of
-/// its family whose sizes differ from its own by one common factor, each size
-/// being either the same or multiplied by it: matmuls that differ in one
-/// dimension, cubes, collectives of any size. Between two of them the time is
-/// linear in log(bytes) and log(ns). Beyond the largest or below the smallest,
-/// up to `maxExtrapolation` times, the line through the nearest two goes on;
-/// its slope is kept between 0 (constant time) and 1 for collectives (constant
-/// bandwidth) or 1.5 for compute (a matrix product's operations for its bytes).
-/// A single measurement says nothing of other sizes.
+/// The time of a signature without a measurement follows from measurements of
+/// its family whose sizes differ by one common factor: each size is either
+/// equal or multiplied by the factor. Examples are matmuls that differ in one
+/// dimension, cubes, and collectives of any size. Between two measurements
+/// log(ns) is linear in log(bytes). Beyond the largest and below the smallest
+/// measurement, up to a factor of `maxExtrapolation`, the line through the
+/// nearest two measurements continues. Its slope is limited to 0 (constant
+/// time) to 1 for collectives (constant bandwidth), or to 1.5 for compute (the
+/// operations of a matrix product by its bytes). A single measurement gives no
+/// other time.
 class Profile {
 public:
-  /// How many times as many bytes as the nearest measurement, or how many times
-  /// fewer, a time is extrapolated to.
+  /// The largest ratio of bytes to those of the nearest measurement, or of the
+  /// inverse, for an extrapolation.
   static constexpr double maxExtrapolation = 4.0;
 
-  /// The machine that the times were measured on; empty if the profile does not
-  /// say.
+  /// The machine of the measurements; empty if unknown.
   llvm::StringRef getHardware() const { return hardware; }
 
-  /// True if there is a signature of an op called `op`: without, there is no
-  /// need to ask for one.
+  /// True if the profile has a signature of an op called `op`. Otherwise
+  /// callers need not compute signatures of this op.
   bool hasSignatureOf(llvm::StringRef op) const { return ops.contains(op); }
 
-  /// The time of what is labelled `label`.
+  /// The time of ops with the label `label`.
   std::optional<ProfiledTime> lookupLabel(llvm::StringRef label) const;
 
-  /// The time of `signature`, measured or worked out; none for a text that is
-  /// no signature.
+  /// The measured or estimated time of `signature`; none if `signature` is not
+  /// valid.
   std::optional<ProfiledTime> lookupSignature(llvm::StringRef signature) const;
 
-  /// Sets the time of what is labelled `label`; false, and nothing is changed,
-  /// if it has another one already.
+  /// Sets the time of ops with the label `label`. Returns false, and changes
+  /// nothing, if the label already has another time.
   bool setLabel(llvm::StringRef label, double ns);
 
   /// Sets the time of `signature`.
@@ -116,7 +116,7 @@ public:
   void setHardware(llvm::StringRef name) { hardware = name.str(); }
 
 private:
-  /// Nanoseconds by sizes.
+  /// Nanoseconds, by sizes.
   using Family = std::map<std::vector<int64_t>, double>;
 
   std::string hardware;

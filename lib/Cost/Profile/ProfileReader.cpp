@@ -25,7 +25,7 @@ namespace json = llvm::json;
 /// machine, too.
 static constexpr int64_t entriesVersion = 1, machineVersion = 2;
 
-/// The one in the middle, or what lies between the two in the middle.
+/// The median: the middle value, or the mean of the two middle values.
 static double getMedian(std::vector<double> values) {
   llvm::sort(values);
   size_t middle = values.size() / 2;
@@ -35,7 +35,7 @@ static double getMedian(std::vector<double> values) {
 }
 
 namespace {
-/// Reads one text.
+/// Reads a profile from a text.
 class Reader {
 public:
   Reader(const StrictJson &file, StringRef origin)
@@ -48,10 +48,10 @@ private:
   /// What version 2 has beside the entries.
   Error readMachine(const json::Object &root);
   Error readEntry(const json::Value &value, size_t index);
-  /// `ns` of entry number `index`: one time or several.
+  /// The times in `ns` of entry number `index`.
   Expected<std::vector<double>> readTimes(const json::Object &entry,
                                           size_t index);
-  /// An error at the first field of `object` that is none of `known`.
+  /// An error at the first field of `object` that is not in `known`.
   Error checkFields(const json::Object &object, JsonPath path,
                     llvm::ArrayRef<StringRef> known);
 
@@ -59,8 +59,7 @@ private:
   StringRef origin;
   bool mayLackEntries = false;
   Profile profile;
-  /// All that was measured of a signature, however many entries it stands in,
-  /// by family and sizes.
+  /// All measurements of each signature, from all entries, by family and sizes.
   std::map<std::pair<std::string, std::vector<int64_t>>,
            std::pair<ParsedSignature, std::vector<double>>>
       measurements;
@@ -69,7 +68,8 @@ private:
 
 Error Reader::checkFields(const json::Object &object, JsonPath path,
                           llvm::ArrayRef<StringRef> known) {
-  // The object is a hash table; the error is to be the same every time.
+  // The object is a hash table; sort the fields so that errors are
+  // deterministic.
   std::vector<StringRef> unknown;
   for (const auto &[key, value] : object)
     if (!llvm::is_contained(known, StringRef(key)))

@@ -13,7 +13,7 @@
 using namespace braid;
 using llvm::StringRef;
 
-/// The offset of the first of `wanted` in `text` that stands outside of quotes
+/// The offset of the first character of `wanted` in `text` outside of quotes
 /// and brackets; npos if there is none.
 static size_t findOutside(StringRef text, StringRef wanted) {
   // The brackets that are open.
@@ -39,8 +39,8 @@ static size_t findOutside(StringRef text, StringRef wanted) {
   return StringRef::npos;
 }
 
-/// Appends `type`, such as 64x128xbf16, to `signature`, of which it is the type
-/// number `number`. False if a size is 0 or too large.
+/// Appends `type`, such as 64x128xbf16, as type number `number` to `signature`.
+/// Returns false if a size is 0 or too large.
 static bool addType(StringRef type, unsigned number, ParsedSignature &signature,
                     std::string &error) {
   while (true) {
@@ -65,7 +65,7 @@ static bool addType(StringRef type, unsigned number, ParsedSignature &signature,
   return true;
 }
 
-/// Takes `(TYPE, TYPE, ...)` off the front of `text`.
+/// Parses `(TYPE, TYPE, ...)` at the front of `text`.
 static bool consumeTypes(StringRef &text, unsigned &numTypes,
                          ParsedSignature &signature, std::string &error) {
   if (!text.consume_front("(")) {
@@ -94,7 +94,7 @@ static bool consumeTypes(StringRef &text, unsigned &numTypes,
   }
 }
 
-/// Parses `HEAD, N bytes`, or `HEAD, N ranks` of what moves none.
+/// Parses `HEAD, N bytes`, or `HEAD, N ranks` for an op without data.
 static bool parseCollective(StringRef text, ParsedSignature &signature,
                             std::string &error) {
   auto [head, size] = text.rsplit(',');

@@ -46,7 +46,7 @@ static LaneOptions readLaneOptions(const Environment &environment) {
   return lanes;
 }
 
-/// Where a trace takes its times from, by the option `timing`.
+/// The source of the times of a trace, by the option `timing`.
 static std::shared_ptr<Activities>
 openActivities(const Environment &environment) {
   std::string timing = getEngineOption(environment, "timing", "auto");
@@ -94,7 +94,7 @@ CudaEngine::CudaEngine(const Environment &environment)
   startWorld();
 }
 
-/// Processes that a launcher starts together come at different times.
+/// The time for all processes to connect, at least 5 s.
 int64_t CudaEngine::storeTimeoutNs() const {
   constexpr int64_t leastNs = int64_t(5) * 1000 * 1000 * 1000;
   return std::max(leastNs, environment.config.timeoutNs);
@@ -115,7 +115,7 @@ void CudaEngine::startWorld() {
   storeForPosts = store.get();
   std::lock_guard<std::mutex> lock(lifeMutex);
   isAlive = true;
-  // A process may have been lost meanwhile.
+  // A process may have died in the meantime.
   if (hasFailed())
     store->interrupt(failure().textFor(-1));
 }
@@ -151,7 +151,7 @@ int32_t CudaEngine::deviceOf(int32_t rank) const {
     throw Error(launch.launcher + " does not tell which process of its host "
                                   "this one is: the option 'device' of engine "
                                   "cuda says which GPU it uses");
-  // A launcher may show each process its own GPU alone.
+  // A launcher may show each process only its own GPU.
   if (count == 1 && launch.localSize != 1)
     return 0;
   if (launch.localRank >= count)
@@ -182,10 +182,10 @@ CudaEngine::~CudaEngine() {
   watchdog.reset();
   if (hasFailed())
     stopRanks();
-  // The others learn that this process ends as it should.
+  // Tell the others that this process ends normally.
   post(Left, encode(localRanksState.front()->status()));
   store.reset();
-  // A communicator waits for the end of all graphs that hold its operations.
+  // A communicator waits for the end of all graphs with its operations.
   for (const auto &rank : localRanksState)
     rank->forgetGraphs();
   // Ranks that are threads leave their communicators together.
@@ -206,7 +206,7 @@ CudaRank &CudaEngine::find(int32_t rank) const {
 }
 
 //===----------------------------------------------------------------------===//
-// What the core calls
+// Calls of the core
 //===----------------------------------------------------------------------===//
 
 Communicator &CudaEngine::communicator(int32_t rank,
@@ -285,8 +285,8 @@ void CudaEngine::failDisagreement(const Rendezvous &rendezvous,
 }
 
 namespace {
-/// Ends the process if NCCL does not end its communicators, as nothing else can
-/// be done with kernels that do not end.
+/// Ends the process if NCCL does not end its communicators in time: nothing
+/// else ends their kernels.
 class AbortDeadline {
 public:
   explicit AbortDeadline(const Environment &environment)
@@ -458,7 +458,7 @@ Statuses CudaEngine::askAll() {
 }
 
 //===----------------------------------------------------------------------===//
-// Algorithms that all ranks choose alike
+// Common algorithms of all ranks
 //===----------------------------------------------------------------------===//
 
 /// The first call for a product wins; called on rank 0 where ranks are

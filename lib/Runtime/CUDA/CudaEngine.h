@@ -30,8 +30,8 @@
 
 namespace braid::rt {
 
-/// Ranks are threads of this process, each with a GPU, or, where a launcher has
-/// started the process, the process itself.
+/// Ranks are threads of this process, each with a GPU. If a launcher has
+/// started the process, the process is one rank.
 class CudaEngine final : public Engine, public cuda::StoreListener {
 public:
   explicit CudaEngine(const Environment &environment);
@@ -59,15 +59,15 @@ public:
 
   //===--- For ranks and communicators ------------------------------------===//
 
-  /// Loads the library when it is first needed: one rank needs it for a few
-  /// operations alone.
+  /// Loads the library at its first use, because a world of one rank needs it
+  /// only for a few operations.
   const nccl::NCCL &nccl() const;
   bool blocksInNCCL() const { return blocking; }
   bool isLocal(int32_t rank) const { return locals.size() > 1 || rank == own; }
   std::shared_ptr<cuda::Rendezvous> rendezvous(const CommunicatorSpec &spec);
   void logCommunicator(const CommunicatorSpec &spec) const;
-  /// Makes a communicator that no program has announced; waits for its other
-  /// members.
+  /// Creates a communicator that no program has announced, and waits for its
+  /// other members.
   void makeUnannounced(cuda::NCCLCommunicator &communicator);
   /// Measures unless an algorithm has been chosen. All ranks use the result of
   /// the first measurement that ends. No rank waits for another rank's
@@ -82,11 +82,10 @@ public:
   cuda::Failure failure() const;
   /// Ends the world in all processes. Only the first failure is kept.
   void fail(const cuda::Failure &failure);
-  /// Waits at most a second for the world to fail, where a process may have
-  /// ended: NCCL reports the end of a peer as an error of its own, often before
-  /// the connection to the peer is closed.
+  /// Waits at most one second for the world to fail. NCCL often reports the end
+  /// of a peer as an NCCL error before the connection to the peer closes.
   void awaitFailureOfPeer();
-  /// The same where local members have started different collectives.
+  /// The same if local members have started different collectives.
   void failDisagreement(const cuda::Rendezvous &rendezvous, int64_t sequence);
 
   //===--- For the watchdog -----------------------------------------------===//
@@ -103,18 +102,18 @@ public:
 
   const Environment &environment;
   const cuda::LaneOptions laneOptions;
-  /// Loaded before the driver, as CUPTI asks for; null: traces use events.
+  /// Loaded before the driver, as CUPTI requires; null: traces use events.
   const std::shared_ptr<cuda::Activities> activities;
   const cuda::Driver driver;
   const cuda::Blas blas;
 
 private:
-  /// What processes post to each other.
+  /// The kinds of messages between processes.
   enum PostKind : int32_t {
     Failed,         ///< A Failure.
     StatusQuestion, ///< The number of the inquiry.
     StatusAnswer,   ///< The same, and a RankStatus.
-    Left,           ///< The RankStatus of one who ends.
+    Left,           ///< The RankStatus of an ending process.
     Ready,          ///< A member of an unannounced group waits for the others.
     Ids,            ///< Of such a group.
     ChoiceProposed, ///< To rank 0: the algorithm, and the product.

@@ -381,7 +381,7 @@ OpenOperation CudaRank::describe(const NCCLCommunicator &communicator,
 }
 
 RankStatus CudaRank::status() {
-  // Operations behind these only wait for them.
+  // Later operations only wait for these.
   constexpr size_t mostOfLane = 64;
   std::lock_guard<std::mutex> lock(mutex);
   RankStatus result;

@@ -33,11 +33,12 @@ public:
   CudaRank(CudaEngine &engine, int32_t rank);
   ~CudaRank() override;
 
-  /// Gives NCCL's communicators back, at the end of a world.
+  /// Drops recorded graphs, which use NCCL's communicators, at the end of a
+  /// world.
   void forgetGraphs();
   void releaseCommunicators();
 
-  /// Makes the device.
+  /// Creates the device.
   void open(int32_t ordinal, const DeviceOptions &options);
 
   const Gpu &gpu() const { return device->gpu(); }
@@ -56,7 +57,7 @@ public:
 
   void beginInvocation();
   void endInvocation();
-  /// Returns when nothing on the device uses the memory of requests any more.
+  /// Returns when no work on the device uses the memory of requests.
   void failInvocation();
 
   /// Throws the Error of a world that has failed.
@@ -78,11 +79,11 @@ public:
 
   //===--- For the watchdog -----------------------------------------------===//
 
-  /// Polls the events of started operations. Returns for how long the lane that
-  /// is stuck longest has completed nothing, in ns; 0 when no operation is
-  /// open.
+  /// Polls the events of started operations. Returns the longest time, in ns,
+  /// in which a lane with open operations has completed none; 0 if no operation
+  /// is open.
   int64_t look(int64_t nowNs);
-  /// The oldest operation that makes no progress; nothing when there is none.
+  /// The oldest operation that makes no progress; nothing if there is none.
   std::optional<OpenOperation> oldestOpen();
   RankStatus status();
 
@@ -91,19 +92,19 @@ public:
   void abortCommunicators();
   /// Sets `isHit` if an operation of this rank is open when the world fails.
   void noteFailure();
-  /// An error that NCCL has found on its own; empty when there is none.
+  /// An asynchronous error of NCCL; empty if there is none.
   std::string findAsyncError();
 
   CudaEngine &engine;
   const int32_t rank;
   std::unique_ptr<CudaDevice> device;
-  /// Held during calls of NCCL's.
+  /// Held during NCCL calls.
   std::mutex issuing;
   /// Guards flights and the recorder.
   std::mutex mutex;
   FlightRecorder recorder;
-  /// The allocations that windows are made of, in their order. Those that were
-  /// freed have no bytes. The rank's own thread changes it.
+  /// The allocations with windows, in their order. Freed allocations have no
+  /// bytes. Only the rank's own thread changes this list.
   std::vector<std::pair<DevicePointer, int64_t>> symmetric;
   int64_t begun = 0; ///< Invocations.
 
@@ -120,7 +121,7 @@ private:
   std::vector<Event> events; ///< Free ones.
   int64_t ended = 0;
   int64_t waits = 0; ///< Waits of the thread for its device.
-  /// The stream that the thread waits for; null where it does not wait.
+  /// The stream for which the thread waits; null if it does not wait.
   std::atomic<Stream> awaitedStream{nullptr};
   bool running = false, hasFailed = false;
   /// An operation of this rank was open when the world failed.

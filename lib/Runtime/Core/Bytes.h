@@ -1,4 +1,4 @@
-//===- Bytes.h - Values behind one another ----------------------*- C++ -*-===//
+//===- Bytes.h - Serialization of values ------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@
 
 namespace braid::rt {
 
-/// Serialises values for another process of the world.
+/// Serializes values for another process of the world.
 class Writer {
 public:
   template <typename T> Writer &put(T value) {
@@ -81,7 +81,7 @@ private:
   size_t position = 0;
 };
 
-/// FNV-1a: equal on all processes, whatever their libraries.
+/// FNV-1a, which is equal on all processes, independent of their libraries.
 inline uint64_t hashText(const std::string &text,
                          uint64_t hash = 0xcbf29ce484222325) {
   for (char c : text)

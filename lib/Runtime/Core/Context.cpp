@@ -49,8 +49,8 @@ void braid::rt::failOutsideOfRank() {
 bool Context::begin(const braid_rt_entry &entry, void **args) {
   error.clear();
   failed = secondary = false;
-  // Descriptors of a newly loaded program may have the addresses of an unloaded
-  // one.
+  // A new program may have its descriptors at the addresses of an unloaded
+  // program.
   communicators.clear();
   events.clear();
   exportedEvents.clear();
@@ -59,8 +59,9 @@ bool Context::begin(const braid_rt_entry &entry, void **args) {
   return device.beginInvocation(entry, args);
 }
 
-/// Calls the entry; false when it was left by an error. Kept apart so that no
-/// object with a destructor is alive in a function that longjmp returns to.
+/// Calls the entry; false if an error left it. A function of its own, because
+/// no object with a destructor may be alive in a function to which longjmp
+/// returns.
 __attribute__((noinline)) static bool
 call(std::jmp_buf &target, const braid_rt_entry &entry, void **args) {
   if (setjmp(target) != 0)
@@ -207,7 +208,8 @@ void Context::setSkip(int32_t value) {
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// The content of a group's list: what makes two ranks' communicators one.
+/// The content of a list of a group, which identifies the communicator on all
+/// ranks.
 static std::string communicatorKey(const braid_rt_group &group, int32_t list) {
   std::string key = std::string(group.name) + '\n' +
                     (group.lane ? group.lane->name : "") + '\n';
@@ -276,7 +278,7 @@ Communicator *Context::communicator(const braid_rt_group &group) {
 //===----------------------------------------------------------------------===//
 
 static void *makeHandle(size_t slot, uint32_t generation) {
-  // Odd, so never null and never a pointer to anything.
+  // Odd, so neither null nor a valid pointer.
   return reinterpret_cast<void *>((static_cast<uintptr_t>(generation) << 32) |
                                   (slot << 1) | 1);
 }
@@ -386,7 +388,7 @@ void Context::wait(void *handle, const braid_rt_site *site, bool onHost) {
       else
         request.communicator->wait(*request.request);
     } catch (const Error &caught) {
-      // The engine may answer with the failure of another request.
+      // The engine may report the failure of another request.
       throw Error(
           messagePrefix(caught.site.value_or(request.operation().site), rank) +
               caught.what(),

@@ -22,13 +22,13 @@
 
 namespace braid::rt {
 
-/// A rank's place in a group: an empty list of ranks where it is in no list.
-/// Throws an Error when the group names ranks that the world does not have, or
-/// a rank twice.
+/// The communicator of a rank in a group; its list of ranks is empty if the
+/// rank is in no list. Throws an Error if the group names a rank twice or ranks
+/// that the world does not have.
 CommunicatorSpec findPlace(const braid_rt_group &group, int32_t rank,
                            int32_t worldSize);
 
-/// One rank: what compiled code finds through the calling thread.
+/// One rank. Compiled code finds it through the calling thread.
 class Context {
 public:
   Context(const Environment &environment, Engine &engine, int32_t rank)
@@ -42,28 +42,30 @@ public:
   /// runs a rank already, and a rank that another thread runs.
   int32_t invoke(const braid_rt_entry &entry, void **args);
 
-  /// Why the calling thread's last invocation was refused, if it was one of
-  /// this rank; else nullptr. Kept by the thread, as another one may be running
-  /// the rank and writing its error.
+  /// The reason why the calling thread's last invocation was refused, if it was
+  /// an invocation of this rank; else nullptr. The thread stores the reason,
+  /// because another thread may be running the rank and writing its error.
   const std::string *refusal() const;
 
-  /// Forgets why an invocation of the calling thread was refused.
+  /// Clears the reason why an invocation of the calling thread was refused.
   static void forgetRefusal();
 
-  /// The rank's communicator of a group, nullptr when the rank is in no list;
-  /// throws when the group names ranks that do not exist.
+  /// The rank's communicator of a group, nullptr if the rank is in no list.
+  /// Throws if the group names ranks that do not exist.
   Communicator *communicator(const braid_rt_group &group);
 
   /// Starts an operation and returns its handle.
   void *start(const braid_rt_group &group, Operation operation);
 
-  /// Waits for the request of a handle: the device, or with `onHost` the host.
+  /// Waits for the request of a handle, on the device, or with `onHost` on the
+  /// host.
   void wait(void *handle, const braid_rt_site *site, bool onHost);
 
-  /// Keeps the message for the launcher. The thread leaves compiled code next.
+  /// Stores the message for the launcher. The thread then leaves compiled code.
   void recordError(const std::string &message, bool secondary);
 
-  /// Runs `body` for the op at `site`, which may be null: errors name both.
+  /// Runs `body` for the op at `site`, which may be null. Errors name the site
+  /// and the rank.
   template <typename Body>
   void atSite(const braid_rt_site *site, Body body) const {
     try {
@@ -89,15 +91,16 @@ public:
   bool secondary = false;
   braid_rt_statistics statistics = {};
 
-  /// Sets what invocations leave out, a braid_rt_skip. The rank is not running.
+  /// Sets the work that invocations skip, a braid_rt_skip. The rank must not be
+  /// running.
   void setSkip(int32_t value);
   bool skips(braid_rt_skip what) const { return skip == what; }
 
-  /// Writes what the rank waits for now, and returns whether it waits. A signal
-  /// handler may call it on any thread.
+  /// Writes the operation that the rank awaits now, and returns whether it
+  /// waits. Signal handlers may call this function on any thread.
   bool describeWait(char *text, size_t size);
 
-  /// The events of the last invocation as the C ABI shows them.
+  /// The events of the last invocation, for the C ABI.
   const braid_rt_event *trace(int64_t *count);
 
 private:
@@ -116,14 +119,14 @@ private:
 
   struct TraceEvent {
     braid_rt_event event;
-    std::string name; ///< Empty: what `event` points at lives longer.
+    std::string name; ///< Empty if the name in `event` lives longer.
     std::string signature;
     std::string lane;
     std::vector<int32_t> ranks;
   };
 
-  /// An awaited operation of a device, in a trace: it ends when the device has
-  /// done it.
+  /// An awaited operation of a device, in a trace. It ends when the device has
+  /// run it.
   struct TracedRequest {
     std::unique_ptr<EngineRequest> request;
     Communicator *communicator;
@@ -149,9 +152,10 @@ private:
   void addDeviceEvents();
   void addInvocation(const braid_rt_entry &entry, int64_t beginNs);
 
-  /// Set while a thread runs the rank; what is not const here is that thread's.
+  /// Set while a thread runs the rank. This thread owns all fields that are not
+  /// const.
   std::atomic<bool> running{false};
-  /// Unique in the process, also among destroyed contexts.
+  /// Unique in the process, also compared to destroyed contexts.
   const int64_t number = createNumber();
   std::jmp_buf jumpTarget;
   std::unordered_map<const braid_rt_group *, Communicator *> communicators;
@@ -163,13 +167,13 @@ private:
   std::map<int64_t, std::vector<TraceEvent>> recordedEvents;
   int32_t skip = BRAID_RT_SKIP_NOTHING;
   std::vector<braid_rt_event> exportedEvents;
-  /// The operation that the rank's thread waits for. Who takes it out keeps
-  /// the operation alive until it is put back.
+  /// The operation that the rank's thread awaits. A reader takes the pointer
+  /// out and puts it back; the operation stays alive in between.
   std::atomic<const Operation *> waitingFor{nullptr};
 };
 
-/// Ends the process with a message: a runtime function was called by a thread
-/// that runs no rank, so that there is nowhere to return to.
+/// Ends the process with a message. For runtime functions on a thread that runs
+/// no rank, which has no launcher to return to.
 [[noreturn]] void failOutsideOfRank();
 
 /// Runs `body` on behalf of compiled code and returns what it returns. An

@@ -13,7 +13,7 @@
 using namespace braid::rt;
 
 std::vector<int32_t> braid::rt::findDeadlocked(WaitingRanks waiting) {
-  // A rank may go on if none of the ranks that it needs waits.
+  // A rank may continue if none of the ranks that it needs waits.
   auto mayGoOn = [&](const std::vector<int32_t> &missing) {
     return std::none_of(missing.begin(), missing.end(),
                         [&](int32_t rank) { return waiting.count(rank) != 0; });

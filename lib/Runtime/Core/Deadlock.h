@@ -20,8 +20,8 @@ namespace braid::rt {
 /// Maps each waiting rank to the ranks that have not started its operation.
 using WaitingRanks = std::map<int32_t, std::vector<int32_t>>;
 
-/// The deadlocked ranks in ascending order: each needs another one of them,
-/// whatever the other ranks do.
+/// The deadlocked ranks in ascending order: each needs another one of them, so
+/// none of them can continue.
 BRAID_RT_API std::vector<int32_t> findDeadlocked(WaitingRanks waiting);
 
 } // namespace braid::rt

@@ -1,4 +1,4 @@
-//===- Device.cpp - Where a rank computes ---------------------------------===//
+//===- Device.cpp - The device of a rank ----------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -38,8 +38,8 @@ bool Device::detachBuffer(void *buffer) { return memory().detach(buffer); }
 
 int64_t Device::releaseBuffers() { return memory().releaseAll(); }
 
-/// Programs for the host call none of what follows; the target of a program is
-/// checked before it runs.
+/// Fails a call of a program for a device. Programs for the host make no such
+/// calls, and the target of a program is checked before it runs.
 [[noreturn]] static void failOnHost(const char *what) {
   throw Error(std::string(what) + ", but the program runs on the host");
 }

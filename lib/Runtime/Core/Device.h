@@ -1,4 +1,4 @@
-//===- Device.h - Where a rank computes -------------------------*- C++ -*-===//
+//===- Device.h - The device of a rank --------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,8 +21,8 @@
 
 namespace braid::rt {
 
-/// C = A B + beta C for row-major matrices, A of m x k, B of k x n, C of m x n,
-/// each before the transposition; `batch` such products.
+/// `batch` products C = A B + beta C of row-major matrices: A is m x k, B k x
+/// n, C m x n, before transposition.
 struct MatrixProduct {
   int32_t dtype;
   bool transposeA, transposeB;
@@ -41,7 +41,7 @@ struct LaunchSize {
   int64_t sharedBytes;
 };
 
-/// Work of a compute stream in a trace.
+/// An event of a compute stream in a trace.
 struct DeviceEvent {
   int32_t category;    ///< BRAID_RT_EVENT_KERNEL, _COPY or _COLLECTIVE.
   std::string name;    ///< The kernel's, or `matmul 64x32x16 bf16`.
@@ -55,79 +55,78 @@ struct DeviceEvent {
 };
 
 /// The memory and the compute stream of one rank. The rank's own thread calls
-/// all functions but those for the launcher, which are called while the rank
-/// does not run. All throw Error.
+/// all functions except those for the launcher, which launchers call while the
+/// rank does not run. All functions throw Error.
 ///
-/// The functions that a device of its own adds have defaults for the host,
-/// where kernels are functions of the program.
+/// Functions that only devices with memory of their own need have defaults for
+/// the host, where kernels are functions of the program.
 class BRAID_RT_API Device {
 public:
   virtual ~Device();
 
   //===--- For the launcher -----------------------------------------------===//
 
-  /// What the device runs, as compilers name it, `sm_90`; empty for the host.
+  /// The chip of the device, as compilers name it, `sm_90`; empty for the host.
   virtual const char *chip() const { return ""; }
 
-  /// Loads what a program brings for devices and makes room for its arena.
-  /// Throws where the device cannot run the program.
+  /// Loads the device part of a program and allocates its arena. Throws if the
+  /// device cannot run the program.
   virtual void prepare(const braid_rt_program &program);
 
   /// Memory for arguments, aligned to at least 256 bytes.
   virtual void *allocate(int64_t bytes);
   virtual void free(void *pointer);
 
-  /// Copies; done on return.
+  /// Copies, and returns after the copy.
   virtual void copyToDevice(void *device, const void *host, int64_t bytes);
   virtual void copyFromDevice(void *host, const void *device, int64_t bytes);
 
   //===--- For invocations ------------------------------------------------===//
 
-  /// The rank enters a program on the calling thread. Returns true when the
-  /// device has run the whole invocation by itself (a graph that it has
-  /// recorded): the entry is not called then.
+  /// The rank enters a program on the calling thread. Returns true if the
+  /// device has run the whole invocation as a recorded graph; then the entry is
+  /// not called.
   virtual bool beginInvocation(const braid_rt_entry &entry, void **args) = 0;
 
-  /// The entry has returned and all its requests have been awaited. Returns
-  /// when the device has done the work of the invocation.
+  /// The entry has returned and has awaited all its requests. Returns when the
+  /// device has finished the work of the invocation.
   virtual void endInvocation() {}
 
-  /// The invocation has failed; the device forgets what it has recorded.
+  /// The invocation has failed; the device drops its recorded graphs.
   virtual void failInvocation() {}
 
-  /// Drops all recorded graphs, as the same invocation will do other work from
-  /// now on. No rank runs.
+  /// Drops all recorded graphs, because the same invocation will do other work
+  /// from now on. No rank may be running.
   virtual void forgetGraphs() {}
 
-  /// The work of the last invocation in the order in which it ended: that of
-  /// the compute stream, and after the replay of a graph the collectives too.
-  /// Called after endInvocation where the configuration asks for a trace.
+  /// The events of the last invocation in the order of their ends: the work of
+  /// the compute stream, and after the replay of a graph also the collectives.
+  /// Called after endInvocation if the configuration enables traces.
   virtual std::vector<DeviceEvent> takeEvents() { return {}; }
 
-  /// Time of the last invocation on the device's clock, in ns; 0 where the host
-  /// is the device.
+  /// The time of the last invocation on the device's clock, in ns; 0 if the
+  /// host is the device.
   virtual int64_t deviceNs() const { return 0; }
 
-  /// What compiled code allocates on the host.
+  /// The allocations of compiled code on the host.
   virtual MemoryPool &memory() = 0;
 
-  /// Takes a buffer that compiled code has allocated out of the invocation's
-  /// hands: its holder frees it with `free`. False when `buffer` is none that
-  /// the invocation holds.
+  /// Transfers a buffer that compiled code has allocated from the invocation to
+  /// the caller, who frees it with `free`. False if `buffer` does not belong to
+  /// the invocation.
   virtual bool detachBuffer(void *buffer);
 
-  /// Releases all buffers that the invocation still holds and returns their
-  /// bytes.
+  /// Frees all remaining buffers of the invocation and returns their bytes.
   virtual int64_t releaseBuffers();
 
-  /// The stream that kernels are launched on; nullptr where the host computes.
+  /// The stream of kernels; nullptr if the host computes.
   virtual void *computeStream() { return nullptr; }
 
   /// Multiplies matrices, after checkProduct.
   virtual void multiply(const MatrixProduct &product, const void *a,
                         const void *b, void *c) = 0;
 
-  // What braid-rt/Device.h describes.
+  // The functions of braid-rt/Device.h.
   virtual void *arena(int64_t bytes);
   virtual void *allocateBuffer(int64_t bytes);
   virtual void freeBuffer(void *buffer);
@@ -139,7 +138,7 @@ public:
   virtual void write(void *device, const void *host, int64_t bytes);
 };
 
-/// Throws an Error that names what is wrong with the sizes.
+/// Throws an Error that names an invalid size.
 BRAID_RT_API void checkProduct(const MatrixProduct &product);
 
 } // namespace braid::rt

@@ -10,7 +10,7 @@
 
 using namespace braid::rt;
 
-// The destructors anchor the classes' tables in this library.
+// The destructors anchor the vtables in this library.
 EngineRequest::~EngineRequest() = default;
 Communicator::~Communicator() = default;
 Engine::~Engine() = default;

@@ -1,4 +1,4 @@
-//===- Engine.h - What an engine does for the runtime's core ----*- C++ -*-===//
+//===- Engine.h - The interface of engines ----------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The core checks operations, counts requests, records traces and turns errors
-// into messages; an engine finds the ranks, moves the data between them and
-// gives each rank a device. Nothing outside an engine's folder knows which one
-// runs. docs/engines.md is the contract that every engine keeps.
+// into messages. An engine finds the ranks, moves the data between them and
+// gives each rank a device. Code outside an engine's folder does not depend on
+// the engine. docs/engines.md is the contract of all engines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,14 +26,14 @@
 
 namespace braid::rt {
 
-/// The queue of a communicator's collectives; unnamed for those that name none.
+/// The lane of a communicator's collectives. The default lane has no name.
 struct LaneSpec {
   std::string name;
   int32_t ctas = 0; ///< Thread blocks of a collective at most; 0: any number.
   int32_t transport = BRAID_RT_TRANSPORT_DEFAULT;
 };
 
-/// One list of a group and one of its lanes, as the rank sees it that is member
+/// One list of a group and one of its lanes, for the rank that is member
 /// `index` of the list.
 struct CommunicatorSpec {
   /// The name and all lists of the group, the lane's name, and the number of
@@ -41,15 +41,15 @@ struct CommunicatorSpec {
   std::string key;
   std::string name;           ///< The group's name.
   std::vector<int32_t> ranks; ///< World ranks, in the group's order.
-  int64_t index = 0;          ///< The rank's place in `ranks`.
+  int64_t index = 0;          ///< The rank's position in `ranks`.
   LaneSpec lane;
 
   int64_t size() const { return static_cast<int64_t>(ranks.size()); }
 };
 
-/// A started operation of one rank. The rank destroys the request after a wait,
-/// or after failInvocation; with a trace, where the host does not wait, after
-/// Communicator::measure.
+/// A started operation of one rank. The rank destroys the request after a wait
+/// or after failInvocation. With a trace, if the host does not wait, the rank
+/// destroys the request after Communicator::measure.
 class BRAID_RT_API EngineRequest {
 public:
   explicit EngineRequest(Operation operation)
@@ -57,13 +57,13 @@ public:
   virtual ~EngineRequest();
 
   const Operation operation;
-  /// When the data began and ended to travel, in ns since the world was
+  /// The begin and the end of the data transfer, in ns since the world was
   /// created; valid after hostWait or measure.
   int64_t beginNs = 0;
   int64_t endNs = 0;
   int64_t sequence = 0; ///< Its number in its communicator, from 1.
-  /// Other than 0 where a graph has recorded the operation and the device tells
-  /// when it runs in a replay. Messages that run together share a number.
+  /// Not 0 if a graph has recorded the operation and the device measures it in
+  /// replays. Messages that run together share a number.
   int64_t recorded = 0;
 };
 
@@ -74,38 +74,38 @@ public:
   explicit Communicator(CommunicatorSpec spec) : spec(std::move(spec)) {}
   virtual ~Communicator();
 
-  /// Starts a checked operation, after what the rank's device has been asked to
-  /// do before. Returns at once; never waits for another rank.
+  /// Starts a checked operation after all earlier work of the rank's device.
+  /// Returns at once; never waits for another rank.
   virtual std::unique_ptr<EngineRequest> start(Operation operation) = 0;
 
-  /// Has the rank's device wait until the operation has ended; the host need
+  /// Makes the rank's device wait until the operation has ended. The host need
   /// not wait.
   virtual void wait(EngineRequest &request) = 0;
 
   /// Returns when the operation has ended and the host may read its results.
   virtual void hostWait(EngineRequest &request) { wait(request); }
 
-  /// Fills in when the data of an awaited request travelled. The core calls it
-  /// after Device::endInvocation for engines without `host-memory`, where the
-  /// configuration asks for a trace.
+  /// Fills in the times of the data transfer of an awaited request. The core
+  /// calls this function after Device::endInvocation for engines without
+  /// `host-memory`, if the configuration enables traces.
   virtual void measure(EngineRequest &) {}
 
   /// The number of collectives, without messages, that this member has started
-  /// since the world exists or was reset.
+  /// since the creation or reset of the world.
   virtual int64_t sequenceNumber() const = 0;
 
   const CommunicatorSpec spec;
 };
 
-/// What an engine can do beyond the contract. A launcher asks by name
-/// (braid_rt_world_has) and refuses what the engine lacks before it runs a
-/// program.
+/// The capabilities of an engine beyond the contract. A launcher asks for them
+/// by name (braid_rt_world_has) and refuses options without their capability
+/// before it runs a program.
 struct Capabilities {
   /// `link-rehearsal`: operations take as long as on a slower link.
   bool linkRehearsal = false;
   /// `recovery`: the world can be used again after a rank has failed.
   bool recovery = false;
-  /// `host-memory`: buffers of compiled code are the host's memory.
+  /// `host-memory`: buffers of compiled code are in host memory.
   bool hostMemory = false;
   /// `processes`: ranks are processes of their own.
   bool processes = false;
@@ -113,15 +113,15 @@ struct Capabilities {
   bool transports = false;
   /// `graphs`: the engine has the option `cuda-graph`.
   bool graphs = false;
-  /// `activities`: traces hold the times at which devices ran each kernel,
-  /// copy and collective, those of graphs included.
+  /// `activities`: traces have the times of each kernel, copy and collective on
+  /// the devices, also in graphs.
   bool activities = false;
-  /// What programs the devices run, a braid_rt_target.
+  /// The target of the devices, a braid_rt_target.
   int32_t target = BRAID_RT_TARGET_HOST;
 };
 
-/// One local rank's places in the groups of a program: an entry for each group,
-/// with an empty list of ranks where the rank is in none of its lists.
+/// The communicators of a local rank in the groups of a program: an entry for
+/// each group, with an empty list of ranks if the rank is in none of its lists.
 struct RankSpecs {
   int32_t rank;
   std::vector<CommunicatorSpec> specs;
@@ -148,17 +148,17 @@ public:
   /// The device of a local rank.
   virtual Device &device(int32_t rank) = 0;
 
-  /// Makes the communicators of a program before it runs. All processes of the
-  /// world call the function together, with equal groups in equal order.
+  /// Creates the communicators of a program before it runs. All processes of
+  /// the world call this function together, with equal groups in equal order.
   virtual void prepare(const std::vector<RankSpecs> &specs);
 
-  /// The communicator of which the local rank is member `spec.index`. It is
-  /// made when the rank first asks and lives as long as the engine.
+  /// The communicator of which the local rank is member `spec.index`. The
+  /// engine creates it at the first call and keeps it.
   virtual Communicator &communicator(int32_t rank,
                                      const CommunicatorSpec &spec) = 0;
 
-  /// Gives every process the bytes of all processes, in the order of their
-  /// ranks. All processes call it together, while no rank runs.
+  /// Sends the bytes of every process to all processes, in the order of their
+  /// ranks. All processes call this function together, while no rank runs.
   virtual std::vector<std::string> exchange(const std::string &bytes) = 0;
 
   /// The rank enters its program. The rank's own thread calls it.
@@ -167,11 +167,11 @@ public:
   /// The rank has ended its program and awaited all its requests.
   virtual void endInvocation(int32_t rank) = 0;
 
-  /// The rank has failed. On return no other thread touches memory that the
-  /// rank's requests refer to; all who wait for the rank get an error.
+  /// The rank has failed. After the return no other thread accesses memory of
+  /// the rank's requests, and all waits for the rank fail with an error.
   virtual void failInvocation(int32_t rank, const std::string &message) = 0;
 
-  /// Forgets failures and counts; no rank is running. Only with `recovery`.
+  /// Resets failures and counts; no rank may be running. Only with `recovery`.
   virtual void reset() = 0;
 };
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The engine `inproc` is part of the runtime library. Every other engine NAME
-// is a shared object libbraid_rt_NAME.so beside that library, loaded when a
-// world asks for it, so that the runtime links neither MPI nor CUDA.
+// is a shared object libbraid_rt_NAME.so beside that library. The runtime loads
+// the object when a world uses the engine, so it links neither MPI nor CUDA.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,42 +21,43 @@
 
 namespace braid::rt {
 
-/// Changes with Engine.h: an engine of another version is refused.
+/// The version of Engine.h. The runtime refuses an engine of another version.
 constexpr int32_t engineInterfaceVersion = 4;
 
-/// What the shared object of an engine exports as `braid_rt_engine`.
+/// The object that the shared library of an engine exports as
+/// `braid_rt_engine`.
 struct EngineDescriptor {
   int32_t interfaceVersion;
-  /// Throws an Error that says what is missing, or which option is unknown.
+  /// Throws an Error that names the missing part or the unknown option.
   std::unique_ptr<Engine> (*create)(const Environment &environment);
 };
 
 #define BRAID_RT_ENGINE_SYMBOL "braid_rt_engine"
 
-/// Throws an Error that says which engine or library was not found.
+/// Throws an Error that names the missing engine or library, if there is one.
 void findEngine(const std::string &name);
 
-/// The engine that the environment names. Throws an Error that says which
-/// engine or library was not found.
+/// Creates the engine that the environment names. Throws an Error that names
+/// the missing engine or library.
 std::unique_ptr<Engine> createEngine(const Environment &environment);
 
 /// Throws an Error unless every option of the environment is one of `known`.
 BRAID_RT_API void checkEngineOptions(const Environment &environment,
                                      const std::vector<std::string> &known);
 
-/// The value of an option as text, `fallback` where it was not given.
+/// The value of an option as text; `fallback` if the option is not set.
 BRAID_RT_API std::string getEngineOption(const Environment &environment,
                                          const std::string &key,
                                          const std::string &fallback);
 
-/// The value of an option as a number in [least, most]; throws an Error that
-/// names option, found and expected.
+/// The value of an option as a number in [least, most]. Throws an Error that
+/// names the option, the found and the expected value.
 BRAID_RT_API double getEngineNumber(const Environment &environment,
                                     const std::string &key, double fallback,
                                     double least, double most);
 
-/// Whether an option has the first of two values, rather than the second; the
-/// first is the default. Throws an Error that names option, found and expected.
+/// True if an option has the first of its two values, which is the default.
+/// Throws an Error that names the option, the found and the expected value.
 BRAID_RT_API bool isFirstChoice(const Environment &environment,
                                 const std::string &key,
                                 const std::string &first,

@@ -21,10 +21,11 @@ namespace braid::rt {
 /// Nanoseconds of the monotonic clock.
 BRAID_RT_API int64_t monotonicNs();
 
-/// The settings that only one engine knows, as `key`, `value`.
+/// The options of an engine, as `key`, `value`.
 using EngineOptions = std::vector<std::pair<std::string, std::string>>;
 
-/// What the world and its engine share: the configuration, the clock, the log.
+/// The common state of the world and its engine: the configuration, the clock,
+/// the log.
 class BRAID_RT_API Environment {
 public:
   explicit Environment(const braid_rt_config &config);

@@ -24,18 +24,19 @@ class TextSink;
 /// catch it before they leave compiled code.
 class BRAID_RT_API Error : public std::runtime_error {
 public:
-  /// `secondary`: the rank failed only because another one did.
+  /// `secondary`: the rank has failed only because another rank has.
   explicit Error(const std::string &message, bool secondary = false)
       : std::runtime_error(message), secondary(secondary) {}
-  // Engines in other libraries throw it: the class's tables stand in this one.
+  // Anchors the vtable in this library, because engines in other libraries
+  // throw errors.
   ~Error() override;
 
   bool secondary;
-  /// The site that the message is about, where it is not the caller's.
+  /// The site of the message, if it is not the caller's.
   std::optional<braid_rt_site> site;
 };
 
-/// `prog.mlir:12:8 (ar0)`, or "" when nothing is known.
+/// `prog.mlir:12:8 (ar0)`, or "" if the site is unknown.
 BRAID_RT_API std::string describeSite(const braid_rt_site &site);
 
 /// The same for a signal handler: allocates nothing.
@@ -44,14 +45,14 @@ void printSite(TextSink &text, const braid_rt_site &site);
 /// `prog.mlir:12:8 (ar0): rank 1: `, the start of every message.
 BRAID_RT_API std::string messagePrefix(const braid_rt_site &site, int32_t rank);
 
-/// Copies a message into a caller's buffer as the C ABI promises.
+/// Copies a message into a caller's buffer, as the C ABI specifies.
 inline void copyError(const std::string &message, char *error, size_t size) {
   if (error && size)
     std::snprintf(error, size, "%s", message.c_str());
 }
 
-/// Runs `body` and returns a braid_rt_status; what it throws becomes the
-/// caller's error.
+/// Runs `body` and returns a braid_rt_status. An exception becomes the caller's
+/// error.
 template <typename Body>
 int32_t returnErrors(char *error, size_t size, Body body) {
   try {

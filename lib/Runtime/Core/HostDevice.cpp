@@ -16,10 +16,10 @@
 using namespace braid::rt;
 
 int32_t braid::rt::chooseBlasThreads(int32_t configured, int32_t ranksOfHost) {
-  // Keeps the user's setting of the library's own variable.
+  // The user's setting of the library's own variable takes precedence.
   if (configured || std::getenv("OPENBLAS_NUM_THREADS"))
     return configured;
-  // A rank that its launcher has bound to cores uses all of these.
+  // If the launcher has bound the rank to cores, use all of these.
   auto own = static_cast<int32_t>(std::thread::hardware_concurrency());
   auto ofHost = static_cast<int32_t>(sysconf(_SC_NPROCESSORS_ONLN));
   return std::max(1, std::min(own, ofHost / std::max(1, ranksOfHost)));

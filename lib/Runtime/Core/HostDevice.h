@@ -34,9 +34,9 @@ private:
 /// Sets the threads of the BLAS library for this process.
 void setBlasThreads(int32_t threads);
 
-/// The threads of the BLAS library that a process with this many local ranks
-/// uses by default: `configured` unless it is 0, nothing (0) where the user has
-/// set OPENBLAS_NUM_THREADS, else the cores shared among the ranks of the host.
+/// The default threads of the BLAS library for a process with this many local
+/// ranks: `configured` unless it is 0; 0 if the user has set
+/// OPENBLAS_NUM_THREADS; else an equal share of the host's cores.
 BRAID_RT_API int32_t chooseBlasThreads(int32_t configured, int32_t ranksOfHost);
 
 } // namespace braid::rt

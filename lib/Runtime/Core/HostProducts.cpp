@@ -17,7 +17,7 @@
 using namespace braid::rt;
 
 void braid::rt::setBlasThreads(int32_t threads) {
-  // The setting is the process's.
+  // The setting applies to the whole process.
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);
   if (openblas_get_num_threads() != threads)
@@ -30,13 +30,13 @@ template <typename T> static void scaleResult(const MatrixProduct &p, T *c) {
       c[i * p.ldc + j] = p.beta == 0.0 ? T(0) : T(c[i * p.ldc + j] * p.beta);
 }
 
-/// One product. A matrix times one column or one row times a matrix is the
-/// library's gemv, which is bound by memory where gemm would pack first.
+/// One product. A matrix times a column, or a row times a matrix, calls gemv,
+/// which reads the matrix once; gemm would first pack it.
 static void multiply(const MatrixProduct &p, const void *a, const void *b,
                      void *c) {
   int m = static_cast<int>(p.m), n = static_cast<int>(p.n),
       k = static_cast<int>(p.k);
-  // The library wants leading dimensions of at least 1.
+  // The library requires leading dimensions of at least 1.
   int lda = static_cast<int>(std::max<int64_t>(1, p.lda)),
       ldb = static_cast<int>(std::max<int64_t>(1, p.ldb)),
       ldc = static_cast<int>(std::max<int64_t>(1, p.ldc));
@@ -95,7 +95,7 @@ static void multiply(const MatrixProduct &p, const void *a, const void *b,
   }
 }
 
-/// Throws an Error unless the library has products of these types.
+/// Throws an Error unless the library supports the types.
 static void checkLibrary(const MatrixProduct &p) {
   if (p.dtype != BRAID_RT_F32 && p.dtype != BRAID_RT_F64 &&
       p.dtype != BRAID_RT_COMPLEX_F32 && p.dtype != BRAID_RT_COMPLEX_F64) {

@@ -1,4 +1,4 @@
-//===- Memory.cpp - Memory that compiled code holds on a rank ---*- C++ -*-===//
+//===- Memory.cpp - Memory of compiled code on a rank -----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,7 +18,8 @@ using namespace braid::rt;
 
 namespace {
 constexpr size_t minimumAlignment = 64;
-/// Blocks from this size on are kept for reuse; smaller ones malloc reuses.
+/// The pool keeps blocks of at least this size for reuse; malloc reuses smaller
+/// ones.
 constexpr size_t keepSize = 64 * 1024;
 } // namespace
 
@@ -26,10 +27,10 @@ struct braid::rt::BlockHeader {
   MemoryPool *owner;
   BlockHeader *previous;
   BlockHeader *next;
-  size_t size;      ///< What the program asked for.
-  size_t capacity;  ///< What the block has room for.
+  size_t size;      ///< The bytes that the program has requested.
+  size_t capacity;  ///< The bytes that fit in the block.
   size_t alignment; ///< Of the data.
-  void *base;       ///< What malloc returned.
+  void *base;       ///< The pointer from malloc.
 
   void *data() { return reinterpret_cast<char *>(this) + minimumAlignment; }
 };
@@ -46,8 +47,7 @@ static BlockHeader *createBlock(size_t alignment, size_t size) {
   if (size > SIZE_MAX / 2 || alignment > SIZE_MAX / 4 ||
       (alignment & (alignment - 1)) != 0)
     return nullptr;
-  // The data start at the first aligned address that leaves room for the
-  // header.
+  // The data start at the first aligned address after the header.
   size_t total = (alignment + size + alignment - 1) / alignment * alignment;
   void *base = std::aligned_alloc(alignment, total);
   if (!base)

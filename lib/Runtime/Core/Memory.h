@@ -1,4 +1,4 @@
-//===- Memory.h - Memory that compiled code holds on a rank -----*- C++ -*-===//
+//===- Memory.h - Memory of compiled code on a rank -------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,13 +17,13 @@
 
 namespace braid::rt {
 
-/// The bookkeeping in front of every allocation.
+/// The header of every allocation.
 struct BlockHeader;
 
-/// The allocations of one rank, used by that rank's thread alone. Large blocks
-/// that the program frees are kept for its next allocation, because fresh pages
-/// cost more than most kernels; a rank never keeps and holds more than it once
-/// held.
+/// The allocations of one rank. Only the rank's thread uses the pool. The pool
+/// keeps large freed blocks for the next allocation, because fresh pages cost
+/// more than most kernels. Kept and allocated blocks together never exceed the
+/// peak of allocated blocks.
 class BRAID_RT_API MemoryPool {
 public:
   MemoryPool() = default;
@@ -31,15 +31,15 @@ public:
   MemoryPool &operator=(const MemoryPool &) = delete;
   ~MemoryPool();
 
-  /// Memory aligned to max(64, alignment), a power of two; nullptr when there
-  /// is none.
+  /// Memory aligned to max(64, alignment), a power of two; nullptr if there is
+  /// not enough memory.
   void *allocate(size_t alignment, size_t size);
 
-  /// Takes a block out of the rank's hands: its holder frees it with
-  /// freeBlock. False when `pointer` is no live allocation of this rank.
+  /// Transfers a block from the rank to the caller, who frees it with
+  /// freeBlock. False if `pointer` is no live allocation of this rank.
   bool detach(void *pointer);
 
-  /// Releases all that the program still holds and returns its bytes.
+  /// Frees all remaining allocations and returns their bytes.
   int64_t releaseAll();
 
   int64_t currentBytes = 0;
@@ -61,11 +61,12 @@ private:
   int64_t mostHeld = 0; ///< Most heldCapacity, ever.
 };
 
-/// A block that belongs to no rank; nullptr when there is no memory.
+/// Allocates a block that belongs to no rank; nullptr if there is not enough
+/// memory.
 void *allocateBlock(size_t alignment, size_t size);
 
-/// Frees a block of either sort; nothing for nullptr. A block of a rank's is
-/// freed by that rank's thread.
+/// Frees a block of a rank or of no rank; does nothing for nullptr. Only the
+/// thread of a rank may free a block of the rank.
 void freeBlock(void *pointer);
 
 } // namespace braid::rt

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All engines report the same failure with the same words. Operations are given
-// as texts (describeOperation), since an engine of several processes knows
-// those of other ranks as texts only.
+// All engines report a failure with the same message. Operations are texts
+// (describeOperation), because an engine with several processes has only the
+// texts of the operations of other ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@
 
 namespace braid::rt {
 
-/// Where ranks meet: a collective of a group, by its number from 1, or a
-/// message between two members.
+/// A collective of a group, by its number from 1, or a message between two
+/// members.
 struct Meeting {
   std::string group;
   bool isMessage = false;
@@ -69,8 +69,8 @@ BRAID_RT_API std::string describeSplitDisagreement(int32_t sender, int64_t sent,
 BRAID_RT_API std::string describeTimeout(int64_t timeoutNs);
 
 /// `every rank waits for another one: rank 0 for ..., rank 1 for ...`, or
-/// `ranks 0 and 1 wait for each other: ...` where others do not; `operations`
-/// holds what the ranks wait for.
+/// `ranks 0 and 1 wait for each other: ...` if other ranks do not wait.
+/// `operations` has the awaited operations of the ranks.
 BRAID_RT_API std::string
 describeDeadlock(const std::map<int32_t, std::string> &operations,
                  int32_t worldSize);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// In the place of HostProducts.cpp in bundles for machines whose devices
-// multiply matrices.
+// Replaces HostProducts.cpp in bundles for machines whose devices multiply
+// matrices.
 //
 //===----------------------------------------------------------------------===//
 

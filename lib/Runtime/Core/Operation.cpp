@@ -1,4 +1,4 @@
-//===- Operation.cpp - One collective as one rank starts it -----*- C++ -*-===//
+//===- Operation.cpp - A collective of one rank -----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -41,7 +41,7 @@ static void printList(TextSink &text, const int64_t *values, size_t count) {
   text << "]";
 }
 
-/// A flat list as rows of `width`: `[[0, 1], [1, 0]]`.
+/// Prints a flat list as rows of `width`: `[[0, 1], [1, 0]]`.
 static void printRows(TextSink &text, const std::vector<int64_t> &values,
                       size_t width) {
   text << "[";
@@ -244,11 +244,11 @@ static void checkOperandShape(const Operation &operation,
   }
 }
 
-/// Whether the smaller buffer is just the slice of the larger one that it is
-/// copied from or to.
+/// True if the smaller buffer is exactly the rank's own slice of the larger
+/// buffer.
 static bool isOwnSlice(const Operation &operation, const Operand &operand,
                        int64_t member) {
-  // Only along the outermost dimension is a rank's part contiguous.
+  // A rank's part is contiguous only along the outermost dimension.
   for (int64_t i = 0; i < operation.dim; ++i)
     if (operand.sourceSizes[i] != 1)
       return false;

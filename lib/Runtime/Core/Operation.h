@@ -1,4 +1,4 @@
-//===- Operation.h - One collective as one rank starts it -------*- C++ -*-===//
+//===- Operation.h - A collective of one rank -------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -27,7 +27,7 @@ BRAID_RT_API int64_t elementCount(const Sizes &sizes);
 /// `tensor<4x8xf32>`.
 BRAID_RT_API std::string tensorType(const Sizes &sizes, int32_t dtype);
 
-/// One operand of a launch: where its data come from and go to. A send has no
+/// One operand of a launch: its source and its destination. A send has no
 /// destination, a recv no source.
 struct Operand {
   const char *source = nullptr;
@@ -45,11 +45,11 @@ struct Operand {
   }
 };
 
-/// How an all_to_all says what goes where.
+/// The forms of the splits of an all_to_all.
 enum class Splits { Equal, Lists, Matrix };
 
-/// Everything a start hands over. Ranks that run one collective together bring
-/// operations that agree.
+/// The arguments of a start. The operations of all members of a collective must
+/// agree.
 struct BRAID_RT_API Operation {
   int32_t kind = BRAID_RT_BARRIER;
   int32_t reduction = -1;
@@ -71,32 +71,33 @@ struct BRAID_RT_API Operation {
   bool isReduction() const { return reduction >= 0; }
   bool isPointToPoint() const { return traits().flow == BRAID_RT_FLOW_MESSAGE; }
 
-  /// `all_gather dim 0 tensor<4xf32> -> tensor<8xf32>`: everything in which
-  /// ranks can disagree.
+  /// The properties in which ranks can disagree:
+  /// `all_gather dim 0 tensor<4xf32> -> tensor<8xf32>`.
   std::string signature() const;
 
   /// The same for a signal handler: allocates nothing.
   void printSignature(TextSink &text) const;
 
-  /// The bytes that the link model counts (braid_rt_link_bytes).
+  /// The bytes in the link model (braid_rt_link_bytes).
   int64_t linkBytes() const;
 
-  /// What `member` sends to each member, and expects from each, in rows of
-  /// dimension 0; for an all_to_all.
+  /// The rows of dimension 0 that `member` sends to a member, and receives from
+  /// a member, of an all_to_all.
   int64_t rowsTo(int64_t member, int64_t target, int64_t groupSize,
                  const Operand &operand) const;
   int64_t rowsFrom(int64_t member, int64_t source, int64_t groupSize,
                    const Operand &operand) const;
 };
 
-/// Checks what one rank can check alone: types, shapes, root, splits, pairs,
-/// overlap of buffers. `member` is the rank's index in a group of `groupSize`.
-/// Throws an Error with the found and the expected, without a prefix.
+/// Makes the checks that need no other rank: types, shapes, root, splits,
+/// pairs, overlap of buffers. `member` is the rank's index in a group of
+/// `groupSize`. Throws an Error with the found and the expected value, without
+/// a prefix.
 BRAID_RT_API void checkOperation(const Operation &operation, int64_t member,
                                  int64_t groupSize);
 
-/// Whether two members' operations belong together; sizes that may differ
-/// between ranks (splits) are left to the engine.
+/// True if the operations of two members agree. The engine checks sizes that
+/// may differ between ranks (splits).
 BRAID_RT_API bool agree(const Operation &a, const Operation &b);
 
 } // namespace braid::rt

@@ -22,7 +22,7 @@ struct braid_rt_library {
 
 braid_rt_library *braid_rt_load(const char *path, char *error,
                                 size_t errorSize) {
-  // A name without a slash would be searched for in the system's folders.
+  // The loader would search a name without a slash in the system's folders.
   std::string file = std::strchr(path, '/') ? path : std::string("./") + path;
   void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {

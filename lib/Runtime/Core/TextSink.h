@@ -1,4 +1,4 @@
-//===- TextSink.h - Where texts about operations go -------------*- C++ -*-===//
+//===- TextSink.h - Output of texts about operations ------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One text serves messages, which are strings, and signal handlers, which may
-// not allocate.
+// Functions that print to a TextSink serve both messages, which are strings,
+// and signal handlers, which must not allocate.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ protected:
   ~TextSink() = default;
 };
 
-/// Keeps the text as a string.
+/// Stores the text in a string.
 class StringSink final : public TextSink {
 public:
   void append(const char *data, size_t size) override {
@@ -52,8 +52,8 @@ public:
   std::string text;
 };
 
-/// Keeps what fits into a buffer of at least one byte, always with a closing
-/// zero. Functions of a signal handler may use it.
+/// Stores the beginning of the text in a buffer of at least one byte, always
+/// with a closing zero. Signal handlers may use this class.
 class BufferSink final : public TextSink {
 public:
   BufferSink(char *buffer, size_t size) : next(buffer), left(size - 1) {

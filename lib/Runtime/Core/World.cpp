@@ -110,7 +110,7 @@ Context *World::context(int32_t rank) const {
   return nullptr;
 }
 
-/// Everything in which the programs of two processes can differ, as text.
+/// The properties in which the programs of two processes can differ, as text.
 static std::string describeProgram(const braid_rt_program &program) {
   std::string text = program.name ? program.name : "";
   if (program.schedule)
@@ -144,7 +144,7 @@ static std::string describeProgram(const braid_rt_program &program) {
   return text;
 }
 
-/// Throws an Error where the engine's devices cannot run the program.
+/// Throws an Error if the engine's devices cannot run the program.
 static void checkTarget(const braid_rt_program &program, const Engine &engine,
                         const std::string &engineName) {
   static constexpr const char *names[] = {"host", "cuda"};
@@ -226,7 +226,7 @@ int32_t braid_rt_config_init(braid_rt_config *config, char *error,
   return BRAID_RT_OK;
 }
 
-/// What is wrong with a configuration, "" when nothing is.
+/// The error of a configuration; "" if it is valid.
 static std::string checkConfig(const braid_rt_config &config) {
   if (config.timeoutNs <= 0)
     return "the timeout must be positive, found " +

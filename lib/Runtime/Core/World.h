@@ -22,23 +22,23 @@
 
 namespace braid::rt {
 
-/// The ranks that this process runs, their engine and the threads they run on.
+/// The ranks of this process, their engine and their threads.
 class World {
 public:
-  /// Throws an Error when the engine cannot be made.
+  /// Throws an Error if the engine cannot be created.
   explicit World(const braid_rt_config &config);
   ~World();
 
-  /// Runs the entry on all local ranks; false when one failed. `args` has one
-  /// entry for each of them.
+  /// Runs the entry on all local ranks; false if one fails. `args` has one
+  /// entry for each local rank.
   bool run(const braid_rt_entry &entry, void ***args);
 
-  /// Compares the program with that of the other processes and makes its
-  /// communicators; throws an Error on every process when they differ.
+  /// Compares the program with those of the other processes and creates its
+  /// communicators. Throws an Error on every process if the programs differ.
   void prepare(const braid_rt_program &program);
 
-  /// Sets what the next invocations leave out, a braid_rt_skip; throws an Error
-  /// where they cannot.
+  /// Sets the work that the next invocations skip, a braid_rt_skip. Throws an
+  /// Error if this is not possible.
   void skip(int32_t what);
 
   void reset() { engine->reset(); }

@@ -1,4 +1,4 @@
-//===- Failures.cpp - How failures reach the ranks of one process ---------===//
+//===- Failures.cpp - Failures of ranks in one process --------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -80,7 +80,7 @@ static bool messageAgrees(const Operation &send, const Operation &receive) {
   return true;
 }
 
-/// What members of an all_to_all expect from each other; "" when all fits.
+/// The first disagreement in the splits of an all_to_all; "" if all agree.
 static std::string splitsDisagree(const Slot &slot) {
   auto size = static_cast<int64_t>(slot.members.size());
   for (int64_t i = 0; i < size; ++i)
@@ -103,8 +103,8 @@ std::string InProcessEngine::checkAgreement(const Slot &slot) const {
       return disagreement(slot, 0, 1);
     return "";
   }
-  // The one who has just come is compared with the first one there; those in
-  // between have agreed with it before.
+  // Compare the newest member with the first one. The members in between agree
+  // with the first one.
   size_t first = slot.members.size();
   for (size_t i = 0; i < slot.members.size(); ++i) {
     if (!slot.requests[i])
@@ -141,7 +141,7 @@ void InProcessEngine::failSlot(const std::shared_ptr<Slot> &slot,
       state.failedSlot = slot;
       state.failedSite = slot->requests[i]->operation.site;
     }
-    // Its requests end with the rank's invocation; nobody may look at them.
+    // The rank's requests end with its invocation; no thread may access them.
     slot->requests[i] = nullptr;
     if (state.blockedOn)
       state.changed.notify_one();
@@ -191,7 +191,7 @@ void InProcessEngine::failPendingOf(int32_t rank, bool alsoArrived) {
 std::vector<int32_t> InProcessEngine::findMissing(int32_t rank) const {
   const Slot *slot = ranks[rank].blockedOn;
   std::vector<int32_t> missing;
-  // A rank may also sleep for data that are on their way.
+  // A rank may also sleep while its data move.
   if (slot && slot->state.load() == Slot::Pending)
     for (size_t i = 0; i < slot->members.size(); ++i)
       if (!slot->requests[i])
@@ -200,8 +200,8 @@ std::vector<int32_t> InProcessEngine::findMissing(int32_t rank) const {
 }
 
 void InProcessEngine::failIfDeadlocked(int32_t newest) {
-  // Without the newest rank there has been no deadlock: only ranks that it
-  // waits for, and those that they wait for, can make one.
+  // There was no deadlock before the newest rank waited, so only the ranks that
+  // it waits for, directly or indirectly, can be part of one.
   WaitingRanks waiting;
   std::vector<int32_t> open = {newest};
   while (!open.empty()) {
@@ -251,12 +251,12 @@ void InProcessEngine::failInvocation(int32_t rank, const std::string &message) {
   RankState &state = ranks[rank];
   state.ended = state.begun;
   state.failed = true;
-  // The first cause is handed on, not the chain of those who heard of it.
+  // Pass on the first cause, not the chain of secondary failures.
   state.failure = state.failedSlot && state.failedSlot->secondary
                       ? state.failedSlot->error
                       : "rank " + std::to_string(rank) + " failed: " + message;
   failPendingOf(rank, /*alsoArrived=*/true);
-  // What is under way reads and writes this rank's memory until it is done.
+  // Operations in flight access this rank's memory until they end.
   for (InProcessRequest *request : state.open) {
     const std::shared_ptr<Slot> slot = request->slot;
     while (slot->state.load() < Slot::Done) {

@@ -21,10 +21,10 @@
 using namespace braid::rt;
 
 namespace {
-/// What the last rank does at once instead of handing it out.
+/// Launches below this size are done by the last rank at once.
 constexpr int64_t inlineBytes = 32 * 1024;
-/// How long a rank at most looks for its result before it sleeps: about what
-/// falling asleep and being woken costs.
+/// The longest time that a rank polls for its result before it sleeps: about
+/// the cost of sleeping and waking up.
 constexpr int64_t spinTimeNs = 20 * 1000;
 } // namespace
 
@@ -39,7 +39,7 @@ static void pauseCore() {
 }
 
 namespace {
-/// A member of a communicator: hands everything on with its rank.
+/// A member of a communicator. Forwards all calls to the engine.
 class InProcessCommunicator final : public Communicator {
 public:
   InProcessCommunicator(InProcessEngine &engine, int32_t rank,
@@ -87,7 +87,7 @@ InProcessEngine::InProcessEngine(const Environment &environment)
           getEngineNumber(environment, "link-latency", 0, 0, 1e15))),
       linkBandwidth(getEngineNumber(environment, "link-bandwidth", 0, 0, 1e18)),
       hasLink(linkLatencyNs > 0 || linkBandwidth > 0),
-      // With more ranks than cores the one that is waited for needs the core.
+      // With more ranks than cores the awaited rank needs the core.
       fullSpinNs(static_cast<unsigned>(environment.config.ranks) <= coreCount()
                      ? spinTimeNs
                      : 0),
@@ -255,7 +255,7 @@ void InProcessEngine::scheduleOnLink(Slot &slot) {
 void InProcessEngine::becomeReady(const std::shared_ptr<Slot> &slot) {
   pending.erase(slot->pendingPosition);
   if (!slot->isMessage) {
-    // Every member is at this number or past it.
+    // Every member has reached this number.
     slot->group->slots.erase({slot->invocation, slot->number});
   }
   scheduleOnLink(*slot);
@@ -331,7 +331,7 @@ void InProcessEngine::publish(const std::shared_ptr<Slot> &slot) {
   Lock lock(mutex);
   slot->state.store(Slot::Working, std::memory_order_release);
   ready.push_back(slot);
-  // Ranks that sleep have nothing better to do than to help.
+  // Wake sleeping ranks, which then help.
   int64_t woken = 0;
   for (RankState &state : ranks)
     if (state.blockedOn && woken < units) {
@@ -356,7 +356,7 @@ void InProcessEngine::work(const std::shared_ptr<Slot> &slot) {
 void InProcessEngine::finish(Slot &slot) {
   Lock lock(mutex);
   slot.endNs = std::max(environment.now(), slot.deadlineNs);
-  // The members' operations may be gone once the state is seen.
+  // After this store the members may destroy their operations.
   slot.state.store(Slot::Done, std::memory_order_release);
   for (int64_t member : slot.members) {
     RankState &state = ranks[slot.group->ranks[member]];
@@ -385,7 +385,7 @@ void InProcessEngine::progress() {
     });
     if (stopping)
       return;
-    // Another one may help when there is more than one unit of work.
+    // Another thread can help if there is more than one unit of work.
     workAdded.notify_one();
     lock.unlock();
     work(slot);
@@ -400,9 +400,10 @@ void InProcessEngine::progress() {
 
 bool InProcessEngine::spin(RankState &state,
                            const std::shared_ptr<Slot> &slot) {
-  // Looking pays when the other rank runs meanwhile. When other programs keep
-  // the cores busy it may be waiting for this one's: look ever shorter then,
-  // and now and again as long as ever to find out whether that has changed.
+  // Polling helps only if the other rank runs at the same time. If other
+  // programs keep the cores busy, the other rank may wait for this core. Then
+  // the wait polls for shorter and shorter times, and sometimes for the full
+  // time to detect a change.
   if (++state.waitsSinceFullSpin >= 16)
     state.spinNs = fullSpinNs;
   if (state.spinNs == fullSpinNs)

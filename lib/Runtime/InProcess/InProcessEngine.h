@@ -7,10 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Ranks meet in slots: a slot is one collective of one communicator, or one
-// message. Whoever comes last makes the slot ready; from then on its data can
-// be moved by anyone: by the progress threads, by ranks that wait, and, when
-// there is little to move, by the last rank itself. One mutex guards the
-// matching; no data are moved under it.
+// message. The last member makes the slot ready. Then progress threads and
+// waiting ranks move the data; the last member moves small data itself. One
+// mutex guards the matching; no thread moves data while it holds the mutex.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,19 +35,20 @@ namespace braid::rt {
 class InProcessGroup;
 struct Slot;
 
-/// What a member has brought to a slot.
+/// The request of a member of a slot.
 struct InProcessRequest final : EngineRequest {
   explicit InProcessRequest(Operation operation)
       : EngineRequest(std::move(operation)) {}
   std::shared_ptr<Slot> slot;
-  /// Its place among the rank's open requests.
+  /// The position among the rank's open requests.
   std::list<InProcessRequest *>::iterator openPosition;
 };
 
 /// The meeting point of one collective or message.
 struct Slot {
-  /// Pending: some member is missing. Ready: all are there. Working: the plan
-  /// stands and its units may be taken. Done and Failed are final.
+  /// Pending: a member is missing. Ready: all members have started. Working:
+  /// the plan is built and threads may take its units. Done and Failed are
+  /// final.
   enum State { Pending, Ready, Working, Done, Failed };
 
   std::atomic<int> state{Pending};
@@ -60,20 +60,21 @@ struct Slot {
 
   /// The indices of the members that meet here: all, or sender and receiver.
   std::vector<int64_t> members;
-  /// What each of them has brought, nullptr until it comes. Valid until Done.
+  /// The request of each member, nullptr until the member starts. Valid until
+  /// Done.
   std::vector<InProcessRequest *> requests;
   size_t arrived = 0;
 
-  // From Working on: units are handed out by `nextUnit`.
+  // Valid from Working on: `nextUnit` assigns units to threads.
   Plan plan;
   std::atomic<int64_t> nextUnit{0};
   std::atomic<int64_t> unitsDone{0};
-  int64_t beginNs = 0; ///< When the last member came and the lane was free.
+  int64_t beginNs = 0; ///< When all members had started and the lane was free.
   int64_t endNs = 0;   ///< Valid when Done.
   /// With a link: the earliest end, 0 without.
   int64_t deadlineNs = 0;
 
-  // From Failed on.
+  // Valid if Failed.
   std::string error;
   bool secondary = false;
 
@@ -81,7 +82,7 @@ struct Slot {
   int32_t worldRank(size_t position) const;
 };
 
-/// What the members of one communicator share.
+/// The shared state of the members of one communicator.
 class InProcessGroup {
 public:
   explicit InProcessGroup(const CommunicatorSpec &spec)
@@ -96,20 +97,21 @@ public:
   const std::string name;           ///< The group's name.
   const std::vector<int32_t> ranks; ///< World ranks, in the group's order.
 
-  /// Collectives started by each member, ever and in an invocation.
+  /// The number of collectives that each member has started, in total and in
+  /// the present invocation.
   std::vector<int64_t> sequence;
   std::vector<std::pair<int64_t, int64_t>> invocationSequence;
 
-  /// Collectives that some have started, by invocation and number within it.
-  /// Failed ones stay, for those who come late.
+  /// Collectives that a member has started, by invocation and number within it.
+  /// Failed ones stay for late members.
   std::map<std::pair<int64_t, int64_t>, std::shared_ptr<Slot>> slots;
 
-  /// Messages that wait for the other side, in order, by invocation, sender and
+  /// Messages without their other side, in order, by invocation, sender and
   /// receiver.
   using Pair = std::pair<int64_t, std::pair<int64_t, int64_t>>;
   std::map<Pair, std::deque<std::shared_ptr<Slot>>> sends, receives;
 
-  // The link rehearsal's lanes: when each is free again.
+  // Times at which the lanes of the rehearsed link are free again.
   int64_t laneFreeNs = 0;
   std::vector<int64_t> sendFreeNs, receiveFreeNs;
 };
@@ -135,7 +137,7 @@ public:
   void failInvocation(int32_t rank, const std::string &message) override;
   void reset() override;
 
-  // What a member of a communicator asks for.
+  // Calls of the members of communicators.
   std::unique_ptr<EngineRequest> start(int32_t rank, InProcessGroup &group,
                                        int64_t member, Operation operation);
   void wait(int32_t rank, InProcessRequest &request);
@@ -145,22 +147,22 @@ private:
   using Lock = std::unique_lock<std::mutex>;
   using Clock = std::chrono::steady_clock;
 
-  /// What the engine knows of a rank; guarded by the mutex.
+  /// The state of a rank, guarded by the mutex.
   struct RankState {
     std::condition_variable changed;
     int64_t begun = 0;         ///< Invocations that the rank has begun.
-    int64_t ended = 0;         ///< Invocations that it has ended, well or not.
+    int64_t ended = 0;         ///< Invocations that the rank has ended.
     bool failed = false;       ///< Its last invocation failed.
-    std::string failure;       ///< Why.
-    Slot *blockedOn = nullptr; ///< What its thread sleeps for.
+    std::string failure;       ///< The reason of the failure.
+    Slot *blockedOn = nullptr; ///< The slot for which the thread sleeps.
     /// The first slot of the rank's that failed, and its site there.
     std::shared_ptr<Slot> failedSlot;
     braid_rt_site failedSite = {};
-    // Touched by the rank's own thread alone:
+    // Only the rank's own thread accesses these:
     /// Started and not awaited.
     std::list<InProcessRequest *> open;
-    /// How long to look for a result before sleeping, and the number of waits
-    /// since that was last tried at full length.
+    /// The time to poll for a result before sleeping, and the number of waits
+    /// since the last poll of full length.
     int64_t spinNs = 0;
     int waitsSinceFullSpin = 0;
   };
@@ -185,7 +187,7 @@ private:
   void throwIfFailed(int32_t rank);
   /// The ranks that have not started the operation that a rank waits for.
   std::vector<int32_t> findMissing(int32_t rank) const;
-  /// After `newest` has begun to wait.
+  /// Fails deadlocked ranks after `newest` has begun to wait.
   void failIfDeadlocked(int32_t newest);
   std::string describeWaiting(int32_t rank) const;
   std::string describeMissing(const Slot &slot) const;
@@ -197,7 +199,7 @@ private:
   void finish(Slot &slot);
   void progress();
 
-  /// A slot with units to hand out, or nullptr; the mutex is held.
+  /// A slot with free units, or nullptr; the mutex is held.
   std::shared_ptr<Slot> takeWork();
   void block(int32_t rank, const std::shared_ptr<Slot> &slot, Lock &lock,
              Clock::time_point deadline);
@@ -212,13 +214,13 @@ private:
   const int64_t fullSpinNs;
   mutable std::mutex mutex;
   std::map<std::string, std::unique_ptr<InProcessGroup>> groups;
-  /// The communicators of each rank, by key; touched under the mutex.
+  /// The communicators of each rank, by key; guarded by the mutex.
   std::vector<std::map<std::string, std::unique_ptr<Communicator>>> members;
   std::vector<int32_t> allRanks;
   std::vector<std::unique_ptr<Device>> devices;
   std::vector<RankState> ranks;
-  std::list<std::shared_ptr<Slot>> pending; ///< In the order of their making.
-  std::deque<std::shared_ptr<Slot>> ready;  ///< With units to hand out.
+  std::list<std::shared_ptr<Slot>> pending; ///< In the order of creation.
+  std::deque<std::shared_ptr<Slot>> ready;  ///< With free units.
   std::condition_variable workAdded;
   std::vector<std::thread> progressThreads;
   bool stopping = false;

@@ -1,4 +1,4 @@
-//===- Plan.cpp - The pieces of work of one collective ----------*- C++ -*-===//
+//===- Plan.cpp - The work units of one collective --------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,10 +16,10 @@
 using namespace braid::rt;
 
 namespace {
-/// Bytes that a unit handles of each buffer: small enough for the second-level
-/// cache, large enough that handing it out costs nothing.
+/// The bytes of each buffer in a unit: small enough for the second-level cache,
+/// large enough that assigning the unit costs nothing.
 constexpr int64_t unitBytes = 64 * 1024;
-/// From this size on results do not stay in the caches anyway.
+/// Results of this size do not fit in the caches.
 constexpr int64_t streamingBytes = 16 * 1024 * 1024;
 /// Scattered rows shorter than this are reduced together, then distributed.
 constexpr int64_t shortRowBytes = 4096;
@@ -171,7 +171,7 @@ void Plan::planGather(size_t index) {
     sources.push_back(own.source);
     if (!first.traits().hasRoot || m == first.root)
       continue;
-    // Elsewhere than on the root the result becomes zero, even where the source
+    // On other ranks than the root the result becomes zero, even if the source
     // is a part of it.
     int64_t bytes = own.destinationBytes();
     if (own.source >= own.destination && own.source < own.destination + bytes)

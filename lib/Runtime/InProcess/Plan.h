@@ -1,4 +1,4 @@
-//===- Plan.h - The pieces of work of one collective ------------*- C++ -*-===//
+//===- Plan.h - The work units of one collective ----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,27 +17,28 @@
 
 namespace braid::rt {
 
-/// What has to be done with memory once all ranks have started a collective,
-/// cut into units that any threads may do in any order and at the same time.
-/// Built from the members' operations, whose buffers it refers to.
+/// The data movement of a collective, cut into units that any threads may do in
+/// any order and at the same time. A plan is built from the members' operations
+/// and refers to their buffers.
 class Plan {
 public:
   Plan() = default;
 
-  /// The work of `members`, in the group's order; they agree. For a message
-  /// there are two: the send and the recv.
+  /// Builds the plan of `members`, in the group's order, which agree. A message
+  /// has two members: the send and the recv.
   explicit Plan(const std::vector<const Operation *> &members);
 
   int64_t unitCount() const { return units; }
 
-  /// Bytes that are written, over all ranks.
+  /// The bytes that the plan writes on all ranks together.
   int64_t bytes() const { return written; }
 
   /// Does one unit.
   void run(int64_t unit) const;
 
 private:
-  /// One kind of work on one operand. `extent` is cut into units of `grain`.
+  /// One kind of work on one operand, cut into units of `grain` out of
+  /// `extent`.
   struct Task {
     enum Kind { Reduce, Copy, Zero, Shuffle } kind = Copy;
     int64_t firstUnit = 0;

@@ -54,7 +54,7 @@ MPI_Op braid::rt::nativeOperator(int32_t dtype, int32_t reduction) {
     return MPI_OP_NULL;
   bool isFloat = dtype == BRAID_RT_F32 || dtype == BRAID_RT_F64;
   bool isInteger = dtype <= BRAID_RT_I64;
-  // Open MPI 4.1 saturates sums of 8 and 16 bits where it has vectors.
+  // With vector instructions Open MPI 4.1 saturates sums of 8 and 16 bits.
   bool isNarrow = dtype <= BRAID_RT_I16;
   switch (reduction) {
   case BRAID_RT_SUM:
@@ -102,9 +102,9 @@ bool braid::rt::cancelReceives(Requests &requests) {
   return allDone;
 }
 
-/// The length of the messages that carry `bytes`; equal for sender and
-/// receiver. Libraries send messages of up to 4 KiB at once, and ask the
-/// receiver first for longer ones, which takes as long as copying 16 KiB.
+/// The length of the messages for `bytes`, equal for sender and receiver.
+/// Libraries send messages of up to 4 KiB at once. Longer messages need a
+/// handshake, which takes as long as copying 16 KiB.
 static int64_t messageBytes(int64_t bytes) {
   constexpr int64_t atOnceBytes = 3840, mostAtOnceBytes = 16 * 1024;
   return bytes <= mostAtOnceBytes ? atOnceBytes : mostMessageBytes;

@@ -19,15 +19,13 @@ namespace braid::rt {
 /// `call` is the name of the function that returned it.
 void checkMPI(int code, const char *call);
 
-/// The native type of an element type in a reduction, MPI_DATATYPE_NULL where
-/// there is none.
+/// The native type of an element type in a reduction, or MPI_DATATYPE_NULL.
 MPI_Datatype nativeType(int32_t dtype, int32_t reduction);
 
-/// The native operator of a reduction of an element type, MPI_OP_NULL where MPI
-/// has none that keeps the contract: min and max of floats do not say what a
-/// NaN gives, sums of small integers may not wrap around, and 16- and 8-bit
-/// floats are unknown to MPI. premul_sum and avg are sums of scaled or later
-/// divided operands.
+/// The native operator of a reduction of an element type, MPI_OP_NULL if no
+/// operator keeps the contract: MPI does not define min and max of NaNs, sums
+/// of small integers may not wrap around, and MPI has no 16- and 8-bit floats.
+/// premul_sum and avg are sums of scaled operands and divided sums.
 MPI_Op nativeOperator(int32_t dtype, int32_t reduction);
 
 /// The most bytes of one message: counts are ints.
@@ -66,8 +64,8 @@ struct Requests : std::vector<MPI_Request> {
 /// Whether all calls are complete.
 bool testAll(Requests &requests);
 
-/// Cancels the receives. Returns whether the library writes to none of their
-/// buffers any more: not while the data of one are on their way.
+/// Cancels the receives. Returns true if the library will not write to their
+/// buffers. The library cannot cancel a receive whose data are in transit.
 bool cancelReceives(Requests &requests);
 
 /// Adds one message to or from a member.
@@ -78,7 +76,7 @@ void receiveMessage(MPI_Comm comm, int64_t member, char *destination,
 
 /// Adds the messages that carry `bytes` to or from a member. Messages between
 /// two members match in the order of these calls. A receive may fetch the data
-/// on the spot, so callers send first.
+/// at once, so callers send first.
 void sendTo(MPI_Comm comm, int64_t member, const char *source, int64_t bytes,
             Requests &requests, int tag);
 void receiveFrom(MPI_Comm comm, int64_t member, char *destination,

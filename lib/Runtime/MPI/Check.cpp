@@ -1,4 +1,4 @@
-//===- Check.cpp - Whether all members start the same operation -*- C++ -*-===//
+//===- Check.cpp - Check that members start equal operations ----*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Control.cpp - Messages about operations, not data --------*- C++ -*-===//
+//===- Control.cpp - Control messages ---------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -150,7 +150,7 @@ void MPIEngine::receive(int32_t from, int kind, const std::string &body) {
 //===----------------------------------------------------------------------===//
 
 // Making a communicator blocks until all its members call the function, so all
-// ranks have to make communicators in one order. Rank 0 collects the ready
+// ranks must make communicators in the same order. Rank 0 collects the ready
 // members of each group and tells them when the group is complete. Its messages
 // arrive in the same order on every rank.
 

@@ -1,4 +1,4 @@
-//===- Control.h - Messages about operations, not data ----------*- C++ -*-===//
+//===- Control.h - Control messages -----------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -31,7 +31,7 @@ enum ControlKind {
   GroupReady      ///< From rank 0: the members make the group now.
 };
 
-/// What a rank is doing.
+/// The state of a rank.
 struct Status {
   int64_t begun = 0, ended = 0; ///< Invocations.
   int64_t meetings = 0;
@@ -48,7 +48,7 @@ struct Status {
   std::map<uint64_t, int64_t> started;
 };
 
-/// A status as bytes for another process, and back.
+/// Converts a status to bytes for another process, and back.
 std::string encode(const Status &status);
 Status decodeStatus(const std::string &bytes);
 

@@ -17,7 +17,7 @@
 using namespace braid::rt;
 
 namespace {
-/// What a member tells of its operation, before the text.
+/// The header before the text of a member's operation.
 struct Header {
   uint64_t hash;
   int64_t invocation;

@@ -1,4 +1,4 @@
-//===- Failures.cpp - How failures reach the ranks of other processes -----===//
+//===- Failures.cpp - Failures of ranks in other processes ----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,14 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 //
-// A rank whose wait lasts asks all others what they do, and finds out who has
-// ended its program, or that all wait for each other. It gives its operation up
-// and tells the other members why.
+// A rank with a long wait asks all other ranks for their state. From the
+// answers it finds a rank that has ended its program, or a deadlock. The rank
+// then gives up its operation and tells the other members the reason.
 //
-// A rank that fails tells all others. From then on they start nothing with it
-// any more, and answer with what they have started. So it knows which of its
-// operations all members have started: it completes these, and tells which was
-// the last. What comes after fails on the others.
+// A failing rank tells all other ranks. They start no more operations with it,
+// and answer with the operations that they have started. The failing rank
+// completes the operations that all members have started, and sends the number
+// of the last one. Later operations with this rank fail on the other ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,15 +31,16 @@ using namespace braid::rt;
 namespace {
 /// The longest time between two rounds of questions.
 constexpr int64_t longestPauseNs = int64_t(2000) * 1000 * 1000;
-/// Between the two rounds that find a deadlock.
+/// The time between the two rounds that find a deadlock.
 constexpr int64_t confirmNs = 5 * 1000 * 1000;
-/// How long the other ranks have to leave the world after a failure.
+/// The time in which other ranks may leave the world after a failure.
 constexpr int64_t leaveNs = int64_t(1000) * 1000 * 1000;
-/// The same if some rank does not answer.
+/// The same if a rank does not answer.
 constexpr int64_t leaveUnansweredNs = int64_t(300) * 1000 * 1000;
 /// The shortest timeout for data while all ranks answer: a busy host is slow.
 constexpr int64_t leastDataTimeoutNs = int64_t(10000) * 1000 * 1000;
-/// How long a failing rank goes on sending if some rank does not answer.
+/// The time for which a failing rank continues to send if a rank does not
+/// answer.
 constexpr int64_t flushNs = int64_t(100) * 1000 * 1000;
 } // namespace
 
@@ -146,8 +147,8 @@ MPIEngine::Deadlock MPIEngine::findDeadlock() {
   return deadlock;
 }
 
-/// Whether two rounds have found the same ranks in the same waits. Then all of
-/// these ranks have waited at one time, between the rounds.
+/// True if two rounds have found the same ranks in the same waits. Then all of
+/// these ranks waited at the same time, between the rounds.
 static bool isConfirmed(const std::map<int32_t, Status> &now,
                         const std::map<int32_t, Status> &before, int32_t rank) {
   auto isSame = [](const auto &a, const auto &b) {
@@ -187,7 +188,8 @@ void MPIEngine::investigate(Transfer &transfer, int64_t now, int64_t waitedNs) {
   inquiryPauseNs = std::min(2 * inquiryPauseNs, longestPauseNs);
 }
 
-/// All members have started the operation, and nothing has moved for a while.
+/// Handles an operation that all members have started but whose data do not
+/// move.
 void MPIEngine::investigateData(Transfer &transfer, int64_t now,
                                 int64_t quietNs) {
   int64_t timeoutNs = environment.config.timeoutNs;
@@ -262,8 +264,8 @@ void MPIEngine::receiveGivenUp(const std::string &body) {
 }
 
 void MPIEngine::refuseStart(const Transfer &transfer) {
-  // A rank that has failed waits for answers before it releases its memory, but
-  // not longer than this. Its sends must find no receive after that.
+  // A failed rank waits for answers for at most this time before it releases
+  // its memory. After that its sends must match no receive.
   if (!isDead && transfer.startedNs - lastControlNs > longestAnswerNs / 2)
     serveControlAt(transfer.startedNs);
   throwIfFailed();
@@ -409,13 +411,14 @@ bool MPIEngine::isDraining() const {
   return false;
 }
 
-/// Keeps the open transfers for ever: checks that never end refer to them.
+/// Keeps the open transfers forever, because checks that never end refer to
+/// them.
 void MPIEngine::abandonRest() {
   static auto *abandoned = new std::vector<std::shared_ptr<Transfer>>();
   for (const auto &entry : busy) {
     for (const std::shared_ptr<Transfer> &transfer : entry.first->open) {
-      // A call that has broken may still refer to the rank's memory, and so
-      // does a send to a rank that may not know of the failure.
+      // A failed call may still refer to the rank's memory, and so may a send
+      // to a rank that does not know of the failure.
       bool mayLinger = transfer->hasIssued() && !unreachable.empty();
       isDead |= mayLinger || transfer->state.load() == Transfer::Broken;
       isDead |= !isDead && !transfer->withdraw();

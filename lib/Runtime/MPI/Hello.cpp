@@ -1,4 +1,4 @@
-//===- Hello.cpp - What members tell each other before data move *- C++ -*-===//
+//===- Hello.cpp - Messages before data move --------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

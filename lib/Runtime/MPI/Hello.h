@@ -1,4 +1,4 @@
-//===- Hello.h - What members tell each other before data move --*- C++ -*-===//
+//===- Hello.h - Messages before data move ----------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 //
-// A hello is a message to one other member: the hash of the operation, and
-// where the operation is small the data for that member. Data are copied, so a
-// hello that nobody receives refers to no memory of the rank.
+// A hello is a message to one other member: the hash of the operation and, if
+// the operation is small, a copy of the data for this member. So a hello that
+// no rank receives does not refer to memory of the rank.
 //
 //===----------------------------------------------------------------------===//
 

@@ -11,9 +11,9 @@
 
 namespace braid::rt {
 
-/// The MPI library of this process while a world lives: initialized by the
-/// first one unless the program has done that, and finalized when the process
-/// ends. Throws an Error where the library does not let threads call it.
+/// The MPI library of this process. The first world initializes the library,
+/// unless the program has done so; the end of the process finalizes it. Throws
+/// an Error if the library does not allow calls from several threads.
 class MPILibrary {
 public:
   MPILibrary();

@@ -144,7 +144,7 @@ void MPICommunicator::advance(Queue &queue) {
     if (gate.isClosed())
       break;
   }
-  // A transfer that has been refused stays: its sends may be under way.
+  // A refused transfer stays, because its sends may be in transit.
   while (!queue.open.empty() &&
          queue.open.front()->state.load() == Transfer::Done)
     queue.open.pop_front();

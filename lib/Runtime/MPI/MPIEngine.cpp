@@ -104,7 +104,7 @@ MPIEngine::~MPIEngine() {
   wakeThread(/*toStop=*/true);
   if (thread.joinable())
     thread.join();
-  // The other ranks wait for this one, which cannot answer any more.
+  // The other ranks wait for this rank, which can no longer answer.
   if (!allLeft)
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   // After a failure some checks never end, so their communicators stay.
@@ -129,7 +129,7 @@ const Capabilities &MPIEngine::capabilities() const {
 Device &MPIEngine::device(int32_t) { return *host; }
 
 //===----------------------------------------------------------------------===//
-// What all processes call together
+// Collective calls of all processes
 //===----------------------------------------------------------------------===//
 
 /// The ranks that have not made this call. Empty while any rank runs a program.

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 //
-// One process runs one rank. All calls of the MPI library and all state are
-// guarded by one mutex. Whoever holds it can advance everything: the rank while
-// it waits, else the progress thread.
+// One process runs one rank. One mutex guards all calls of the MPI library and
+// all state. The thread with the mutex advances all operations: the rank's
+// thread while it waits, else the progress thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,11 +60,11 @@ public:
   // For communicators and transfers; the mutex is held
   //===--------------------------------------------------------------------===//
 
-  /// Throws an Error when the rank has failed, or when the operation never can
-  /// take place: another member has failed, or has given it up.
+  /// Throws an Error if the rank has failed, or if the operation cannot
+  /// complete because another member has failed or has given up the operation.
   void refuseStart(const Transfer &transfer);
   void addBusy(Queue &queue, MPICommunicator &communicator, Transfer &transfer);
-  /// Asks for the communicator of a group that no program has announced.
+  /// Requests the communicator of a group that no program has announced.
   void requestCommunicator(MPICommunicator &communicator);
   void logCommunicator(const CommunicatorSpec &spec) const;
   /// Records the error, unless the rank has one.
@@ -84,13 +84,13 @@ public:
 private:
   friend class Pause;
 
-  /// Why the rank's invocation has failed or has to.
+  /// The reason why the rank's invocation has failed or must fail.
   struct Failure {
     std::string text;
     bool secondary;
     braid_rt_site site;
   };
-  /// What is known of another rank that has failed.
+  /// The state of another rank that has failed.
   struct Gone {
     std::string text;
     /// The last operation of each of this rank's queues that the other rank
@@ -110,10 +110,10 @@ private:
     return {site.file, site.label, site.line, site.column};
   }
 
-  /// Ranks that wait for each other, and what they do.
+  /// Ranks that wait for each other, with their states.
   using Deadlock = std::map<int32_t, Status>;
 
-  /// How long a rank waits for the answers of other ranks.
+  /// The longest time that a rank waits for the answers of other ranks.
   static constexpr int64_t longestAnswerNs = int64_t(500) * 1000 * 1000;
 
   // MPIEngine.cpp.
@@ -191,12 +191,12 @@ private:
   std::optional<Failure> failure;
   bool hasFailed = false; ///< failInvocation has been called.
   std::map<int32_t, Gone> gone;
-  /// The counters of the ranks that have heard of this rank's failure.
+  /// The counters of the ranks that know of this rank's failure.
   std::map<int32_t, std::map<uint64_t, int64_t>> acknowledged;
-  /// Operations that some member has given up: by queue and number.
+  /// Operations that a member has given up, by queue and number.
   std::map<std::pair<uint64_t, int64_t>, std::string> givenUp;
   Inquiry inquiry;
-  /// Ranks that have not answered in time, nor sent anything since.
+  /// Ranks that have not answered in time and have sent nothing since.
   std::set<int32_t> unreachable;
   Deadlock lastDeadlock; ///< Seen in the last round.
   int64_t nextInquiryNs = 0;
@@ -211,10 +211,11 @@ private:
   /// On rank 0: the members that have asked for a group, by its key.
   std::map<std::string, std::vector<int32_t>> asking;
 
-  /// No thread calls the library any more: a call could access released
-  /// memory.
+  /// True if no thread may call the library any more, because a call could
+  /// access released memory.
   bool isDead = false;
-  /// The places whose operations the rank awaits right after the start.
+  /// The places in the program whose operations the rank awaits right after the
+  /// start.
   std::set<Place> awaitedAtOnce;
 
   std::atomic<int> waiting{0}; ///< Threads that make progress themselves.

@@ -17,7 +17,7 @@
 
 using namespace braid::rt;
 
-/// A copy of an operand's source where the destination would overwrite it.
+/// A copy of an operand's source, if the destination would overwrite it.
 static Staging::Buffer stageInPlace(Transfer &transfer,
                                     const Operand &operand) {
   if (operand.source != operand.destination || operand.sourceBytes() == 0)
@@ -87,8 +87,8 @@ static void planAllParts(Transfer &transfer) {
     planParts(transfer, operand);
 }
 
-/// Compares what all members send and expect. `all` holds two lists of each
-/// member: what it sends, and what it expects.
+/// Compares the splits of all members. `all` has two lists of each member: the
+/// sizes that it sends, and the sizes that it expects.
 static void checkSplits(Transfer &transfer, const std::vector<int64_t> &all) {
   int64_t size = transfer.groupSize();
   const std::vector<int32_t> &ranks = transfer.communicator.spec.ranks;

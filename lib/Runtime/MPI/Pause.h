@@ -1,4 +1,4 @@
-//===- Pause.h - How a thread waits for others ------------------*- C++ -*-===//
+//===- Pause.h - Waits of a thread ------------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -41,10 +41,10 @@ public:
   Pause(const Pause &) = delete;
   Pause &operator=(const Pause &) = delete;
 
-  /// Data move only during calls of the library, so the thread polls while they
-  /// do. It sleeps ever longer while another rank has not started the operation
-  /// and may need this core. Yields instead of sleeps have led to waits of
-  /// seconds on a busy machine.
+  /// Data move only during calls of the library, so the thread polls while data
+  /// move. While another rank has not started the operation and may need this
+  /// core, the thread sleeps for longer and longer times. Yields instead of
+  /// sleeps have led to waits of seconds on a busy machine.
   void sleep(bool dataMove, int64_t waitedNs) {
     constexpr int64_t spinNs = 50 * 1000, patientNs = 1000 * 1000;
     int64_t ns = shortestNs;
@@ -58,7 +58,7 @@ public:
     lock.lock();
   }
 
-  /// About as short as a sleep can be.
+  /// The shortest sleep.
   static constexpr int64_t shortestNs = 1000;
 
 private:

@@ -1,4 +1,4 @@
-//===- Progress.cpp - Who advances the operations, and when -----*- C++ -*-===//
+//===- Progress.cpp - Progress of the operations ----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,12 +18,12 @@ using namespace braid::rt;
 namespace {
 /// The time between two polls for control messages.
 constexpr int64_t controlNs = 100 * 1000;
-/// How long the progress thread sleeps if no transfer is under way: while a
-/// program runs, and while none runs.
+/// The sleep of the progress thread without open transfers: while a program
+/// runs, and while none runs.
 constexpr int64_t computingNs = 500 * 1000;
 constexpr int64_t restingNs = 10 * 1000 * 1000;
-/// The same if a transfer is under way: while its check is, and while its data
-/// move on a host that has no spare cores.
+/// The sleep with an open transfer: during its check, and while its data move
+/// on a host without spare cores.
 constexpr int64_t checkingNs = 50 * 1000;
 constexpr int64_t movingNs = 20 * 1000;
 /// A wait within this time of the start counts as right after the start.
@@ -106,8 +106,8 @@ void MPIEngine::wakeThread(bool toStop) {
   wake.notify_one();
 }
 
-/// Waking the thread costs more than a small operation, and is in vain for one
-/// that the rank awaits right after the start.
+/// Waking the thread costs more than a small operation, and does not help an
+/// operation that the rank awaits right after the start.
 bool MPIEngine::needsThread(const Transfer &transfer) const {
   constexpr int64_t wakeBytes = 64 * 1024;
   const Operation &operation = transfer.operation;
@@ -123,7 +123,7 @@ void MPIEngine::addBusy(Queue &queue, MPICommunicator &communicator,
   if (!needsThread(transfer))
     return;
   wakeThread();
-  // That may take a while, on a core that both threads share.
+  // Waking may take some time on a core that both threads share.
   transfer.startedNs = environment.now();
 }
 

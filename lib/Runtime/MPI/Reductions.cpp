@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 //
-// Ordered: every member gets its share of all operands, combines them in the
-// order of the ranks with the kernels that all engines use, and hands the
-// result on. Fast: MPI combines, in any order, where it knows type and
-// operator.
+// Ordered: every member receives its share of all operands, combines the shares
+// in the order of the ranks with the kernels of all engines, and sends the
+// result on. Fast: MPI combines the operands in any order, if it supports the
+// type and the operator.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ struct Work {
   bool getsResult() const { return isAllReduce() || self == root; }
   int64_t elementBytes() const { return operand.elementBytes(); }
 
-  /// Combines `count` elements of each member: `own` of this one; `received`
+  /// Combines `count` elements of each member: `own` of this member; `received`
   /// holds those of the others, one member after the other.
   void combine(const char *own, const char *received, int64_t count,
                char *destination) const {

@@ -1,4 +1,4 @@
-//===- SmallData.cpp - Data that travel with a hello ------------*- C++ -*-===//
+//===- SmallData.cpp - Data in a hello --------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -53,8 +53,8 @@ std::optional<int64_t> braid::rt::smallDataBytes(const Transfer &transfer) {
 // Packing
 //===----------------------------------------------------------------------===//
 
-/// The member that a pair sends this member's data to, or gives this member
-/// its data from; -1 for none.
+/// The member to which a pair sends this member's data, or from which a pair
+/// sends data to this member; -1 if there is none.
 static int64_t partnerOf(const Transfer &transfer, bool isTarget) {
   const std::vector<int64_t> &pairs = transfer.operation.pairs;
   for (size_t i = 0; i < pairs.size(); i += 2)
@@ -90,8 +90,8 @@ static Strided partsOf(const Transfer &transfer, const Operand &operand) {
           operand.elementBytes()};
 }
 
-/// Whether members get different parts of a source; parts that are combined may
-/// lie in rows.
+/// True if members get different parts of a source. Parts that are combined may
+/// be strided.
 static bool sendsParts(const Operation &operation) {
   braid_rt_shape shape = operation.traits().shape;
   return shape == BRAID_RT_SHAPE_SPLIT || shape == BRAID_RT_SHAPE_PARTS;

@@ -1,4 +1,4 @@
-//===- SmallData.h - Data that travel with a hello --------------*- C++ -*-===//
+//===- SmallData.h - Data in a hello ----------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -12,7 +12,8 @@ using namespace braid::rt;
 
 /// The most bytes that are kept for reuse.
 static constexpr int64_t mostKeptBytes = int64_t(64) << 20;
-/// The smallest buffer that is kept: malloc is quick for smaller ones.
+/// The size of the smallest buffer that is kept; malloc is fast for smaller
+/// ones.
 static constexpr int64_t leastKeptBytes = 1024;
 
 Staging::Buffer Staging::borrow(int64_t bytes) {

@@ -16,8 +16,8 @@
 namespace braid::rt {
 
 /// Memory for data between the network and the operands. Operations reuse
-/// buffers, since fresh pages cost more than a copy. The engine's mutex guards
-/// it. A buffer may outlive the engine.
+/// buffers, because fresh pages cost more than a copy. The engine's mutex
+/// guards this memory. A buffer may outlive the engine.
 class Staging {
 public:
   using Buffer = std::shared_ptr<char>;

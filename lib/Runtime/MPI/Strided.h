@@ -29,7 +29,7 @@ struct Strided {
   /// Whether a part is one range of memory.
   bool isContiguous() const { return rows <= 1; }
 
-  /// Copies bytes [begin, end) of a part, counted as if it stood alone, from or
+  /// Copies bytes [begin, end) of a part, with offsets within the part, from or
   /// to the whole.
   void pack(const char *whole, int64_t part, int64_t begin, int64_t end,
             char *packed) const;

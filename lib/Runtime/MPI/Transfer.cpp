@@ -59,7 +59,7 @@ void Transfer::advancePiece(Piece &piece, Gate &gate) {
   bool isChecking = state.load(std::memory_order_relaxed) == Checking;
   while (!piece.isDone()) {
     if (piece.inFlight) {
-      // Only the check says whether the messages are those of this operation.
+      // Only the check confirms that the messages belong to this operation.
       if (isChecking || !testAll(piece.requests))
         break;
       piece.requests.clear();

@@ -7,26 +7,26 @@
 //===----------------------------------------------------------------------===//
 
 //
-// A transfer checks that all members have started the same operation: a small
-// collective on a communicator of its own, or small messages. Copies of small
-// operands travel with the check. Other data move after the check, so an
-// operation that a member has not started, or has started otherwise, touches no
-// member's memory.
+// A transfer first checks that all members have started the same operation,
+// with a small collective on a communicator of its own, or with small messages.
+// The check contains copies of small operands. Other data move after the check.
+// So an operation that a member has not started, or has started differently,
+// accesses no member's memory.
 //
-// Between two members, messages with data start beside the check: their round
-// trip would take as long as copying some KiB. Their tag is a hash of the
-// operation, so they match only where both members have started the same one.
-// A transfer whose check fails, or that is abandoned, cancels its receives. Its
-// sends match nothing any more: the other member starts no operation with a
-// member that has failed.
+// Between two members, messages with data start together with the check,
+// because a round trip takes as long as copying some KiB. The tag of these
+// messages is a hash of the operation, so they match only if both members have
+// started the same operation. A transfer whose check fails, or that is
+// abandoned, cancels its receives. Its sends match no receive, because the
+// other member starts no operation with a failed member.
 //
-// The data move in phases; a phase is a list of pieces; a piece is a list of
-// steps, one after another; a step is some non-blocking calls that run
-// together. Several pieces are in flight at a time. MPI requires that all
-// members issue the collectives of a communicator in one order, whatever the
-// timing. So there are two lanes, communicators of their own, and on each lane
-// steps are issued strictly in the order of transfers, phases, pieces and
-// steps: `Gate` says which lanes are free for the next in that order.
+// The data move in phases. A phase is a list of pieces, a piece a sequence of
+// steps, and a step a set of non-blocking calls that run together. Several
+// pieces are in flight at a time. MPI requires that all members issue the
+// collectives of a communicator in the same order. So there are two lanes, each
+// with a communicator of its own. Each lane issues steps strictly in the order
+// of transfers, phases, pieces and steps. `Gate` says which lanes are free for
+// the next step in this order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,7 +60,7 @@ struct Gate {
   bool isClosed() const { return !isOpen[FirstLane] && !isOpen[SecondLane]; }
 };
 
-/// Non-blocking calls that run together, and what follows when they are
+/// Non-blocking calls that run together, and the function to call when they are
 /// complete.
 struct Step {
   Lane lane;
@@ -69,13 +69,13 @@ struct Step {
   bool isMessages = false;      ///< Not a collective of the library.
 };
 
-/// Steps that follow one another.
+/// A sequence of steps.
 struct Piece {
   std::vector<Step> steps;
   size_t next = 0;
   bool inFlight = false;
   Requests requests; ///< Of the step in flight.
-  int64_t bytes = 0; ///< The most staging that the piece holds.
+  int64_t bytes = 0; ///< The most staging memory of the piece.
 
   bool isDone() const { return next == steps.size(); }
 };
@@ -91,10 +91,10 @@ struct Part {
 class Transfer {
 public:
   enum State {
-    Checking, ///< Some member may not have started the operation.
+    Checking, ///< A member may not have started the operation.
     Moving,   ///< All members have started the operation. The data move.
     Done,
-    Refused, ///< The members disagree, and all of them know.
+    Refused, ///< The members disagree, and all of them know it.
     Broken   ///< A call or an allocation has failed here.
   };
 
@@ -120,7 +120,7 @@ public:
   /// on which the next transfer may not issue steps. Throws Error.
   void advance(Gate &gate);
 
-  /// Whether the member with this world rank takes part.
+  /// True if this world rank is a member.
   bool involves(int32_t rank) const;
   bool isUnderWay() const { return state.load() <= Moving; }
   /// The members' world ranks, this rank's too.
@@ -130,8 +130,8 @@ public:
 
   /// Whether calls with data have been issued that are not complete.
   bool hasIssued() const { return !pieces.empty(); }
-  /// Cancels the receives that have been issued beside the check, and drops the
-  /// plan. Returns false where data for a receive are already on their way.
+  /// Cancels the receives that were issued together with the check, and drops
+  /// the plan. Returns false if data of a receive are in transit.
   bool withdraw();
 
   /// Adds a part to the phase that is being planned.
@@ -157,7 +157,7 @@ private:
   uint64_t hash = 0;
   uint64_t own[2] = {0, 0};
   uint64_t largest[2] = {0, 0};
-  Hello hello; ///< Where the members send each other what they compare.
+  Hello hello; ///< The messages of the check.
   Requests checkRequests;
 
   bool isPlanned = false;    ///< planData has been called.
@@ -167,12 +167,12 @@ private:
   std::vector<Part> parts;
   size_t nextPart = 0;
   int64_t nextPiece = 0;
-  std::list<Piece> pieces; ///< Made and not done, or behind one not done.
+  std::list<Piece> pieces; ///< Pieces from the first unfinished one on.
   int64_t stagedBytes = 0;
   std::function<void()> nextPhase;
 };
 
-/// Transfers that are checked and issued in their order: the collectives of a
+/// Transfers that are checked and issued in order: the collectives of a
 /// communicator, or the messages of one direction between two members.
 struct Queue {
   uint64_t id = 0;      ///< Identifies this member's counter.
@@ -208,7 +208,7 @@ void planDisagreement(Transfer &transfer,
 /// member 0 is named.
 void planDisagreement(Transfer &transfer);
 
-/// Does the operation in a group of one.
+/// Runs an operation in a group of one.
 void runAlone(const Operation &operation);
 
 } // namespace braid::rt

@@ -31,7 +31,7 @@ static void copyStreaming(char *destination, const char *source,
     _mm_stream_si128(to + 3, d);
   }
   std::memcpy(destination + i, source + i, static_cast<size_t>(bytes - i));
-  // Orders the stores before later ones, which may publish the copy.
+  // Order these stores before later stores, which may publish the copy.
   _mm_sfence();
 #else
   std::memcpy(destination, source, static_cast<size_t>(bytes));

@@ -15,9 +15,9 @@
 
 namespace braid::rt {
 
-/// One reduction of `count` elements of `sourceCount` buffers, in this order,
-/// into `destinationCount` buffers that all get the result. A destination may
-/// be a source.
+/// A reduction of `count` elements of `sourceCount` buffers, in this order. All
+/// `destinationCount` destinations get the result. A destination may be a
+/// source.
 struct Reduction {
   int32_t dtype;
   int32_t reduction;
@@ -34,7 +34,7 @@ struct Reduction {
 
 BRAID_RT_API void reduce(const Reduction &reduction);
 
-/// The same for processors with AVX2, with the same bits. `reduce` calls it.
+/// The same for processors with AVX2, with the same bits. Called by `reduce`.
 void reduceAVX2(const Reduction &reduction);
 
 /// Copies bytes. With `streaming` the stores bypass the caches.

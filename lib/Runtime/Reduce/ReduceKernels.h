@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The kernels combine each element in the accumulator's type, source by source,
-// and round it once. So the result depends on the order of the sources, not on
-// the pieces of a buffer. Files compile the kernels without contraction to FMA,
-// one file for each set of instructions.
+// and round the result once. So the result depends on the order of the sources,
+// but not on the pieces of a buffer. One file for each instruction set compiles
+// the kernels, without contraction to FMA.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +67,8 @@ template <typename Format> struct F8 {
   static uint8_t store(float value) { return Format::fromFloat(value); }
 };
 
-/// Averages of integers. The accumulator is wider: the sum must not wrap.
+/// Averages of integers. The accumulator is wider, so that the sum does not
+/// wrap.
 template <typename T> struct Widened {
   using Storage = T;
   using Accumulator = int64_t;
@@ -80,7 +81,7 @@ template <typename T> struct Widened {
 // Operators
 //===----------------------------------------------------------------------===//
 
-/// Integers wrap around, which C++ only promises for unsigned ones.
+/// Integers wrap around, which C++ guarantees only for unsigned ones.
 template <typename T, typename Fn> T wrapping(T a, T b, Fn fn) {
   if constexpr (std::is_integral_v<T>) {
     // Smaller types would be promoted to int, whose product may overflow.
@@ -103,8 +104,8 @@ struct Product {
     return wrapping(a, b, [](auto x, auto y) { return x * y; });
   }
 };
-// Of two equal values, -0 and 0 included, the first is the result. A NaN is the
-// result if either value is one.
+// The result of two equal values, including -0 and 0, is the first one. The
+// result is NaN if either value is NaN.
 struct Min {
   template <typename T> static T apply(T a, T b) {
     // NOLINTNEXTLINE(misc-redundant-expression): true of a NaN alone.

@@ -44,9 +44,9 @@ static inline uint16_t floatToBf16(float value) {
                                                                 : rounded);
 }
 
-/// Normal numbers: exponent and mantissa are moved into place and the exponent
-/// is corrected by a multiplication. Subnormal ones: the mantissa becomes that
-/// of a number of known exponent, which is subtracted.
+/// For normal numbers, shifts exponent and mantissa and corrects the exponent
+/// by a multiplication. For subnormal numbers, inserts the mantissa into a
+/// number of known exponent and subtracts this number.
 static inline float f16ToFloat(uint16_t half) {
   uint32_t wide = static_cast<uint32_t>(half) << 16;
   uint32_t sign = wide & 0x80000000;
@@ -58,7 +58,7 @@ static inline float f16ToFloat(uint16_t half) {
   return floatOfBits(sign | magnitude);
 }
 
-/// The addition of a number of the right exponent lets the hardware round.
+/// Lets the hardware round by adding a number of the right exponent.
 static inline uint16_t floatToF16(float value) {
   uint32_t bits = floatBits(value);
   uint32_t sign = bits & 0x80000000;

@@ -45,7 +45,8 @@ std::unique_ptr<HostTarget> HostTarget::create(const HostTargetOptions &options,
     }
   auto level = static_cast<llvm::CodeGenOptLevel>(options.optimizationLevel);
   llvm::TargetOptions targetOptions;
-  // No product is fused into a sum: the bits would depend on the code around.
+  // Do not contract products and sums, because the bits would depend on the
+  // surrounding code.
   targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, cpu, features, targetOptions,
@@ -64,12 +65,12 @@ std::unique_ptr<HostTarget> HostTarget::create(const HostTargetOptions &options,
       new HostTarget(std::move(machine), options.optimizationLevel));
 }
 
-/// Functions of more instructions than this are not optimized.
+/// Functions with more instructions are not optimized.
 static constexpr unsigned largeFunctionSize = 20000;
 
-/// Leaves very large functions as they are: LLVM would take a time that is more
-/// than quadratic in their size. They are lists of calls; the loops are in
-/// kernels of their own.
+/// Marks very large functions `optnone`, because LLVM's time is more than
+/// quadratic in their size. These functions are lists of calls; the loops are
+/// in functions of their own.
 static void skipLargeFunctions(llvm::Module &module) {
   for (llvm::Function &function : module) {
     if (function.getInstructionCount() < largeFunctionSize)

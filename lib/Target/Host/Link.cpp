@@ -18,7 +18,7 @@
 using namespace mlir;
 using namespace braid;
 
-/// The first of `names` that is on the PATH; empty if none is.
+/// The path of the first of `names` on the PATH; empty if there is none.
 static std::string findProgram(ArrayRef<StringRef> names) {
   for (StringRef name : names)
     if (llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName(name))
@@ -29,7 +29,7 @@ static std::string findProgram(ArrayRef<StringRef> names) {
 LogicalResult braid::linkSharedObject(StringRef objectPath,
                                       StringRef outputPath,
                                       StringRef runtimePath, Location loc) {
-  // The C compiler knows where the C library is; a bare linker does not.
+  // Prefer a C compiler, which finds the C library.
   std::string program = findProgram({"cc", "clang", "clang-22", "gcc"});
   bool isCompiler = !program.empty();
   if (!isCompiler)

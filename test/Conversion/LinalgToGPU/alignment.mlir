@@ -6,7 +6,7 @@
 //       CHECK:   vector.load {{.*}}{alignment = 16 : i64} : memref<960xf32, strided<[1], offset: ?>>, vector<4xf32>
 //       CHECK:   vector.store {{.*}}{alignment = 16 : i64} : memref<960xf32, strided<[1], offset: 4>>, vector<4xf32>
 
-// One that begins 20 bytes behind: element by element.
+// A buffer with an offset of 20 bytes: element by element.
 // CHECK-LABEL: gpu.func @elementwise_0(
 //   CHECK-NOT:   vector.
 //       CHECK:   memref.load
@@ -17,7 +17,7 @@
 //  CHECK-SAME:     %{{.*}}: memref<64xf32> {llvm.noalias}, %{{.*}}: f32)
 //       CHECK:   vector.store {{.*}}{alignment = 8 : i64} : {{.*}} vector<2xf32>
 
-// Nothing is known of where a view of bytes begins.
+// The alignment of a view of bytes is unknown.
 // CHECK-LABEL: gpu.func @elementwise_2(
 //   CHECK-NOT:   vector.
 //       CHECK:   memref.store

@@ -75,7 +75,7 @@ func.func @splat(%a: memref<1024xf32>) {
   return
 }
 
-// Nothing to do.
+// A tensor without elements.
 // CHECK-LABEL: func.func @empty(
 //  CHECK-NEXT:   return
 func.func @empty(%a: memref<0x4xf32>, %b: memref<0x4xf32>) {

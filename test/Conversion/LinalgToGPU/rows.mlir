@@ -65,7 +65,7 @@ func.func @interrupted(%x: memref<64x512xf32>, %s: memref<64xf32>) {
   return
 }
 
-// What is read behind the run is written.
+// A value that is read after the run is stored.
 // CHECK-LABEL: func.func @needed(
 //       CHECK:   %[[SUM:.*]] = memref.alloc() : memref<64xf32>
 //       CHECK:   gpu.launch_func @kernels::@rows_1

@@ -1,5 +1,5 @@
-// What takes the place of collectives that NCCL lacks gives the same bits, in
-// groups of any size.
+// The replacements of collectives that NCCL lacks give the same bits, in groups of
+// any size.
 //
 // RUN: braid-run %s --ranks=3 --passes='func.func(comm-legalize-for-nccl)' --verify \
 // RUN:   --arg=random:1 --arg=random:2 --arg=random:3 --arg=random:4 --arg=random:5 | FileCheck %s

@@ -1,5 +1,5 @@
-// What no verifier sees: ranks that bring tensors of different dtypes. Both
-// signatures, both ranks and both places are named.
+// Ranks with tensors of different dtypes, which no verifier can detect. The error
+// names both signatures, both ranks and both locations.
 //
 // RUN: not braid-run %s --ranks=2 2>&1 | FileCheck %s
 

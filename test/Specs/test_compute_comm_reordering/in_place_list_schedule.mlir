@@ -1,6 +1,6 @@
-// What the newest test_compute_comm_reordering.py asks for where the collective
-// is in place: it stays behind those who read what it overwrites, unless a copy
-// saves them from that.
+// A case of the newest test_compute_comm_reordering.py with a collective in place:
+// the collective stays behind the readers of the buffer that it overwrites, unless
+// the readers have a copy.
 //
 // RUN: braid-opt %s --comm-list-schedule=sink | FileCheck %s --check-prefix=SINK
 // RUN: braid-opt %s --comm-list-schedule=raise | FileCheck %s --check-prefix=RAISE

@@ -13,8 +13,8 @@
 
 comm.group @world [[0, 1]]
 
-// What the collective reads is contiguous, as the verifier of its buffer form
-// wants, without a copy.
+// The operand of the collective is contiguous without a copy, as the verifier of the
+// buffer form requires.
 // CHECK-LABEL: func.func @main(
 // CHECK-NOT:     memref.copy
 // CHECK:         %[[T:.*]] = memref.alloc{{.*}} : memref<4x4x1xf32>

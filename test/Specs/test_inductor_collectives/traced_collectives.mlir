@@ -1,5 +1,5 @@
-// What Dynamo's tests in the seeds' test_inductor_collectives.py say about
-// graphs: how many ops a call is, and of what shape. A call of the functional
+// Dynamo's tests in the seeds' test_inductor_collectives.py check graphs: how many
+// ops a call is, and of what shape. A call of the functional
 // API is two ops, the start and the wait (test_dynamo_trace_allreduce,
 // _all_gather_tensor, _all_gather_tensor_pg, _reduce_scatter_tensor); a coalesced
 // one is one start and a wait for each result (_allgather_coalesced); a call

@@ -1,4 +1,4 @@
-// What cannot be compiled for CUDA: errors that name what and where.
+// Errors of programs that cannot be compiled for CUDA. Each error names the op.
 //
 // REQUIRES: nvptx, ptxas
 // RUN: split-file %s %t

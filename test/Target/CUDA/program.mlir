@@ -9,7 +9,7 @@
 
 comm.group @world all
 
-// One arena with the one buffer that is no argument; nothing is copied.
+// One arena for the only buffer that is no argument; no copies.
 // CHECK-LABEL: llvm.func internal @main
 // CHECK:         %[[DTYPE:.*]] = llvm.mlir.constant(6 : i32) : i32
 // CHECK:         %[[BYTES:.*]] = llvm.mlir.constant(32768 : i64) : i64

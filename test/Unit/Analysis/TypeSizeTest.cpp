@@ -20,8 +20,9 @@ using namespace mlir;
 TEST(TypeSize, CountsBytes) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   Builder builder(&context);
+  comm::SizeDefaults sizes;
   auto bytes = [&](ArrayRef<int64_t> shape, Type type) {
-    return getTypeBytes(RankedTensorType::get(shape, type), 64);
+    return getTypeBytes(RankedTensorType::get(shape, type), sizes);
   };
   EXPECT_EQ(bytes({3, 5}, builder.getF32Type()), 60u);
   EXPECT_EQ(bytes({3, 5}, builder.getI1Type()), 15u);
@@ -30,12 +31,22 @@ TEST(TypeSize, CountsBytes) {
   EXPECT_EQ(bytes({}, builder.getF64Type()), 8u);
   EXPECT_EQ(bytes({0, 7}, builder.getF64Type()), 0u);
   EXPECT_EQ(bytes({ShapedType::kDynamic, 2}, builder.getF16Type()), 256u);
-  EXPECT_EQ(getTypeBytes(MemRefType::get({4}, builder.getF32Type()), 64), 16u);
-  EXPECT_EQ(getTypeBytes(builder.getF32Type(), 64), 0u);
-  EXPECT_EQ(getTypeBytes(UnrankedTensorType::get(builder.getF32Type()), 64),
+  EXPECT_EQ(getTypeBytes(MemRefType::get({4}, builder.getF32Type()), sizes),
+            16u);
+  EXPECT_EQ(getTypeBytes(builder.getF32Type(), sizes), 0u);
+  EXPECT_EQ(getTypeBytes(UnrankedTensorType::get(builder.getF32Type()), sizes),
             0u);
   // Too many to count.
   int64_t many = int64_t{1} << 40;
   EXPECT_EQ(bytes({many, many}, builder.getF32Type()),
             std::numeric_limits<uint64_t>::max());
+}
+
+TEST(TypeSize, TakesTheBytesOfIndexFromTheSizes) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  Builder builder(&context);
+  comm::SizeDefaults sizes;
+  sizes.indexBytes = 4;
+  EXPECT_EQ(getElementBytes(builder.getIndexType(), sizes), 4u);
+  EXPECT_EQ(getElementBytes(builder.getI64Type(), sizes), 8u);
 }

@@ -17,9 +17,9 @@ class RewritePatternSet;
 
 namespace braid {
 
-/// Adds patterns that turn starts and waits on buffers, groups, and questions
-/// about them into calls of the runtime (include/braid-rt/Collectives.h) and
-/// constants, and the conversion of tokens to pointers.
+/// Adds the conversion of tokens to pointers, and patterns that lower starts
+/// and waits on buffers, groups, `comm.rank` and `comm.size` to constants and
+/// calls of the runtime (include/braid-rt/Collectives.h).
 void populateCommToLLVMConversionPatterns(mlir::LLVMTypeConverter &converter,
                                           mlir::RewritePatternSet &patterns);
 

@@ -16,51 +16,50 @@
 
 namespace braid {
 
-/// What a cost model has to know of one launch. A coalesced launch has the sums
-/// over its operands.
+/// The properties of one launch that cost models use. The bytes of a coalesced
+/// launch are the sums over its operands.
 struct CollectiveCall {
   comm::CollectiveKind kind;
   /// The number of ranks that take part.
   int64_t groupSize;
-  /// Bytes that one member gives, and bytes that one member gets.
+  /// Bytes of the operands and of the results of one member.
   uint64_t inputBytes;
   uint64_t outputBytes;
   /// The number of nodes that the members of one communicator are spread over.
   int64_t numNodes = 1;
   /// The operands of a coalesced launch.
   int64_t numOperands = 1;
-  /// True if it reduces 8-bit floats.
+  /// True if the launch reduces 8-bit floats.
   bool reducesFloat8 = false;
   /// The limit on thread blocks of its lane; 0 for none.
   int64_t maxCtas = 0;
   /// Its lane has copy engines move the data where they can.
   bool usesCopyEngine = false;
 
-  /// The size of the whole operation, which link and NCCL formulas start from:
-  /// the gathered result of a gather, the whole operand of a scatter.
+  /// The bytes of the whole operation, on which the formulas of the link and of
+  /// NCCL depend: the gathered result of a gather, the operand of a scatter.
   uint64_t getWholeBytes() const { return std::max(inputBytes, outputBytes); }
 };
 
 /// An estimate of one launch.
 struct CollectiveTime {
   double ns;
-  /// False if the model says nothing of such a collective itself, and a
-  /// stand-in (see `InductorCollectiveModel`) gave the figure.
+  /// False if the model does not cover this kind of collective and a stand-in
+  /// (see `InductorCollectiveModel`) gives the time.
   bool exact;
-  /// Multiprocessors that the collective holds while it runs; 0 if copy engines
-  /// run it, or if the model does not say.
+  /// Multiprocessors that the collective occupies; 0 if copy engines run the
+  /// collective, or if the model has no value.
   int32_t channels = 0;
   /// Bytes that one member sends over its links within the node, or over its
-  /// port of the network if there are several nodes; 0 if the model does not
-  /// say.
+  /// network port if there are several nodes; 0 if the model has no value.
   uint64_t linkBytes = 0;
 };
 
-/// Bytes that the busiest member of `call` sends over its link: the factors of
-/// `braid_rt_link_bytes`, which are those of nccl-tests (doc/PERFORMANCE.md).
+/// Bytes that the busiest member of `call` sends over its link. The factors are
+/// the factors of `braid_rt_link_bytes` and of nccl-tests (doc/PERFORMANCE.md).
 uint64_t getLinkBytes(const CollectiveCall &call);
 
-/// Bytes of device memory that a rank's part of `call` reads and writes.
+/// Bytes of device memory that one member of `call` reads and writes.
 double getMemoryBytes(const CollectiveCall &call);
 
 /// A formula for the time of collectives.
@@ -71,14 +70,15 @@ public:
   /// The name that `collective-model` selects the model by.
   virtual llvm::StringRef getName() const = 0;
 
-  /// The time from the moment all members have started `call` and the lane is
-  /// free to its end. 0 for a group of one.
+  /// The time of `call`, from the moment when all members have started it and
+  /// the lane is free. 0 for a group of one.
   virtual CollectiveTime estimate(const CollectiveCall &call) const = 0;
 };
 
-/// Messages over one full-duplex link a rank: steps times latency plus bytes
-/// over bandwidth. The formula is `braid_rt_link_time_ns`, which the runtime
-/// rehearses (braid-rt/Link.h), so that an estimate and a rehearsal agree.
+/// Messages over one full-duplex link for each rank: steps times latency plus
+/// bytes over bandwidth. The formula is `braid_rt_link_time_ns`
+/// (braid-rt/Link.h), which the runtime rehearses, so estimate and rehearsal
+/// agree.
 class LinkCollectiveModel : public CollectiveCostModel {
 public:
   /// `latencyNs`: nanoseconds of one step. `bandwidth`: bytes per second; 0
@@ -93,8 +93,9 @@ private:
   double bandwidth;
 };
 
-/// The model of `kind` for ranks of `hardware`, which has to outlive it. The
-/// link model takes `linkLatencyNs` and `linkBandwidth` (bytes per second).
+/// Creates the model of `kind` for ranks of `hardware`. The model refers to
+/// `hardware`. The link model takes `linkLatencyNs` and `linkBandwidth` (bytes
+/// per second).
 std::unique_ptr<CollectiveCostModel>
 createCollectiveModel(CollectiveModelKind kind, const Hardware &hardware,
                       double linkLatencyNs, double linkBandwidth);

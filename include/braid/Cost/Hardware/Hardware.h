@@ -1,4 +1,4 @@
-//===- Hardware.h - Machines that costs are estimated for -------*- C++ -*-===//
+//===- Hardware.h - Machines of the cost models -----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,7 +20,7 @@
 
 namespace braid {
 
-/// The classes of element types that machines have different peaks for.
+/// The classes of element types with different peak rates.
 enum class ElementClass { F64, F32, BF16, F16, F8, I8, Integer };
 constexpr unsigned numElementClasses = 7;
 
@@ -30,17 +30,17 @@ extern const llvm::StringLiteral elementClassNames[numElementClasses];
 /// The generation of an NVIDIA GPU as collective models tell them apart.
 enum class GpuGeneration { None, Volta, Ampere, Hopper, Blackwell };
 
-/// The model that prices collectives.
+/// The model of the time of collectives.
 enum class CollectiveModelKind { Nccl, Inductor, InductorNewest, Link };
 
 /// The maker of the host's processors: NCCL has rules of its own for AMD's.
 enum class CpuVendor { Intel, Amd };
 
-/// What NCCL finds on a machine, and how it is told to use it.
+/// The topology that NCCL finds on a machine, and NCCL's settings.
 struct NcclFigures {
-  /// The channels that NCCL's search finds within a node, before it doubles
-  /// them for its kernels, and bytes per second of one. 0: not a machine of
-  /// NCCL's.
+  /// The number of channels that NCCL's search finds within a node, before NCCL
+  /// doubles the number for its kernels, and the bytes per second of one
+  /// channel. 0 if NCCL does not run on the machine.
   int64_t numChannels = 0;
   double channelBandwidth = 0;
   /// All channels visit the GPUs of a node in the same order.
@@ -57,28 +57,28 @@ struct NcclFigures {
   /// NCCL_CTA_POLICY_ZERO: copy engines run all-gathers, all-to-alls, gathers
   /// and scatters within a node.
   bool useCopyEngine = false;
-  /// Nanoseconds of such a collective before the first byte, and bytes per
-  /// second that a rank sends; 0 if nobody has measured them.
+  /// The latency in nanoseconds of a collective of the copy engines, and the
+  /// bytes per second that a rank sends; 0 if not measured.
   double copyEngineLatencyNs = 0;
   double copyEngineBandwidth = 0;
 };
 
-/// One machine: figures of one GPU (or of one rank's share of a host), and of
-/// the links between them. All are datasheet figures for dense operands; the
-/// sources stand beside the table in Hardware.cpp.
+/// One machine: the rates of one GPU (or of one rank's share of a host), and of
+/// the links between them. All values are from datasheets, for dense operands;
+/// the table in Hardware.cpp gives the sources.
 struct Hardware {
-  /// What `comm.hardware` and the pass options call the machine.
+  /// The name of the machine in `comm.hardware` and in options of passes.
   std::string name;
   /// One line for lists of machines.
   std::string summary;
-  /// Peak operations per second, by `ElementClass`. A class that the machine
-  /// does not compute in has the figure of the class that it is converted to.
+  /// Peak operations per second, by `ElementClass`. If the machine converts a
+  /// class before computing, the class has the peak of the other class.
   double peakOpsPerSecond[numElementClasses];
   /// Bytes per second of the device memory.
   double memoryBandwidth;
   /// Bytes of the device memory.
   int64_t memoryBytes;
-  /// Ranks of one node; also the size of a group `all` unless told otherwise.
+  /// Ranks of one node; also the default size of a group `all`.
   int64_t ranksPerNode;
   /// Bytes per second and direction of one rank's links within a node.
   double intraNodeBandwidth;
@@ -87,16 +87,16 @@ struct Hardware {
   /// Nanoseconds of one message between neighbours, for the `link` model.
   double linkLatencyNs;
   GpuGeneration generation;
-  /// The model of collectives that is used unless one is asked for.
+  /// The default model of collectives.
   CollectiveModelKind defaultCollectiveModel;
-  /// Multiprocessors of one GPU; 0 if compute and collectives share none.
+  /// Multiprocessors of one GPU; 0 if collectives take none from compute.
   int64_t multiprocessors;
   /// Nanoseconds between two kernels of a stream.
   int64_t launchNs;
   NcclFigures nccl;
   ContentionFigures contention = {};
 
-  /// True if NCCL runs on the machine, so that its tuner can be asked.
+  /// True if NCCL runs on the machine.
   bool hasNccl() const {
     return generation != GpuGeneration::None && nccl.numChannels > 0;
   }
@@ -107,29 +107,28 @@ struct Hardware {
   }
 };
 
-/// All machines known by name, in the order in which lists show them.
+/// All machines with a name, in the order of lists for users.
 llvm::ArrayRef<Hardware> getKnownHardware();
 
 /// The machine called `name`; null if there is none.
 const Hardware *lookupHardware(llvm::StringRef name);
 
-/// The machine that costs are estimated for unless a program or an option names
-/// another one: h100x8.
+/// The default machine of all estimates: h100x8.
 const Hardware &getDefaultHardware();
 
 /// The names of all machines, separated by spaces, for messages.
 std::string joinHardwareNames();
 
-/// The machine that `text` describes: a JSON object with the fields of
-/// docs/cost-models.md. Its `base` names a machine whose figures hold where the
-/// text says nothing; without one it must say all. The machine is called by its
-/// `name`, or else `defaultName`. Fails with a `JsonError` that says what was
-/// found and what was expected.
+/// Parses a machine from `text`, a JSON object with the fields of
+/// docs/cost-models.md. The field `base` names a machine that gives all missing
+/// fields; without `base` no field may be missing. The field `name` gives the
+/// name of the machine, by default `defaultName`. Fails with a `JsonError` that
+/// gives the found and the expected value.
 llvm::Expected<Hardware> parseHardware(llvm::StringRef text,
                                        llvm::StringRef defaultName);
 
-/// The name of a collective model, as options spell it; and the reverse, none
-/// if there is no such model.
+/// The name of a model of collectives, as options spell it; and the reverse,
+/// none if there is no such model.
 llvm::StringRef stringifyCollectiveModel(CollectiveModelKind kind);
 std::optional<CollectiveModelKind>
 symbolizeCollectiveModel(llvm::StringRef name);

@@ -1,4 +1,4 @@
-//===- HardwareMachine.h - Hardware as the simulator sees it ----*- C++ -*-===//
+//===- HardwareMachine.h - Machine model of hardware ------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,15 +14,14 @@
 
 namespace braid {
 
-/// The links of a rank, for `MachineModel::linkOfLane`: those within the node,
-/// and its port to the network.
+/// The links of a rank, as indices for `MachineModel::linkOfLane`: the links
+/// within the node, and the port to the network.
 constexpr int32_t intraNodeLink = 0;
 constexpr int32_t interNodeLink = 1;
 
-/// `hardware` as the simulator sees it, without lanes. On GPUs, compute shares
-/// multiprocessors and memory with collectives, launches take time, and there
-/// are the two links above. Other hardware is a textbook machine, where nothing
-/// is shared.
+/// The machine model of `hardware` without lanes. On GPUs, compute shares
+/// multiprocessors and memory with collectives, launches take time, and a rank
+/// has the two links above. On other hardware nothing is shared.
 MachineModel getMachineModel(const Hardware &hardware);
 
 } // namespace braid

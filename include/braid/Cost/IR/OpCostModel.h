@@ -27,10 +27,10 @@ class Profile;
 struct Calibration;
 struct CollectiveCurve;
 
-/// Where a cost comes from, in the order in which cost models ask.
+/// The source of a cost. Cost models take the first source that has a value.
 enum class CostSource {
   Attribute,           ///< `comm.cost_ns`
-  ProfileLabel,        ///< a measurement of what has the op's label
+  ProfileLabel,        ///< a measurement of the op's label
   ProfileSignature,    ///< a measurement of the op's signature
   ProfileInterpolated, ///< what lies between two measurements
   ProfileExtrapolated, ///< what lies near the measurements
@@ -51,24 +51,24 @@ struct Cost {
   int64_t ns;
   CostSource source;
 
-  /// True if the op stands for a body of ops, its callee's or its own regions,
-  /// and costs what `CostModel::getBodyTotals` says of that. False for loops
-  /// and calls whose cost was given or measured.
+  /// True if the cost is that of a body, of the callee or of the op's own
+  /// regions, as `CostModel::getBodyTotals` computes it. False for loops and
+  /// calls with a given or measured cost.
   bool isOfBody() const {
     return source == CostSource::Callee || source == CostSource::Regions;
   }
 };
 
-/// How the members of a group are placed.
+/// The placement of the members of a group.
 struct GroupShape {
-  /// The most members of any communicator of the group.
+  /// The number of members of the largest communicator of the group.
   int64_t size;
-  /// The most nodes that any communicator of the group is spread over: ranks
-  /// are numbered node by node.
+  /// The largest number of nodes of a communicator of the group. Ranks are
+  /// numbered node by node.
   int64_t numNodes;
 };
 
-/// What a `CostModel` is made with.
+/// The parameters of a `CostModel`.
 struct CostOptions {
   const Hardware *hardware = &getDefaultHardware();
   /// Keeps `hardware` alive if it comes from a file or is changed by options.
@@ -82,7 +82,7 @@ struct CostOptions {
   std::optional<double> linkLatencyNs;
   std::optional<double> linkBandwidth;
   comm::SizeDefaults sizes;
-  /// What was measured; null if nothing was.
+  /// The measured times; null without measurements.
   std::shared_ptr<const braid::Profile> measurements;
   /// What was measured of the machine, whose rates are in `hardware` already;
   /// null if nothing was.
@@ -91,8 +91,8 @@ struct CostOptions {
   std::function<std::optional<int64_t>(mlir::Operation *)> profile;
 };
 
-/// What users write to choose a cost model, in `comm.hardware` and in the
-/// options of passes. Empty or absent: not said.
+/// The cost settings of the user, from `comm.hardware` and the options of
+/// passes. Empty or absent values are not set.
 struct CostSettings {
   std::string hardware;
   std::optional<CollectiveModelKind> collectiveModel;
@@ -107,16 +107,16 @@ struct CostSettings {
   /// profile that is shipped for the hardware counts.
   std::string profile;
 
-  /// What `profile` holds, once it was read.
+  /// The contents of `profile`, after they were read.
   mutable std::shared_ptr<const Profile> measurements;
 };
 
-/// Writes `settings` to `comm.option_defaults` of `module`, where passes read
-/// what their own settings do not say.
+/// Writes `settings` to `comm.option_defaults` of `module`. Passes use these
+/// values for options that the user has not set.
 void setCostDefaults(mlir::ModuleOp module, const CostSettings &settings);
 
-/// The default of option `name` for a pass on `op`: that of the innermost
-/// module with `comm.option_defaults`. Null if there is none.
+/// The default of option `name` for a pass on `op`, from the innermost module
+/// with `comm.option_defaults`. Null if there is none.
 mlir::Attribute getOptionDefault(mlir::Operation *op, llvm::StringRef name);
 
 /// Adds the default `value` of option `name` to `comm.option_defaults` of
@@ -124,52 +124,52 @@ mlir::Attribute getOptionDefault(mlir::Operation *op, llvm::StringRef name);
 void setOptionDefault(mlir::ModuleOp module, llvm::StringRef name,
                       mlir::Attribute value);
 
-/// `settings`, with the defaults of the innermost module around `op` that has
-/// `comm.option_defaults` for what they do not say.
+/// `settings`, with `comm.option_defaults` of the innermost module around `op`
+/// that has this attribute for all values that are not set.
 CostSettings applyCostDefaults(mlir::Operation *op, CostSettings settings);
 
-/// The options that `settings`, with their defaults, ask for in the program
-/// around `op`: its hardware is that of `settings`, or else `comm.hardware` of
-/// the innermost module that has one, or else the default. Emits an error at
-/// `op` (or at the module) that says what was found and what was expected, and
-/// fails, if a setting is wrong.
+/// The cost options of `settings` and their defaults for the program around
+/// `op`. The hardware is that of `settings`, or else `comm.hardware` of the
+/// innermost module that has one, or else the default. If a setting is wrong,
+/// emits an error at `op` (or at the module) with the found and the expected
+/// value, and fails.
 llvm::FailureOr<CostOptions> resolveCostOptions(mlir::Operation *op,
                                                 const CostSettings &settings);
 
-/// Tells what an op costs that stands for itself: time on the compute stream
-/// for compute, time on the lane for starts, nothing for waits. The answer
-/// depends on the program and the options alone, never on the rank.
+/// The cost of an op without a body: time on the compute stream for compute,
+/// time on the lane for starts, nothing for waits. The cost depends on the
+/// program and the options alone, never on the rank.
 ///
-/// Asked in this order: `comm.cost_ns`, the measurements, the model of
-/// collectives (for starts), the op's cost interface, and at last the bytes of
-/// the operands and results. `CostModel` tells what bodies and calls cost.
+/// The first of these sources gives the cost: `comm.cost_ns`, the measurements,
+/// the model of collectives (for starts), the op's cost interface, the bytes of
+/// the operands and results. `CostModel` computes the cost of bodies and calls.
 class OpCostModel {
 public:
   explicit OpCostModel(CostOptions options);
   ~OpCostModel();
 
-  /// The cost of `op`; none if it is that of its callee or of its regions.
+  /// The cost of `op`; none if the callee or the regions of `op` give the cost.
   std::optional<Cost> getOpCost(mlir::Operation *op);
 
-  /// The name of where `cost` comes from, as reports print it, such as
-  /// "attribute" or "collective-model inductor".
+  /// The name of `source` in reports, such as "attribute" or "collective-model
+  /// inductor".
   llvm::StringRef getSourceName(CostSource source) const;
 
   const CostOptions &getOptions() const { return options; }
 
-  /// What `op` takes of the machine while it runs, for a simulation with
-  /// contention. All zero for waits, for ops that stand for a body, and where
-  /// no model says.
+  /// The resources that `op` uses while it runs, for a simulation with
+  /// contention. All zero for waits, for ops with the cost of a body, and for
+  /// ops without a model.
   ResourceDemand getDemand(mlir::Operation *op);
 
   /// The model of a collective within one node, or over several.
   const CollectiveCostModel &getCollectiveModel(int64_t numNodes) const;
 
-  /// What the collective models have to know of `op`.
+  /// The properties of `op` that the models of collectives use.
   CollectiveCall describe(comm::CollectiveOpInterface op);
 
-  /// The members of `group` as seen from `from`: the most of any of its lists,
-  /// or the world for `all` and for an unknown group.
+  /// The number of members of `group` as seen from `from`: the length of the
+  /// longest list, or the world for `all` and for an unknown group.
   int64_t getGroupSize(mlir::Operation *from, mlir::FlatSymbolRefAttr group) {
     return getGroupShape(from, group).size;
   }
@@ -181,8 +181,8 @@ public:
   /// How often `op` runs its regions, one after the other.
   int64_t getTripCount(mlir::Operation *op) const;
 
-  /// The body of the function that `op` calls; null if it calls none that is
-  /// known.
+  /// The body of the function that `op` calls; null if `op` calls no known
+  /// function.
   mlir::Region *getCalleeBody(mlir::Operation *op);
 
 private:

@@ -1,4 +1,4 @@
-//===- CollectiveMethods.cpp - What all starts answer alike ---------------===//
+//===- CollectiveMethods.cpp - Methods of all collectives -----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- CollectiveMethods.h - What all starts answer alike -------*- C++ -*-===//
+//===- CollectiveMethods.h - Methods of all collectives ---------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The functions that the methods call which CommCollectives.td defines for all
-// collectives.
+// Functions behind the interface methods that CommCollectives.td defines for
+// all collectives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ reifyFromOperands(CollectiveOpInterface collective, mlir::OpBuilder &builder,
                   unsigned index,
                   llvm::SmallVectorImpl<mlir::OpFoldResult> &shape);
 
-/// Verifies what a collective says of its group.
+/// Verifies a collective against its group.
 llvm::LogicalResult
 verifyCollectiveUses(CollectiveOpInterface collective,
                      mlir::SymbolTableCollection &symbolTables);

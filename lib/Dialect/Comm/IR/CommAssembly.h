@@ -57,7 +57,7 @@ void printShapedTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                       mlir::TypeRange inputTypes, mlir::TypeRange outputTypes,
                       mlir::TypeRange tokenTypes);
 
-/// As `ShapedTypes`, but `-> U` may be left out where it says nothing new.
+/// As `ShapedTypes`, but `-> U` may be left out if it equals `T`.
 mlir::ParseResult parseOptionallyShapedTypes(mlir::OpAsmParser &parser,
                                              const UnresolvedOperands &inputs,
                                              const UnresolvedOperands &outputs,

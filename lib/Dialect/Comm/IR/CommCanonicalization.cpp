@@ -64,9 +64,9 @@ struct FoldGroupOfOne : public OpRewritePattern<WaitOp> {
   }
 };
 
-/// A wait that came to see its start, as branches or loops around the two were
-/// folded, names the start's buffers: not casts of them, nor the empty ones
-/// that stood where other starts had a source.
+/// Replaces the buffers of a wait by those of its start, after branches or
+/// loops around the two were folded. The wait may name casts of these buffers,
+/// or empty buffers in the place of sources of other starts.
 struct NameBuffersOfStart : public OpRewritePattern<WaitOp> {
   using OpRewritePattern::OpRewritePattern;
 

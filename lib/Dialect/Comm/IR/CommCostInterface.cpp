@@ -1,4 +1,4 @@
-//===- CommCostInterface.cpp - What an op costs ---------------------------===//
+//===- CommCostInterface.cpp - The work of an op --------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

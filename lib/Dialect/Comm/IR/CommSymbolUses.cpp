@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace braid::comm;
 
-/// Looks `group` up and reports what stands there instead of a group.
+/// Looks up `group`. Emits an error if the symbol is not that of a group.
 static GroupOp verifyGroup(Operation *op, FlatSymbolRefAttr group,
                            SymbolTableCollection &symbolTables) {
   Operation *symbol = symbolTables.lookupNearestSymbolFrom(op, group);

@@ -21,7 +21,7 @@ using namespace braid::comm;
 
 namespace {
 
-/// What is known of a lane; attributes that nobody has given are null.
+/// The settings of a lane; attributes that are not set are null.
 struct Lane {
   StringAttr name;
   Attribute ctas, transport;
@@ -52,7 +52,8 @@ LogicalResult LaneTable::add(GroupOp group) {
   return success();
 }
 
-/// Notes that `op` gives a lane `value` as its `field`.
+/// Sets the field `field` of a lane to `value`, as `op` requires. Emits an
+/// error if another op requires another value.
 LogicalResult LaneTable::merge(Operation *op, StringRef field, Attribute value,
                                GroupOp group, const Lane &lane,
                                Attribute &known) {

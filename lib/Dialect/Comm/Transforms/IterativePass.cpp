@@ -1,4 +1,4 @@
-//===- IterativePass.cpp - What the iterative passes share ----------------===//
+//===- IterativePass.cpp - Base of the iterative passes -------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- IterativePass.h - What the iterative passes share --------*- C++ -*-===//
+//===- IterativePass.h - Base of the iterative passes -----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

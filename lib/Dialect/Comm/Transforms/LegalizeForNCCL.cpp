@@ -30,9 +30,9 @@ using namespace braid::comm;
 
 namespace {
 
-/// The largest group whose members gather all operands of a bitwise reduction.
-/// A ring moves the operand once for each other member then, and 16 times for
-/// bits that are reduced as bytes, however many members there are.
+/// The size of the largest group whose members gather all operands of a bitwise
+/// reduction. Gathering moves the operand once for each other member. Reducing
+/// the bits as bytes moves 16 times the bytes of the operand in any group.
 constexpr int64_t kMostGathered = 16;
 
 bool isBitwise(std::optional<ReductionKind> reduction) {
@@ -40,13 +40,10 @@ bool isBitwise(std::optional<ReductionKind> reduction) {
          reduction == ReductionKind::bxor;
 }
 
-//===----------------------------------------------------------------------===//
-// One start
-//===----------------------------------------------------------------------===//
-
-/// What is left to do with a value after its wait.
+/// The compute on a value after its wait.
 using Finish = std::function<Value(ImplicitLocOpBuilder &, Value)>;
 
+/// Replaces one start that NCCL does not support.
 class Legalizer {
 public:
   explicit Legalizer(CollectiveOpInterface op)
@@ -86,40 +83,38 @@ bool Legalizer::isLegal() {
     return true;
   if (isBitwise(reduction))
     return false;
-  // What comes as buffers is not rewritten for NaNs and 8-bit floats.
+  // Starts on buffers keep the NaNs and 8-bit floats of NCCL.
   return llvm::none_of(start.getSources(), [&](Value source) {
     return NCCLElements::get(getElementTypeOrSelf(source.getType()), *reduction,
                              /*exact=*/!start.isBufferForm());
   });
 }
 
-/// Checks what all rewrites ask for.
+/// Checks the preconditions of all rewrites.
 LogicalResult Legalizer::check() {
   auto expect = [&](const Twine &expected) {
     return op->emitOpError()
-           << "is none that NCCL has, and can be computed by others only "
-              "where "
-           << expected;
+           << "is not supported by NCCL, expected " << expected
+           << " so that other collectives can replace it";
   };
   if (start.isBufferForm())
-    return expect("it is on tensors");
+    return expect("tensors");
   for (Value token : start.getTokens())
     if (!llvm::all_of(token.getUsers(), llvm::IsaPred<WaitOp>))
-      return expect("each of its tokens goes to waits alone, not to loops, "
-                    "branches or calls");
+      return expect("waits as the only users of its tokens");
   if (reduction == ReductionKind::avg) {
     auto isInteger = [](Value source) {
       return isa<IntegerType>(getElementTypeOrSelf(source.getType()));
     };
     if (!llvm::all_of(start.getSources(), isInteger) &&
         llvm::any_of(start.getSources(), isInteger))
-      return expect("integers and other numbers are in starts of their own");
+      return expect("integers and floats in different starts");
   }
   return success();
 }
 
-/// The number of members of the op's group, if the group or the op's shapes say
-/// so.
+/// The number of members of the op's group, if the group or the op's shapes
+/// give the number.
 std::optional<int64_t> Legalizer::getConstantGroupSize() {
   if (auto size = lookupGroup(op, op.getGroupAttr()).getStaticSize())
     return size;
@@ -163,9 +158,9 @@ Value selectAtRoot(ImplicitLocOpBuilder &b, FlatSymbolRefAttr group,
   return arith::SelectOp::create(b, isRoot, reduced, own);
 }
 
-/// Reduces the bits as bytes, whatever the size of the group is.
+/// Reduces the bits as bytes, for a group of any size.
 void Legalizer::reduceUnpackedBits(Value &source, Finish &finish) {
-  // The lowest bit of a sum is right even where the sum overflows.
+  // The lowest bit of a sum is correct even if the sum overflows.
   newReduction = reduction == ReductionKind::band  ? ReductionKind::min
                  : reduction == ReductionKind::bor ? ReductionKind::max
                                                    : ReductionKind::sum;
@@ -176,13 +171,13 @@ void Legalizer::reduceUnpackedBits(Value &source, Finish &finish) {
   };
 }
 
-/// Makes the operands of all members meet, to be combined after the wait.
+/// Gathers the operands of all members and reduces them after the wait.
 void Legalizer::gatherBits(Value &source, Finish &finish) {
   ReductionKind kind = *reduction;
   RankedTensorType type = getTensorType(source);
   CollectiveKind original = op.getCollectiveKind();
   if (original == CollectiveKind::reduce_scatter) {
-    // Each member gets the parts that it has to combine.
+    // Each member receives the parts that it reduces.
     OpFoldResult count = getGroupSize();
     newKind = CollectiveKind::all_to_all;
     finish = [=](ImplicitLocOpBuilder &b, Value value) {
@@ -215,7 +210,8 @@ void Legalizer::gatherBits(Value &source, Finish &finish) {
   };
 }
 
-/// Converts elements to a type that NCCL reduces, and back.
+/// Converts the elements of `source` to a type that NCCL reduces, and the
+/// elements of the result back.
 void Legalizer::prepareElements(Value &source, Finish &finish) {
   Type element = getTensorType(source).getElementType();
   std::optional<NCCLElements> converted =
@@ -249,8 +245,8 @@ void Legalizer::prepareElements(Value &source, Finish &finish) {
   };
 }
 
-/// Makes `source` what the new start takes, and `finish` what turns its value
-/// into one of the op's.
+/// Replaces `source` by the operand of the new start, and sets `finish`, which
+/// computes the value of the op from the value of the new start.
 void Legalizer::prepare(Value &source, Finish &finish) {
   int64_t dim = op.getSplitDim();
   if (op.getCollectiveKind() == CollectiveKind::all_gather) {
@@ -298,8 +294,8 @@ Operation *Legalizer::createStart(ArrayRef<Value> sources,
   }
 }
 
-/// The type of what the new start makes of `source`, where the op made
-/// `original` of its operand.
+/// The type of the value of the new start for the operand `source`. `original`
+/// is the type of the op's value.
 RankedTensorType Legalizer::getResultType(Value source,
                                           RankedTensorType original) {
   RankedTensorType type = getTensorType(source);
@@ -348,7 +344,7 @@ LogicalResult Legalizer::legalize() {
   newReduction = reduction;
   if (reduction == ReductionKind::premul_sum)
     newScale = op->getOperand(0);
-  // Elements of one bit are smallest, largest and sums of bytes.
+  // On i1, `band` is `min` and `bor` is `max`.
   bool isBit = isBitwise(reduction) &&
                llvm::all_of(start.getSources(), [](Value source) {
                  return getElementTypeOrSelf(source.getType()).isInteger(1);

@@ -37,12 +37,12 @@ NCCLElements::get(Type element, ReductionKind reduction, bool exact) {
   if (!exact)
     return std::nullopt;
   unsigned width = element.getIntOrFloatBitWidth();
-  // NCCL's minimum and maximum of a number and a NaN are the number.
+  // In NCCL, the minimum or maximum of a number and a NaN is the number.
   if (reduction == ReductionKind::min || reduction == ReductionKind::max)
     return NCCLElements(Step::OrderedBits, element,
                         integerType(width == 16 ? 32 : width), reduction);
-  // NCCL rounds sums of 8-bit floats at each step, to the largest number at
-  // most, and one rank cannot scale them. A bf16 has the range of an f32.
+  // NCCL rounds and saturates sums of 8-bit floats at each step, and does not
+  // scale them in a group of one. bf16 has the range of f32.
   if (width == 8)
     return NCCLElements(Step::ExtendFloat, element, BFloat16Type::get(context),
                         reduction);
@@ -55,8 +55,9 @@ APInt NCCLElements::getBitsOfNaN() const {
   return APFloat::getNaN(semantics).bitcastToAPInt();
 }
 
-/// Negative floats are ordered against their bits; a NaN takes the end of the
-/// order that wins.
+/// Maps floats to integers of the same order. The bits of negative floats have
+/// the reverse order, hence the flip. A NaN becomes the integer that wins the
+/// reduction.
 Value NCCLElements::toOrderedBits(ImplicitLocOpBuilder &b,
                                   Value element) const {
   const llvm::fltSemantics &semantics =

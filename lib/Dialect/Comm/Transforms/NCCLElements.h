@@ -15,13 +15,13 @@
 
 namespace braid::comm {
 
-/// How NCCL computes a reduction of elements that it does not reduce as the
-/// dialect says: in elements of another type, and with another reduction.
+/// A replacement for a reduction that NCCL does not compute as the dialect
+/// defines: elements of another type and another reduction.
 class NCCLElements {
 public:
-  /// How `reduction` of `element` is computed; nothing if NCCL has it. If
-  /// `exact` is false, NCCL's own reduction of floats is taken, which drops
-  /// NaNs and saturates 8-bit floats.
+  /// The replacement of `reduction` on `element`; none if NCCL supports the
+  /// reduction. If `exact` is false, floats keep the reduction of NCCL, which
+  /// drops NaNs and saturates 8-bit floats.
   static std::optional<NCCLElements>
   get(mlir::Type element, ReductionKind reduction, bool exact = true);
 
@@ -29,34 +29,34 @@ public:
   ReductionKind getReduction() const { return newReduction; }
   /// The type of the converted elements.
   mlir::Type getType() const { return newType; }
-  /// Whether `restore` divides by the number of members.
+  /// True if `restore` divides by the number of members.
   bool isAverage() const { return step == Step::Average; }
-  /// Whether `restore` undoes `convert`, so that a member keeps its operand.
+  /// True if `restore` undoes `convert`, so that a member keeps its operand.
   bool keepsOperands() const {
     return step != Step::Average && step != Step::Scale;
   }
 
-  /// Whether `convert` does anything.
+  /// True if `convert` changes elements.
   bool changesOperands() const {
     return step == Step::Scale || type != newType;
   }
-  /// Converts one element before the start; `scale` is that of premul_sum.
+  /// Converts one element before the start; `scale` is the scale of premul_sum.
   mlir::Value convert(mlir::ImplicitLocOpBuilder &b, mlir::Value element,
                       mlir::Value scale) const;
   /// The scale of the converted elements; null if they have none.
   mlir::Value convertScale(mlir::ImplicitLocOpBuilder &b,
                            mlir::Value scale) const;
-  /// Converts one element after the wait; `size`, of the converted type, is the
-  /// number of members where `isAverage`.
+  /// Converts one element after the wait. If `isAverage`, `size` is the number
+  /// of members, in the converted type.
   mlir::Value restore(mlir::ImplicitLocOpBuilder &b, mlir::Value element,
                       mlir::Value size) const;
 
 private:
   enum class Step {
-    ExtendInteger, ///< Integers in wider ones.
-    Average,       ///< The same, and a division.
-    ExtendFloat,   ///< Floats in wider ones.
-    OrderedBits,   ///< Integers that are ordered like the floats.
+    ExtendInteger, ///< Converts integers to wider integers.
+    Average,       ///< Also divides by the number of members.
+    ExtendFloat,   ///< Converts floats to wider floats.
+    OrderedBits,   ///< Converts floats to integers of the same order.
     Scale          ///< The product with the scale.
   };
   NCCLElements(Step step, mlir::Type type, mlir::Type newType,

@@ -1,4 +1,4 @@
-//===- SchedulingPass.cpp - What the scheduling passes share --------------===//
+//===- SchedulingPass.cpp - Base of the scheduling passes -----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

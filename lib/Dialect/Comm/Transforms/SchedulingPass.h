@@ -1,4 +1,4 @@
-//===- SchedulingPass.h - What the scheduling passes share -----*- C++ -*-===//
+//===- SchedulingPass.h - Base of the scheduling passes ---------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

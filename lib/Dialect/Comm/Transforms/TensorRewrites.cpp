@@ -1,5 +1,4 @@
-//===- TensorRewrites.cpp - Ops on whole tensors
-//---------------------------===//
+//===- TensorRewrites.cpp - Ops on whole tensors --------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -56,7 +55,7 @@ Value braid::comm::splitDim(ImplicitLocOpBuilder &b, Value input, int64_t dim,
   SmallVector<int64_t> shape;
   for (OpFoldResult size : sizes)
     shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-  // A size that is known is not known to be a multiple of another.
+  // tensor.expand_shape rejects a static size with parts of dynamic size.
   if (!type.isDynamicDim(dim) &&
       llvm::is_contained(ArrayRef(shape).slice(dim, 2), ShapedType::kDynamic)) {
     SmallVector<int64_t> unknown(type.getShape());
@@ -99,7 +98,7 @@ Value braid::comm::moveDim(ImplicitLocOpBuilder &b, Value input, int64_t from,
       ->getResult(0);
 }
 
-/// An empty tensor like one part of `input` along dimension 0.
+/// An empty tensor with the shape of `input` without dimension 0.
 static Value createPartOf(ImplicitLocOpBuilder &b, Value input, Type element) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), input);
   return tensor::EmptyOp::create(b, ArrayRef(sizes).drop_front(), element);

@@ -14,16 +14,18 @@
 
 namespace braid::comm {
 
-/// The type of a ranked tensor.
+/// The type of `value`, a ranked tensor.
 mlir::RankedTensorType getTensorType(mlir::Value value);
 
-/// Computes each element of a tensor of `element` from that of `input`.
+/// Computes each element of a new tensor, of type `element`, from the element
+/// of `input` at the same place.
 mlir::Value
 map(mlir::ImplicitLocOpBuilder &b, mlir::Value input, mlir::Type element,
     llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::Value)>
         body);
 
-/// Splits dimension `dim` of `input` into `count` and the rest.
+/// Splits dimension `dim` of `input` into two dimensions: `count` parts, and
+/// the elements of one part.
 mlir::Value splitDim(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                      int64_t dim, mlir::OpFoldResult count);
 
@@ -35,15 +37,16 @@ mlir::Value joinDims(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
 mlir::Value moveDim(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                     int64_t from, int64_t to);
 
-/// The bits of `input` as bytes, those of each number along a new dimension 0.
+/// The bits of `input` as bytes. The bits of one number lie along a new
+/// dimension 0.
 mlir::Value unpackBits(mlir::ImplicitLocOpBuilder &b, mlir::Value input);
 
-/// Makes numbers of `element` of the lowest bits of the bytes along dimension 0
-/// of `input`.
+/// Packs the lowest bits of the bytes along dimension 0 of `input` into numbers
+/// of type `element`.
 mlir::Value packBits(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                      mlir::IntegerType element);
 
-/// Combines the parts of `input` along dimension 0 bit by bit.
+/// Reduces `input` along dimension 0 bit by bit.
 mlir::Value reduceBits(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                        ReductionKind kind);
 

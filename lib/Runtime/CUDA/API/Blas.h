@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the engine `cuda` uses of libcublasLt.so.13. A unit test compares these
-// declarations with cublasLt.h where there is one.
+// The declarations of libcublasLt.so.13 that the engine `cuda` uses. A unit
+// test compares them with cublasLt.h, if the header is installed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -133,7 +133,7 @@ struct MatmulHeuristicResult {
 /// The functions, by their names without `cublasLt`.
 class Blas {
 public:
-  /// Loads the library. Throws an Error that names what is missing.
+  /// Loads the library. Throws an Error that names the missing part.
   Blas();
   Blas(const Blas &) = delete;
   Blas &operator=(const Blas &) = delete;

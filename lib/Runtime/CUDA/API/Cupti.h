@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the engine `cuda` uses of libcupti.so.13: records of kernels, copies and
-// fills with the times at which the device ran them, and callbacks about the
-// nodes of graphs. A record's layout is that of one version of the library.
+// The declarations of libcupti.so.13 that the engine `cuda` uses: records of
+// kernels, copies and fills with their times on the device, and callbacks about
+// the nodes of graphs. The layout of a record depends on the version of the
+// library.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,12 +59,12 @@ enum ResourceCallback : unsigned { NodeCreated = 13, NodeCloned = 20 };
 // Records
 //===----------------------------------------------------------------------===//
 
-/// What all records begin with.
+/// The first field of all records.
 struct Activity {
   ActivityKind kind;
 };
 
-/// CUpti_ActivityKernel10 up to what the runtime reads.
+/// The fields of CUpti_ActivityKernel10 that the runtime reads.
 struct KernelActivity {
   ActivityKind kind;
   uint8_t cacheConfig, sharedMemoryConfig;
@@ -84,7 +85,7 @@ struct KernelActivity {
   uint64_t graphNodeId;
 };
 
-/// CUpti_ActivityMemcpy6 up to what the runtime reads.
+/// The fields of CUpti_ActivityMemcpy6 that the runtime reads.
 struct MemcpyActivity {
   ActivityKind kind;
   uint8_t copyKind, sourceKind, destinationKind, flags;
@@ -95,7 +96,7 @@ struct MemcpyActivity {
   uint64_t graphNodeId;
 };
 
-/// CUpti_ActivityMemset4 up to what the runtime reads.
+/// The fields of CUpti_ActivityMemset4 that the runtime reads.
 struct MemsetActivity {
   ActivityKind kind;
   uint32_t value;
@@ -122,8 +123,8 @@ struct ResourceData {
   const void *descriptor;
 };
 
-/// CUpti_GraphData, the descriptor of callbacks about nodes, up to what the
-/// runtime reads.
+/// The fields of CUpti_GraphData, the descriptor of callbacks about nodes, that
+/// the runtime reads.
 struct GraphData {
   void *graph, *originalGraph;
   GraphNode node, originalNode;
@@ -169,8 +170,8 @@ using Callback = void(void *data, CallbackDomain domain, uint32_t callback,
 /// The library of CUDA 13.0, whose records the structs above describe.
 class Cupti {
 public:
-  /// Loads the library. Throws an Error that names what is missing (the
-  /// library, functions) or that the version is another one.
+  /// Loads the library. Throws an Error that names the missing part (the
+  /// library, functions) or the unsupported version.
   Cupti();
   Cupti(const Cupti &) = delete;
   Cupti &operator=(const Cupti &) = delete;

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 //
-// What the engine `cuda` uses of libcuda.so.1, CUDA 13. The runtime includes no
-// header of CUDA's, so that it is built everywhere; a unit test compares these
-// declarations with cuda.h where there is one.
+// The declarations of libcuda.so.1, CUDA 13, that the engine `cuda` uses. The
+// runtime includes no header of CUDA, so it can be built on any machine. A unit
+// test compares these declarations with cuda.h, if the header is installed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ struct Uuid {
   char bytes[16];
 };
 
-/// What all functions return. Only the values that the runtime tells apart.
+/// The results of all functions, as far as the runtime distinguishes them.
 enum Result : unsigned {
   SUCCESS = 0,
   ERROR_INVALID_VALUE = 1,
@@ -231,8 +231,8 @@ enum JitOption : unsigned {
 /// The functions, by their names without `cu`.
 class Driver {
 public:
-  /// Loads the library and initialises it. Throws an Error that names what is
-  /// missing: the library, functions, a GPU.
+  /// Loads and initializes the library. Throws an Error that names the missing
+  /// part: the library, functions, a GPU.
   Driver();
   Driver(const Driver &) = delete;
   Driver &operator=(const Driver &) = delete;

@@ -15,7 +15,7 @@
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
-/// The file behind a handle, `fallback` where the loader does not tell.
+/// The file of a handle; `fallback` if the loader does not know it.
 static std::string fileOf(void *handle, const char *fallback) {
   char origin[4096];
   if (dlinfo(handle, RTLD_DI_ORIGIN, origin) != 0)

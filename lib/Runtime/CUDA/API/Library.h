@@ -14,7 +14,7 @@
 
 namespace braid::rt::cuda {
 
-/// Where to look for a library and what to tell a user who lacks it.
+/// The names of a library, and the advice to a user if it is missing.
 struct LibrarySpec {
   const char *what;     ///< `the CUDA driver`
   const char *variable; ///< Environment variable with a path that comes first.
@@ -22,16 +22,16 @@ struct LibrarySpec {
   const char *advice;              ///< `install NVIDIA's driver`
 };
 
-/// A library of NVIDIA's, loaded when the engine starts and never unloaded: its
-/// threads may outlive every world.
+/// A library of NVIDIA. The engine loads it at its start and never unloads it,
+/// because its threads may outlive every world.
 class Library {
 public:
-  /// Throws an Error that names the library, where it was looked for, and what
-  /// to do.
+  /// Throws an Error with the name of the library, the searched paths, and the
+  /// advice.
   explicit Library(const LibrarySpec &spec);
 
-  /// The address of a function; nullptr where the library lacks it, which
-  /// checkComplete reports.
+  /// The address of a function; nullptr if the library lacks the function,
+  /// which checkComplete reports.
   void *find(const char *symbol);
 
   /// Sets `function` to the address of the function `symbol`.

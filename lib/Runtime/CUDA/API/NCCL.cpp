@@ -1,4 +1,4 @@
-//===- NCCL.cpp - What Braid uses of the library NCCL ---------------------===//
+//===- NCCL.cpp - The functions of NCCL -----------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -27,7 +27,8 @@ NCCL::NCCL() : library(librarySpec()) {
   library.bind(member, #name);
   BRAID_NCCL_FUNCTIONS(BRAID_NCCL_BIND)
 #undef BRAID_NCCL_BIND
-  // An older library lacks functions, too: its version says more.
+  // An older library also lacks functions, but its version is the better
+  // message.
   if (getVersion && getVersion(&version) == Success && version < leastVersion)
     throw Error("NCCL in " + path() + " has version " +
                 describeVersion(version) + ", expected " +

@@ -1,4 +1,4 @@
-//===- NCCL.h - What Braid uses of the library NCCL -------------*- C++ -*-===//
+//===- NCCL.h - The functions of NCCL ---------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Declarations of NCCL 2.28, and a table of its functions that is filled in
-// when a world asks for the engine `cuda`: Braid builds without NCCL. A unit
-// test compares them with the library's header where CMake finds it.
+// Declarations of NCCL 2.28, and a table of its functions, which is filled in
+// when a world uses the engine `cuda`. So Braid builds without NCCL. A unit
+// test compares the declarations with the library's header, if CMake finds it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,11 +72,11 @@ constexpr int ctaPolicyZero = 0x02;
 
 constexpr int undefinedInt = INT_MIN;
 
-/// The version whose declarations these are, and the least that will do.
+/// The version of these declarations, and the oldest supported version.
 constexpr int declaredVersion = 22809;
 constexpr int leastVersion = 22800;
 
-/// How a communicator behaves: ncclConfig_v22800.
+/// The configuration of a communicator: ncclConfig_v22800.
 struct Config {
   size_t size = sizeof(Config);
   unsigned int magic = 0xcafebeef;
@@ -146,8 +146,8 @@ struct Config {
 /// The functions, by their names without `nccl`.
 class NCCL {
 public:
-  /// Loads the library. Throws an Error that names what is missing (the
-  /// library, functions) or that the library is too old.
+  /// Loads the library. Throws an Error that names the missing part (the
+  /// library, functions) or the version, if it is too old.
   NCCL();
   NCCL(const NCCL &) = delete;
   NCCL &operator=(const NCCL &) = delete;
@@ -165,7 +165,7 @@ public:
   }
   [[noreturn]] void fail(Result result, const char *function, Comm comm) const;
 
-  /// `unhandled cuda error (...)`, with what the library says of the last one.
+  /// `unhandled cuda error (...)`, with the library's text of the last error.
   std::string describe(Result result, Comm comm) const;
 
   const std::string &path() const { return library.path(); }
@@ -176,7 +176,7 @@ private:
   cuda::Library library;
 };
 
-/// A group of calls. One that an Error leaves is ended, too.
+/// A group of calls. The destructor ends the group if an Error leaves it.
 class Group {
 public:
   explicit Group(const NCCL &nccl) : nccl(nccl) {
@@ -189,7 +189,7 @@ public:
   Group(const Group &) = delete;
   Group &operator=(const Group &) = delete;
 
-  /// Starts what has been gathered.
+  /// Starts the calls of the group.
   Result end() {
     ended = true;
     return nccl.groupEnd();

@@ -1,4 +1,4 @@
-//===- Connect.cpp - How communicators come to be -------------------------===//
+//===- Connect.cpp - Creation of communicators ----------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -26,7 +26,7 @@ CudaEngine::rendezvous(const CommunicatorSpec &spec) {
 }
 
 void CudaEngine::logCommunicator(const CommunicatorSpec &spec) const {
-  // Ranks that are threads say it once.
+  // If the ranks are threads, only one of them prints the message.
   bool says = spec.index == 0 || locals.size() == 1;
   if (!environment.logs(BRAID_RT_DEBUG_INFO) || !says)
     return;
@@ -48,7 +48,8 @@ CommunicatorIds CudaEngine::createIds() const {
   return ids;
 }
 
-/// The first member of each list makes its ids; all processes get them.
+/// Creates the ids of each list on its first member, and sends them to all
+/// processes.
 void CudaEngine::exchangeIds(const std::vector<RankSpecs> &specs) {
   Writer own;
   for (const RankSpecs &ofRank : specs)
@@ -100,7 +101,7 @@ void CudaEngine::makeTogether(const std::vector<NCCLCommunicator *> &members) {
 void CudaEngine::prepare(const std::vector<RankSpecs> &specs) {
   if (size > 1)
     exchangeIds(specs);
-  // Group by group: a list's members are in all processes at the same place.
+  // Group by group: all processes have the members of a list in the same order.
   size_t count = specs.empty() ? 0 : specs[0].size();
   for (size_t i = 0; i < count; ++i) {
     std::vector<NCCLCommunicator *> members;

@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the rank's thread, the watchdog and the recorder of the last operations
-// know of a start. A flight outlives its request, which ends with its wait: the
-// host does not know then whether the data have arrived.
+// The state of a started operation for the rank's thread, the watchdog and the
+// recorder of the last operations. A flight outlives its request: the request
+// ends with its wait, when the host does not know whether the data have
+// arrived.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +26,8 @@
 
 namespace braid::rt::cuda {
 
-/// An operation that has been checked, without addresses: the same for every
-/// start of one call site with the same shapes.
+/// A checked operation without addresses. All starts of one call site with the
+/// same shapes share it.
 struct Call {
   Call(const Operation &operation, uint64_t fingerprint);
   Call(const Call &) = delete;
@@ -36,21 +37,22 @@ struct Call {
   const uint64_t fingerprint; ///< Equal on members whose operations agree.
 
 private:
-  /// The site's texts: the program may be unloaded before a failure is told.
+  /// Copies of the site's texts, because the program may be unloaded before a
+  /// failure is reported.
   std::string file, label;
 };
 
-/// What has to be equal on all members of a communicator that run an operation
-/// together, or on both sides of a message.
+/// A hash of the properties that must be equal on all members of an operation,
+/// or on both sides of a message.
 uint64_t fingerprintOf(const Operation &operation);
 
-/// The calls that a communicator has seen, so that each is checked once.
+/// The cache of the calls of a communicator, so that each is checked once.
 class CallCache {
 public:
   explicit CallCache(int64_t groupSize) : groupSize(groupSize) {}
 
-  /// The call of an operation; throws the Error of checkSupported when it is
-  /// new.
+  /// The call of an operation. Throws the Error of checkSupported if the call
+  /// is new and not supported.
   std::shared_ptr<const Call> find(const Operation &operation);
 
 private:

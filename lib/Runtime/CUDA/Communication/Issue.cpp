@@ -1,4 +1,4 @@
-//===- Issue.cpp - Operations as calls of NCCL's --------------------------===//
+//===- Issue.cpp - Operations as NCCL calls -------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -47,7 +47,7 @@ bool NCCLCommunicator::isTargetOf(const Operation &operation) const {
 }
 
 //===----------------------------------------------------------------------===//
-// What stands around the calls
+// Work before and after the calls
 //===----------------------------------------------------------------------===//
 
 /// Copies the operand to the result on ranks that are not the root of a reduce.
@@ -112,8 +112,9 @@ void NCCLCommunicator::unstage(const Operation &operation,
 }
 
 void NCCLCommunicator::registerWindows() {
-  // Registering is collective, as what follows is, and all members allocate
-  // alike. Messages concern two members alone and need no windows.
+  // Registration is collective. The operation is collective, too, and all
+  // members allocate alike. Messages involve only two members and need no
+  // windows.
   Lane &lane = collectives;
   if (!needsWindows(spec.lane) || rank.gpu().capturing)
     return;
@@ -154,7 +155,7 @@ void NCCLCommunicator::issue(const Operation &operation) {
     return issueAlone(operation);
   const nccl::NCCL &nccl = rank.engine.nccl();
   if (spec.size() == 1 && !collectives.comm) {
-    // premul_sum of one rank still has to multiply, which NCCL does.
+    // NCCL multiplies the operand of a premul_sum, also for one rank.
     nccl::UniqueId id;
     nccl.check(nccl.getUniqueId(&id), "ncclGetUniqueId");
     request(collectives, id);

@@ -1,4 +1,4 @@
-//===- LaneOptions.cpp - How lanes move their data ------------------------===//
+//===- LaneOptions.cpp - Limits and transports of lanes -------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -25,7 +25,7 @@ static constexpr const char prefix[] = "lane.";
               "between");
 }
 
-/// The place of a name among the transports, -1 for any other.
+/// The number of a transport; -1 for an unknown name.
 static int32_t findTransport(const std::string &name) {
   static constexpr const char *names[] = {"default", "symmetric", "copy"};
   for (int32_t i = 0; i < 3; ++i)
@@ -89,8 +89,8 @@ nccl::Config braid::rt::cuda::configOf(const LaneSpec &lane,
   config.commName = name.c_str();
   if (lane.ctas > 0) {
     config.maxCTAs = lane.ctas;
-    // A cluster needs several free multiprocessors at once, which it does not
-    // get beside a matrix product.
+    // A cluster needs several free multiprocessors at once, which are not
+    // available during a matrix product.
     config.cgaClusterSize = 0;
   }
   if (lane.transport == BRAID_RT_TRANSPORT_COPY)

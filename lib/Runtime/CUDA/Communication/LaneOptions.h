@@ -1,4 +1,4 @@
-//===- LaneOptions.h - How lanes move their data ----------------*- C++ -*-===//
+//===- LaneOptions.h - Limits and transports of lanes -----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,10 +22,10 @@ namespace braid::rt::cuda {
 /// the program.
 class LaneOptions {
 public:
-  /// Throws an Error that names option, found and expected.
+  /// Throws an Error that names the option, the found and the expected value.
   explicit LaneOptions(const Environment &environment);
 
-  /// The keys of these options that were given, for checkEngineOptions.
+  /// The keys of these options that are set, for checkEngineOptions.
   std::vector<std::string> keys() const;
 
   /// Returns the lane with the overrides applied.
@@ -38,7 +38,7 @@ private:
   std::map<std::string, Override> overrides;
 };
 
-/// Whether operands have to lie in windows that all members have registered.
+/// True if operands must be in windows that all members have registered.
 bool needsWindows(const LaneSpec &lane);
 
 /// The configuration of a lane's communicator; `name` outlives its creation.

@@ -74,8 +74,8 @@ static bool isInteger(int32_t dtype) {
   return dtype >= BRAID_RT_I8 && dtype <= BRAID_RT_I64;
 }
 
-/// Whether NCCL has the reduction for the element type; checkOperation has
-/// refused what the dialect lacks.
+/// True if NCCL supports the reduction for the element type. checkOperation has
+/// refused combinations that the dialect lacks.
 static bool hasReduction(int32_t reduction, int32_t dtype, int64_t groupSize) {
   bool isByteFloat = dtype == BRAID_RT_F8E4M3FN || dtype == BRAID_RT_F8E5M2;
   if (dtype == BRAID_RT_I16)
@@ -89,15 +89,15 @@ static bool hasReduction(int32_t reduction, int32_t dtype, int64_t groupSize) {
   case BRAID_RT_AVG:
     return !isInteger(dtype);
   case BRAID_RT_PREMUL_SUM:
-    // NCCL's kernel for one rank scales no 8-bit floats.
+    // In a group of one, NCCL does not scale 8-bit floats.
     return !isComplex(dtype) && (groupSize > 1 || !isByteFloat);
   default:
     return true;
   }
 }
 
-/// Along a later dimension a rank's part is contiguous where all dimensions
-/// before it have one element.
+/// True if a rank's part along the dimension of the operation is contiguous:
+/// all earlier dimensions have one element.
 static bool isOutermost(const Operation &operation, const Sizes &sizes) {
   for (int64_t i = 0; i < operation.dim; ++i)
     if (sizes[static_cast<size_t>(i)] != 1)

@@ -16,23 +16,24 @@
 
 namespace braid::rt::cuda {
 
-/// An element type of the dialect's as elements of one of NCCL's.
+/// NCCL's element type for an element type of the dialect.
 struct ElementType {
   nccl::DataType type;
-  int64_t factor; ///< How many of NCCL's one of the dialect's is.
+  int64_t factor; ///< NCCL elements for each element of the dialect.
 };
 
-/// For data that only move: any type.
+/// The type for data movement, for any element type.
 ElementType movedType(int32_t dtype);
 
-/// For data that are reduced; after checkSupported.
+/// The type for reductions; only after checkSupported.
 ElementType reducedType(int32_t dtype);
 
-/// The operator of a reduction but premul_sum; after checkSupported.
+/// The operator of a reduction other than premul_sum; only after
+/// checkSupported.
 nccl::ReductionOp reductionOp(int32_t reduction);
 
-/// Throws an Error that names what NCCL lacks where it lacks something that the
-/// operation needs: a dimension, a reduction, an element type.
+/// Throws an Error if NCCL does not support the dimension, the reduction or the
+/// element type of the operation.
 void checkSupported(const Operation &operation, int64_t groupSize);
 
 } // namespace braid::rt::cuda

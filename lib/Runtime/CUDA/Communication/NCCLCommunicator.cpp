@@ -1,4 +1,4 @@
-//===- NCCLCommunicator.cpp - A member of a communicator of NCCL's --------===//
+//===- NCCLCommunicator.cpp - A member of an NCCL communicator ------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -121,8 +121,8 @@ void NCCLCommunicator::release(Lane &lane, bool abort) {
   if (result != nccl::Success && result != nccl::InProgress)
     rank.engine.environment.log("rank " + std::to_string(rank.rank) + ": " +
                                 (abort ? "ncclCommAbort" : "ncclCommDestroy") +
-                                " for @" + lane.label + " failed: " +
-                                nccl.describe(result, nullptr));
+                                " for @" + lane.label +
+                                " failed: " + nccl.describe(result, nullptr));
 }
 
 void NCCLCommunicator::release() {
@@ -213,8 +213,8 @@ std::unique_ptr<EngineRequest> NCCLCommunicator::start(Operation operation) {
 //===----------------------------------------------------------------------===//
 
 // Messages that a rank starts without a wait in between are issued together, in
-// one group of NCCL's: one alone would wait in its stream for a peer that has
-// started another one first.
+// one NCCL group. A single message would wait in its stream for a peer that has
+// started another message first.
 
 void NCCLCommunicator::meetMessage(const Flight &flight) {
   const Operation &operation = flight.call->operation;
@@ -299,7 +299,7 @@ void NCCLCommunicator::wait(EngineRequest &base) {
       driver.streamWaitEvent(rank.gpu().stream, request.flight->end, 0),
       "cuStreamWaitEvent");
   rank.markAwaited(*request.flight);
-  // Host times. `measure` replaces them by the device's where there is a trace.
+  // Host times. With a trace, `measure` replaces them by times of the device.
   request.beginNs = request.flight->startedNs;
   request.endNs = rank.engine.environment.now();
 }

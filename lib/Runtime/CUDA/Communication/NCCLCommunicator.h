@@ -1,4 +1,4 @@
-//===- NCCLCommunicator.h - A member of a communicator of NCCL's *- C++ -*-===//
+//===- NCCLCommunicator.h - A member of an NCCL communicator ----*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -30,12 +30,12 @@ struct Lane {
   nccl::Comm comm = nullptr;
   Stream stream = nullptr;
   Event follow = nullptr; ///< Makes the stream follow the compute stream.
-  size_t known = 0;       ///< How many of the rank's allocations.
+  size_t known = 0; ///< The number of the rank's allocations with windows.
   std::map<DevicePointer, nccl::Window> windows; ///< By allocation.
 
   // Guarded by the rank's mutex.
   std::deque<Flight> flights; ///< Finished ones at the front.
-  size_t finished = 0;        ///< How many of them.
+  size_t finished = 0;        ///< The number of finished flights.
   int64_t progressNs = 0;     ///< When the last one was seen to finish.
 };
 
@@ -47,12 +47,12 @@ public:
 
   CudaRank &rank;
   Flight *flight = nullptr;
-  int64_t span = -1; ///< Of the timeline; -1: not traced.
+  int64_t span = -1; ///< The span in the timeline; -1: not traced.
 };
 
 /// One rank as member of one list of a group and one of its lanes. Collectives
-/// have a lane, messages another one: they may be started in different orders
-/// on different ranks.
+/// and messages have different lanes, because ranks may start them in different
+/// orders.
 class NCCLCommunicator final : public Communicator {
 public:
   NCCLCommunicator(CudaRank &rank, CommunicatorSpec spec,
@@ -69,25 +69,26 @@ public:
 
   /// Issues the messages that have been started since the last wait.
   void flush();
-  /// Drops them, after a failure of the rank.
+  /// Drops these messages, after a failure of the rank.
   void drop() { deferred.clear(); }
 
   /// Creates the streams and events. Does not communicate.
   void open();
-  /// Whether its lanes can be used.
+  /// True if the lanes can be used.
   bool isMade() const { return made; }
-  /// Asks NCCL for the communicator of one lane; within a group of NCCL's.
+  /// Creates the NCCL communicator of one lane; within an NCCL group.
   void request(Lane &lane, const nccl::UniqueId &id);
-  /// Waits until NCCL has initialised the communicators.
+  /// Waits until NCCL has initialized the communicators.
   void complete();
 
   /// Deregisters the window of an allocation that is about to be freed.
   void forgetWindow(DevicePointer memory);
 
-  /// Frees the communicators of NCCL's, whose operations have ended.
+  /// Frees the NCCL communicators. Their operations must have ended.
   void release();
-  /// Stops and frees them, each in a thread that `threads` gets: one cannot end
-  /// while its kernels wait for those of another one.
+  /// Stops and frees the NCCL communicators, each in a thread that is appended
+  /// to `threads`: a communicator cannot end while its kernels wait for the
+  /// kernels of another communicator.
   void abort(std::vector<std::thread> &threads);
 
   template <typename Visit> void forEachLane(Visit visit) {
@@ -98,8 +99,8 @@ public:
     visit(collectives);
     visit(messages);
   }
-  /// The messages started with each member: by its index and whether sent.
-  /// Guarded by the rank's mutex.
+  /// The number of messages to and from each member, by its index and whether
+  /// the message is sent. Guarded by the rank's mutex.
   const std::map<std::pair<int64_t, bool>, int64_t> &messageCounts() const {
     return counts;
   }

@@ -1,4 +1,4 @@
-//===- Rendezvous.cpp - What the local members of a group share -----------===//
+//===- Rendezvous.cpp - State of the local members of a group -------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Rendezvous.h - What the local members of a group share ---*- C++ -*-===//
+//===- Rendezvous.h - State of the local members of a group -----*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -26,23 +26,23 @@ struct CommunicatorIds {
   nccl::UniqueId collectives, messages;
 };
 
-/// What the members of a communicator that run in this process share.
+/// The shared state of the members of a communicator in this process.
 class Rendezvous {
 public:
   explicit Rendezvous(const CommunicatorSpec &spec);
 
-  /// Notes that a member starts its collective of this number. False when
-  /// another one has started something else with this number.
+  /// Records that a member starts its collective with this number. False if
+  /// another member has started a different collective with this number.
   bool meet(int64_t sequence, uint64_t fingerprint);
 
-  /// A side of a message that has come first.
+  /// The side of a message that has started first.
   struct Side {
     int32_t rank;
     std::shared_ptr<const Call> call;
   };
 
-  /// Notes one side of the message with this number from one rank of the world
-  /// to another. Returns the other side where it has come and disagrees.
+  /// Records one side of the message with this number from one rank of the
+  /// world to another. Returns the other side if it has started and disagrees.
   std::optional<Side> meetMessage(int32_t from, int32_t to, int64_t sequence,
                                   const Side &side);
 

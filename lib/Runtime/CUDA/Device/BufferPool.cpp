@@ -16,8 +16,8 @@ using namespace braid::rt;
 using namespace braid::rt::cuda;
 
 static constexpr int64_t smallestClass = 512;
-/// Blocks up to this size are parts of slabs: the driver gives memory in pieces
-/// of 2 MiB.
+/// Blocks up to this size are parts of slabs, because the driver allocates
+/// memory in units of 2 MiB.
 static constexpr int64_t largestPart = int64_t(1) << 20;
 static constexpr int64_t slabBytes = int64_t(16) << 20;
 

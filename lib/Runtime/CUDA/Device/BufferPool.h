@@ -17,10 +17,10 @@
 
 namespace braid::rt::cuda {
 
-/// The buffers that a program allocates while it runs. Freed blocks serve later
-/// allocations of their size class: the compute stream orders all uses, so that
-/// no allocation waits for the device, but for the first of its class. The
-/// GPU's context is current on the calling thread.
+/// The buffers that a program allocates while it runs. The pool reuses freed
+/// blocks for later allocations of their size class. The compute stream orders
+/// all uses, so only the first allocation of a class waits for the device. The
+/// GPU's context must be current on the calling thread.
 class BufferPool {
 public:
   BufferPool(const Gpu &gpu, DeviceMemory &memory) : gpu(gpu), memory(memory) {}
@@ -28,20 +28,21 @@ public:
   BufferPool(const BufferPool &) = delete;
   BufferPool &operator=(const BufferPool &) = delete;
 
-  /// `bytes` bytes, aligned to 256. Throws an Error where the GPU has too
-  /// little memory, or while it records a graph.
+  /// Allocates `bytes` bytes, aligned to 256. Throws an Error if the GPU has
+  /// too little memory, or while it records a graph.
   DevicePointer allocate(int64_t bytes);
 
-  /// Gives back a buffer of the invocation. Throws an Error for any other.
+  /// Frees a buffer of the invocation. Throws an Error for any other address.
   void free(DevicePointer buffer);
 
-  /// Takes a buffer out of the invocation's hands; false for any other address.
+  /// Transfers a buffer of the invocation to the caller; false for any other
+  /// address.
   bool detach(DevicePointer buffer);
 
-  /// Gives back a detached buffer; false for any other address.
+  /// Frees a detached buffer; false for any other address.
   bool reclaim(DevicePointer buffer);
 
-  /// Gives back all buffers of the invocation and returns their bytes.
+  /// Frees all buffers of the invocation and returns their bytes.
   int64_t releaseAll();
 
   /// The size class of `bytes`: at least `bytes`, at most a quarter more from

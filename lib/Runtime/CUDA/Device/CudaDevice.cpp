@@ -104,7 +104,7 @@ void CudaDevice::free(void *pointer) {
   gpuState.makeCurrent();
   if (buffers->reclaim(address(pointer)))
     return;
-  // Recordings may hold more than the address, such as a communicator's window.
+  // Recordings may also refer to windows of communicators on the memory.
   graphs->forget();
   deviceMemory->free(address(pointer));
 }
@@ -203,7 +203,7 @@ static std::string nameProduct(const MatrixProduct &p) {
 }
 
 //===----------------------------------------------------------------------===//
-// What programs call
+// Calls of programs
 //===----------------------------------------------------------------------===//
 
 void *CudaDevice::arena(int64_t bytes) {

@@ -29,14 +29,14 @@ class Products;
 /// context current on their thread, beginInvocation on the rank's.
 class CudaDevice final : public Device {
 public:
-  /// `driver`, `blas` and `hooks` live longer than the device. Throws an Error
-  /// where the machine has no such device.
+  /// `driver`, `blas` and `hooks` must outlive the device. Throws an Error if
+  /// the machine has no such device.
   CudaDevice(const cuda::Driver &driver, const cuda::Blas &blas,
              int32_t ordinal, const cuda::DeviceOptions &options,
              cuda::DeviceHooks &hooks);
   ~CudaDevice() override;
 
-  /// The GPU: its context, its compute stream, whether that is recording.
+  /// The GPU, with its context, its compute stream and its recording state.
   const cuda::Gpu &gpu() const { return gpuState; }
 
   //===--- Device ---------------------------------------------------------===//

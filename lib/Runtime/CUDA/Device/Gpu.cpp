@@ -117,7 +117,7 @@ void Gpu::openStream() {
     timeline = std::make_unique<EventTimeline>(driver, options.createdNs);
 }
 
-/// Nothing is left to be done about an error here.
+/// Ignores errors, which the caller cannot handle.
 void Gpu::close() {
   if (!context)
     return;

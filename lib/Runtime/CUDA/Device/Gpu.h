@@ -22,61 +22,61 @@
 
 namespace braid::rt::cuda {
 
-/// What an engine adds to a device. The defaults are those of a rank alone.
+/// The calls of a device to its engine. The defaults suit a single rank.
 class DeviceHooks {
 public:
   virtual ~DeviceHooks();
 
-  /// Device memory for arguments and the arena, aligned to at least 256 bytes;
-  /// 0 where there is none. By default the driver's. The device's context is
-  /// current.
+  /// Allocates device memory for arguments and the arena, aligned to at least
+  /// 256 bytes; 0 if there is not enough memory. By default the driver
+  /// allocates. The device's context is current.
   virtual DevicePointer allocate(const Driver &driver, int64_t bytes);
   virtual void free(const Driver &driver, DevicePointer pointer);
 
-  /// Throws the Error with which the rank has to end, where there is one. The
-  /// rank's thread, or the launcher's while the rank does not run, calls it
-  /// repeatedly while it waits for work of `stream`.
+  /// Throws an Error if the rank must end. The rank's thread, or the launcher's
+  /// thread while the rank does not run, calls this function repeatedly while
+  /// it waits for work of `stream`.
   virtual void waitsFor(Stream stream) { (void)stream; }
-  /// The thread that has called waitsFor waits no longer.
+  /// The thread that has called waitsFor has stopped waiting.
   virtual void endWait() {}
 
-  /// Which of the algorithms of a product to use, by its place in the library's
-  /// list, the same on all ranks: what the first rank to have measured has got
-  /// from `measure`; by default 0, the library's own choice. `product`
-  /// describes product and device. The rank's thread calls it at the first use
-  /// of a product; a rank that never has the product never calls it. It must
-  /// not wait for another rank's measurement, which may have to wait until this
-  /// rank goes on.
+  /// Chooses the algorithm of a product, by its position in the library's list.
+  /// All ranks get the result of `measure` on the rank that finishes first. The
+  /// default is 0, the library's own choice. `product` describes the product
+  /// and the device. The rank's thread calls this function at the first use of
+  /// a product; a rank without the product never calls it. The function must
+  /// not wait for another rank's measurement, which may depend on this rank.
   virtual int32_t chooseAlgorithm(const std::string &product,
                                   const std::function<int32_t()> &measure);
 };
 
-/// The engine's options that devices have.
+/// The options of the engine for devices.
 struct DeviceOptions {
   bool graphs = false;         ///< cuda-graph=0|1
   bool tf32 = false;           ///< matmul-precision=f32|tf32
   bool measureProducts = true; ///< matmul-tuning=measure|heuristic
-  /// matmul-multiprocessors=N: how many products count on that name no number
-  /// themselves; 0: all.
+  /// matmul-multiprocessors=N: the multiprocessors of products without a number
+  /// of their own; 0: all.
   int32_t productMultiprocessors = 0;
   int64_t timeoutNs = 0; ///< Of a wait for the device; 0: none.
-  bool trace = false;    ///< The configuration asks for a trace.
+  bool trace = false;    ///< The configuration enables traces.
   int64_t createdNs = 0; ///< When the world was created.
-  /// Where traces take their times from; null: from events. The engine sets it.
+  /// The source of the times of traces, set by the engine; null: events.
   std::shared_ptr<Activities> activities;
 
   /// The names of these options, for checkEngineOptions.
   static std::vector<std::string> names();
-  /// Reads them; throws an Error that names option, found and expected.
+  /// Reads these options. Throws an Error that names the option, the found and
+  /// the expected value.
   static DeviceOptions read(const Environment &environment);
 };
 
-/// A GPU with its primary context and a compute stream of the lowest priority,
-/// which is not ordered with the legacy stream.
+/// A GPU with its primary context and a compute stream of the lowest priority.
+/// The compute stream is not synchronized with the legacy stream.
 class Gpu {
 public:
-  /// `driver` and `hooks` live longer. Throws an Error where the machine has no
-  /// such device.
+  /// `driver` and `hooks` must outlive the GPU. Throws an Error if the machine
+  /// has no such device.
   Gpu(const Driver &driver, int32_t ordinal, const DeviceOptions &options,
       DeviceHooks &hooks);
   ~Gpu();
@@ -86,22 +86,22 @@ public:
   /// Makes the primary context current on the calling thread.
   void makeCurrent() const;
 
-  /// Waits on the host until `event`, recorded on `stream`, has happened, with
-  /// the deadline of the options and the hooks' failures; `what` is for
+  /// Waits on the host for `event`, recorded on `stream`. Fails after the
+  /// timeout of the options, or if the hooks report a failure. `what` is for
   /// messages
   /// (`the program`).
   void waitOnHost(Event event, Stream stream, const char *what) const;
 
-  /// The same for all that the compute stream was asked for.
+  /// The same for all work of the compute stream.
   void synchronize(const char *what) const;
 
-  /// Waits until the compute stream is idle or has failed, but no longer than
-  /// `limitNs`. False where it is still busy.
+  /// Waits until the compute stream is idle or has failed, for at most
+  /// `limitNs`. False if the stream is still busy.
   bool settle(int64_t limitNs) const;
 
-  /// While the compute stream records a graph: throws an Error that says that
-  /// `what` (`all_reduce`) broke the recording, where it did. Call it after
-  /// what may.
+  /// Throws an Error that names `what` (`all_reduce`) if the present recording
+  /// is broken. Callers call this function after operations that may break a
+  /// recording.
   void checkCapture(const char *what) const {
     if (capturing)
       checkActiveCapture(what);
@@ -114,14 +114,14 @@ public:
   DeviceHandle device = 0;
   ContextHandle context = nullptr;
   Stream stream = nullptr; ///< The compute stream.
-  /// Whether the compute stream is recording a graph. No event may be queried
-  /// then that the recording contains.
+  /// True while the compute stream records a graph. Events in the recording
+  /// must not be queried.
   bool capturing = false;
   /// For traces; null without one.
   std::unique_ptr<Timeline> timeline;
   std::string model;           ///< `NVIDIA H200`
   std::string name;            ///< `device 0 (NVIDIA H200)`
-  int32_t multiprocessors = 0; ///< How many it has.
+  int32_t multiprocessors = 0; ///< The number of multiprocessors.
   int32_t capability = 0;      ///< 90 for compute capability 9.0.
 
 private:

@@ -18,7 +18,7 @@ using namespace braid::rt;
 using namespace braid::rt::cuda;
 
 //===----------------------------------------------------------------------===//
-// What can be recorded
+// Checks and keys
 //===----------------------------------------------------------------------===//
 
 void Graphs::checkProgram(const braid_rt_program &program) {
@@ -57,7 +57,7 @@ Graphs::Key Graphs::describe(const braid_rt_entry &entry, void **args) {
       key.insert(key.end(), value, value + 2);
       continue;
     }
-    // A memref descriptor is nothing but words of 64 bits: two pointers, the
+    // A memref descriptor consists of words of 64 bits: two pointers, the
     // offset, the sizes and the strides.
     size_t words =
         sizeof(braid_rt_memref) / 8 + 2 * static_cast<size_t>(argument.rank);

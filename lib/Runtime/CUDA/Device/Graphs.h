@@ -30,25 +30,26 @@ public:
   Graphs(const Graphs &) = delete;
   Graphs &operator=(const Graphs &) = delete;
 
-  /// Throws an Error that says why where a program cannot run as a graph.
+  /// Throws an Error with the reason if a program cannot run as a graph.
   static void checkProgram(const braid_rt_program &program);
 
-  /// What an invocation does.
+  /// The mode of an invocation.
   enum class Mode { Run, Record, Replay };
 
-  /// Chooses the mode, begins a recording, or selects the one to replay.
+  /// Chooses the mode. Begins a recording, or selects the recording to replay.
   Mode begin(const braid_rt_entry &entry, void **args);
 
-  /// Ends a recording and selects it. Throws an Error that says what broke it.
+  /// Ends a recording and selects it. Throws an Error if the recording is
+  /// broken.
   void finish();
 
   /// Launches the selected recording on the compute stream.
   void launch();
 
-  /// What the timeline knows of the selected recording; null: nothing.
+  /// The spans of the selected recording; null without a trace.
   const Timeline::Recording *spans() const { return selected->spans.get(); }
 
-  /// Forgets everything, a recording that has begun included.
+  /// Drops all recordings, including a recording in progress.
   void forget();
 
   /// The number of recordings that a device keeps; the least recently used one

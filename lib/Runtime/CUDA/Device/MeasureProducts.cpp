@@ -14,12 +14,12 @@
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
-/// How often each algorithm runs.
+/// The number of measured runs of each algorithm.
 static constexpr int measuredRuns = 3;
 
-/// An algorithm has to take less than this share of the time of one that the
-/// library prefers. Noise then changes neither the choice nor the bits of the
-/// product.
+/// An algorithm wins only if it takes less than this fraction of the time of
+/// the algorithms that the library prefers. So noise rarely changes the choice
+/// and the bits of the product.
 static constexpr float wanted = 0.98F;
 
 /// A byte that makes a small number of every type: 0.01 of bf16 and f32, 1.06
@@ -73,7 +73,7 @@ public:
   Scratch(const Scratch &) = delete;
   Scratch &operator=(const Scratch &) = delete;
 
-  DevicePointer address = 0; ///< 0 where there is no memory.
+  DevicePointer address = 0; ///< 0 if there is not enough memory.
 
 private:
   const Driver &driver;
@@ -81,7 +81,7 @@ private:
 };
 } // namespace
 
-/// Milliseconds, the greatest number where the algorithm does not run. The
+/// The milliseconds of an algorithm; the largest number if it does not run. The
 /// first run loads the kernel.
 float Products::time(const Plan &plan, const Operands &operands,
                      const MatmulAlgorithm &algorithm) {

@@ -144,8 +144,8 @@ void DeviceMemory::copy(DevicePointer destination, DevicePointer source,
   gpu.checkCapture("a copy");
 }
 
-/// Fills `bytes` bytes from `from` on with as few calls as units of type T
-/// allow: one for each run of equal units.
+/// Writes `bytes` bytes with fills of units of type T: one call for each run of
+/// equal units.
 template <typename T, typename Set>
 static void writeUnits(const Gpu &gpu, DevicePointer device, const char *from,
                        int64_t bytes, Set set, const char *name) {

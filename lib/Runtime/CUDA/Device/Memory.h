@@ -28,34 +28,34 @@ public:
   DeviceMemory(const DeviceMemory &) = delete;
   DeviceMemory &operator=(const DeviceMemory &) = delete;
 
-  /// Throws an Error that says how much is needed for `what` and how much is
-  /// available, unless `bytes` are; `released` will be free by then.
+  /// Throws an Error with the needed and the available bytes for `what` unless
+  /// `bytes` are available. `released` bytes count as available.
   void checkAvailable(int64_t bytes, const std::string &what,
                       int64_t released = 0) const;
 
-  /// Memory for `what` that the engine provides, aligned to 256 bytes.
+  /// Allocates memory for `what` from the engine, aligned to 256 bytes.
   DevicePointer allocate(int64_t bytes, const std::string &what);
   void free(DevicePointer pointer);
 
-  /// Memory for the runtime's own use, which no collective touches.
+  /// Allocates memory for the runtime, which no collective accesses.
   DevicePointer allocatePrivate(int64_t bytes, const std::string &what);
   void freePrivate(DevicePointer pointer);
 
-  /// Copies in the order of the compute stream; done on return.
+  /// Copies in the order of the compute stream, and returns after the copy.
   void toDevice(DevicePointer device, const void *host, int64_t bytes);
   void toHost(void *host, DevicePointer device, int64_t bytes);
 
-  /// A copy on the compute stream.
+  /// Copies on the compute stream.
   void copy(DevicePointer destination, DevicePointer source, int64_t bytes);
 
-  /// Writes at most 64 bytes on the compute stream. The values stand in the
-  /// calls, so that a graph keeps them and `host` may die.
+  /// Writes at most 64 bytes on the compute stream. The calls contain the
+  /// values, so a graph records the values, and the caller may free `host`.
   void write(DevicePointer device, const void *host, int64_t bytes);
 
   /// Copies a few bytes to the host through pinned memory, and waits.
   void read(void *host, DevicePointer device, int64_t bytes);
 
-  /// Allocates the pinned memory of `read`; call it before the first
+  /// Allocates the pinned memory of `read`. Must be called before the first
   /// invocation.
   void prepare();
 

@@ -39,9 +39,9 @@ static Error wrongChip(const Gpu &gpu, const braid_rt_image &image,
                ": compile with --chip=" + chipName(gpu.capability));
 }
 
-/// A cubin runs on later minor versions of its major version; one whose chip
-/// has a suffix (`sm_90a`) on no other chip. The driver judges images that may
-/// bring PTX.
+/// Checks the chip of an image. A cubin runs on later minor versions of its
+/// major version; a cubin for a chip with a suffix (`sm_90a`) runs on no other
+/// chip. The driver checks images that may contain PTX.
 void Modules::checkChip(const braid_rt_image &image) const {
   bool isCubin = image.size >= 4 && std::memcmp(image.data, "\177ELF", 4) == 0;
   if (!isCubin || std::strncmp(image.chip, "sm_", 3) != 0)
@@ -167,7 +167,7 @@ DevicePointer Modules::constant(const braid_rt_constant &constant) const {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// -1 where the driver does not tell.
+/// The number of parameters of a kernel; -1 if the driver does not know it.
 int64_t Modules::countParameters(Function function) const {
   size_t offset = 0, bytes = 0;
   for (int64_t count = 0;; ++count) {

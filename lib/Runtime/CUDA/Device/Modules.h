@@ -19,8 +19,7 @@
 
 namespace braid::rt::cuda {
 
-/// What programs bring for a GPU: their images, all kernels of them loaded, and
-/// their constants.
+/// The images and constants of programs on a GPU. All kernels are loaded.
 class Modules {
 public:
   Modules(const Gpu &gpu, DeviceMemory &memory) : gpu(gpu), memory(memory) {}
@@ -29,8 +28,8 @@ public:
   Modules &operator=(const Modules &) = delete;
 
   /// Loads the images and constants of a program. Drops those of an unloaded
-  /// program whose descriptors had the same addresses. Throws an Error where
-  /// the GPU cannot run an image.
+  /// program whose descriptors had the same addresses. Throws an Error if the
+  /// GPU cannot run an image.
   void load(const braid_rt_program &program);
 
   /// The bytes of device memory that the constants need.

@@ -17,19 +17,20 @@
 
 namespace braid::rt::cuda {
 
-/// How the library computes products of an element type.
+/// The types of the library for products of an element type.
 struct Arithmetic {
   int32_t dtype;
   DataType type;
   ComputeType compute;
   DataType scale;
-  std::array<int32_t, 4> results; ///< Types of C, -1 behind the last one.
+  std::array<int32_t, 4> results; ///< Types of C, -1 after the last one.
 };
 
-/// nullptr for a type of which there are no products.
+/// The arithmetic of an element type; nullptr without products of this type.
 const Arithmetic *findArithmetic(int32_t dtype);
 
-/// Throws an Error that names the types unless the library has such products.
+/// Throws an Error that names the types unless the library supports the
+/// product.
 const Arithmetic &checkTypes(const MatrixProduct &product);
 
 /// `bf16 matrices of 4096 x 128 and 128 x 64 (transposed B, gelu, bias)`.

@@ -18,7 +18,7 @@
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
-/// How many of the library's proposals are measured.
+/// The number of measured proposals of the library.
 static constexpr int mostCandidates = 8;
 
 Products::~Products() {
@@ -50,7 +50,7 @@ size_t Products::KeyHash::operator()(const Key &key) const {
       {reinterpret_cast<const char *>(key.data()), sizeof(Key)});
 }
 
-/// The greatest power of two up to 256 that divides an address.
+/// The largest power of two up to 256 that divides an address.
 static int64_t alignmentOf(const void *pointer) {
   auto address = reinterpret_cast<uintptr_t>(pointer) | 256;
   return static_cast<int64_t>(address & -address);
@@ -89,7 +89,7 @@ static Epilogue epilogueOf(const braid_rt_product_options &options) {
   return bits ? static_cast<Epilogue>(bits) : EPILOGUE_DEFAULT;
 }
 
-/// Stores a scalar as the library reads it.
+/// Stores a scalar in the format of the library.
 static void storeScale(double (&scale)[2], DataType type, double value) {
   auto narrow = static_cast<float>(value);
   if (type == R_32F || type == C_32F)
@@ -244,7 +244,7 @@ BlasStatus Products::run(const Plan &plan, const Operands &operands,
                      static_cast<size_t>(workspaceBytes), stream);
 }
 
-/// The product without a middle dimension: C = beta C.
+/// The product for k = 0: C = beta C.
 void Products::multiplyByNothing(const MatrixProduct &p, void *c) const {
   checkTypes(p);
   bool isPlain = epilogueOf(p.options) == EPILOGUE_DEFAULT;

@@ -19,9 +19,9 @@
 
 namespace braid::rt::cuda {
 
-/// Matrix products on the compute stream. Everything that a product needs is
-/// made at its first use and kept: descriptors, and the algorithm, which is the
-/// library's first proposal or the fastest of its first eight.
+/// Matrix products on the compute stream. The first use of a product creates
+/// its descriptors and chooses its algorithm, which is the library's first
+/// proposal or the fastest of its first eight. Both are kept.
 class Products {
 public:
   Products(const Blas &blas, const Gpu &gpu, DeviceMemory &memory)
@@ -30,20 +30,20 @@ public:
   Products(const Products &) = delete;
   Products &operator=(const Products &) = delete;
 
-  /// The device memory that prepare allocates: one workspace, as products run
-  /// one after the other on the compute stream.
+  /// The device memory that prepare allocates: one workspace, because products
+  /// run one after the other on the compute stream.
   static constexpr int64_t workspaceBytes = int64_t(64) << 20;
 
-  /// Whether prepare has been called.
+  /// True if prepare has been called.
   bool isPrepared() const { return handle != nullptr; }
   void prepare();
 
-  /// Multiplies, after checkProduct. Throws an Error where the library has no
-  /// such product.
+  /// Multiplies, after checkProduct. Throws an Error if the library does not
+  /// support the product.
   void multiply(MatrixProduct product, const void *a, const void *b, void *c);
 
 private:
-  /// All that a plan depends on: the product without the bias' address, and the
+  /// The key of a plan: the product without the address of the bias, and the
   /// alignments of A, B and C.
   using Key = std::array<int64_t, 17>;
   struct KeyHash {

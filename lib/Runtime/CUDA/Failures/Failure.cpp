@@ -1,4 +1,4 @@
-//===- Failure.cpp - Why a world ends -------------------------------------===//
+//===- Failure.cpp - The failure of a world -------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

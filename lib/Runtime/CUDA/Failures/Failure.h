@@ -1,4 +1,4 @@
-//===- Failure.h - Why a world ends -----------------------------*- C++ -*-===//
+//===- Failure.h - The failure of a world -----------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,15 +18,16 @@ namespace braid::rt::cuda {
 /// The failure that ended the world. Later ones are ignored.
 struct Failure {
   std::string text;             ///< Without a prefix.
-  std::vector<int32_t> members; ///< Whose operation it is; empty: of no one's.
+  std::vector<int32_t> members; ///< The members of the operation, if any.
   int32_t cause = -1;           ///< The rank that failed; -1: no single one.
-  /// The operation that cannot end, as OpenOperation counts it; 0: none.
+  /// The `meeting` of the OpenOperation that cannot end; 0: none.
   uint64_t meeting = 0;
   int64_t sequence = 0;
 
-  /// Whether the rank takes part in the failure; others fail as a consequence.
+  /// True if the rank takes part in the failure. Other ranks fail as a
+  /// consequence.
   bool concerns(int32_t rank) const;
-  /// What the rank is told.
+  /// The message for the rank.
   std::string textFor(int32_t rank) const;
 
   std::string encode() const;

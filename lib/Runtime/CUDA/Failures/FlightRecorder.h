@@ -32,11 +32,12 @@ public:
     bool captured = false;
   };
 
-  /// Keeps a start; the number is that of the entry, for finish.
+  /// Records a start. Returns the number of the entry, for finish.
   int64_t start(const Flight &flight, const std::string &lane);
   void finish(int64_t number, int64_t nowNs);
 
-  /// The entries as JSON, the oldest first. `error` says why.
+  /// The entries as JSON, the oldest first. `error` is the message of the
+  /// failure.
   std::string toJson(int32_t rank, int32_t worldSize,
                      const std::string &error) const;
 

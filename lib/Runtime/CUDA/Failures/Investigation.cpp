@@ -1,4 +1,4 @@
-//===- Investigation.cpp - Why an operation does not end ------------------===//
+//===- Investigation.cpp - Causes of operations that do not end -----------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,7 +15,7 @@
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
-/// The rank's open operation that meets `operation`, where it has one.
+/// The rank's open operation that matches `operation`, if any.
 static const OpenOperation *findOpen(const RankStatus &status,
                                      const OpenOperation &operation) {
   for (const OpenOperation &other : status.open)
@@ -25,7 +25,7 @@ static const OpenOperation *findOpen(const RankStatus &status,
   return nullptr;
 }
 
-/// Whether another member has started its side.
+/// True if another member has started its side.
 static bool hasStarted(const RankStatus &member,
                        const OpenOperation &operation) {
   auto counter = member.started.find(operation.otherQueue);
@@ -59,7 +59,7 @@ static Failure disagreement(const OpenOperation &a, int32_t rankOfA,
   return failure;
 }
 
-/// What members of an all_to_all expect from each other.
+/// The first disagreement in the splits of an all_to_all.
 static std::optional<Failure> findSplits(const Statuses &statuses,
                                          const OpenOperation &operation) {
   size_t size = operation.members.size();
@@ -131,8 +131,8 @@ std::optional<Failure> braid::rt::cuda::findProblem(const Statuses &statuses) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What ranks and lanes wait for. A lane is a rank's queue of operations of one
-/// communicator: it waits while its first operations cannot end.
+/// The graph of waiting ranks and lanes. A lane is a rank's queue of operations
+/// of one communicator, which waits while its first operations cannot end.
 class WaitGraph {
 public:
   WaitGraph(const Statuses &statuses, int32_t worldSize)
@@ -148,7 +148,7 @@ public:
           waiting[rank].push_back(nodeOf({rank, operation.lane}));
   }
 
-  /// The ranks that wait for ever, each with an operation that it waits for.
+  /// The ranks that wait forever, each with an awaited operation.
   std::map<int32_t, const OpenOperation *> findStuck() const {
     std::vector<int32_t> nodes = findDeadlocked(waiting);
     std::map<int32_t, const OpenOperation *> stuck;
@@ -172,8 +172,8 @@ private:
            static_cast<int32_t>(std::distance(lanes.begin(), lanes.find(key)));
   }
 
-  /// Whether the operation is one of those at the front of its lane, which were
-  /// issued together.
+  /// True if the operation is at the front of its lane, or was issued together
+  /// with the operation at the front.
   bool isInFront(int32_t rank, const OpenOperation &operation) const {
     const Queue &queue = lanes.at({rank, operation.lane});
     return operation.issue == queue.front()->issue;

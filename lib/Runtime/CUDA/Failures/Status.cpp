@@ -1,4 +1,4 @@
-//===- Status.cpp - What ranks tell about themselves ----------------------===//
+//===- Status.cpp - The status of ranks -----------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

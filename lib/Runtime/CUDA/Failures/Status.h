@@ -1,4 +1,4 @@
-//===- Status.h - What ranks tell about themselves --------------*- C++ -*-===//
+//===- Status.h - The status of ranks ---------------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,14 +22,14 @@ namespace braid::rt::cuda {
 
 /// An operation that a rank has started and that has not ended.
 struct OpenOperation {
-  /// Where it meets those of other members: a communicator, or a sender and a
-  /// receiver of one. A side of a message is counted in `ownQueue`.
+  /// Identifies the operation on all members: a communicator, or a sender and a
+  /// receiver of a communicator. `ownQueue` counts the sides of messages.
   uint64_t meeting = 0;
   uint64_t ownQueue = 0, otherQueue = 0;
   uint64_t lane = 0; ///< Operations of a lane end in their order.
   std::string group; ///< The group's name.
   bool isMessage = false;
-  /// The wait of the rank's thread ends after this operation only.
+  /// True if the rank's thread waits for this operation.
   bool awaited = false;
   std::vector<int32_t> members; ///< World ranks; sender and receiver.
   int64_t sequence = 0;
@@ -42,12 +42,13 @@ struct OpenOperation {
   Meeting describeMeeting() const { return {group, isMessage, sequence}; }
 };
 
-/// What a rank is doing.
+/// The status of a rank.
 struct RankStatus {
   int32_t rank = 0;
   int64_t begun = 0, ended = 0; ///< Invocations.
   bool failed = false;
-  /// The number of the wait for its device that its thread is in; 0 for none.
+  /// The number of the thread's present wait for its device; 0 if it does not
+  /// wait.
   int64_t wait = 0;
   std::map<uint64_t, int64_t> started; ///< By queue.
   std::vector<OpenOperation> open;     ///< By lane, in their order.
@@ -56,11 +57,12 @@ struct RankStatus {
 std::string encode(const RankStatus &status);
 RankStatus decodeRankStatus(const std::string &bytes);
 
-/// What all ranks do, as far as it is known.
+/// The known status of each rank.
 using Statuses = std::map<int32_t, RankStatus>;
 
-/// Why an operation never can end: members run different operations, or one has
-/// ended its program without it. Empty if all operations may still end.
+/// The reason why an operation can never end: members run different operations,
+/// or a member has ended its program without starting it. Empty if all
+/// operations may still end.
 std::optional<Failure> findProblem(const Statuses &statuses);
 
 /// The same for one operation of a rank and one other member.
@@ -68,19 +70,19 @@ std::optional<Failure> compareMembers(const Statuses &statuses,
                                       const OpenOperation &operation,
                                       int32_t rank, int32_t member);
 
-/// Ranks that wait for each other for ever, whatever the others do.
+/// Ranks that wait for each other forever, independent of other ranks.
 struct Deadlock {
   std::map<int32_t, int64_t> waits; ///< The numbers of the ranks' waits.
   Failure failure;
 };
 
-/// The deadlock of as many ranks as possible. Statuses of different times may
-/// show one that there never was, unless a second round, asked for after the
-/// first one has ended, finds the same waits.
+/// The deadlock with the most ranks. Statuses of different times may show a
+/// deadlock that never existed. A deadlock is certain if a second round, which
+/// begins after the end of the first one, finds the same waits.
 std::optional<Deadlock> findDeadlock(const Statuses &statuses,
                                      int32_t worldSize);
 
-/// An operation has not ended in time.
+/// Describes an operation that has not ended in time.
 Failure describeTimedOut(const Statuses &statuses, const OpenOperation &late,
                          int64_t timeoutNs);
 

@@ -92,7 +92,7 @@ void Watchdog::investigate(int64_t stalledNs) {
   int64_t timeoutNs = engine.environment.config.timeoutNs;
   int64_t now = engine.environment.now();
   bool isLate = stalledNs > timeoutNs;
-  // Other processes are asked less and less often.
+  // Ask other processes less and less often.
   bool isAlone = engine.ranks().size() > 1 || engine.worldSize() == 1;
   if (!isAlone && !isLate && now < nextInquiryNs)
     return;
@@ -103,7 +103,7 @@ void Watchdog::investigate(int64_t stalledNs) {
   if (std::optional<Failure> problem = findProblem(statuses))
     return engine.fail(*problem);
   std::optional<Deadlock> deadlock = findDeadlock(statuses, engine.worldSize());
-  // Equal waits in two rounds: all of these ranks were waiting at one time.
+  // With equal waits in two rounds, all of these ranks waited at the same time.
   if (deadlock && deadlock->waits == lastDeadlock)
     return engine.fail(deadlock->failure);
   lastDeadlock.clear();

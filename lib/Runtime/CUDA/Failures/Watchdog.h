@@ -21,8 +21,8 @@ class CudaEngine;
 
 namespace braid::rt::cuda {
 
-/// Polls the flights of this process's ranks every 100 ms, as NCCL waits for a
-/// missing rank without a timeout or an error.
+/// Polls the flights of this process's ranks every 100 ms, because NCCL waits
+/// for a missing rank without a timeout or an error.
 class Watchdog {
 public:
   explicit Watchdog(CudaEngine &engine);
@@ -42,7 +42,7 @@ private:
   const int64_t periodNs;
   int64_t nextInquiryNs = 0;
   int64_t inquiryPauseNs = 0;
-  std::map<int32_t, int64_t> lastDeadlock; ///< The waits of the last look's.
+  std::map<int32_t, int64_t> lastDeadlock; ///< The waits in the last poll.
 
   std::mutex mutex;
   std::condition_variable changed;

@@ -27,7 +27,7 @@ using namespace braid::rt;
 using namespace braid::rt::cuda;
 
 namespace {
-/// What stands in front of every message.
+/// The header of every message.
 struct Header {
   char magic[8];
   uint32_t kind;
@@ -39,7 +39,7 @@ struct Header {
 /// The addresses of a host; freed with it.
 class Addresses {
 public:
-  /// `host` is nullptr for all interfaces of this one.
+  /// `host` is nullptr for all interfaces of this host.
   Addresses(const char *host, int32_t port) {
     addrinfo hints = {};
     hints.ai_family = AF_UNSPEC;
@@ -58,12 +58,12 @@ public:
   Addresses &operator=(const Addresses &) = delete;
 
   addrinfo *first = nullptr;
-  std::string why; ///< Why there is none.
+  std::string why; ///< The reason why there are no addresses.
 };
 } // namespace
 
 static constexpr char magic[8] = {'B', 'R', 'A', 'I', 'D', 'S', 'T', '1'};
-/// A longer message is not one of a store.
+/// The longest message of a store.
 static constexpr uint64_t longestBody = uint64_t(1) << 32;
 
 static void configure(int socket) {
@@ -149,7 +149,7 @@ void Connection::receive(const std::function<void(Frame &&frame)> &handle) {
     handle(std::move(frame));
   }
   received.erase(0, position);
-  // Less than a header may already show that the peer is not a store.
+  // A part of a header may already show that the peer is not a store.
   if (ended && !received.empty() &&
       std::memcmp(received.data(), magic,
                   std::min(received.size(), sizeof(magic))) != 0)
@@ -195,7 +195,7 @@ int braid::rt::cuda::acceptFrom(int listener) {
   return socket;
 }
 
-/// Connects to one address; -1 with errno when it cannot.
+/// Connects to one address; -1 with errno if this fails.
 static int connectOnce(const addrinfo &address, int64_t deadlineNs) {
   int socket =
       ::socket(address.ai_family, address.ai_socktype, address.ai_protocol);

@@ -15,10 +15,10 @@
 
 namespace braid::rt::cuda {
 
-/// A message of the store's: a header of fixed size, then `body`.
+/// A message of the store: a header of fixed size, then `body`.
 struct Frame {
   uint32_t kind = 0;
-  int32_t process = 0; ///< Whom it is from.
+  int32_t process = 0; ///< The sender.
   int64_t number = 0;  ///< Of an exchange.
   std::string body;
 };
@@ -31,25 +31,25 @@ public:
   Connection(const Connection &) = delete;
   Connection &operator=(const Connection &) = delete;
 
-  /// Queues a message and sends what the socket takes.
+  /// Queues a message and sends as much as the socket accepts.
   void send(const Frame &frame);
-  /// Sends more of what is queued.
+  /// Sends more of the queued messages.
   void flush();
   bool hasUnsent() const { return !isClosed && !unsent.empty(); }
 
-  /// Receives what is there and calls `handle` for each whole message.
+  /// Receives available data and calls `handle` for each complete message.
   void receive(const std::function<void(Frame &&frame)> &handle);
 
   int descriptor() const { return socket; }
-  /// The other side has closed it, or has sent what is no message.
+  /// True if the other side has closed the connection or has sent invalid data.
   bool closed() const { return isClosed; }
-  /// Whether all that came was messages of the store's.
+  /// True if all received data were messages of a store.
   bool understood() const { return !isForeign; }
   void close() { isClosed = true; }
 
-  /// The process at the other end, once it has said which one it is.
+  /// The process at the other end; -1 before its introduction.
   int32_t process = -1;
-  /// It has said that it ends.
+  /// True if the other process has announced its end.
   bool saidGoodbye = false;
 
 private:
@@ -59,15 +59,15 @@ private:
   bool isForeign = false;
 };
 
-/// Listens at a port on all interfaces; throws an Error that says why it
-/// cannot.
+/// Listens at a port on all interfaces. Throws an Error with the reason if this
+/// fails.
 int listenAt(int32_t port);
 
-/// Accepts a connection; -1 when none is waiting.
+/// Accepts a connection; -1 if none is waiting.
 int acceptFrom(int listener);
 
-/// Connects to a host, again and again until the deadline of the monotonic
-/// clock; throws an Error that says why it cannot.
+/// Connects to a host, with repeated attempts until the deadline on the
+/// monotonic clock. Throws an Error with the reason if this fails.
 int connectTo(const std::string &host, int32_t port, int64_t deadlineNs);
 
 } // namespace braid::rt::cuda

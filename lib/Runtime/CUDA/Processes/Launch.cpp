@@ -1,4 +1,4 @@
-//===- Launch.cpp - Which rank this process is ----------------------------===//
+//===- Launch.cpp - The rank of this process ------------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,7 +16,7 @@ using namespace braid::rt;
 using namespace braid::rt::cuda;
 
 namespace {
-/// The variables of a launcher. Those for the place on the host may be nullptr.
+/// The variables of a launcher. The variables of local ranks may be nullptr.
 struct Launcher {
   const char *name;
   const char *rank, *size, *localRank, *localSize, *job;
@@ -35,7 +35,7 @@ static constexpr Launcher launchers[] = {
      "SLURM_NTASKS_PER_NODE", "SLURM_JOB_ID"},
 };
 
-/// The port where neither the user nor the launcher names one.
+/// The default port.
 static constexpr int32_t defaultPort = 29500;
 
 static bool isSet(const char *value) { return value && *value; }
@@ -54,8 +54,7 @@ static int32_t readNumber(const Variables &variables, const char *name,
   return static_cast<int32_t>(value);
 }
 
-/// The first host of a list of Slurm's: `node[03-05,7],other` begins with
-/// `node03`.
+/// The first host of Slurm's list: `node03` for `node[03-05,7],other`.
 static std::string firstHost(const std::string &list) {
   size_t bracket = list.find('['), comma = list.find(',');
   if (bracket == std::string::npos || bracket > comma)
@@ -86,7 +85,7 @@ static void findAddress(const Variables &variables, const Launcher &launcher,
                 "host of rank 0, and MASTER_PORT to a free port there");
   if (isSet(variables("MASTER_PORT"))) {
     launch.port = readNumber(variables, "MASTER_PORT", 1, 65535);
-    // torchrun's own store has the port then.
+    // In this case torchrun's own store uses the port.
     const char *agent = variables("TORCHELASTIC_USE_AGENT_STORE");
     if (isSet(agent) && std::strcmp(agent, "True") == 0)
       launch.port = launch.port == 65535 ? 65534 : launch.port + 1;

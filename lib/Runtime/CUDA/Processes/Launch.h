@@ -1,4 +1,4 @@
-//===- Launch.h - Which rank this process is --------------------*- C++ -*-===//
+//===- Launch.h - The rank of this process ----------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,28 +15,28 @@
 
 namespace braid::rt::cuda {
 
-/// The value of an environment variable; nullptr where it is not set.
+/// The value of an environment variable; nullptr if it is not set.
 using Variables = std::function<const char *(const char *name)>;
 
-/// What a launcher has told this process. One process runs one rank; without a
-/// launcher the ranks are threads of this process.
+/// The settings of a launcher for this process. One process runs one rank;
+/// without a launcher the ranks are threads of this process.
 struct Launch {
   std::string launcher; ///< `torchrun`; empty without one.
   int32_t rank = 0;
   int32_t size = 1;
-  /// Its place among the processes of its host; -1 where nobody tells.
+  /// The rank among the processes of the host; -1 if unknown.
   int32_t localRank = 0;
-  int32_t localSize = 1; ///< 0 where nobody tells.
-  std::string address;   ///< Where rank 0 serves the store.
+  int32_t localSize = 1; ///< 0 if unknown.
+  std::string address;   ///< The address of rank 0's store.
   int32_t port = 0;
-  std::string job; ///< Tells this job's processes from another one's.
+  std::string job; ///< Identifies the processes of this job.
 
   bool hasLauncher() const { return !launcher.empty(); }
 };
 
 /// Reads the variables of torchrun, Open MPI, MPICH and Slurm, in this order.
-/// Throws an Error that names a variable that is missing, no number, or out of
-/// range.
+/// Throws an Error that names a variable that is missing, not a number, or out
+/// of range.
 Launch findLaunch(const Variables &variables);
 
 } // namespace braid::rt::cuda

@@ -1,4 +1,4 @@
-//===- Store.h - How the processes of a world talk --------------*- C++ -*-===//
+//===- Store.h - Messages between the processes of a world ------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,42 +18,43 @@
 
 namespace braid::rt::cuda {
 
-/// Hears what other processes do. Called on a thread of the store's, which
-/// meanwhile receives nothing else.
+/// Receives messages and losses of other processes, on a thread of the store.
+/// The store receives nothing else during a call.
 class StoreListener {
 public:
   /// Another process has posted bytes.
   virtual void received(int32_t process, const std::string &bytes) = 0;
-  /// A process is gone that has not said that it ends.
+  /// A process has died without announcing its end.
   virtual void lost(int32_t process) = 0;
 
 protected:
   ~StoreListener() = default;
 };
 
-/// How the processes of a world talk to each other beside NCCL.
+/// Messages between the processes of a world outside of NCCL.
 class Store {
 public:
   virtual ~Store();
 
-  /// Gives every process the bytes of all, in their order. All processes call
-  /// it together; throws an Error that names who does not come, or after
-  /// interrupt().
+  /// Sends the bytes of every process to all processes, in the order of the
+  /// processes. All processes call this function together. Throws an Error that
+  /// names missing processes, or after interrupt().
   virtual std::vector<std::string> exchange(const std::string &bytes) = 0;
 
-  /// Hands bytes to the listeners of all other processes; waits for nobody.
+  /// Sends bytes to the listeners of all other processes, without waiting.
   virtual void post(const std::string &bytes) = 0;
 
-  /// Has exchanges fail with this text, those that wait and later ones.
+  /// Makes present and later exchanges fail with this text.
   virtual void interrupt(const std::string &text) = 0;
 };
 
 /// The store of a world with one process.
 std::unique_ptr<Store> createLocalStore();
 
-/// The store of a launcher's processes: rank 0 serves it at the address and
-/// port of the launch, the others connect. Returns when all have; throws an
-/// Error that names who has not, or why this process cannot.
+/// The store of a launcher's processes. Rank 0 serves the store at the address
+/// and port of the launch, the others connect. Returns when all have connected.
+/// Throws an Error that names missing processes, or the reason why this process
+/// cannot connect.
 std::unique_ptr<Store> createTcpStore(const Launch &launch, int64_t timeoutNs,
                                       StoreListener &listener);
 

@@ -24,17 +24,17 @@ namespace {
 enum FrameKind : uint32_t {
   Hello,   ///< To rank 0: the number of ranks (`number`) and the job.
   Welcome, ///< From rank 0.
-  Refused, ///< From rank 0: why.
+  Refused, ///< From rank 0: the reason.
   Part,    ///< To rank 0: one process's bytes of an exchange.
-  Parts,   ///< From rank 0: those of all.
-  Failure, ///< From rank 0: why exchanges fail.
+  Parts,   ///< From rank 0: the bytes of all processes.
+  Failure, ///< From rank 0: the reason why exchanges fail.
   Post,    ///< To all others.
-  Lost,    ///< From rank 0: `process` is gone.
+  Lost,    ///< From rank 0: `process` has died.
   Goodbye  ///< The sender ends as it should.
 };
 } // namespace
 
-/// How long a process that ends waits for the others after a failure.
+/// The time that an ending process waits for the others after a failure.
 static constexpr int64_t patienceNs = int64_t(1000) * 1000 * 1000;
 
 std::unique_ptr<Store>
@@ -145,7 +145,7 @@ void TcpStore::connectToServer() {
 }
 
 //===----------------------------------------------------------------------===//
-// What ranks call
+// Calls of ranks
 //===----------------------------------------------------------------------===//
 
 std::vector<std::string> TcpStore::exchange(const std::string &bytes) {
@@ -215,7 +215,7 @@ void TcpStore::serve() {
     waitForSockets(lock);
     if (listenSocket >= 0)
       acceptAll();
-    // A message may add no connection: only this thread does.
+    // Messages add no connections; only this thread does.
     for (const std::unique_ptr<Connection> &connection : connections) {
       connection->flush();
       connection->receive(
@@ -279,7 +279,7 @@ void TcpStore::deliver(Lock &lock, int32_t process, const std::string &bytes) {
 }
 
 void TcpStore::handle(Lock &lock, Connection &from, Frame &&frame) {
-  // The first message of a connection has to be the introduction.
+  // The first message of a connection must be the introduction.
   if (launch.rank == 0 && from.process < 0 && frame.kind != Hello)
     return from.close();
   switch (frame.kind) {
@@ -313,8 +313,8 @@ void TcpStore::handle(Lock &lock, Connection &from, Frame &&frame) {
     return lock.lock();
   case Goodbye:
     from.saidGoodbye = true;
-    // Closing a socket with unread data discards what was sent, so the client
-    // waits for this answer.
+    // Closing a socket with unread data discards sent data, so the client waits
+    // for this answer.
     if (launch.rank == 0)
       from.send({Goodbye, 0, 0, ""});
     return changed.notify_all();

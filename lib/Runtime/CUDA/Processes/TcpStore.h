@@ -20,8 +20,8 @@
 
 namespace braid::rt::cuda {
 
-/// Rank 0 serves all others: it gathers what they exchange and passes on what
-/// they post. One thread in each process receives.
+/// Rank 0 serves all others: it gathers the bytes of exchanges and forwards
+/// posts. One thread in each process receives.
 class TcpStore final : public Store {
 public:
   TcpStore(const Launch &launch, int64_t timeoutNs, StoreListener &listener);
@@ -34,7 +34,7 @@ public:
 private:
   using Lock = std::unique_lock<std::mutex>;
 
-  /// What has come for one exchange; on rank 0.
+  /// The received bytes of one exchange; on rank 0.
   struct Gathering {
     std::vector<std::optional<std::string>> parts;
     size_t arrived = 0;
@@ -73,7 +73,7 @@ private:
   std::map<int64_t, std::vector<std::string>> results; ///< By exchange.
   int64_t exchanges = 0;
   bool welcome = false;
-  std::string failure; ///< Why exchanges fail.
+  std::string failure; ///< The reason why exchanges fail.
   bool stopping = false;
   int listenSocket = -1;
   int wakeSocket = -1;

@@ -1,4 +1,4 @@
-//===- Activities.cpp - What devices have run, from CUPTI -----------------===//
+//===- Activities.cpp - Activity records from CUPTI -----------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,24 +17,24 @@
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
-/// The size that CUPTI's manual proposes is 1 to 10 MiB.
+/// The size of buffers. CUPTI's manual recommends 1 to 10 MiB.
 static constexpr size_t bufferBytes = size_t(2) << 20;
 
-/// Records of this kind have to lie at multiples of eight bytes.
+/// The alignment of records.
 static constexpr size_t recordAlignment = 8;
 
 static constexpr cupti::ActivityKind kinds[] = {
     cupti::ConcurrentKernel, cupti::Memcpy, cupti::Memset,
-    // Records that correlate stand before those of calls, which have to be
-    // kept for that reason. NCCL and cuBLASLt call the CUDA runtime, too.
+    // Correlation records refer to records of calls, so the calls must be
+    // recorded, too. NCCL and cuBLASLt also call the CUDA runtime.
     cupti::DriverCall, cupti::RuntimeCall, cupti::ExternalCorrelation};
 
-/// The regions of the calling thread that have not ended, the outermost first.
+/// The open regions of the calling thread, the outermost first.
 static thread_local std::vector<uint64_t> current;
 
 namespace {
-/// CUPTI knows one client for each process, and calls it as long as the process
-/// lives: what it calls is never destroyed.
+/// CUPTI allows one client for each process and calls the client until the
+/// process ends, so the client is never destroyed.
 struct Client {
   std::mutex mutex;
   std::atomic<Activities *> activities{nullptr};
@@ -77,8 +77,8 @@ Activities::Activities() {
        {cupti::NodeCreated, cupti::NodeCloned})
     cupti.check(cupti.enableCallback(1, subscriber, cupti::Resources, callback),
                 "cuptiEnableCallback");
-  // Before any kind is enabled, as the clock of records may not change. A
-  // library that has no choice of clocks keeps its own.
+  // Before any kind is enabled, because the clock of records must not change. A
+  // library without this function keeps its own clock.
   cupti.registerTimestamp(
       []() { return static_cast<uint64_t>(monotonicNs()); });
   cupti.check(cupti.registerBuffers(request, complete),
@@ -95,7 +95,7 @@ void Activities::enable() {
   }
 }
 
-/// Nothing is left to be done about an error here.
+/// Ignores errors, which the caller cannot handle.
 void Activities::disable() {
   for (cupti::ActivityKind kind : kinds)
     cupti.disable(kind);
@@ -184,19 +184,19 @@ void Activities::forget(const std::vector<uint64_t> &ended) {
 }
 
 //===----------------------------------------------------------------------===//
-// What CUPTI calls
+// Callbacks of CUPTI
 //===----------------------------------------------------------------------===//
 
 void Activities::request(uint8_t **buffer, size_t *size, size_t *records) {
   *buffer =
       static_cast<uint8_t *>(std::aligned_alloc(recordAlignment, bufferBytes));
   *size = *buffer ? bufferBytes : 0;
-  *records = 0; // As many as there is room for.
+  *records = 0; // As many as fit.
 }
 
 void Activities::complete(ContextHandle, uint32_t, uint8_t *buffer, size_t,
                           size_t validSize) {
-  // A buffer may come before the constructor has returned, with no work in it.
+  // CUPTI may return an empty buffer before the constructor has returned.
   Activities *activities = client().activities;
   cupti::Activity *record = nullptr;
   while (activities && validSize &&
@@ -240,8 +240,8 @@ void Activities::add(const cupti::Activity &record) {
   }
 }
 
-/// A thread that records a graph makes its nodes; the executable graph gets
-/// copies of them.
+/// The thread that records a graph creates its nodes. The executable graph has
+/// copies of the nodes.
 void Activities::addNode(const cupti::GraphData &data, bool isClone) {
   uint64_t node = 0, original = 0;
   if (cupti.getGraphNodeId(data.node, &node) != cupti::Success)

@@ -1,4 +1,4 @@
-//===- Activities.h - What devices have run, from CUPTI ---------*- C++ -*-===//
+//===- Activities.h - Activity records from CUPTI ---------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,47 +18,47 @@
 
 namespace braid::rt::cuda {
 
-/// The activity records of this process, which CUPTI keeps for all devices
-/// together. A region is what a thread asks the driver for between two calls:
-/// each record belongs to the region that has launched it, or that has recorded
-/// the node of the graph that it runs.
+/// The activity records of this process, for all devices together. A region is
+/// the work that a thread gives to the driver between `begin` and `end`. Each
+/// record belongs to the region that has launched the work, or that has
+/// recorded its node in a graph.
 class Activities {
 public:
-  /// Has CUPTI keep records until the last user has let go. Throws an Error
-  /// where CUPTI is missing, of an unknown version, or used by another tool.
+  /// Enables records until the last user releases the result. Throws an Error
+  /// if CUPTI is missing, has an unknown version, or is used by another tool.
   static std::shared_ptr<Activities> open();
 
   /// A kernel, a copy or a fill.
   struct Activity {
     uint64_t region = 0; ///< 0: unknown.
-    uint64_t node = 0;   ///< Of a graph; 0: it was launched by itself.
+    uint64_t node = 0;   ///< The node of a graph; 0: not part of a graph.
     uint32_t correlation = 0, stream = 0;
     int64_t beginNs = 0, endNs = 0; ///< By the host's monotonic clock.
   };
 
-  /// Begins a region of the calling thread; returns its number, at least 1,
-  /// which no other region of the process has.
+  /// Begins a region of the calling thread. Returns its number, which is at
+  /// least 1 and unique in the process.
   uint64_t begin();
   /// Ends the region that the calling thread has begun last.
   void end();
 
-  /// The numbers that records of a context and of a stream have.
+  /// The numbers of a context and of a stream in records.
   uint32_t contextId(ContextHandle context) const;
   uint32_t streamId(ContextHandle context, Stream stream) const;
 
   /// The activities of a context that have ended and were not taken before.
-  /// Records come late, so that a device that is idle may not have all yet.
+  /// Records arrive late, so records of an idle device may still be missing.
   std::vector<Activity> take(uint32_t context);
 
-  /// What these regions, in ascending order, have launched is not needed any
-  /// more; graphs that they have recorded stay known.
+  /// Drops the launches of these regions, in ascending order. Graphs that they
+  /// have recorded stay known.
   void forget(const std::vector<uint64_t> &regions);
 
 private:
   Activities();
   void enable();
   void disable();
-  /// What to add to times of CUPTI's to get those of the monotonic clock.
+  /// The offset from CUPTI's clock to the monotonic clock.
   int64_t clockOffsetNs() const;
   void add(const cupti::Activity &record);
   template <typename Record> void addWork(const Record &record);

@@ -51,7 +51,7 @@ void ActivityTimeline::close(int64_t, Stream) { activities.end(); }
 //===----------------------------------------------------------------------===//
 
 void ActivityTimeline::add(const Activities::Activity &activity) {
-  // Left over from an invocation before this one.
+  // A record of an earlier invocation.
   if (activity.endNs < beganNs)
     return;
   auto found = spanOfRegion.find(activity.region);
@@ -77,8 +77,8 @@ bool ActivityTimeline::isComplete() const {
 void ActivityTimeline::collect() {
   constexpr int64_t patienceNs = int64_t(50) * 1000 * 1000;
   uint32_t id = activities.contextId(context);
-  // A record that shares its buffer with work of another rank comes when that
-  // work has ended. Some spans have no work at all.
+  // A record that shares its buffer with work of another rank arrives after the
+  // end of this work. Some spans have no work at all.
   for (int64_t newsNs = monotonicNs(); monotonicNs() - newsNs < patienceNs;) {
     std::vector<Activities::Activity> taken = activities.take(id);
     for (const Activities::Activity &activity : taken)
@@ -97,9 +97,9 @@ void ActivityTimeline::collect() {
   activities.forget(ended);
 }
 
-/// A stream runs what it is asked for in order. Where NCCL has launched from a
-/// thread of its own, the records that nobody has asked for are the work of the
-/// spans without records, if there are as many.
+/// Assigns records without a region to spans. NCCL may launch work from a
+/// thread of its own. A stream runs its work in order, so these records belong
+/// to the spans without records in order, if their numbers are equal.
 void ActivityTimeline::assignInOrder() {
   std::map<uint32_t, std::vector<Span *>> open;
   for (Span &span : spans)

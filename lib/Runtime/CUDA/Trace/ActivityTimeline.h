@@ -17,9 +17,9 @@
 
 namespace braid::rt::cuda {
 
-/// Times of what the device has run: a span lasts from the beginning of its
-/// first kernel, copy or fill to the end of the last one. Those of a graph have
-/// times, too.
+/// Times from activity records: a span lasts from the beginning of its first
+/// kernel, copy or fill to the end of the last one. Spans in graphs have times,
+/// too.
 class ActivityTimeline final : public Timeline {
 public:
   ActivityTimeline(Activities &activities, ContextHandle context,
@@ -43,7 +43,7 @@ private:
     uint64_t region = 0;
     uint32_t stream = 0;
     bool isRecorded = false; ///< A graph runs it.
-    int64_t beginNs = 0;     ///< By the host's monotonic clock; 0: not known.
+    int64_t beginNs = 0;     ///< By the host's monotonic clock; 0: unknown.
     int64_t endNs = 0;
   };
   struct Recorded final : Recording {

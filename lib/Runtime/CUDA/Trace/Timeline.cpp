@@ -1,4 +1,4 @@
-//===- Timeline.cpp - When a device did its work, for traces --------------===//
+//===- Timeline.cpp - Times of the work of a device, for traces -----------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Timeline.h - When a device did its work, for traces ------*- C++ -*-===//
+//===- Timeline.h - Times of the work of a device, for traces ---*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,9 +20,9 @@
 
 namespace braid::rt::cuda {
 
-/// When the streams of a device did the work of an invocation; for traces. A
-/// span is what the rank asks one stream for between `open` and `close`. The
-/// rank's thread calls all functions.
+/// The times of the work of an invocation on the streams of a device, for
+/// traces. A span is the work that the rank gives to one stream between `open`
+/// and `close`. The rank's thread calls all functions.
 class Timeline {
 public:
   struct Interval {
@@ -39,31 +39,31 @@ public:
   Timeline(const Timeline &) = delete;
   Timeline &operator=(const Timeline &) = delete;
 
-  /// Begins an invocation, with the host at the point that `first` marks: an
-  /// event that has just been recorded on an idle stream. Null while a graph is
-  /// recorded.
+  /// Begins an invocation. `first` is an event that was just recorded on an
+  /// idle stream, which relates the clocks of host and device. Null while a
+  /// graph is recorded.
   virtual void begin(Event first) = 0;
 
-  /// Begins a span and returns its number; -1 where it gets no times. The
-  /// category tells collectives apart, which `take` leaves out.
+  /// Begins a span and returns its number; -1 if the span gets no times. `take`
+  /// leaves out spans with the category of collectives.
   virtual int64_t open(Stream stream, DeviceEvent event) = 0;
-  /// Ends the last span that was begun and not ended.
+  /// Ends the last open span.
   virtual void close(int64_t number, Stream stream) = 0;
   /// The same for a span that failed.
   virtual void abandon() {}
 
-  /// The device has done the work of the invocation.
+  /// The device has finished the work of the invocation.
   virtual void collect() {}
 
-  /// When a span ran, after `collect`; nothing where it is not known.
+  /// The times of a span, after `collect`; nothing if they are unknown.
   virtual std::optional<Interval> timeOf(int64_t number) const = 0;
 
-  /// The spans of the invocation whose times are known, without collectives
-  /// unless a graph was replayed.
+  /// The spans of the invocation with known times, without collectives unless a
+  /// graph was replayed.
   virtual std::vector<DeviceEvent> take() = 0;
 
-  /// The number that a collective's event has when a graph replays the span; 0
-  /// where spans of graphs get no times.
+  /// The number of a collective's event when a graph replays the span; 0 if
+  /// spans of graphs get no times.
   virtual int64_t recordedNumber(int64_t number) const {
     (void)number;
     return 0;
@@ -109,7 +109,7 @@ private:
 /// A span that ends with its scope.
 class TimelineSpan {
 public:
-  /// `timeline` is null where there is no trace.
+  /// `timeline` is null without a trace.
   TimelineSpan(Timeline *timeline, Stream stream, DeviceEvent event)
       : timeline(timeline), stream(stream),
         opened(timeline ? timeline->open(stream, std::move(event)) : -1) {}

@@ -1,4 +1,4 @@
-//===- Collectives.cpp - What compiled code calls ---------------*- C++ -*-===//
+//===- Collectives.cpp - Collectives of compiled code -----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +14,7 @@
 using namespace braid::rt;
 
 namespace {
-/// The arguments that all starts share.
+/// The common arguments of all starts.
 struct Launch {
   int32_t kind;
   const braid_rt_group *group;
@@ -25,14 +25,14 @@ struct Launch {
 };
 } // namespace
 
-/// True where members' tensors are joined, or one is split among them.
+/// True for collectives that join the members' tensors or split a tensor.
 static bool joinsOrSplits(int32_t kind) {
   braid_rt_shape shape = braid_rt_get_traits(kind)->shape;
   return shape == BRAID_RT_SHAPE_JOIN || shape == BRAID_RT_SHAPE_SPLIT;
 }
 
 static Sizes sizesOf(const braid_rt_view &view, int32_t kind) {
-  // A tensor without dimensions is one part along the dimension of the whole.
+  // A tensor without dimensions is one element along dimension 0.
   if (view.rank == 0 && joinsOrSplits(kind))
     return {1};
   return Sizes(view.sizes, view.sizes + view.rank);
@@ -266,7 +266,7 @@ void *braid_rt_stream(void) {
       [&](Context &context) { return context.device.computeStream(); });
 }
 
-/// The rank's communicator of a group, with the site in front of errors.
+/// The rank's communicator of a group. Errors begin with the site.
 static Communicator *findCommunicator(Context &context,
                                       const braid_rt_group *group,
                                       const braid_rt_site *site) {
@@ -289,7 +289,8 @@ int64_t braid_rt_size(const braid_rt_group *group, const braid_rt_site *site) {
   return leaveOnError([&](Context &context) -> int64_t {
     if (Communicator *communicator = findCommunicator(context, group, site))
       return communicator->spec.size();
-    // What the compiler folds `comm.size` to where the lists have one length.
+    // The compiler folds `comm.size` to this value if all lists have one
+    // length.
     int64_t size = group->offsets[1];
     for (int32_t list = 1; list < group->listCount; ++list)
       if (group->offsets[list + 1] - group->offsets[list] != size)

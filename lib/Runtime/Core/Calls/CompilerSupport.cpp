@@ -17,9 +17,8 @@
 #include <cstring>
 #include <vector>
 
-/// bf16 travels in the low 16 bits of the register that a float would use, on
-/// x86-64 and AArch64 alike, so that compilers without a bf16 type can build
-/// this.
+/// On x86-64 and AArch64 a bf16 is passed in the low 16 bits of the register of
+/// a float. So compilers without a bf16 type can build this file.
 static float asBf16Register(uint16_t bits) {
   uint32_t wide = bits;
   float value;
@@ -43,8 +42,8 @@ BRAID_RT_API float __truncdfbf2(double value);
 float __truncsfbf2(float value) { return asBf16Register(roundToBf16(value)); }
 
 float __truncdfbf2(double value) {
-  // Rounding to float first must not decide a tie of the second rounding:
-  // round to odd, which keeps what has been cut off visible.
+  // The first rounding, to float, must not create a tie for the second one.
+  // Rounding to odd keeps the information about the discarded bits.
   auto narrow = static_cast<float>(value);
   double back = narrow;
   if (!std::isnan(value) && back != value && std::isfinite(narrow)) {
@@ -131,8 +130,8 @@ static void copyDimensions(const char *source, char *destination,
                    count - 1, elementSize);
 }
 
-/// A transposition reads or writes with a large stride: in tiles each cache
-/// line that it touches is used whole.
+/// Copies in tiles, because a transposition reads or writes with a large
+/// stride. In tiles every accessed cache line is used completely.
 static void copyTiled(const char *source, char *destination,
                       const Dimension &outer, const Dimension &inner,
                       int64_t elementSize) {
@@ -176,7 +175,7 @@ void memrefCopy(int64_t elementSize, const braid_rt_unranked_memref *source,
       return;
     if (dim.size == 1)
       continue;
-    // Dimensions that lie densely in each other are one.
+    // Merge dimensions that are contiguous.
     if (!dims.empty() &&
         dims.back().sourceStride == dim.size * dim.sourceStride &&
         dims.back().destinationStride == dim.size * dim.destinationStride) {

@@ -126,7 +126,7 @@ void braid_rt_device_free(braid_rt_context *context, void *pointer) {
   try {
     deviceOf(context).free(pointer);
   } catch (const std::exception &) {
-    // The device has failed: its memory is released with the process.
+    // The device has failed; the end of the process frees its memory.
   }
 }
 

@@ -104,7 +104,7 @@ func.func @on_stack() {
   return
 }
 
-// What a collective writes cannot become a value.
+// The destination of a collective cannot become a value.
 // CHECK-LABEL: func.func @not_in_registers
 // MEMORY: %[[A:.*]] = memref.alloca
 // MEMORY: memref.store

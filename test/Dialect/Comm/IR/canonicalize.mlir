@@ -136,7 +136,7 @@ func.func @wait_in_other_block(%x: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
 }
 
 //===----------------------------------------------------------------------===//
-// What is no copy of the operand stays
+// Ops that do not copy the operand stay
 //===----------------------------------------------------------------------===//
 
 // CHECK-LABEL: func.func @scaled_sum_stays

@@ -60,7 +60,7 @@ func.func private @reduce(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %r : tensor<4xf32>
 }
 
-// What may not stand in a parallel loop or a kernel is not brought there.
+// The inliner does not move collectives into parallel loops or kernels.
 // CHECK-LABEL: func.func @not_into_parallel_loop
 // CHECK: scf.parallel
 // CHECK-NEXT: func.call @reduce

@@ -475,7 +475,7 @@ func.func @async_compute_not_sunk(%x: tensor<4xf32>, %c: i1) {
   return
 }
 
-// What is loaded before a start is not what is there after its wait.
+// A load before the start and a load after the wait give different values.
 // CHECK-LABEL: func.func @loads_around_a_collective
 // CHECK-NEXT: %[[L:.*]] = memref.load
 // CHECK-NEXT: %[[T:.*]] = comm.all_reduce

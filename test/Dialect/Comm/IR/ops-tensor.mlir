@@ -114,7 +114,7 @@ func.func @shape_changing(%x: tensor<4x8xf32>, %s: f32) {
   return
 }
 
-// One element for each member, joined to, or cut from, a vector.
+// Gathers to a vector, and scatters from a vector, one element for each member.
 // CHECK-LABEL: func.func @scalars
 // CHECK-SAME: %[[X:.*]]: tensor<f32>, %[[Y:.*]]: tensor<2xf32>
 func.func @scalars(%x: tensor<f32>, %y: tensor<2xf32>) {

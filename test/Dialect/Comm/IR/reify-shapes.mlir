@@ -230,7 +230,7 @@ func.func @destination(%x: tensor<?xf32>, %d: tensor<?xf32>) -> index {
   return %s : index
 }
 
-// What is not known from the start stays a question to the value.
+// Sizes that the start does not give remain dims of the value.
 // CHECK-LABEL: func.func @unknown
 // CHECK: %[[R:.*]] = comm.wait
 // CHECK: %[[D:.*]] = tensor.dim %[[R]]

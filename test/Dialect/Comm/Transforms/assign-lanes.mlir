@@ -20,8 +20,8 @@ func.func @named(%x: tensor<4xf32>) {
 
 // -----
 
-// What a group says of a lane holds for its starts; the same name in another group is
-// another lane.
+// The lane settings of a group apply to the starts of the group; a lane of the same
+// name in another group is another lane.
 // CHECK:      comm.group @a all {comm.lanes = [{ctas = 16 : i64, name = "bulk"}]}
 // CHECK-NEXT: comm.group @b all {comm.lanes = [{ctas = 2 : i64, name = "bulk"}]}
 comm.group @a all {comm.lanes = [{name = "bulk", ctas = 16 : i64}]}

@@ -48,7 +48,7 @@ func.func @argument(%w: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<
   return %x10, %y, %r : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// What is donated may be written: all uses count.
+// A donated argument may be written: all uses count.
 // CHECK-LABEL: func @donated(
 // CHECK-SAME:    %[[W:[^:]*]]: memref<4xf32>
 // CHECK:         linalg.exp ins(%[[W]] : memref<4xf32>) outs(%[[X:.*]] :
@@ -137,7 +137,7 @@ func.func @slices(%w: tensor<40xf32>, %x: tensor<4xf32>) -> (tensor<4xf32>, tens
   return %x10, %y : tensor<4xf32>, tensor<4xf32>
 }
 
-// One global, however many names the constant had.
+// One global for all equal constants.
 // CHECK-LABEL: func @constant(
 // CHECK-COUNT-3: memref.get_global @[[$CONSTANT]] :
 // CHECK-COUNT-10: linalg.add

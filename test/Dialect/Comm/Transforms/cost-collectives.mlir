@@ -90,7 +90,7 @@ func.func @coalesced(%x: tensor<262144xf32>, %y: tensor<262144xf32>) -> (tensor<
   return %r, %s : tensor<262144xf32>, tensor<262144xf32>
 }
 
-// What Inductor's formula does not describe has a stand-in.
+// Inductor's formula does not describe these collectives: a stand-in.
 // ALL-LABEL: Timeline of @others ====
 // INDUCTOR: comm.broadcast tensor<262144xf32>, 21935 ns (collective-model inductor (stand-in))
 // LINK: comm.broadcast tensor<262144xf32>, 244858 ns (collective-model link)

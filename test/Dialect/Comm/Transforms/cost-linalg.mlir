@@ -53,7 +53,7 @@ func.func @matvec_from_fill(%a: tensor<1000x1000xf32>, %x: tensor<1000xf32>) -> 
   return %r : tensor<1000xf32>
 }
 
-// What an operation sends has to stand in memory: 4,000 bytes.
+// The operand of an operation must be in memory: 4,000 bytes.
 // CHECK-LABEL: Timeline of @collective_of_fill ====
 // CHECK: linalg.fill tensor<1000xf32>, 4 ns (roofline)
 // CHECK: tensor.splat tensor<1000xf32>, 4 ns (roofline)
@@ -69,7 +69,7 @@ func.func @collective_of_fill() -> (tensor<1000xf32>, tensor<1000xf32>) {
   return %r, %v : tensor<1000xf32>, tensor<1000xf32>
 }
 
-// So has what two ops use; a splat that one kernel reads is part of that.
+// A tensor with two users, too; a splat with one user is part of the kernel.
 // CHECK-LABEL: Timeline of @fill_of_two ====
 // CHECK: linalg.fill tensor<1000xf32>, 4 ns (roofline)
 // CHECK: tensor.splat tensor<1000xf32>, 0 ns (roofline)
@@ -147,7 +147,7 @@ func.func @conv_3d(%x: tensor<1x8x8x8x4xf32>, %k: tensor<3x3x3x4x8xf32>) -> tens
   return %r : tensor<1x6x6x6x8xf32>
 }
 
-// One input channel each: 2 * (1 * 30 * 30 * 16) * (3 * 3) = 259,200 operations;
+// One input channel per output channel: 2 * (1 * 30 * 30 * 16) * (3 * 3) = 259,200 operations;
 // 65,536 + 576 + 57,600 bytes.
 // CHECK-LABEL: Timeline of @depthwise_conv ====
 // CHECK: linalg.depthwise_conv_2d_nhwc_hwc tensor<1x30x30x16xf32>, 259 ns (roofline)

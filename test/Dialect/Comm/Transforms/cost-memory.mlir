@@ -1,6 +1,6 @@
 // RUN: braid-opt %s --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s
 
-// What moves no data costs nothing; what does is bound by 1000 bytes a ns.
+// An op that moves no data takes 0 ns; other ops move 1000 bytes per ns.
 
 // CHECK-LABEL: Timeline of @tensor_views ====
 // CHECK-NEXT: tensor.empty tensor<100x100xf32>, 0 ns

@@ -17,7 +17,7 @@ func.func @attribute_overrides_everything(%x: tensor<100x100xf32>, %y: tensor<4x
   return %a, %r : tensor<100x100xf32>, tensor<4xf32>
 }
 
-// What the op says of itself, then its bytes.
+// The cost attribute of the op comes first, then the bytes of the op.
 // CHECK-LABEL: Timeline of @compute ====
 // An opaque kernel reads 40,000 bytes and writes 80,000.
 // CHECK-NEXT: comm.compute "opaque" tensor<100x100xf32>, tensor<100x100xf32>, 120 ns (default)
@@ -88,7 +88,7 @@ func.func @condition(%x: tensor<100x100xf32>, %p: i1) -> tensor<100x100xf32> {
   return %r : tensor<100x100xf32>
 }
 
-// What hides within one trip is hidden in all of them: 10 * max(100, 30 + 5).
+// Overlap within one iteration repeats in all iterations: 10 * max(100, 30 + 5).
 // CHECK-LABEL: Timeline of @loop_with_collective ====
 // CHECK-NEXT: scf.for tensor<4xf32>, 1050 ns (regions), 0 to 1050
 // CHECK-NEXT: region 0, 10 times: 105 ns each

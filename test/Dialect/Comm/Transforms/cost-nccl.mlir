@@ -47,7 +47,7 @@ func.func @two(%x: tensor<16777216xf32>) -> tensor<16777216xf32> {
   return %s : tensor<16777216xf32>
 }
 
-// What NCCL has no model of is a stand-in: 11.8 us and 7/8 of 64 MiB over 360
+// NCCL has no model of all_to_all. The stand-in: 11.8 us and 7/8 of 64 MiB over 360
 // GB/s, or copy engines: 58 us, 345 GB/s.
 // NODE-LABEL: Timeline of @all_to_all ====
 // NODE-NEXT: comm.all_to_all tensor<16777216xf32>, 174912 ns (collective-model nccl (stand-in))

@@ -1,5 +1,5 @@
 // RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-fuse-elementwise))' | FileCheck %s
-// Nothing is left to fuse.
+// A second run fuses nothing.
 // RUN: braid-opt %s --pass-pipeline='builtin.module(func.func(comm-fuse-elementwise,comm-fuse-elementwise))' | FileCheck %s
 
 comm.group @g [[0, 1]]

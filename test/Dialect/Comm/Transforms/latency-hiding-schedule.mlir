@@ -23,7 +23,7 @@ func.func @compute_goes_behind_a_collective(%a: tensor<4xf32>, %b: tensor<4xf32>
 
 // -----
 
-// One collective in flight at a time, each with compute of its own beside it;
+// One collective in flight at a time, each overlapped with other compute;
 // at last starts rise and waits sink.
 
 comm.group @world all
@@ -100,8 +100,8 @@ func.func @groups_that_share_two_ranks_do_not(%a: tensor<4xf32>) -> tensor<4xf32
 
 // -----
 
-// What the second collective gives is needed first: they change places, unless
-// the order is to be kept.
+// The result of the second collective is needed first: the pass swaps the
+// collectives, unless an option keeps their order.
 
 comm.group @world all
 

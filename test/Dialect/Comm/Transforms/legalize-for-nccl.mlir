@@ -34,7 +34,7 @@ func.func @reduce_scatter_columns(%x: tensor<4x6xf32>) -> tensor<4x3xf32> {
   return %w : tensor<4x3xf32>
 }
 
-// What NCCL has stays.
+// The pass keeps collectives that NCCL supports.
 // CHECK-LABEL: func.func @legal
 // CHECK-NEXT:    comm.all_gather %{{.*}} on @world dim 0 : tensor<4xf32> -> tensor<8xf32>
 // CHECK-NEXT:    comm.all_reduce avg %{{.*}} on @world : tensor<4xf32>

@@ -8,7 +8,7 @@
 
 comm.group @world all
 
-// What takes no time rises with the start that needs it alone.
+// Ops that take no time move up with the start that is their only user.
 // CHECK-LABEL: func.func @prologue_rises_with_its_start(
 // CHECK-NEXT: tensor.extract_slice
 // CHECK-NEXT: comm.all_reduce

@@ -1,4 +1,4 @@
-// Where the user sets no option, comm.option_defaults of the innermost module does.
+// comm.option_defaults of the innermost module sets the default of each option.
 // RUN: braid-opt %s --comm-report 2>&1 >/dev/null | FileCheck %s --check-prefix=MODULE
 // RUN: braid-opt %s --comm-report="hardware=a100x8 collective-model=nccl max-memory=2KB" 2>&1 >/dev/null | FileCheck %s --check-prefix=OPTION
 // RUN: not braid-opt %s --comm-schedule 2>&1 | FileCheck %s --check-prefix=MEMORY

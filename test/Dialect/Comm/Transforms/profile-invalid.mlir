@@ -7,7 +7,7 @@
 // RUN: not braid-opt %t/program.mlir --comm-report="hardware=ideal profile=%t/syntax.json" 2>&1 | FileCheck %s --check-prefix=SYNTAX
 // SYNTAX: syntax.json:3:2: error: Expected object key
 
-// What cannot be read.
+// Files that cannot be read.
 // RUN: not braid-opt %t/program.mlir --comm-report="profile=%t/none.json" 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: program.mlir:1:1: error: cannot read the profile '{{.*}}none.json' of option 'profile': No such file or directory
 // RUN: not braid-opt %t/program.mlir --comm-report="profile=%t" 2>&1 | FileCheck %s --check-prefix=FOLDER

@@ -1,8 +1,8 @@
 // RUN: braid-opt %s --comm-report="hardware=ideal format=json output=%t.json" -o /dev/null
 // RUN: %python %S/Inputs/print-signatures.py %t.json | FileCheck %s
 
-// What profiles call an op. Signatures of unlike ops differ, those of like ops
-// are the same wherever they stand.
+// Signatures of ops in profiles. Different ops have different signatures; equal ops
+// have equal signatures in any place.
 
 comm.group @world all
 comm.group @pairs [[0, 1], [2, 3]]
@@ -49,8 +49,8 @@ func.func @alike(%a: tensor<64x8xf32>, %b: tensor<8x4xf32>, %c: tensor<64x4xf32>
   return
 }
 
-// What an op is beside its name and types is in the number. The regions of the
-// first two do the same with values of other names.
+// The number is a hash of the attributes and the regions. The regions of the first
+// two ops differ only in the names of values.
 // CHECK-LABEL: @unlike
 // CHECK-NEXT: linalg.generic#[[MUL:[0-9a-f]+]](4x4xf32) -> (4x4xf32)
 // CHECK-NEXT: linalg.generic#[[MUL]](4x4xf32) -> (4x4xf32)

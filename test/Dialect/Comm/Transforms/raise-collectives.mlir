@@ -44,8 +44,8 @@ func.func @across_groups(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, te
   return %r, %s, %z : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// What takes no time rises with the start that needs it: constants, slices,
-// casts, scalars. A shared slice does not hold the start back either.
+// Ops that take no time move up with the start that uses them: constants, slices,
+// casts, scalars. A slice with another user also moves up.
 // CHECK-LABEL: func.func @prologue_moves_along
 // CHECK-SAME: %[[A:.*]]: tensor<8xf32>, %[[N:.*]]: index)
 // CHECK-NEXT: %[[I:.*]] = arith.addi %[[N]], %[[N]]
@@ -83,7 +83,7 @@ func.func @fill_stays_with_its_op(%a: tensor<4x4xf32>) -> (tensor<4x4xf32>, tens
   return %r, %m, %x : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
 }
 
-// One that the collective reads takes time: it rises only with the producers.
+// A fill that the collective reads takes time: the start stays behind the fill.
 // CHECK-LABEL: func.func @fill_before_the_collective
 // OP-NEXT: "x"
 // CHECK-NEXT: arith.constant

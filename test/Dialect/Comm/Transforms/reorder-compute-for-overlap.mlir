@@ -26,7 +26,7 @@ func.func @fills_the_gap(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, te
   return %s, %x, %y, %z : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// Neither waits nor ops with side effects fill a gap; compute on buffers does.
+// Compute on buffers fills a gap; waits and ops with side effects do not.
 // CHECK-LABEL: func.func @what_may_fill
 // CHECK-NEXT: "ar1"
 // CHECK-NEXT: linalg.exp

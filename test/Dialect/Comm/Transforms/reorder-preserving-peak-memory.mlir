@@ -8,8 +8,8 @@
 
 comm.group @world all
 
-// What the start needs is dragged along, but for what may be a matmul: that
-// takes estimates.
+// The operands of the start move with it, except ops that may be matmuls: their
+// move needs estimates.
 // CHECK-LABEL: func.func @drags_what_it_needs(
 // CHECK-NEXT: linalg.matmul
 // CHECK-NEXT: arith.truncf

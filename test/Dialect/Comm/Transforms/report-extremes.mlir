@@ -26,7 +26,7 @@ func.func @endless(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %r, %l : tensor<4xf32>, tensor<4xf32>
 }
 
-// What bodies count replaces what they cost: no compute is left, and not less.
+// The time of the bodies exceeds the cost of the ops: compute is 0, not negative.
 // TEXT: Timeline of @endless_bodies
 // TEXT: {{^}}compute 0 ns, communication 9223372036854775807 ns, exposed 9223372036854775807 ns
 func.func @endless_bodies(%x: tensor<4xf32>) {
@@ -66,7 +66,7 @@ func.func @many_trips(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %l : tensor<4xf32>
 }
 
-// Nothing takes no time.
+// An empty function takes 0 ns.
 // SVG: @nothing</text>
 func.func @nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>

@@ -22,7 +22,7 @@ comm.group @world all
 // JSON-NEXT: "max_memory_bytes": 10000,
 // HTML: "memoryLimit":10000
 
-// What the device has is told as it is.
+// The trace shows the memory of the device.
 // TOP: "totalGlobalMem": 85899345920
 
 // At the limit is not above it.

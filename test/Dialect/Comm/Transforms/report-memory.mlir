@@ -24,7 +24,7 @@ func.func @in_place(%x: tensor<1000xf32>) -> tensor<1000xf32> {
   return %r : tensor<1000xf32>
 }
 
-// One that is read again is not.
+// A buffer that is read again is not reused.
 // CHECK-LABEL: Timeline of @shared ====
 // CHECK: peak memory 16000 bytes
 func.func @shared(%x: tensor<1000xf32>) -> tensor<1000xf32> {
@@ -80,8 +80,8 @@ func.func @views(%x: tensor<1000xf32>) -> tensor<10x100xf32> {
   return %z : tensor<10x100xf32>
 }
 
-// What lives inside of a loop adds to what lives around it: 4,000 (x) + 4,000
-// (the loop's value) + 8,000 (b and c).
+// Memory live in the loop adds to memory live around it: 4,000 (x) + 4,000
+// (the value of the loop) + 8,000 (b and c).
 // CHECK-LABEL: Timeline of @loop ====
 // CHECK: peak memory 16000 bytes
 func.func @loop(%x: tensor<1000xf32>) -> tensor<1000xf32> {

@@ -28,7 +28,7 @@
 
 // OTHER: prog.mlir:3:3: error: the profile 'profile.json' was measured on 'ideal', expected the hardware that costs are asked for: 'cpu'
 
-// What is of the link model is for passes that ask for that.
+// Options of the link model apply only to passes with the link model.
 // RUN: cd %t && braid-opt prog.mlir -o /dev/null \
 // RUN:   --comm-report="hardware=ideal link-latency=1us output=/dev/null passes=comm-report{hardware=h200x8}" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NCCL

@@ -32,7 +32,7 @@ func.func @chain(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %k : tensor<4xf32>
 }
 
-// What is hidden has no reason.
+// Hidden communication has no reason.
 // CHECK-LABEL: Timeline of @hidden
 // CHECK-NOT:   Why exposed
 func.func @hidden(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {

@@ -1,7 +1,7 @@
 // RUN: braid-opt %s --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s
 
-// What Inductor's visualize_overlap gives up on: several collectives at once, and
-// a wait without a collective that runs.
+// Inductor's visualize_overlap does not support these cases: several collectives
+// at the same time, and a wait after the end of its collective.
 
 comm.group @world all
 comm.group @left [[0, 1], [2, 3]]
@@ -46,7 +46,7 @@ func.func @started_elsewhere(%t: !comm.token<tensor<4xf32>>, %x: tensor<4xf32>) 
   return %k, %r : tensor<4xf32>, tensor<4xf32>
 }
 
-// What is still in flight at the end is exposed there.
+// Operations in flight at the end are exposed at the end.
 // CHECK-LABEL: Timeline of @awaited_elsewhere ====
 // CHECK-NEXT: {{^}}0: comm.all_reduce tensor<4xf32>, 100 ns (attribute), runs on world 0 to 100
 // CHECK-NEXT: {{^}}| 1: comm.compute "k" tensor<4xf32>, 10 ns (attribute), 0 to 10

@@ -40,7 +40,7 @@ comm.group @pairs [[1, 2], [0, 3]]
 // CHECK:      {"name": "thread_name", "ph": "M", "ts": 0.0, "pid": 0, "tid": 9, "args": {"name": "lane pairs"}}
 // CHECK-NEXT: {"name": "thread_sort_index"
 
-// One event an op; communication by NCCL's names, with what Kineto tells of it.
+// One event per op; communication has NCCL's names and Kineto's arguments.
 // CHECK-NEXT: {"ph": "X", "cat": "user_annotation", "name": "step", "pid": 0, "tid": 0, "ts": 0.0, "dur": 2.5}
 // CHECK-NEXT: {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 0.0, "dur": 0.75, "args": {"device": 0, "stream": 7, "correlation": 1, "label": "k", "op": "comm.compute", "type": "tensor<4xbf16>", "cost_ns": 750, "cost_source": "attribute"}}
 // CHECK-NEXT: {"ph": "X", "cat": "cuda_sync", "name": "wait ar", "pid": 0, "tid": 7, "ts": 0.75, "dur": 1.75, "args": {"correlation": 2, "label": "ar", "op": "comm.wait", "type": "tensor<4xbf16>", "cost_ns": 0, "cost_source": "wait"}}

@@ -114,7 +114,7 @@ func.func @pieces_of_one_buffer(%a: memref<4xf32>, %b: memref<4x4xf32>) {
   return
 }
 
-// Where a piece lies is not known: it may overlap.
+// Pieces at dynamic offsets may overlap.
 // CHECK-LABEL: func.func @piece_at_an_unknown_place
 // CHECK: comm.all_reduce
 // CHECK-NEXT: comm.wait
@@ -179,7 +179,7 @@ func.func private @arguments_of_a_private_function(%a: memref<4xf32>, %s: memref
   return
 }
 
-// So may what comes out of a select, a loop or a call.
+// Buffers from a select, a loop or a call may overlap.
 // CHECK-LABEL: func.func @selected_buffer
 // CHECK-NEXT: comm.all_reduce
 // CHECK-NEXT: arith.select

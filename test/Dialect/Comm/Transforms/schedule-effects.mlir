@@ -1,7 +1,7 @@
 // RUN: braid-opt %s --allow-unregistered-dialect --split-input-file --comm-sink-waits --comm-raise-collectives | FileCheck %s --check-prefixes=CHECK,MODULE
 // RUN: braid-opt %s --allow-unregistered-dialect --split-input-file --pass-pipeline="builtin.module(func.func(comm-sink-waits,comm-raise-collectives))" | FileCheck %s --check-prefixes=CHECK,FUNC
 
-// What an op does besides computing its results holds waits and starts back.
+// Waits and starts do not pass ops with side effects.
 
 comm.group @world all
 

@@ -21,7 +21,7 @@
 // RUN: not braid-opt %t/fits.mlir --comm-sink-waits-iterative=statistics=%t.none/table --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 // RUN: not braid-opt %t/fits.mlir --comm-schedule="max-memory=100B" --mlir-print-ir-after-failure 2>&1 | FileCheck %s
 
-// What each pass makes of a program without a fault is another order.
+// Each pass changes the order of a program without errors.
 // RUN: braid-opt %t/fits.mlir --comm-sink-waits | FileCheck %s --check-prefix=CHANGED
 // RUN: braid-opt %t/fits.mlir --comm-schedule | FileCheck %s --check-prefix=CHANGED
 

@@ -1,4 +1,4 @@
-// What lives around a body while it runs is taken off what the body may use.
+// The memory limit of a body is the limit less the memory live around the body.
 
 // RUN: split-file %s %t
 // RUN: braid-opt %t/loop.mlir --comm-schedule="hardware=ideal" --remarks-filter=comm-schedule --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOOP-FREE
@@ -139,7 +139,7 @@ func.func @arms(%a: tensor<250xf32>, %b: tensor<250xf32>, %c: i1) -> (tensor<200
 //--- blocks.mlir
 comm.group @pairs [[0, 1], [2, 3]]
 
-// What the first block makes lives while the second one runs.
+// Values of the first block are live while the second block runs.
 func.func @blocks(%a: tensor<250xf32>, %b: tensor<250xf32>) -> (tensor<2000xf32>, tensor<f32>) {
   %big = comm.compute "big"(%a) {comm.cost_ns = 100 : i64} : (tensor<250xf32>) -> tensor<2000xf32>
   cf.br ^second

@@ -34,7 +34,7 @@ func.func private @needs_much(%x: tensor<250xf32>) -> tensor<1xf32> {
   return %z : tensor<1xf32>
 }
 
-// One warning a function.
+// One warning per function.
 func.func @calls(%x: tensor<250xf32>) -> (tensor<250xf32>, tensor<1xf32>, tensor<1xf32>) {
   %t = comm.all_reduce sum %x on @world {comm.cost_ns = 10 : i64} : tensor<250xf32>
   %r = comm.wait %t : !comm.token<tensor<250xf32>>
@@ -59,13 +59,13 @@ func.func @calls_in_body(%x: tensor<250xf32>, %n: index) -> (tensor<250xf32>, te
   return %r, %y : tensor<250xf32>, tensor<1xf32>
 }
 
-// Nothing is scheduled, so that no limit is kept either.
+// A function without collectives is not scheduled, so no limit applies.
 func.func @has_no_communication(%x: tensor<250xf32>) -> tensor<1xf32> {
   %y = func.call @needs_much(%x) : (tensor<250xf32>) -> tensor<1xf32>
   return %y : tensor<1xf32>
 }
 
-// Nothing is called.
+// A function without calls.
 func.func @calls_nothing(%x: tensor<250xf32>) -> tensor<250xf32> {
   %t = comm.all_reduce sum %x on @world {comm.cost_ns = 10 : i64} : tensor<250xf32>
   %r = comm.wait %t : !comm.token<tensor<250xf32>>

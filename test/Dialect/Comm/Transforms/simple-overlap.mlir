@@ -20,7 +20,7 @@ func.func @starts_rise_and_waits_sink(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %h : tensor<4xf32>
 }
 
-// Neither passes its kind.
+// Starts keep their order, and so do waits.
 // CHECK-LABEL: func.func @order_of_starts_and_of_waits(
 // CHECK-NEXT: comm.compute "f"
 // CHECK-NEXT: comm.all_reduce sum {{.*}}"a1"

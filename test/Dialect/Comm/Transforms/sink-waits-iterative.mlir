@@ -6,7 +6,7 @@
 
 comm.group @world all
 
-// What needs the wait is dragged along, but for what may be a matmul.
+// The users of the wait move with it, except ops that may be matmuls.
 // CHECK-LABEL: func.func @drags_what_needs_it(
 // CHECK-NEXT: comm.all_reduce
 // CHECK-NEXT: comm.compute "f"

@@ -1,4 +1,4 @@
-//===- CommCostInterface.h - What an op costs -------------------*- C++ -*-===//
+//===- CommCostInterface.h - The work of an op ------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,12 +18,14 @@
 
 namespace braid::comm {
 
-/// Defaults for sizes and counts that a program does not give.
+/// Sizes and counts that the ops of a program do not give.
 struct SizeDefaults {
   /// Elements of a dynamic dimension.
   int64_t dynamicSize = 64;
   /// Iterations of a loop without a static trip count.
   int64_t tripCount = 8;
+  /// Bytes of `index`, which the data layout of the module gives.
+  int64_t indexBytes = 8;
 };
 
 /// A product of matrices, or a batch of them, which kernels compute in tiles of

@@ -17,18 +17,18 @@
 
 namespace braid::comm {
 
-/// How `comm-report` writes a report.
+/// The formats of `comm-report`.
 enum class ReportFormat { Text, Json, Trace, Svg, Html };
 
-/// Which collectives `comm-schedule` lets run beside each other.
+/// The collectives that run concurrently in `comm-schedule`.
 enum class LaneSharing {
-  /// Those of different groups.
+  /// Collectives of different groups.
   Communicator,
-  /// None.
+  /// No collectives.
   Shared
 };
 
-/// A model of collectives, or that of the hardware.
+/// A model of collectives, or the default of the hardware.
 enum class CollectiveModelOption {
   Hardware,
   Nccl,
@@ -37,13 +37,13 @@ enum class CollectiveModelOption {
   Link
 };
 
-/// The values that the command line takes, with what each means.
+/// The values of the options on the command line, with their meaning.
 llvm::cl::ValuesClass getReportFormatValues();
 llvm::cl::ValuesClass getLaneSharingValues();
 llvm::cl::ValuesClass getSearchEffortValues();
 llvm::cl::ValuesClass getCollectiveModelValues();
 
-/// The model that `option` names; none for that of the hardware.
+/// The model that `option` names; none for the default of the hardware.
 std::optional<CollectiveModelKind>
 getCollectiveModel(CollectiveModelOption option);
 

@@ -36,7 +36,7 @@ void inflight::takeOverDeadSources(ModuleOp module) {
       owned.push_back(allocation);
   });
   for (memref::AllocOp own : owned) {
-    // The copy that filled it is the first of its users to stand in its block.
+    // The copy that fills the allocation is its first user in the block.
     memref::CopyOp copy;
     for (Operation *user : own->getUsers())
       if (auto candidate = dyn_cast<memref::CopyOp>(user);

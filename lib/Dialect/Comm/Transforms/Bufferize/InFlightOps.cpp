@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What One-Shot Bufferize is told about operations in flight:
+// The model of operations in flight for One-Shot Bufferize:
 //
 // - A start that may run in place reads and writes its source, whose buffer the
 //   tensor in flight takes. One-Shot decides whether that is possible; where it

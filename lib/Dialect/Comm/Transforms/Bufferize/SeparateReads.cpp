@@ -1,4 +1,4 @@
-//===- SeparateReads.cpp - Names of their own for readers -----------------===//
+//===- SeparateReads.cpp - Separate values for readers --------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For each use of a tensor, One-Shot's analysis looks at all uses of the tensor
-// and of what may share its buffer. That is a time quadratic in the number of
-// uses, for weights and constants that all layers read above all.
+// For each use of a tensor, One-Shot's analysis visits all uses of the tensor
+// and of its aliases. The time is quadratic in the number of uses, which are
+// many for weights and constants that all layers read.
 //
-// No op may write the buffer of a constant or of a read-only argument, whatever
-// the analysis finds, so no two of its uses are in conflict. Uses that only
-// read can therefore be given the same buffer under another name, a few uses
-// each, and the analysis decides the same.
+// No op may write the buffer of a constant or of a read-only argument, so no
+// two uses of it conflict. This pass creates aliases of such a tensor and gives
+// each alias a few of the uses that only read. The results of the analysis stay
+// the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,10 +28,10 @@
 using namespace mlir;
 using namespace mlir::bufferization;
 
-/// How many uses keep one name.
+/// The number of uses of one alias.
 static constexpr size_t groupSize = 8;
 
-/// The uses of `tensor` that One-Shot takes for reads alone.
+/// The uses of `tensor` that only read, according to One-Shot.
 static SmallVector<OpOperand *> getReads(Value tensor) {
   SmallVector<OpOperand *> reads;
   for (OpOperand &use : tensor.getUses()) {
@@ -44,7 +44,8 @@ static SmallVector<OpOperand *> getReads(Value tensor) {
   return reads;
 }
 
-/// Lets `reads` use what `createName` gives, a few each.
+/// Replaces the tensor in `reads` by values of `createName`, one for each
+/// `groupSize` uses.
 static void separate(ArrayRef<OpOperand *> reads,
                      function_ref<Value()> createName) {
   while (!reads.empty()) {
@@ -96,7 +97,7 @@ void braid::comm::inflight::separateReads(ModuleOp module) {
       auto type = dyn_cast<RankedTensorType>(argument.getType());
       auto isWritable = function.getArgAttrOfType<BoolAttr>(
           argument.getArgNumber(), BufferizationDialect::kWritableAttrName);
-      // A name has the layout that arguments have by default.
+      // An alias has the default layout of arguments.
       if (type && !type.getEncoding() && isWritable && !isWritable.getValue() &&
           !function.getArgAttr(argument.getArgNumber(),
                                BufferizationDialect::kBufferLayoutAttrName))

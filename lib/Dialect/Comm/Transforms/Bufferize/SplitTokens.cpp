@@ -1,4 +1,4 @@
-//===- SplitTokens.cpp - Tokens with what they have in flight -------------===//
+//===- SplitTokens.cpp - Tokens and their tensors in flight ---------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,8 +18,8 @@
 // `!comm.token<T>` into the token, the buffer in flight, and one source for
 // each kind of source that a token of that type may own. A source's kind is its
 // rank and element type, which its token's type does not say; a token that owns
-// no source of a kind carries an empty buffer there. After bufferization the
-// copy of a source that nobody else needs is dropped.
+// no source of a kind carries an empty buffer there. After bufferization
+// `takeOverDeadSources` drops the copy of a source that no other op uses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -182,8 +182,8 @@ struct Recipe {
   }
 };
 
-/// Appends to `destinations` what `create` makes for each value of `start`,
-/// from its type and the sizes of its dynamic dimensions.
+/// Appends to `destinations` a result of `create` for each value of `start`.
+/// `create` gets the type of the value and the sizes of its dynamic dimensions.
 LogicalResult Splitter::createDestinations(
     AsyncStartOpInterface start, SmallVectorImpl<Value> &destinations,
     function_ref<Value(RankedTensorType, ValueRange)> create) {

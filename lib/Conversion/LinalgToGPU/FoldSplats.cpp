@@ -1,4 +1,4 @@
-//===- FoldSplats.cpp - Constants of one value ----------------------------===//
+//===- FoldSplats.cpp - Fold constants with equal elements ----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,8 +22,8 @@ using namespace mlir;
 
 namespace {
 
-/// Smaller constants are data of the program: to fill them anew in each
-/// invocation costs more than the memory.
+/// Smaller constants stay data of the program, because filling them in each
+/// invocation costs more than their memory.
 constexpr int64_t kLargeElements = 16384;
 
 bool isLarge(arith::ConstantOp constant) {
@@ -32,7 +32,7 @@ bool isLarge(arith::ConstantOp constant) {
          isa<RankedTensorType>(elements.getType());
 }
 
-/// The one element of `elements`.
+/// A constant with the element of `elements`.
 Value createElement(OpBuilder &builder, Location loc,
                     SplatElementsAttr elements) {
   Type type = elements.getElementType();
@@ -43,15 +43,16 @@ Value createElement(OpBuilder &builder, Location loc,
                                      elements.getSplatValue<ArrayAttr>());
 }
 
-/// The elements of `value` if it is a constant of one value; null otherwise.
+/// The elements of `value` if it is a constant with equal elements; null
+/// otherwise.
 SplatElementsAttr getSplat(Value value) {
   auto constant = value.getDefiningOp<arith::ConstantOp>();
   return constant ? dyn_cast<SplatElementsAttr>(constant.getValue())
                   : SplatElementsAttr();
 }
 
-/// Makes the inputs of `generic` that are constants of one value scalars of its
-/// body.
+/// Replaces inputs of `generic` that are constants with equal elements by
+/// scalar constants in the body.
 void foldInputs(linalg::GenericOp generic) {
   SmallVector<Value> inputs(generic.getInputs());
   SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
@@ -62,7 +63,7 @@ void foldInputs(linalg::GenericOp generic) {
     SplatElementsAttr elements = getSplat(inputs[index]);
     if (!elements)
       continue;
-    // Some operand has to say how often each loop runs.
+    // Another operand must give the size of each loop.
     SmallVector<AffineMap> others(maps);
     others.erase(others.begin() + index);
     if (!inversePermutation(concatAffineMaps(others, generic.getContext())))

@@ -1,4 +1,4 @@
-//===- Alone.cpp - Operations in a group of one -----------------*- C++ -*-===//
+//===- GroupOfOne.cpp - Operations in a group of one ------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
