@@ -40,6 +40,14 @@ if os.environ.get("BRAID_OPT_CHECK_IR_ROUNDTRIP"):
 if lit_config.maxIndividualTestTimeIsSupported[0]:
     lit_config.maxIndividualTestTime = 300
 
+# The Python package, installed from its wheel (tools/dev/wheel.sh --test).
+environment = os.path.join(config.braid_binary_dir, "python", "environment")
+config.substitutions.append(("%package_python", os.path.join(environment, "bin", "python")))
+if os.path.exists(environment):
+    config.available_features.add("package")
+if os.path.exists(os.path.join(config.braid_binary_dir, "python", "torch", "torch")):
+    config.available_features.add("torch")
+
 if lit.util.which("chromium", config.environment["PATH"]):
     config.available_features.add("chromium")
 if lit.util.which("mlir-opt", config.environment["PATH"]):
