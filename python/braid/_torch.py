@@ -248,3 +248,25 @@ def get_roofline(machine, flops, size, dtype):
     memory = size / machine.memory_bandwidth * 1e9
     cost = max(arithmetic, memory)
     return cost, {"arithmetic_ns": min(arithmetic, cost), "memory_bytes": size}
+
+
+def get_hint(value):
+    """A whole number for a size that may be symbolic; the hint of the trace."""
+    if isinstance(value, int):
+        return value
+    hint = getattr(getattr(value, "node", None), "hint", None)
+    return int(hint) if hint is not None else int(value)
+
+
+def count_flops(fx_node):
+    """Operations of a node of an FX graph by PyTorch's own formulas; 0 if it has none."""
+    import torch
+    from torch.utils._pytree import tree_map
+    from torch.utils.flop_counter import flop_registry
+
+    formula = flop_registry.get(getattr(fx_node.target, "overloadpacket", None))
+    if formula is None:
+        return 0
+    value = lambda argument: argument.meta["val"] if isinstance(argument, torch.fx.Node) else argument  # noqa: E731
+    args, kwargs = tree_map(value, (fx_node.args, fx_node.kwargs))
+    return get_hint(formula(*args, **kwargs, out_val=fx_node.meta["val"]))
