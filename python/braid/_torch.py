@@ -5,6 +5,7 @@
 
 import hashlib
 import logging
+import pickle
 import re
 
 from . import __version__
@@ -66,6 +67,17 @@ class OverlapPass:
 
     def with_options(self, **options):
         return type(self)(**{**self.options, **options})
+
+    def __deepcopy__(self, memo):
+        # Inductor copies its configuration; `last` belongs to the one that the user has.
+        return self
+
+    def __reduce__(self):
+        # Inductor's caches pickle their keys. A rank that finds a graph in its cache does not come here,
+        # and the others would wait for it: no key, no cache.
+        if self.has_to_agree():
+            raise pickle.PicklingError("ranks agree on an order: graphs are not cached")
+        return _make, (type(self), self.options)
 
     def _check_options(self):
         options = self.options
@@ -138,6 +150,10 @@ class OverlapPass:
         found.to_html(f"{path}.{self._count}.html")
         found.to_perfetto(f"{path}.{self._count}.json")
         self._count += 1
+
+
+def _make(cls, options):
+    return cls(**options)
 
 
 def get_rank():

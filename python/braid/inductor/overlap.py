@@ -92,19 +92,6 @@ class Overlap(_torch.OverlapPass):
         order = self.find_order(graph.build(costs, self.keeps_order()))
         return [snodes[index - 1] for index in order if index != 0]
 
-    def __reduce__(self):
-        # Inductor's caches pickle their keys. A rank that finds a graph in its cache does not come here,
-        # and the others would wait for it: no key, no cache.
-        if self.has_to_agree():
-            import pickle
-
-            raise pickle.PicklingError("ranks agree on an order: graphs are not cached")
-        return _make, (type(self), self.options)
-
-
-def _make(cls, options):
-    return cls(**options)
-
 
 def _has_collectives(snodes):
     try:
