@@ -19,6 +19,9 @@ SUPPORTED = ((2, 11), (2, 14))
 #: The machine whose models are used where neither Inductor's estimates nor the caller say anything.
 DEFAULT_MACHINE = "h100x8"
 
+#: The steps of a search, where nobody asks for an effort: a compile waits for it.
+_STEPS_PER_NODE, _MOST_STEPS = 20_000, 15_000_000
+
 
 class KeepOrder(BraidError):
     """Why a pass leaves the order as it is."""
@@ -46,7 +49,7 @@ class OverlapPass:
         "max_in_flight": None,
         "keep_order": None,
         "algorithm": None,
-        "effort": "quick",
+        "effort": "default",
         "agree": True,
         "report": None,
     }
@@ -134,6 +137,7 @@ class OverlapPass:
             keep_order=self.keeps_order(),
             algorithm=options["algorithm"],
             effort=options["effort"],
+            steps=min(_MOST_STEPS, _STEPS_PER_NODE * len(graph)) if options["effort"] == "default" else None,
         )
         self.last = found
         self.log.info(

@@ -223,8 +223,8 @@ class Options(unittest.TestCase):
             self.assertIn(text, str(raised.exception))
 
     def test_options_add_up(self):
-        overlap = Overlap(machine="a100x8").with_options(effort="default")
-        self.assertEqual((overlap.options["machine"], overlap.options["effort"]), ("a100x8", "default"))
+        overlap = Overlap(machine="a100x8").with_options(effort="high")
+        self.assertEqual((overlap.options["machine"], overlap.options["effort"]), ("a100x8", "high"))
 
     def test_costs_of_the_caller(self):
         seen = []
@@ -256,7 +256,7 @@ class Options(unittest.TestCase):
             )
 
     def test_caches_can_pickle_it(self):
-        overlap = Overlap(effort="thorough")
+        overlap = Overlap(effort="high")
         self.assertEqual(pickle.loads(pickle.dumps(overlap)).options, overlap.options)
 
 

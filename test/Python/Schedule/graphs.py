@@ -100,7 +100,7 @@ class Search(unittest.TestCase):
         self.assertEqual((raised.exception.excess, raised.exception.least_peak), (1, 100))
 
     def test_efforts_and_steps(self):
-        for effort in ("quick", "default", "thorough"):
+        for effort in ("low", "default", "high"):
             self.assertEqual(schedule.schedule(make_example(), effort=effort).makespan, 700)
         self.assertEqual(schedule.schedule(make_example(), steps=1, seed=7).makespan, 700)
 
@@ -318,7 +318,7 @@ class BadInput(unittest.TestCase):
             ("found max_memory=-1, expected at least 0", {"max_memory": -1}),
             ("found max_memory='1', expected a whole number", {"max_memory": "1"}),
             ("found max_in_flight=0, expected at least 1", {"max_in_flight": 0}),
-            ("found the effort 'more', expected one of: quick default thorough", {"effort": "more"}),
+            ("found the effort 'more', expected one of: low default high", {"effort": "more"}),
             ("found seed=-1", {"seed": -1}),
             ("found steps=0, expected at least 1", {"steps": 0}),
             ("found progress=7, expected a callable", {"progress": 7}),
