@@ -40,14 +40,6 @@ if os.environ.get("BRAID_OPT_CHECK_IR_ROUNDTRIP"):
 if lit_config.maxIndividualTestTimeIsSupported[0]:
     lit_config.maxIndividualTestTime = 300
 
-# The Python package, installed from its wheel (tools/dev/wheel.sh --test).
-environment = os.path.join(config.braid_binary_dir, "python", "environment")
-config.substitutions.append(("%package_python", os.path.join(environment, "bin", "python")))
-if os.path.exists(environment):
-    config.available_features.add("package")
-if os.path.exists(os.path.join(config.braid_binary_dir, "python", "torch", "torch")):
-    config.available_features.add("torch")
-
 if lit.util.which("chromium", config.environment["PATH"]):
     config.available_features.add("chromium")
 if lit.util.which("mlir-opt", config.environment["PATH"]):
@@ -75,3 +67,14 @@ if lit.util.which("mpirun", config.environment["PATH"]) and os.path.exists(engin
     config.environment["OMPI_MCA_mpi_yield_when_idle"] = "0"
     # One test of several processes at a time.
     lit_config.parallelism_groups["mpi"] = 1
+
+# The Python package, installed from its wheel (tools/dev/wheel.sh --test), and
+# `python` for its page.
+package = os.path.join(config.braid_binary_dir, "python")
+environment = os.path.join(package, "environment")
+config.substitutions.append(("%package_python", os.path.join(environment, "bin", "python")))
+if os.path.exists(environment):
+    config.available_features.add("package")
+    config.environment["PATH"] = os.path.join(package, "bin") + os.pathsep + config.environment["PATH"]
+if os.path.exists(os.path.join(package, "torch", "torch")):
+    config.available_features.add("torch")
