@@ -80,11 +80,10 @@ def to_text(module, world):
     context = module.context
     context.allow_unregistered_dialects = True
     with context:
-        _drop_attributes(module)
-        run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
         for op in _walk(module):
             collectives.mark(op, world) or products.rewrite(op)
-        run_passes(module, "func.func(stablehlo-legalize-to-linalg),"
+        _drop_attributes(module)
+        run_passes(module, "func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-to-linalg),"
                            "stablehlo-convert-to-signless,canonicalize,cse")
         groups = collectives.Groups(world)
         for op in _walk(module):

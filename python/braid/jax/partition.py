@@ -91,7 +91,8 @@ def _sharding(value):
     return sdy.TensorShardingPerValueAttr(owner.attributes["sdy.sharding"]).shardings[number]
 
 
-def _main():
+def parse(text):
+    """The module of a text of StableHLO and Shardy, in a context of its own."""
     context = ir.Context()
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
@@ -99,7 +100,12 @@ def _main():
     with context:
         for dialect in (stablehlo, sdy, chlo):
             dialect.register_dialect(context)
-        module = ir.Module.parse(sys.stdin.read())
+        return ir.Module.parse(text)
+
+
+def _main():
+    module = parse(sys.stdin.read())
+    with module.context:
         _run(module, _PROPAGATE)
         _refuse_parts_of_axes(module)
         _split_reduce_scatters(module)
