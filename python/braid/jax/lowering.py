@@ -81,7 +81,8 @@ def to_text(module, world):
     context.allow_unregistered_dialects = True
     with context:
         for op in _walk(module):
-            collectives.mark(op, world) or products.rewrite(op)
+            (collectives.mark(op, world) or products.rewrite(op)
+             or scalars.fold_broadcast(op))
         _drop_attributes(module)
         run_passes(module, "func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-to-linalg),"
                            "stablehlo-convert-to-signless,canonicalize,cse")
