@@ -87,7 +87,9 @@ class ControlFlowTest(jt.JaxTestCase):
                 return lax.ppermute(carry, "r", pairs) * 2, carry[0]
             carry, rows = lax.scan(body, x, None, length=4)
             return carry + rows
-        self.check_equal(shard(ring), jt.integers((16, 3)))
+        program = self.check_equal(shard(ring), jt.integers((16, 3)))
+        self.assertIn("scf.for", program.text)
+        self.assertNotIn("scf.while", program.text)
 
     def test_fori_loop_around_an_all_reduce(self):
         self.check_equal(shard(lambda x: lax.fori_loop(
@@ -171,6 +173,21 @@ class ComputeTest(jt.JaxTestCase):
             lax.dynamic_slice(x, (0, lax.axis_index("r"), 0), (1, 2, 16)),
             lax.dynamic_update_slice(x, x[:1, :2] * 2, (0, lax.axis_index("r"), 1))),
             tolerance=0)
+
+    def test_scatters(self):
+        rows = jnp.array([0, 1, 0])
+        for name, fn in {
+                "add": lambda x: x.at[rows].add(1.0),
+                "set": lambda x: x.at[:, jnp.array([3, 1])].set(7.0),
+                "multiply": lambda x: x.at[1].multiply(x[0]),
+                "max": lambda x: x.at[rows, jnp.array([2, -1, 3])].max(0.5),
+                "out of bounds": lambda x: x.at[jnp.array([0, 9, -3])].add(5.0),
+                "windows": lambda x: x.at[0, 2:5].add(1.0),
+                "batches": lambda x: jax.vmap(lambda row, i: row.at[i].add(2.0))(
+                    x, jnp.arange(2) + lax.axis_index("r")),
+                "gradient": jax.grad(lambda x: (x[rows] ** 2).sum())}.items():
+            with self.subTest(name=name):
+                self.check_parts(fn, jt.integers((8, 6)), tolerance=0)
 
     def test_convolution_and_pooling(self):
         w = jt.normals((3, 3, 3, 4), seed=1)

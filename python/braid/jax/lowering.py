@@ -16,7 +16,7 @@ from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir._mlir_libs import _mosaic_gpu_ext
 from jaxlib.mlir.dialects import stablehlo
 
-from . import collectives, control, products, scalars
+from . import collectives, control, products, scalars, scatters
 from .errors import PartitionError, UnsupportedError, source_location
 from .groups import World
 from .manual import read_partitioned, unwrap
@@ -81,8 +81,9 @@ def to_text(module, world):
     context.allow_unregistered_dialects = True
     with context:
         for op in _walk(module):
+            control.count_iterations(op)
             (collectives.mark(op, world) or products.rewrite(op)
-             or scalars.fold_broadcast(op))
+             or scatters.rewrite(op) or scalars.fold_broadcast(op))
         _drop_attributes(module)
         run_passes(module, "func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-to-linalg),"
                            "stablehlo-convert-to-signless,canonicalize,cse")
