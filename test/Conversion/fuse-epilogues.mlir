@@ -168,6 +168,8 @@ func.func @bend_outside_of_the_body(%a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>) 
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
+// What the library does not do is left: relu6, a product that is used twice, and f64.
+
 // CHECK-LABEL: func.func @relu6
 // CHECK:         linalg.matmul {braid.overwrites}
 // CHECK:         linalg.generic
