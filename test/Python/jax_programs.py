@@ -252,7 +252,20 @@ class PartitionedTest(jt.JaxTestCase):
             jax.jit(step, in_shardings=([both] * 2, both), out_shardings=[both] * 2),
             [jt.normals((16, 16)), jt.normals((16, 16), seed=1)], jt.normals((32, 16)),
             tolerance=TOLERANCE)
-        self.assertIn("comm.all_gather", program.text)
+        for name, count in (("all_gather", 3), ("reduce_scatter", 2), ("all_reduce", 0)):
+            self.assertEqual(program.text.count(f"comm.{name} "), count, name)
+
+    def test_sums_of_which_every_rank_keeps_a_part(self):
+        for x_axes, y_axes, out in (((None, "b"), ("b",), (None, "b")),
+                                    (("a", "b"), ("b",), (("a", "b"),)),
+                                    ((None, ("b", "a")), (("b", "a"),), (("b", "a"),))):
+            with self.subTest(out=out):
+                program = self.check_equal(
+                    jax.jit(lambda x, y: x @ y,
+                            in_shardings=(self.on(*x_axes), self.on(*y_axes)),
+                            out_shardings=self.on(*out)),
+                    jt.integers((16, 16)), jt.integers((16, 8)))
+                self.assertIn("comm.reduce_scatter sum", program.text)
 
     def test_other_sharding_of_the_result(self):
         self.check_equal(jax.jit(lambda x: x * 2, in_shardings=(self.on(("a", "b")),),

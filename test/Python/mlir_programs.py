@@ -2,7 +2,6 @@
 # RUN: %python %s Interrupted
 """braid.mlir: programs from text to results, and what it says of bad input."""
 
-import json
 import os
 import resource
 import signal

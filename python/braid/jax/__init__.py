@@ -23,4 +23,5 @@ from .errors import PartitionError, UnsupportedError
 from .program import Function, Program, compile, export
 from .sharding import Sharding
 
-__all__ = ["Function", "PartitionError", "Program", "Sharding", "UnsupportedError", "compile", "export"]
+__all__ = ["Function", "PartitionError", "Program", "Sharding", "UnsupportedError", "compile",
+           "export"]
