@@ -2,6 +2,9 @@
 # RUN: %jax_python %s
 """What braid.jax says of functions and arguments that it cannot take."""
 
+import os
+import subprocess
+import sys
 import unittest
 
 import jax
@@ -56,6 +59,19 @@ class UnsupportedTest(unittest.TestCase):
                      in_shardings=(NamedSharding(SQUARE, P("a")), weights))
         with self.assertRaisesRegex(braid.jax.PartitionError, "the partitioner failed: .*while"):
             braid.jax.export(fn, jt.normals((8, 16)), jt.normals((3, 16, 16)))
+
+
+class VersionTest(unittest.TestCase):
+    def run_with(self, version, **environment):
+        code = f"import jax; jax.__version__ = '{version}'; import braid.jax"
+        return subprocess.run([sys.executable, "-c", code], text=True, capture_output=True,
+                              env={**os.environ, **environment}, check=False)
+
+    def test_unknown_version(self):
+        done = self.run_with("0.9.1")
+        self.assertIn("VersionError: JAX 0.9.1 is not known to braid.jax, expected 0.10.2; "
+                      "BRAID_ANY_JAX=1 tries it nevertheless", done.stderr)
+        self.assertEqual(self.run_with("0.9.1", BRAID_ANY_JAX="1").returncode, 0)
 
 
 class ArgumentsTest(unittest.TestCase):

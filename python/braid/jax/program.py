@@ -9,6 +9,7 @@
 
 import jax
 import numpy as np
+from jaxlib.mlir import ir
 
 import braid.mlir
 from braid.mlir.arrays import aligned_copy, is_taken_as_it_is
@@ -140,6 +141,5 @@ class Function:
 
 def _copy(module):
     """A copy: the module belongs to JAX, which may compile it later."""
-    from jaxlib.mlir import ir
     with module.context:
         return ir.Module.parse(module.operation.get_asm(enable_debug_info=True))
