@@ -42,9 +42,10 @@ typedef enum braid_rt_passing {
  * What args[i] of the entry's function points at:
  * - BRAID_RT_MEMREF: an MLIR memref descriptor of `rank` (see braid_rt_memref
  * in Memory.h). For IN and INOUT, and for OUT with static sizes, the caller has
- *   filled it in: contiguous, row-major, offset 0, 64-byte aligned memory of
- *   the caller's, which the rank's device reads: braid_rt_device_alloc gives it
- *   for any engine. For OUT with a dynamic size (BRAID_RT_DYNAMIC) the caller
+ *   filled it in: contiguous, row-major, offset 0, memory of the caller's,
+ * which the rank's device reads: braid_rt_device_alloc gives it for any engine.
+ * It is aligned to 64 bytes, or where the host is the device at least to the
+ *   element's size. For OUT with a dynamic size (BRAID_RT_DYNAMIC) the caller
  *   passes a descriptor of zeros, and the entry fills in all of it, contiguous
  *   and row-major, `allocated` being memory that it got from
  *   _mlir_memref_to_llvm_(aligned_)alloc, or from braid_rt_buffer_alloc where
