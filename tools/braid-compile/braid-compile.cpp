@@ -123,7 +123,8 @@ void addVerification(PassManager &pm) {
 /// Builds everything that is done to a program up to the LLVM dialect.
 LogicalResult buildPipeline(PassManager &pm) {
   braid::PrepareOptions prepareOptions;
-  prepareOptions.target = target;
+  prepareOptions.target =
+      target == "cuda" ? braid::KernelTarget::CUDA : braid::KernelTarget::Host;
   addVerification(pm);
   braid::buildPreparePipeline(pm, prepareOptions);
   std::string message;
