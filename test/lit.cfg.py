@@ -74,3 +74,14 @@ if lit.util.which("mpirun", config.environment["PATH"]) and os.path.exists(engin
     config.environment["OMPI_MCA_mpi_yield_when_idle"] = "0"
     # One test of several processes at a time.
     lit_config.parallelism_groups["mpi"] = 1
+
+# The Python package, installed from its wheel (tools/dev/wheel.sh --test), and
+# `python` for its page.
+package = os.path.join(config.braid_binary_dir, "python")
+environment = os.path.join(package, "environment")
+config.substitutions.append(("%package_python", os.path.join(environment, "bin", "python")))
+if os.path.exists(environment):
+    config.available_features.add("package")
+    config.environment["PATH"] = os.path.join(package, "bin") + os.pathsep + config.environment["PATH"]
+if os.path.exists(os.path.join(package, "torch", "torch")):
+    config.available_features.add("torch")

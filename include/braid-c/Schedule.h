@@ -244,9 +244,9 @@ BRAID_C_EXPORT int32_t braid_problem_check_order(const braid_problem *problem,
 
 /* How much a search tries: more takes longer and finds more. */
 typedef enum braid_effort {
-  BRAID_EFFORT_QUICK = 0,
+  BRAID_EFFORT_LOW = 0,
   BRAID_EFFORT_DEFAULT = 1,
-  BRAID_EFFORT_THOROUGH = 2
+  BRAID_EFFORT_HIGH = 2
 } braid_effort;
 
 typedef struct braid_search_options {

@@ -43,8 +43,9 @@ typedef enum braid_rt_passing {
  * - BRAID_RT_MEMREF: an MLIR memref descriptor of `rank` (see braid_rt_memref
  *   in Memory.h).
  *   For IN and INOUT, and for OUT with static sizes, the caller fills in the
- *   descriptor: contiguous, row-major, offset 0, 64-byte aligned memory that
- *   the rank's device can access, such as that of braid_rt_device_alloc.
+ *   descriptor: contiguous, row-major, offset 0 memory that the rank's device
+ *   can access, such as that of braid_rt_device_alloc. The memory is aligned to
+ *   64 bytes, or where the host is the device at least to the element's size.
  *   For OUT with a dynamic size (BRAID_RT_DYNAMIC) the caller passes a
  *   descriptor of zeros, and the entry fills in the descriptor, contiguous and
  *   row-major. The entry allocates `allocated` with

@@ -14,6 +14,7 @@
 """
 
 import importlib
+from types import ModuleType
 
 __version__ = "0.1.0"
 
@@ -22,12 +23,12 @@ _SUBMODULES = ("fx", "inductor", "jax", "mlir", "schedule")
 __all__ = ["__version__", *_SUBMODULES]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> ModuleType:
     # Only what is used is imported: torch and jax take seconds.
     if name in _SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(__all__)

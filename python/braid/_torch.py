@@ -5,6 +5,7 @@
 
 import hashlib
 import logging
+import pickle
 import re
 
 from . import __version__
@@ -17,6 +18,9 @@ SUPPORTED = ((2, 11), (2, 14))
 
 #: The machine whose models are used where neither Inductor's estimates nor the caller say anything.
 DEFAULT_MACHINE = "h100x8"
+
+#: The steps of a search, where nobody asks for an effort: a compile waits for it.
+_STEPS_PER_NODE, _MOST_STEPS = 20_000, 15_000_000
 
 
 class KeepOrder(BraidError):
@@ -45,7 +49,7 @@ class OverlapPass:
         "max_in_flight": None,
         "keep_order": None,
         "algorithm": None,
-        "effort": "quick",
+        "effort": "default",
         "agree": True,
         "report": None,
     }
@@ -66,6 +70,17 @@ class OverlapPass:
 
     def with_options(self, **options):
         return type(self)(**{**self.options, **options})
+
+    def __deepcopy__(self, memo):
+        # Inductor copies its configuration; `last` belongs to the one that the user has.
+        return self
+
+    def __reduce__(self):
+        # Inductor's caches pickle their keys. A rank that finds a graph in its cache does not come here,
+        # and the others would wait for it: no key, no cache.
+        if self.has_to_agree():
+            raise pickle.PicklingError("ranks agree on an order: graphs are not cached")
+        return _make, (type(self), self.options)
 
     def _check_options(self):
         options = self.options
@@ -122,6 +137,7 @@ class OverlapPass:
             keep_order=self.keeps_order(),
             algorithm=options["algorithm"],
             effort=options["effort"],
+            steps=min(_MOST_STEPS, _STEPS_PER_NODE * len(graph)) if options["effort"] == "default" else None,
         )
         self.last = found
         self.log.info(
@@ -138,6 +154,10 @@ class OverlapPass:
         found.to_html(f"{path}.{self._count}.html")
         found.to_perfetto(f"{path}.{self._count}.json")
         self._count += 1
+
+
+def _make(cls, options):
+    return cls(**options)
 
 
 def get_rank():
@@ -248,3 +268,25 @@ def get_roofline(machine, flops, size, dtype):
     memory = size / machine.memory_bandwidth * 1e9
     cost = max(arithmetic, memory)
     return cost, {"arithmetic_ns": min(arithmetic, cost), "memory_bytes": size}
+
+
+def get_hint(value):
+    """A whole number for a size that may be symbolic; the hint of the trace."""
+    if isinstance(value, int):
+        return value
+    hint = getattr(getattr(value, "node", None), "hint", None)
+    return int(hint) if hint is not None else int(value)
+
+
+def count_flops(fx_node):
+    """Operations of a node of an FX graph by PyTorch's own formulas; 0 if it has none."""
+    import torch
+    from torch.utils._pytree import tree_map
+    from torch.utils.flop_counter import flop_registry
+
+    formula = flop_registry.get(getattr(fx_node.target, "overloadpacket", None))
+    if formula is None:
+        return 0
+    value = lambda argument: argument.meta["val"] if isinstance(argument, torch.fx.Node) else argument  # noqa: E731
+    args, kwargs = tree_map(value, (fx_node.args, fx_node.kwargs))
+    return get_hint(formula(*args, **kwargs, out_val=fx_node.meta["val"]))

@@ -123,6 +123,50 @@ func.func @convert(%x: tensor<2x4x8xbf16>, %y: tensor<2x8x4xbf16>) -> tensor<2x4
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
+// CHECK-LABEL: func.func @relu_with_a_constant_outside_of_the_body
+// CHECK:         linalg.matmul {braid.epilogue = "relu", braid.overwrites}
+// CHECK-NEXT:    return
+func.func @relu_with_a_constant_outside_of_the_body(%a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>) -> tensor<4x4xbf16> {
+  %zero = arith.constant 0.0 : bf16
+  %e = tensor.empty() : tensor<4x4xbf16>
+  %c = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<4x8xbf16>, tensor<8x4xbf16>)
+      outs(%e : tensor<4x4xbf16>) -> tensor<4x4xbf16>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<4x4xbf16>) outs(%e : tensor<4x4xbf16>) {
+  ^bb0(%x: bf16, %o: bf16):
+    %m = arith.maximumf %x, %zero : bf16
+    linalg.yield %m : bf16
+  } -> tensor<4x4xbf16>
+  return %r : tensor<4x4xbf16>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// The bend is where the points of the comparison do not see it.
+
+// CHECK-LABEL: func.func @bend_outside_of_the_body
+// CHECK:         linalg.matmul {braid.overwrites}
+// CHECK:         linalg.generic
+func.func @bend_outside_of_the_body(%a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>) -> tensor<4x4xbf16> {
+  %low = arith.constant -1000.0 : bf16
+  %e = tensor.empty() : tensor<4x4xbf16>
+  %c = linalg.matmul {braid.overwrites} ins(%a, %b : tensor<4x8xbf16>, tensor<8x4xbf16>)
+      outs(%e : tensor<4x4xbf16>) -> tensor<4x4xbf16>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<4x4xbf16>) outs(%e : tensor<4x4xbf16>) {
+  ^bb0(%x: bf16, %o: bf16):
+    %m = arith.maximumf %x, %low : bf16
+    linalg.yield %m : bf16
+  } -> tensor<4x4xbf16>
+  return %r : tensor<4x4xbf16>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
 // Epilogues without support stay: relu6, a product with two users, and f64.
 // CHECK-LABEL: func.func @relu6
 // CHECK:         linalg.matmul {braid.overwrites}

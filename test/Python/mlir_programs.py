@@ -2,7 +2,6 @@
 # RUN: %python %s Interrupted
 """braid.mlir: programs from text to results, and what it says of bad input."""
 
-import json
 import os
 import resource
 import signal
@@ -199,7 +198,7 @@ func.func @main(%x: tensor<{count}xf32>) -> tensor<1xf32> {{
   return %s : tensor<1xf32>
 }}"""
         executable = Program(text).compile()
-        arrays = [braid.mlir.empty(count, np.float32) for _ in range(2)]
+        arrays = [np.empty(count, np.float32) for _ in range(2)]
         for rank, array in enumerate(arrays):
             array.fill(rank + 1)
         executable.run([[array[:]] for array in arrays])
@@ -210,6 +209,17 @@ func.func @main(%x: tensor<{count}xf32>) -> tensor<1xf32> {{
         self.assertEqual(executable.copied_bytes, 0)
         self.assertLess(grown, 16 << 10, "KiB more at the second run")
 
+    def test_arrays_of_any_alignment(self):
+        memory = np.zeros(4 * 1024 + 128, np.uint8)
+        executable = Program(SUM.replace("tensor<4xf32>", "tensor<1021xf32>")).compile()
+        for offset in range(0, 64, 4):
+            begin = -memory.ctypes.data % 64 + offset
+            x = memory[begin:begin + 4 * 1021].view(np.float32)
+            x[:] = np.arange(1021)
+            np.testing.assert_array_equal(executable.run([[x]])[0][0], x * x + x)
+            self.assertEqual(executable.copied_bytes, 0)
+        self.assertEqual(braid.mlir.empty((3, 5), np.float32).ctypes.data % 64, 0)
+
     def test_donated_arguments_are_kept_without_donate(self):
         x = np.arange(4, dtype=np.float32)
         result = Program(DONATED).compile().run([[x]])[0][0]
@@ -217,8 +227,7 @@ func.func @main(%x: tensor<{count}xf32>) -> tensor<1xf32> {{
         np.testing.assert_array_equal(result, 2 * np.arange(4))
 
     def test_donated_arguments_are_handed_over(self):
-        x = braid.mlir.empty(4, np.float32)
-        x[:] = 1
+        x = np.ones(4, np.float32)
         executable = Program(DONATED).compile()
         result = executable.run([[x]], donate=True)[0][0]
         np.testing.assert_array_equal(result, np.full(4, 2))

@@ -55,6 +55,10 @@ if [ "${1:-}" = --test ]; then
   environment=$folder/environment
   "$python" -m venv --clear "$environment"
   runPip "$environment" install "$wheel" networkx
+  # Just `python`, for the PATH of the tests.
+  mkdir -p "$folder/bin"
+  printf '#!/bin/sh\nexec "%s" "$@"\n' "$environment/bin/python" >"$folder/bin/python"
+  chmod +x "$folder/bin/python"
   if [ -f "$torch/torch" ]; then
     "$torch/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])' \
       >"$("$environment/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')/torch.pth"

@@ -21,7 +21,7 @@ using namespace braid;
 static uint64_t getSteps(const SchedulingProblem &problem, int32_t effort) {
   constexpr uint64_t factor = 10;
   uint64_t steps = getDefaultSteps(problem);
-  return effort == BRAID_EFFORT_QUICK ? steps / factor : steps * factor;
+  return effort == BRAID_EFFORT_LOW ? steps / factor : steps * factor;
 }
 
 braid_monitor *braid_monitor_create(void) { return new braid_monitor(); }
@@ -56,8 +56,7 @@ int32_t braid_search(const braid_problem *problem,
     if (!hasSize(options, "options", error))
       return BRAID_INVALID_ARGUMENT;
     braid_search_options given = read(*options);
-    if (given.effort < BRAID_EFFORT_QUICK ||
-        given.effort > BRAID_EFFORT_THOROUGH)
+    if (given.effort < BRAID_EFFORT_LOW || given.effort > BRAID_EFFORT_HIGH)
       return fail(error, BRAID_INVALID_ARGUMENT,
                   "found the effort " + llvm::Twine(given.effort) +
                       ", expected 0 to 2");

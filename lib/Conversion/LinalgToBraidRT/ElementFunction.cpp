@@ -81,10 +81,20 @@ std::optional<double> evaluate(Block &body, BlockArgument xArgument, double x,
   if (bArgument)
     values[bArgument] = b;
   for (Operation &op : body.without_terminator()) {
-    if (op.getNumResults() != 1 ||
-        !llvm::all_of(op.getOperands(),
-                      [&](Value operand) { return values.contains(operand); }))
+    if (op.getNumResults() != 1)
       return std::nullopt;
+    for (Value operand : op.getOperands()) {
+      if (values.contains(operand))
+        continue;
+      // Constants may stand outside the body.
+      auto constant = operand.getDefiningOp<arith::ConstantOp>();
+      std::optional<double> value;
+      if (constant)
+        value = evaluate(*constant, values);
+      if (!value)
+        return std::nullopt;
+      values[operand] = *value;
+    }
     std::optional<double> value = evaluate(op, values);
     if (!value)
       return std::nullopt;
@@ -96,13 +106,22 @@ std::optional<double> evaluate(Block &body, BlockArgument xArgument, double x,
                                : std::optional<double>(found->second);
 }
 
+/// True unless `value` is a constant other than zero.
+bool mayBeZero(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  if (!constant)
+    return true;
+  auto number = dyn_cast<FloatAttr>(constant.getValue());
+  return number && number.getValue().isZero();
+}
+
 /// True if `body` is piecewise linear with its only kink at zero.
 bool isMadeOfChoices(Block &body) {
   return llvm::all_of(body.without_terminator(), [](Operation &op) {
-    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-      auto number = dyn_cast<FloatAttr>(constant.getValue());
-      return number && number.getValue().isZero();
-    }
+    if (isa<arith::ConstantOp>(op))
+      return mayBeZero(op.getResult(0));
+    if (!llvm::all_of(op.getOperands(), mayBeZero))
+      return false;
     return isa<arith::AddFOp, arith::ExtFOp, arith::TruncFOp, arith::MaximumFOp,
                arith::MaxNumFOp, arith::CmpFOp, arith::SelectOp>(op);
   });

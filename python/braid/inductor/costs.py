@@ -96,8 +96,9 @@ class Costs:
         for inner in snode.get_nodes():
             if inner.node is None:
                 continue
-            count = inner.estimate_flops()
+            origin = inner.node.get_origin_node()
+            count = _torch.count_flops(origin) if origin is not None else 0
             if count:
-                flops += int(count)
+                flops += count
                 dtype = inner.node.maybe_get_dtype()
         return flops, dtype

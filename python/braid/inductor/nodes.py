@@ -27,19 +27,49 @@ class Record:
         self.awaits = []
 
 
+def _make_records(snodes):
+    from torch._inductor import ir
+    from torch._inductor.scheduler import GroupedSchedulerNode
+    from torch._inductor.utils import contains_collective, contains_wait
+
+    # They may have collectives inside.
+    regions = tuple(
+        getattr(ir, name) for name in ("Conditional", "WhileLoop", "InvokeSubgraph") if hasattr(ir, name)
+    )
+
+    def get_kind(snode):
+        if isinstance(snode, GroupedSchedulerNode):
+            # Its nodes stay together, whatever they are.
+            inside = contains_collective(snode) or contains_wait(snode)
+            return "effect" if inside else "compute"
+        if contains_collective(snode):
+            overload = getattr(snode.node, "op_overload", None)
+            # Inductor takes this one as synchronous.
+            return "effect" if "shard_dim_alltoall" in str(overload) else "start"
+        if contains_wait(snode):
+            return "wait"
+        if isinstance(snode.node, regions) or snode.has_side_effects():
+            return "effect"
+        return "compute"
+
+    return [Record(snode.get_name(), get_kind(snode)) for snode in snodes]
+
+
 class SchedulerGraph:
     """Reads scheduler nodes. Raises `KeepOrder` for what it does not know."""
 
     def __init__(self, snodes):
         self.snodes = snodes
         self._find_producers()
-        self.records = [Record(snode.get_name(), self._get_kind(snode)) for snode in snodes]
+        self.records = _make_records(snodes)
         self.has_collectives = any(record.kind == "start" for record in self.records)
         if not self.has_collectives:
             return
         self._check_streams()
+        from torch._inductor.dependencies import WeakDep
+
         for place, snode in enumerate(snodes):
-            self._read_dependences(place, snode)
+            self._read_dependences(place, snode, WeakDep)
         self._order_side_effects()
         self._read_memory()
 
@@ -49,37 +79,12 @@ class SchedulerGraph:
             for name in snode.get_buffer_names():
                 self.producer[name] = place
 
-    @staticmethod
-    def _get_kind(snode):
-        from torch._inductor import ir
-        from torch._inductor.scheduler import GroupedSchedulerNode
-        from torch._inductor.utils import contains_collective, contains_wait
-
-        if isinstance(snode, GroupedSchedulerNode):
-            # Its nodes stay together, whatever they are.
-            inside = contains_collective(snode) or contains_wait(snode)
-            return "effect" if inside else "compute"
-        if contains_collective(snode):
-            overload = getattr(snode.node, "op_overload", None)
-            return "effect" if "shard_dim_alltoall" in str(overload) else "start"
-        if contains_wait(snode):
-            return "wait"
-        # Regions that may have collectives inside, and what nobody may drop.
-        regions = tuple(
-            getattr(ir, name) for name in ("Conditional", "WhileLoop", "InvokeSubgraph") if hasattr(ir, name)
-        )
-        if isinstance(snode.node, regions) or snode.has_side_effects():
-            return "effect"
-        return "compute"
-
     def _check_streams(self):
         scheduler = getattr(self.snodes[0], "scheduler", None)
         if getattr(scheduler, "_multi_stream_nodes", False):
             raise KeepOrder("found nodes on streams that the program names, expected one stream")
 
-    def _read_dependences(self, place, snode):
-        from torch._inductor.dependencies import WeakDep
-
+    def _read_dependences(self, place, snode, weak_type):
         record = self.records[place]
         for dep in snode.unmet_dependencies:
             producer = self.producer.get(dep.name)
@@ -89,7 +94,7 @@ class SchedulerGraph:
                 continue
             if producer > place:
                 raise KeepOrder(f"{record.name}: found a dependence on {dep.name}, which is computed behind it")
-            is_weak = isinstance(dep, WeakDep)
+            is_weak = isinstance(dep, weak_type)
             if is_weak and getattr(dep, "is_fake", False) and record.kind == "start":
                 # Inductor keeps collectives in order by dependences on what the one before has written,
                 # which names its wait where that comes first. The collective itself is enough.

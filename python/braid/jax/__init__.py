@@ -19,8 +19,13 @@ A program is that of one rank, with the mesh's devices as ranks in the order of 
 logical numbers. It runs on the CPU, each rank a thread, whatever devices JAX has.
 """
 
+from .versions import VersionError, check_version
+
+check_version()
+
 from .errors import PartitionError, UnsupportedError
 from .program import Function, Program, compile, export
 from .sharding import Sharding
 
-__all__ = ["Function", "PartitionError", "Program", "Sharding", "UnsupportedError", "compile", "export"]
+__all__ = ["Function", "PartitionError", "Program", "Sharding", "UnsupportedError",
+           "VersionError", "compile", "export"]

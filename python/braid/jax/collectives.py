@@ -75,22 +75,16 @@ def _create(kind, operands, types, **attributes):
 def _reduction(op):
     """The reduction that an op's body computes."""
     block = op.regions[0].blocks[0]
-    returned = list(list(block.operations)[-1].operation.operands)
-    arguments = list(block.arguments)
-    count = len(returned)
-    kinds = set()
-    for i, value in enumerate(returned):
-        body = None if isinstance(value.owner, ir.Block) else value.owner
-        name = body.operation.name if body is not None else "an argument"
-        operands = list(body.operation.operands) if body is not None else []
-        pair = [arguments[i], arguments[count + i]]
-        if name not in _REDUCTIONS or operands not in (pair, pair[::-1]):
-            raise UnsupportedError(op, f"its body computes {name}, expected one of "
-                                       f"{', '.join(_REDUCTIONS)} of both arguments")
-        kinds.add(_REDUCTIONS[name])
-    if len(kinds) != 1:
-        raise UnsupportedError(op, f"it mixes the reductions {', '.join(sorted(kinds))}")
-    return kinds.pop()
+    first, second = block.arguments
+    value = list(block.operations)[-1].operation.operands[0]
+    if isinstance(value.owner, ir.Block):
+        raise UnsupportedError(op, "its body gives one of its arguments, expected one of "
+                                   f"{', '.join(_REDUCTIONS)} of both")
+    name, operands = value.owner.name, list(value.owner.operands)
+    if name not in _REDUCTIONS or operands not in ([first, second], [second, first]):
+        raise UnsupportedError(op, f"its body computes {name}, expected one of "
+                                   f"{', '.join(_REDUCTIONS)} of both arguments")
+    return _REDUCTIONS[name]
 
 
 def _is_unsigned(element):

@@ -8,10 +8,53 @@
 """`while`, `case` and `if`, which the legalisation to linalg leaves in place.
 
 They are converted when their bodies are: the values that they carry are tensors in
-both dialects.
+both dialects. A loop whose number of iterations is known, as that of `lax.scan` is, is
+found before, while its condition is StableHLO, and becomes an `scf.for`, for which
+Braid knows the costs of loops and their schedules.
 """
 
 from jaxlib.mlir import ir
+
+# The attribute of a `while` that says how often its body runs.
+ITERATIONS = "braid_iterations"
+
+
+def count_iterations(op):
+    """Notes how often the body of a `while` runs, if it counts from a constant to a
+    constant by one."""
+    if op.name != "stablehlo.while":
+        return
+    condition = [o.operation for o in op.regions[0].blocks[0].operations]
+    compare = condition[-1].operands[0].owner
+    if (isinstance(compare, ir.Block) or compare.name != "stablehlo.compare"
+            or "LT" not in str(compare.attributes["comparison_direction"])):
+        return
+    counter, limit = compare.operands
+    if counter not in list(op.regions[0].blocks[0].arguments):
+        return
+    number = list(op.regions[0].blocks[0].arguments).index(counter)
+    body = op.regions[1].blocks[0]
+    next_value = list(body.operations)[-1].operation.operands[number]
+    begin, end = _integer(op.operands[number]), _integer(limit)
+    if begin is not None and end is not None and _is_next(next_value, body.arguments[number]):
+        op.attributes[ITERATIONS] = ir.IntegerAttr.get(ir.IndexType.get(),
+                                                        max(end - begin, 0))
+
+
+def _integer(value):
+    """The integer that a constant is."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "stablehlo.constant":
+        return None
+    attribute = owner.attributes["value"]
+    return list(attribute)[0] if isinstance(attribute, ir.DenseIntElementsAttr) else None
+
+
+def _is_next(value, counter):
+    owner = value.owner
+    return (not isinstance(owner, ir.Block) and owner.name == "stablehlo.add"
+            and counter in list(owner.operands)
+            and 1 in [_integer(operand) for operand in owner.operands])
 
 
 def convert(op):
@@ -33,10 +76,11 @@ def _scalar(tensor):
     return ir.Operation.create("tensor.extract", results=[element], operands=[tensor]).result
 
 
-def _move(block, target):
-    """Moves the ops of a block to the end of another one with the same arguments;
-    gives the operands of the terminator, which goes."""
-    for old, new in zip(block.arguments, target.arguments):
+def _move(block, target, arguments=None):
+    """Moves the ops of a block to the end of another one, with `arguments` instead of
+    its own (by default those of the other one); gives the operands of the terminator,
+    which goes."""
+    for old, new in zip(block.arguments, arguments or target.arguments):
         old.replace_all_uses_with(new)
     for op in list(block.operations):
         target.append(op)
@@ -50,7 +94,26 @@ def _yield(values):
     ir.Operation.create("scf.yield", operands=values)
 
 
+def _for(op):
+    types = [value.type for value in op.operands]
+    zero, count, one = (
+        ir.Operation.create("arith.constant", results=[ir.IndexType.get()],
+                            attributes={"value": value}).result
+        for value in (ir.IntegerAttr.get(ir.IndexType.get(), 0), op.attributes[ITERATIONS],
+                      ir.IntegerAttr.get(ir.IndexType.get(), 1)))
+    new = ir.Operation.create("scf.for", results=types,
+                              operands=[zero, count, one, *op.operands], regions=1)
+    target = new.regions[0].blocks.append(ir.IndexType.get(), *types,
+                                          arg_locs=[op.location] * (1 + len(types)))
+    values = _move(op.regions[1].blocks[0], target, list(target.arguments)[1:])
+    with ir.InsertionPoint(target):
+        _yield(values)
+    return new
+
+
 def _while(op):
+    if ITERATIONS in op.attributes:
+        return _for(op)
     condition, body = (region.blocks[0] for region in op.regions)
     types = [value.type for value in op.operands]
     locations = [op.location] * len(types)

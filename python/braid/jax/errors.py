@@ -41,6 +41,6 @@ def source_location(location):
     names: the innermost call's file, and the outermost name."""
     text = str(location)
     place = re.search(r'"([^"\n]+)":(\d+):(\d+)', text)
-    name = re.match(r'loc\("([^"]*)"[(]', text)
+    name = re.match(r'loc\((?:callsite\()*"([^"]*)"(?!:\d)', text)
     primitive = name[1].rsplit("/", 1)[-1] if name else None
     return Location(*place.groups()) if place else None, primitive

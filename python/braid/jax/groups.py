@@ -101,14 +101,14 @@ class World:
         return self._mesh_axes(op, str(attribute))
 
     def _mesh_axes(self, op, text):
-        """The groups of `#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [...]>`."""
-        mesh = re.search(r"@(\w+)", text)
-        axes = re.search(r"axes = \[(.*)\]", text)
-        if not mesh or mesh[1] not in self.meshes or not axes:
-            raise UnsupportedError(op, f"cannot read the groups {text}")
-        names = re.findall(r'"([^"]+)"', axes[1])
-        if re.search(r'"\s*:\s*\(', axes[1]):
-            raise UnsupportedError(op, f"groups of a part of an axis: {text}")
+        """The groups of `#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [...]>`,
+        where an axis is `#stablehlo.axis_ref<name = "b">`."""
+        mesh = re.search(r'mesh = @"?(\w+)', text)
+        names = re.findall(r'name = "([^"]+)"', text)
+        if not mesh or mesh[1] not in self.meshes:
+            raise UnsupportedError(op, f"cannot read its groups {text}")
+        if "sub_axis" in text:
+            raise UnsupportedError(op, f"its groups are along a part of an axis: {text}")
         return self.meshes[mesh[1]].groups(names)
 
 

@@ -16,7 +16,9 @@ from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir._mlir_libs import _mosaic_gpu_ext
 from jaxlib.mlir.dialects import stablehlo
 
-from . import collectives, control, products, scalars
+from braid.mlir import BraidError
+
+from . import collectives, control, products, reduce_scatters, scalars, scatters
 from .errors import PartitionError, UnsupportedError, source_location
 from .groups import World
 from .manual import read_partitioned, unwrap
@@ -31,7 +33,11 @@ def run_passes(module, pipeline):
     """Runs passes of jaxlib on a module."""
     stablehlo.register_stablehlo_passes()
     with module.context:
-        passmanager.PassManager.parse(f"builtin.module({pipeline})").run(module.operation)
+        manager = passmanager.PassManager.parse(f"builtin.module({pipeline})")
+        try:
+            manager.run(module.operation)
+        except ir.MLIRError as error:
+            raise BraidError(f"jaxlib's passes refuse the program: {error}") from None
 
 
 def _walk(module, name_prefix="", order=ir.WalkOrder.POST_ORDER):
@@ -80,19 +86,31 @@ def to_text(module, world):
     context = module.context
     context.allow_unregistered_dialects = True
     with context:
-        _drop_attributes(module)
-        run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
+        for op in _walk(module, "stablehlo.dynamic_slice"):
+            reduce_scatters.fuse(op, world)
+        before = (lambda op: collectives.mark(op, world), products.rewrite, scatters.rewrite,
+                  scalars.fold_broadcast)
         for op in _walk(module):
-            collectives.mark(op, world) or products.rewrite(op)
-        run_passes(module, "func.func(stablehlo-legalize-to-linalg),"
+            control.count_iterations(op)
+            _rewrite(op, before)
+        _drop_attributes(module)
+        run_passes(module, "func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-to-linalg),"
                            "stablehlo-convert-to-signless,canonicalize,cse")
         groups = collectives.Groups(world)
+        after = (control.convert, lambda op: collectives.finish(op, groups), scalars.expand)
         for op in _walk(module):
-            control.convert(op) or collectives.finish(op, groups) or scalars.expand(op)
+            _rewrite(op, after)
         groups.define(module)
         _check(module)
         _simplify_locations(module)
         return module.operation.get_asm(enable_debug_info=True)
+
+
+def _rewrite(op, rewrites):
+    """Lets the first of `rewrites` that knows the op replace it."""
+    for rewrite in rewrites:
+        if rewrite(op):
+            return
 
 
 def _drop_attributes(module):

@@ -28,13 +28,15 @@ def _shardings(attribute, meshes):
 def unwrap(module, world):
     """Replaces `main` by its manual computation and gives the shardings of its
     arguments and results; None, and nothing changes, when `main` is not one manual
-    computation over all axes of its mesh."""
+    computation over all axes of its mesh, of arguments and constants."""
     main = find_main(module)
     block = main.regions[0].blocks[0]
     operations = [op.operation for op in block.operations]
-    if [op.name for op in operations] != ["sdy.manual_computation", "func.return"]:
+    constants = operations[:-2]
+    if ([op.name for op in operations[-2:]] != ["sdy.manual_computation", "func.return"]
+            or any(op.name != "stablehlo.constant" for op in constants)):
         return None
-    manual, end = operations
+    manual, end = operations[-2:]
     inner = manual.regions[0].blocks[0]
     ins = _shardings(manual.attributes["in_shardings"], world.meshes)
     outs = _shardings(manual.attributes["out_shardings"], world.meshes)
@@ -44,14 +46,21 @@ def unwrap(module, world):
     arguments = list(block.arguments)
     used = {}  # the operand's number, by the argument's
     for number, value in enumerate(manual.operands):
-        if value not in arguments or used.setdefault(arguments.index(value), number) != number:
+        if not isinstance(value.owner, ir.Block):
+            if any(ins[number].axes):
+                return None
+        elif used.setdefault(arguments.index(value), number) != number:
             return None
     types, shardings = [], []
     for i, argument in enumerate(arguments):
         types.append(inner.arguments[used[i]].type if i in used else argument.type)
         rank = ir.RankedTensorType(argument.type).rank
         shardings.append(ins[used[i]] if i in used else Sharding.replicated(rank))
-    _replace(main, inner, types, used)
+    for number, value in enumerate(manual.operands):
+        if not isinstance(value.owner, ir.Block):
+            inner.arguments[number].replace_all_uses_with(value)
+    _replace(main, constants + [op.operation for op in inner.operations], types,
+             {inner.arguments[number]: i for i, number in used.items()})
     return shardings, outs
 
 
@@ -82,20 +91,22 @@ def _is_over_all_axes(manual, world):
     return any(axes == set(mesh.axes) for mesh in meshes)
 
 
-def _replace(main, inner, types, used):
-    """Puts a function with the ops of `inner` in the place of `main`."""
-    end = list(inner.operations)[-1].operation
-    results = [value.type for value in end.operands]
+def _replace(main, operations, types, arguments):
+    """Puts a function with these ops in the place of `main`; `arguments` has the
+    numbers of the values that become its arguments."""
+    end = operations[-1]
+    location = end.location
     with ir.InsertionPoint(main), main.location:
+        function_type = ir.FunctionType.get(types, [value.type for value in end.operands])
         new = ir.Operation.create("func.func", regions=1, attributes={
             "sym_name": ir.StringAttr.get("main"),
-            "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, results))})
+            "function_type": ir.TypeAttr.get(function_type)})
     block = new.regions[0].blocks.append(*types, arg_locs=[main.location] * len(types))
-    for argument, number in used.items():
-        inner.arguments[number].replace_all_uses_with(block.arguments[argument])
-    for op in list(inner.operations):
+    for value, number in arguments.items():
+        value.replace_all_uses_with(block.arguments[number])
+    for op in operations:
         block.append(op)
-    values, location = list(end.operands), end.location
+    values = list(end.operands)
     end.erase()
     with ir.InsertionPoint(block), location:
         ir.Operation.create("func.return", operands=values)

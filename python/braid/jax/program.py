@@ -9,8 +9,10 @@
 
 import jax
 import numpy as np
+from jaxlib.mlir import ir
 
 import braid.mlir
+from braid.mlir.arrays import aligned_copy, is_taken_as_it_is
 
 from . import lowering
 
@@ -87,7 +89,9 @@ class Program(braid.mlir.Program):
                     f"argument {number} is {array.dtype}{list(array.shape)}, expected "
                     f"{dtype}{list(shape)}")
             arrays.append(array)
-        kept = [arrays[i] for i in self._kept]
+        # Once for all ranks, instead of once for each in the run.
+        kept = [arrays[i] if is_taken_as_it_is(arrays[i]) else aligned_copy(arrays[i])
+                for i in self._kept]
         return [[np.ascontiguousarray(array[sharding.part(array.shape, rank)]).reshape(
                     [s // n for s, n in zip(array.shape, sharding.parts())])
                  for array, sharding in zip(kept, self.in_shardings)]
@@ -100,8 +104,11 @@ class Program(braid.mlir.Program):
         for number, ((shape, dtype), sharding) in enumerate(
                 zip(self._results, self.out_shardings)):
             whole = np.empty(shape, dtype)
-            for rank, own in enumerate(results):
-                part = own[number]
+            # Of equal parts the first one counts, as in JAX.
+            parts = {str(sharding.part(shape, rank)): rank
+                     for rank in reversed(range(len(results)))}
+            for rank in parts.values():
+                part = results[rank][number]
                 # Integers of the IR have no sign.
                 part = part.view(dtype) if part.dtype != dtype else part
                 whole[sharding.part(shape, rank)] = part
@@ -134,6 +141,5 @@ class Function:
 
 def _copy(module):
     """A copy: the module belongs to JAX, which may compile it later."""
-    from jaxlib.mlir import ir
     with module.context:
         return ir.Module.parse(module.operation.get_asm(enable_debug_info=True))

@@ -5,9 +5,30 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===-----------------------------------------------------------------------===#
-"""Rewrites of scalar ops."""
+"""Rewrites of scalars and scalar ops."""
 
 from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+
+
+def fold_broadcast(op):
+    """Makes a constant of a constant scalar that is broadcast: ops that use it fuse
+    with it, however many they are. Gives whether it was one."""
+    if op.name != "stablehlo.broadcast_in_dim":
+        return False
+    owner = op.operands[0].owner
+    if isinstance(owner, ir.Block) or owner.name != "stablehlo.constant":
+        return False
+    value = ir.DenseElementsAttr(owner.attributes["value"])
+    if not value.is_splat:
+        return False
+    result = op.results[0]
+    with ir.InsertionPoint(op), op.location:
+        constant = stablehlo.constant(
+            ir.DenseElementsAttr.get_splat(result.type, value.get_splat_value()))
+    result.replace_all_uses_with(constant)
+    op.erase()
+    return True
 
 
 def expand(op):

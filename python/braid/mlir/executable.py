@@ -72,8 +72,7 @@ class _Frame:
         if overwritten and donate and not (is_taken_as_it_is(array)
                                            and array.flags.writeable):
             raise ArgumentError(f"{where} cannot be donated: it is read-only or its memory "
-                                "is not contiguous and aligned; braid.mlir.empty makes "
-                                "arrays that can")
+                                "is not contiguous")
         if not is_taken_as_it_is(array) or (overwritten and not donate):
             self.copied_bytes += array.nbytes
             array = aligned_copy(array)
@@ -169,8 +168,7 @@ class Executable:
             it the program gets copies of these
         timeout: seconds that a rank waits for another one to come
 
-        Arrays that are contiguous and aligned to 64 bytes (braid.mlir.empty makes
-        such, and so does JAX) are read where they lie; others are copied.
+        Contiguous arrays are read where they lie; others are copied.
 
         Raises ArgumentError for arguments that do not fit, RankError when ranks
         fail. KeyboardInterrupt ends the call at once; the ranks end when they

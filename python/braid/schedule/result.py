@@ -63,8 +63,6 @@ class Schedule:
     exposed, hidden : int
         Nanoseconds for which the stream stood still for communication, and for which communication
         ran beside compute.
-    optimal : bool
-        True if no order is shorter.
     method : str
         The algorithm, or the part of the search, that gave the order.
     """
@@ -84,11 +82,16 @@ class Schedule:
         self.peak = summary.peak_bytes
         self.method = method
         self._known_bound = bound
-        self.optimal = optimal or self.makespan <= self.bound
+        self._optimal = optimal
 
     @cached_property
     def _bound_and_reason(self):
         return self._problem.bound()
+
+    @property
+    def optimal(self):
+        """True if no order is shorter."""
+        return self._optimal or self.makespan <= self.bound
 
     @property
     def bound(self):

@@ -11,7 +11,7 @@ from ..errors import MemoryLimitError, ScheduleError, UnknownNameError
 from .problem import Problem, _limit
 from .result import Schedule
 
-_EFFORTS = {"quick": 0, "default": 1, "thorough": 2}
+_EFFORTS = {"low": 0, "default": 1, "high": 2}
 # Names that other projects know an algorithm by.
 _ALIASES = {"inductor": "reorder-sink-raise", "xla": "latency-hiding"}
 
@@ -66,8 +66,8 @@ def schedule(
         The most bytes that may live at once.
     max_in_flight : int, optional
         The most operations of a lane that may be started and not awaited.
-    effort : {"default", "quick", "thorough"}
-        How much is tried: a tenth of the default steps, or ten times as many.
+    effort : {"low", "default", "high"}
+        How much is tried: more takes longer and finds more.
     keep_order : bool
         Starts keep the order of the program.
     algorithm : str, optional

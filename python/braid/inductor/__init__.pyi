@@ -1,0 +1,15 @@
+from collections.abc import Callable
+from typing import Any, Literal
+
+from ..schedule import Machine, Schedule
+
+class Overlap:
+    options: dict[str, Any]
+    last: Schedule | None
+    before: Schedule | None
+    reason: str | None
+    def __init__(self, **options: Any) -> None: ...
+    def with_options(self, *, estimates: Literal["auto", "inductor", "braid"] | Callable[[Any], float | None] = ..., machine: Machine | str | None = ..., contention: bool = ..., memory_budget: float | None = ..., max_memory: int | None = ..., max_in_flight: int | None = ..., keep_order: bool | None = ..., algorithm: str | None = ..., effort: Literal["low", "default", "high"] = ..., agree: bool = ..., report: str | None = ...) -> Overlap: ...
+    def __call__(self, snodes: list[Any]) -> list[Any]: ...
+
+overlap: Overlap

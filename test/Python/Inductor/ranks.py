@@ -1,0 +1,229 @@
+"""Two ranks compile with braid.inductor and braid.fx, over gloo: the same order on both, whatever they estimate,
+and the results of the program as it was written."""
+
+# REQUIRES: package, torch
+# RUN: %package_python -W ignore %s
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RANKS = 2
+
+
+def run_rank(rank, store, output):
+    import json
+
+    import torch
+    import torch.distributed as dist
+
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=RANKS)
+    results = {}
+    for case in CASES:
+        torch._dynamo.reset()
+        torch.manual_seed(7)
+        results[case.__name__] = case(rank)
+    with open(f"{output}.{rank}", "w") as file:
+        json.dump(results, file)
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def make_step(extra=0):
+    """A tensor-parallel step of two micro-batches on real numbers."""
+    import torch
+    import torch.distributed._functional_collectives as funcol
+
+    def step(first, second, up, down):
+        results = []
+        for x in (first, second):
+            y = torch.relu(x @ up) @ down
+            for _ in range(extra):
+                y = torch.sin(y)
+            results.append(funcol.all_reduce(y, "sum", "0"))
+        return [result * 2 + x for result, x in zip(results, (first, second))]
+
+    return step, [torch.randn(64, 64) for _ in range(4)]
+
+
+def compile_step(step, inputs, **settings):
+    import torch
+    import torch._inductor.config as config
+
+    config.compile_threads = 1
+    with config.patch(**settings):
+        compiled = torch.compile(step)
+        found, expected = compiled(*inputs), step(*inputs)
+    for one, other in zip(found, expected):
+        torch.testing.assert_close(one, other)
+
+
+def compile_with_inductor(overlap, step, inputs, **settings):
+    compile_step(
+        step,
+        inputs,
+        reorder_for_compute_comm_overlap=True,
+        reorder_for_compute_comm_overlap_passes=[overlap],
+        **settings,
+    )
+
+
+def tell(overlap):
+    schedule = overlap.last
+    return {"names": schedule and schedule.names, "makespan": schedule and schedule.makespan, "reason": overlap.reason}
+
+
+def differing_estimates(rank):
+    import zlib
+
+    from braid.inductor import Overlap
+
+    # Each rank believes something else.
+    overlap = Overlap(estimates=lambda snode: 1000 + zlib.crc32(f"{rank} {snode.get_name()}".encode()) % 9000)
+    compile_with_inductor(overlap, *make_step())
+    return tell(overlap)
+
+
+def differing_graphs(rank):
+    from braid.inductor import Overlap
+
+    overlap = Overlap(estimates="braid")
+    compile_with_inductor(overlap, *make_step(extra=rank))
+    return tell(overlap)
+
+
+def one_rank_that_fails(rank):
+    from braid.inductor import Overlap
+
+    def estimate(snode):
+        if rank == 1:
+            raise RuntimeError("no clock")
+        return 1000
+
+    overlap = Overlap(estimates=estimate)
+    compile_with_inductor(overlap, *make_step())
+    return tell(overlap)
+
+
+def caches(rank):
+    """The second compile would come from Inductor's cache on the rank that has it."""
+    import torch
+
+    from braid.inductor import Overlap
+
+    overlap = Overlap(estimates="braid")
+    for time in range(2):
+        torch._dynamo.reset()
+        if rank == 0 and time == 1:
+            torch._inductor.utils.clear_caches()
+        overlap.last = None
+        compile_with_inductor(overlap, *make_step(), fx_graph_cache=True)
+    return tell(overlap)
+
+
+def before_fusion(rank):
+    import zlib
+
+    from braid.fx import Overlap
+
+    overlap = Overlap(estimates=lambda node: 1000 + zlib.crc32(f"{rank} {node.name}".encode()) % 9000)
+    compile_step(*make_step(), post_grad_custom_post_pass=overlap)
+    return tell(overlap)
+
+
+def before_fusion_differing_graphs(rank):
+    from braid.fx import Overlap
+
+    overlap = Overlap()
+    compile_step(*make_step(extra=rank), post_grad_custom_post_pass=overlap)
+    return tell(overlap)
+
+
+CASES = (
+    differing_estimates,
+    differing_graphs,
+    one_rank_that_fails,
+    caches,
+    before_fusion,
+    before_fusion_differing_graphs,
+)
+
+
+class Ranks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """Runs all cases in one process a rank: importing PyTorch and compiling take most of the time."""
+        import json
+
+        with tempfile.TemporaryDirectory() as folder:
+            output = os.path.join(folder, "output")
+            processes = []
+            for rank in range(RANKS):
+                environment = {
+                    **os.environ,
+                    "TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, f"cache{rank}"),
+                    "OMP_NUM_THREADS": "1",
+                }
+                arguments = [str(rank), os.path.join(folder, "store"), output]
+                processes.append(
+                    subprocess.Popen(
+                        [sys.executable, "-W", "ignore", __file__, *arguments],
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.STDOUT,
+                        text=True,
+                        env=environment,
+                    )
+                )
+            cls.outputs = [process.communicate(timeout=280)[0] for process in processes]
+            if any(process.returncode for process in processes):
+                raise AssertionError("\n".join(cls.outputs))
+            cls.results = []
+            for rank in range(RANKS):
+                with open(f"{output}.{rank}") as file:
+                    cls.results.append(json.load(file))
+
+    def get(self, case):
+        return [results[case] for results in self.results]
+
+    def test_differing_estimates_give_one_order(self):
+        first, second = self.get("differing_estimates")
+        self.assertIsNone(first["reason"])
+        self.assertTrue(first["names"])
+        self.assertEqual(first, second)
+
+    def test_differing_graphs_keep_their_order(self):
+        for result, output in zip(self.get("differing_graphs"), self.outputs):
+            self.assertIsNone(result["names"])
+            self.assertEqual(result["reason"], "the graphs of ranks [1] differ from that of rank 0")
+            self.assertIn("the graphs of ranks [1] differ", output)
+
+    def test_one_rank_that_fails_lets_all_keep_their_order(self):
+        first, second = self.get("one_rank_that_fails")
+        self.assertEqual(first["reason"], "rank 1: no clock")
+        self.assertEqual(second["reason"], "no clock")
+
+    def test_a_cache_of_one_rank(self):
+        first, second = self.get("caches")
+        self.assertIsNone(first["reason"])
+        self.assertTrue(first["names"])
+        self.assertEqual(first, second)
+
+    def test_before_fusion(self):
+        first, second = self.get("before_fusion")
+        self.assertIsNone(first["reason"])
+        self.assertTrue(first["names"])
+        self.assertEqual(first, second)
+
+    def test_before_fusion_differing_graphs(self):
+        results = self.get("before_fusion_differing_graphs")
+        for result in results:
+            self.assertEqual(result["reason"], "the graphs of ranks [1] differ from that of rank 0")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 4:
+        run_rank(int(sys.argv[1]), sys.argv[2], sys.argv[3])
+    else:
+        unittest.main()

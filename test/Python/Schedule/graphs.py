@@ -1,0 +1,356 @@
+"""Graphs, searches and results of braid.schedule, as a user has them from the wheel."""
+
+# REQUIRES: package
+# RUN: %package_python %s
+
+import json
+import math
+import os
+import tempfile
+import unittest
+
+from braid import schedule
+
+
+def make_example():
+    """Two collectives of a lane, a product that needs neither, a sum that needs both."""
+    graph = schedule.Graph()
+    gather = graph.start("gather", 300, lane="world", bytes=100)
+    gathered = graph.wait("gathered", gather)
+    product = graph.compute("product", 500, bytes=64)
+    reduce = graph.start("reduce", 300, lane="world", bytes=64)
+    reduced = graph.wait("reduced", reduce)
+    graph.compute("sum", 100, after=[gathered, product, reduced], bytes=10, output=True)
+    return graph
+
+
+class Search(unittest.TestCase):
+    def test_best_order(self):
+        found = schedule.schedule(make_example())
+        self.assertEqual(found.makespan, 700)
+        self.assertEqual(found.bound, 700)
+        self.assertEqual(found.gap, 0)
+        self.assertTrue(found.optimal)
+        self.assertEqual(found.names, ["gather", "reduce", "product", "gathered", "reduced", "sum"])
+        self.assertEqual(found.exposed, 100)
+
+    def test_program_and_its_reasons(self):
+        program = schedule.schedule(make_example()).program
+        self.assertEqual(program.makespan, 1200)
+        self.assertEqual(
+            [str(reason) for reason in program.reasons],
+            [
+                "gather exposed for 300 ns: product could run beside it, which gains 300 ns",
+                "reduce exposed for 300 ns: product could run beside it, which gains 300 ns",
+            ],
+        )
+        self.assertEqual([reason.kind for reason in program.reasons], ["not-moved", "not-moved"])
+
+    def test_timeline(self):
+        found = schedule.schedule(make_example())
+        slices = {piece.name: piece for piece in found.timeline}
+        self.assertEqual((slices["gather"].start, slices["gather"].end, slices["gather"].lane), (0, 300, "world"))
+        self.assertEqual((slices["reduce"].start, slices["reduce"].end), (300, 600))
+        self.assertEqual((slices["product"].start, slices["product"].end, slices["product"].lane), (0, 500, None))
+        self.assertEqual((slices["sum"].start, slices["sum"].end), (600, 700))
+        self.assertEqual(slices["reduce"].exposed, 100)
+
+    def test_memory_lives_from_its_node_to_its_last_reader(self):
+        program = schedule.schedule(make_example()).program
+        self.assertEqual(program.memory, [100, 100, 164, 228, 228, 238])
+        self.assertEqual(program.peak, 238)
+
+    def test_a_collective_holds_its_operand_until_its_wait(self):
+        graph = schedule.Graph(live_bytes=1000)
+        operand = graph.compute("operand", 10, bytes=64)
+        start = graph.start("start", 10, after=operand)
+        graph.compute("between", 10)
+        graph.wait("wait", start)
+        graph.compute("behind", 10)
+        found = schedule.schedule(graph, algorithm="program-order")
+        self.assertEqual(found.memory, [1064, 1064, 1064, 1064, 1000])
+
+    def test_same_arguments_same_order(self):
+        orders = {tuple(schedule.schedule(make_example()).order) for _ in range(3)}
+        self.assertEqual(len(orders), 1)
+
+    def test_keep_order_of_starts(self):
+        graph = schedule.Graph()
+        late = graph.compute("late", 100)
+        first = graph.start("first", 50, after=late)
+        second = graph.start("second", 50)
+        graph.compute("end", 10, awaits=[first, second])
+        free, kept = schedule.schedule(graph), schedule.schedule(graph, keep_order=True)
+        self.assertLess(free.names.index("second"), free.names.index("first"))
+        self.assertLess(kept.names.index("first"), kept.names.index("second"))
+
+    def test_limit_on_operations_in_flight(self):
+        found = schedule.schedule(make_example(), max_in_flight=1)
+        self.assertLess(found.names.index("gathered"), found.names.index("reduce"))
+
+    def test_limit_on_memory(self):
+        graph = schedule.Graph()
+        for which in "ab":
+            big = graph.compute(f"make {which}", 10, bytes=100)
+            graph.compute(f"use {which}", 10, after=big)
+        self.assertEqual(schedule.schedule(graph, max_memory=100).peak, 100)
+        with self.assertRaises(schedule.MemoryLimitError) as raised:
+            schedule.schedule(graph, max_memory=99)
+        self.assertTrue(raised.exception.proven)
+        self.assertEqual((raised.exception.excess, raised.exception.least_peak), (1, 100))
+
+    def test_efforts_and_steps(self):
+        for effort in ("low", "default", "high"):
+            self.assertEqual(schedule.schedule(make_example(), effort=effort).makespan, 700)
+        self.assertEqual(schedule.schedule(make_example(), steps=1, seed=7).makespan, 700)
+
+    def test_a_graph_without_nodes(self):
+        found = schedule.schedule(schedule.Graph())
+        self.assertEqual((found.order, found.makespan, found.gap), ([], 0, None))
+        found.to_html()
+
+    def test_edges_that_lead_back_give_another_program_order(self):
+        graph = schedule.Graph()
+        first = graph.compute("first", 10)
+        second = graph.compute("second", 10, bytes=8)
+        graph.transient(first, 100)
+        graph.order(second, first)
+        found = schedule.schedule(graph)
+        self.assertEqual(found.order, [1, 0])
+        self.assertEqual(found.names, ["second", "first"])
+        self.assertEqual(found.memory, [8, 100])
+
+    def test_floats_become_whole_nanoseconds(self):
+        graph = schedule.Graph()
+        graph.compute("short", 0.2)
+        graph.compute("long", 2.6)
+        self.assertEqual(schedule.schedule(graph).makespan, 4)
+
+
+class Algorithms(unittest.TestCase):
+    def test_every_algorithm_gives_a_legal_order(self):
+        graph = make_example()
+        for name in schedule.algorithms():
+            found = schedule.schedule(graph, algorithm=name)
+            self.assertEqual(sorted(found.order), list(range(len(graph))), name)
+            self.assertGreaterEqual(found.makespan, 700, name)
+
+    def test_names_that_the_documentation_has(self):
+        self.assertLessEqual({"inductor", "list", "latency-hiding", "xla"}, set(schedule.algorithms()))
+
+    def test_inductor_is_the_passes_of_2_4(self):
+        graph = make_example()
+        self.assertEqual(
+            schedule.schedule(graph, algorithm="inductor").order,
+            schedule.schedule(graph, algorithm="reorder-sink-raise").order,
+        )
+
+    def test_compare(self):
+        found = schedule.compare(make_example())
+        self.assertEqual(found["search"].makespan, 700)
+        self.assertEqual(found["program-order"].makespan, 1200)
+        self.assertEqual(found["list"].makespan, 900)
+
+
+class Machines(unittest.TestCase):
+    def test_known_machines(self):
+        self.assertIn("h100x8", schedule.machines())
+        machine = schedule.Machine("h100x8")
+        self.assertEqual((machine.ranks_per_node, machine.multiprocessors), (8, 132))
+        self.assertTrue(machine.is_shared)
+
+    def test_collectives_take_longer_with_more_bytes(self):
+        machine = schedule.Machine("h100x8")
+        short, long = (machine.collective("all_reduce", size) for size in (1 << 20, 1 << 26))
+        self.assertLess(short.ns, long.ns)
+        self.assertTrue(short.exact)
+        # 2 (n - 1) / n of the bytes.
+        self.assertEqual(long.link_bytes, (1 << 26) * 14 // 8)
+
+    def test_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mine.json")
+            with open(path, "w") as file:
+                json.dump({"base": "h100x8", "launch_ns": 7000}, file)
+            machine = schedule.Machine(path)
+        self.assertEqual((machine.name, machine.launch_ns), ("mine", 7000))
+
+    def test_launches_and_contention(self):
+        graph = schedule.Graph()
+        graph.compute("product", 1000000, demand={"arithmetic_ns": 1000000})
+        start = graph.start("reduce", 1000000, link="intra-node", demand={"multiprocessors": 66})
+        graph.wait("reduced", start)
+        alone = schedule.schedule(graph).makespan
+        shared = schedule.schedule(graph, "h100x8")
+        self.assertEqual(alone, 1000000)
+        self.assertGreater(shared.makespan, 1000000)
+        self.assertLess(shared.makespan, 2100000)
+
+
+class Pictures(unittest.TestCase):
+    def test_page(self):
+        found = schedule.schedule(make_example())
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "page.html")
+            page = found.to_html(path)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), page)
+        self.assertIn("product: 0 to 500 ns", page)
+        self.assertIn("1.2 us", page)
+        self.assertIn("<svg", found._repr_html_())
+
+    def test_names_cannot_break_the_page(self):
+        graph = schedule.Graph()
+        graph.compute("<script>", 10)
+        self.assertNotIn("<script>", schedule.schedule(graph).to_html())
+
+    def test_trace(self):
+        trace = json.loads(schedule.schedule(make_example()).to_perfetto())
+        events = {event["name"]: event for event in trace["traceEvents"] if event["ph"] == "X"}
+        self.assertEqual((events["reduce"]["ts"], events["reduce"]["dur"]), (0.3, 0.3))
+        rows = [event["args"]["name"] for event in trace["traceEvents"] if event["ph"] == "M"]
+        self.assertEqual(rows, ["compute", "world"])
+
+
+class Networkx(unittest.TestCase):
+    def make(self):
+        import networkx
+
+        graph = networkx.DiGraph()
+        # Against the program order on purpose.
+        graph.add_node("sum", cost=100)
+        graph.add_node("wait", kind="wait")
+        graph.add_node("gather", kind="start", cost=300, lane="world")
+        graph.add_node("product", cost=500)
+        graph.add_edges_from([("gather", "wait"), ("wait", "sum"), ("product", "sum")])
+        return graph
+
+    def test_a_digraph(self):
+        found = schedule.schedule(self.make())
+        self.assertEqual(found.makespan, 600)
+        self.assertEqual(found.names, ["gather", "product", "wait", "sum"])
+
+    def test_a_cycle_is_named(self):
+        graph = self.make()
+        graph.add_edge("sum", "gather")
+        with self.assertRaisesRegex(schedule.CycleError, "gather -> wait -> sum -> gather|wait -> sum -> gather"):
+            schedule.schedule(graph)
+
+    def test_wrong_attributes(self):
+        graph = self.make()
+        graph.nodes["product"]["colour"] = "red"
+        with self.assertRaisesRegex(schedule.ScheduleError, "product: found attributes that a compute does not have"):
+            schedule.schedule(graph)
+        graph = self.make()
+        del graph.nodes["product"]["cost"]
+        with self.assertRaisesRegex(schedule.ScheduleError, "product: found no cost"):
+            schedule.schedule(graph)
+        graph = self.make()
+        graph.nodes["product"]["kind"] = "magic"
+        with self.assertRaisesRegex(schedule.ScheduleError, "found the kind 'magic', expected one of: compute start"):
+            schedule.schedule(graph)
+
+
+class BadInput(unittest.TestCase):
+    def check(self, text, function, *arguments, **options):
+        with self.assertRaises(schedule.ScheduleError) as raised:
+            function(*arguments, **options)
+        self.assertIn(text, str(raised.exception))
+
+    def test_costs(self):
+        graph = schedule.Graph()
+        for cost, text in (
+            (-1, "found cost -1, expected at least 0"),
+            (-0.5, "found cost -0.5, expected at least 0"),
+            (math.nan, "found cost nan, expected a finite number"),
+            (math.inf, "found cost inf, expected a finite number"),
+            ("7", "found cost '7', expected a number"),
+            (None, "found cost None, expected a number"),
+            (True, "found cost True, expected a number"),
+            (1 << 62, "expected at most 2^61"),
+        ):
+            self.check(f"x: {text}" if text.startswith("found") else text, graph.compute, "x", cost)
+        self.assertEqual(len(graph), 0)
+
+    def test_sums_of_costs(self):
+        graph = schedule.Graph()
+        for _ in range(3):
+            graph.compute("long", 1 << 60)
+        self.check("all ns add up to more than 2^61", schedule.schedule, graph)
+
+    def test_bytes(self):
+        self.check("found bytes -4, expected at least 0", schedule.Graph().compute, "x", 1, bytes=-4)
+
+    def test_nodes_of_other_graphs(self):
+        other = schedule.Graph().compute("other", 1)
+        self.check("expected a node of this graph", schedule.Graph().compute, "x", 1, after=[other])
+        self.check("expected a node of this graph", schedule.Graph().compute, "x", 1, after=["other"])
+
+    def test_waits(self):
+        graph = schedule.Graph()
+        compute = graph.compute("compute", 1)
+        self.check("expected a start", graph.wait, "x", compute)
+        self.check("found a wait for nothing", graph.wait, "x", [])
+
+    def test_lanes_and_links(self):
+        graph = schedule.Graph()
+        self.check("found the lane 7, expected a name", graph.start, "x", 1, lane=7)
+        self.check("found the link 'pcie', expected one of", graph.start, "x", 1, link="pcie")
+        graph.start("first", 1, lane="world", link="intra-node")
+        self.check("has another one already", graph.start, "x", 1, lane="world", link="inter-node")
+
+    def test_cycles(self):
+        graph = schedule.Graph()
+        nodes = [graph.compute(name, 1) for name in "abc"]
+        for before, after in zip(nodes, nodes[1:] + nodes[:1]):
+            graph.order(before, after)
+        with self.assertRaises(schedule.CycleError) as raised:
+            schedule.schedule(graph)
+        self.assertIn("found the cycle", str(raised.exception))
+        itself = schedule.Graph()
+        node = itself.compute("a", 1)
+        itself.order(node, node)
+        self.check("a has to stay after itself", schedule.schedule, itself)
+
+    def test_options(self):
+        graph = make_example()
+        for text, options in (
+            ("found max_memory=-1, expected at least 0", {"max_memory": -1}),
+            ("found max_memory='1', expected a whole number", {"max_memory": "1"}),
+            ("found max_in_flight=0, expected at least 1", {"max_in_flight": 0}),
+            ("found the effort 'more', expected one of: low default high", {"effort": "more"}),
+            ("found seed=-1", {"seed": -1}),
+            ("found steps=0, expected at least 1", {"steps": 0}),
+            ("found progress=7, expected a callable", {"progress": 7}),
+            ("found no algorithm called 'magic', expected one of: program-order list", {"algorithm": "magic"}),
+            ("found no machine called 'abacus', expected one of: v100x8", {"machine": "abacus"}),
+            ("found 7 as a machine", {"machine": 7}),
+            ("no-such-file.json: found no machine", {"machine": "no-such-file.json"}),
+        ):
+            self.check(text, schedule.schedule, graph, **options)
+        self.check("found 7, expected a braid.schedule.Graph", schedule.schedule, 7)
+        self.assertIsInstance(self.catch(graph, machine="abacus"), schedule.UnknownNameError)
+
+    def catch(self, graph, **options):
+        with self.assertRaises(schedule.ScheduleError) as raised:
+            schedule.schedule(graph, **options)
+        return raised.exception
+
+    def test_collectives(self):
+        machine = schedule.Machine("h100x8")
+        self.check("found no collective called 'all_sing'", machine.collective, "all_sing", 1)
+        self.check("found no model of collectives called 'mine'", machine.collective, "all_reduce", 1, model="mine")
+        self.check("found a negative number of bytes", machine.collective, "all_reduce", -1)
+        self.check("found 2 ranks on 4 nodes", machine.collective, "all_reduce", 1, group_size=2, nodes=4)
+        cpu = schedule.Machine("cpu")
+        self.check("expected a machine that NCCL runs on", cpu.collective, "all_reduce", 1, model="nccl")
+
+    def test_a_machine_file_with_a_mistake(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write('{"base": "h100x8", "lunch": 7}')
+            file.flush()
+            self.check("lunch", schedule.Machine, file.name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,120 @@
+# REQUIRES: jax
+# RUN: %jax_python %s
+"""What braid.jax says of functions and arguments that it cannot take."""
+
+import os
+import subprocess
+import sys
+import unittest
+
+import jax
+import jax.numpy as jnp
+import jax_testing as jt
+import numpy as np
+from jax import lax
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as P
+
+import braid.jax
+import braid.mlir
+
+LINE = jt.make_mesh((4,), ("r",))
+SQUARE = jt.make_mesh((2, 4), ("a", "b"))
+
+
+def shard(fn, in_specs=P("r"), out_specs=P("r")):
+    return jax.jit(jax.shard_map(fn, mesh=LINE, in_specs=in_specs, out_specs=out_specs,
+                                 check_vma=False))
+
+
+class UnsupportedTest(unittest.TestCase):
+    def test_op_is_named_with_its_line(self):
+        def transform(x):
+            y = x * 2
+            return jnp.fft.fft(y).real  # this line
+
+        with self.assertRaises(braid.jax.UnsupportedError) as caught:
+            braid.jax.export(shard(transform), jt.normals((8, 4)))
+        error = caught.exception
+        self.assertEqual((error.op, error.primitive), ("stablehlo.fft", "fft"))
+        self.assertEqual(error.location.file, __file__)
+        self.assertEqual(error.location.line, transform.__code__.co_firstlineno + 2)
+        self.assertIn(f"{__file__}:{error.location.line}:", str(error))
+
+    def test_call_of_a_library(self):
+        with self.assertRaisesRegex(braid.jax.UnsupportedError, "stablehlo.custom_call"):
+            braid.jax.export(shard(lambda x: jnp.linalg.cholesky(x @ x.T)),
+                             jt.normals((8, 4)))
+
+    def test_sharding_that_needs_a_part_of_an_axis(self):
+        def on(*axes):
+            return NamedSharding(SQUARE, P(*axes))
+        fn = jax.jit(lambda x: x + 1, in_shardings=(on("a", "b"),), out_shardings=on("b", "a"))
+        with self.assertRaisesRegex(braid.jax.PartitionError, 'need a part of an axis, "b"'):
+            braid.jax.export(fn, jt.normals((8, 16)))
+
+    def test_module_that_shardy_refuses(self):
+        weights = NamedSharding(SQUARE, P(None, None, "b"))
+        fn = jax.jit(lambda x, w: lax.scan(lambda c, v: (jnp.tanh(c @ v), None), x, w)[0],
+                     in_shardings=(NamedSharding(SQUARE, P("a")), weights))
+        with self.assertRaisesRegex(braid.jax.PartitionError, "the partitioner failed: .*while"):
+            braid.jax.export(fn, jt.normals((8, 16)), jt.normals((3, 16, 16)))
+
+
+class VersionTest(unittest.TestCase):
+    def run_with(self, version, **environment):
+        code = f"import jax; jax.__version__ = '{version}'; import braid.jax"
+        return subprocess.run([sys.executable, "-c", code], text=True, capture_output=True,
+                              env={**os.environ, **environment}, check=False)
+
+    def test_unknown_version(self):
+        done = self.run_with("0.9.1")
+        self.assertIn("VersionError: JAX 0.9.1 is not known to braid.jax, expected 0.10.2; "
+                      "BRAID_ANY_JAX=1 tries it nevertheless", done.stderr)
+        self.assertEqual(self.run_with("0.9.1", BRAID_ANY_JAX="1").returncode, 0)
+
+
+class ArgumentsTest(unittest.TestCase):
+    def setUp(self):
+        self.function = braid.jax.compile(shard(lambda tree: lax.psum(tree["x"], "r")),
+                                          {"x": jt.integers((8, 2))})
+
+    def test_other_tree(self):
+        with self.assertRaisesRegex(braid.mlir.ArgumentError, "the arguments are .*'y'.*, "
+                                    "expected .*'x'"):
+            self.function({"y": jt.integers((8, 2))})
+
+    def test_other_shape(self):
+        with self.assertRaisesRegex(braid.mlir.ArgumentError,
+                                    r"argument 0 is float32\[4, 2\], expected float32\[8, 2\]"):
+            self.function({"x": jt.integers((4, 2))})
+
+    def test_other_type(self):
+        with self.assertRaisesRegex(braid.mlir.ArgumentError,
+                                    r"argument 0 is int32\[8, 2\], expected float32\[8, 2\]"):
+            self.function({"x": jt.integers((8, 2), np.int32)})
+
+    def test_64_bits_become_32_as_in_jax(self):
+        x = jt.integers((8, 2), np.float64)
+        self.assertEqual(self.function({"x": x}).dtype, np.float32)
+
+
+class RanksTest(unittest.TestCase):
+    def test_failure_names_the_line_of_the_collective(self):
+        def some_ranks_reduce(x):
+            return lax.cond(lax.axis_index("r") < 2,
+                            lambda x: lax.psum(x, "r"),  # this line
+                            lambda x: x, x)
+
+        function = braid.jax.compile(shard(some_ranks_reduce), jt.integers((8, 2)))
+        with self.assertRaises(braid.mlir.RankError) as caught:
+            function(jt.integers((8, 2)))
+        error = caught.exception
+        self.assertIn(error.rank, (0, 1))
+        self.assertEqual(error.op, "all_reduce sum tensor<2x2xf32>")
+        self.assertEqual(error.location.file, __file__)
+        self.assertEqual(error.location.line, some_ranks_reduce.__code__.co_firstlineno + 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,61 @@
+"""The wheel: one for all Pythons, its library alone, and what `python -m braid` says."""
+
+# REQUIRES: package
+# RUN: %package_python %s %braid_bin_root
+
+import os
+import subprocess
+import sys
+import unittest
+import zipfile
+
+import braid
+from braid import _native
+
+
+class Package(unittest.TestCase):
+    def test_one_wheel(self):
+        wheels = os.listdir(os.path.join(BUILD, "wheel"))
+        self.assertEqual(len(wheels), 1)
+        self.assertRegex(wheels[0], rf"^braid-{braid.__version__}-py3-none-manylinux_2_\d+_x86_64\.whl$")
+        with zipfile.ZipFile(os.path.join(BUILD, "wheel", wheels[0])) as wheel:
+            names = wheel.namelist()
+            size = sum(entry.compress_size for entry in wheel.infolist())
+        self.assertIn("braid/py.typed", names)
+        # auditwheel puts libraries that the wheel needs into a folder of this name.
+        self.assertFalse([name for name in names if ".libs/" in name])
+        self.assertEqual([name for name in names if ".so" in name], ["braid/_lib/libbraid-schedule-c.so"])
+        self.assertLess(size, 8 << 20)
+
+    def test_versions_agree(self):
+        library = _native.library()
+        self.assertEqual(library.braid_schedule_version().decode(), braid.__version__)
+        self.assertEqual(library.braid_schedule_api_version(), _native.API_VERSION)
+
+    def test_main(self):
+        result = subprocess.run([sys.executable, "-m", "braid"], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(f"braid {braid.__version__}", result.stdout)
+        self.assertIn("scheduling: ", result.stdout)
+
+    def test_importing_it_imports_neither_torch_nor_jax(self):
+        code = "import braid.schedule, sys; print([m for m in ('torch', 'jax', 'numpy') if m in sys.modules])"
+        result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual(result.stdout, "[]\n", result.stderr)
+
+    def test_a_library_that_is_missing_or_another_one(self):
+        code = "from braid import schedule; schedule.machines()"
+        for path, text in (("/no/such.so", "found no library of Braid that can be loaded"), ("libc.so.6", "found no braid_schedule_api_version")):
+            result = subprocess.run(
+                [sys.executable, "-c", code],
+                capture_output=True,
+                text=True,
+                env={**os.environ, "BRAID_SCHEDULE_LIBRARY": path},
+            )
+            self.assertIn("ImportError", result.stderr)
+            self.assertIn(text, result.stderr)
+
+
+if __name__ == "__main__":
+    BUILD = sys.argv.pop(1)
+    unittest.main()
