@@ -194,12 +194,9 @@ const CollectiveCurve *OpCostModel::findCurve(comm::CollectiveOpInterface op) {
   const CollectiveCurve *curve =
       options.calibration->findCurve(comm::stringifyCollectiveKind(call.kind),
                                      call.groupSize, transport, lane.ctas);
-  // Much smaller than what was measured it says nothing.
-  constexpr double most = Profile::maxExtrapolation;
-  return curve && static_cast<double>(call.getWholeBytes()) * most >=
-                      curve->points.front().first
-             ? curve
-             : nullptr;
+  bool isKnown = curve && curve->saysSomethingOf(
+                              static_cast<double>(call.getWholeBytes()));
+  return isKnown ? curve : nullptr;
 }
 
 std::optional<double>

@@ -41,6 +41,13 @@ struct CollectiveCurve {
   /// (bytes of the whole operation, nanoseconds), both ascending.
   std::vector<std::pair<double, double>> points;
 
+  /// False for sizes that are so much smaller than what was measured that a
+  /// model knows more.
+  bool saysSomethingOf(double bytes) const {
+    constexpr double most = 4;
+    return bytes * most >= points.front().first;
+  }
+
   /// Between two points the time is linear in log(bytes) and log(ns); below
   /// the first it stays, beyond the last the bandwidth does.
   double getNs(double bytes) const;

@@ -14,6 +14,7 @@
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace braid::comm {
@@ -79,6 +80,21 @@ static NamedAttribute getNumber(MLIRContext *context, StringRef name,
   return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
 }
 
+/// True if NCCL has symmetric kernels for what `op` reduces, if anything
+/// (src/sym_kernels.cc: sums of f32, f16 and bf16); what they do not know runs
+/// by rings, on as few blocks.
+static bool hasSymmetricKernels(CollectiveOpInterface op) {
+  std::optional<comm::ReductionKind> kind = op.getReductionKind();
+  if (!kind)
+    return true;
+  auto start = cast<comm::AsyncStartOpInterface>(op.getOperation());
+  return *kind == comm::ReductionKind::sum &&
+         llvm::all_of(start.getSources(), [](Value source) {
+           Type type = getElementTypeOrSelf(source.getType());
+           return type.isF32() || type.isF16() || type.isBF16();
+         });
+}
+
 std::vector<PlannedAttributes>
 BlockPlanner::getCollectiveOptions(CollectiveOpInterface op) {
   std::vector<PlannedAttributes> options(1);
@@ -86,6 +102,7 @@ BlockPlanner::getCollectiveOptions(CollectiveOpInterface op) {
   CollectiveCall call = model.describe(op);
   if (call.numNodes > 1 || call.groupSize <= 1)
     return options;
+  auto bytes = static_cast<double>(call.getWholeBytes());
   Builder builder(op.getContext());
   auto addTransport = [&](StringRef transport, int64_t ctas) {
     PlannedAttributes attributes;
@@ -99,8 +116,9 @@ BlockPlanner::getCollectiveOptions(CollectiveOpInterface op) {
   };
   for (const CollectiveCurve &curve : measured.collectives)
     if (curve.kind == comm::stringifyCollectiveKind(call.kind) &&
-        curve.ranks == call.groupSize &&
-        (curve.transport == LaneTransport::Symmetric || curve.ctas > 0))
+        curve.ranks == call.groupSize && curve.saysSomethingOf(bytes) &&
+        (curve.transport == LaneTransport::Symmetric ? hasSymmetricKernels(op)
+                                                     : curve.ctas > 0))
       addTransport(curve.transport == LaneTransport::Symmetric ? "symmetric"
                                                                : "default",
                    curve.ctas);

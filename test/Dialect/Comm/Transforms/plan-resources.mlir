@@ -51,4 +51,34 @@ module {
                        outs(%e : tensor<4096x8192xbf16>) -> tensor<4096x8192xbf16>
     return %m : tensor<4096x8192xbf16>
   }
+
+  // NCCL has no symmetric kernels for maxima.
+  // CHECK-LABEL: func @maximum(
+  // CHECK-NOT: symmetric
+  func.func @maximum(%x: tensor<4096x4096xbf16>, %y: tensor<4096x8192xbf16>, %w: tensor<8192x8192xbf16>)
+      -> (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x8192xbf16>) {
+    %t = comm.all_reduce max %x on @world : tensor<4096x4096xbf16>
+    %u = comm.all_reduce max %x on @world : tensor<4096x4096xbf16>
+    %e = tensor.empty() : tensor<4096x8192xbf16>
+    %m = linalg.matmul ins(%y, %w : tensor<4096x8192xbf16>, tensor<8192x8192xbf16>)
+                       outs(%e : tensor<4096x8192xbf16>) -> tensor<4096x8192xbf16>
+    %r = comm.wait %t : !comm.token<tensor<4096x4096xbf16>>
+    %s = comm.wait %u : !comm.token<tensor<4096x4096xbf16>>
+    return %r, %s, %m : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x8192xbf16>
+  }
+
+  // Far below what was measured nothing is known of symmetric kernels.
+  // CHECK-LABEL: func @small(
+  // CHECK-NOT: symmetric
+  func.func @small(%x: tensor<64x64xbf16>, %y: tensor<4096x8192xbf16>, %w: tensor<8192x8192xbf16>)
+      -> (tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<4096x8192xbf16>) {
+    %t = comm.all_reduce sum %x on @world : tensor<64x64xbf16>
+    %u = comm.all_reduce sum %x on @world : tensor<64x64xbf16>
+    %e = tensor.empty() : tensor<4096x8192xbf16>
+    %m = linalg.matmul ins(%y, %w : tensor<4096x8192xbf16>, tensor<8192x8192xbf16>)
+                       outs(%e : tensor<4096x8192xbf16>) -> tensor<4096x8192xbf16>
+    %r = comm.wait %t : !comm.token<tensor<64x64xbf16>>
+    %s = comm.wait %u : !comm.token<tensor<64x64xbf16>>
+    return %r, %s, %m : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<4096x8192xbf16>
+  }
 }
