@@ -12,8 +12,8 @@
 // Play any order on the machine. Let T be its makespan, and let each operation
 // on a lane have a multiplier u(i) for each ns of its cost, such that the
 // multipliers of operations that can run at once add up to at most 1. Look at
-// the same schedule on a clock that runs slower while relaxed operations make
-// progress: with p(i) the rates of those that run,
+// the same schedule on a clock that runs slower while operations with
+// multipliers make progress: with p(i) the rates of those that run,
 //
 //   d(clock) = (1 - sum(u(i) p(i))) dt,
 //

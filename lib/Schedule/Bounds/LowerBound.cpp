@@ -350,8 +350,7 @@ LowerBounds LowerBoundFinder::GraphBounds::find(int64_t knownNs,
 int64_t LowerBoundFinder::findContentionBound(int64_t knownNs,
                                               LowerBoundEffort effort) const {
   // The multiplier that is the best for the work of the stream may not be the
-  // best
-  // where more than that counts.
+  // best for all bounds.
   constexpr double all[] = {0.5, 0.625, 0.75, 0.875, 1, 1.125, 1.25};
   constexpr double few[] = {0.75, 1};
   bool isLarge = problem.graph.size() > 20'000;

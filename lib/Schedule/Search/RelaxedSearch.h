@@ -9,9 +9,8 @@
 // Where ops slow each other down, list rules and beams that add up costs see
 // wrong times. With a multiplier for communication beside compute
 // (LagrangianRelaxation.h) there is no contention any more, and costs are right
-// wherever communication runs beside what suffers from it little enough. So the
-// search works on that problem, and its orders are good ones to begin local
-// search from.
+// wherever communication runs beside ops with a small slowdown. So the search
+// works on that problem, and local search begins with the orders that it finds.
 //
 //===----------------------------------------------------------------------===//
 

@@ -17,11 +17,11 @@
 #include "Improvement/InsertionMoves.h"
 #include "Improvement/LocalSearch.h"
 #include "Improvement/MemorySchedule.h"
+#include "Improvement/StopRule.h"
 #include "Improvement/WindowSearch.h"
 #include "RelaxedSearch.h"
 #include "Schedule/Model/FlatProblem.h"
 #include "Schedule/Simulation/ScheduleEvaluator.h"
-#include "StopRule.h"
 #include "braid/Schedule/Bounds/LowerBound.h"
 
 #include "llvm/ADT/STLExtras.h"

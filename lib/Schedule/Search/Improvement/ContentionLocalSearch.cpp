@@ -8,7 +8,7 @@
 
 #include "ContentionLocalSearch.h"
 
-#include "Schedule/Search/StopRule.h"
+#include "StopRule.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 #include "llvm/ADT/STLExtras.h"
 
