@@ -54,7 +54,7 @@ inline constexpr SearchPart searchParts[] = {
      PartUse::Contention},
     {"contention-moves", &SearchOptions::useContentionMoves,
      PartUse::Contention},
-    {"prices", &SearchOptions::usePrices, PartUse::Contention},
+    {"multipliers", &SearchOptions::useMultipliers, PartUse::Contention},
     {"least-memory-lists", &SearchOptions::useLeastMemoryLists,
      PartUse::Memory},
     {"depth-first", &SearchOptions::useDepthFirst, PartUse::Memory},
@@ -67,7 +67,7 @@ inline constexpr BoundPart boundParts[] = {
     {"bound-succession", &LowerBoundParts::succession},
     {"bound-phases", &LowerBoundParts::phases},
     {"bound-two-chains", &LowerBoundParts::twoChains},
-    {"bound-prices", &LowerBoundParts::prices, PartUse::Contention}};
+    {"bound-multipliers", &LowerBoundParts::multipliers, PartUse::Contention}};
 
 /// Leaves the part out. False if there is none of this name.
 inline bool leaveOut(llvm::StringRef name, SearchOptions &options) {

@@ -13,7 +13,7 @@
 
 namespace braid {
 
-/// By this time a resource has stood idle for so long, or longer.
+/// The resource is idle for at least `idleNs` during [0, `timeNs`].
 struct IdleTime {
   int64_t timeNs;
   int64_t idleNs;

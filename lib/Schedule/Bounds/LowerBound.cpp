@@ -9,9 +9,9 @@
 #include "braid/Schedule/Bounds/LowerBound.h"
 
 #include "AvailabilityBound.h"
+#include "LagrangianRelaxation.h"
 #include "PhaseBound.h"
 #include "PrecedenceDag.h"
-#include "PricedProblem.h"
 #include "Schedule/Model/Contention.h"
 #include "SuccessionBound.h"
 #include "TwoChainBound.h"
@@ -349,22 +349,22 @@ LowerBounds LowerBoundFinder::GraphBounds::find(int64_t knownNs,
 /// What no order can go below if ops slow each other down.
 int64_t LowerBoundFinder::findContentionBound(int64_t knownNs,
                                               LowerBoundEffort effort) const {
-  // The price that is the best for the work of the stream may not be the best
-  // where more than that counts.
+  // The multiplier that is the best for the work of the stream may not be the
+  // best for all bounds.
   constexpr double all[] = {0.5, 0.625, 0.75, 0.875, 1, 1.125, 1.25};
   constexpr double few[] = {0.75, 1};
   bool isLarge = problem.graph.size() > 20'000;
   ArrayRef<double> factors = isLarge ? ArrayRef(few) : ArrayRef(all);
-  std::vector<PricedProblem> priced = getPricedProblems(problem, factors);
-  if (priced.empty())
+  std::vector<RelaxedProblem> relaxed = getRelaxedProblems(problem, factors);
+  if (relaxed.empty())
     return 0;
   auto getBound = [&](size_t index, BoundBudget budget) {
-    const PricedProblem &candidate = priced[index];
+    const RelaxedProblem &candidate = relaxed[index];
     LowerBounds inner = GraphBounds(candidate.problem, parts)
                             .find(candidate.getBoundOfProblem(knownNs), budget);
     return std::min(candidate.getBound(inner.best()), knownNs);
   };
-  // The bound is about concave in the price: hill climbing finds the best
+  // The bound is about concave in the multiplier: hill climbing finds the best
   // factor, first downwards and then, if that gains nothing, upwards.
   constexpr BoundBudget budget = fullBudget / 2, smallBudget = fullBudget / 16;
   bool isFull = effort == LowerBoundEffort::Full;
@@ -405,7 +405,7 @@ LowerBounds LowerBoundFinder::find(int64_t knownNs, LowerBoundEffort effort) {
   if (!quickBounds)
     quickBounds = graphBounds->find(knownNs, BoundBudget());
   LowerBounds bounds = *quickBounds;
-  if (!isQuick && parts.prices && bounds.best() < knownNs)
+  if (!isQuick && parts.multipliers && bounds.best() < knownNs)
     bounds.ns[size_t(LowerBoundKind::Contention)] =
         findContentionBound(knownNs, effort);
   return bounds;

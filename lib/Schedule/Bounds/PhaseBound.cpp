@@ -224,8 +224,7 @@ PhaseFinder::Idle PhaseFinder::getIdle(int64_t t, int64_t factor) {
   int64_t until = t;
   if (factor < unit && t >= firstLimited && !gaps.empty())
     until = std::max(until, getDelayedTime(t, factor));
-  // What the limit lets through, in whole nanoseconds, though what is lost
-  // counts for the time that it is worth.
+  // An upper bound on the wanted work by `until`, in whole nanoseconds.
   int64_t room = std::max<int64_t>(until - firstLimited, 0);
   int64_t work = (flowWork + factor * room) / unit;
   return {until - std::min(work, std::max<int64_t>(until - firstWanted, 0)),

@@ -47,7 +47,7 @@ struct PrecedenceDag {
   /// By vertex: what it takes at least, and what it runs on.
   std::vector<int64_t> work;
   std::vector<int32_t> resource;
-  /// By vertex: true if the end of what is measured does not depend on it.
+  /// By vertex: true if it does not count in the makespan.
   std::vector<bool> isOpen;
   /// Edges lead from lower to higher numbers.
   std::vector<unsigned> predecessorList;

@@ -43,14 +43,15 @@ FlatProblem::FlatProblem(const SchedulingProblem &problem) : problem(problem) {
   if (maxInFlight >= problem.graph.starts().size())
     maxInFlight = 0;
 
-  hasExactTimes &= problem.carriedAwaits.empty();
   bool slowsDown =
       problem.machine.hasContention() &&
       llvm::any_of(problem.demands, [&](const ResourceDemand &demand) {
         return isShared(demand, problem.machine);
       });
-  hasContentionAlone = slowsDown && hasExactTimes;
-  hasExactTimes &= !slowsDown;
+  if (!sumsFit || !problem.carriedAwaits.empty())
+    timing = TimingModel::Simulated;
+  else if (slowsDown)
+    timing = TimingModel::Contended;
 }
 
 void FlatProblem::addCosts() {
@@ -70,7 +71,7 @@ void FlatProblem::addCosts() {
       bool isBody = problem.getLeastNs(node).has_value();
       ns = addNs(ns, problem.machine.getLaunchGap(ns, isBody));
     }
-    hasExactTimes &= ns <= largestCost;
+    sumsFit &= ns <= largestCost;
     cost[node] = std::min(ns, largestCost);
   }
 }
@@ -113,12 +114,12 @@ void FlatProblem::addMemory() {
   unsigned numBuffers = problem.buffers.size();
   int64_t largestSize = unlimited / 8 / (size + numBuffers + 1);
   auto clampBytes = [&](int64_t bytes) {
-    hasExactTimes &= bytes <= largestSize;
+    sumsFit &= bytes <= largestSize;
     return std::min(bytes, largestSize);
   };
   liveBytes = problem.liveBytes;
   if (liveBytes > unlimited / 8) {
-    hasExactTimes = false;
+    sumsFit = false;
     liveBytes = unlimited / 8;
   }
   int64_t allBytes = liveBytes;
@@ -148,6 +149,6 @@ void FlatProblem::addMemory() {
   }
 
   maxMemory = problem.maxMemory.value_or(unlimited);
-  if (maxMemory >= allBytes + largestTransient && hasExactTimes)
+  if (maxMemory >= allBytes + largestTransient && sumsFit)
     maxMemory = unlimited;
 }

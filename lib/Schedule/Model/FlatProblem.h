@@ -34,8 +34,19 @@ private:
   std::vector<unsigned> begin, values;
 };
 
+/// What the times of an order follow from.
+enum class TimingModel : uint8_t {
+  /// Sums and maxima of costs.
+  Additive,
+  /// Ops slow each other down: the events of the machine.
+  Contended,
+  /// A simulation from beginning to end: something is awaited across the back
+  /// edge of a loop, or costs or sizes are so large that sums overflow.
+  Simulated
+};
+
 /// A problem as the search sees it. Times are those of a machine on which
-/// nothing slows anything down; they are exact if `hasExactTimes`.
+/// nothing slows anything down; they are exact if `timing` is `Additive`.
 struct FlatProblem {
   explicit FlatProblem(const SchedulingProblem &problem);
 
@@ -71,13 +82,11 @@ struct FlatProblem {
   /// On memory or on operations in flight.
   bool hasLimits() const { return hasMemoryLimit() || maxInFlight != 0; }
 
-  /// False if ops slow each other down, if something is awaited across the back
-  /// edge of a loop, or if costs or sizes are so large that sums overflow.
-  bool hasExactTimes = true;
-  /// True if the first is the only reason.
-  bool hasContentionAlone = false;
+  TimingModel timing = TimingModel::Additive;
 
 private:
+  /// True if all costs and sizes are so small that sums do not overflow.
+  bool sumsFit = true;
   void addCosts();
   void addEdges();
   void addMemory();

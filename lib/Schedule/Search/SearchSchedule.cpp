@@ -8,20 +8,20 @@
 
 #include "braid/Schedule/Search/SearchSchedule.h"
 
+#include "Construction/AlapWaits.h"
 #include "Construction/BeamSearch.h"
-#include "Construction/CriticalPathScheduler.h"
-#include "Construction/LateWaits.h"
-#include "Construction/ListRules.h"
+#include "Construction/ListScheduler.h"
+#include "Construction/PriorityRules.h"
 #include "Improvement/ContentionLocalSearch.h"
 #include "Improvement/ContentionSearch.h"
+#include "Improvement/InsertionMoves.h"
 #include "Improvement/LocalSearch.h"
 #include "Improvement/MemorySchedule.h"
-#include "Improvement/PlayedMoves.h"
+#include "Improvement/StopRule.h"
 #include "Improvement/WindowSearch.h"
-#include "PricedSearch.h"
+#include "RelaxedSearch.h"
 #include "Schedule/Model/FlatProblem.h"
 #include "Schedule/Simulation/ScheduleEvaluator.h"
-#include "StopRule.h"
 #include "braid/Schedule/Bounds/LowerBound.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -60,9 +60,10 @@ static constexpr int64_t never = std::numeric_limits<int64_t>::max();
 namespace {
 
 /// One search.
-class Searcher {
+class ScheduleSearch {
 public:
-  Searcher(const SchedulingProblem &problem, const SearchOptions &options);
+  ScheduleSearch(const SchedulingProblem &problem,
+                 const SearchOptions &options);
 
   SearchResult run();
 
@@ -74,7 +75,8 @@ private:
   /// contention keeps proofs from being exact.
   bool isGoodEnough() const {
     constexpr unsigned largeNodes = 10'000;
-    bool proofsAreRare = flat.hasContentionAlone && flat.size() > maxExactNodes;
+    bool proofsAreRare =
+        flat.timing == TimingModel::Contended && flat.size() > maxExactNodes;
     return (proofsAreRare || flat.size() > largeNodes) && hasResult &&
            result.peakBytes <= flat.maxMemory &&
            result.makespanNs - result.lowerBoundNs <=
@@ -109,19 +111,19 @@ private:
     if (problem.carriedAwaits.empty())
       return consider(order, method);
     int64_t sunkNs =
-        considerUnchecked(getOrderWithLateWaits(flat, order), method);
+        considerUnchecked(getOrderWithAlapWaits(flat, order), method);
     return std::min(sunkNs, consider(order, method));
   }
   void sinkWaitsOfResult();
   void findFittingOrder();
   void runListRules();
-  int64_t tryList(const ListParameters &parameters);
+  int64_t tryList(const RuleParameters &parameters);
   void tuneListRules();
   void runBeam();
   void runExact();
   void runLocalSearch();
   void improveWithContention();
-  bool schedule(ListRule rule, ScheduleOrder &order);
+  bool schedule(PriorityRule rule, ScheduleOrder &order);
   void explainExcess();
   void tell() const;
 
@@ -130,10 +132,10 @@ private:
   uint64_t maxSteps;
   FlatProblem flat;
   ScheduleEvaluator evaluator;
-  CriticalPathScheduler scheduler;
+  ListScheduler scheduler;
   WindowSearch windows;
   std::vector<int64_t> tails;
-  ListRules listRules;
+  PriorityRules listRules;
   uint64_t otherSteps = 0;
   std::mt19937_64 engine;
 
@@ -144,13 +146,13 @@ private:
   /// If there are limits: an order that keeps them.
   ScheduleOrder base;
   /// The rules of the table and what they gave, the shortest first.
-  std::vector<std::pair<int64_t, ListParameters>> lists;
+  std::vector<std::pair<int64_t, RuleParameters>> lists;
 };
 
 } // namespace
 
-Searcher::Searcher(const SchedulingProblem &problem,
-                   const SearchOptions &options)
+ScheduleSearch::ScheduleSearch(const SchedulingProblem &problem,
+                               const SearchOptions &options)
     : problem(problem), options(options),
       maxSteps(options.maxSteps ? options.maxSteps
                                 : getStepLimit(problem, options.effort)),
@@ -159,8 +161,8 @@ Searcher::Searcher(const SchedulingProblem &problem,
       engine(options.seed),
       stopRule(options.effort == SearchEffort::High ? 0 : maxSteps / 32) {}
 
-int64_t Searcher::consider(llvm::ArrayRef<unsigned> order,
-                           llvm::StringRef method) {
+int64_t ScheduleSearch::consider(llvm::ArrayRef<unsigned> order,
+                                 llvm::StringRef method) {
   otherSteps += order.size() * evaluator.getStepsPerNode();
   ScheduleEvaluator::Value value = evaluator.evaluate(order);
   bool fitsNow = fits(value), fitBefore = result.peakBytes <= flat.maxMemory;
@@ -188,18 +190,18 @@ int64_t Searcher::consider(llvm::ArrayRef<unsigned> order,
   return makespanNs;
 }
 
-int64_t Searcher::considerUnchecked(llvm::ArrayRef<unsigned> order,
-                                    llvm::StringRef method) {
+int64_t ScheduleSearch::considerUnchecked(llvm::ArrayRef<unsigned> order,
+                                          llvm::StringRef method) {
   otherSteps += order.size();
   return isAllowedOrder(problem, order) ? consider(order, method) : never;
 }
 
 /// Puts waits as late as they may stand where that costs neither time nor
 /// memory: an operation that takes longer than estimated then exposes less.
-void Searcher::sinkWaitsOfResult() {
+void ScheduleSearch::sinkWaitsOfResult() {
   if (isProgramOrder(result.order))
     return;
-  ScheduleOrder order = getOrderWithLateWaits(flat, result.order);
+  ScheduleOrder order = getOrderWithAlapWaits(flat, result.order);
   otherSteps += flat.size();
   if (order == result.order || !isAllowedOrder(problem, order))
     return;
@@ -213,7 +215,7 @@ void Searcher::sinkWaitsOfResult() {
 }
 
 /// Looks for an order within the memory limit, by all means.
-void Searcher::findFittingOrder() {
+void ScheduleSearch::findFittingOrder() {
   auto isFound = [&] {
     return hasResult && result.peakBytes <= flat.maxMemory;
   };
@@ -260,7 +262,7 @@ void Searcher::findFittingOrder() {
 
 /// A list schedule within all limits: follows the order that is known to keep
 /// them the more closely the more often it runs into a dead end.
-bool Searcher::schedule(ListRule rule, ScheduleOrder &order) {
+bool ScheduleSearch::schedule(PriorityRule rule, ScheduleOrder &order) {
   if (base.empty())
     return scheduler.schedule(rule, order);
   rule.base = base;
@@ -273,8 +275,8 @@ bool Searcher::schedule(ListRule rule, ScheduleOrder &order) {
   }
 }
 
-void Searcher::runListRules() {
-  for (const ListParameters &parameters : listRules.getTable()) {
+void ScheduleSearch::runListRules() {
+  for (const RuleParameters &parameters : listRules.getTable()) {
     if (isDone())
       return;
     int64_t makespanNs = tryList(parameters);
@@ -290,7 +292,7 @@ void Searcher::runListRules() {
 
 /// Plays the list schedule that goes by `parameters`. Returns its makespan, or
 /// the largest value if it does not keep the limits.
-int64_t Searcher::tryList(const ListParameters &parameters) {
+int64_t ScheduleSearch::tryList(const RuleParameters &parameters) {
   ScheduleOrder order;
   if (!schedule(listRules.getRule(parameters), order))
     return never;
@@ -298,7 +300,7 @@ int64_t Searcher::tryList(const ListParameters &parameters) {
 }
 
 /// Changes the best rule, and others, as long as that gives something better.
-void Searcher::tuneListRules() {
+void ScheduleSearch::tuneListRules() {
   uint64_t kept = getLeftSteps() - getLeftSteps() / 4;
   stopRule.begin(getSteps(), result.makespanNs);
   // Rules that are next to one another often give the same order.
@@ -308,7 +310,7 @@ void Searcher::tuneListRules() {
       if (isDone() || getLeftSteps() < kept ||
           stopRule.shouldStop(getSteps(), result.makespanNs))
         return;
-      ListParameters changed = listRules.change(parameters, engine);
+      RuleParameters changed = listRules.change(parameters, engine);
       changed.name = "tuned list";
       // What a list takes per node beside what it counts itself: it jumps about
       // in memory as no window does, and out of the caches in large graphs.
@@ -326,7 +328,7 @@ void Searcher::tuneListRules() {
 
 /// Searches with a beam by several guides, and goes on with the better half of
 /// them and twice the width.
-void Searcher::runBeam() {
+void ScheduleSearch::runBeam() {
   if (flat.size() <= maxExactNodes)
     return;
   constexpr uint64_t leastWidth = 4, mostWidth = 64;
@@ -364,7 +366,7 @@ void Searcher::runBeam() {
   }
 }
 
-void Searcher::runExact() {
+void ScheduleSearch::runExact() {
   if (flat.size() > maxExactNodes)
     return;
   auto use = [&](const WindowSearch::Result &found) {
@@ -375,12 +377,12 @@ void Searcher::runExact() {
       result.lowerBoundNs = result.makespanNs;
     }
   };
-  if (flat.hasContentionAlone) {
+  if (flat.timing == TimingModel::Contended) {
     use(searchWithContention(flat, tails, result.makespanNs, getLeftSteps() / 2,
                              otherSteps));
     return;
   }
-  if (!flat.hasExactTimes)
+  if (flat.timing != TimingModel::Additive)
     return;
   std::vector<unsigned> position;
   std::vector<int64_t> zeros;
@@ -394,15 +396,15 @@ void Searcher::runExact() {
   }
 }
 
-void Searcher::improveWithContention() {
+void ScheduleSearch::improveWithContention() {
   // Makespans and orders.
   using Start = std::pair<int64_t, ScheduleOrder>;
   std::vector<Start> starts = {{result.makespanNs, result.order}};
-  if (options.usePrices && !isDone())
+  if (options.useMultipliers && !isDone())
     for (ScheduleOrder &order :
-         searchWithPrices(problem, options, getLeftSteps() / 8, otherSteps,
-                          searchSchedule)) {
-      int64_t makespanNs = consider(order, "priced contention");
+         searchWithMultipliers(problem, options, getLeftSteps() / 8, otherSteps,
+                               searchSchedule)) {
+      int64_t makespanNs = consider(order, "relaxed contention");
       starts.emplace_back(makespanNs, std::move(order));
     }
   llvm::erase_if(starts,
@@ -415,22 +417,22 @@ void Searcher::improveWithContention() {
   consider(local.getOrder(), "local search");
 }
 
-void Searcher::runLocalSearch() {
+void ScheduleSearch::runLocalSearch() {
   if (flat.size() < 3)
     return;
-  if (flat.hasContentionAlone) {
+  if (flat.timing == TimingModel::Contended) {
     if (options.useContentionWindows || options.useContentionMoves)
       improveWithContention();
     return;
   }
-  if (!flat.hasExactTimes) {
-    if (!options.usePlayedMoves)
+  if (flat.timing != TimingModel::Additive) {
+    if (!options.useInsertionMoves)
       return;
     ScheduleOrder order = result.order;
     ScheduleEvaluator::Value value = {result.makespanNs, result.peakBytes};
     uint64_t before = evaluator.getNumOrders();
-    moveByPlaying(flat, evaluator, order, value, result.lowerBoundNs,
-                  getLeftSteps(), engine, result.statistics);
+    searchInsertionMoves(flat, evaluator, order, value, result.lowerBoundNs,
+                         getLeftSteps(), engine, result.statistics);
     otherSteps += (evaluator.getNumOrders() - before) * flat.size() *
                   evaluator.getStepsPerNode();
     consider(order, "moves");
@@ -464,7 +466,7 @@ void Searcher::runLocalSearch() {
       if (anywhere || (where >= first && where < first + length))
         priorities[node] += engine() % noise;
     }
-    ListRule rule{priorities, /*eagerStarts=*/engine() % 2 == 0};
+    PriorityRule rule{priorities, /*eagerStarts=*/engine() % 2 == 0};
     rule.fitsEnds = engine() % 2 == 0;
     if (!schedule(rule, order))
       return;
@@ -476,7 +478,7 @@ void Searcher::runLocalSearch() {
 }
 
 /// Says how far the search is.
-void Searcher::tell() const {
+void ScheduleSearch::tell() const {
   SearchProgress *progress = options.progress;
   if (!progress)
     return;
@@ -487,7 +489,7 @@ void Searcher::tell() const {
   progress->lowerBoundNs.store(result.lowerBoundNs, relaxed);
 }
 
-void Searcher::explainExcess() {
+void ScheduleSearch::explainExcess() {
   if (!result.excess)
     result.excess.emplace();
   MemoryExcess &excess = *result.excess;
@@ -499,7 +501,7 @@ void Searcher::explainExcess() {
   excess.buffers = std::move(peak.buffers);
 }
 
-SearchResult Searcher::run() {
+SearchResult ScheduleSearch::run() {
   std::optional<LowerBoundFinder> bounds(std::in_place, problem,
                                          options.boundParts);
   result.lowerBoundNs = bounds->find(never, LowerBoundEffort::Quick).best();
@@ -520,7 +522,7 @@ SearchResult Searcher::run() {
       consider(order, "longest tail");
     else if (scheduleForMemory(flat, MemoryTieBreak::Program, order))
       consider(order, "least memory first");
-    for (const ListParameters &parameters : listRules.getTable())
+    for (const RuleParameters &parameters : listRules.getTable())
       if (!hasResult &&
           scheduler.schedule(listRules.getRule(parameters), order))
         consider(order, parameters.name);
@@ -563,7 +565,7 @@ SearchResult Searcher::run() {
     runExact();
   // More lists and beams know no contention: local search does better with
   // their steps.
-  if (!flat.hasContentionAlone) {
+  if (flat.timing != TimingModel::Contended) {
     if (!isDone() && options.useTunedLists)
       tuneListRules();
     if (!isDone() && options.useBeam)
@@ -579,5 +581,5 @@ SearchResult Searcher::run() {
 
 SearchResult braid::searchSchedule(const SchedulingProblem &problem,
                                    const SearchOptions &options) {
-  return Searcher(problem, options).run();
+  return ScheduleSearch(problem, options).run();
 }

@@ -33,7 +33,7 @@ ScheduleEvaluator::~ScheduleEvaluator() = default;
 void ScheduleEvaluator::prepare() {
   endNs.resize(flat.size());
   laneFreeNs.resize(flat.numLanes);
-  if (!flat.hasContentionAlone)
+  if (flat.timing != TimingModel::Contended)
     return;
   ops = getOpsByNode(flat.problem);
   times.resize(ops.size());
@@ -45,14 +45,14 @@ unsigned ScheduleEvaluator::getStepsPerNode() const {
   // Measured: events instead of sums, and several iterations.
   if (!flat.problem.carriedAwaits.empty())
     return 150;
-  return flat.hasExactTimes ? 1 : 4;
+  return flat.timing == TimingModel::Additive ? 1 : 4;
 }
 
 ScheduleEvaluator::Value
 ScheduleEvaluator::evaluate(llvm::ArrayRef<unsigned> order) {
   assert(order.size() == flat.size() && "an order has all nodes");
   ++numOrders;
-  if (flat.hasContentionAlone) {
+  if (flat.timing == TimingModel::Contended) {
     machine->play(order);
     return {machine->getNowNs(), getPeak(order)};
   }
@@ -60,7 +60,7 @@ ScheduleEvaluator::evaluate(llvm::ArrayRef<unsigned> order) {
     LoopSimulation loop = simulateLoopOrder(flat.problem, order);
     return {loop.periodNs, loop.iteration.peakBytes};
   }
-  if (!flat.hasExactTimes) {
+  if (flat.timing != TimingModel::Additive) {
     Simulation simulation = simulateOrder(flat.problem, order);
     return {simulation.makespanNs, simulation.peakBytes};
   }

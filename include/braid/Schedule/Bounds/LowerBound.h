@@ -88,15 +88,15 @@ struct LowerBoundParts {
   bool succession = true;
   bool phases = true;
   bool twoChains = true;
-  /// Contention as a price.
-  bool prices = true;
+  /// The Lagrangian relaxation of contention.
+  bool multipliers = true;
 };
 
 /// How much time bounds may take.
 enum class LowerBoundEffort : uint8_t {
   /// The bounds that are found in one go.
   Quick,
-  /// All bounds. Small budgets choose the price of contention.
+  /// All bounds. Small budgets choose the multiplier of contention.
   Normal,
   /// All bounds with their whole budgets.
   Full

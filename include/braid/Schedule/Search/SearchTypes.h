@@ -63,10 +63,10 @@ struct SearchOptions {
   bool useContentionWindows = true;
   bool useContentionMoves = true;
   /// Moves of single nodes in the body of a loop.
-  bool usePlayedMoves = true;
+  bool useInsertionMoves = true;
   /// Where ops slow each other down: searches of problems in which contention
-  /// is a price.
-  bool usePrices = true;
+  /// is relaxed to multipliers.
+  bool useMultipliers = true;
   /// Where none of the passes keeps the limit on memory: greedy orders, a depth
   /// first order, and windows around the peak.
   bool useLeastMemoryLists = true;

@@ -8,7 +8,7 @@
 
 #include "BeamSearch.h"
 
-#include "CriticalPathScheduler.h"
+#include "ListScheduler.h"
 
 #include "llvm/ADT/STLExtras.h"
 

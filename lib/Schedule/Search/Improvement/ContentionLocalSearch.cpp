@@ -8,7 +8,7 @@
 
 #include "ContentionLocalSearch.h"
 
-#include "Schedule/Search/StopRule.h"
+#include "StopRule.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -24,14 +24,14 @@ static constexpr unsigned stepsPerNode = 10;
 /// Measured: a sweep of windows, for each node and state that is kept.
 static constexpr unsigned stepsOfWindowNode = 100;
 
-/// After so many nodes the difference of two orders is estimated.
+/// After this many nodes, getGain estimates the rest of the difference.
 static constexpr unsigned horizon = 300;
 
 /// The most places that a node moves.
 static constexpr unsigned maxReach = 700;
 
-/// After so many nodes between the two ends of a move that are not as they were
-/// it is given up.
+/// Rejects a move whose state has not reconverged after this many nodes between
+/// its two ends.
 static constexpr unsigned mostPassed = 64;
 
 ContentionLocalSearch::ContentionLocalSearch(const FlatProblem &flat,
@@ -341,7 +341,7 @@ void ContentionLocalSearch::improve(const SearchOptions &options,
   int64_t workNs = 0;
   for (unsigned node = 0, end = frozen.size(); node != end; ++node)
     workNs += frozen.cost[node];
-  // What moves cost at first takes some sweeps to be won back.
+  // Uphill moves pay off only after several sweeps.
   constexpr uint64_t fewStepsPerNode = 3'000;
   int64_t toleranceNs = maxSteps < fewStepsPerNode * frozen.size()
                             ? 0
@@ -362,14 +362,14 @@ void ContentionLocalSearch::improveBestOf(
     std::vector<std::pair<int64_t, ScheduleOrder>> &starts,
     const SearchOptions &options, int64_t targetNs, uint64_t maxSteps,
     std::mt19937_64 &engine) {
-  // What is the shortest to begin with is often not what can become the
-  // shortest, so they run a race.
+  // The shortest start often does not become the shortest order: successive
+  // halving drops the worse half of the starts after each round.
   assert(!starts.empty() && "nothing to improve");
   uint64_t lastStep = getSteps() + maxSteps;
   auto getLeft = [&] { return lastStep - std::min(lastStep, getSteps()); };
   llvm::sort(starts);
   starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
-  // Not where the race would be over before anybody has begun to run.
+  // Skips successive halving if a start would get too few steps.
   constexpr unsigned leastStepsPerNode = 200;
   if (maxSteps / 32 < uint64_t(leastStepsPerNode) * frozen.size())
     starts.resize(1);

@@ -8,7 +8,7 @@
 
 #include "Schedule/Bounds/PhaseBound.h"
 
-#include "Schedule/Search/Construction/CriticalPathScheduler.h"
+#include "Schedule/Search/Construction/ListScheduler.h"
 #include "TestProblems/ExhaustiveSearch.h"
 #include "TestProblems/LayeredGraphs.h"
 #include "braid/Schedule/Bounds/LowerBound.h"

@@ -190,7 +190,7 @@ TEST(SearchSchedule, WithoutPassesNoLongerThanTheProgram) {
   }
 }
 
-TEST(SearchSchedule, SoundWithAndWithoutPrices) {
+TEST(SearchSchedule, SoundWithAndWithoutMultipliers) {
   SearchOptions options;
   options.maxSteps = 20'000;
   for (uint64_t seed = 0; seed != 30; ++seed) {
@@ -200,22 +200,24 @@ TEST(SearchSchedule, SoundWithAndWithoutPrices) {
       problem.maxMemory =
           simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;
     auto [without, with] =
-        compareParts(problem, options, &SearchOptions::usePrices);
+        compareParts(problem, options, &SearchOptions::useMultipliers);
     ASSERT_NO_FATAL_FAILURE(expectSound(problem, without));
     ASSERT_NO_FATAL_FAILURE(expectSound(problem, with));
   }
 }
 
-TEST(SearchSchedule, PricesMakeStepsShorter) {
+TEST(SearchSchedule, MultipliersMakeStepsShorter) {
   SchedulingProblem step =
       makeTrainingStep({Parallelism::SequenceParallel, 4, 2, 150, 0, 1});
   shareGpu(step);
   SearchOptions options;
   options.maxSteps = 2'000'000;
-  auto prices = compareParts(step, options, &SearchOptions::usePrices);
-  ASSERT_NO_FATAL_FAILURE(expectSound(step, prices.with));
-  EXPECT_EQ(prices.with.method, "local search");
-  EXPECT_LT(prices.with.makespanNs, prices.without.makespanNs * 98 / 100);
+  auto multipliers =
+      compareParts(step, options, &SearchOptions::useMultipliers);
+  ASSERT_NO_FATAL_FAILURE(expectSound(step, multipliers.with));
+  EXPECT_EQ(multipliers.with.method, "local search");
+  EXPECT_LT(multipliers.with.makespanNs,
+            multipliers.without.makespanNs * 98 / 100);
 }
 
 TEST(SearchSchedule, NoLoopIsLongerThanWhatPassesGive) {

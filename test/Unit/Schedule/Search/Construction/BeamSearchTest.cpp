@@ -8,7 +8,7 @@
 
 #include "Schedule/Search/Construction/BeamSearch.h"
 
-#include "Schedule/Search/Construction/CriticalPathScheduler.h"
+#include "Schedule/Search/Construction/ListScheduler.h"
 #include "TestProblems/LayeredGraphs.h"
 #include "TestProblems/SearchTestUtils.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"

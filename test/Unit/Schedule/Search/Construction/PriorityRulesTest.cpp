@@ -1,4 +1,4 @@
-//===- ListRulesTest.cpp - What list schedules go by ----------------------===//
+//===- PriorityRulesTest.cpp - What list schedules go by ------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Schedule/Search/Construction/ListRules.h"
+#include "Schedule/Search/Construction/PriorityRules.h"
 
 #include "TestProblems/LayeredGraphs.h"
 #include "TestProblems/SearchTestUtils.h"
@@ -38,8 +38,8 @@ struct TwoChains {
 
 /// The lane's order in the list schedule that goes by `rule`.
 std::vector<unsigned> getLaneOrder(const FlatProblem &flat,
-                                   const ListRule &rule) {
-  CriticalPathScheduler scheduler(flat);
+                                   const PriorityRule &rule) {
+  ListScheduler scheduler(flat);
   ScheduleOrder order;
   EXPECT_TRUE(scheduler.schedule(rule, order));
   EXPECT_TRUE(isAllowedOrder(flat.problem, order));
@@ -49,18 +49,18 @@ std::vector<unsigned> getLaneOrder(const FlatProblem &flat,
 
 } // namespace
 
-TEST(CriticalPathScheduler, LanesWaitForMoreUrgentStarts) {
+TEST(ListScheduler, LanesWaitForMoreUrgentStarts) {
   TwoChains chains(/*betweenNs=*/2);
   FlatProblem flat(chains.problem);
   std::vector<int64_t> tails = getTails(flat);
-  ListRule rule{tails};
+  PriorityRule rule{tails};
   // The lane is free as soon as the first collective has ended.
   std::vector<unsigned> greedy = {chains.first, chains.other, chains.second};
   std::vector<unsigned> patient = {chains.first, chains.second, chains.other};
   EXPECT_EQ(getLaneOrder(flat, rule), greedy);
-  rule.lanePatienceNs = 1;
+  rule.maxInsertedLaneIdleNs = 1;
   EXPECT_EQ(getLaneOrder(flat, rule), greedy);
-  rule.lanePatienceNs = 2;
+  rule.maxInsertedLaneIdleNs = 2;
   EXPECT_EQ(getLaneOrder(flat, rule), patient);
   // What is to come is no more urgent.
   std::vector<int64_t> reversed(tails.size());
@@ -70,7 +70,7 @@ TEST(CriticalPathScheduler, LanesWaitForMoreUrgentStarts) {
   EXPECT_EQ(getLaneOrder(flat, rule).front(), chains.other);
 }
 
-TEST(CriticalPathScheduler, TheNearestStartIsTheOneWithTheLeastWorkBefore) {
+TEST(ListScheduler, TheNearestStartIsTheOneWithTheLeastWorkBefore) {
   ProblemWriter writer;
   unsigned root = writer.compute(5, {}, 1);
   unsigned far = writer.compute(7, root, 1);
@@ -90,14 +90,14 @@ TEST(CriticalPathScheduler, TheNearestStartIsTheOneWithTheLeastWorkBefore) {
   EXPECT_EQ(ahead[wait], flat.size());
 }
 
-TEST(ListRules, MixturesOfTailAndProgramOrder) {
+TEST(PriorityRules, MixturesOfTailAndProgramOrder) {
   SchedulingProblem problem =
       makeTrainingStep({Parallelism::TensorParallel, 4, 2, 100, 0, 1});
   FlatProblem flat(problem);
-  CriticalPathScheduler scheduler(flat);
+  ListScheduler scheduler(flat);
   std::vector<int64_t> tails = getTails(flat);
-  ListRules rules(flat, scheduler, tails);
-  ListParameters parameters;
+  PriorityRules rules(flat, scheduler, tails);
+  RuleParameters parameters;
   EXPECT_EQ(rules.getRule(parameters).priorities, llvm::ArrayRef(tails));
   // All of the program's order, and all of that of two halves.
   parameters.programPercent = 100;
@@ -111,7 +111,7 @@ TEST(ListRules, MixturesOfTailAndProgramOrder) {
     EXPECT_EQ(priorities[node - 1] > priorities[node], node == half) << node;
 }
 
-TEST(ListRules, ChangesDependOnTheSeedAloneAndGiveLegalOrders) {
+TEST(PriorityRules, ChangesDependOnTheSeedAloneAndGiveLegalOrders) {
   for (uint64_t seed = 0; seed != 20; ++seed) {
     SCOPED_TRACE(seed);
     SchedulingProblem problem =
@@ -119,11 +119,11 @@ TEST(ListRules, ChangesDependOnTheSeedAloneAndGiveLegalOrders) {
     if (seed == 0)
       problem.graph.finalize();
     FlatProblem flat(problem);
-    CriticalPathScheduler scheduler(flat);
+    ListScheduler scheduler(flat);
     std::vector<int64_t> tails = getTails(flat);
-    ListRules rules(flat, scheduler, tails);
+    PriorityRules rules(flat, scheduler, tails);
     std::mt19937_64 engine(seed), again(seed);
-    ListParameters parameters, same;
+    RuleParameters parameters, same;
     ScheduleOrder order, sameOrder;
     for (unsigned i = 0; i != 30; ++i) {
       parameters = rules.change(parameters, engine);
@@ -137,7 +137,7 @@ TEST(ListRules, ChangesDependOnTheSeedAloneAndGiveLegalOrders) {
   }
 }
 
-TEST(ListRules, TuningFindsWhatTheTableDoesNotHave) {
+TEST(PriorityRules, TuningFindsWhatTheTableDoesNotHave) {
   // Four micro-batches; reduce-scatter and all-gather with little between them.
   SchedulingProblem problem =
       makeTrainingStep({Parallelism::SequenceParallel, 8, 4, 150, 30, 1});

@@ -1,4 +1,4 @@
-//===- LateWaits.cpp - Waits that stand late ------------------------------===//
+//===- AlapWaits.cpp - Waits as late as possible --------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LateWaits.h"
+#include "AlapWaits.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 using namespace braid;
 
-ScheduleOrder braid::getOrderWithLateWaits(const FlatProblem &flat,
+ScheduleOrder braid::getOrderWithAlapWaits(const FlatProblem &flat,
                                            llvm::ArrayRef<unsigned> order) {
   ScheduleOrder sunk;
   sunk.reserve(order.size());

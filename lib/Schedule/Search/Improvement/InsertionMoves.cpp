@@ -1,4 +1,4 @@
-//===- PlayedMoves.cpp - Moves judged by playing the whole order ----------===//
+//===- InsertionMoves.cpp - Moves judged by simulation --------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PlayedMoves.h"
+#include "InsertionMoves.h"
 
 #include "OrderLimits.h"
 
@@ -16,11 +16,10 @@
 
 using namespace braid;
 
-void braid::moveByPlaying(const FlatProblem &flat, ScheduleEvaluator &evaluator,
-                          ScheduleOrder &order, ScheduleEvaluator::Value &value,
-                          int64_t targetNs, uint64_t maxSteps,
-                          std::mt19937_64 &engine,
-                          SearchStatistics &statistics) {
+void braid::searchInsertionMoves(
+    const FlatProblem &flat, ScheduleEvaluator &evaluator, ScheduleOrder &order,
+    ScheduleEvaluator::Value &value, int64_t targetNs, uint64_t maxSteps,
+    std::mt19937_64 &engine, SearchStatistics &statistics) {
   unsigned size = flat.size();
   std::vector<unsigned> place(size);
   for (auto [where, node] : llvm::enumerate(order))

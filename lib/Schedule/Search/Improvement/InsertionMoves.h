@@ -1,4 +1,4 @@
-//===- PlayedMoves.h - Moves judged by playing the whole order --*- C++ -*-===//
+//===- InsertionMoves.h - Moves judged by simulation ------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_PLAYEDMOVES_H
-#define BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_PLAYEDMOVES_H
+#ifndef BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_INSERTIONMOVES_H
+#define BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_INSERTIONMOVES_H
 
 #include "Schedule/Model/FlatProblem.h"
 #include "Schedule/Simulation/ScheduleEvaluator.h"
@@ -22,11 +22,12 @@ namespace braid {
 /// makes nothing worse stays. Ends when the makespan, `value.makespanNs`, is at
 /// most `targetNs`, when `maxSteps` are spent, or when nothing has become
 /// better for long. Keeps the limits if `order` does.
-void moveByPlaying(const FlatProblem &flat, ScheduleEvaluator &evaluator,
-                   ScheduleOrder &order, ScheduleEvaluator::Value &value,
-                   int64_t targetNs, uint64_t maxSteps, std::mt19937_64 &engine,
-                   SearchStatistics &statistics);
+void searchInsertionMoves(const FlatProblem &flat, ScheduleEvaluator &evaluator,
+                          ScheduleOrder &order, ScheduleEvaluator::Value &value,
+                          int64_t targetNs, uint64_t maxSteps,
+                          std::mt19937_64 &engine,
+                          SearchStatistics &statistics);
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_PLAYEDMOVES_H
+#endif // BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_INSERTIONMOVES_H

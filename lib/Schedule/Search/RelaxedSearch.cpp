@@ -1,4 +1,4 @@
-//===- PricedSearch.cpp - Orders for a price of contention ----------------===//
+//===- RelaxedSearch.cpp - Orders of relaxed problems ---------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,21 +6,22 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PricedSearch.h"
+#include "RelaxedSearch.h"
 
-#include "Schedule/Bounds/PricedProblem.h"
+#include "Schedule/Bounds/LagrangianRelaxation.h"
 
 #include <algorithm>
 
 using namespace braid;
 
 std::vector<ScheduleOrder>
-braid::searchWithPrices(const SchedulingProblem &problem,
-                        const SearchOptions &options, uint64_t maxSteps,
-                        uint64_t &steps, InnerSearch search) {
-  // The best price for the work of the stream, 7/8 of it, and half of it.
+braid::searchWithMultipliers(const SchedulingProblem &problem,
+                             const SearchOptions &options, uint64_t maxSteps,
+                             uint64_t &steps, InnerSearch search) {
+  // The best multiplier for the work of the stream, 7/8 of it, and half of it.
   constexpr double all[] = {1, 0.875, 0.5};
-  // Fewer of them rather than none in earnest: about what the lists take.
+  // Drops multipliers rather than starving each one's budget. This is about
+  // what the lists take.
   constexpr uint64_t leastStepsPerNode = 80;
   uint64_t count = maxSteps / (leastStepsPerNode * problem.graph.size() + 1);
   llvm::ArrayRef<double> factors =
@@ -33,16 +34,16 @@ braid::searchWithPrices(const SchedulingProblem &problem,
   inner.progress = nullptr;
   // The passes were tried already.
   inner.usePasses = false;
-  for (PricedProblem &priced : getPricedProblems(problem, factors)) {
-    priced.problem.transientBytes = problem.transientBytes;
-    priced.problem.buffers = problem.buffers;
-    priced.problem.liveBytes = problem.liveBytes;
-    priced.problem.maxMemory = problem.maxMemory;
-    priced.problem.maxInFlight = problem.maxInFlight;
-    SearchResult found = search(priced.problem, inner);
+  for (RelaxedProblem &relaxed : getRelaxedProblems(problem, factors)) {
+    relaxed.problem.transientBytes = problem.transientBytes;
+    relaxed.problem.buffers = problem.buffers;
+    relaxed.problem.liveBytes = problem.liveBytes;
+    relaxed.problem.maxMemory = problem.maxMemory;
+    relaxed.problem.maxInFlight = problem.maxInFlight;
+    SearchResult found = search(relaxed.problem, inner);
     steps += found.statistics.steps;
     // What comes back if there is nothing else may have too many in flight.
-    if (!found.excess && isAllowedOrder(priced.problem, found.order))
+    if (!found.excess && isAllowedOrder(relaxed.problem, found.order))
       orders.push_back(std::move(found.order));
   }
   return orders;

@@ -1,4 +1,4 @@
-//===- CriticalPathScheduler.h - List schedules by priority -----*- C++ -*-===//
+//===- ListScheduler.h - List schedules by priority -------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_CRITICALPATHSCHEDULER_H
-#define BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_CRITICALPATHSCHEDULER_H
+#ifndef BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_LISTSCHEDULER_H
+#define BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_LISTSCHEDULER_H
 
 #include "Schedule/Model/LimitTracker.h"
 
@@ -33,7 +33,7 @@ std::vector<unsigned> getStartsAhead(const FlatProblem &flat,
                                      llvm::ArrayRef<int64_t> nearest);
 
 /// How to choose among the nodes that may come next.
-struct ListRule {
+struct PriorityRule {
   /// By node; the highest goes first, among equals the first in the program.
   llvm::ArrayRef<int64_t> priorities;
   /// Every start goes as soon as it may. Otherwise a start waits until its lane
@@ -42,7 +42,7 @@ struct ListRule {
   bool eagerStarts = false;
   /// The stream stands still for at most so long rather than begin something
   /// less urgent than what the operation holds back.
-  int64_t patienceNs = 0;
+  int64_t maxInsertedIdleNs = 0;
   /// If the stream would come too late to an operation that ends soon and holds
   /// back something more urgent, what is short enough goes first instead, or
   /// what comes the least too late.
@@ -54,7 +54,7 @@ struct ListRule {
   /// A lane stands still for at most so long rather than begin something less
   /// urgent than a start to which what the stream does next, or what it awaits
   /// next, leads.
-  int64_t lanePatienceNs = 0;
+  int64_t maxInsertedLaneIdleNs = 0;
   /// If there are limits: an order that keeps them, and how many places a node
   /// may go before the first node of it that is still missing.
   llvm::ArrayRef<unsigned> base = {};
@@ -62,18 +62,18 @@ struct ListRule {
 };
 
 /// Builds orders of one problem; reuses its memory.
-class CriticalPathScheduler {
+class ListScheduler {
 public:
-  explicit CriticalPathScheduler(const FlatProblem &flat);
+  explicit ListScheduler(const FlatProblem &flat);
 
   /// Builds an order that keeps all limits. False if `rule` ran into a dead end
   /// where no node may come next. Takes O((n + edges) log n).
-  bool schedule(const ListRule &rule, ScheduleOrder &order);
+  bool schedule(const PriorityRule &rule, ScheduleOrder &order);
 
   /// For each node the time from its beginning to the end in a schedule that is
   /// built from the end on the relaxed machine where starts need no stream, by
-  /// `priorities` as in `ListRule`: a tail that knows what stands in line for
-  /// the stream and the lanes.
+  /// `priorities` as in `PriorityRule`: a tail that knows what stands in line
+  /// for the stream and the lanes.
   void scheduleBackward(llvm::ArrayRef<int64_t> priorities,
                         std::vector<int64_t> &tails);
 
@@ -87,7 +87,7 @@ private:
   using Entry = std::pair<int64_t, unsigned>;
   using Heap = std::priority_queue<Entry>;
 
-  void reset(const ListRule &rule);
+  void reset(const PriorityRule &rule);
   void makeReady(unsigned node);
   void admit(unsigned node);
   bool fits(unsigned node) const { return !limited || limits.fits(node); }
@@ -108,7 +108,7 @@ private:
   uint64_t steps = 0;
 
   // What is being built.
-  ListRule rule;
+  PriorityRule rule;
   ScheduleOrder *order = nullptr;
   int64_t streamNs = 0;
   std::vector<int64_t> beginNs, endNs, laneFreeNs;
@@ -141,4 +141,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_CRITICALPATHSCHEDULER_H
+#endif // BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_LISTSCHEDULER_H

@@ -1,4 +1,4 @@
-//===- LateWaits.h - Waits that stand late -------------------- -*- C++ -*-===//
+//===- AlapWaits.h - Waits as late as possible ------------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_LATEWAITS_H
-#define BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_LATEWAITS_H
+#ifndef BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_ALAPWAITS_H
+#define BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_ALAPWAITS_H
 
 #include "Schedule/Model/FlatProblem.h"
 
@@ -15,9 +15,9 @@ namespace braid {
 
 /// `order`, which is legal, with every wait just before the first node that has
 /// to follow it. Keeps the edges, but perhaps not the limits. Linear.
-ScheduleOrder getOrderWithLateWaits(const FlatProblem &flat,
+ScheduleOrder getOrderWithAlapWaits(const FlatProblem &flat,
                                     llvm::ArrayRef<unsigned> order);
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_LATEWAITS_H
+#endif // BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_ALAPWAITS_H

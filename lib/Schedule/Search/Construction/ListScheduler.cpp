@@ -1,4 +1,4 @@
-//===- CriticalPathScheduler.cpp - List schedules by priority -------------===//
+//===- ListScheduler.cpp - List schedules by priority ---------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CriticalPathScheduler.h"
+#include "ListScheduler.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -68,13 +68,13 @@ std::vector<unsigned> braid::getStartsAhead(const FlatProblem &flat,
   return ahead;
 }
 
-CriticalPathScheduler::CriticalPathScheduler(const FlatProblem &flat)
+ListScheduler::ListScheduler(const FlatProblem &flat)
     : flat(flat), limited(flat.hasLimits()), beginNs(flat.size()),
       endNs(flat.size()), startsOfLane(flat.numLanes), limits(flat) {}
 
-void CriticalPathScheduler::reset(const ListRule &newRule) {
+void ListScheduler::reset(const PriorityRule &newRule) {
   rule = newRule;
-  if (rule.lanePatienceNs > 0 && nearestNs.empty()) {
+  if (rule.maxInsertedLaneIdleNs > 0 && nearestNs.empty()) {
     nearestNs = getNearestStarts(flat);
     startAhead = getStartsAhead(flat, nearestNs);
   }
@@ -108,7 +108,7 @@ void CriticalPathScheduler::reset(const ListRule &newRule) {
   }
 }
 
-void CriticalPathScheduler::makeReady(unsigned node) {
+void ListScheduler::makeReady(unsigned node) {
   if (limited && !rule.base.empty() &&
       basePosition[node] > baseFirst + uint64_t(rule.maxLead)) {
     leading.emplace(-int64_t(basePosition[node]), ~node);
@@ -117,7 +117,7 @@ void CriticalPathScheduler::makeReady(unsigned node) {
   admit(node);
 }
 
-void CriticalPathScheduler::admit(unsigned node) {
+void ListScheduler::admit(unsigned node) {
   if (placed[node])
     return;
   if (flat.isStart(node)) {
@@ -139,7 +139,7 @@ void CriticalPathScheduler::admit(unsigned node) {
   }
 }
 
-void CriticalPathScheduler::place(unsigned node) {
+void ListScheduler::place(unsigned node) {
   assert(!placed[node] && missing[node] == 0 && "the node is ready");
   ++steps;
   placed[node] = true;
@@ -177,7 +177,7 @@ void CriticalPathScheduler::place(unsigned node) {
   }
 }
 
-unsigned CriticalPathScheduler::findFitting(Heap &heap) {
+unsigned ListScheduler::findFitting(Heap &heap) {
   // So many are looked at, so that each step takes constant time.
   for (unsigned i = 0; i != 32 && !heap.empty();) {
     unsigned node = ~heap.top().second;
@@ -193,7 +193,7 @@ unsigned CriticalPathScheduler::findFitting(Heap &heap) {
   return flat.size();
 }
 
-unsigned CriticalPathScheduler::findShorter(int64_t releaseNs) {
+unsigned ListScheduler::findShorter(int64_t releaseNs) {
   looked.clear();
   unsigned best = flat.size();
   for (unsigned i = 0; i != 8; ++i) {
@@ -215,7 +215,7 @@ unsigned CriticalPathScheduler::findShorter(int64_t releaseNs) {
   return best;
 }
 
-bool CriticalPathScheduler::isLaneIdling() const {
+bool ListScheduler::isLaneIdling() const {
   for (unsigned lane = 0; lane != flat.numLanes; ++lane)
     if (missingOfLane[lane] != 0 && startsOfLane[lane].empty() &&
         laneFreeNs[lane] <= streamNs + rule.backlogNs)
@@ -223,7 +223,7 @@ bool CriticalPathScheduler::isLaneIdling() const {
   return false;
 }
 
-int64_t CriticalPathScheduler::getNextRelease() {
+int64_t ListScheduler::getNextRelease() {
   unsigned node = findFitting(pending);
   return node == flat.size() ? never : -pending.top().first;
 }
@@ -231,10 +231,11 @@ int64_t CriticalPathScheduler::getNextRelease() {
 /// True if the lane of `start` should rather wait for a more urgent one.
 /// `next` is what the stream does next, until `horizonNs`; the number of nodes
 /// if it awaits something.
-bool CriticalPathScheduler::holdsLane(unsigned start, int64_t horizonNs,
-                                      unsigned next) {
+bool ListScheduler::holdsLane(unsigned start, int64_t horizonNs,
+                              unsigned next) {
   int32_t lane = flat.lane[start];
-  int64_t limitNs = std::max(streamNs, laneFreeNs[lane]) + rule.lanePatienceNs;
+  int64_t limitNs =
+      std::max(streamNs, laneFreeNs[lane]) + rule.maxInsertedLaneIdleNs;
   auto leadsThere = [&](unsigned node, int64_t fromNs) {
     unsigned other = startAhead[node];
     return other != flat.size() && flat.lane[other] == lane &&
@@ -250,13 +251,14 @@ bool CriticalPathScheduler::holdsLane(unsigned start, int64_t horizonNs,
                     stall ? releaseNs : std::max(releaseNs, horizonNs));
 }
 
-bool CriticalPathScheduler::issueStarts(int64_t horizonNs, unsigned next) {
+bool ListScheduler::issueStarts(int64_t horizonNs, unsigned next) {
   for (unsigned lane = 0; lane != flat.numLanes; ++lane) {
     if (startsOfLane[lane].empty() || laneFreeNs[lane] >= horizonNs)
       continue;
     unsigned start = findFitting(startsOfLane[lane]);
-    if (start == flat.size() || (rule.lanePatienceNs > 0 && !rule.eagerStarts &&
-                                 holdsLane(start, horizonNs, next)))
+    if (start == flat.size() ||
+        (rule.maxInsertedLaneIdleNs > 0 && !rule.eagerStarts &&
+         holdsLane(start, horizonNs, next)))
       continue;
     startsOfLane[lane].pop();
     place(start);
@@ -265,8 +267,8 @@ bool CriticalPathScheduler::issueStarts(int64_t horizonNs, unsigned next) {
   return false;
 }
 
-bool CriticalPathScheduler::schedule(const ListRule &newRule,
-                                     ScheduleOrder &result) {
+bool ListScheduler::schedule(const PriorityRule &newRule,
+                             ScheduleOrder &result) {
   result.clear();
   order = &result;
   unsigned none = flat.size();
@@ -302,8 +304,8 @@ bool CriticalPathScheduler::schedule(const ListRule &newRule,
         rule.priorities[~pending.top().second] > rule.priorities[next])
       next = findShorter(releaseNs);
     bool stall = next == none;
-    if (!stall && rule.patienceNs > 0 && releaseNs != never &&
-        releaseNs - streamNs <= rule.patienceNs)
+    if (!stall && rule.maxInsertedIdleNs > 0 && releaseNs != never &&
+        releaseNs - streamNs <= rule.maxInsertedIdleNs)
       stall = rule.priorities[~pending.top().second] > rule.priorities[next];
     int64_t horizonNs = rule.eagerStarts ? never
                         : stall          ? releaseNs
@@ -312,7 +314,7 @@ bool CriticalPathScheduler::schedule(const ListRule &newRule,
     if (issueStarts(horizonNs, stall ? none : next))
       continue;
     if (!stall) {
-      // It stays in its heaps until it comes up there.
+      // Lazy deletion: the heaps drop it when it comes up.
       place(next);
       continue;
     }
@@ -334,8 +336,8 @@ bool CriticalPathScheduler::schedule(const ListRule &newRule,
   return true;
 }
 
-void CriticalPathScheduler::scheduleBackward(llvm::ArrayRef<int64_t> priorities,
-                                             std::vector<int64_t> &tails) {
+void ListScheduler::scheduleBackward(llvm::ArrayRef<int64_t> priorities,
+                                     std::vector<int64_t> &tails) {
   unsigned size = flat.size();
   unsigned stream = flat.numLanes;
   steps += size;

@@ -1,4 +1,4 @@
-//===- PricedSearchTest.cpp - Orders for a price of contention ------------===//
+//===- RelaxedSearchTest.cpp - Orders of relaxed problems -----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Schedule/Search/PricedSearch.h"
+#include "Schedule/Search/RelaxedSearch.h"
 
 #include "TestProblems/LayeredGraphs.h"
 #include "TestProblems/ProblemTestUtils.h"
@@ -27,16 +27,16 @@ struct Found {
   uint64_t steps = 0;
 };
 
-/// Prices that are looked at.
-constexpr size_t numPrices = 3;
+/// Multipliers that are looked at.
+constexpr size_t numMultipliers = 3;
 
 } // namespace
 
 static Found search(const SchedulingProblem &problem, uint64_t maxSteps,
                     const SearchOptions &options = {}) {
   Found found;
-  found.orders =
-      searchWithPrices(problem, options, maxSteps, found.steps, searchSchedule);
+  found.orders = searchWithMultipliers(problem, options, maxSteps, found.steps,
+                                       searchSchedule);
   return found;
 }
 
@@ -47,9 +47,9 @@ static SchedulingProblem makeContended(uint64_t seed, unsigned maxNodes) {
   return problem;
 }
 
-TEST(PricedSearch, NoneWithoutContention) {
+TEST(RelaxedSearch, NoneWithoutContention) {
   SchedulingProblem problem = makeContended(1, 20);
-  EXPECT_EQ(search(problem, 10'000).orders.size(), numPrices);
+  EXPECT_EQ(search(problem, 10'000).orders.size(), numMultipliers);
   // Each search needs its steps.
   EXPECT_EQ(search(problem, 100).orders.size(), 1u);
   problem.machine = {};
@@ -58,14 +58,14 @@ TEST(PricedSearch, NoneWithoutContention) {
   EXPECT_EQ(found.steps, 0u);
 }
 
-TEST(PricedSearch, OrdersAreLegal) {
+TEST(RelaxedSearch, OrdersAreLegal) {
   for (uint64_t seed = 0; seed != 21; ++seed) {
     SCOPED_TRACE(seed);
     SchedulingProblem problem = makeContended(seed, 10 + 5 * seed);
     problem.keepOrderOfStarts = seed % 5 == 1;
     problem.maxInFlight = seed % 2 ? 1 + seed % 3 : 0;
     Found found = search(problem, 50'000);
-    EXPECT_EQ(found.orders.size(), numPrices);
+    EXPECT_EQ(found.orders.size(), numMultipliers);
     for (const ScheduleOrder &order : found.orders) {
       std::string reason;
       ASSERT_TRUE(isAllowedOrder(problem, order, &reason)) << reason;
@@ -73,7 +73,7 @@ TEST(PricedSearch, OrdersAreLegal) {
   }
 }
 
-TEST(PricedSearch, NoOrdersBeyondTheLimitInFlight) {
+TEST(RelaxedSearch, NoOrdersBeyondTheLimitInFlight) {
   // The first start has to be awaited after the second, which may not be in
   // flight beside it: the first has to start after the second is awaited.
   SchedulingProblem problem;
@@ -100,7 +100,7 @@ TEST(PricedSearch, NoOrdersBeyondTheLimitInFlight) {
   ASSERT_FALSE(isAllowedOrder(problem, getProgramOrder(problem.graph)));
   const ScheduleOrder allowed = {Second, Compute, SecondWait, First, FirstWait};
   EXPECT_EQ(search(problem, 3'000).orders,
-            std::vector<ScheduleOrder>(numPrices, allowed));
+            std::vector<ScheduleOrder>(numMultipliers, allowed));
 
   // Only the program itself keeps the order of starts, and it is not allowed.
   problem.keepOrderOfStarts = true;
@@ -115,7 +115,7 @@ TEST(PricedSearch, NoOrdersBeyondTheLimitInFlight) {
   EXPECT_EQ(result.order, allowed);
 }
 
-TEST(PricedSearch, OrdersKeepTheLimitOfMemory) {
+TEST(RelaxedSearch, OrdersKeepTheLimitOfMemory) {
   unsigned kept = 0;
   for (uint64_t seed = 0; seed != 21; ++seed) {
     SCOPED_TRACE(seed);
@@ -136,7 +136,7 @@ TEST(PricedSearch, OrdersKeepTheLimitOfMemory) {
     problem.maxMemory = problem.liveBytes;
     EXPECT_TRUE(search(problem, 10'000).orders.empty());
   }
-  EXPECT_GT(kept, 21 * numPrices / 2);
+  EXPECT_GT(kept, 21 * numMultipliers / 2);
 }
 
 /// Large enough for all parts of the search, with optima that are not found.
@@ -147,7 +147,7 @@ static SchedulingProblem makeStep() {
   return problem;
 }
 
-TEST(PricedSearch, OrdersDependOnTheSeedAlone) {
+TEST(RelaxedSearch, OrdersDependOnTheSeedAlone) {
   SchedulingProblem problem = makeStep();
   Found first = search(problem, 600'000), second = search(problem, 600'000);
   EXPECT_EQ(first.orders, second.orders);
@@ -157,20 +157,21 @@ TEST(PricedSearch, OrdersDependOnTheSeedAlone) {
   EXPECT_NE(search(problem, 600'000, options).orders, first.orders);
 }
 
-TEST(PricedSearch, StepsAreCountedAndShared) {
+TEST(RelaxedSearch, StepsAreCountedAndShared) {
   SchedulingProblem problem = makeStep();
   for (uint64_t maxSteps : {200'000u, 600'000u}) {
     uint64_t steps = 7;
     ASSERT_EQ(
-        searchWithPrices(problem, {}, maxSteps, steps, searchSchedule).size(),
-        numPrices);
+        searchWithMultipliers(problem, {}, maxSteps, steps, searchSchedule)
+            .size(),
+        numMultipliers);
     EXPECT_LE(steps, 7 + maxSteps);
-    // Each price has its part.
+    // Each multiplier has its part.
     EXPECT_GT(steps, 7 + maxSteps * 9 / 10);
   }
 }
 
-TEST(PricedSearch, EvenOneStepGivesAnOrder) {
+TEST(RelaxedSearch, EvenOneStepGivesAnOrder) {
   SchedulingProblem problem = makeContended(3, 40);
   for (uint64_t maxSteps : {0u, 1u}) {
     Found found = search(problem, maxSteps);
@@ -181,7 +182,7 @@ TEST(PricedSearch, EvenOneStepGivesAnOrder) {
   }
 }
 
-TEST(PricedSearch, TooLongTimesGiveNone) {
+TEST(RelaxedSearch, TooLongTimesGiveNone) {
   SchedulingProblem problem = makeContended(3, 40);
   problem.machine.launchNs = std::numeric_limits<int64_t>::max() / 2;
   EXPECT_TRUE(search(problem, 3'000).orders.empty());

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Schedule/Search/StopRule.h"
+#include "Schedule/Search/Improvement/StopRule.h"
 
 #include "TestProblems/LayeredGraphs.h"
 #include "braid/Schedule/Search/SearchSchedule.h"

@@ -1,4 +1,4 @@
-//===- ListRules.h - What list schedules go by ------------------*- C++ -*-===//
+//===- PriorityRules.h - What list schedules go by --------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,17 +11,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_LISTRULES_H
-#define BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_LISTRULES_H
+#ifndef BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_PRIORITYRULES_H
+#define BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_PRIORITYRULES_H
 
-#include "CriticalPathScheduler.h"
+#include "ListScheduler.h"
 
 #include <random>
 
 namespace braid {
 
-/// What a list schedule goes by; `ListRules` makes a `ListRule` of it.
-struct ListParameters {
+/// What a list schedule goes by; `PriorityRules` makes a `PriorityRule` of it.
+struct RuleParameters {
   enum class Priority {
     /// The longest chain to the end, or the time to the end in a schedule that
     /// is built from the end.
@@ -31,7 +31,7 @@ struct ListParameters {
     FirstStart
   };
 
-  /// For people.
+  /// Display name.
   const char *name = "";
   Priority priority = Priority::Tail;
   /// Mixes the priority with so many percent of the program's order: of several
@@ -41,9 +41,9 @@ struct ListParameters {
   /// by node.
   unsigned programParts = 0;
 
-  // As in `ListRule`.
-  int64_t patienceNs = 0;
-  int64_t lanePatienceNs = 0;
+  // As in `PriorityRule`.
+  int64_t maxInsertedIdleNs = 0;
+  int64_t maxInsertedLaneIdleNs = 0;
   bool fitsEnds = false;
   /// While some lane runs dry, what leads to a start the soonest goes first.
   bool nearestStarts = false;
@@ -53,31 +53,31 @@ struct ListParameters {
 /// What a beam search goes by: the priorities of a list rule, and as in
 /// `BeamGuide`.
 struct BeamParameters {
-  ListParameters list;
+  RuleParameters list;
   int64_t divisor = 32;
   bool countsTails = true;
 };
 
 /// The rules for one problem.
-class ListRules {
+class PriorityRules {
 public:
   /// `tails` are those of `getTails`, and have to outlive this.
-  ListRules(const FlatProblem &flat, CriticalPathScheduler &scheduler,
-            llvm::ArrayRef<int64_t> tails);
+  PriorityRules(const FlatProblem &flat, ListScheduler &scheduler,
+                llvm::ArrayRef<int64_t> tails);
 
   /// The fixed table; what comes first is the single rule of a search that may
   /// try one alone.
-  std::vector<ListParameters> getTable() const;
+  std::vector<RuleParameters> getTable() const;
 
   /// Guides of the beam search, the most promising first; one has the
   /// priorities of `best`.
-  std::vector<BeamParameters> getBeamTable(const ListParameters &best) const;
+  std::vector<BeamParameters> getBeamTable(const RuleParameters &best) const;
 
   /// The rule for `parameters`; valid until the next call.
-  ListRule getRule(const ListParameters &parameters);
+  PriorityRule getRule(const RuleParameters &parameters);
 
   /// `parameters` with one or two of them changed at random.
-  ListParameters change(ListParameters parameters,
+  RuleParameters change(RuleParameters parameters,
                         std::mt19937_64 &engine) const;
 
 private:
@@ -92,4 +92,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_LISTRULES_H
+#endif // BRAID_LIB_SCHEDULE_SEARCH_CONSTRUCTION_PRIORITYRULES_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_SEARCH_STOPRULE_H
-#define BRAID_LIB_SCHEDULE_SEARCH_STOPRULE_H
+#ifndef BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_STOPRULE_H
+#define BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_STOPRULE_H
 
 #include <cstdint>
 
@@ -34,8 +34,8 @@ public:
   bool shouldStop(uint64_t steps, int64_t makespanNs) {
     if (firstInterval == 0 || steps - firstStep < interval)
       return false;
-    bool pays = makespanNs < lastNs &&
-                lastNs - makespanNs >= lastNs / leastGainPart;
+    bool pays =
+        makespanNs < lastNs && lastNs - makespanNs >= lastNs / leastGainPart;
     lastNs = makespanNs;
     while (steps - firstStep >= interval)
       interval *= 2;
@@ -53,4 +53,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_SEARCH_STOPRULE_H
+#endif // BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_STOPRULE_H

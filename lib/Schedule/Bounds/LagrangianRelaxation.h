@@ -1,4 +1,4 @@
-//===- PricedProblem.h - Contention as a price ------------------*- C++ -*-===//
+//===- LagrangianRelaxation.h - Contention as multipliers -------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,21 +10,21 @@
 // do not, whose bounds are bounds of the first.
 //
 // Play any order on the machine. Let T be its makespan, and let each operation
-// on a lane have a price u(i) for each ns of its cost, such that the prices of
-// operations that can run at once add up to at most 1. Look at the same
-// schedule on a clock that runs slower while priced operations make progress:
-// with p(i) the rates of those that run,
+// on a lane have a multiplier u(i) for each ns of its cost, such that the
+// multipliers of operations that can run at once add up to at most 1. Look at
+// the same schedule on a clock that runs slower while operations with
+// multipliers make progress: with p(i) the rates of those that run,
 //
 //   d(clock) = (1 - sum(u(i) p(i))) dt,
 //
 // so that it shows T - sum(u(i) cost(i)) at the end. On this clock
 //
-//  - an operation i takes at least (1 - u(i) - the most that the prices of
+//  - an operation i takes at least (1 - u(i) - the most that the multipliers of
 //    others beside it can be) cost(i);
 //  - an op on the stream takes at least cost * min over sets s of operations
 //    that may run beside it of (1 - sum over s of u(i) p(i, s)) / q(s), where
 //    p(i, s) and q(s) are the highest rates that they and the op can have then;
-//  - a launch gap takes at least 1 - the most that prices can be.
+//  - a launch gap takes at least 1 - the most that multipliers can be.
 //
 // So what the clock shows is a schedule, by the same rules, of a problem with
 // these costs on a machine without contention, and
@@ -36,8 +36,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_BOUNDS_PRICEDPROBLEM_H
-#define BRAID_LIB_SCHEDULE_BOUNDS_PRICEDPROBLEM_H
+#ifndef BRAID_LIB_SCHEDULE_BOUNDS_LAGRANGIANRELAXATION_H
+#define BRAID_LIB_SCHEDULE_BOUNDS_LAGRANGIANRELAXATION_H
 
 #include "braid/Schedule/Model/SchedulingProblem.h"
 
@@ -46,11 +46,11 @@
 namespace braid {
 
 /// A problem on a machine without contention.
-struct PricedProblem {
+struct RelaxedProblem {
   /// Its times are in parts of `unitsPerNs`. Without memory.
   SchedulingProblem problem;
-  /// The sum of all prices, less what rounding may hide.
-  double pricesNs = 0;
+  /// The sum of all multipliers, less what rounding may hide.
+  double multipliersNs = 0;
 
   static constexpr int64_t unitsPerNs = 16;
 
@@ -60,12 +60,12 @@ struct PricedProblem {
   int64_t getBoundOfProblem(int64_t boundNs) const;
 };
 
-/// Problems with the prices that are the best for the work of the stream, times
-/// each of `factors`; none if `problem` has no contention, or if times are so
-/// long that sums overflow.
-std::vector<PricedProblem> getPricedProblems(const SchedulingProblem &problem,
-                                             llvm::ArrayRef<double> factors);
+/// Problems with the multipliers that are the best for the work of the stream,
+/// times each of `factors`; none if `problem` has no contention, or if times
+/// are so long that sums overflow.
+std::vector<RelaxedProblem> getRelaxedProblems(const SchedulingProblem &problem,
+                                               llvm::ArrayRef<double> factors);
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_BOUNDS_PRICEDPROBLEM_H
+#endif // BRAID_LIB_SCHEDULE_BOUNDS_LAGRANGIANRELAXATION_H

@@ -1,4 +1,4 @@
-//===- ListRules.cpp - What list schedules go by --------------------------===//
+//===- PriorityRules.cpp - What list schedules go by ----------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,17 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ListRules.h"
+#include "PriorityRules.h"
 
 #include <algorithm>
 #include <limits>
 
 using namespace braid;
 
-using Priority = ListParameters::Priority;
+using Priority = RuleParameters::Priority;
 
-ListRules::ListRules(const FlatProblem &flat, CriticalPathScheduler &scheduler,
-                     llvm::ArrayRef<int64_t> tails)
+PriorityRules::PriorityRules(const FlatProblem &flat, ListScheduler &scheduler,
+                             llvm::ArrayRef<int64_t> tails)
     : flat(flat), tails(tails), nearestStarts(getNearestStarts(flat)) {
   int64_t totalNs = 0;
   for (int64_t cost : flat.cost) {
@@ -38,8 +38,8 @@ ListRules::ListRules(const FlatProblem &flat, CriticalPathScheduler &scheduler,
   }
 }
 
-std::vector<ListParameters> ListRules::getTable() const {
-  std::vector<ListParameters> priorities(4);
+std::vector<RuleParameters> PriorityRules::getTable() const {
+  std::vector<RuleParameters> priorities(4);
   priorities[0].name = "longest tail";
   priorities[1].name = "longest backward schedule";
   priorities[1].priority = Priority::BackwardTail;
@@ -48,34 +48,34 @@ std::vector<ListParameters> ListRules::getTable() const {
   priorities[3].name = "first start that needs it";
   priorities[3].priority = Priority::FirstStart;
   for (unsigned percent : {25, 50, 75, 90}) {
-    ListParameters &mixture = priorities.emplace_back();
+    RuleParameters &mixture = priorities.emplace_back();
     mixture.name = "longest tail and program order";
     mixture.programPercent = percent;
   }
 
   // Of many more, those without which the best of all would be longer on some
   // training step.
-  std::vector<ListParameters> table = {priorities.front()};
-  for (const ListParameters &priority : priorities) {
-    for (auto [patienceNs, lanePatienceNs] :
+  std::vector<RuleParameters> table = {priorities.front()};
+  for (const RuleParameters &priority : priorities) {
+    for (auto [maxInsertedIdleNs, maxInsertedLaneIdleNs] :
          {std::pair(meanNs / 2, int64_t(0)),
           std::pair(int64_t(0), longestNs / 8),
           std::pair(meanNs, longestNs / 8)}) {
-      ListParameters &rule = table.emplace_back(priority);
-      rule.patienceNs = patienceNs;
-      rule.lanePatienceNs = lanePatienceNs;
+      RuleParameters &rule = table.emplace_back(priority);
+      rule.maxInsertedIdleNs = maxInsertedIdleNs;
+      rule.maxInsertedLaneIdleNs = maxInsertedLaneIdleNs;
     }
-    ListParameters &fitting = table.emplace_back(priority);
+    RuleParameters &fitting = table.emplace_back(priority);
     fitting.name = "what fits before the next end";
-    fitting.patienceNs = meanNs;
+    fitting.maxInsertedIdleNs = meanNs;
     fitting.fitsEnds = true;
-    for (auto [backlogNs, lanePatienceNs] :
+    for (auto [backlogNs, maxInsertedLaneIdleNs] :
          {std::pair(longestNs, longestNs / 8),
           std::pair(4 * longestNs, int64_t(0)),
           std::pair(4 * longestNs, longestNs / 8)}) {
-      ListParameters &rule = table.emplace_back(priority);
+      RuleParameters &rule = table.emplace_back(priority);
       rule.name = "nearest start first";
-      rule.lanePatienceNs = lanePatienceNs;
+      rule.maxInsertedLaneIdleNs = maxInsertedLaneIdleNs;
       rule.nearestStarts = true;
       rule.backlogNs = backlogNs;
     }
@@ -84,9 +84,9 @@ std::vector<ListParameters> ListRules::getTable() const {
 }
 
 std::vector<BeamParameters>
-ListRules::getBeamTable(const ListParameters &best) const {
+PriorityRules::getBeamTable(const RuleParameters &best) const {
   auto mix = [](Priority priority, unsigned percent) {
-    ListParameters parameters;
+    RuleParameters parameters;
     parameters.priority = priority;
     parameters.programPercent = percent;
     return parameters;
@@ -101,8 +101,8 @@ ListRules::getBeamTable(const ListParameters &best) const {
           {mix(Priority::BackwardTail, 0), 16, true}};
 }
 
-ListRule ListRules::getRule(const ListParameters &parameters) {
-  ListRule rule;
+PriorityRule PriorityRules::getRule(const RuleParameters &parameters) {
+  PriorityRule rule;
   switch (parameters.priority) {
   case Priority::Tail:
     rule.priorities = tails;
@@ -126,8 +126,8 @@ ListRule ListRules::getRule(const ListParameters &parameters) {
                     int64_t(partNs * (parts - node * parts / end));
     rule.priorities = mixed;
   }
-  rule.patienceNs = parameters.patienceNs;
-  rule.lanePatienceNs = parameters.lanePatienceNs;
+  rule.maxInsertedIdleNs = parameters.maxInsertedIdleNs;
+  rule.maxInsertedLaneIdleNs = parameters.maxInsertedLaneIdleNs;
   rule.fitsEnds = parameters.fitsEnds;
   if (parameters.nearestStarts)
     rule.urgentPriorities = nearestStarts;
@@ -135,12 +135,12 @@ ListRule ListRules::getRule(const ListParameters &parameters) {
   return rule;
 }
 
-ListParameters ListRules::change(ListParameters parameters,
-                                 std::mt19937_64 &engine) const {
+RuleParameters PriorityRules::change(RuleParameters parameters,
+                                     std::mt19937_64 &engine) const {
   auto below = [&](int64_t bound) {
     return int64_t(engine() % std::max<uint64_t>(bound, 1));
   };
-  // Half of the time nothing.
+  // Zero with probability 1/2.
   auto upTo = [&](int64_t bound) { return below(2) ? below(bound) : 0; };
   for (int64_t changes = 1 + below(2); changes != 0; --changes)
     switch (below(8)) {
@@ -158,10 +158,10 @@ ListParameters ListRules::change(ListParameters parameters,
       parameters.programParts = below(2) ? 0 : 2 + below(7);
       break;
     case 4:
-      parameters.patienceNs = upTo(longestNs);
+      parameters.maxInsertedIdleNs = upTo(longestNs);
       break;
     case 5:
-      parameters.lanePatienceNs = upTo(longestNs / 2);
+      parameters.maxInsertedLaneIdleNs = upTo(longestNs / 2);
       break;
     case 6:
       parameters.nearestStarts = below(4) != 0;

@@ -1,4 +1,4 @@
-//===- PricedProblem.cpp - Contention as a price --------------------------===//
+//===- LagrangianRelaxation.cpp - Contention as multipliers ---------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PricedProblem.h"
+#include "LagrangianRelaxation.h"
 
 #include "Schedule/Model/Contention.h"
 #include "braid/Support/Units.h"
@@ -22,14 +22,14 @@
 using namespace braid;
 using namespace llvm;
 
-int64_t PricedProblem::getBound(int64_t boundOfProblem) const {
-  double bound = pricesNs + double(boundOfProblem) / double(unitsPerNs);
+int64_t RelaxedProblem::getBound(int64_t boundOfProblem) const {
+  double bound = multipliersNs + double(boundOfProblem) / double(unitsPerNs);
   bound -= 1e-12 * std::abs(bound);
   return int64_t(std::ceil(std::clamp(bound, 0.0, 9e18)));
 }
 
-int64_t PricedProblem::getBoundOfProblem(int64_t boundNs) const {
-  double bound = (double(boundNs) - pricesNs) * double(unitsPerNs);
+int64_t RelaxedProblem::getBoundOfProblem(int64_t boundNs) const {
+  double bound = (double(boundNs) - multipliersNs) * double(unitsPerNs);
   return int64_t(std::ceil(std::clamp(bound + 1, 0.0, 9e18)));
 }
 
@@ -48,7 +48,7 @@ struct Kind {
   bool isKnown = true;
   int64_t workNs = 0;
   /// What a ns beside the op that it slows down most costs.
-  double mostPrice = 0;
+  double mostMultiplier = 0;
 };
 
 /// Operations that may run at once: at most one kind of each lane.
@@ -62,15 +62,15 @@ struct KindSet {
   double memoryDemand = 0;
 };
 
-class Pricing {
+class LagrangianRelaxation {
 public:
-  explicit Pricing(const SchedulingProblem &problem);
+  explicit LagrangianRelaxation(const SchedulingProblem &problem);
 
-  std::vector<PricedProblem> getProblems(ArrayRef<double> factors) const;
+  std::vector<RelaxedProblem> getProblems(ArrayRef<double> factors) const;
 
 private:
   /// By kind.
-  using Prices = SmallVector<double, 8>;
+  using Multipliers = SmallVector<double, 8>;
 
   void findKinds();
   void findKindsOf(unsigned lane, ArrayRef<unsigned> starts, unsigned maxKinds);
@@ -85,20 +85,20 @@ private:
   bool isKnown(unsigned node) const {
     return costs[node] == problem.graph[node].cost;
   }
-  /// The price of each kind, if that of a lane is at most `most[lane]`; as much
-  /// of it as sets of kinds may cost.
-  Prices getPrices(ArrayRef<double> most) const;
-  /// The most that the prices of what runs at once can be.
-  double getMostPrices(const Prices &prices) const;
+  /// The multiplier of each kind, if that of a lane is at most `most[lane]`; as
+  /// much of it as sets of kinds may cost.
+  Multipliers getMultipliers(ArrayRef<double> most) const;
+  /// The most that the multipliers of what runs at once can be.
+  double getMostMultipliers(const Multipliers &multipliers) const;
   /// What a ns of an operation of `kind` takes at least on the clock.
-  double getStretchOfKind(const Prices &prices, unsigned kind) const;
+  double getStretchOfKind(const Multipliers &multipliers, unsigned kind) const;
   /// What a ns of `node`, an op on the stream, takes at least on the clock.
-  double getStretchOfOp(const Prices &prices, unsigned node) const;
+  double getStretchOfOp(const Multipliers &multipliers, unsigned node) const;
   /// Compute in the order of what it asks for; of much of it a part.
   void findSample();
   /// The bound that the work of the stream gives, from the sample.
-  double getStreamBound(const Prices &prices) const;
-  PricedProblem getProblem(const Prices &prices) const;
+  double getStreamBound(const Multipliers &multipliers) const;
+  RelaxedProblem getProblem(const Multipliers &multipliers) const;
 
   static constexpr unsigned none = ~0u;
 
@@ -130,7 +130,7 @@ private:
 
 } // namespace
 
-Pricing::Pricing(const SchedulingProblem &problem)
+LagrangianRelaxation::LagrangianRelaxation(const SchedulingProblem &problem)
     : problem(problem), machine(problem.machine) {
   const ScheduleGraph &graph = problem.graph;
   isBody.assign(graph.size(), false);
@@ -155,7 +155,7 @@ static bool isOfSameEngine(const ResourceDemand &a, const ResourceDemand &b) {
   return getEngine(a) == getEngine(b);
 }
 
-void Pricing::findKinds() {
+void LagrangianRelaxation::findKinds() {
   const ScheduleGraph &graph = problem.graph;
   for (unsigned start : graph.starts())
     numLanes = std::max(numLanes, unsigned(graph[start].lane) + 1);
@@ -178,7 +178,7 @@ void Pricing::findKinds() {
   for (int64_t held : heldOf)
     mostHeld += held;
 
-  // Sets are looked at one by one, so only what matters most has a price.
+  // Sets are looked at one by one, so only what matters most has a multiplier.
   std::vector<unsigned> lanes;
   for (unsigned lane = 0; lane != numLanes; ++lane)
     if (workOf[lane] > 0)
@@ -197,8 +197,8 @@ void Pricing::findKinds() {
     findKindsOf(lane, startsOf[lane], maxKinds);
 }
 
-void Pricing::findKindsOf(unsigned lane, ArrayRef<unsigned> starts,
-                          unsigned maxKinds) {
+void LagrangianRelaxation::findKindsOf(unsigned lane, ArrayRef<unsigned> starts,
+                                       unsigned maxKinds) {
   // From the least demanding to the most.
   std::vector<std::pair<Kind, unsigned>> entries;
   for (unsigned start : starts) {
@@ -248,7 +248,7 @@ void Pricing::findKindsOf(unsigned lane, ArrayRef<unsigned> starts,
   }
 }
 
-void Pricing::findSets() {
+void LagrangianRelaxation::findSets() {
   sets.emplace_back();
   for (unsigned first = 0, last = 0; first != kinds.size(); first = last) {
     while (last != kinds.size() && kinds[last].lane == kinds[first].lane)
@@ -304,9 +304,8 @@ void Pricing::findSets() {
   }
 }
 
-Interference Pricing::getLeastInterference(int64_t costNs,
-                                           const ResourceDemand &demand,
-                                           const KindSet &set) const {
+Interference LagrangianRelaxation::getLeastInterference(
+    int64_t costNs, const ResourceDemand &demand, const KindSet &set) const {
   Interference least;
   for (auto [index, kindIndex] : llvm::enumerate(set.kinds)) {
     const Kind &kind = kinds[kindIndex];
@@ -326,7 +325,7 @@ Interference Pricing::getLeastInterference(int64_t costNs,
   return least;
 }
 
-void Pricing::findRates() {
+void LagrangianRelaxation::findRates() {
   const ScheduleGraph &graph = problem.graph;
   rateIndex.assign(graph.size(), none);
   for (unsigned node = 0; node != graph.size(); ++node) {
@@ -359,34 +358,38 @@ void Pricing::findRates() {
         Kind &kind = kinds[set.kinds.front()];
         double ofKind =
             (kind.memoryDemand > 0 ? part : 1) / least.communication;
-        kind.mostPrice = std::max(kind.mostPrice, (1 - rate) / ofKind);
+        kind.mostMultiplier =
+            std::max(kind.mostMultiplier, (1 - rate) / ofKind);
       }
     }
   }
 }
 
-Pricing::Prices Pricing::getPrices(ArrayRef<double> most) const {
-  Prices prices;
+LagrangianRelaxation::Multipliers
+LagrangianRelaxation::getMultipliers(ArrayRef<double> most) const {
+  Multipliers multipliers;
   for (const Kind &kind : kinds)
-    prices.push_back(std::min(most[kind.lane], kind.mostPrice));
-  if (double sum = getMostPrices(prices); sum > 1)
-    for (double &price : prices)
-      price /= sum * (1 + 1e-12);
-  return prices;
+    multipliers.push_back(std::min(most[kind.lane], kind.mostMultiplier));
+  if (double sum = getMostMultipliers(multipliers); sum > 1)
+    for (double &multiplier : multipliers)
+      multiplier /= sum * (1 + 1e-12);
+  return multipliers;
 }
 
-double Pricing::getMostPrices(const Prices &prices) const {
+double
+LagrangianRelaxation::getMostMultipliers(const Multipliers &multipliers) const {
   double most = 0;
   for (const KindSet &set : sets) {
     double sum = 0;
     for (auto [kind, rate] : zip_equal(set.kinds, set.rates))
-      sum += prices[kind] * rate;
+      sum += multipliers[kind] * rate;
     most = std::max(most, sum);
   }
   return most;
 }
 
-double Pricing::getStretchOfKind(const Prices &prices, unsigned kind) const {
+double LagrangianRelaxation::getStretchOfKind(const Multipliers &multipliers,
+                                              unsigned kind) const {
   // Slower than that it only takes longer: the sum is at most 1.
   double least = 1;
   for (const KindSet &set : sets) {
@@ -394,7 +397,7 @@ double Pricing::getStretchOfKind(const Prices &prices, unsigned kind) const {
       continue;
     double sum = 0, ownRate = 1;
     for (auto [other, rate] : zip_equal(set.kinds, set.rates)) {
-      sum += prices[other] * rate;
+      sum += multipliers[other] * rate;
       if (other == kind)
         ownRate = rate;
     }
@@ -403,13 +406,15 @@ double Pricing::getStretchOfKind(const Prices &prices, unsigned kind) const {
   return std::max(least, 0.0);
 }
 
-double Pricing::getStretchOfOp(const Prices &prices, unsigned node) const {
+double LagrangianRelaxation::getStretchOfOp(const Multipliers &multipliers,
+                                            unsigned node) const {
   double least = 1;
   for (auto [index, set] : llvm::enumerate(sets)) {
     // All that runs, and what of it uses memory and may be slowed down by it.
     double sum = 0, ofMemory = 0;
     for (auto [kind, rate] : zip_equal(set.kinds, set.rates))
-      (kinds[kind].memoryDemand > 0 ? ofMemory : sum) += prices[kind] * rate;
+      (kinds[kind].memoryDemand > 0 ? ofMemory : sum) +=
+          multipliers[kind] * rate;
     if (rateIndex[node] == none) {
       least = std::min(least, 1 - sum - ofMemory);
       continue;
@@ -421,7 +426,7 @@ double Pricing::getStretchOfOp(const Prices &prices, unsigned node) const {
   return std::max(least, 0.0);
 }
 
-void Pricing::findSample() {
+void LagrangianRelaxation::findSample() {
   for (unsigned node = 0; node != costs.size(); ++node)
     if (problem.graph[node].kind != NodeKind::Start && costs[node] != 0)
       sample.push_back(node);
@@ -444,62 +449,66 @@ void Pricing::findSample() {
   sample.resize(maxNodes);
 }
 
-double Pricing::getStreamBound(const Prices &prices) const {
+double
+LagrangianRelaxation::getStreamBound(const Multipliers &multipliers) const {
   double bound = 0;
-  double launch = double(machine.launchNs) * (1 - getMostPrices(prices));
+  double launch =
+      double(machine.launchNs) * (1 - getMostMultipliers(multipliers));
   for (unsigned node : sample) {
-    bound += double(costs[node]) * getStretchOfOp(prices, node);
+    bound += double(costs[node]) * getStretchOfOp(multipliers, node);
     if (!isBody[node])
       bound += launch;
   }
   bound *= weight;
-  for (auto [kind, price] : zip_equal(kinds, prices))
-    bound += price * double(kind.workNs);
+  for (auto [kind, multiplier] : zip_equal(kinds, multipliers))
+    bound += multiplier * double(kind.workNs);
   return bound;
 }
 
-PricedProblem Pricing::getProblem(const Prices &prices) const {
+RelaxedProblem
+LagrangianRelaxation::getProblem(const Multipliers &multipliers) const {
   const ScheduleGraph &graph = problem.graph;
-  PricedProblem result;
-  SchedulingProblem &priced = result.problem;
-  priced.graph.reserve(graph.size());
+  RelaxedProblem result;
+  SchedulingProblem &relaxed = result.problem;
+  relaxed.graph.reserve(graph.size());
   // What doubles round is far less than that.
-  constexpr double exactly = double(PricedProblem::unitsPerNs) * (1 - 1e-12);
-  double most = getMostPrices(prices);
+  constexpr double exactly = double(RelaxedProblem::unitsPerNs) * (1 - 1e-12);
+  double most = getMostMultipliers(multipliers);
   for (unsigned node = 0; node != graph.size(); ++node) {
     ScheduleNode copy = graph[node];
     double cost = double(costs[node]);
     if (copy.kind != NodeKind::Start) {
-      cost *= getStretchOfOp(prices, node);
+      cost *= getStretchOfOp(multipliers, node);
       if (!isBody[node] && costs[node] != 0)
         cost += double(machine.launchNs) * (1 - most);
     } else if (kindOf[node] != none) {
-      result.pricesNs += prices[kindOf[node]] * cost;
-      cost *= getStretchOfKind(prices, kindOf[node]);
+      result.multipliersNs += multipliers[kindOf[node]] * cost;
+      cost *= getStretchOfKind(multipliers, kindOf[node]);
     } else {
       cost *= 1 - most;
     }
     copy.cost = int64_t(std::max(cost, 0.0) * exactly);
-    priced.graph.addNode(copy);
+    relaxed.graph.addNode(copy);
     for (unsigned predecessor : graph.predecessors(node))
-      priced.graph.addEdge(predecessor, node);
+      relaxed.graph.addEdge(predecessor, node);
   }
-  priced.graph.finalize();
-  priced.awaits = problem.awaits;
-  priced.carriedAwaits = problem.carriedAwaits;
-  priced.keepOrderOfStarts = problem.keepOrderOfStarts;
+  relaxed.graph.finalize();
+  relaxed.awaits = problem.awaits;
+  relaxed.carriedAwaits = problem.carriedAwaits;
+  relaxed.keepOrderOfStarts = problem.keepOrderOfStarts;
   // The simulator lets an op end up to 1/1024 ns before its work is done.
-  result.pricesNs -= double(graph.size()) / 512 + 1e-12 * result.pricesNs;
+  result.multipliersNs -=
+      double(graph.size()) / 512 + 1e-12 * result.multipliersNs;
   return result;
 }
 
-std::vector<PricedProblem>
-Pricing::getProblems(ArrayRef<double> factors) const {
-  // The best prices for the work of the stream, lane by lane.
+std::vector<RelaxedProblem>
+LagrangianRelaxation::getProblems(ArrayRef<double> factors) const {
+  // The best multipliers for the work of the stream, lane by lane.
   std::vector<double> most(numLanes, 0);
-  double best = getStreamBound(getPrices(most));
+  double best = getStreamBound(getMultipliers(most));
   auto consider = [&](const std::vector<double> &tried) {
-    double bound = getStreamBound(getPrices(tried));
+    double bound = getStreamBound(getMultipliers(tried));
     if (bound <= best)
       return;
     best = bound;
@@ -511,10 +520,10 @@ Pricing::getProblems(ArrayRef<double> factors) const {
     if (lanes.empty() || lanes.back() != kind.lane)
       lanes.push_back(kind.lane);
   constexpr unsigned numSteps = 5;
-  unsigned numPrices = 1;
+  unsigned numMultipliers = 1;
   for (size_t i = 0; i != lanes.size(); ++i)
-    numPrices *= numSteps;
-  for (unsigned index = 0; index != numPrices; ++index) {
+    numMultipliers *= numSteps;
+  for (unsigned index = 0; index != numMultipliers; ++index) {
     std::vector<double> tried(numLanes, 0);
     unsigned rest = index;
     for (unsigned lane : lanes) {
@@ -531,19 +540,19 @@ Pricing::getProblems(ArrayRef<double> factors) const {
         if (tried[lane] >= 0 && tried[lane] <= 1)
           consider(tried);
       }
-  std::vector<PricedProblem> result;
+  std::vector<RelaxedProblem> result;
   for (double factor : factors) {
     std::vector<double> tried = most;
-    for (double &price : tried)
-      price *= factor;
-    result.push_back(getProblem(getPrices(tried)));
+    for (double &multiplier : tried)
+      multiplier *= factor;
+    result.push_back(getProblem(getMultipliers(tried)));
   }
   return result;
 }
 
-std::vector<PricedProblem>
-braid::getPricedProblems(const SchedulingProblem &problem,
-                         ArrayRef<double> factors) {
+std::vector<RelaxedProblem>
+braid::getRelaxedProblems(const SchedulingProblem &problem,
+                          ArrayRef<double> factors) {
   if (!problem.machine.hasContention() || problem.demands.empty())
     return {};
   // Sums have to fit.
@@ -555,5 +564,5 @@ braid::getPricedProblems(const SchedulingProblem &problem,
     if (total >= tooLong)
       return {};
   }
-  return Pricing(problem).getProblems(factors);
+  return LagrangianRelaxation(problem).getProblems(factors);
 }

@@ -1,4 +1,4 @@
-//===- PricedProblemTest.cpp - Contention as a price ----------------------===//
+//===- LagrangianRelaxationTest.cpp - Contention as multipliers -----------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Schedule/Bounds/PricedProblem.h"
+#include "Schedule/Bounds/LagrangianRelaxation.h"
 
 #include "TestProblems/ProblemTestUtils.h"
 #include "braid/Schedule/Bounds/LowerBound.h"
@@ -18,11 +18,11 @@
 using namespace braid;
 using namespace braid::test;
 
-TEST(PricedProblem, NoneWithoutContention) {
-  EXPECT_TRUE(getPricedProblems(makeRandomProblem(1, {}), {1}).empty());
+TEST(RelaxedProblem, NoneWithoutContention) {
+  EXPECT_TRUE(getRelaxedProblems(makeRandomProblem(1, {}), {1}).empty());
 }
 
-TEST(PricedProblem, ThePriceIsWhatHidingCosts) {
+TEST(RelaxedProblem, TheMultiplierIsWhatHidingCosts) {
   // Compute that runs at half speed beside the collective: a ns of it hidden
   // costs as much as one of compute lost, half of what it costs exposed.
   SchedulingProblem problem;
@@ -38,36 +38,38 @@ TEST(PricedProblem, ThePriceIsWhatHidingCosts) {
   problem.demands.resize(2);
   problem.demands[0].arithmeticNs = 1000;
   problem.demands[1].multiprocessors = 50;
-  std::vector<PricedProblem> priced = getPricedProblems(problem, {1});
-  ASSERT_EQ(priced.size(), 1u);
-  // 800 ns at a price of 0.5; on the clock compute takes all of its 1000 ns.
-  EXPECT_NEAR(priced[0].pricesNs, 400, 0.01);
-  const ScheduleGraph &graph = priced[0].problem.graph;
-  EXPECT_NEAR(graph[0].cost, 1000 * PricedProblem::unitsPerNs, 1);
-  EXPECT_NEAR(graph[1].cost, 400 * PricedProblem::unitsPerNs, 1);
-  EXPECT_EQ(priced[0].getBound(graph[0].cost), 1400);
-  EXPECT_FALSE(priced[0].problem.machine.hasContention());
+  std::vector<RelaxedProblem> relaxed = getRelaxedProblems(problem, {1});
+  ASSERT_EQ(relaxed.size(), 1u);
+  // 800 ns at a multiplier of 0.5; on the clock compute takes all of its 1000
+  // ns.
+  EXPECT_NEAR(relaxed[0].multipliersNs, 400, 0.01);
+  const ScheduleGraph &graph = relaxed[0].problem.graph;
+  EXPECT_NEAR(graph[0].cost, 1000 * RelaxedProblem::unitsPerNs, 1);
+  EXPECT_NEAR(graph[1].cost, 400 * RelaxedProblem::unitsPerNs, 1);
+  EXPECT_EQ(relaxed[0].getBound(graph[0].cost), 1400);
+  EXPECT_FALSE(relaxed[0].problem.machine.hasContention());
 }
 
-TEST(PricedProblem, BoundsCanBeTurnedRound) {
+TEST(RelaxedProblem, BoundsCanBeTurnedRound) {
   RandomProblemOptions options;
   options.contention = true;
   for (uint64_t seed = 0; seed != 20; ++seed)
-    for (const PricedProblem &priced :
-         getPricedProblems(makeRandomProblem(seed, options), {1, 0.75, 0.875}))
+    for (const RelaxedProblem &relaxed :
+         getRelaxedProblems(makeRandomProblem(seed, options), {1, 0.75, 0.875}))
       for (int64_t boundNs : {int64_t(100), int64_t(12'345)})
-        EXPECT_GE(priced.getBound(priced.getBoundOfProblem(boundNs)), boundNs);
+        EXPECT_GE(relaxed.getBound(relaxed.getBoundOfProblem(boundNs)),
+                  boundNs);
 }
 
-TEST(PricedProblem, TooLongTimesHaveNoPrices) {
+TEST(RelaxedProblem, TooLongTimesHaveNoMultipliers) {
   RandomProblemOptions options;
   options.contention = true;
   SchedulingProblem problem = makeRandomProblem(1, options);
   problem.machine.launchNs = std::numeric_limits<int64_t>::max() / 2;
-  EXPECT_TRUE(getPricedProblems(problem, {1}).empty());
+  EXPECT_TRUE(getRelaxedProblems(problem, {1}).empty());
 }
 
-TEST(PricedProblem, NoOrderIsFaster) {
+TEST(RelaxedProblem, NoOrderIsFaster) {
   RandomProblemOptions options;
   options.numNodes = 7;
   options.contention = true;
@@ -81,9 +83,9 @@ TEST(PricedProblem, NoOrderIsFaster) {
     forEachOrder(problem, [&](llvm::ArrayRef<unsigned> order) {
       least = std::min(least, simulateOrder(problem, order).makespanNs);
     });
-    for (const PricedProblem &priced :
-         getPricedProblems(problem, {1, 0.75, 0.875, 1.25, 0.5}))
-      EXPECT_LE(priced.getBound(computeLowerBounds(priced.problem).best()),
+    for (const RelaxedProblem &relaxed :
+         getRelaxedProblems(problem, {1, 0.75, 0.875, 1.25, 0.5}))
+      EXPECT_LE(relaxed.getBound(computeLowerBounds(relaxed.problem).best()),
                 least)
           << "seed " << seed;
   }
@@ -118,22 +120,22 @@ static SchedulingProblem makePeriodic(unsigned numOps, unsigned place,
 }
 
 /// What hiding a ns of communication costs.
-static double getPrice(const SchedulingProblem &problem) {
-  std::vector<PricedProblem> priced = getPricedProblems(problem, {1});
+static double getMultiplier(const SchedulingProblem &problem) {
+  std::vector<RelaxedProblem> relaxed = getRelaxedProblems(problem, {1});
   double workNs = 0;
   for (unsigned start : problem.graph.starts())
     workNs += double(problem.graph[start].cost);
-  return priced.front().pricesNs / workNs;
+  return relaxed.front().multipliersNs / workNs;
 }
 
-TEST(PricedProblem, LargeProgramsAreSeenAsAWhole) {
-  // A price of p takes p off each ns of three quarters of the compute, so it
-  // pays if communication takes longer than these. Every so many ops of a large
-  // program would always have the same place.
+TEST(RelaxedProblem, LargeProgramsAreSeenAsAWhole) {
+  // A multiplier of p takes p off each ns of three quarters of the compute, so
+  // it pays if communication takes longer than these. Every so many ops of a
+  // large program would always have the same place.
   for (unsigned place = 0; place != 4; ++place)
     for (unsigned numOps : {3'200u, 12'800u, 16'000u, 28'800u}) {
       SCOPED_TRACE(numOps);
-      EXPECT_NEAR(getPrice(makePeriodic(numOps, place, 79)), 0.5, 0.01);
-      EXPECT_NEAR(getPrice(makePeriodic(numOps, place, 71)), 0, 0.01);
+      EXPECT_NEAR(getMultiplier(makePeriodic(numOps, place, 79)), 0.5, 0.01);
+      EXPECT_NEAR(getMultiplier(makePeriodic(numOps, place, 71)), 0, 0.01);
     }
 }
