@@ -49,25 +49,38 @@ def make_step(extra=0):
 
 
 def compile_step(step, inputs, **settings):
+    """Compiles and runs it: the results of the program as it was written."""
     import torch
     import torch._inductor.config as config
 
-    config.compile_threads = 1
-    with config.patch(**settings):
+    with config.patch(compile_threads=1, **settings):
         compiled = torch.compile(step)
         found, expected = compiled(*inputs), step(*inputs)
     for one, other in zip(found, expected):
         torch.testing.assert_close(one, other)
 
 
-def compile_with_inductor(overlap, step, inputs, **settings):
-    compile_step(
-        step,
-        inputs,
-        reorder_for_compute_comm_overlap=True,
-        reorder_for_compute_comm_overlap_passes=[overlap],
-        **settings,
-    )
+def get_settings(overlap):
+    return {"reorder_for_compute_comm_overlap": True, "reorder_for_compute_comm_overlap_passes": [overlap]}
+
+
+def schedule_step(overlap, step, inputs):
+    """Ends the compile behind the pass, before C++ is compiled."""
+    import torch
+    import torch._inductor.config as config
+
+    class Stop(Exception):
+        pass
+
+    def run(snodes):
+        assert overlap(snodes) == snodes or overlap.last
+        raise Stop
+
+    with config.patch(fx_graph_cache=False, **get_settings(run)):
+        try:
+            torch.compile(step)(*inputs)
+        except Exception as error:
+            assert "Stop" in f"{type(error).__name__} {error}", error
 
 
 def tell(overlap):
@@ -82,7 +95,8 @@ def differing_estimates(rank):
 
     # Each rank believes something else.
     overlap = Overlap(estimates=lambda snode: 1000 + zlib.crc32(f"{rank} {snode.get_name()}".encode()) % 9000)
-    compile_with_inductor(overlap, *make_step())
+    step, inputs = make_step()
+    compile_step(step, inputs, **get_settings(overlap))
     return tell(overlap)
 
 
@@ -90,7 +104,7 @@ def differing_graphs(rank):
     from braid.inductor import Overlap
 
     overlap = Overlap(estimates="braid")
-    compile_with_inductor(overlap, *make_step(extra=rank))
+    schedule_step(overlap, *make_step(extra=rank))
     return tell(overlap)
 
 
@@ -103,7 +117,7 @@ def one_rank_that_fails(rank):
         return 1000
 
     overlap = Overlap(estimates=estimate)
-    compile_with_inductor(overlap, *make_step())
+    schedule_step(overlap, *make_step())
     return tell(overlap)
 
 
@@ -119,7 +133,8 @@ def caches(rank):
         if rank == 0 and time == 1:
             torch._inductor.utils.clear_caches()
         overlap.last = None
-        compile_with_inductor(overlap, *make_step(), fx_graph_cache=True)
+        step, inputs = make_step()
+        compile_step(step, inputs, fx_graph_cache=True, **get_settings(overlap))
     return tell(overlap)
 
 
@@ -129,15 +144,18 @@ def before_fusion(rank):
     from braid.fx import Overlap
 
     overlap = Overlap(estimates=lambda node: 1000 + zlib.crc32(f"{rank} {node.name}".encode()) % 9000)
-    compile_step(*make_step(), post_grad_custom_post_pass=overlap)
+    step, inputs = make_step()
+    compile_step(step, inputs, post_grad_custom_post_pass=overlap)
     return tell(overlap)
 
 
 def before_fusion_differing_graphs(rank):
     from braid.fx import Overlap
+    from torch.fx.experimental.proxy_tensor import make_fx
 
     overlap = Overlap()
-    compile_step(*make_step(extra=rank), post_grad_custom_post_pass=overlap)
+    step, inputs = make_step(extra=rank)
+    overlap(make_fx(step, tracing_mode="fake")(*inputs).graph)
     return tell(overlap)
 
 
