@@ -94,9 +94,10 @@ bool Machine::start(unsigned rank, comm::AsyncStartOpInterface start) {
     for (const RuntimeValue &destination : launch->destinations)
       for (int64_t i = 0, e = destination.getNumElements(); i != e; ++i) {
         int64_t position = destination.getPosition(i);
-        if (!write(op, destination, position,
+        if (!isInBounds(destination) ||
+            !write(op, destination, position,
                    destination.memory->elements[position]))
-          return false;
+          return unsupported(op);
       }
   }
   launch->isAwaited.assign(op->getNumResults(), false);
@@ -135,7 +136,9 @@ bool Machine::wait(unsigned rank, comm::WaitOp op) {
                        .getAsOpaquePointer()];
   }
   if (op.getValue())
-    get(rank, op.getValue()) = launch.destinations[token.token];
+    get(rank, op.getValue()) = token.token < launch.destinations.size()
+                                   ? launch.destinations[token.token]
+                                   : RuntimeValue();
   return true;
 }
 
@@ -229,6 +232,8 @@ bool Machine::match(ArrayRef<LaunchPtr> meeting) {
           launch->destinations.empty()
               ? cast<comm::AsyncStartOpInterface>(launch->op).getInFlightType(0)
               : Type();
+      if (type && !cast<ShapedType>(type).hasStaticShape())
+        return unsupported(launch->op);
       int64_t count = type ? cast<ShapedType>(type).getNumElements()
                            : launch->destinations.front().getNumElements();
       isSame = count == first.sources.front().getNumElements();
@@ -244,17 +249,15 @@ bool Machine::match(ArrayRef<LaunchPtr> meeting) {
 
 /// Moves the data of a meeting and ends its operations.
 bool Machine::end(ArrayRef<LaunchPtr> meeting) {
-  auto start = cast<comm::AsyncStartOpInterface>(meeting.front()->op);
   unsigned numOperands = meeting.front()->sources.size();
-  bool isBufferForm = start.isBufferForm();
   for (unsigned operand = 0; operand != numOperands; ++operand) {
     std::vector<std::vector<Attribute>> data;
     if (!moveData(meeting, operand, data))
-      return unsupported(start);
+      return unsupported(meeting.front()->op);
     for (auto [launch, elements] : llvm::zip(meeting, data)) {
       if (elements.empty())
         continue;
-      if (isBufferForm) {
+      if (cast<comm::AsyncStartOpInterface>(launch->op).isBufferForm()) {
         const RuntimeValue &destination = launch->destinations[operand];
         for (auto [index, element] : llvm::enumerate(elements))
           destination.memory->elements[destination.getPosition(index)] =

@@ -23,6 +23,8 @@ using namespace mlir;
 
 bool Machine::read(Operation *op, const RuntimeValue &value, int64_t position,
                    Attribute &element) {
+  if (!value.memory)
+    return unsupported(op);
   const Memory &memory = *value.memory;
   if (position < 0 || position >= static_cast<int64_t>(memory.elements.size()))
     return fail(InterpreterFailure::Unsupported, op, "reads out of bounds");
@@ -37,6 +39,8 @@ bool Machine::read(Operation *op, const RuntimeValue &value, int64_t position,
 
 bool Machine::write(Operation *op, const RuntimeValue &value, int64_t position,
                     Attribute element) {
+  if (!value.memory)
+    return unsupported(op);
   Memory &memory = *value.memory;
   if (position < 0 || position >= static_cast<int64_t>(memory.elements.size()))
     return fail(InterpreterFailure::Unsupported, op, "writes out of bounds");
@@ -70,7 +74,10 @@ bool Machine::copy(Operation *op, const RuntimeValue &from,
 bool Machine::computeScalars(Operation *op, ArrayRef<Attribute> in,
                              SmallVectorImpl<Attribute> &out) {
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
-    out.push_back(in[cast<IntegerAttr>(in[0]).getValue().isZero() ? 2 : 1]);
+    auto condition = dyn_cast_if_present<IntegerAttr>(in[0]);
+    if (!condition)
+      return unsupported(op);
+    out.push_back(in[condition.getValue().isZero() ? 2 : 1]);
     return true;
   }
   SmallVector<OpFoldResult> results;
@@ -95,8 +102,8 @@ bool Machine::computeElements(unsigned rank, Operation *op) {
   if (auto select = dyn_cast<arith::SelectOp>(op);
       select && !isa<ShapedType>(select.getCondition().getType())) {
     get(rank, select.getResult()) = get(
-        rank, *getNumber(rank, select.getCondition()) ? select.getTrueValue()
-                                                      : select.getFalseValue());
+        rank, getIndex(rank, select.getCondition()) ? select.getTrueValue()
+                                                    : select.getFalseValue());
     return true;
   }
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
@@ -105,6 +112,8 @@ bool Machine::computeElements(unsigned rank, Operation *op) {
       get(rank, constant.getResult()).scalar = constant.getValue();
       return true;
     }
+    if (!isSmall(dense.getType().getShape()))
+      return unsupported(op);
     auto values = dense.getValues<Attribute>();
     get(rank, constant.getResult()) = makeElements(
         dense.getType().getShape(), {values.begin(), values.end()});
@@ -167,20 +176,45 @@ bool Machine::compute(unsigned rank, Operation *op) {
 // Buffers and tensors
 //===----------------------------------------------------------------------===//
 
+bool Machine::allocate(unsigned rank, Operation *op, ArrayRef<int64_t> sizes) {
+  if (!isSmall(sizes))
+    return unsupported(op);
+  get(rank, op->getResult(0)) = makeElements(
+      sizes, std::vector<Attribute>(ShapedType::getNumElements(sizes)));
+  return true;
+}
+
+bool Machine::isInBounds(const RuntimeValue &value) {
+  if (!isSmall(value.sizes))
+    return false;
+  int64_t size = value.memory->elements.size();
+  for (int64_t i = 0, e = value.getNumElements(); i != e; ++i)
+    if (int64_t position = value.getPosition(i);
+        position < 0 || position >= size)
+      return false;
+  return true;
+}
+
+bool Machine::computeDim(unsigned rank, Operation *op) {
+  const RuntimeValue source = get(rank, op->getOperand(0));
+  int64_t dim = getIndex(rank, op->getOperand(1));
+  if (dim < 0 || dim >= static_cast<int64_t>(source.sizes.size()))
+    return unsupported(op);
+  get(rank, op->getResult(0)).scalar =
+      IntegerAttr::get(op->getResult(0).getType(), source.sizes[dim]);
+  return true;
+}
+
 bool Machine::computeMemory(unsigned rank, Operation *op) {
   if (isa<memref::AllocOp, memref::AllocaOp>(op)) {
     auto type = cast<MemRefType>(op->getResult(0).getType());
     SmallVector<int64_t> sizes;
     unsigned numDynamic = 0;
-    for (int64_t size : type.getShape()) {
-      std::optional<int64_t> known = size;
-      if (ShapedType::isDynamic(size))
-        known = getNumber(rank, op->getOperand(numDynamic++));
-      sizes.push_back(*known);
-    }
-    get(rank, op->getResult(0)) = makeElements(
-        sizes, std::vector<Attribute>(ShapedType::getNumElements(sizes)));
-    return true;
+    for (int64_t size : type.getShape())
+      sizes.push_back(ShapedType::isDynamic(size)
+                          ? getIndex(rank, op->getOperand(numDynamic++))
+                          : size);
+    return allocate(rank, op, sizes);
   }
   if (auto free = dyn_cast<memref::DeallocOp>(op)) {
     RuntimeValue &value = get(rank, free.getMemref());
@@ -199,7 +233,7 @@ bool Machine::computeMemory(unsigned rank, Operation *op) {
         get(rank, load ? load.getMemRef() : store.getMemRef());
     SmallVector<int64_t> indices;
     for (Value index : load ? load.getIndices() : store.getIndices())
-      indices.push_back(*getNumber(rank, index));
+      indices.push_back(getIndex(rank, index));
     int64_t position = buffer.getPosition(ArrayRef<int64_t>(indices));
     if (store)
       return write(op, buffer, position,
@@ -230,12 +264,8 @@ bool Machine::computeMemory(unsigned rank, Operation *op) {
     get(rank, op->getResult(0)) = value;
     return true;
   }
-  if (auto dim = dyn_cast<memref::DimOp>(op)) {
-    get(rank, dim.getResult()).scalar = IntegerAttr::get(
-        dim.getType(),
-        get(rank, dim.getSource()).sizes[*getNumber(rank, dim.getIndex())]);
-    return true;
-  }
+  if (isa<memref::DimOp>(op))
+    return computeDim(rank, op);
   return unsupported(op);
 }
 
@@ -253,12 +283,14 @@ bool Machine::computeSlice(unsigned rank, Operation *op) {
   for (auto [i, offset, size, stride] :
        llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes(),
                        slice.getMixedStrides())) {
-    view.offset += *getNumber(rank, offset) * source.strides[i];
+    view.offset += getIndex(rank, offset) * source.strides[i];
     if (dropped.test(i))
       continue;
-    view.sizes.push_back(*getNumber(rank, size));
-    view.strides.push_back(source.strides[i] * *getNumber(rank, stride));
+    view.sizes.push_back(getIndex(rank, size));
+    view.strides.push_back(source.strides[i] * getIndex(rank, stride));
   }
+  if (!isInBounds(view))
+    return fail(InterpreterFailure::Unsupported, op, "is out of bounds");
   get(rank, op->getResult(0)) = view;
   return true;
 }
@@ -267,10 +299,8 @@ bool Machine::computeTensor(unsigned rank, Operation *op) {
   if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
     SmallVector<int64_t> sizes;
     for (OpFoldResult size : empty.getMixedSizes())
-      sizes.push_back(*getNumber(rank, size));
-    get(rank, op->getResult(0)) = makeElements(
-        sizes, std::vector<Attribute>(ShapedType::getNumElements(sizes)));
-    return true;
+      sizes.push_back(getIndex(rank, size));
+    return allocate(rank, op, sizes);
   }
   // Nobody writes the elements of a tensor: views need no copy.
   if (isa<tensor::ExtractSliceOp>(op))
@@ -283,18 +313,17 @@ bool Machine::computeTensor(unsigned rank, Operation *op) {
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
     SmallVector<int64_t> indices;
     for (Value index : extract.getIndices())
-      indices.push_back(*getNumber(rank, index));
+      indices.push_back(getIndex(rank, index));
     const RuntimeValue source = get(rank, extract.getTensor());
-    get(rank, extract.getResult()).scalar =
-        source.memory->elements[source.getPosition(ArrayRef<int64_t>(indices))];
+    Attribute element;
+    if (!read(op, source, source.getPosition(ArrayRef<int64_t>(indices)),
+              element))
+      return false;
+    get(rank, extract.getResult()).scalar = element;
     return true;
   }
-  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-    get(rank, dim.getResult()).scalar = IntegerAttr::get(
-        dim.getType(),
-        get(rank, dim.getSource()).sizes[*getNumber(rank, dim.getIndex())]);
-    return true;
-  }
+  if (isa<tensor::DimOp>(op))
+    return computeDim(rank, op);
   return unsupported(op);
 }
 
@@ -331,7 +360,7 @@ bool Machine::computeLinalg(unsigned rank, linalg::LinalgOp op) {
   Operation *operation = op;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   Values operands = getAll(rank, operation->getOperands());
-  if (llvm::any_of(ranges, ShapedType::isDynamic))
+  if (!isSmall(ranges))
     return unsupported(op);
   // Outputs that are tensors are new values.
   for (OpOperand &init : op.getDpsInitsMutable()) {

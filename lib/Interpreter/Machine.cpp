@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace braid;
 using namespace braid::interpreter;
@@ -25,6 +26,15 @@ InterpreterResult braid::interpret(FunctionOpInterface entry,
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
+
+bool braid::interpreter::isSmall(ArrayRef<int64_t> sizes) {
+  constexpr int64_t mostElements = 1 << 20;
+  int64_t count = 1;
+  for (int64_t size : sizes)
+    if (size < 0 || size > mostElements || (count *= size) > mostElements)
+      return false;
+  return true;
+}
 
 int64_t RuntimeValue::getNumElements() const {
   int64_t count = 1;
@@ -88,8 +98,12 @@ RuntimeValue Machine::makeArgument(Type type, unsigned rank, unsigned number) {
     return value;
   }
   constexpr int64_t dynamicSize = 4;
+  if (!shaped.hasRank())
+    return value;
   SmallVector<int64_t> sizes(shaped.getShape());
   std::replace(sizes.begin(), sizes.end(), ShapedType::kDynamic, dynamicSize);
+  if (!isSmall(sizes))
+    return value;
   std::vector<Attribute> elements(ShapedType::getNumElements(sizes));
   for (auto [index, element] : llvm::enumerate(elements))
     element = makeNumber(shaped.getElementType(),
@@ -130,6 +144,13 @@ std::optional<int64_t> Machine::getNumber(unsigned rank, OpFoldResult value) {
              : number.getValue().getSExtValue();
 }
 
+int64_t Machine::getIndex(unsigned rank, OpFoldResult value) {
+  std::optional<int64_t> number = getNumber(rank, value);
+  if (!number)
+    unsupported(&*std::prev(ranks[rank].frames.back().next));
+  return number.value_or(0);
+}
+
 void Machine::bind(unsigned rank, ValueRange values, const Values &bound) {
   for (auto [value, runtimeValue] : llvm::zip(values, bound))
     get(rank, value) = runtimeValue;
@@ -148,6 +169,9 @@ void Machine::goTo(Frame &frame, Block *block, const Values &arguments) {
 
 bool Machine::enter(unsigned rank, Operation *owner, Region &region,
                     const Values &arguments, bool isCall) {
+  constexpr size_t mostFrames = 1000;
+  if (ranks[rank].frames.size() == mostFrames)
+    return unsupported(owner);
   Frame frame;
   frame.owner = owner;
   frame.values = isCall ? std::make_shared<Environment>()
@@ -187,7 +211,8 @@ bool Machine::continueFor(unsigned rank, const Values &carried) {
       makeNumber(loop.getInductionVar().getType(), frame.iteration);
   arguments.push_back(variable);
   arguments.append(carried.begin(), carried.end());
-  frame.iteration += frame.step;
+  if (llvm::AddOverflow(frame.iteration, frame.step, frame.iteration))
+    frame.iteration = frame.upper;
   goTo(frame, loop.getBody(), arguments);
   return true;
 }
@@ -209,7 +234,7 @@ bool Machine::terminate(unsigned rank, Operation *terminator) {
     // A condition may choose between the arguments of one block.
     if (terminator->getNumSuccessors() == 2 &&
         terminator->getSuccessor(0) == terminator->getSuccessor(1))
-      index = *getNumber(rank, terminator->getOperand(0)) ? 0 : 1;
+      index = getIndex(rank, terminator->getOperand(0)) ? 0 : 1;
     goTo(frame, next,
          getAll(rank,
                 branch.getSuccessorOperands(index).getForwardedOperands()));
@@ -223,7 +248,7 @@ bool Machine::terminate(unsigned rank, Operation *terminator) {
       goTo(frame, loop.getBeforeBody(), operands);
       return true;
     }
-    bool goesOn = *getNumber(rank, terminator->getOperand(0)) != 0;
+    bool goesOn = getIndex(rank, terminator->getOperand(0)) != 0;
     operands.erase(operands.begin());
     if (!goesOn)
       return leave(rank, operands);
@@ -239,16 +264,17 @@ bool Machine::execute(unsigned rank, Operation *op) {
   if (auto wait = dyn_cast<comm::WaitOp>(op))
     return this->wait(rank, wait);
   if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    bool holds = *getNumber(rank, branch.getCondition()) != 0;
+    bool holds = getIndex(rank, branch.getCondition()) != 0;
     Region &region = holds ? branch.getThenRegion() : branch.getElseRegion();
     return region.empty() || enter(rank, op, region, {});
   }
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     Values carried = getAll(rank, loop.getInitArgs());
-    int64_t lower = *getNumber(rank, loop.getLowerBound());
-    int64_t upper = *getNumber(rank, loop.getUpperBound());
-    int64_t step = *getNumber(rank, loop.getStep());
-    enter(rank, op, loop.getRegion(), {});
+    int64_t lower = getIndex(rank, loop.getLowerBound());
+    int64_t upper = getIndex(rank, loop.getUpperBound());
+    int64_t step = getIndex(rank, loop.getStep());
+    if (!enter(rank, op, loop.getRegion(), {}))
+      return false;
     Frame &frame = ranks[rank].frames.back();
     frame.iteration = lower;
     frame.upper = upper;
@@ -315,6 +341,10 @@ InterpreterResult Machine::run(FunctionOpInterface entry) {
     for (BlockArgument argument : entry.getArguments())
       arguments.push_back(
           makeArgument(argument.getType(), number, argument.getArgNumber()));
+    for (const RuntimeValue &argument : arguments)
+      if (!argument.memory && !argument.scalar)
+        fail(InterpreterFailure::Unsupported, entry,
+             "has an argument of a type that is not known to the interpreter");
     goTo(frame, &entry.getFunctionBody().front(), arguments);
     rank.frames.push_back(std::move(frame));
   }

@@ -123,6 +123,12 @@ private:
   RuntimeValue &get(unsigned rank, mlir::Value value);
   Values getAll(unsigned rank, mlir::ValueRange values);
   std::optional<int64_t> getNumber(unsigned rank, mlir::OpFoldResult value);
+  /// The same; the run fails, and goes on with 0, if there is no number.
+  int64_t getIndex(unsigned rank, mlir::OpFoldResult value);
+  /// A new tensor or buffer without elements yet, bound to `value`.
+  bool allocate(unsigned rank, mlir::Operation *op,
+                llvm::ArrayRef<int64_t> sizes);
+  bool isInBounds(const RuntimeValue &value);
   void bind(unsigned rank, mlir::ValueRange values, const Values &bound);
   void finish();
 
@@ -133,6 +139,7 @@ private:
   bool computeElements(unsigned rank, mlir::Operation *op);
   bool computeMemory(unsigned rank, mlir::Operation *op);
   bool computeTensor(unsigned rank, mlir::Operation *op);
+  bool computeDim(unsigned rank, mlir::Operation *op);
   bool computeSlice(unsigned rank, mlir::Operation *op);
   bool computeLinalg(unsigned rank, mlir::linalg::LinalgOp op);
   bool computeBody(unsigned rank, mlir::Block &block,
@@ -162,6 +169,9 @@ private:
   InterpreterResult result;
   mlir::SymbolTableCollection symbolTables;
 };
+
+/// True if an array of `sizes` is one that the interpreter takes.
+bool isSmall(llvm::ArrayRef<int64_t> sizes);
 
 /// A tensor or buffer with `sizes` and `elements`, row-major.
 RuntimeValue makeElements(llvm::ArrayRef<int64_t> sizes,

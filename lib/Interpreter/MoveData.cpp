@@ -114,6 +114,18 @@ bool braid::interpreter::moveData(ArrayRef<LaunchPtr> meeting, unsigned operand,
   }
   ArrayRef<int64_t> sizes = meeting.front()->sources[operand].sizes;
   int64_t root = op.getRootIndex().value_or(0), dim = op.getSplitDim();
+  auto isMember = [&](int64_t index) {
+    return index >= 0 && index < static_cast<int64_t>(numMembers);
+  };
+  bool splits = op.getCollectiveKind() == comm::CollectiveKind::all_to_all ||
+                op.getCollectiveKind() == comm::CollectiveKind::scatter ||
+                op.getCollectiveKind() == comm::CollectiveKind::reduce_scatter;
+  bool joins = op.getCollectiveKind() == comm::CollectiveKind::all_gather ||
+               op.getCollectiveKind() == comm::CollectiveKind::gather;
+  if (!isMember(root) || llvm::is_contained(sizes, 0) ||
+      ((splits || joins) && dim >= static_cast<int64_t>(sizes.size())) ||
+      (splits && sizes[dim] % numMembers != 0))
+    return false;
   switch (op.getCollectiveKind()) {
   case comm::CollectiveKind::all_reduce:
   case comm::CollectiveKind::reduce:
@@ -165,8 +177,11 @@ bool braid::interpreter::moveData(ArrayRef<LaunchPtr> meeting, unsigned operand,
       for (Attribute element : sources[member])
         destinations[member].push_back(getZero(element));
     auto pairs = cast<comm::PermuteOp>(meeting.front()->op).getPairs();
-    for (auto pair : pairs.getAsRange<DenseI64ArrayAttr>())
+    for (auto pair : pairs.getAsRange<DenseI64ArrayAttr>()) {
+      if (!isMember(pair[0]) || !isMember(pair[1]))
+        return false;
       destinations[pair[1]] = sources[pair[0]];
+    }
     return true;
   }
   case comm::CollectiveKind::send:
