@@ -34,8 +34,8 @@ struct ProgramVerifierOptions {
 /// Follows every entry of `module`, a public function or one without callers,
 /// on all ranks, and emits an error for each token without exactly one wait,
 /// each access to a buffer in flight, operations of ranks that do not match,
-/// and ranks that wait for each other. Fails if there is one, unless findings are
-/// warnings.
+/// and ranks that wait for each other. Fails if there is one, unless findings
+/// are warnings.
 llvm::LogicalResult verifyProgram(mlir::ModuleOp module,
                                   const ProgramVerifierOptions &options);
 
