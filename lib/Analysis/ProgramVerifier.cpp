@@ -130,7 +130,7 @@ void ProgramVerifier::verifyPath(FunctionOpInterface entry, const Path &path,
   PathChoices choices(path.prefix, constants);
   std::vector<RankTrace> traces(numRanks);
   std::vector<const RankTrace *> traceOf(numRanks);
-  bool isComplete = true;
+  bool isComplete = true, arePeersKnown = true;
   for (int64_t rank = 0; rank != numRanks; ++rank) {
     // All ranks do the same if the first one never asked for its number.
     if (rank != 0 && !traces[0].dependsOnRank) {
@@ -142,12 +142,16 @@ void ProgramVerifier::verifyPath(FunctionOpInterface entry, const Path &path,
     numSteps += execution.getNumSteps();
     traceOf[rank] = &traces[rank];
     isComplete &= traces[rank].isComplete;
+    arePeersKnown &= !traces[rank].hasUnknownPeer;
   }
   ArrayRef<PathChoices::Choice> made = choices.getChoices();
   if (!isComplete) {
     addUnknown(entry,
                "has a path that is not followed to its end, what it does "
                "is not proven");
+  } else if (!arePeersKnown) {
+    addUnknown(entry, "has a message with a peer that is not known, what meets "
+                      "on its path is not proven");
   } else if (!isMpmd(entry)) {
     CollectiveMatching matching(traceOf, findings);
     if (matching.match())

@@ -27,9 +27,11 @@ void RankExecution::startCollective(comm::CollectiveOpInterface collective,
       if (auto constant = dyn_cast<Attribute>(number))
         operation.peer = cast<IntegerAttr>(constant).getInt();
       else
-        operation.peer = scalars.evaluate(get(cast<Value>(number), frame));
+        operation.peer = scalars.evaluateKnown(get(cast<Value>(number), frame));
     }
   }
+  // Not every peer that could be chosen is one that callers give.
+  trace.hasUnknownPeer |= collective.isPointToPoint() && !operation.peer;
   trace.events.push_back(
       {/*wait=*/nullptr, static_cast<unsigned>(trace.operations.size())});
   trace.operations.push_back(std::move(operation));

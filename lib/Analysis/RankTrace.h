@@ -39,6 +39,8 @@ struct RankTrace {
   std::vector<Event> events;
   /// The path was followed to its end.
   bool isComplete = true;
+  /// A peer of a message comes from outside of the program.
+  bool hasUnknownPeer = false;
   /// Other ranks may have another trace on the same path.
   bool dependsOnRank = false;
 };

@@ -91,10 +91,11 @@ cl::opt<Findings> verifyProgram(
     "verify-program",
     cl::desc("What comm-verify makes of its findings, in the program and in "
              "its schedule"),
-    cl::values(clEnumValN(Findings::Off, "off", "nothing: it does not run"),
-               clEnumValN(Findings::Warning, "warning", "warnings (default)"),
+    cl::values(clEnumValN(Findings::Off, "off",
+                          "nothing: it does not run (default)"),
+               clEnumValN(Findings::Warning, "warning", "warnings"),
                clEnumValN(Findings::Error, "error", "errors")),
-    cl::init(Findings::Warning), cl::cat(category));
+    cl::init(Findings::Off), cl::cat(category));
 
 llvm::raw_ostream &error() {
   return llvm::WithColor::error(llvm::errs(), "braid-compile");

@@ -203,3 +203,15 @@ func.func @pipeline(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// Callers choose a peer that there is, and both ranks agree.
+comm.group @g [[0, 1]]
+func.func @peer_of_caller(%x: tensor<4xf32>, %p: index) {
+  %t = comm.send %x on @g to %p : tensor<4xf32>
+  %u = comm.recv on @g from %p : tensor<4xf32>
+  comm.wait %t : !comm.token
+  %r = comm.wait %u : !comm.token<tensor<4xf32>>
+  return
+}
