@@ -79,7 +79,10 @@ if lit.util.which("mpirun", config.environment["PATH"]) and os.path.exists(engin
 # `python` for its page.
 package = os.path.join(config.braid_binary_dir, "python")
 environment = os.path.join(package, "environment")
-config.substitutions.append(("%package_python", os.path.join(environment, "bin", "python")))
+# Without the package's sources on the path.
+config.substitutions.append(
+    ("%package_python",
+     f"env PYTHONPATH={os.path.join(config.test_source_root, 'Inputs')} {os.path.join(environment, 'bin', 'python')}"))
 if os.path.exists(environment):
     config.available_features.add("package")
     config.environment["PATH"] = os.path.join(package, "bin") + os.pathsep + config.environment["PATH"]

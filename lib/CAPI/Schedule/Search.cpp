@@ -17,13 +17,6 @@
 
 using namespace braid;
 
-/// The steps of an effort other than the default one: so many times those.
-static uint64_t getSteps(const SchedulingProblem &problem, int32_t effort) {
-  constexpr uint64_t factor = 10;
-  uint64_t steps = getDefaultSteps(problem);
-  return effort == BRAID_EFFORT_LOW ? steps / factor : steps * factor;
-}
-
 braid_monitor *braid_monitor_create(void) { return new braid_monitor(); }
 
 void braid_monitor_destroy(braid_monitor *monitor) { delete monitor; }
@@ -62,8 +55,7 @@ int32_t braid_search(const braid_problem *problem,
                       ", expected 0 to 2");
     search.maxSteps = given.max_steps;
     search.seed = given.seed;
-    if (!search.maxSteps && given.effort != BRAID_EFFORT_DEFAULT)
-      search.maxSteps = getSteps(problem->problem, given.effort);
+    search.effort = static_cast<SearchEffort>(given.effort);
   }
   if (monitor) {
     search.progress = &monitor->progress;
