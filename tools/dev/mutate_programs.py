@@ -77,6 +77,8 @@ PIPELINES = [
     ["braid-attach-kernel-target{chip=*}", "gpu-module-to-binary{format=isa}", "convert-gpu-launch-to-braid-rt"],
     # Without a toolkit a program with kernels ends where it is asked for.
     ["braid-prepare{target=cuda}", "braid-overlap", "braid-lower-to-cuda{toolkit=/dev/null chip=*}"],
+    [f"comm-pipeline-matmul{{chunks=* max-chunks=* min-gain=* {COSTS}}}", "comm-bufferize", "braid-expand-float8"],
+    [f"comm-plan-resources{{{COSTS}}}"],
 ]
 # Of each option values that are common, and values that may be refused. A command
 # line has one of the latter at most, as it may keep every program from running.
@@ -105,6 +107,9 @@ OPTIONS = {
     "reruns": ("0 1 5", "-1"),
     "seed": ("0 1", "18446744073709551615 -1"),
     "lanes": ("communicator shared", "none"),
+    "chunks": ("0 2 3 8", "1 -1 9223372036854775807"),
+    "max-chunks": ("2 4", "0 -1 9223372036854775807"),
+    "min-gain": ("0 0.5 10", "-1 nan inf"),
     "chip": ("sm_80 sm_90 sm_100", "sm_1 none"),
     "format": ("text json trace svg html", "none"),
     "peak-memory-budget": FACTORS,

@@ -119,14 +119,20 @@ private:
 };
 } // namespace
 
+/// What the first `number` of `count` equal parts of `whole` have of it.
+static int64_t getPart(int64_t whole, int64_t number, int64_t count) {
+  // The product of the whole and the number may overflow.
+  return whole / count * number + whole % count * number / count;
+}
+
 /// Gives `op`, a chunk of an op, its share of the cost and a label of its own.
 static void describeChunk(RewriterBase &rewriter, Operation *op,
                           const Chunk &chunk) {
   if (auto cost = op->getAttrOfType<IntegerAttr>(CommDialect::kCostAttrName)) {
     // Shares add up to the whole.
     int64_t ns = cost.getInt();
-    int64_t share =
-        ns * (chunk.number + 1) / chunk.count - ns * chunk.number / chunk.count;
+    int64_t share = getPart(ns, chunk.number + 1, chunk.count) -
+                    getPart(ns, chunk.number, chunk.count);
     op->setAttr(CommDialect::kCostAttrName,
                 rewriter.getIntegerAttr(cost.getType(), share));
   }
@@ -210,9 +216,9 @@ static SmallVector<Chunk> divide(int64_t size, int64_t numChunks) {
   SmallVector<Chunk> chunks;
   int64_t begin = 0;
   for (int64_t number = 0; number < numChunks; ++number) {
-    int64_t end = size * (number + 1) / numChunks;
+    int64_t end = getPart(size, number + 1, numChunks);
     if (number + 1 < numChunks)
-      end = (end + unit / 2) / unit * unit;
+      end = end / unit * unit + (end % unit * 2 >= unit ? unit : 0);
     chunks.push_back({number, numChunks, begin, end - begin});
     begin = end;
   }

@@ -32,6 +32,9 @@ using namespace braid::comm;
 /// schedule itself comes later.
 static constexpr uint64_t kSteps = 300'000;
 
+/// The most chunks of a collective.
+static constexpr int64_t kMostChunks = 1024;
+
 /// The most kinds of collectives in a block that are tried, those first whose
 /// operands have the most bytes.
 static constexpr size_t kMostKinds = 8;
@@ -51,6 +54,7 @@ struct CommPipelineMatmulPass
   void runOnOperation() override;
 
 private:
+  LogicalResult checkOptions();
   LogicalResult pipeline(func::FuncOp function, RankUniformity &uniformity);
   FailureOr<int64_t> predict(func::FuncOp function, Block *block,
                              bool keepOrderOfStarts, ArrayRef<Choice> choices);
@@ -59,12 +63,20 @@ private:
 };
 } // namespace
 
+/// The bits of an element, which may be complex.
+static double getElementBits(ShapedType type) {
+  Type element = type.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2.0 * complex.getElementType().getIntOrFloatBitWidth();
+  return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64.0;
+}
+
 /// The collectives of `block` that can be chunked, by kind; kinds with more
 /// bytes come first.
 static SmallVector<Alike> groupAlike(Block *block) {
   struct Kind {
     Alike starts;
-    int64_t bits = 0;
+    double bits = 0;
   };
   SmallVector<Kind> kinds;
   llvm::StringMap<size_t> places;
@@ -83,7 +95,10 @@ static SmallVector<Alike> groupAlike(Block *block) {
       kinds.emplace_back();
     kinds[place].starts.push_back(start);
     auto type = cast<ShapedType>(found->producer->getResult(0).getType());
-    kinds[place].bits += type.getNumElements() * type.getElementTypeBitWidth();
+    double bits = getElementBits(type);
+    for (int64_t size : type.getShape())
+      bits *= static_cast<double>(size);
+    kinds[place].bits += bits;
   }
   SmallVector<size_t> order =
       llvm::to_vector(llvm::seq<size_t>(0, kinds.size()));
@@ -200,13 +215,26 @@ LogicalResult CommPipelineMatmulPass::pipeline(func::FuncOp function,
   return function.emitError("cannot divide the operand of a collective");
 }
 
+LogicalResult CommPipelineMatmulPass::checkOptions() {
+  auto fail = [&](StringRef name, auto value, const Twine &expected) {
+    return emitError(getOperation().getLoc())
+           << "invalid value " << value << " of option '" << name
+           << "', expected " << expected;
+  };
+  if (chunks != 0 && (chunks < 2 || chunks > kMostChunks))
+    return fail("chunks", int64_t(chunks),
+                "0 or a number from 2 to " + Twine(kMostChunks));
+  if (maxChunks < 2 || maxChunks > kMostChunks)
+    return fail("max-chunks", int64_t(maxChunks),
+                "a number from 2 to " + Twine(kMostChunks));
+  if (!(minGainPercent >= 0 && minGainPercent <= 100))
+    return fail("min-gain", double(minGainPercent), "a number from 0 to 100");
+  return success();
+}
+
 void CommPipelineMatmulPass::runOnOperation() {
-  if (chunks < 0 || chunks == 1) {
-    emitError(getOperation().getLoc())
-        << "invalid value " << int64_t(chunks)
-        << " of option 'chunks', expected 0 or a number of at least 2";
+  if (failed(checkOptions()))
     return signalPassFailure();
-  }
   RankUniformity uniformity(getOperation());
   for (func::FuncOp function :
        getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))
