@@ -64,7 +64,10 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
   passOptions.keepOrder = options.keepOrder;
   passOptions.steps = options.steps;
   passOptions.seed = options.seed;
+  passOptions.effort = options.effort;
   pm.addPass(comm::createCommSchedulePass(passOptions));
+  if (!options.planResources)
+    return;
   comm::CommPlanResourcesPassOptions planOptions;
   planOptions.hardware = options.hardware;
   planOptions.worldSize = options.worldSize;
@@ -75,6 +78,8 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
   planOptions.dynamicSize = options.dynamicSize;
   planOptions.profile = options.profile;
   pm.addPass(comm::createCommPlanResourcesPass(planOptions));
+  // The best order for the plan may be another one.
+  pm.addPass(comm::createCommSchedulePass(passOptions));
 }
 
 void braid::buildInductorOverlapPipeline(

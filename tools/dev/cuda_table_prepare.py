@@ -6,9 +6,10 @@ into FOLDER/table.json.
         [--hardware=h100x8] [--target=cuda] [--chip=sm_90]
 
 Each of the four steps is compiled as written, after the seeds' passes
-(braid-overlap-inductor) and after comm-schedule (braid-overlap) for the hardware,
-each with what comm-report predicts; small ones are compared with float64. With
---target=host and small sizes the programs run here.
+(braid-overlap-inductor), after comm-schedule, with a plan of resources
+(braid-overlap), and with chunks and a plan, for the hardware; each with what
+comm-report predicts. Small ones are compared with float64. With --target=host and
+small sizes the programs run here.
 """
 
 import argparse
@@ -27,11 +28,14 @@ MEBIBYTE = 1 << 20
 
 def variants(options):
     """The passes of each variant; the first is the one to compare with."""
-    world = f"world-size={options.ranks}"
+    costs = f"{{hardware={options.hardware} world-size={options.ranks}}}"
+    planned = costs.replace("}", " plan-resources=true}")
     found = {
         "written": "none",
         "seeds": "braid-overlap-inductor",
-        "schedule": f"braid-overlap{{hardware={options.hardware} {world}}}",
+        "schedule": f"comm-schedule{costs}",
+        "plan": f"braid-overlap{planned}",
+        "chunks": f"comm-pipeline-matmul{costs},braid-overlap{planned}",
     }
     for text in options.variant:
         name, _, passes = text.partition("=")

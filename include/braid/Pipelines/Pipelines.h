@@ -87,6 +87,14 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
       *this, "seed",
       llvm::cl::desc("The seed of the random choices of the search"),
       llvm::cl::init(0)};
+  Option<SearchEffort> effort{
+      *this, "effort", llvm::cl::desc("How many steps the search takes"),
+      llvm::cl::init(SearchEffort::Default), comm::getSearchEffortValues()};
+  Option<bool> planResources{
+      *this, "plan-resources",
+      llvm::cl::desc("Plan multiprocessors and engines with "
+                     "comm-plan-resources, and schedule for the plan"),
+      llvm::cl::init(false)};
 };
 
 /// Hides communication behind computation with `comm-schedule`
