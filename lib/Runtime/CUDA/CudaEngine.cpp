@@ -215,7 +215,15 @@ Communicator &CudaEngine::communicator(int32_t rank,
 }
 
 std::vector<std::string> CudaEngine::exchange(const std::string &bytes) {
-  return store->exchange(bytes);
+  try {
+    return store->exchange(bytes);
+  } catch (const std::exception &error) {
+    // A rank that does not come leaves communicators that only an abort ends.
+    Failure failure;
+    failure.text = error.what();
+    fail(failure);
+    throw;
+  }
 }
 
 void CudaEngine::beginInvocation(int32_t rank) { find(rank).beginInvocation(); }

@@ -62,7 +62,7 @@ void CudaEngine::exchangeIds(const std::vector<RankSpecs> &specs) {
       group->ids = createIds();
       own.put(spec.key).put(*group->ids);
     }
-  std::vector<std::string> all = store->exchange(own.bytes);
+  std::vector<std::string> all = exchange(own.bytes);
   for (const std::string &bytes : all)
     for (Reader reader(bytes); !reader.atEnd();) {
       std::string key = reader.getText();
