@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_DIALECT_COMM_TRANSFORMS_CHUNKCOLLECTIVE_H
-#define BRAID_DIALECT_COMM_TRANSFORMS_CHUNKCOLLECTIVE_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKCOLLECTIVE_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKCOLLECTIVE_H
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -48,4 +48,4 @@ llvm::LogicalResult chunkCollective(mlir::RewriterBase &rewriter,
 
 } // namespace braid::comm
 
-#endif // BRAID_DIALECT_COMM_TRANSFORMS_CHUNKCOLLECTIVE_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKCOLLECTIVE_H

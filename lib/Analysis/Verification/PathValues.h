@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_PATHVALUES_H
-#define BRAID_LIB_ANALYSIS_PATHVALUES_H
+#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_PATHVALUES_H
+#define BRAID_LIB_ANALYSIS_VERIFICATION_PATHVALUES_H
 
 #include "PathBuffers.h"
 
@@ -113,4 +113,4 @@ bool isScalarType(mlir::Type type);
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_PATHVALUES_H
+#endif // BRAID_LIB_ANALYSIS_VERIFICATION_PATHVALUES_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_FINDINGS_H
-#define BRAID_LIB_ANALYSIS_FINDINGS_H
+#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_FINDINGS_H
+#define BRAID_LIB_ANALYSIS_VERIFICATION_FINDINGS_H
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
@@ -50,4 +50,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_FINDINGS_H
+#endif // BRAID_LIB_ANALYSIS_VERIFICATION_FINDINGS_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_TOKENUSE_H
-#define BRAID_LIB_ANALYSIS_TOKENUSE_H
+#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_TOKENUSE_H
+#define BRAID_LIB_ANALYSIS_VERIFICATION_TOKENUSE_H
 
 #include "Findings.h"
 
@@ -55,4 +55,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_TOKENUSE_H
+#endif // BRAID_LIB_ANALYSIS_VERIFICATION_TOKENUSE_H

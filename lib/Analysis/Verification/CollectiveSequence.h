@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_COLLECTIVESEQUENCE_H
-#define BRAID_LIB_ANALYSIS_COLLECTIVESEQUENCE_H
+#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_COLLECTIVESEQUENCE_H
+#define BRAID_LIB_ANALYSIS_VERIFICATION_COLLECTIVESEQUENCE_H
 
 #include "Findings.h"
 #include "RankTrace.h"
@@ -77,4 +77,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_COLLECTIVESEQUENCE_H
+#endif // BRAID_LIB_ANALYSIS_VERIFICATION_COLLECTIVESEQUENCE_H

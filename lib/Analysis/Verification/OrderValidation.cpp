@@ -8,7 +8,7 @@
 
 #include "braid/Analysis/OrderValidation.h"
 
-#include "BufferRange.h"
+#include "Analysis/BufferRange.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/IR/BuiltinAttributes.h"

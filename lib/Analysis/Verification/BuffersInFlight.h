@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_BUFFERSINFLIGHT_H
-#define BRAID_LIB_ANALYSIS_BUFFERSINFLIGHT_H
+#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_BUFFERSINFLIGHT_H
+#define BRAID_LIB_ANALYSIS_VERIFICATION_BUFFERSINFLIGHT_H
 
 #include "Findings.h"
 #include "PathBuffers.h"
@@ -73,4 +73,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_BUFFERSINFLIGHT_H
+#endif // BRAID_LIB_ANALYSIS_VERIFICATION_BUFFERSINFLIGHT_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_RANKEXECUTION_H
-#define BRAID_LIB_ANALYSIS_RANKEXECUTION_H
+#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_RANKEXECUTION_H
+#define BRAID_LIB_ANALYSIS_VERIFICATION_RANKEXECUTION_H
 
 #include "BuffersInFlight.h"
 #include "PathValues.h"
@@ -121,4 +121,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_RANKEXECUTION_H
+#endif // BRAID_LIB_ANALYSIS_VERIFICATION_RANKEXECUTION_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_PATHBUFFERS_H
-#define BRAID_LIB_ANALYSIS_PATHBUFFERS_H
+#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_PATHBUFFERS_H
+#define BRAID_LIB_ANALYSIS_VERIFICATION_PATHBUFFERS_H
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/SmallVector.h"
@@ -61,4 +61,4 @@ Overlap getOverlap(const PathBuffer &a, const PathBuffer &b);
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_PATHBUFFERS_H
+#endif // BRAID_LIB_ANALYSIS_VERIFICATION_PATHBUFFERS_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_WORLDSIZE_H
-#define BRAID_LIB_ANALYSIS_WORLDSIZE_H
+#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_WORLDSIZE_H
+#define BRAID_LIB_ANALYSIS_VERIFICATION_WORLDSIZE_H
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 
@@ -32,4 +32,4 @@ WorldSize getWorldSize(mlir::ModuleOp module, std::optional<int64_t> given,
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_WORLDSIZE_H
+#endif // BRAID_LIB_ANALYSIS_VERIFICATION_WORLDSIZE_H

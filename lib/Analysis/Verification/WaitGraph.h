@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_WAITGRAPH_H
-#define BRAID_LIB_ANALYSIS_WAITGRAPH_H
+#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_WAITGRAPH_H
+#define BRAID_LIB_ANALYSIS_VERIFICATION_WAITGRAPH_H
 
 #include "CollectiveSequence.h"
 
@@ -25,4 +25,4 @@ bool checkWaits(llvm::ArrayRef<const RankTrace *> traces,
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_WAITGRAPH_H
+#endif // BRAID_LIB_ANALYSIS_VERIFICATION_WAITGRAPH_H
