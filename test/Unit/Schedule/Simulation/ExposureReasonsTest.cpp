@@ -18,6 +18,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <map>
+
 using namespace braid;
 using namespace braid::test;
 using testing::ElementsAre;
@@ -179,7 +181,7 @@ TEST(ExposureReasons, EveryExposedStartHasAReason) {
   RandomProblemOptions options;
   options.numNodes = 40;
   options.edgeEvery = 12;
-  unsigned numKinds[7] = {};
+  std::map<ExposureKind, unsigned> numKinds;
   for (uint64_t seed = 0; seed != 200; ++seed) {
     options.contention = seed % 2;
     SchedulingProblem problem = makeRandomProblem(seed, options);
@@ -191,7 +193,7 @@ TEST(ExposureReasons, EveryExposedStartHasAReason) {
     bool canGain = false;
     for (const ExposureReason &reason : reasons) {
       exposedNs += reason.exposedNs;
-      ++numKinds[size_t(reason.kind)];
+      ++numKinds[reason.kind];
       EXPECT_EQ(reason.node.has_value(),
                 reason.kind != ExposureKind::NoIndependentCompute);
       canGain |= reason.kind == ExposureKind::NotMoved;
@@ -209,7 +211,7 @@ TEST(ExposureReasons, EveryExposedStartHasAReason) {
        {ExposureKind::NotMoved, ExposureKind::OrderConstraint,
         ExposureKind::LaneBusy, ExposureKind::DependencyChain,
         ExposureKind::NoIndependentCompute})
-    EXPECT_GT(numKinds[size_t(kind)], 0u) << stringifyExposureKind(kind).str();
+    EXPECT_GT(numKinds[kind], 0u) << stringifyExposureKind(kind).str();
 }
 
 TEST(ExposureReasons, LongProgramsAreFast) {
