@@ -120,7 +120,7 @@ bool Machine::computeElements(unsigned rank, Operation *op) {
     return true;
   }
   Values operands = getAll(rank, op->getOperands());
-  auto shaped = llvm::find_if(
+  auto *shaped = llvm::find_if(
       operands, [](const RuntimeValue &value) { return value.memory; });
   int64_t count = shaped == operands.end() ? 1 : shaped->getNumElements();
   if (shaped != operands.end() && !op->hasTrait<OpTrait::Elementwise>())

@@ -9,12 +9,30 @@
 #include "PathBuffers.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 using namespace braid;
 using namespace mlir;
+
+int64_t braid::multiplySaturating(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (!llvm::MulOverflow(a, b, product))
+    return product;
+  return (a < 0) == (b < 0) ? std::numeric_limits<int64_t>::max()
+                            : std::numeric_limits<int64_t>::min();
+}
+
+int64_t braid::addSaturating(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!llvm::AddOverflow(a, b, sum))
+    return sum;
+  return a < 0 ? std::numeric_limits<int64_t>::min()
+               : std::numeric_limits<int64_t>::max();
+}
 
 bool BufferBox::isEmpty() const {
   return llvm::any_of(dims, [](const Dim &dim) { return dim.size <= 0; });
@@ -27,7 +45,7 @@ bool BufferBox::isContiguous() const {
       continue;
     if (dim.stride != expected)
       return false;
-    expected *= dim.size;
+    expected = multiplySaturating(expected, dim.size);
   }
   return true;
 }
@@ -52,7 +70,7 @@ BufferBox braid::getRowMajorBox(ArrayRef<int64_t> sizes, int64_t elementBytes) {
   int64_t stride = elementBytes;
   for (size_t i = sizes.size(); i-- != 0;) {
     box.dims[i] = {sizes[i], stride};
-    stride *= sizes[i];
+    stride = multiplySaturating(stride, sizes[i]);
   }
   return box;
 }
@@ -60,9 +78,11 @@ BufferBox braid::getRowMajorBox(ArrayRef<int64_t> sizes, int64_t elementBytes) {
 /// The first byte of `box` and the byte after its last one.
 static std::pair<int64_t, int64_t> getExtent(const BufferBox &box) {
   int64_t first = box.begin, last = box.begin;
-  for (const BufferBox::Dim &dim : box.dims)
-    (dim.stride < 0 ? first : last) += (dim.size - 1) * dim.stride;
-  return {first, last + box.elementBytes};
+  for (const BufferBox::Dim &dim : box.dims) {
+    int64_t &end = dim.stride < 0 ? first : last;
+    end = addSaturating(end, multiplySaturating(dim.size - 1, dim.stride));
+  }
+  return {first, addSaturating(last, box.elementBytes)};
 }
 
 namespace {
@@ -77,15 +97,17 @@ static std::optional<Runs> getRuns(const BufferBox &box) {
   size_t numOuter = box.dims.size();
   while (numOuter != 0 && (box.dims[numOuter - 1].size == 1 ||
                            box.dims[numOuter - 1].stride == length))
-    length *= box.dims[--numOuter].size;
-  Runs runs = {{box.begin, box.begin + length}};
+    length = multiplySaturating(length, box.dims[--numOuter].size);
+  Runs runs = {{box.begin, addSaturating(box.begin, length)}};
   for (const BufferBox::Dim &dim : ArrayRef(box.dims).take_front(numOuter)) {
-    if (runs.size() * dim.size > mostRuns)
+    if (static_cast<uint64_t>(dim.size) > mostRuns / runs.size())
       return std::nullopt;
     Runs more;
     for (auto [begin, end] : runs)
       for (int64_t i = 0; i != dim.size; ++i)
-        more.emplace_back(begin + i * dim.stride, end + i * dim.stride);
+        more.emplace_back(
+            addSaturating(begin, multiplySaturating(i, dim.stride)),
+            addSaturating(end, multiplySaturating(i, dim.stride)));
     runs = std::move(more);
   }
   llvm::sort(runs);

@@ -17,6 +17,11 @@
 
 namespace braid {
 
+/// The product and the sum, or the nearest number: sizes, strides and offsets
+/// may be any that a type can have.
+int64_t multiplySaturating(int64_t a, int64_t b);
+int64_t addSaturating(int64_t a, int64_t b);
+
 /// The elements of a memref, counted in bytes from the start of its buffer: one
 /// size and stride for each dimension.
 struct BufferBox {

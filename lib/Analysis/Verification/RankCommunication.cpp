@@ -34,7 +34,7 @@ void RankExecution::startCollective(comm::CollectiveOpInterface collective,
   trace.hasUnknownPeer |= collective.isPointToPoint() && !operation.peer;
   trace.events.push_back(
       {/*wait=*/nullptr, static_cast<unsigned>(trace.operations.size())});
-  trace.operations.push_back(std::move(operation));
+  trace.operations.push_back(operation);
 }
 
 void RankExecution::executeStart(comm::AsyncStartOpInterface start,

@@ -210,7 +210,7 @@ bool RankExecution::executeOp(Operation *op, Frame &frame) {
     region = holds ? &branch.getThenRegion() : &branch.getElseRegion();
   } else if (auto branch = dyn_cast<scf::IndexSwitchOp>(op)) {
     int64_t number = *scalars.evaluate(get(branch.getArg(), frame));
-    auto found = llvm::find(branch.getCases(), number);
+    const auto *found = llvm::find(branch.getCases(), number);
     region = found == branch.getCases().end()
                  ? &branch.getDefaultRegion()
                  : &branch.getCaseRegions()[found - branch.getCases().begin()];

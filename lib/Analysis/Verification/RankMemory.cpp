@@ -208,9 +208,11 @@ RankExecution::makeView(Operation *op, const PathBuffer &source, Frame &frame) {
       std::optional<int64_t> knownStride = getKnown(stride, frame);
       if (!knownOffset || !knownSize || !knownStride)
         return view;
-      box.begin += *knownOffset * box.dims[i].stride;
+      box.begin = addSaturating(
+          box.begin, multiplySaturating(*knownOffset, box.dims[i].stride));
       if (!dropped.test(i))
-        dims.push_back({*knownSize, box.dims[i].stride * *knownStride});
+        dims.push_back(
+            {*knownSize, multiplySaturating(box.dims[i].stride, *knownStride)});
     }
     box.dims = std::move(dims);
     view->box = std::move(box);
@@ -287,7 +289,8 @@ getElement(const PathBuffer &buffer, ArrayRef<std::optional<int64_t>> indices) {
   element->id = llvm::hash_combine(buffer.id, 5);
   element->isWhole = false;
   for (auto [dim, index] : llvm::zip_equal(buffer.box->dims, indices))
-    element->box->begin += *index * dim.stride;
+    element->box->begin = addSaturating(element->box->begin,
+                                        multiplySaturating(*index, dim.stride));
   element->box->dims.clear();
   return element;
 }
