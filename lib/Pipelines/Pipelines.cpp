@@ -47,9 +47,9 @@ void braid::buildPreparePipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
 }
 
-void braid::buildOverlapPipeline(OpPassManager &pm,
-                                 const OverlapOptions &options) {
-  comm::CommSchedulePassOptions passOptions;
+/// Gives a pass the costs that `options` of a pipeline ask for.
+template <typename PassOptions>
+static void setCosts(PassOptions &passOptions, const OverlapOptions &options) {
   passOptions.hardware = options.hardware;
   passOptions.worldSize = options.worldSize;
   passOptions.ranksPerNode = options.ranksPerNode;
@@ -58,6 +58,12 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
   passOptions.linkBandwidth = options.linkBandwidth;
   passOptions.dynamicSize = options.dynamicSize;
   passOptions.profile = options.profile;
+}
+
+void braid::buildOverlapPipeline(OpPassManager &pm,
+                                 const OverlapOptions &options) {
+  comm::CommSchedulePassOptions passOptions;
+  setCosts(passOptions, options);
   passOptions.maxMemory = options.maxMemory;
   passOptions.maxInFlight = options.maxInFlight;
   passOptions.lanes = options.lanes;
@@ -69,14 +75,7 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
   if (!options.planResources)
     return;
   comm::CommPlanResourcesPassOptions planOptions;
-  planOptions.hardware = options.hardware;
-  planOptions.worldSize = options.worldSize;
-  planOptions.ranksPerNode = options.ranksPerNode;
-  planOptions.collectiveModel = options.collectiveModel;
-  planOptions.linkLatency = options.linkLatency;
-  planOptions.linkBandwidth = options.linkBandwidth;
-  planOptions.dynamicSize = options.dynamicSize;
-  planOptions.profile = options.profile;
+  setCosts(planOptions, options);
   pm.addPass(comm::createCommPlanResourcesPass(planOptions));
   // The best order for the plan may be another one.
   pm.addPass(comm::createCommSchedulePass(passOptions));
