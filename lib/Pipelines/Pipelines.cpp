@@ -62,6 +62,15 @@ static void setCosts(PassOptions &passOptions, const OverlapOptions &options) {
 
 void braid::buildOverlapPipeline(OpPassManager &pm,
                                  const OverlapOptions &options) {
+  if (options.planResources) {
+    comm::CommPlanResourcesPassOptions planOptions;
+    setCosts(planOptions, options);
+    planOptions.orders = comm::PlannedOrders::Search;
+    planOptions.maxInFlight = options.maxInFlight;
+    planOptions.lanes = options.lanes;
+    planOptions.keepOrder = options.keepOrder;
+    pm.addPass(comm::createCommPlanResourcesPass(planOptions));
+  }
   comm::CommSchedulePassOptions passOptions;
   setCosts(passOptions, options);
   passOptions.maxMemory = options.maxMemory;
@@ -71,13 +80,6 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
   passOptions.steps = options.steps;
   passOptions.seed = options.seed;
   passOptions.effort = options.effort;
-  pm.addPass(comm::createCommSchedulePass(passOptions));
-  if (!options.planResources)
-    return;
-  comm::CommPlanResourcesPassOptions planOptions;
-  setCosts(planOptions, options);
-  pm.addPass(comm::createCommPlanResourcesPass(planOptions));
-  // The best order for the plan may be another one.
   pm.addPass(comm::createCommSchedulePass(passOptions));
 }
 

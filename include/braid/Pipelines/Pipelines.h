@@ -92,8 +92,8 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
       llvm::cl::init(SearchEffort::Default), comm::getSearchEffortValues()};
   Option<bool> planResources{
       *this, "plan-resources",
-      llvm::cl::desc("Plan multiprocessors and engines with "
-                     "comm-plan-resources, and schedule for the plan"),
+      llvm::cl::desc("Plan multiprocessors and engines together with the "
+                     "order (comm-plan-resources)"),
       llvm::cl::init(false)};
 };
 

@@ -8,6 +8,10 @@
 
 #include "ResourcePlan.h"
 
+#include "braid/Schedule/Bounds/LowerBound.h"
+#include "braid/Schedule/Search/SearchSchedule.h"
+#include "braid/Schedule/Simulation/LoopSimulator.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -15,31 +19,45 @@
 using namespace braid;
 using namespace llvm;
 
+/// The plans that get a search of their own, beside the one that is none.
+static constexpr size_t searchedPlans = 3;
+
+void braid::applyChoice(SchedulingProblem &problem,
+                        ArrayRef<ResourceFamily> families,
+                        ArrayRef<unsigned> choice) {
+  for (auto [family, option] : zip_equal(families, choice))
+    for (unsigned node : family.ops) {
+      problem.graph.setCost(node, family.options[option].costNs);
+      problem.demands[node] = family.options[option].demand;
+    }
+}
+
 namespace {
 
 class Planner {
 public:
-  Planner(std::vector<SimulatedOp> ops, const MachineModel &machine,
-          ArrayRef<ResourceFamily> families, unsigned maxPlays)
-      : ops(std::move(ops)), machine(machine), families(families),
-        maxPlays(maxPlays) {}
+  Planner(const SchedulingProblem &given, ArrayRef<ResourceFamily> families,
+          unsigned maxPlays);
 
-  ResourcePlan run();
+  ResourcePlan planFor(ScheduleOrder order);
+  ResourcePlan planAndSearch(const SearchOptions &options);
 
 private:
-  using Options = std::vector<unsigned>;
-
-  void set(const Options &options);
-  /// Plays with `options`, and keeps them if they are better.
-  bool consider(const Options &options);
-  /// Options for whole classes.
-  void tryClasses();
-  /// One family after the other.
-  bool tryFamilies();
+  bool isDone() const { return plan.numPlayed >= maxPlays; }
+  int64_t play(ArrayRef<unsigned> order, const ResourceChoice &choice);
+  /// Plays the order of the plan with `choice`, and keeps what is better.
+  bool consider(const ResourceChoice &choice);
+  /// One family after the other, as long as that gains.
+  void improveByFamilies();
   size_t countOptions(unsigned ofClass) const;
+  /// One option for each class of families.
+  std::vector<ResourceChoice> getClassChoices() const;
+  std::vector<ScheduleOrder> getOrders(size_t mostOrders);
+  std::vector<std::pair<ResourceChoice, ScheduleOrder>> getBeginnings();
+  void searchFrom(const SearchOptions &options, ResourceChoice choice,
+                  ScheduleOrder order);
 
-  std::vector<SimulatedOp> ops;
-  const MachineModel &machine;
+  SchedulingProblem problem;
   ArrayRef<ResourceFamily> families;
   unsigned maxPlays;
   ResourcePlan plan;
@@ -47,24 +65,29 @@ private:
 
 } // namespace
 
-void Planner::set(const Options &options) {
-  for (auto [family, option] : zip_equal(families, options))
-    for (unsigned op : family.ops) {
-      ops[op].costNs = family.options[option].costNs;
-      ops[op].demand = family.options[option].demand;
-    }
+Planner::Planner(const SchedulingProblem &given,
+                 ArrayRef<ResourceFamily> families, unsigned maxPlays)
+    : problem(given), families(families), maxPlays(maxPlays) {
+  problem.demands.resize(problem.graph.size());
+  plan.options.assign(families.size(), 0);
+  plan.order = getProgramOrder(problem.graph);
+  plan.beforeNs = plan.afterNs = play(plan.order, plan.options);
 }
 
-bool Planner::consider(const Options &options) {
-  if (plan.numPlayed >= maxPlays || options == plan.options)
-    return false;
+int64_t Planner::play(ArrayRef<unsigned> order, const ResourceChoice &choice) {
   ++plan.numPlayed;
-  set(options);
-  int64_t makespanNs = simulate(ops, machine).makespanNs;
-  if (makespanNs >= plan.afterNs)
+  applyChoice(problem, families, choice);
+  return simulateLoopOrder(problem, order).periodNs;
+}
+
+bool Planner::consider(const ResourceChoice &choice) {
+  if (isDone() || choice == plan.options)
     return false;
-  plan.afterNs = makespanNs;
-  plan.options = options;
+  int64_t ns = play(plan.order, choice);
+  if (ns >= plan.afterNs)
+    return false;
+  plan.afterNs = ns;
+  plan.options = choice;
   return true;
 }
 
@@ -76,45 +99,164 @@ size_t Planner::countOptions(unsigned ofClass) const {
   return count;
 }
 
-void Planner::tryClasses() {
-  size_t numFirst = countOptions(0), numSecond = countOptions(1);
-  for (size_t first = 0; first != numFirst; ++first)
-    for (size_t second = 0; second != numSecond; ++second) {
-      Options options;
+std::vector<ResourceChoice> Planner::getClassChoices() const {
+  std::vector<ResourceChoice> choices;
+  for (unsigned first = 0, end = countOptions(0); first != end; ++first)
+    for (unsigned second = 0, last = countOptions(1); second != last;
+         ++second) {
+      ResourceChoice &choice = choices.emplace_back();
       for (const ResourceFamily &family : families) {
-        size_t option = family.ofClass == 0 ? first : second;
-        options.push_back(option < family.options.size() ? option : 0);
+        unsigned option = family.ofClass == 0 ? first : second;
+        choice.push_back(option < family.options.size() ? option : 0);
       }
-      consider(options);
     }
+  return choices;
 }
 
-bool Planner::tryFamilies() {
-  bool gained = false;
-  for (size_t family = 0; family != families.size(); ++family)
-    for (size_t option = 0; option != families[family].options.size();
-         ++option) {
-      Options options = plan.options;
-      options[family] = option;
-      gained |= consider(options);
-    }
-  return gained;
+void Planner::improveByFamilies() {
+  for (bool gained = true; gained && !isDone();) {
+    gained = false;
+    for (auto [number, family] : enumerate(families))
+      for (unsigned option = 0, end = family.options.size(); option != end;
+           ++option) {
+        ResourceChoice choice = plan.options;
+        choice[number] = option;
+        gained |= consider(choice);
+      }
+  }
 }
 
-ResourcePlan Planner::run() {
-  plan.options.assign(families.size(), 0);
-  set(plan.options);
-  plan.beforeNs = plan.afterNs = simulate(ops, machine).makespanNs;
-  plan.numPlayed = 1;
-  tryClasses();
-  while (tryFamilies() && plan.numPlayed < maxPlays)
-    continue;
+ResourcePlan Planner::planFor(ScheduleOrder order) {
+  plan.order = std::move(order);
+  for (const ResourceChoice &choice : getClassChoices())
+    consider(choice);
+  improveByFamilies();
   return std::move(plan);
 }
 
-ResourcePlan braid::planResources(std::vector<SimulatedOp> ops,
-                                  const MachineModel &machine,
+/// Allowed orders that differ, the program's first, then the shortest without a
+/// plan.
+std::vector<ScheduleOrder> Planner::getOrders(size_t mostOrders) {
+  std::vector<ScheduleOrder> orders = {getProgramOrder(problem.graph)};
+  std::vector<std::pair<int64_t, ScheduleOrder>> others;
+  ResourceChoice none(families.size(), 0);
+  applyChoice(problem, families, none);
+  for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
+    bool isKnown = is_contained(orders, candidate.order) ||
+                   any_of(others, [&](const auto &other) {
+                     return other.second == candidate.order;
+                   });
+    if (!isKnown && isAllowedOrder(problem, candidate.order)) {
+      int64_t ns = play(candidate.order, none);
+      others.emplace_back(ns, std::move(candidate.order));
+    }
+  }
+  stable_sort(others, less_first());
+  for (auto &[ns, order] : others)
+    if (orders.size() < mostOrders)
+      orders.push_back(std::move(order));
+  return orders;
+}
+
+/// Where searches begin: no plan, and the best choices for classes, each with
+/// the order that is the best one for it.
+std::vector<std::pair<ResourceChoice, ScheduleOrder>> Planner::getBeginnings() {
+  std::vector<ResourceChoice> choices = getClassChoices();
+  size_t mostOrders = std::max<size_t>(1, maxPlays / 2 / choices.size());
+  std::vector<ScheduleOrder> orders = getOrders(mostOrders);
+  struct Beginning {
+    int64_t ns;
+    size_t choice, order;
+  };
+  std::vector<Beginning> found;
+  for (auto [number, choice] : enumerate(choices)) {
+    Beginning best = {std::numeric_limits<int64_t>::max(), number, 0};
+    for (auto [which, order] : enumerate(orders))
+      if (int64_t ns = play(order, choice); ns < best.ns)
+        best = {ns, number, which};
+    found.push_back(best);
+  }
+  // Choices that are the same for all families play alike.
+  stable_sort(drop_begin(found), [](const Beginning &a, const Beginning &b) {
+    return a.ns < b.ns;
+  });
+  std::vector<std::pair<ResourceChoice, ScheduleOrder>> beginnings;
+  for (const Beginning &beginning : found) {
+    const ResourceChoice &choice = choices[beginning.choice];
+    bool isKnown = any_of(
+        beginnings, [&](const auto &other) { return other.first == choice; });
+    if (!isKnown && beginnings.size() <= searchedPlans)
+      beginnings.emplace_back(choice, orders[beginning.order]);
+  }
+  return beginnings;
+}
+
+/// Searches and plans in turn, and keeps what is better than the plan.
+void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
+                         ScheduleOrder order) {
+  ResourcePlan best = std::move(plan);
+  plan = ResourcePlan();
+  plan.numPlayed = best.numPlayed;
+  plan.options = std::move(choice);
+  plan.order = std::move(order);
+  plan.afterNs = play(plan.order, plan.options);
+  constexpr unsigned mostRounds = 3;
+  for (unsigned round = 0; round != mostRounds; ++round) {
+    int64_t beforeNs = plan.afterNs;
+    applyChoice(problem, families, plan.options);
+    SearchResult found = searchSchedule(problem, options);
+    if (!found.excess && found.makespanNs < plan.afterNs) {
+      plan.afterNs = found.makespanNs;
+      plan.order = std::move(found.order);
+    }
+    int64_t searchedNs = plan.afterNs;
+    improveByFamilies();
+    if (plan.afterNs == searchedNs || plan.afterNs == beforeNs)
+      break;
+  }
+  unsigned numPlayed = plan.numPlayed;
+  if (plan.afterNs < best.afterNs) {
+    plan.beforeNs = best.beforeNs;
+    return;
+  }
+  plan = std::move(best);
+  plan.numPlayed = numPlayed;
+}
+
+ResourcePlan Planner::planAndSearch(const SearchOptions &options) {
+  problem.maxMemory.reset();
+  unsigned share = maxPlays / (searchedPlans + 1);
+  for (auto &[choice, order] : getBeginnings()) {
+    maxPlays = plan.numPlayed + share;
+    searchFrom(options, std::move(choice), std::move(order));
+  }
+  return std::move(plan);
+}
+
+ResourcePlan braid::planResources(const SchedulingProblem &problem,
                                   ArrayRef<ResourceFamily> families,
                                   unsigned maxPlays) {
-  return Planner(std::move(ops), machine, families, maxPlays).run();
+  return Planner(problem, families, maxPlays)
+      .planFor(getProgramOrder(problem.graph));
+}
+
+ResourcePlan braid::planOrderAndResources(const SchedulingProblem &problem,
+                                          ArrayRef<ResourceFamily> families,
+                                          const SearchOptions &options,
+                                          unsigned maxPlays) {
+  return Planner(problem, families, maxPlays).planAndSearch(options);
+}
+
+int64_t braid::boundAllPlans(const SchedulingProblem &problem,
+                             ArrayRef<ResourceFamily> families) {
+  SchedulingProblem relaxed = problem;
+  relaxed.demands.assign(problem.graph.size(), ResourceDemand());
+  for (const ResourceFamily &family : families) {
+    int64_t leastNs = family.options.front().costNs;
+    for (const ResourceOption &option : family.options)
+      leastNs = std::min(leastNs, option.costNs);
+    for (unsigned node : family.ops)
+      relaxed.graph.setCost(node, leastNs);
+  }
+  return computeLowerBounds(relaxed).best();
 }

@@ -15,7 +15,7 @@
 #ifndef BRAID_LIB_SCHEDULE_SEARCH_RESOURCEPLAN_H
 #define BRAID_LIB_SCHEDULE_SEARCH_RESOURCEPLAN_H
 
-#include "braid/Schedule/Simulation/Simulator.h"
+#include "braid/Schedule/Search/SearchTypes.h"
 
 namespace braid {
 
@@ -28,7 +28,7 @@ struct ResourceOption {
 /// Ops that are run in the same way, because they are the same but for their
 /// operands.
 struct ResourceFamily {
-  /// Their positions in the order.
+  /// Nodes of the problem.
   std::vector<unsigned> ops;
   /// The first is how they are.
   std::vector<ResourceOption> options;
@@ -37,22 +37,51 @@ struct ResourceFamily {
   unsigned ofClass = 0;
 };
 
-/// An option for each family, and what they make of the order.
+/// A number of an option for each family.
+using ResourceChoice = std::vector<unsigned>;
+
+/// Options, the order that they were chosen for, and what they make of it.
 struct ResourcePlan {
-  std::vector<unsigned> options;
+  ResourceChoice options;
+  ScheduleOrder order;
+  /// Makespans, or periods of the body of a loop: of the program's order with
+  /// the first options, and of `order` with `options`.
   int64_t beforeNs = 0, afterNs = 0;
+  /// The orders that were played.
   unsigned numPlayed = 0;
 };
 
-/// The plan with the shortest makespan of those that are tried: for two classes
-/// each pair of options, then family by family until nothing gains or
-/// `maxPlays` are played. Of plans that take as long, the one that changes
-/// least. The order is played from beginning to end each time, so that the plan
-/// is never slower.
-ResourcePlan planResources(std::vector<SimulatedOp> ops,
-                           const MachineModel &machine,
+/// Sets costs and demands of `problem` to those of `choice`.
+void applyChoice(SchedulingProblem &problem,
+                 llvm::ArrayRef<ResourceFamily> families,
+                 llvm::ArrayRef<unsigned> choice);
+
+/// The plan with the shortest makespan of those that are tried for the
+/// program's order: for two classes each pair of options, then family by family
+/// until nothing gains or `maxPlays` are played. Of plans that take as long,
+/// the one that changes least. The order is played from beginning to end each
+/// time, so that the plan is never slower.
+ResourcePlan planResources(const SchedulingProblem &problem,
                            llvm::ArrayRef<ResourceFamily> families,
                            unsigned maxPlays);
+
+/// Searches for a plan and an order together, because the best plan of one
+/// order may be a bad one for another. Each pair of options is judged by the
+/// best of the orders that the passes give (`getScheduleCandidates`); the pairs
+/// that are best go on, each with a search of its own by `options` and a plan
+/// for what the search finds, in turn as long as that gains. `maxPlays` limits
+/// the plays beside the searches. Never longer than `searchSchedule` without a
+/// plan. The order is an allowed one, but `maxMemory` is not looked at.
+ResourcePlan planOrderAndResources(const SchedulingProblem &problem,
+                                   llvm::ArrayRef<ResourceFamily> families,
+                                   const SearchOptions &options,
+                                   unsigned maxPlays);
+
+/// What no order of `problem` with any choice of options can go below: the
+/// bound of the problem in which each op takes its cheapest option, and nothing
+/// slows down anything else.
+int64_t boundAllPlans(const SchedulingProblem &problem,
+                      llvm::ArrayRef<ResourceFamily> families);
 
 } // namespace braid
 

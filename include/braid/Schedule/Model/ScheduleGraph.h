@@ -78,6 +78,9 @@ public:
   /// The same edge may be added several times. `from == to` is ignored.
   void addEdge(unsigned from, unsigned to);
 
+  /// Changes the nanoseconds that a node takes.
+  void setCost(unsigned node, int64_t costNs) { nodes[node].cost = costNs; }
+
   /// Puts the operation of `start` on another lane.
   void setLane(unsigned start, int32_t lane) { nodes[start].lane = lane; }
 

@@ -29,6 +29,13 @@ llvm::cl::ValuesClass braid::comm::getLaneSharingValues() {
                  "none: all collectives run one after the other"));
 }
 
+llvm::cl::ValuesClass braid::comm::getPlannedOrdersValues() {
+  return llvm::cl::values(
+      clEnumValN(PlannedOrders::Program, "program", "the program's own"),
+      clEnumValN(PlannedOrders::Search, "search",
+                 "the one that a search finds together with the plan"));
+}
+
 llvm::cl::ValuesClass braid::comm::getSearchEffortValues() {
   return llvm::cl::values(
       clEnumValN(SearchEffort::Low, "low", "an eighth of the default's steps"),

@@ -6,16 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cost/Profile/Calibration.h"
-#include "Schedule/Search/ResourcePlan.h"
+#include "ResourceFamilies.h"
 #include "SchedulingPass.h"
 
+#include "Cost/Profile/Calibration.h"
+#include "braid/Analysis/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Schedule/Simulation/SimulatedOrder.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/IR/TypeUtilities.h"
-#include "llvm/ADT/MapVector.h"
+#include "braid/Support/IR/Remarks.h"
 
 namespace braid::comm {
 #define GEN_PASS_DEF_COMMPLANRESOURCESPASS
@@ -26,199 +24,7 @@ using namespace braid;
 using namespace mlir;
 using comm::CollectiveOpInterface;
 using comm::CommDialect;
-
-namespace {
-
-/// The attributes that an option gives an op.
-using PlannedAttributes = SmallVector<NamedAttribute, 2>;
-
-/// The classes of families.
-enum : unsigned { CollectiveClass, ProductClass };
-
-/// Plans the ops of one block.
-class BlockPlanner {
-public:
-  BlockPlanner(Block &block, CostModel &model) : block(block), model(model) {}
-
-  /// Returns the number of ops that got attributes.
-  FailureOr<unsigned> run(CallEffects &calls);
-
-private:
-  /// The ops of a family, the option and the attributes of each option.
-  struct Family {
-    ResourceFamily resources;
-    std::vector<PlannedAttributes> attributes;
-  };
-
-  /// The ways to run `op`, which is how it is by its own option.
-  std::vector<PlannedAttributes> getCollectiveOptions(CollectiveOpInterface op);
-  std::vector<PlannedAttributes> getProductOptions(Operation *op);
-  void addToFamily(Operation *op, unsigned position, unsigned ofClass,
-                   ArrayRef<PlannedAttributes> options);
-  ResourceOption price(Operation *op, const PlannedAttributes &attributes);
-
-  Block &block;
-  CostModel &model;
-  /// By class, cost and demand of the ops as they are.
-  llvm::MapVector<Attribute, Family> families;
-};
-
-} // namespace
-
-static bool isPlannedByHand(Operation *op) {
-  return llvm::any_of(
-      ArrayRef<StringRef>{CommDialect::kLaneAttrName,
-                          CommDialect::kCtasAttrName,
-                          CommDialect::kTransportAttrName,
-                          CommDialect::kMultiprocessorsAttrName},
-      [&](StringRef name) { return op->hasAttr(name); });
-}
-
-static NamedAttribute getNumber(MLIRContext *context, StringRef name,
-                                int64_t value) {
-  Builder builder(context);
-  return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
-}
-
-/// True if NCCL has symmetric kernels for what `op` reduces, if anything
-/// (src/sym_kernels.cc: sums of f32, f16 and bf16); what they do not know runs
-/// by rings, on as few blocks.
-static bool hasSymmetricKernels(CollectiveOpInterface op) {
-  std::optional<comm::ReductionKind> kind = op.getReductionKind();
-  if (!kind)
-    return true;
-  auto start = cast<comm::AsyncStartOpInterface>(op.getOperation());
-  return *kind == comm::ReductionKind::sum &&
-         llvm::all_of(start.getSources(), [](Value source) {
-           Type type = getElementTypeOrSelf(source.getType());
-           return type.isF32() || type.isF16() || type.isBF16();
-         });
-}
-
-std::vector<PlannedAttributes>
-BlockPlanner::getCollectiveOptions(CollectiveOpInterface op) {
-  std::vector<PlannedAttributes> options(1);
-  const Calibration &measured = *model.getOptions().calibration;
-  CollectiveCall call = model.describe(op);
-  if (call.numNodes > 1 || call.groupSize <= 1)
-    return options;
-  auto bytes = static_cast<double>(call.getWholeBytes());
-  Builder builder(op.getContext());
-  auto addTransport = [&](StringRef transport, int64_t ctas) {
-    PlannedAttributes attributes;
-    if (ctas > 0)
-      attributes.push_back(
-          getNumber(op.getContext(), CommDialect::kCtasAttrName, ctas));
-    if (transport != "default")
-      attributes.push_back(builder.getNamedAttr(
-          CommDialect::kTransportAttrName, builder.getStringAttr(transport)));
-    options.push_back(std::move(attributes));
-  };
-  for (const CollectiveCurve &curve : measured.collectives)
-    if (curve.kind == comm::stringifyCollectiveKind(call.kind) &&
-        curve.ranks == call.groupSize && curve.saysSomethingOf(bytes) &&
-        (curve.transport == LaneTransport::Symmetric ? hasSymmetricKernels(op)
-                                                     : curve.ctas > 0))
-      addTransport(curve.transport == LaneTransport::Symmetric ? "symmetric"
-                                                               : "default",
-                   curve.ctas);
-  // They are what NCCL's copy engines run.
-  if (call.kind == comm::CollectiveKind::all_gather &&
-      model.getOptions().hardware->nccl.copyEngineBandwidth > 0)
-    addTransport("copy", 0);
-  return options;
-}
-
-std::vector<PlannedAttributes> BlockPlanner::getProductOptions(Operation *op) {
-  std::vector<PlannedAttributes> options(1);
-  // What is left to symmetric kernels, and to those of NCCL with a limit.
-  int64_t all = model.getOptions().hardware->multiprocessors;
-  for (int64_t left : {4, 8, 16, 24})
-    if (left < all)
-      options.push_back(
-          {getNumber(op->getContext(), CommDialect::kMultiprocessorsAttrName,
-                     all - left)});
-  return options;
-}
-
-ResourceOption BlockPlanner::price(Operation *op,
-                                   const PlannedAttributes &attributes) {
-  for (NamedAttribute attribute : attributes)
-    op->setAttr(attribute.getName(), attribute.getValue());
-  ResourceOption option{model.getCost(op).ns, model.getDemand(op)};
-  for (NamedAttribute attribute : attributes)
-    op->removeAttr(attribute.getName());
-  return option;
-}
-
-void BlockPlanner::addToFamily(Operation *op, unsigned position,
-                               unsigned ofClass,
-                               ArrayRef<PlannedAttributes> options) {
-  if (options.size() < 2)
-    return;
-  // Ops that cost the same and ask for the same are run alike.
-  ResourceOption present = price(op, {});
-  SmallVector<int64_t> key = {ofClass,
-                              present.costNs,
-                              present.demand.arithmeticNs,
-                              present.demand.tiles,
-                              present.demand.memoryBytes,
-                              present.demand.linkBytes,
-                              int64_t(options.size())};
-  auto collective = dyn_cast<CollectiveOpInterface>(op);
-  if (collective)
-    key.push_back(int64_t(collective.getCollectiveKind()));
-  Family &family = families[DenseI64ArrayAttr::get(op->getContext(), key)];
-  family.resources.ops.push_back(position);
-  if (family.resources.ops.size() > 1)
-    return;
-  family.resources.ofClass = ofClass;
-  for (const PlannedAttributes &attributes : options) {
-    family.resources.options.push_back(price(op, attributes));
-    family.attributes.push_back(attributes);
-  }
-}
-
-FailureOr<unsigned> BlockPlanner::run(CallEffects &calls) {
-  FailureOr<BlockProblem> problem = buildSchedulingProblem(block, model, calls);
-  if (failed(problem))
-    return failure();
-  ArrayRef<Operation *> nodes = problem->block.ops;
-  for (auto [position, op] : llvm::enumerate(nodes)) {
-    if (isPlannedByHand(op) || op->hasAttr(CommDialect::kCostAttrName))
-      continue;
-    if (auto collective = dyn_cast<CollectiveOpInterface>(op))
-      addToFamily(op, position, CollectiveClass,
-                  getCollectiveOptions(collective));
-    else if (isa<linalg::LinalgOp>(op) &&
-             problem->problem.demands[position].tiles > 0)
-      addToFamily(op, position, ProductClass, getProductOptions(op));
-  }
-  if (families.empty())
-    return 0u;
-
-  std::vector<ResourceFamily> list;
-  for (auto &[key, family] : families)
-    list.push_back(family.resources);
-  // Some 10,000 nodes are played in 10 ms.
-  constexpr size_t playedNodes = 1'000'000, mostPlays = 1000, fewestPlays = 8;
-  size_t plays = std::clamp(playedNodes / std::max<size_t>(1, nodes.size()),
-                            fewestPlays, mostPlays);
-  ResourcePlan plan =
-      planResources(getOpsByNode(problem->problem), problem->problem.machine,
-                    list, static_cast<unsigned>(plays));
-  unsigned numPlanned = 0;
-  for (auto [entry, option] : llvm::zip_equal(families, plan.options)) {
-    if (option == 0)
-      continue;
-    for (unsigned position : entry.second.resources.ops) {
-      for (NamedAttribute attribute : entry.second.attributes[option])
-        nodes[position]->setAttr(attribute.getName(), attribute.getValue());
-      ++numPlanned;
-    }
-  }
-  return numPlanned;
-}
+using comm::ResourceFamilies;
 
 /// Emits an error and fails if `op` asks for what `model`'s machine does not
 /// have.
@@ -252,6 +58,22 @@ static LogicalResult verifyPlan(Operation *op, CostModel &model,
   return success();
 }
 
+/// True if ranks run programs of their own, which could come to different
+/// plans.
+static bool isMpmd(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (op->hasAttr(CommDialect::kMpmdAttrName))
+      return true;
+  return false;
+}
+
+/// True if the machine of `options` has something to plan.
+static bool canPlan(const CostOptions &options) {
+  const Hardware &hardware = *options.hardware;
+  return hardware.multiprocessors > 0 && options.calibration &&
+         hardware.contention.multiprocessorModel == MultiprocessorModel::Queued;
+}
+
 namespace {
 struct CommPlanResourcesPass
     : comm::ModuleOrFunctionPass<
@@ -260,56 +82,113 @@ struct CommPlanResourcesPass
 
   void runOnOperation() override {
     Operation *root = getOperation();
-    CallEffects calls = comm::getCallEffects(root);
-    SymbolTableCollection symbols;
-    for (func::FuncOp function :
-         comm::getHostFunctionsCalleesFirst(root, getAnalysisManager()))
-      if (failed(plan(root, function, calls, symbols)))
-        return signalPassFailure();
+    RankUniformity uniformity(root);
+    ScheduleChanges changes;
+    auto isAny = [](NodeKind) { return true; };
+    if (failed(verifyPlans(root)) ||
+        failed(comm::scheduleProblems(
+            root, getAnalysisManager(), getCostSettings(), changes,
+            [&](BlockProblem &problem) { return plan(problem, uniformity); },
+            isAny)) ||
+        failed(comm::verifyChanges(root, changes, getArgument()))) {
+      for (auto &[op, attributes] : llvm::reverse(attributesBefore))
+        op->setAttrs(attributes);
+      return signalPassFailure();
+    }
   }
 
 private:
-  LogicalResult plan(Operation *root, func::FuncOp function, CallEffects &calls,
-                     SymbolTableCollection &symbols) {
+  LogicalResult verifyPlans(Operation *root);
+  FailureOr<ScheduleOrder> plan(BlockProblem &problem,
+                                RankUniformity &uniformity);
+  void apply(const BlockProblem &problem, const ResourceFamilies &families,
+             const ResourcePlan &plan);
+
+  /// What ops had that are planned.
+  SmallVector<std::pair<Operation *, DictionaryAttr>> attributesBefore;
+};
+} // namespace
+
+LogicalResult CommPlanResourcesPass::verifyPlans(Operation *root) {
+  SymbolTableCollection symbols;
+  for (func::FuncOp function : comm::getHostFunctions(root)) {
     FailureOr<CostOptions> options =
         comm::resolvePassCosts(root, function, getCostSettings());
     if (failed(options))
       return failure();
-    CostModel model(*options);
     if (options->hardware->multiprocessors == 0)
-      return success();
+      continue;
+    CostModel model(*options);
     WalkResult checked = function.walk([&](Operation *op) {
       return WalkResult(verifyPlan(op, model, symbols));
     });
     if (checked.wasInterrupted())
       return failure();
-    bool isQueued = options->hardware->contention.multiprocessorModel ==
-                    MultiprocessorModel::Queued;
-    bool isMpmd = false;
-    for (Operation *parent = function; parent; parent = parent->getParentOp())
-      isMpmd |= parent->hasAttr(CommDialect::kMpmdAttrName);
-    if (!isQueued || isMpmd || !options->calibration)
-      return success();
-
-    // Nested blocks come first: what they take is part of those around them.
-    SmallVector<Block *> blocks;
-    function.walk<WalkOrder::PostOrder>([&](Operation *op) {
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          if (llvm::any_of(block, [](Operation &inside) {
-                return isa<CollectiveOpInterface>(inside);
-              }))
-            blocks.push_back(&block);
-    });
-    for (Block *block : blocks) {
-      // What is known of bodies may have changed.
-      CostModel fresh(*options);
-      FailureOr<unsigned> planned = BlockPlanner(*block, fresh).run(calls);
-      if (failed(planned))
-        return failure();
-      numPlanned += *planned;
-    }
-    return success();
   }
-};
-} // namespace
+  return success();
+}
+
+void CommPlanResourcesPass::apply(const BlockProblem &problem,
+                                  const ResourceFamilies &families,
+                                  const ResourcePlan &plan) {
+  for (auto [family, attributes, option] :
+       llvm::zip_equal(families.families, families.attributes, plan.options)) {
+    if (option == 0)
+      continue;
+    for (unsigned node : family.ops) {
+      Operation *op = problem.block.ops[node];
+      attributesBefore.emplace_back(op, op->getAttrDictionary());
+      for (NamedAttribute attribute : attributes[option])
+        op->setAttr(attribute.getName(), attribute.getValue());
+      ++numPlanned;
+    }
+  }
+}
+
+/// Gives the ops of a block attributes. Returns their order.
+FailureOr<ScheduleOrder>
+CommPlanResourcesPass::plan(BlockProblem &problem, RankUniformity &uniformity) {
+  SchedulingProblem &limited = problem.problem;
+  ScheduleOrder order = getProgramOrder(limited.graph);
+  Block *block = problem.block.block;
+  Operation *owner = block->getParentOp();
+  FailureOr<CostOptions> options = comm::resolvePassCosts(
+      getOperation(), comm::getFunctionOf(block), getCostSettings());
+  if (failed(options))
+    return failure();
+  if (!canPlan(*options) || isMpmd(owner))
+    return order;
+  // Collectives that meet others of the text are run as these are.
+  bool areReachedTogether = uniformity.areReachedTogether(*block);
+  limited.keepOrderOfStarts = keepOrder || !areReachedTogether;
+  limited.maxInFlight = maxInFlight;
+  if (lanes == comm::LaneSharing::Shared)
+    comm::shareLanes(problem);
+  CostModel model(*options);
+  ResourceFamilies found =
+      comm::findResourceFamilies(problem, model, areReachedTogether);
+  if (found.families.empty())
+    return order;
+
+  // Some 10,000 nodes are played in 10 ms.
+  constexpr size_t playedNodes = 1'000'000, mostPlays = 1000, fewestPlays = 8;
+  auto plays = static_cast<unsigned>(std::clamp(
+      playedNodes / std::max<size_t>(1, order.size()), fewestPlays, mostPlays));
+  ResourcePlan planned;
+  if (orders == comm::PlannedOrders::Program) {
+    planned = planResources(limited, found.families, plays);
+  } else {
+    SearchOptions search;
+    search.effort = SearchEffort::Low;
+    search.boundEffort = LowerBoundEffort::Quick;
+    planned = planOrderAndResources(limited, found.families, search, plays);
+  }
+  apply(problem, found, planned);
+  emitPassedRemark(owner, getArgument(), "planned-block", [&](auto &remark) {
+    using remark::metric;
+    remark << metric("MakespanBeforeNs", planned.beforeNs)
+           << metric("MakespanNs", planned.afterNs)
+           << metric("LowerBoundNs", boundAllPlans(limited, found.families));
+  });
+  return std::move(planned.order);
+}

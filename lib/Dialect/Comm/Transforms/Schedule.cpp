@@ -103,21 +103,6 @@ private:
 };
 } // namespace
 
-/// Puts the collectives of all groups on one lane. Sends, receives and side
-/// streams keep their lanes.
-static void shareLanes(BlockProblem &problem) {
-  ScheduleGraph &graph = problem.problem.graph;
-  std::optional<int32_t> shared;
-  for (unsigned start : graph.starts()) {
-    if (graph[start].pointToPoint ||
-        !isa<comm::CollectiveOpInterface>(problem.block.ops[start]))
-      continue;
-    if (!shared)
-      shared = graph[start].lane;
-    graph.setLane(start, *shared);
-  }
-}
-
 /// The steps for one of several blocks. The sum over all blocks is about the
 /// default of one block. Small blocks get more, so that they are searched
 /// exactly.
@@ -171,7 +156,7 @@ FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
   limited.maxMemory = limits.getLimit(block);
   limited.maxInFlight = maxInFlight;
   if (lanes == comm::LaneSharing::Shared)
-    shareLanes(problem);
+    comm::shareLanes(problem);
 
   SearchOptions options;
   options.maxSteps = steps ? uint64_t(steps) : getShareOfSteps(problem);

@@ -92,6 +92,19 @@ braid::comm::parseMemoryOption(Operation *op, StringRef text,
   return bytes;
 }
 
+void braid::comm::shareLanes(BlockProblem &problem) {
+  ScheduleGraph &graph = problem.problem.graph;
+  std::optional<int32_t> shared;
+  for (unsigned start : graph.starts()) {
+    if (graph[start].pointToPoint ||
+        !isa<CollectiveOpInterface>(problem.block.ops[start]))
+      continue;
+    if (!shared)
+      shared = graph[start].lane;
+    graph.setLane(start, *shared);
+  }
+}
+
 static constexpr llvm::StringLiteral kMaxMemory = "max-memory";
 
 void braid::comm::setMaxMemoryDefault(ModuleOp module, int64_t bytes) {

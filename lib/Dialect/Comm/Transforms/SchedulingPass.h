@@ -105,6 +105,10 @@ llvm::FailureOr<unsigned> scheduleProblems(
         algorithm,
     llvm::function_ref<bool(NodeKind)> isMover);
 
+/// Puts the collectives of all groups on one lane. Sends, receives and side
+/// streams keep their lanes.
+void shareLanes(BlockProblem &problem);
+
 /// Checks the new orders of all blocks in `changes` from the program alone, if
 /// schedules are verified. Undoes the changes and fails with an error that
 /// names `pass` if one is wrong. `root` is what the pass runs on.

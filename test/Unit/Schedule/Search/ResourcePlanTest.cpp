@@ -8,7 +8,10 @@
 
 #include "Schedule/Search/ResourcePlan.h"
 
-#include "TestProblems/SimulatedOps.h"
+#include "TestProblems/ProblemTestUtils.h"
+
+#include "braid/Schedule/Search/SearchSchedule.h"
+#include "braid/Schedule/Simulation/SimulatedOrder.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -44,47 +47,61 @@ static ResourceOption kernelOn(int64_t cost, int32_t multiprocessors) {
   return option;
 }
 
-static SimulatedOp apply(SimulatedOp op, const ResourceOption &option) {
-  op.costNs = option.costNs;
-  op.demand = option.demand;
-  return op;
+/// A problem on the machine whose nodes have no edges: starts for the families
+/// of class 0 and compute for those of class 1, as `classes` say in order.
+/// Fills in the families' nodes.
+static SchedulingProblem
+makeProblem(std::vector<std::pair<ResourceFamily *, unsigned>> blocks) {
+  SchedulingProblem problem;
+  problem.machine = getMachine();
+  for (auto [family, count] : blocks)
+    for (unsigned i = 0; i != count; ++i) {
+      ScheduleNode node;
+      if (family->ofClass == 0) {
+        node.kind = NodeKind::Start;
+        node.lane = 0;
+      }
+      node.cost = family->options.front().costNs;
+      family->ops.push_back(problem.graph.addNode(node));
+      problem.demands.push_back(family->options.front().demand);
+    }
+  problem.graph.finalize();
+  return problem;
+}
+
+static int64_t playWith(SchedulingProblem problem,
+                        llvm::ArrayRef<ResourceFamily> families,
+                        llvm::ArrayRef<unsigned> order,
+                        llvm::ArrayRef<unsigned> choice) {
+  applyChoice(problem, families, choice);
+  return simulateOrder(problem, order).makespanNs;
 }
 
 TEST(ResourcePlan, RoomAndAKernelThatFitsPayTogether) {
-  // 100 products of 12 tiles beside a chain of collectives in one lane. Alone,
+  // 10 products of 12 tiles beside a chain of collectives in one lane. Alone,
   // neither a smaller kernel nor a target gains: a start that comes beside a
   // product on all four waits for its end.
   ResourceFamily collectives, products;
   collectives.options = {kernelOn(150, 2), kernelOn(250, 1)};
   products.options = {productOn(12, 4), productOn(12, 3)};
   products.ofClass = 1;
-  std::vector<SimulatedOp> ops;
-  for (unsigned i = 0; i != 20; ++i) {
-    collectives.ops.push_back(ops.size());
-    ops.push_back(apply(start(0), collectives.options[0]));
-  }
-  for (unsigned i = 0; i != 10; ++i) {
-    products.ops.push_back(ops.size());
-    ops.push_back(apply(compute(0), products.options[0]));
-  }
-  ResourcePlan plan =
-      planResources(ops, getMachine(), {collectives, products}, 1000);
-  EXPECT_EQ(plan.beforeNs, simulate(ops, getMachine()).makespanNs);
+  SchedulingProblem problem =
+      makeProblem({{&collectives, 20}, {&products, 10}});
+  std::vector<ResourceFamily> families = {collectives, products};
+  ScheduleOrder order = getProgramOrder(problem.graph);
+  ResourcePlan plan = planResources(problem, families, 1000);
+  EXPECT_EQ(plan.order, order);
+  EXPECT_EQ(plan.beforeNs, playWith(problem, families, order, {0, 0}));
   EXPECT_LT(plan.afterNs, plan.beforeNs);
-  for (unsigned op : collectives.ops)
-    ops[op] = apply(ops[op], collectives.options[plan.options[0]]);
-  for (unsigned op : products.ops)
-    ops[op] = apply(ops[op], products.options[plan.options[1]]);
-  EXPECT_EQ(simulate(ops, getMachine()).makespanNs, plan.afterNs);
+  EXPECT_EQ(plan.afterNs, playWith(problem, families, order, plan.options));
 }
 
 TEST(ResourcePlan, NothingChangesWithoutAGain) {
   ResourceFamily products;
   products.options = {productOn(12, 4), productOn(12, 3), productOn(12, 4)};
   products.ofClass = 1;
-  products.ops = {0};
-  ResourcePlan plan = planResources({apply(compute(0), products.options[0])},
-                                    getMachine(), {products}, 100);
+  SchedulingProblem problem = makeProblem({{&products, 1}});
+  ResourcePlan plan = planResources(problem, {products}, 100);
   EXPECT_THAT(plan.options, ElementsAre(0));
   EXPECT_EQ(plan.beforeNs, plan.afterNs);
 }
@@ -92,49 +109,47 @@ TEST(ResourcePlan, NothingChangesWithoutAGain) {
 TEST(ResourcePlan, FamiliesMayDiffer) {
   // The first product has nothing beside it; the second has a collective that
   // comes second in its lane.
-  ResourceFamily first, second;
+  ResourceFamily first, second, small, large;
   first.options = second.options = {productOn(8, 4), productOn(8, 3)};
   first.ofClass = second.ofClass = 1;
-  std::vector<SimulatedOp> ops = {
-      apply(compute(0), first.options[0]), apply(start(0), kernelOn(10, 1)),
-      apply(start(0), kernelOn(500, 1)), apply(compute(0), second.options[0])};
-  first.ops = {0};
-  second.ops = {3};
-  ResourcePlan plan = planResources(ops, getMachine(), {first, second}, 100);
+  small.options = {kernelOn(10, 1)};
+  large.options = {kernelOn(500, 1)};
+  SchedulingProblem problem =
+      makeProblem({{&first, 1}, {&small, 1}, {&large, 1}, {&second, 1}});
+  ResourcePlan plan = planResources(problem, {first, second}, 100);
   EXPECT_THAT(plan.options, ElementsAre(0, 1));
   // 200, and 10 and 500 beside the second product.
   EXPECT_EQ(plan.afterNs, 710);
 }
 
+/// Families and a problem that depend on `seed` alone.
+static SchedulingProblem
+makeRandomFamilies(uint64_t seed, std::vector<ResourceFamily> &families) {
+  std::mt19937_64 random(seed);
+  ResourceFamily collectives, products;
+  collectives.options = {kernelOn(1 + random() % 300, 1 + random() % 3),
+                         kernelOn(1 + random() % 300, 1),
+                         kernelOn(1 + random() % 300, 2)};
+  products.options = {productOn(12, 4), productOn(12, 3), productOn(12, 2)};
+  products.ofClass = 1;
+  std::vector<std::pair<ResourceFamily *, unsigned>> blocks;
+  for (unsigned i = 0; i != 7; ++i)
+    blocks.emplace_back(random() % 2 ? &collectives : &products, 1);
+  SchedulingProblem problem = makeProblem(blocks);
+  families = {collectives, products};
+  return problem;
+}
+
 TEST(ResourcePlan, IsTheBestOfAllWhereItTriesAll) {
-  std::mt19937 random(1);
-  for (unsigned round = 0; round != 50; ++round) {
-    ResourceFamily collectives, products;
-    collectives.options = {kernelOn(1 + random() % 300, 1 + random() % 3),
-                           kernelOn(1 + random() % 300, 1),
-                           kernelOn(1 + random() % 300, 2)};
-    products.options = {productOn(12, 4), productOn(12, 3), productOn(12, 2)};
-    products.ofClass = 1;
-    std::vector<SimulatedOp> ops;
-    for (unsigned i = 0; i != 12; ++i) {
-      ResourceFamily &family = random() % 2 ? collectives : products;
-      family.ops.push_back(ops.size());
-      ops.push_back(apply(&family == &collectives ? start(0) : compute(0),
-                          family.options[0]));
-    }
+  for (unsigned seed = 0; seed != 50; ++seed) {
+    std::vector<ResourceFamily> families;
+    SchedulingProblem problem = makeRandomFamilies(seed, families);
+    ScheduleOrder order = getProgramOrder(problem.graph);
     int64_t leastNs = std::numeric_limits<int64_t>::max();
-    for (const ResourceOption &c : collectives.options)
-      for (const ResourceOption &p : products.options) {
-        for (unsigned op : collectives.ops)
-          ops[op] = apply(ops[op], c);
-        for (unsigned op : products.ops)
-          ops[op] = apply(ops[op], p);
-        leastNs = std::min(leastNs, simulate(ops, getMachine()).makespanNs);
-      }
-    EXPECT_EQ(
-        planResources(ops, getMachine(), {collectives, products}, 1000).afterNs,
-        leastNs)
-        << round;
+    for (unsigned c = 0; c != 3; ++c)
+      for (unsigned p = 0; p != 3; ++p)
+        leastNs = std::min(leastNs, playWith(problem, families, order, {c, p}));
+    EXPECT_EQ(planResources(problem, families, 1000).afterNs, leastNs) << seed;
   }
 }
 
@@ -142,9 +157,34 @@ TEST(ResourcePlan, KeepsTheLimitOnPlays) {
   ResourceFamily products;
   products.options = {productOn(8, 4), productOn(8, 3), productOn(8, 2)};
   products.ofClass = 1;
-  products.ops = {0};
-  EXPECT_EQ(planResources({apply(compute(0), products.options[0])},
-                          getMachine(), {products}, 2)
-                .numPlayed,
-            2u);
+  SchedulingProblem problem = makeProblem({{&products, 1}});
+  EXPECT_EQ(planResources(problem, {products}, 2).numPlayed, 2u);
+}
+
+TEST(ResourcePlan, OrderAndPlanTogetherAreTheBestOfAll) {
+  unsigned numGains = 0;
+  SearchOptions search;
+  search.effort = SearchEffort::Low;
+  for (unsigned seed = 0; seed != 30; ++seed) {
+    std::vector<ResourceFamily> families;
+    SchedulingProblem problem = makeRandomFamilies(seed, families);
+    int64_t leastNs = std::numeric_limits<int64_t>::max();
+    for (unsigned c = 0; c != 3; ++c)
+      for (unsigned p = 0; p != 3; ++p)
+        forEachOrder(problem, [&](llvm::ArrayRef<unsigned> order) {
+          leastNs =
+              std::min(leastNs, playWith(problem, families, order, {c, p}));
+        });
+    ResourcePlan plan =
+        planOrderAndResources(problem, families, search, 1000);
+    EXPECT_EQ(plan.afterNs, leastNs) << seed;
+    EXPECT_EQ(plan.afterNs,
+              playWith(problem, families, plan.order, plan.options));
+    EXPECT_LE(boundAllPlans(problem, families), leastNs);
+    int64_t unplannedNs = searchSchedule(problem).makespanNs;
+    int64_t plannedLaterNs = planResources(problem, families, 1000).afterNs;
+    EXPECT_LE(plan.afterNs, std::min(unplannedNs, plannedLaterNs));
+    numGains += plan.afterNs < std::min(unplannedNs, plannedLaterNs);
+  }
+  EXPECT_GT(numGains, 0u);
 }

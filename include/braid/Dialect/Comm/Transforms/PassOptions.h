@@ -28,6 +28,14 @@ enum class LaneSharing {
   Shared
 };
 
+/// The orders for which `comm-plan-resources` plans.
+enum class PlannedOrders {
+  /// The program's own.
+  Program,
+  /// Those that a search finds with the plan.
+  Search
+};
+
 /// A model of collectives, or the default of the hardware.
 enum class CollectiveModelOption {
   Hardware,
@@ -40,6 +48,7 @@ enum class CollectiveModelOption {
 /// The values of the options on the command line, with their meaning.
 llvm::cl::ValuesClass getReportFormatValues();
 llvm::cl::ValuesClass getLaneSharingValues();
+llvm::cl::ValuesClass getPlannedOrdersValues();
 llvm::cl::ValuesClass getSearchEffortValues();
 llvm::cl::ValuesClass getCollectiveModelValues();
 

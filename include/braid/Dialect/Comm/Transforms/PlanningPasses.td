@@ -21,15 +21,24 @@ def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
     leaves room lets a collective begin that is issued beside it; without room the
     collective waits for the product's end (see docs/simulator.md).
 
-    The order of the program stays. The pass plays it with each pair of a way to run
-    collectives and a way to run products, then family by family: collectives of the
-    same kind and size, or products of the same shape, are run alike. It takes the
+    With `orders=program` the order stays. The pass plays it with each pair of a way to
+    run collectives and a way to run products, then family by family: collectives of
+    the same kind and size, or products of the same shape, are run alike. It takes the
     plan with the shortest makespan, which is never longer than without one.
+
+    With `orders=search` the pass looks for a plan and an order together, because an
+    order that is good without a plan may leave nothing to plan. It plays each pair of
+    ways with the orders that the other passes give, searches an order as
+    `comm-schedule{effort=low}` does for the best three pairs and for no plan, plans for
+    what it finds, and searches again while that gains. `comm-schedule` behind it may
+    find a better order for the plan, and looks at limits on memory.
 
     The ways are those with measured times in the profile (docs/profiles.md), of
     which one is shipped for `h200x8`; gathers by copy engines are
     estimated where they are not measured. Other machines have nothing to plan, nor
-    has a module with `comm.mpmd`, whose ranks could come to different plans.
+    has a module with `comm.mpmd`, whose ranks could come to different plans. In a block
+    that ranks may reach differently, collectives stay as they are, since they may meet
+    others of the text.
 
     An op that has one of these attributes, or `comm.lane`, keeps its own. It is an
     error if it asks for what the machine does not have: more multiprocessors, or
@@ -49,7 +58,22 @@ def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
     %y = linalg.matmul {comm.multiprocessors = 124 : i64} ins(%x, %w : ...) outs(%e : ...) -> tensor<4096x4096xbf16>
     ```
   }];
-  let options = costOptions;
+  let options = [
+    Option<"orders", "orders", "::braid::comm::PlannedOrders",
+           /*default=*/"::braid::comm::PlannedOrders::Program",
+           "The orders that a plan is made for: program (its own) or search (what a search "
+           "finds together with the plan)",
+           "::braid::comm::getPlannedOrdersValues()">,
+    Option<"maxInFlight", "max-in-flight", "unsigned", /*default=*/"0",
+           "The most operations of one lane in flight at once; 0 is no limit">,
+    Option<"lanes", "lanes", "::braid::comm::LaneSharing",
+           /*default=*/"::braid::comm::LaneSharing::Communicator",
+           "Which collectives run beside each other: communicator (those of different "
+           "groups) or shared (none)",
+           "::braid::comm::getLaneSharingValues()">,
+    Option<"keepOrder", "keep-order", "bool", /*default=*/"false",
+           "Keep the program's order of the starts">
+  ] # costOptions;
   let dependentDialects = ["::braid::comm::CommDialect"];
   let statistics = [
     Statistic<"numPlanned", "planned-ops", "Ops that got resources of their own">

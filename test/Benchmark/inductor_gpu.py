@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Inductor's schedulers beside braid.inductor on GPUs: milliseconds of a training step.
+
+    torchrun --nproc-per-node 2 inductor_gpu.py [--machine NAME] [--steps "tensor parallel,..."] [--limit SECONDS]
+
+Needs GPUs, PyTorch 2.11 to 2.13 and the package braid. Each step (test/Inputs/torch_steps.py) is compiled by Inductor
+with each scheduler. All variants run in turn in one process for each GPU; the times are medians of CUDA events, the
+maximum over ranks. The gradients of all variants are compared with those of the first one.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+import warnings
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "Inputs"))
+
+import torch
+import torch.distributed as dist
+import torch_steps
+from braid.inductor import overlap
+from torch._inductor import config
+from torch._inductor.compile_fx import compile_fx
+from torch.fx.experimental.proxy_tensor import make_fx
+
+
+def reorder(*passes):
+    return {"reorder_for_compute_comm_overlap": True, "reorder_for_compute_comm_overlap_passes": list(passes)}
+
+
+def get_variants(options):
+    """What Inductor's configuration sets for each scheduler."""
+    ordered = overlap.with_options(machine=options.machine)
+    estimated = overlap.with_options(machine=options.machine, estimates="braid")
+    return ordered, estimated, {
+        "as it comes": {},
+        "the seeds' three": reorder("sink_waits", "raise_comms", "reorder_compute_for_overlap"),
+        "the recommended three": reorder(
+            "reorder_communication_preserving_peak_memory",
+            "sink_waits_iterative",
+            "reorder_communication_preserving_peak_memory",
+        ),
+        "Inductor on FX": {"aten_distributed_optimizations.enable_overlap_scheduling": True},
+        "braid": reorder(ordered),
+        "braid, own estimates": reorder(estimated),
+    }
+
+
+def measure(variants, inputs, rounds):
+    """Medians in ms of the compiled functions, the variants of a round in turn."""
+    times = {name: [] for name in variants}
+    for number in range(rounds + 3):
+        for name, function in variants.items():
+            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            dist.barrier()
+            torch.cuda.synchronize()
+            begin.record()
+            function(*inputs)
+            end.record()
+            torch.cuda.synchronize()
+            if number >= 3:
+                times[name].append(begin.elapsed_time(end))
+    medians = torch.tensor([statistics.median(times[name]) for name in variants], device="cuda")
+    dist.all_reduce(medians, op=dist.ReduceOp.MAX)
+    return dict(zip(variants, medians.tolist()))
+
+
+def flatten(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [tensor for one in value for tensor in flatten(one)]
+
+
+def run_step(name, options):
+    """Milliseconds by variant, and the variants whose gradients differ."""
+    step, inputs = torch_steps.STEPS[name](
+        options.layers,
+        options.width,
+        options.tokens,
+        lambda *shape: torch.randn(*shape, dtype=torch.bfloat16, device="cuda") * 0.02,
+    )
+    ordered, estimated, settings = get_variants(options)
+    compiled, seconds, notes = {}, {}, {}
+    for variant, patch in settings.items():
+        begin = time.time()
+        try:
+            with config.patch(fx_graph_cache=False, **patch):
+                graph = make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True)(*inputs)
+                function = compile_fx(graph, list(inputs))
+                function(*inputs)
+            compiled[variant] = function
+        except Exception as error:  # a variant that this version lacks
+            notes[variant] = repr(error)[:300]
+        seconds[variant] = time.time() - begin
+    for variant, used in (("braid", ordered), ("braid, own estimates", estimated)):
+        if used.reason:
+            notes[variant] = f"kept the order: {used.reason}"
+        elif used.last:
+            notes[variant] = {
+                "predicted ms": used.last.makespan / 1e6,
+                "before": used.before.makespan / 1e6,
+                "bound": used.last.bound / 1e6,
+            }
+    first = [value.clone() for value in flatten(compiled["as it comes"](*inputs))]
+    differ = [
+        variant
+        for variant, function in compiled.items()
+        if not all(torch.equal(a, b) for a, b in zip(first, flatten(function(*inputs))))
+    ]
+    del first
+    return measure(compiled, inputs, options.rounds), differ, seconds, notes
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--width", type=int, default=4096)
+    parser.add_argument("--tokens", type=int, default=2048)
+    parser.add_argument("--machine", default="h100x8")
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--limit", type=float, default=600, help="seconds after which no further step begins")
+    parser.add_argument("--steps", default="tensor parallel,fully sharded,data parallel")
+    parser.add_argument("--output", help="a file for the figures as JSON")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    begin = time.time()
+    rank = int(os.environ["LOCAL_RANK"])
+    torch.cuda.set_device(rank)
+    dist.init_process_group("nccl", device_id=torch.device("cuda", rank))
+    torch.manual_seed(rank)
+    found = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "ranks": dist.get_world_size()}
+    for name in options.steps.split(","):
+        # All ranks have to agree on whether there is time.
+        late = torch.tensor([float(time.time() - begin > options.limit)], device="cuda")
+        dist.all_reduce(late, op=dist.ReduceOp.MAX)
+        if late.item():
+            break
+        times, differ, seconds, notes = run_step(name, options)
+        found[name] = {"ms": times, "differ": differ, "compile_s": seconds, "notes": notes}
+        torch.cuda.empty_cache()
+        if rank:
+            continue
+        print(f"\n{name}: results differ in {differ}; {notes}\n\n| scheduler | ms | compile s |\n|---|---|---|")
+        for variant, ms in times.items():
+            print(f"| {variant} | {ms:.3f} | {seconds[variant]:.1f} |", flush=True)
+        if options.output:
+            with open(options.output, "w", encoding="utf-8") as stream:
+                json.dump(found, stream, indent=1)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
