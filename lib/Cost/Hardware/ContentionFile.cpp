@@ -86,6 +86,11 @@ Error braid::readContention(JsonObjectReader &parent,
                                        mostGroups, /*isOptional=*/!isQueued))
     return error;
   contention.processorGroups = static_cast<int32_t>(groups);
+  constexpr int64_t mostLaunchNs = 1'000'000'000;
+  if (Error error =
+          reader.readInteger("lane_launch_ns", contention.laneLaunchNs, 0,
+                             mostLaunchNs, /*isOptional=*/true))
+    return error;
   Expected<const json::Array *> list =
       reader.readArray("interference", /*isOptional=*/!isQueued);
   if (!list)

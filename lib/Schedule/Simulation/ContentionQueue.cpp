@@ -67,6 +67,24 @@ bool ContentionMachine::hasRoomOnLane(unsigned op, double readyClock) const {
   return free >= getNeededMultiprocessors(ops[op].demand, *machine, isCrowded);
 }
 
+void ContentionMachine::launch(unsigned op, unsigned lane) {
+  if (machine->laneLaunchNs == 0) {
+    waitForRoom(op, lane);
+    return;
+  }
+  times[op].waitedNs = 0;
+  times[op].heldBy = std::nullopt;
+  launching.push_back({op, lane, addNs(nowNs, machine->laneLaunchNs)});
+}
+
+void ContentionMachine::askForRoom() {
+  while (!launching.empty() && launching.front().asksNs <= nowNs) {
+    Launching first = launching.front();
+    launching.erase(launching.begin());
+    waitForRoom(first.op, first.lane);
+  }
+}
+
 void ContentionMachine::waitForRoom(unsigned op, unsigned lane) {
   double readyClock = 0;
   unsigned onStream = findOnStream();

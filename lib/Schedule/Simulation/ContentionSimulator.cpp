@@ -48,13 +48,13 @@ void ContentionMachine::run(unsigned op, int32_t lane) {
   ratesAreValid = false;
 }
 
-void ContentionMachine::beginOnLane(unsigned lane) {
+void ContentionMachine::beginOnLane(unsigned lane, bool isIssued) {
   Lane &queue = lanes[lane];
   while (!queue.isFree()) {
     unsigned op = queue.issued[queue.first];
     if (ops[op].costNs > 0) {
       if (machine->isQueued())
-        waitForRoom(op, lane);
+        isIssued ? launch(op, lane) : waitForRoom(op, lane);
       else
         run(op, lane);
       return;
@@ -106,7 +106,7 @@ void ContentionMachine::advanceStream() {
       lane.issued.push_back(next);
       next = none;
       if (isFree)
-        beginOnLane(op.lane);
+        beginOnLane(op.lane, /*isIssued=*/true);
       return;
     }
     nextAwaited = 0;
@@ -187,6 +187,8 @@ void ContentionMachine::advanceTime() {
     eventNs = launchedNs;
   if (!waiting.empty())
     eventNs = std::min(eventNs, getNextLeaveNs());
+  if (!launching.empty())
+    eventNs = std::min(eventNs, launching.front().asksNs);
   for (auto [op, current] : zip_equal(running, progress)) {
     current.endNs = getEnd(current, op.rate);
     eventNs = std::min(eventNs, current.endNs);
@@ -227,7 +229,8 @@ void ContentionMachine::advanceTime() {
   if (machine->isQueued())
     serveWaiting();
   for (unsigned lane : lanesFreed)
-    beginOnLane(lane);
+    beginOnLane(lane, /*isIssued=*/false);
+  askForRoom();
 }
 
 void ContentionMachine::reset() {
@@ -241,6 +244,7 @@ void ContentionMachine::reset() {
   running.clear();
   progress.clear();
   waiting.clear();
+  launching.clear();
   ratesAreValid = false;
 }
 
@@ -254,7 +258,7 @@ void ContentionMachine::issue(unsigned op) {
 }
 
 void ContentionMachine::drain() {
-  while (!running.empty())
+  while (!running.empty() || !launching.empty())
     advanceTime();
 }
 
@@ -287,13 +291,16 @@ void ContentionMachine::visitInFlight(
       visit(start, endNs);
     }
   }
-  for (const Waiting &current : waiting) {
-    int64_t endNs = nowNs;
-    for (unsigned start : lanes[current.lane].getInFlight()) {
+  auto visitLane = [&](unsigned lane, int64_t endNs) {
+    for (unsigned start : lanes[lane].getInFlight()) {
       endNs += costNs[start];
       visit(start, endNs);
     }
-  }
+  };
+  for (const Waiting &current : waiting)
+    visitLane(current.lane, nowNs);
+  for (const Launching &current : launching)
+    visitLane(current.lane, current.asksNs);
 }
 
 bool ContentionMachine::isShiftOf(const ContentionMachine &other) const {
@@ -315,6 +322,12 @@ bool ContentionMachine::isShiftOf(const ContentionMachine &other) const {
     return false;
   for (auto [mine, its] : zip_equal(waiting, other.waiting))
     if (mine.op != its.op || mine.readyClock != its.readyClock ||
+        !hasSame(mine.lane))
+      return false;
+  if (launching.size() != other.launching.size())
+    return false;
+  for (auto [mine, its] : zip_equal(launching, other.launching))
+    if (mine.op != its.op || mine.asksNs - nowNs != its.asksNs - other.nowNs ||
         !hasSame(mine.lane))
       return false;
   unsigned onStream = findOnStream();
@@ -340,7 +353,11 @@ void ContentionMachine::appendState(std::vector<int64_t> &state) const {
     state.push_back(current.op);
     state.push_back(llvm::bit_cast<int64_t>(current.readyClock));
   }
-  // What runs or waits is the first of its lane.
+  for (const Launching &current : launching) {
+    state.push_back(current.op);
+    state.push_back(current.asksNs);
+  }
+  // What runs, waits or is launched is the first of its lane.
   for (const Lane &lane : lanes) {
     state.push_back(-1);
     state.insert(state.end(), lane.getInFlight().begin(),

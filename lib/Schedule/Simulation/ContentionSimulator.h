@@ -102,8 +102,9 @@ private:
   void beginOnStream();
   void endOnStream();
   /// Begins what has come to the head of `lane`, or lets it wait for
-  /// multiprocessors.
-  void beginOnLane(unsigned lane);
+  /// multiprocessors. What the stream has just issued has to be launched first;
+  /// what stood behind another operation was launched meanwhile.
+  void beginOnLane(unsigned lane, bool isIssued);
   void run(unsigned op, int32_t lane);
 
   /// Of the machine whose multiprocessors are queued for:
@@ -119,6 +120,10 @@ private:
   /// True if `op`, of a lane, has what it needs to begin; on a kernel that
   /// gives way only from `readyClock` on.
   bool hasRoomOnLane(unsigned op, double readyClock) const;
+  /// Lets `op`, of a lane, ask for multiprocessors once its kernel is there.
+  void launch(unsigned op, unsigned lane);
+  /// Lets those ask whose kernels have come.
+  void askForRoom();
   /// Puts `op`, of a lane, behind all that wait.
   void waitForRoom(unsigned op, unsigned lane);
   /// Gives what is free to those that wait.
@@ -176,6 +181,13 @@ private:
     double readyClock;
   };
   llvm::SmallVector<Waiting, 2> waiting;
+  /// Operations at the head of a lane whose kernels are not there yet, and when
+  /// they ask for multiprocessors; the first to ask comes first.
+  struct Launching {
+    unsigned op, lane;
+    int64_t asksNs;
+  };
+  llvm::SmallVector<Launching, 2> launching;
   /// Of the op on the stream, if it is persistent.
   PersistentKernel kernel;
 

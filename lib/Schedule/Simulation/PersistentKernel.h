@@ -17,7 +17,9 @@
 //    blocks that tell the ranks to begin.
 // 2. Operations wait in the order in which they ask. While one waits, nothing
 //    else gets what becomes free. The next of a lane asks when the one before
-//    it has ended, after all who ask already.
+//    it has ended, after all who ask already. The first of a lane asks
+//    `laneLaunchNs` after the stream has started it, for an event and a launch:
+//    the next kernel of the stream may be faster.
 // 3. A persistent kernel (a matrix product) of t tiles has
 //    b = min(S, its target, t) blocks, one a multiprocessor. It begins on those
 //    of b that are free, at least one; the others join as soon as somebody

@@ -74,6 +74,11 @@ struct ContentionFigures {
   /// built in; a cluster of blocks fits in one group only. 0: clusters fit
   /// wherever there are multiprocessors enough.
   int32_t processorGroups = 0;
+  /// Where they are queued for: nanoseconds from the moment at which the stream
+  /// starts an operation to the one at which its kernel asks for
+  /// multiprocessors, at the earliest: an event between two streams and a
+  /// launch.
+  int64_t laneLaunchNs = 0;
   /// Where they are queued for: by `ComputeClass` and `LaneEngine`.
   Interference interference[2][2];
 };

@@ -201,7 +201,7 @@ TEST(HardwareFile, RejectsFiguresThatDoNotFit) {
 TEST(HardwareFile, ReadsHowOpsContend) {
   llvm::Expected<Hardware> hardware = parseHardware(
       R"({"base": "h200x8", "contention": {"model": "queue",
-  "processor_groups": 7, "interference": [
+  "processor_groups": 7, "lane_launch_ns": 4600, "interference": [
     {"compute": "product", "engine": "kernel", "compute_factor": 1.5, "collective_factor": 2},
     {"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 3},
     {"compute": "elementwise", "engine": "kernel", "compute_factor": 1, "collective_factor": 4},
@@ -211,6 +211,7 @@ TEST(HardwareFile, ReadsHowOpsContend) {
   const ContentionFigures &contention = hardware->contention;
   EXPECT_EQ(contention.multiprocessorModel, MultiprocessorModel::Queued);
   EXPECT_EQ(contention.processorGroups, 7);
+  EXPECT_EQ(contention.laneLaunchNs, 4600);
   EXPECT_EQ(contention.interference[0][0].compute, 1.5);
   EXPECT_EQ(contention.interference[0][0].communication, 2);
   EXPECT_EQ(contention.interference[0][1].communication, 3);
@@ -219,6 +220,10 @@ TEST(HardwareFile, ReadsHowOpsContend) {
 }
 
 TEST(HardwareFile, SaysWhatIsWrongWithContention) {
+  EXPECT_EQ(getError(R"({"base": "h200x8", "contention": {"model": "share",
+"lane_launch_ns": -1}})"),
+            "2:19: found -1 in field \"contention.lane_launch_ns\", expected "
+            "an integer from 0 to 1000000000");
   EXPECT_EQ(getError(R"({"base": "h200x8", "contention": {"model": "fair"}})"),
             "1:44: found \"fair\" in field \"contention.model\", expected one "
             "of: share queue");

@@ -61,6 +61,37 @@ TEST(MultiprocessorQueue, AStartBeforeAProductHasItsMultiprocessors) {
               ElementsAre(std::pair(0, 1000), std::pair(0, 300)));
 }
 
+static MachineModel launching(int64_t streamNs, int64_t laneNs) {
+  MachineModel machine = queued(4);
+  machine.launchNs = streamNs;
+  machine.laneLaunchNs = laneNs;
+  return machine;
+}
+
+TEST(MultiprocessorQueue, AProductThatIsLaunchedFasterComesFirst) {
+  EXPECT_THAT(play({kernelOn(50, 1), product(400, 16)}, launching(2, 5)),
+              ElementsAre(std::pair(402, 452), std::pair(2, 402)));
+}
+
+TEST(MultiprocessorQueue, AKernelThatIsLaunchedFasterComesFirst) {
+  // The product takes tiles at 10 (3), 55, 110 (3), 155, ..., 310 (3), 355.
+  EXPECT_THAT(play({kernelOn(50, 1), product(400, 16)}, launching(10, 5)),
+              ElementsAre(std::pair(5, 55), std::pair(10, 455)));
+}
+
+TEST(MultiprocessorQueue, TheNextInALaneWasLaunchedBefore) {
+  EXPECT_THAT(play({kernelOn(10, 1), kernelOn(20, 1)}, launching(2, 5)),
+              ElementsAre(std::pair(5, 15), std::pair(15, 35)));
+}
+
+TEST(MultiprocessorQueue, AWaitLastsUntilALaunchedOperationEnds) {
+  SimulatedOp wait;
+  wait.role = StreamRole::Wait;
+  wait.awaits = {0};
+  EXPECT_THAT(play({kernelOn(10, 1), wait}, launching(2, 5)),
+              ElementsAre(std::pair(5, 15), std::pair(0, 15)));
+}
+
 TEST(MultiprocessorQueue, TheNextInALaneWaitsForTheProduct) {
   // The multiprocessor of the first operation goes to the product, which has
   // taken tiles of 100 ns at 0 (3), 10, 100 (3), 110, 200 (3), 210, 300 (3) and
