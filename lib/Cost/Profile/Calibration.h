@@ -30,6 +30,9 @@ class JsonObjectReader;
 /// How a lane moves its data, as `comm.transport` says.
 enum class LaneTransport : uint8_t { Default, Symmetric, Copy };
 
+/// The names of transports in files, by `LaneTransport`.
+extern const llvm::StringLiteral laneTransportNames[3];
+
 /// The time of one kind of collective by its size.
 struct CollectiveCurve {
   /// As `comm::stringifyCollectiveKind` says: "all_reduce".
@@ -76,6 +79,8 @@ struct Calibration {
   std::vector<std::pair<std::string, std::string>> software;
   /// The largest deviation of repeated measurements, a fraction.
   double spread = 0;
+  /// What the measurement had to leave out, and why.
+  std::vector<std::string> missing;
 
   std::optional<int64_t> launchNs;
   std::optional<ContentionFigures> contention;
@@ -102,6 +107,10 @@ struct Calibration {
 
 /// Reads the fields of a calibration from those of a profile, `parent`.
 llvm::Error readCalibration(JsonObjectReader &parent, Calibration &calibration);
+
+/// The text of a profile of the machine called `hardware`, without entries.
+std::string writeCalibration(llvm::StringRef hardware,
+                             const Calibration &calibration);
 
 /// What is shipped of the machine called `hardware`; null if nothing is.
 std::shared_ptr<const Calibration>
