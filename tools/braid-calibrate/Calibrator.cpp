@@ -34,6 +34,14 @@ static double countOperations(const ProductCall &product) {
          static_cast<double>(product.depth);
 }
 
+/// A rate with the four digits that a measurement is good for.
+static double roundRate(double rate) {
+  constexpr double digits = 4;
+  double unit =
+      std::pow(10, std::floor(std::log10(std::max(rate, 1.0))) + 1 - digits);
+  return std::max(1.0, std::round(std::round(rate / unit) * unit));
+}
+
 static ElementClass classOf(int32_t dtype) {
   return dtype == BRAID_RT_F16   ? ElementClass::F16
          : dtype == BRAID_RT_F32 ? ElementClass::F32
@@ -322,9 +330,9 @@ Error Calibrator::measureMemory() {
     return time.takeError();
   // Two operands and a result.
   constexpr double operands = 3;
-  result.memoryBandwidth = std::max(
-      1.0, std::round(operands * static_cast<double>(options.elementwiseBytes) /
-                      std::max(time->ns, 1.0) * 1e9));
+  result.memoryBandwidth =
+      roundRate(operands * static_cast<double>(options.elementwiseBytes) /
+                std::max(time->ns, 1.0) * 1e9);
   addSpread(time->spread);
   return Error::success();
 }
@@ -481,7 +489,7 @@ Calibration Calibrator::getResult() const {
     double operations = 2.0 * static_cast<double>(product.rows) *
                         static_cast<double>(product.columns) *
                         static_cast<double>(product.depth);
-    double rate = std::round(operations / std::max(product.ns, 1.0) * 1e9);
+    double rate = roundRate(operations / std::max(product.ns, 1.0) * 1e9);
     double &best = all.productRate[size_t(product.element)];
     if (product.multiprocessors == 0 && operations >= full)
       best = std::max(best, rate);

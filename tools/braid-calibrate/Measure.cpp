@@ -192,7 +192,7 @@ Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
   // issues the rest, so many collectives that the start does not count, and so
   // much compute that it ends last.
   constexpr int64_t collectives = 60;
-  constexpr double leadNs = 3e6;
+  double leadNs = patience.blockNs / 5;
   load.collectives = collectives;
   load.leads = countFor(leadNs, computeAlone->ns, mostOperations);
   double beside = 2.5 * collectives * collectiveAlone->ns;

@@ -133,8 +133,9 @@ static Expected<Lane> parseLane(StringRef text) {
 static std::vector<int64_t> makeSizes(int64_t least, int64_t most) {
   constexpr int64_t large = int64_t(1) << 20;
   std::vector<int64_t> sizes;
-  for (int64_t size = least; size <= most; size *= size < large ? 4 : 2)
+  for (int64_t size = least; size < most; size *= size < large ? 4 : 2)
     sizes.push_back(size);
+  sizes.push_back(most);
   return sizes;
 }
 
