@@ -160,8 +160,8 @@ Error Calibrator::identify() {
 
 void Calibrator::addProducts(int64_t multiprocessors) {
   for (ProductCall product : options.products) {
-    // Only the types of steps are worth targets.
-    if (multiprocessors != 0 && product.dtype == BRAID_RT_F32)
+    // Steps in bf16 are the ones that targets are for.
+    if (multiprocessors != 0 && product.dtype != BRAID_RT_BF16 && hasBfloat16())
       continue;
     product.multiprocessors = static_cast<int32_t>(multiprocessors);
     constexpr double overhead = 0.3;
@@ -227,6 +227,12 @@ void Calibrator::planPairs() {
            engine == LaneEngine::CopyEngine ? copyLane : symmetricLane});
   steps.push_back({"product on all multiprocessors beside kernel", ofPair,
                    [this]() { return measureQueue(); }, symmetricLane});
+}
+
+bool Calibrator::hasBfloat16() const {
+  return llvm::any_of(options.products, [](const ProductCall &product) {
+    return product.dtype == BRAID_RT_BF16;
+  });
 }
 
 bool Calibrator::usesLane(const Lane &lane) const {

@@ -59,6 +59,7 @@ private:
   llvm::Error measurePairOf(ComputeClass compute, LaneEngine engine);
   llvm::Error measureQueue();
 
+  bool hasBfloat16() const;
   bool usesLane(const Lane &lane) const;
   /// The load of a pair, without numbers of operations.
   Load makePair(ComputeClass compute, LaneEngine engine) const;

@@ -200,9 +200,12 @@ static Error readPrograms(Options &options) {
 static Error readProducts(Options &options) {
   std::vector<std::string> texts(products.begin(), products.end());
   if (texts.empty() && programs.empty())
-    texts = {"4096x4096x4096", "8192x8192x8192",     "2048x2048x2048",
-             "1024x1024x1024", "4096x4096x8192",     "4096x8192x4096",
-             "8192x4096x4096", "4096x4096x4096xf16", "4096x4096x4096xf32"};
+    // Cubes, and what layers of N = 4096 and 8192 multiply on two ranks.
+    texts = {"4096x4096x4096",     "8192x8192x8192",    "2048x8192x4096",
+             "2048x4096x8192",     "4096x4096x2048",    "2048x4096x4096",
+             "4096x16384x8192",    "4096x8192x16384",   "8192x8192x4096",
+             "4096x8192x8192",     "2048x2048x2048",    "1024x1024x1024",
+             "4096x4096x4096xf16", "4096x4096x4096xf32"};
   for (const std::string &text : texts) {
     Expected<ProductCall> product = parseProduct(text);
     if (!product)

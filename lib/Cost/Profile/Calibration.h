@@ -65,6 +65,12 @@ struct ProductTime {
   double ns = 0;
 };
 
+/// A time of a product, measured or from measurements nearby.
+struct ProductEstimate {
+  double ns = 0;
+  bool isMeasured = false;
+};
+
 /// What was measured of a machine.
 struct Calibration {
   /// What reports say of figures from here: "from profile h200.json".
@@ -101,6 +107,16 @@ struct Calibration {
   const ProductTime *findProduct(int64_t rows, int64_t columns, int64_t depth,
                                  ElementClass element,
                                  int64_t multiprocessors) const;
+  /// The time of a product as measured, or else
+  /// - on another number of multiprocessors: linear between those of the same
+  ///   shape that were measured, and in inverse proportion below the fewest;
+  /// - of another shape: at the rate of the measured shape that is nearest, if
+  ///   no size differs by more than a factor of 2.
+  /// None if no measurement is near enough.
+  std::optional<ProductEstimate> estimateProduct(int64_t rows, int64_t columns,
+                                                 int64_t depth,
+                                                 ElementClass element,
+                                                 int64_t multiprocessors) const;
   /// `hardware` with the figures that were measured.
   Hardware apply(const Hardware &hardware) const;
 };
