@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MeasuredTrace.h"
-#include "ReportSlices.h"
+#include "SortByTime.h"
 
 #include "Support/StrictJson.h"
 #include "braid/Report/Report.h"
@@ -342,9 +342,8 @@ Expected<Comparison> Comparer::compare() {
   compareCollectives();
   if (Error error = run.isHost ? compareCalls() : compareProducts())
     return error;
-  llvm::stable_sort(result.ops, [](const ComparedOp &a, const ComparedOp &b) {
-    return a.predictedStartNs < b.predictedStartNs;
-  });
+  sortByTime(result.ops,
+             [](const ComparedOp &op) { return op.predictedStartNs; });
   return std::move(result);
 }
 
@@ -360,8 +359,8 @@ std::vector<const ComparedOp *> Comparison::sortByDeviation() const {
   std::vector<const ComparedOp *> sorted;
   for (const ComparedOp &op : ops)
     sorted.push_back(&op);
-  llvm::stable_sort(sorted, [](const ComparedOp *a, const ComparedOp *b) {
-    return std::abs(a->getDeviationNs()) > std::abs(b->getDeviationNs());
+  sortByTime(sorted, [](const ComparedOp *op) {
+    return -std::abs(op->getDeviationNs());
   });
   return sorted;
 }

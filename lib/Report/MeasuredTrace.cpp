@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MeasuredTrace.h"
+#include "SortByTime.h"
 
 #include "Support/StrictJson.h"
 #include "llvm/ADT/STLExtras.h"
@@ -125,10 +126,8 @@ Expected<MeasuredRun> TraceReader::read() {
   }
   if (!hasInvocation)
     return fail("no invocation of rank " + llvm::Twine(run.rank));
-  llvm::stable_sort(run.events,
-                    [](const MeasuredEvent &a, const MeasuredEvent &b) {
-                      return a.startNs < b.startNs;
-                    });
+  sortByTime(run.events,
+             [](const MeasuredEvent &event) { return event.startNs; });
   return std::move(run);
 }
 

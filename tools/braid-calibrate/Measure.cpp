@@ -15,7 +15,6 @@
 
 using namespace braid;
 using namespace braid::calibrate;
-using llvm::Error;
 using llvm::Expected;
 
 /// The operations of one invocation at most: launches wait on the host where
@@ -28,10 +27,14 @@ MeasuredTime braid::calibrate::summarize(std::vector<double> blocks) {
   size_t middle = sorted.size() / 2;
   double median = sorted.size() % 2 ? sorted[middle]
                                     : (sorted[middle - 1] + sorted[middle]) / 2;
-  double spread = 0;
+  std::vector<double> deviations;
   for (double block : blocks)
-    if (median > 0)
-      spread = std::max(spread, std::abs(block - median) / median);
+    deviations.push_back(median > 0 ? std::abs(block - median) / median : 0);
+  llvm::sort(deviations);
+  // The host is late now and then, which the median does not feel.
+  constexpr size_t fewest = 3;
+  size_t counted = deviations.size() - (deviations.size() >= fewest ? 2 : 1);
+  double spread = deviations[counted];
   return {median, spread};
 }
 

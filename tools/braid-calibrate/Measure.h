@@ -24,13 +24,14 @@ struct Patience {
 };
 
 /// A time of one operation: the median of blocks on the slowest rank, and the
-/// largest deviation of a block from the median, as a fraction.
+/// largest deviation of a block from the median, as a fraction, without the
+/// block that deviates most.
 struct MeasuredTime {
   double ns = 0;
   double spread = 0;
 };
 
-/// The median, and the largest deviation from it.
+/// The median, and the largest deviation from it but one. At least one block.
 MeasuredTime summarize(std::vector<double> blocks);
 
 /// Times of operations back to back.
