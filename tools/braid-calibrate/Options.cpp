@@ -24,10 +24,17 @@ namespace {
 cl::OptionCategory category("braid-calibrate options");
 
 cl::opt<int64_t> ranks("ranks", cl::desc("The GPUs of this machine to measure"),
-                       cl::value_desc("N"), cl::Required, cl::cat(category));
+                       cl::value_desc("N"), cl::cat(category));
 cl::opt<std::string> output("o", cl::desc("Where to write the profile"),
                             cl::value_desc("file"), cl::init("profile.json"),
                             cl::cat(category));
+cl::opt<std::string> page("page",
+                          cl::desc("Where to write a page with the curves"),
+                          cl::value_desc("file.html"), cl::cat(category));
+cl::opt<std::string> show("show",
+                          cl::desc("Measure nothing; the page shows this "
+                                   "profile"),
+                          cl::value_desc("profile.json"), cl::cat(category));
 cl::opt<std::string>
     hardware("hardware",
              cl::desc("The name of the machine (default: by the GPU's name)"),
@@ -247,11 +254,18 @@ Expected<Options> braid::calibrate::parseOptions(int argc,
   Options options;
   options.ranks = ranks;
   options.output = output;
+  options.page = page;
+  options.shown = show;
   options.hardware = hardware;
   options.limitSeconds = limit;
   options.patience.productWarmNs = warmUp * 1e6;
   options.patience.otherWarmNs = std::min(5.0, double(warmUp)) * 1e6;
   options.patience.blockNs = block * 1e6;
+  if (!options.shown.empty()) {
+    if (options.page.empty())
+      return makeError("page", "no file", "one for what --show names");
+    return options;
+  }
   if (options.ranks < 1 || options.ranks > 64)
     return makeError("ranks", llvm::Twine(options.ranks), "1 to 64");
   if (!(limit > 0))

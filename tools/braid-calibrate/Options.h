@@ -18,6 +18,9 @@ namespace braid::calibrate {
 struct Options {
   int64_t ranks = 1;
   std::string output;
+  /// Where to write a page, and the profile that it shows instead of a
+  /// measurement; empty: none.
+  std::string page, shown;
   /// The name of the machine; empty: that of the GPU.
   std::string hardware;
   double limitSeconds = 0;

@@ -9,6 +9,7 @@
 #include "Calibrator.h"
 
 #include "Cost/Profile/Profile.h"
+#include "Support/StrictJson.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <ctime>
@@ -56,11 +57,42 @@ static void summarize(const Calibration &result, const std::string &path) {
     llvm::outs() << "missing: " << what << "\n";
 }
 
+static Error writePage(const std::string &path,
+                       const Calibration &calibration) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printCalibrationPage(calibration, stream);
+  return writeFile(path, text);
+}
+
+/// Writes the page of a profile that there is already.
+static Error showProfile(const Options &options) {
+  const std::string &path = options.shown;
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> text =
+      readRegularFile(path);
+  if (!text)
+    return llvm::createStringError(path + ": " +
+                                   llvm::toString(text.takeError()));
+  llvm::Expected<Profile> profile = readProfile((*text)->getBuffer());
+  if (!profile)
+    return llvm::createStringError(path + ":" +
+                                   llvm::toString(profile.takeError()));
+  if (!profile->getCalibration())
+    return llvm::createStringError(path + ": found a profile of no machine, "
+                                          "expected one of version 2");
+  return writePage(options.page, *profile->getCalibration());
+}
+
 int main(int argc, char **argv) {
   constexpr int failed = 1, wrongUsage = 2;
   llvm::Expected<Options> options = parseOptions(argc, argv);
   if (!options)
     return fail(llvm::toString(options.takeError()), wrongUsage);
+  if (!options->shown.empty()) {
+    if (Error error = showProfile(*options))
+      return fail(llvm::toString(std::move(error)), wrongUsage);
+    return 0;
+  }
   // Find out now that the file cannot be written, not after minutes.
   if (Error error = writeFile(options->output, ""))
     return fail(llvm::toString(std::move(error)), wrongUsage);
@@ -80,6 +112,9 @@ int main(int argc, char **argv) {
   if (Error error = writeFile(options->output, text))
     return fail(llvm::toString(std::move(error)), failed);
   summarize(result, options->output);
+  if (!options->page.empty())
+    if (Error error = writePage(options->page, result))
+      return fail(llvm::toString(std::move(error)), failed);
   // What no tool would read is of no use.
   if (llvm::Expected<Profile> profile = readProfile(text); !profile)
     return fail(options->output + ":" + llvm::toString(profile.takeError()),

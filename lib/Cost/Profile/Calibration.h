@@ -128,6 +128,10 @@ llvm::Error readCalibration(JsonObjectReader &parent, Calibration &calibration);
 std::string writeCalibration(llvm::StringRef hardware,
                              const Calibration &calibration);
 
+/// Writes a page that shows a calibration: its curves, products and factors.
+void printCalibrationPage(const Calibration &calibration,
+                          llvm::raw_ostream &os);
+
 /// What is shipped of the machine called `hardware`; null if nothing is.
 std::shared_ptr<const Calibration>
 getShippedCalibration(llvm::StringRef hardware);
