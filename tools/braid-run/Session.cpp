@@ -268,13 +268,17 @@ void Session::writeCosts(const std::string &profile) {
 }
 
 void Session::compareWithPrediction(const std::string &reportOptions) {
+  std::string withRanks = reportOptions;
+  if (reportOptions.find("world-size=") == std::string::npos)
+    withRanks += (withRanks.empty() ? "" : " ") +
+                 ("world-size=" + std::to_string(processes.worldSize()));
   // Only the first process writes the file with all ranks.
   TemporaryFile trace(processes.isFirst() ? makeTemporaryFile("trace.json")
                                           : "");
   writeTrace(trace.name, *subjects.front().recording, processes);
   processes.together([&]() {
     if (processes.isFirst())
-      compareWithModel(options.program, compile, trace.name, reportOptions);
+      compareWithModel(options.program, compile, trace.name, withRanks);
   });
 }
 
