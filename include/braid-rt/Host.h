@@ -156,6 +156,14 @@ BRAID_RT_API braid_rt_context *braid_rt_world_context(braid_rt_world *world,
  * is the device. Valid as long as the world. */
 BRAID_RT_API const char *braid_rt_device_chip(const braid_rt_context *context);
 
+/* Writes one property of the rank's device and of the libraries that drive it
+ * to `text`: `gpu` (the model, `NVIDIA H200`), `multiprocessors`, or the
+ * versions `cuda`, `cublaslt` and `nccl`. BRAID_RT_FAILED, and no text, if the
+ * engine does not know the property. */
+BRAID_RT_API int32_t braid_rt_device_property(const braid_rt_context *context,
+                                              const char *property, char *text,
+                                              size_t textSize);
+
 /* Memory of the rank's device for arguments, aligned to at least 256 bytes;
  * host memory if the host is the device. All ranks allocate the same sizes in
  * the same order, so that an engine may place the buffers symmetrically. If

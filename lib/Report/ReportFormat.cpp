@@ -57,6 +57,25 @@ std::string braid::formatBytes(int64_t bytes) {
                               {"TiB", 1024.0 * 1024 * 1024 * 1024}});
 }
 
+std::string braid::escapeXml(StringRef text) {
+  std::string result;
+  for (char c : text) {
+    if (c == '<')
+      result += "&lt;";
+    else if (c == '>')
+      result += "&gt;";
+    else if (c == '&')
+      result += "&amp;";
+    else if (c == '"')
+      result += "&quot;";
+    else if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f)
+      result += "\xEF\xBF\xBD"; // U+FFFD
+    else
+      result += c;
+  }
+  return result;
+}
+
 void braid::printFraction(llvm::json::OStream &json, StringRef key,
                           std::optional<double> value) {
   json.attributeBegin(key);

@@ -35,6 +35,9 @@ std::string formatBytes(int64_t bytes);
 void printFraction(llvm::json::OStream &json, llvm::StringRef key,
                    std::optional<double> value);
 
+/// Escapes `text` for XML, without the control characters that XML forbids.
+std::string escapeXml(llvm::StringRef text);
+
 } // namespace braid
 
 #endif // BRAID_LIB_REPORT_REPORTFORMAT_H

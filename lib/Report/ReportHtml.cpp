@@ -238,6 +238,11 @@ void braid::printHtml(const Report &report, llvm::raw_ostream &os) {
   };
   insert("@policy@", policy);
   insert("@style@", kPageCss);
+  std::string comparison;
+  llvm::raw_string_ostream comparisonStream(comparison);
+  if (report.comparison)
+    printComparisonHtml(*report.comparison, comparisonStream);
+  insert("@comparison@", comparison);
   insert("@report@", escapeForScript(data));
   insert("@script@", kPageJs);
   os << rest;

@@ -111,6 +111,11 @@ void braid::printJson(const Report &report, llvm::raw_ostream &os) {
     json.attribute("max_memory_bytes", report.maxMemory);
     if (report.before)
       json.attribute("passes", report.passes);
+    if (report.comparison) {
+      json.attributeBegin("comparison");
+      printComparisonJson(*report.comparison, json);
+      json.attributeEnd();
+    }
     json.attributeArray("functions", [&] {
       for (const ReportedFunction &function : report.after)
         printFunction(report, function,

@@ -37,26 +37,6 @@ static constexpr double kAxisHeight = 22, kMemoryHeight = 54, kPanelGap = 18;
 /// Slices within this width become one rectangle.
 static constexpr double kTiny = 0.5;
 
-/// Escapes `text` for XML, without the control characters that XML forbids.
-static std::string escapeXml(StringRef text) {
-  std::string result;
-  for (char c : text) {
-    if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '&')
-      result += "&amp;";
-    else if (c == '"')
-      result += "&quot;";
-    else if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f)
-      result += "\xEF\xBF\xBD"; // U+FFFD
-    else
-      result += c;
-  }
-  return result;
-}
-
 /// The number of characters of UTF-8 text.
 static size_t countCharacters(StringRef text) {
   return llvm::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
@@ -539,5 +519,7 @@ void SvgPrinter::print() {
 }
 
 void braid::printSvg(const Report &report, raw_ostream &os) {
+  if (report.comparison)
+    return printComparisonSvg(*report.comparison, os);
   SvgPrinter(report, os).print();
 }

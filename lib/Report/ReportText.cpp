@@ -217,6 +217,8 @@ void braid::printText(const Report &report, raw_ostream &os) {
   if (report.before)
     os << "passes: " << escapeControls(report.passes) << "\n";
   os << "\n";
+  if (report.comparison)
+    printComparisonText(*report.comparison, os);
   if (report.before)
     for (const ReportedFunction &function : *report.before)
       printTimeline(report, function, " before", os);

@@ -53,6 +53,14 @@ launcher each process is one rank; else ranks are threads of this process.
   --overlap             say how much of the communication compute hides
   --trace=FILE.json     write a trace for ui.perfetto.dev; with {rank} in the
                         name one for each rank, as trace tools want them
+  --compare             compare the run with the prediction of the model, op by
+                        op, as comm-report prints it on stderr
+  --compare=OPTIONS     the same with options of comm-report, such as
+                        "hardware=h200x8 format=html output=page.html"
+  --tune=N              run, schedule again with the costs that the run has had,
+                        and so on, until the order stays, at most N times
+  --tuned-profile=FILE  where --tune writes the costs with which the fastest
+                        program was scheduled (tuned-profile.json)
   --link=latency=20us,bandwidth=10GB/s
                         let every collective take as long as on such a link
                         (engine inproc)

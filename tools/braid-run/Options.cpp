@@ -217,6 +217,11 @@ static const ValueOption valueOptions[] = {
      }},
     {"--figures", [](Options &o, Text, Text value) { o.figures = value; }},
     {"--trace", [](Options &o, Text, Text value) { o.trace = value; }},
+    {"--compare", [](Options &o, Text, Text value) { o.compare = value; }},
+    {"--tune", [](Options &o, Text name,
+                  Text value) { o.tune = parseCount(value, name, 1, 100); }},
+    {"--tuned-profile",
+     [](Options &o, Text, Text value) { o.tunedProfile = value; }},
     {"--link", [](Options &o, Text, Text value) { parseLink(value, o); }},
     {"--passes", [](Options &o, Text, Text value) { o.passes = value; }},
     {"--chip", [](Options &o, Text, Text value) { o.chip = value; }},
@@ -252,6 +257,7 @@ static const Flag flags[] = {
     {"--verify", [](Options &o) { o.verify = true; }},
     {"--bound", [](Options &o) { o.bound = true; }},
     {"--overlap", [](Options &o) { o.overlap = true; }},
+    {"--compare", [](Options &o) { o.compare = ""; }},
     {"--cuda-graph",
      [](Options &o) { o.engineOptions.emplace_back("cuda-graph", "1"); }}};
 
@@ -270,6 +276,18 @@ static void checkTogether(const Options &options) {
     throw UsageError("--passes: " + options.program + " is already compiled");
   if (compiled && !options.chip.empty())
     throw UsageError("--chip: " + options.program + " is already compiled");
+  if (compiled && options.compare)
+    throw UsageError("--compare: found the compiled program " +
+                     options.program +
+                     ", expected the MLIR file, of which the model predicts "
+                     "the times");
+  if (compiled && options.tune)
+    throw UsageError("--tune: found the compiled program " + options.program +
+                     ", expected the MLIR file, which can be scheduled again");
+  if (options.tune && options.passes && *options.passes != "default")
+    throw UsageError("--tune: found --passes=" + *options.passes +
+                     ", expected the default passes, which take the measured "
+                     "costs");
   if (options.verify && !options.expect.empty())
     throw UsageError("--expect: --verify compares with a program already");
   if (options.tolerance.kind != Tolerance::Auto && !options.verify &&

@@ -46,6 +46,11 @@ struct Options {
   bool overlap = false;
   std::string figures; ///< File, empty: none.
   std::string trace;   ///< File or pattern, empty: none.
+  /// Options of comm-report for a comparison with the model.
+  std::optional<std::string> compare;
+  int64_t tune = 0; ///< Rounds of scheduling by measured costs.
+  std::string tunedProfile = "tuned-profile.json";
+  std::string profile; ///< Of a round: the measured costs; empty: none.
   bool link = false;
   int64_t linkLatencyNs = 0;
   double linkBandwidth = 0; ///< Bytes per second, 0: unlimited.
@@ -58,7 +63,9 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> engineOptions;
   bool help = false;
 
-  bool records() const { return overlap || !trace.empty(); }
+  bool records() const {
+    return overlap || compare || tune > 0 || !trace.empty();
+  }
 };
 
 /// True if a file name is that of a compiled program.

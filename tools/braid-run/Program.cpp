@@ -33,21 +33,6 @@ static std::optional<std::string> readFile(const std::string &file) {
   return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
-namespace {
-/// A file that is removed at the end of the scope.
-struct TemporaryFile {
-  explicit TemporaryFile(std::string name) : name(std::move(name)) {}
-  ~TemporaryFile() {
-    if (!name.empty())
-      removeTemporaryFile(name.c_str());
-  }
-  TemporaryFile(const TemporaryFile &) = delete;
-  TemporaryFile &operator=(const TemporaryFile &) = delete;
-
-  std::string name;
-};
-} // namespace
-
 void Program::load(const std::string &object) {
   char error[1024] = "";
   library.reset(braid_rt_load(object.c_str(), error, sizeof(error)),
@@ -126,7 +111,7 @@ void Program::receive(const std::string &object, const Processes &processes,
     std::string bytes = reader.text();
     if (hashBytes(bytes) != expected)
       throw RunError(file + " has been damaged on its way from rank 0");
-    TemporaryFile copy(makeTemporaryFile());
+    TemporaryFile copy(makeTemporaryFile("program.so"));
     std::ofstream stream(copy.name, std::ios::binary);
     stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     stream.close();

@@ -59,14 +59,36 @@ std::string compileProgram(const std::string &file,
 /// cannot be loaded.
 std::optional<int32_t> targetOf(const std::string &file);
 
+/// Has braid-opt compare a run of the program with what the model predicts, and
+/// print that on stderr or where `reportOptions`, options of comm-report, say.
+/// `trace` is a temporary file with the trace of the run.
+void compareWithModel(const std::string &file, const CompileRequest &request,
+                      const std::string &trace,
+                      const std::string &reportOptions);
+
 /// The name of a file in a new temporary folder that only this user may read.
-std::string makeTemporaryFile();
+std::string makeTemporaryFile(const std::string &name);
 
 /// Removes a temporary file and its folder. Signal handlers may call this
 /// function.
 void removeTemporaryFile(const char *file);
 
-/// Ends a running compiler and removes its output; for signal handlers.
+/// A temporary file that is removed at the end of the scope; none if `name` is
+/// empty.
+struct TemporaryFile {
+  explicit TemporaryFile(std::string name) : name(std::move(name)) {}
+  ~TemporaryFile() {
+    if (!name.empty())
+      removeTemporaryFile(name.c_str());
+  }
+  TemporaryFile(const TemporaryFile &) = delete;
+  TemporaryFile &operator=(const TemporaryFile &) = delete;
+
+  std::string name;
+};
+
+/// Ends a running tool of the compiler and removes its temporary file; for
+/// signal handlers.
 void stopCompiler();
 
 } // namespace braid::run

@@ -136,6 +136,12 @@ std::string Runner::chip() const {
   return braid_rt_device_chip(contexts().front());
 }
 
+std::string Runner::gpu() const {
+  char text[256] = "";
+  braid_rt_device_property(contexts().front(), "gpu", text, sizeof(text));
+  return text;
+}
+
 Call Runner::makeCall(const braid_rt_entry &entry,
                       const std::vector<std::vector<Tensor>> &inputs) {
   std::optional<Call> call;

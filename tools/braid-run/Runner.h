@@ -55,6 +55,9 @@ public:
   /// The chip of the devices, `sm_90`; empty if the host is the device.
   std::string chip() const;
 
+  /// The model of the devices, `NVIDIA H200`; empty if the host is the device.
+  std::string gpu() const;
+
   /// An entry with the inputs of each local rank. Throws on all processes.
   Call makeCall(const braid_rt_entry &entry,
                 const std::vector<std::vector<Tensor>> &inputs);

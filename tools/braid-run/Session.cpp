@@ -10,6 +10,7 @@
 #include "Arguments.h"
 #include "Json.h"
 #include "Npy.h"
+#include "ProfiledMachine.h"
 #include "Report.h"
 #include "Trace.h"
 
@@ -17,6 +18,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 using namespace braid::run;
 
@@ -47,7 +49,10 @@ static std::string passesFor(const Options &options, int32_t ranks,
     return *options.passes;
   std::string perNode =
       ranksPerNode ? " ranks-per-node=" + std::to_string(ranksPerNode) : "";
-  return "braid-overlap{world-size=" + std::to_string(ranks) + perNode + "}";
+  std::string profile =
+      options.profile.empty() ? "" : " profile=" + options.profile;
+  return "braid-overlap{world-size=" + std::to_string(ranks) + perNode +
+         profile + "}";
 }
 
 /// `seed` of `build/seed.so`.
@@ -90,12 +95,27 @@ void Session::addSubject(const std::string &file,
   runner.prepare(subject.program.table());
 }
 
+/// Says so if the passes take their costs from a profile of other GPUs.
+void Session::warnOfOtherMachine() const {
+  std::string file = findProfile(compile.passes), gpu = runner.gpu();
+  if (file.empty() || gpu.empty() || !processes.isFirst())
+    return;
+  std::ifstream stream(file);
+  std::string measured =
+      findProfiledGpu(std::string(std::istreambuf_iterator<char>(stream), {}));
+  if (!measured.empty() && measured != gpu)
+    std::fprintf(stderr,
+                 "warning: the profile %s was measured on %s, found %s here; "
+                 "braid-calibrate measures this machine\n",
+                 file.c_str(), measured.c_str(), gpu.c_str());
+}
+
 void Session::load() {
-  CompileRequest compile{
-      passesFor(options, processes.worldSize(), launcher.localSize),
-      options.target, options.chip};
+  compile = {passesFor(options, processes.worldSize(), launcher.localSize),
+             options.target, options.chip};
   if (compile.target == "cuda" && compile.chip.empty())
     compile.chip = runner.chip();
+  warnOfOtherMachine();
   // Calls refer to programs, so programs must not move.
   subjects.reserve(1 + options.beside.size());
   addSubject(options.program, compile);
@@ -103,10 +123,11 @@ void Session::load() {
     addSubject(file, compile);
   Subject &main = subjects.front();
   if (options.verify) {
-    compile.passes = "none";
+    CompileRequest asWritten = compile;
+    asWritten.passes = "none";
     bool isGiven = !options.reference.empty();
     const std::string &file = isGiven ? options.reference : options.program;
-    reference.emplace("as written", file, compile, processes);
+    reference.emplace("as written", file, asWritten, processes);
     processes.together([&]() {
       reference->entry = &reference->program.entry(main.entry->name);
       if (!haveSameArguments(*main.entry, *reference->entry))
@@ -232,6 +253,33 @@ void Session::run() {
   if (!options.trace.empty())
     writeTrace(options.trace, *subjects.front().recording, processes);
   report();
+  if (options.compare)
+    compareWithPrediction(*options.compare);
+}
+
+std::string Session::schedule() const {
+  const char *hash = subjects.front().program.table().schedule;
+  return hash ? hash : "";
+}
+
+void Session::writeCosts(const std::string &profile) {
+  // The report itself is not for this user.
+  compareWithPrediction("output=/dev/null measured-profile=" + profile);
+}
+
+void Session::compareWithPrediction(const std::string &reportOptions) {
+  std::string withRanks = reportOptions;
+  if (reportOptions.find("world-size=") == std::string::npos)
+    withRanks += (withRanks.empty() ? "" : " ") +
+                 ("world-size=" + std::to_string(processes.worldSize()));
+  // Only the first process writes the file with all ranks.
+  TemporaryFile trace(processes.isFirst() ? makeTemporaryFile("trace.json")
+                                          : "");
+  writeTrace(trace.name, *subjects.front().recording, processes);
+  processes.together([&]() {
+    if (processes.isFirst())
+      compareWithModel(options.program, compile, trace.name, withRanks);
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -57,8 +57,16 @@ public:
 
   void run();
 
+  /// The time of a step of the program, after `run`.
+  double stepMs() const { return subjects.front().timing.stepMs(); }
+  /// The hash of the program's schedule; empty if it has none.
+  std::string schedule() const;
+  /// Writes the costs that the ops have had in the last run to `profile`.
+  void writeCosts(const std::string &profile);
+
 private:
   void load();
+  void warnOfOtherMachine() const;
   void addSubject(const std::string &file, const CompileRequest &compile);
   void runSubject(Subject &subject, bool isTimed, bool isLast);
   void runRound(int64_t round);
@@ -67,6 +75,7 @@ private:
   void measureAlone(Subject &subject, braid_rt_skip skip,
                     std::optional<double> &resultMs);
   void writeResults();
+  void compareWithPrediction(const std::string &reportOptions);
   void report();
   int64_t warmup() const;
 
@@ -74,6 +83,7 @@ private:
   const Launcher &launcher;
   Runner &runner;
   const Processes &processes;
+  CompileRequest compile; ///< Of the program.
   std::optional<Subject> reference;
   std::vector<Subject> subjects; ///< The program, then those beside it.
   std::optional<Results> expected;

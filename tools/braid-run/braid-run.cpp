@@ -13,6 +13,7 @@
 #include "Runner.h"
 #include "Session.h"
 #include "Signals.h"
+#include "Tune.h"
 
 #include <chrono>
 #include <cstdio>
@@ -119,7 +120,10 @@ static int runWorld(const Options &options, const std::string &engine,
     runner.checkOptions(options, engine, launcher);
     if (options.bind)
       processes.printInOrder(describeBinding(launcher) + "\n");
-    Session(options, launcher, runner).run();
+    if (options.tune)
+      tune(options, launcher, runner);
+    else
+      Session(options, launcher, runner).run();
     std::fflush(stdout);
     return 0;
   } catch (const Failure &failure) {

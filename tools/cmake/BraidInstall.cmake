@@ -43,7 +43,7 @@ install(FILES LICENSE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # What a bundle has of it (tools/dev/bundle.sh): the launcher, a runtime without
 # OpenBLAS, and the engine for GPUs.
-set(bundled braid-run braid_rt_bundle)
+set(bundled braid-calibrate braid-run braid_rt_bundle)
 if(TARGET braid_rt_cuda)
   list(APPEND bundled braid_rt_cuda)
 endif()

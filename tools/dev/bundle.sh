@@ -31,7 +31,7 @@ cp "$ROOT/LICENSE" "$folder/"
 
 # The newest symbols that the files need of the C and the C++ library.
 newest() {
-  find "$folder" -type f \( -name '*.so' -o -name braid-run \) -exec objdump -T {} + |
+  find "$folder" -type f \( -name '*.so' -o -name 'braid-*' \) -exec objdump -T {} + |
     grep -o "$1_[0-9.]*" | sort -uV | tail -n 1 | cut -d_ -f2
 }
 {

@@ -12,6 +12,8 @@
 #include "braid/Schedule/Bounds/LowerBound.h"
 #include "braid/ScheduleIR/Timeline.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
@@ -103,6 +105,41 @@ struct ReportedFunction {
 /// All functions of a program.
 using ReportedProgram = std::vector<ReportedFunction>;
 
+/// One op of a program beside what a run of the program has measured. Times
+/// count from the begin of the program.
+struct ComparedOp {
+  /// The label of the op, or else its kind; `compute before wait "a"` where a
+  /// run tells apart only what is between starts and waits.
+  std::string name;
+  /// "compute", or the lane of a start.
+  std::string lane;
+  int64_t predictedStartNs = 0, predictedEndNs = 0;
+  int64_t measuredStartNs = 0, measuredEndNs = 0;
+  /// What the op would have cost alone by the measurement, by signature: each
+  /// cost of the model times measured over predicted time.
+  std::vector<std::pair<std::string, double>> costs;
+
+  int64_t getPredictedNs() const { return predictedEndNs - predictedStartNs; }
+  int64_t getMeasuredNs() const { return measuredEndNs - measuredStartNs; }
+  /// How much longer the op took than predicted.
+  int64_t getDeviationNs() const { return getMeasuredNs() - getPredictedNs(); }
+};
+
+/// A predicted timeline beside a measured one.
+struct Comparison {
+  /// The function that has run, and the rank.
+  std::string function;
+  int64_t rank = 0;
+  int64_t predictedNs = 0, measuredNs = 0;
+  /// In the order of the program.
+  std::vector<ComparedOp> ops;
+  /// What the run has not measured, and what it has measured of no op.
+  std::vector<std::string> unmatched;
+
+  /// The ops that deviate most first; equal ones stay in program order.
+  std::vector<const ComparedOp *> sortByDeviation() const;
+};
+
 /// The contents of a report.
 struct Report {
   std::string hardware;
@@ -119,6 +156,8 @@ struct Report {
   std::optional<ReportedProgram> before;
   /// The program after the passes.
   ReportedProgram after;
+  /// `after` beside a run of it, if there is a trace of one.
+  std::optional<Comparison> comparison;
 
   /// Bytes of memory that the program may not exceed; none if unlimited.
   std::optional<int64_t> getMemoryLimit() const {
@@ -185,6 +224,26 @@ const ReportedFunction *findFunction(const ReportedProgram &program,
 inline std::optional<double> getGap(const TimelineTotals &totals) {
   return getGap(totals.makespanNs, totals.lowerBoundNs);
 }
+
+/// Compares `program` with `trace`, the text of a trace that `braid-run
+/// --trace` has written. The run of the first rank in the trace counts. Fails
+/// with a `JsonError` that gives the position, the found and the expected
+/// value, if `trace` is no such trace, or one of another program.
+llvm::Expected<Comparison> compareWithTrace(const ReportedProgram &program,
+                                            llvm::StringRef trace);
+
+/// Writes a comparison: as text, as the value of a field in JSON, as a picture
+/// of both timelines, and as a section of a page.
+void printComparisonText(const Comparison &comparison, llvm::raw_ostream &os);
+void printComparisonJson(const Comparison &comparison,
+                         llvm::json::OStream &json);
+void printComparisonSvg(const Comparison &comparison, llvm::raw_ostream &os);
+void printComparisonHtml(const Comparison &comparison, llvm::raw_ostream &os);
+
+/// Writes the measured costs as a profile of the machine called `hardware`, for
+/// the option `profile` of passes.
+void printMeasuredProfile(const Comparison &comparison,
+                          llvm::StringRef hardware, llvm::raw_ostream &os);
 
 /// Computes `ReportedFunction::hiddenFraction` of all functions. All trips of
 /// loops and the callees of calls count.

@@ -100,3 +100,25 @@ Error braid::readContention(JsonObjectReader &parent,
       return error;
   return reader.finish();
 }
+
+void braid::writeContention(json::OStream &json,
+                            const ContentionFigures &contention) {
+  json.object([&]() {
+    json.attribute("model", models[size_t(contention.multiprocessorModel)]);
+    if (contention.multiprocessorModel != MultiprocessorModel::Queued)
+      return;
+    json.attribute("processor_groups", contention.processorGroups);
+    json.attributeArray("interference", [&]() {
+      for (auto [ofClass, compute] : llvm::enumerate(computeClasses))
+        for (auto [ofEngine, engine] : llvm::enumerate(engines)) {
+          const Interference &both = contention.interference[ofClass][ofEngine];
+          json.object([&, compute = compute, engine = engine]() {
+            json.attribute("compute", compute);
+            json.attribute("engine", engine);
+            json.attribute("compute_factor", both.compute);
+            json.attribute("collective_factor", both.communication);
+          });
+        }
+    });
+  });
+}

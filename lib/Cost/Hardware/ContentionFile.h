@@ -19,6 +19,10 @@ namespace braid {
 llvm::Error readContention(JsonObjectReader &parent,
                            ContentionFigures &contention);
 
+/// Writes the value of the field `contention`.
+void writeContention(llvm::json::OStream &json,
+                     const ContentionFigures &contention);
+
 } // namespace braid
 
 #endif // BRAID_LIB_COST_HARDWARE_CONTENTIONFILE_H

@@ -45,6 +45,7 @@ OpCostModel::OpCostModel(CostOptions givenOptions)
   if (!options.calibration)
     return;
   measuredName = options.calibration->origin;
+  nearbyName = "similar products, " + measuredName;
   for (std::string *name : {&rooflineName, &defaultName})
     *name += ", rates " + measuredName;
 }
@@ -91,6 +92,8 @@ StringRef OpCostModel::getSourceName(CostSource source) const {
     return "profile";
   case CostSource::Measured:
     return measuredName;
+  case CostSource::MeasuredNearby:
+    return nearbyName;
   case CostSource::Collective:
   case CostSource::StandIn:
     return getCollectiveSourceName(
@@ -199,8 +202,8 @@ const CollectiveCurve *OpCostModel::findCurve(comm::CollectiveOpInterface op) {
   return isKnown ? curve : nullptr;
 }
 
-std::optional<double>
-OpCostModel::getMeasuredProductNs(Operation *op, const Work &work) const {
+std::optional<Cost>
+OpCostModel::getMeasuredProductCost(Operation *op, const Work &work) const {
   if (!options.calibration || work.products.size() != 1)
     return std::nullopt;
   const comm::MatrixProduct &product = work.products.front();
@@ -209,15 +212,17 @@ OpCostModel::getMeasuredProductNs(Operation *op, const Work &work) const {
       std::max<uint64_t>(1, 2 * product.rows * product.columns * product.batch);
   auto target = op->getAttrOfType<IntegerAttr>(
       comm::CommDialect::kMultiprocessorsAttrName);
-  const ProductTime *time = product.batch != 1
-                                ? nullptr
-                                : options.calibration->findProduct(
-                                      static_cast<int64_t>(product.rows),
-                                      static_cast<int64_t>(product.columns),
-                                      static_cast<int64_t>(depth),
-                                      classifyElementType(product.elementType),
-                                      target ? target.getInt() : 0);
-  return time ? std::optional<double>(time->ns) : std::nullopt;
+  if (product.batch != 1)
+    return std::nullopt;
+  std::optional<ProductEstimate> time = options.calibration->estimateProduct(
+      static_cast<int64_t>(product.rows), static_cast<int64_t>(product.columns),
+      static_cast<int64_t>(depth), classifyElementType(product.elementType),
+      target ? target.getInt() : 0);
+  if (!time)
+    return std::nullopt;
+  return Cost{roundToNs(time->ns), time->isMeasured
+                                       ? CostSource::Measured
+                                       : CostSource::MeasuredNearby};
 }
 
 const Hardware &OpCostModel::getHardwareOf(Operation *op) {
@@ -299,8 +304,8 @@ std::optional<Cost> OpCostModel::getOwnCost(Operation *op) {
       return Cost{*ns, CostSource::Interface};
     auto compute = dyn_cast<comm::ComputeOp>(op);
     Work work = costOp.getWork(options.sizes);
-    if (std::optional<double> ns = getMeasuredProductNs(op, work))
-      return Cost{roundToNs(*ns), CostSource::Measured};
+    if (std::optional<Cost> cost = getMeasuredProductCost(op, work))
+      return *cost;
     return Cost{roundToNs(estimateRooflineNs(work, getHardwareOf(op))),
                 compute && compute.isOpaque() ? CostSource::Default
                                               : CostSource::Roofline};

@@ -61,6 +61,80 @@ const ProductTime *Calibration::findProduct(int64_t rows, int64_t columns,
   return it == products.end() ? nullptr : &*it;
 }
 
+/// The largest ratio of two sizes, or of its inverse.
+static double getDistance(const ProductTime &product, int64_t rows,
+                          int64_t columns, int64_t depth) {
+  double largest = 1;
+  for (auto [a, b] :
+       {std::pair(product.rows, rows), std::pair(product.columns, columns),
+        std::pair(product.depth, depth)}) {
+    double ratio = static_cast<double>(a) / static_cast<double>(b);
+    largest = std::max({largest, ratio, 1 / ratio});
+  }
+  return largest;
+}
+
+static double countOperations(int64_t rows, int64_t columns, int64_t depth) {
+  return 2.0 * static_cast<double>(rows) * static_cast<double>(columns) *
+         static_cast<double>(depth);
+}
+
+/// The time of the shape of `like` on `target` multiprocessors of `all`.
+static ProductEstimate estimateTarget(llvm::ArrayRef<ProductTime> products,
+                                      const ProductTime &like, int64_t target,
+                                      int64_t all) {
+  auto count = [&](const ProductTime &product) {
+    return product.multiprocessors ? product.multiprocessors : all;
+  };
+  const ProductTime *below = nullptr, *above = nullptr;
+  for (const ProductTime &product : products) {
+    if (product.element != like.element ||
+        getDistance(product, like.rows, like.columns, like.depth) != 1)
+      continue;
+    if (count(product) <= target && (!below || count(product) > count(*below)))
+      below = &product;
+    if (count(product) >= target && (!above || count(product) < count(*above)))
+      above = &product;
+  }
+  if (below && above && below != above) {
+    double part = static_cast<double>(target - count(*below)) /
+                  static_cast<double>(count(*above) - count(*below));
+    return {below->ns + part * (above->ns - below->ns), false};
+  }
+  const ProductTime &nearest = below ? *below : *above;
+  return {nearest.ns * static_cast<double>(count(nearest)) /
+              static_cast<double>(target),
+          count(nearest) == target};
+}
+
+std::optional<ProductEstimate>
+Calibration::estimateProduct(int64_t rows, int64_t columns, int64_t depth,
+                             ElementClass element,
+                             int64_t multiprocessors) const {
+  constexpr double farthest = 2;
+  const ProductTime *nearest = nullptr;
+  double distance = farthest;
+  for (const ProductTime &product : products) {
+    double other = getDistance(product, rows, columns, depth);
+    if (product.element == element &&
+        (nearest ? other < distance : other <= distance)) {
+      nearest = &product;
+      distance = other;
+    }
+  }
+  if (!nearest)
+    return std::nullopt;
+  int64_t target = multiprocessors ? multiprocessors : this->multiprocessors;
+  ProductEstimate estimate =
+      estimateTarget(products, *nearest, target, this->multiprocessors);
+  if (distance == 1)
+    return estimate;
+  double scale =
+      countOperations(rows, columns, depth) /
+      countOperations(nearest->rows, nearest->columns, nearest->depth);
+  return ProductEstimate{estimate.ns * scale, false};
+}
+
 Hardware Calibration::apply(const Hardware &hardware) const {
   Hardware result = hardware;
   for (auto [peak, rate] :

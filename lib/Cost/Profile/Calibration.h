@@ -30,6 +30,9 @@ class JsonObjectReader;
 /// How a lane moves its data, as `comm.transport` says.
 enum class LaneTransport : uint8_t { Default, Symmetric, Copy };
 
+/// The names of transports in files, by `LaneTransport`.
+extern const llvm::StringLiteral laneTransportNames[3];
+
 /// The time of one kind of collective by its size.
 struct CollectiveCurve {
   /// As `comm::stringifyCollectiveKind` says: "all_reduce".
@@ -62,6 +65,12 @@ struct ProductTime {
   double ns = 0;
 };
 
+/// A time of a product, measured or from measurements nearby.
+struct ProductEstimate {
+  double ns = 0;
+  bool isMeasured = false;
+};
+
 /// What was measured of a machine.
 struct Calibration {
   /// What reports say of figures from here: "from profile h200.json".
@@ -76,6 +85,8 @@ struct Calibration {
   std::vector<std::pair<std::string, std::string>> software;
   /// The largest deviation of repeated measurements, a fraction.
   double spread = 0;
+  /// What the measurement had to leave out, and why.
+  std::vector<std::string> missing;
 
   std::optional<int64_t> launchNs;
   std::optional<ContentionFigures> contention;
@@ -96,12 +107,30 @@ struct Calibration {
   const ProductTime *findProduct(int64_t rows, int64_t columns, int64_t depth,
                                  ElementClass element,
                                  int64_t multiprocessors) const;
+  /// The time of a product as measured, or else
+  /// - on another number of multiprocessors: linear between those of the same
+  ///   shape that were measured, and in inverse proportion below the fewest;
+  /// - of another shape: at the rate of the measured shape that is nearest, if
+  ///   no size differs by more than a factor of 2.
+  /// None if no measurement is near enough.
+  std::optional<ProductEstimate> estimateProduct(int64_t rows, int64_t columns,
+                                                 int64_t depth,
+                                                 ElementClass element,
+                                                 int64_t multiprocessors) const;
   /// `hardware` with the figures that were measured.
   Hardware apply(const Hardware &hardware) const;
 };
 
 /// Reads the fields of a calibration from those of a profile, `parent`.
 llvm::Error readCalibration(JsonObjectReader &parent, Calibration &calibration);
+
+/// The text of a profile of the machine called `hardware`, without entries.
+std::string writeCalibration(llvm::StringRef hardware,
+                             const Calibration &calibration);
+
+/// Writes a page that shows a calibration: its curves, products and factors.
+void printCalibrationPage(const Calibration &calibration,
+                          llvm::raw_ostream &os);
 
 /// What is shipped of the machine called `hardware`; null if nothing is.
 std::shared_ptr<const Calibration>

@@ -19,9 +19,8 @@ using llvm::Expected;
 using llvm::StringRef;
 namespace json = llvm::json;
 
-/// By `LaneTransport`.
-static constexpr llvm::StringLiteral transports[] = {"default", "symmetric",
-                                                     "copy"};
+const llvm::StringLiteral braid::laneTransportNames[] = {"default", "symmetric",
+                                                         "copy"};
 
 /// What no machine of today comes near, in operations and bytes per second.
 static constexpr double mostOps = 1e18, mostBandwidth = 1e15;
@@ -174,8 +173,9 @@ static Error readCollective(JsonObjectReader &reader, Calibration &result) {
     return error;
   if (Error error = reader.readInteger("ranks", curve.ranks, 2, mostParts))
     return error;
-  if (Error error = reader.readEnum("transport", transports, curve.transport,
-                                    /*isOptional=*/true))
+  if (Error error =
+          reader.readEnum("transport", laneTransportNames, curve.transport,
+                          /*isOptional=*/true))
     return error;
   if (Error error =
           reader.readInteger("ctas", curve.ctas, 0, result.multiprocessors,
@@ -232,6 +232,27 @@ static Error readProduct(JsonObjectReader &reader, Calibration &result) {
   return Error::success();
 }
 
+static Error readMissing(JsonObjectReader &parent, Calibration &result) {
+  Expected<const json::Array *> list =
+      parent.readArray("missing", /*isOptional=*/true);
+  if (!list || !*list)
+    return list.takeError();
+  for (auto [index, value] : llvm::enumerate(**list)) {
+    std::optional<StringRef> text = value.getAsString();
+    if (text && !text->empty()) {
+      result.missing.push_back(text->str());
+      continue;
+    }
+    llvm::SmallVector<JsonStep> path = parent.getPath("missing");
+    path.emplace_back(size_t(index));
+    return parent.getFile().makeError(
+        path, "found " + describeJson(value) +
+                  " in field \"missing\", expected what was not measured, as "
+                  "a text");
+  }
+  return Error::success();
+}
+
 Error braid::readCalibration(JsonObjectReader &parent, Calibration &result) {
   if (Error error = readMachine(parent, result))
     return error;
@@ -242,6 +263,8 @@ Error braid::readCalibration(JsonObjectReader &parent, Calibration &result) {
   if (!isDate(result.date))
     return parent.makeFieldError("date", "a date such as 2026-11-22");
   if (Error error = parent.readRealInRange("spread", result.spread, 0, 1))
+    return error;
+  if (Error error = readMissing(parent, result))
     return error;
   int64_t launchNs = -1;
   constexpr int64_t mostLaunchNs = 1'000'000'000;

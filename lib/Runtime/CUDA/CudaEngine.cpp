@@ -209,6 +209,13 @@ CudaRank &CudaEngine::find(int32_t rank) const {
 // Calls of the core
 //===----------------------------------------------------------------------===//
 
+std::string CudaEngine::property(const std::string &name) const {
+  // A world of one rank may do without the library.
+  return name == "nccl" && ncclLibrary
+             ? nccl::describeVersion(ncclLibrary->version)
+             : std::string();
+}
+
 Communicator &CudaEngine::communicator(int32_t rank,
                                        const CommunicatorSpec &spec) {
   return find(rank).communicator(spec);

@@ -43,6 +43,7 @@ public:
   int32_t worldSize() const override { return size; }
   const std::vector<int32_t> &localRanks() const override { return locals; }
   Device &device(int32_t rank) override { return *find(rank).device; }
+  std::string property(const std::string &name) const override;
   void prepare(const std::vector<RankSpecs> &specs) override;
   Communicator &communicator(int32_t rank,
                              const CommunicatorSpec &spec) override;

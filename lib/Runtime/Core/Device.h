@@ -69,6 +69,10 @@ public:
   /// The chip of the device, as compilers name it, `sm_90`; empty for the host.
   virtual const char *chip() const { return ""; }
 
+  /// A property of the device or of a library that it uses, by the names of
+  /// braid_rt_device_property; empty if the device does not know it.
+  virtual std::string property(const std::string &) const { return {}; }
+
   /// Loads the device part of a program and allocates its arena. Throws if the
   /// device cannot run the program.
   virtual void prepare(const braid_rt_program &program);

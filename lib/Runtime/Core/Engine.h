@@ -148,6 +148,10 @@ public:
   /// The device of a local rank.
   virtual Device &device(int32_t rank) = 0;
 
+  /// A property of the libraries that connect the ranks, by the names of
+  /// braid_rt_device_property; empty if the engine does not know it.
+  virtual std::string property(const std::string &) const { return {}; }
+
   /// Creates the communicators of a program before it runs. All processes of
   /// the world call this function together, with equal groups in equal order.
   virtual void prepare(const std::vector<RankSpecs> &specs);

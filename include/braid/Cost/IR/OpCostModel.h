@@ -36,6 +36,7 @@ enum class CostSource {
   ProfileExtrapolated, ///< extrapolated from two measurements
   Profile,             ///< a measurement of the embedder
   Measured,            ///< a measurement of the machine
+  MeasuredNearby,      ///< measurements of the machine for a similar product
   Collective,          ///< the model of collectives
   StandIn,   ///< a stand-in for a collective that the model does not cover
   Wait,      ///< a wait, which costs nothing itself
@@ -193,8 +194,8 @@ private:
   ResourceDemand getComputeDemand(mlir::Operation *op);
   /// The curve of the calibration that `op` is on; null if there is none.
   const CollectiveCurve *findCurve(comm::CollectiveOpInterface op);
-  /// The time of a product that the calibration has, in ns.
-  std::optional<double> getMeasuredProductNs(mlir::Operation *op,
+  /// The cost of a product by measurements of it, or of similar ones.
+  std::optional<Cost> getMeasuredProductCost(mlir::Operation *op,
                                              const comm::Work &work) const;
   /// The hardware as `op` sees it, which may count on some multiprocessors
   /// only, and so do less arithmetic.
@@ -202,7 +203,7 @@ private:
 
   CostOptions options;
   /// What reports call figures and rates of the calibration.
-  std::string measuredName, rooflineName, defaultName;
+  std::string measuredName, nearbyName, rooflineName, defaultName;
   /// By multiprocessors.
   llvm::DenseMap<int64_t, std::unique_ptr<Hardware>> limitedHardware;
   std::unique_ptr<CollectiveCostModel> intraNodeModel;

@@ -8,6 +8,7 @@
 
 #include "SchedulingPass.h"
 
+#include "Support/StrictJson.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Report/Report.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -97,7 +98,8 @@ struct CommReportPass : public comm::impl::CommReportPassBase<CommReportPass> {
     report.maxMemory = *limit;
     report.passes = passes;
     if (failed(fillReport(module, settings, *options, report)) ||
-        failed(write(report)))
+        failed(compare(report)) || failed(write(report)) ||
+        failed(writeProfile(report)))
       signalPassFailure();
   }
 
@@ -138,6 +140,40 @@ private:
     return success();
   }
 
+  /// Compares the report with the run of option `trace`, if there is one.
+  LogicalResult compare(Report &report) {
+    if (trace.empty())
+      return success();
+    auto fail = [&](const Twine &message) {
+      return emitError(getOperation().getLoc())
+             << "cannot compare with the run of option 'trace': " << message;
+    };
+    llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> text =
+        readRegularFile(trace);
+    if (!text)
+      return fail(trace + ": " + llvm::toString(text.takeError()));
+    llvm::Expected<Comparison> comparison =
+        compareWithTrace(report.after, (*text)->getBuffer());
+    if (!comparison)
+      return fail(trace + ":" + llvm::toString(comparison.takeError()));
+    report.comparison = std::move(*comparison);
+    return success();
+  }
+
+  /// Writes what option `measured-profile` asks for.
+  LogicalResult writeProfile(const Report &report) {
+    if (measuredProfile.empty())
+      return success();
+    if (!report.comparison)
+      return emitError(getOperation().getLoc())
+             << "found option 'measured-profile' without option 'trace', which "
+                "names the measurement";
+    return writeFile(
+        measuredProfile, "measured-profile", [&](llvm::raw_ostream &os) {
+          printMeasuredProfile(*report.comparison, report.hardware, os);
+        });
+  }
+
   LogicalResult write(const Report &report) {
     Printer print = getPrinter(format);
     // Standard output is for the program.
@@ -145,18 +181,25 @@ private:
       print(report, llvm::errs());
       return success();
     }
+    return writeFile(output, "output",
+                     [&](llvm::raw_ostream &os) { print(report, os); });
+  }
+
+  /// Writes the file of an option.
+  LogicalResult writeFile(StringRef path, StringRef option,
+                          llvm::function_ref<void(llvm::raw_ostream &)> print) {
     std::string message;
-    std::unique_ptr<llvm::ToolOutputFile> file =
-        openOutputFile(output, &message);
+    std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &message);
     if (!file)
       return emitError(getOperation().getLoc())
-             << "cannot write the report of option 'output': " << message;
-    print(report, file->os());
+             << "cannot write the report of option '" << option
+             << "': " << message;
+    print(file->os());
     file->os().close();
     if (std::error_code error = file->os().error()) {
       file->os().clear_error();
       return emitError(getOperation().getLoc())
-             << "cannot write the report to '" << output
+             << "cannot write the report to '" << path
              << "': " << error.message();
     }
     file->keep();

@@ -27,7 +27,7 @@ static void *toPointer(DevicePointer address) {
 
 CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
                        const DeviceOptions &options, DeviceHooks &hooks)
-    : gpuState(driver, ordinal, options, hooks),
+    : blas(blas), gpuState(driver, ordinal, options, hooks),
       chipName("sm_" + std::to_string(gpuState.capability)),
       deviceMemory(std::make_unique<DeviceMemory>(gpuState)),
       buffers(std::make_unique<BufferPool>(gpuState, *deviceMemory)),
@@ -67,6 +67,25 @@ CudaDevice::~CudaDevice() {
 //===----------------------------------------------------------------------===//
 // For the launcher
 //===----------------------------------------------------------------------===//
+
+/// `13.1` of 130100, or of 13010 with `scale` 10.
+static std::string describeVersion(size_t version, size_t scale) {
+  return std::to_string(version / (100 * scale)) + "." +
+         std::to_string(version / scale % 100);
+}
+
+std::string CudaDevice::property(const std::string &name) const {
+  if (name == "gpu")
+    return gpuState.model;
+  if (name == "multiprocessors")
+    return std::to_string(gpuState.multiprocessors);
+  if (name == "cublaslt")
+    return describeVersion(blas.getVersion(), 100);
+  int version = 0;
+  if (name == "cuda" && gpuState.driver.driverGetVersion(&version) == SUCCESS)
+    return describeVersion(static_cast<size_t>(version), 10);
+  return {};
+}
 
 void CudaDevice::prepare(const braid_rt_program &program) {
   if (!program.device)

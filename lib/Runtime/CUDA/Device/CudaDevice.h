@@ -42,6 +42,7 @@ public:
   //===--- Device ---------------------------------------------------------===//
 
   const char *chip() const override { return chipName.c_str(); }
+  std::string property(const std::string &name) const override;
   void prepare(const braid_rt_program &program) override;
   void *allocate(int64_t bytes) override;
   void free(void *pointer) override;
@@ -77,6 +78,7 @@ private:
   void record(cuda::Event event) const;
   void destroyEvents();
 
+  const cuda::Blas &blas;
   cuda::Gpu gpuState;
   const std::string chipName;
   MemoryPool hostMemory;

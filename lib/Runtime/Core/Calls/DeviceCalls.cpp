@@ -110,6 +110,17 @@ const char *braid_rt_device_chip(const braid_rt_context *context) {
   return reinterpret_cast<const Context *>(context)->device.chip();
 }
 
+int32_t braid_rt_device_property(const braid_rt_context *context,
+                                 const char *property, char *text,
+                                 size_t textSize) {
+  const auto *rank = reinterpret_cast<const Context *>(context);
+  std::string value = rank->device.property(property);
+  if (value.empty())
+    value = rank->engine.property(property);
+  copyError(value, text, textSize);
+  return value.empty() ? BRAID_RT_FAILED : BRAID_RT_OK;
+}
+
 void *braid_rt_device_alloc(braid_rt_context *context, int64_t bytes,
                             char *error, size_t errorSize) {
   try {

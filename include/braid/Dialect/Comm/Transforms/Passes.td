@@ -498,6 +498,13 @@ def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
     braid-opt prog.mlir --comm-report="passes=comm-sink-waits,comm-raise-collectives"
     ```
 
+    With `trace` the report compares the program, after `passes`, with a run of it:
+
+    ```
+    braid-run prog.mlir --ranks=2 --passes='comm-sink-waits' --trace=run.json
+    braid-opt prog.mlir --comm-report="passes=comm-sink-waits trace=run.json"
+    ```
+
     An op costs its `comm.cost_ns`, or the estimate for `hardware`. docs/report.md
     describes the formats.
   }];
@@ -512,6 +519,12 @@ def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
     Option<"passes", "passes", "std::string", /*default=*/"\"\"",
            "A pass pipeline to run on a copy of the program, to report before and after; "
            "its passes take cost options and max-memory from here unless they set them">,
+    Option<"trace", "trace", "std::string", /*default=*/"\"\"",
+           "A trace that braid-run --trace has written of a run of the program after "
+           "the passes: the report shows predicted and measured times side by side">,
+    Option<"measuredProfile", "measured-profile", "std::string", /*default=*/"\"\"",
+           "The file to which the measured costs of `trace` are written, as a profile "
+           "for the option profile of passes">,
     Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
            "The most bytes that may be live at once, such as 80GiB; the memory of "
            "the hardware without it">

@@ -1,0 +1,114 @@
+//===- CalibrationWriter.cpp - Calibrations as JSON -----------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Calibration.h"
+#include "Cost/Hardware/ContentionFile.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+
+using namespace braid;
+namespace json = llvm::json;
+
+/// Nanoseconds with as many digits as a measurement has.
+static json::Value roundNs(double ns) {
+  return static_cast<int64_t>(std::max(1.0, std::round(ns)));
+}
+
+static void writeRates(json::OStream &json, const Calibration &calibration) {
+  json.object([&]() {
+    if (calibration.memoryBandwidth > 0)
+      json.attribute("memory_bytes_per_second", calibration.memoryBandwidth);
+    json.attributeObject("product_ops_per_second", [&]() {
+      for (auto [name, rate] : llvm::zip_equal(
+               elementClassNames, llvm::ArrayRef(calibration.productRate)))
+        if (rate > 0)
+          json.attribute(name, rate);
+    });
+  });
+}
+
+static void writeCurve(json::OStream &json, const CollectiveCurve &curve) {
+  json.object([&]() {
+    json.attribute("kind", curve.kind);
+    json.attribute("ranks", curve.ranks);
+    if (curve.transport != LaneTransport::Default)
+      json.attribute("transport", laneTransportNames[size_t(curve.transport)]);
+    if (curve.ctas != 0)
+      json.attribute("ctas", curve.ctas);
+    json.attributeArray("points", [&]() {
+      for (auto [bytes, ns] : curve.points) {
+        double ofPoint[] = {bytes, ns};
+        json.array([&]() {
+          json.value(static_cast<int64_t>(ofPoint[0]));
+          json.value(roundNs(ofPoint[1]));
+        });
+      }
+    });
+  });
+}
+
+static void writeProduct(json::OStream &json, const ProductTime &product) {
+  json.object([&]() {
+    json.attribute("rows", product.rows);
+    json.attribute("columns", product.columns);
+    json.attribute("depth", product.depth);
+    json.attribute("element", elementClassNames[size_t(product.element)]);
+    if (product.multiprocessors != 0)
+      json.attribute("multiprocessors", product.multiprocessors);
+    json.attribute("ns", roundNs(product.ns));
+  });
+}
+
+std::string braid::writeCalibration(llvm::StringRef hardware,
+                                    const Calibration &calibration) {
+  constexpr int64_t machineVersion = 2;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  json::OStream json(stream, /*IndentSize=*/2);
+  json.object([&]() {
+    json.attribute("version", machineVersion);
+    json.attribute("hardware", hardware);
+    json.attributeObject("machine", [&]() {
+      json.attribute("gpu", calibration.gpu);
+      json.attribute("gpus", calibration.gpus);
+      json.attribute("multiprocessors", calibration.multiprocessors);
+    });
+    json.attributeObject("software", [&]() {
+      for (const auto &[name, version] : calibration.software)
+        json.attribute(name, version);
+    });
+    json.attribute("date", calibration.date);
+    json.attribute("spread", calibration.spread);
+    if (!calibration.missing.empty())
+      json.attributeArray("missing", [&]() {
+        for (const std::string &what : calibration.missing)
+          json.value(what);
+      });
+    if (calibration.launchNs)
+      json.attribute("launch_ns", *calibration.launchNs);
+    json.attributeBegin("sustained");
+    writeRates(json, calibration);
+    json.attributeEnd();
+    if (calibration.contention) {
+      json.attributeBegin("contention");
+      writeContention(json, *calibration.contention);
+      json.attributeEnd();
+    }
+    json.attributeArray("collectives", [&]() {
+      for (const CollectiveCurve &curve : calibration.collectives)
+        writeCurve(json, curve);
+    });
+    json.attributeArray("products", [&]() {
+      for (const ProductTime &product : calibration.products)
+        writeProduct(json, product);
+    });
+  });
+  stream << "\n";
+  return text;
+}

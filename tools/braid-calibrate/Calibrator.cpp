@@ -1,0 +1,504 @@
+//===- Calibrator.cpp - The measurements of a machine, in order -----------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Calibrator.h"
+
+#include "braid/Cost/Hardware/Hardware.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace braid;
+using namespace braid::calibrate;
+using llvm::Error;
+using llvm::Expected;
+
+/// The seconds that pairs need, with a world of their own.
+static constexpr double pairsSeconds = 25;
+/// How often the world is opened again after a failure.
+static constexpr int mostFailures = 4;
+
+static constexpr Lane symmetricLane = {LaneTransport::Symmetric, 8};
+static constexpr Lane copyLane = {LaneTransport::Copy, 0};
+
+static double countOperations(const ProductCall &product) {
+  return 2.0 * static_cast<double>(product.rows) *
+         static_cast<double>(product.columns) *
+         static_cast<double>(product.depth);
+}
+
+/// A rate with the four digits that a measurement is good for.
+static double roundRate(double rate) {
+  constexpr double digits = 4;
+  double unit =
+      std::pow(10, std::floor(std::log10(std::max(rate, 1.0))) + 1 - digits);
+  return std::max(1.0, std::round(std::round(rate / unit) * unit));
+}
+
+static ElementClass classOf(int32_t dtype) {
+  return dtype == BRAID_RT_F16   ? ElementClass::F16
+         : dtype == BRAID_RT_F32 ? ElementClass::F32
+                                 : ElementClass::BF16;
+}
+
+static std::string describe(const ProductCall &product) {
+  return "product " + std::to_string(product.rows) + "x" +
+         std::to_string(product.columns) + "x" + std::to_string(product.depth) +
+         " " + braid_rt_dtype_name(product.dtype) +
+         (product.multiprocessors
+              ? " on " + std::to_string(product.multiprocessors) +
+                    " multiprocessors"
+              : "");
+}
+
+static std::string describe(int32_t kind, const Lane &lane) {
+  std::string name = lane.name();
+  return std::string(braid_rt_kind_name(kind)) +
+         (name.empty() ? "" : ", lane " + name);
+}
+
+//===----------------------------------------------------------------------===//
+// The world
+//===----------------------------------------------------------------------===//
+
+Error Calibrator::openWorld(bool traces) {
+  world.reset();
+  progress.show(traces ? "connecting, with traces" : "connecting");
+  OperandSizes sizes;
+  for (const ProductCall &product : options.products) {
+    int64_t bytes = braid_rt_dtype_size(product.dtype);
+    sizes.left = std::max(sizes.left, product.rows * product.depth * bytes);
+    sizes.right =
+        std::max(sizes.right, product.depth * product.columns * bytes);
+    sizes.result =
+        std::max(sizes.result, product.rows * product.columns * bytes);
+  }
+  for (int64_t *bytes : {&sizes.left, &sizes.right, &sizes.result})
+    *bytes = std::max(*bytes, options.elementwiseBytes);
+  if (options.ranks > 1) {
+    sizes.collective = options.pairBytes;
+    for (const auto &[kind, ofKind] : options.collectives)
+      sizes.collective = std::max(sizes.collective, ofKind.back());
+  }
+  std::vector<Lane> wanted;
+  for (const Lane &lane : lanes)
+    if (!traces || lane == symmetricLane || lane == copyLane)
+      wanted.push_back(lane);
+  Expected<std::unique_ptr<World>> opened =
+      World::open(options.ranks, wanted, sizes, traces);
+  if (!opened)
+    return opened.takeError();
+  world = std::move(*opened);
+  return Error::success();
+}
+
+/// The machine that has GPUs of this model; empty if none is known.
+static std::string findHardware(llvm::StringRef gpu) {
+  for (llvm::StringRef model : {"V100", "A100", "H100", "H200", "B200"})
+    if (gpu.contains(model) && !gpu.contains("GB200") && !gpu.contains("NVL"))
+      return model.lower() + "x8";
+  return "";
+}
+
+/// The driver's version, where the system tells it.
+static std::string readDriverVersion() {
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
+      llvm::MemoryBuffer::getFileAsStream("/proc/driver/nvidia/version");
+  if (!file)
+    return "";
+  // NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  ...
+  llvm::SmallVector<llvm::StringRef> words;
+  (*file)->getBuffer().split('\n').first.split(words, ' ', -1, false);
+  for (llvm::StringRef word : words)
+    if (word.contains('.') &&
+        llvm::all_of(word, [](char c) { return c == '.' || llvm::isDigit(c); }))
+      return word.str();
+  return "";
+}
+
+Error Calibrator::identify() {
+  for (const char *name :
+       {"gpu", "multiprocessors", "cuda", "cublaslt", "nccl"}) {
+    std::string value = world->property(0, name);
+    for (int64_t rank = 1; rank < world->ranks(); ++rank)
+      if (std::string other = world->property(rank, name); other != value)
+        return llvm::createStringError(
+            llvm::Twine(name) + ": found '" + other + "' on rank " +
+            llvm::Twine(rank) + " and '" + value +
+            "' on rank 0, expected the same on all ranks");
+    if (name == llvm::StringRef("gpu"))
+      result.gpu = value;
+    else if (name == llvm::StringRef("multiprocessors"))
+      result.multiprocessors = std::stoll(value);
+    else if (!value.empty())
+      result.software.emplace_back(name, value);
+  }
+  if (std::string driver = readDriverVersion(); !driver.empty())
+    result.software.emplace_back("driver", driver);
+  llvm::sort(result.software);
+  result.gpus = world->ranks();
+  hardware =
+      options.hardware.empty() ? findHardware(result.gpu) : options.hardware;
+  if (hardware.empty())
+    return llvm::createStringError("found GPU '" + result.gpu +
+                                   "', which no known machine has; expected "
+                                   "--hardware=NAME with one of: " +
+                                   joinHardwareNames());
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// The order of measurements
+//===----------------------------------------------------------------------===//
+
+void Calibrator::addProducts(int64_t multiprocessors) {
+  for (ProductCall product : options.products) {
+    // Steps in bf16 are the ones that targets are for.
+    if (multiprocessors != 0 && product.dtype != BRAID_RT_BF16 && hasBfloat16())
+      continue;
+    product.multiprocessors = static_cast<int32_t>(multiprocessors);
+    constexpr double overhead = 0.3;
+    steps.push_back({describe(product),
+                     overhead + options.patience.productWarmNs * 1e-9,
+                     [this, product]() { return measureProduct(product); }});
+  }
+}
+
+void Calibrator::addCurve(int32_t kind, const Lane &lane) {
+  if (!usesLane(lane))
+    return;
+  // Symmetric kernels and copy engines know some kinds only.
+  bool isReduction = kind == BRAID_RT_ALL_REDUCE ||
+                     kind == BRAID_RT_REDUCE_SCATTER || kind == BRAID_RT_REDUCE;
+  bool isExchange = kind == BRAID_RT_ALL_TO_ALL || kind == BRAID_RT_BROADCAST;
+  if ((lane.transport == LaneTransport::Copy && isReduction) ||
+      (lane.transport == LaneTransport::Symmetric && isExchange))
+    return;
+  constexpr double ofPoint = 0.05;
+  auto points = static_cast<double>(options.collectives.at(kind).size());
+  steps.push_back({describe(kind, lane), ofPoint * points,
+                   [this, kind, lane]() { return measureCurve(kind, lane); },
+                   lane});
+}
+
+void Calibrator::planAlone() {
+  steps.clear();
+  steps.push_back({"memory", 0.2, [this]() { return measureMemory(); }});
+  addProducts(0);
+  steps.push_back({"launch gap", 0.2, [this]() { return measureGap(); }});
+  if (options.ranks > 1)
+    for (const auto &[kind, sizes] : options.collectives)
+      addCurve(kind, Lane());
+  for (int64_t spared : options.spared)
+    if (spared < result.multiprocessors)
+      addProducts(result.multiprocessors - spared);
+  if (options.ranks > 1)
+    for (const Lane &lane : llvm::ArrayRef(options.lanes).drop_front())
+      for (const auto &[kind, sizes] : options.collectives)
+        addCurve(kind, lane);
+}
+
+void Calibrator::planPairs() {
+  steps.clear();
+  if (options.ranks == 1 || !usesLane(symmetricLane) || !usesLane(copyLane) ||
+      !choosePairProduct()) {
+    addMissing("contention: it takes two ranks, a product, and the lanes "
+               "symmetric-8 and copy");
+    return;
+  }
+  constexpr double ofPair = 2;
+  for (auto [compute, ofCompute] :
+       {std::pair(ComputeClass::Product, "product"),
+        std::pair(ComputeClass::Elementwise, "elementwise")})
+    for (auto [engine, ofEngine] : {std::pair(LaneEngine::Kernel, "kernel"),
+                                    std::pair(LaneEngine::CopyEngine, "copy")})
+      steps.push_back(
+          {std::string(ofCompute) + " beside " + ofEngine, ofPair,
+           [this, compute = compute, engine = engine]() {
+             return measurePairOf(compute, engine);
+           },
+           engine == LaneEngine::CopyEngine ? copyLane : symmetricLane});
+  steps.push_back({"product on all multiprocessors beside kernel", ofPair,
+                   [this]() { return measureQueue(); }, symmetricLane});
+}
+
+bool Calibrator::hasBfloat16() const {
+  return llvm::any_of(options.products, [](const ProductCall &product) {
+    return product.dtype == BRAID_RT_BF16;
+  });
+}
+
+bool Calibrator::usesLane(const Lane &lane) const {
+  return llvm::is_contained(lanes, lane);
+}
+
+Error Calibrator::runSteps(bool traces, double reserveSeconds) {
+  if (steps.empty())
+    return Error::success();
+  int failures = 0;
+  std::vector<std::string> late;
+  for (auto [index, step] : llvm::enumerate(steps)) {
+    if (!(step.lane == Lane()) && !usesLane(step.lane)) {
+      addMissing(step.name + ": an earlier collective of the lane has failed");
+      continue;
+    }
+    if (progress.seconds() + step.seconds + reserveSeconds >
+        options.limitSeconds) {
+      late.push_back(step.name);
+      continue;
+    }
+    progress.show(step.name, index, steps.size());
+    Error error = step.measure();
+    if (!error) {
+      save(*this);
+      continue;
+    }
+    addMissing(step.name + ": " + llvm::toString(std::move(error)));
+    progress.warn(result.missing.back());
+    if (++failures == mostFailures)
+      return llvm::createStringError("too many measurements have failed");
+    if (!(step.lane == Lane()))
+      llvm::erase(lanes, step.lane);
+    if (Error again = openWorld(traces))
+      return again;
+  }
+  for (const std::string &name : late)
+    addMissing(name + ": the time is over (--limit)");
+  return Error::success();
+}
+
+Error Calibrator::run() {
+  lanes = options.lanes;
+  if (Error error = openWorld(/*traces=*/false))
+    return error;
+  if (Error error = identify())
+    return error;
+  planAlone();
+  Error failed =
+      runSteps(/*traces=*/false, options.ranks > 1 ? pairsSeconds : 0);
+  if (!failed) {
+    planPairs();
+    if (!steps.empty())
+      failed = openWorld(/*traces=*/true);
+    if (!failed)
+      failed = runSteps(/*traces=*/true, /*reserveSeconds=*/0);
+  }
+  // What was measured before a failure is worth keeping.
+  if (failed) {
+    addMissing("the rest: " + llvm::toString(std::move(failed)));
+    progress.warn(result.missing.back());
+  }
+  isRunning = false;
+  // The end of a failed world may end the process.
+  save(*this);
+  world.reset();
+  progress.end();
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Measurements
+//===----------------------------------------------------------------------===//
+
+void Calibrator::addSpread(double spread) {
+  result.spread = std::min(1.0, std::max(result.spread, spread));
+}
+
+Error Calibrator::measureProduct(const ProductCall &product) {
+  Load load;
+  load.product = product;
+  Meter meter(*world, options.patience);
+  Expected<MeasuredTime> time =
+      meter.measure(load, &Load::products, options.patience.productWarmNs);
+  if (!time)
+    return time.takeError();
+  result.products.push_back({product.rows, product.columns, product.depth,
+                             classOf(product.dtype), product.multiprocessors,
+                             time->ns});
+  addSpread(time->spread);
+  return Error::success();
+}
+
+Error Calibrator::measureMemory() {
+  Load load;
+  load.elementwiseBytes = options.elementwiseBytes;
+  Meter meter(*world, options.patience);
+  Expected<MeasuredTime> time =
+      meter.measure(load, &Load::elementwise, options.patience.otherWarmNs);
+  if (!time)
+    return time.takeError();
+  // Two operands and a result.
+  constexpr double operands = 3;
+  result.memoryBandwidth =
+      roundRate(operands * static_cast<double>(options.elementwiseBytes) /
+                std::max(time->ns, 1.0) * 1e9);
+  addSpread(time->spread);
+  return Error::success();
+}
+
+Error Calibrator::measureGap() {
+  const ProductCall *product = choosePairProduct();
+  if (!product)
+    return llvm::createStringError("it takes a product");
+  Meter meter(*world, options.patience);
+  Expected<MeasuredTime> gap = meter.measureGap(*product);
+  if (!gap)
+    return gap.takeError();
+  result.launchNs = std::llround(gap->ns);
+  return Error::success();
+}
+
+/// Drops sizes that took more than twice as long as a larger one: something
+/// else has run meanwhile. Returns them.
+static std::vector<double>
+dropContradictions(std::vector<std::pair<double, double>> &points) {
+  std::vector<double> dropped;
+  for (size_t i = points.size(); i-- > 1;)
+    if (points[i - 1].second > 2 * points[i].second) {
+      dropped.push_back(points[i - 1].first);
+      points.erase(points.begin() + static_cast<ptrdiff_t>(i - 1));
+    }
+  return dropped;
+}
+
+Error Calibrator::measureCurve(int32_t kind, const Lane &lane) {
+  CollectiveCurve curve;
+  curve.kind = braid_rt_kind_name(kind);
+  curve.ranks = options.ranks;
+  curve.transport = lane.transport;
+  curve.ctas = lane.ctas;
+  Meter meter(*world, options.patience);
+  for (int64_t bytes : options.collectives.at(kind)) {
+    Load load;
+    load.collective = {world->group(lane), kind, bytes};
+    Expected<MeasuredTime> time =
+        meter.measure(load, &Load::collectives, options.patience.otherWarmNs);
+    if (!time)
+      return time.takeError();
+    curve.points.emplace_back(static_cast<double>(bytes),
+                              std::max(1.0, time->ns));
+    addSpread(time->spread);
+  }
+  for (double bytes : dropContradictions(curve.points))
+    addMissing(describe(kind, lane) + ", " +
+               llvm::Twine(static_cast<int64_t>(bytes)) +
+               " bytes: it took more than twice as long as a larger size");
+  constexpr size_t fewest = 2;
+  if (curve.points.size() < fewest) {
+    addMissing(describe(kind, lane) + ": a curve needs two sizes");
+    return Error::success();
+  }
+  result.collectives.push_back(std::move(curve));
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Pairs
+//===----------------------------------------------------------------------===//
+
+const ProductCall *Calibrator::choosePairProduct() const {
+  static const double wanted = std::log(2.0 * 4096 * 4096 * 4096);
+  const ProductCall *best = nullptr;
+  double bestDistance = 0;
+  for (const ProductCall &product : options.products) {
+    double distance = std::abs(std::log(countOperations(product)) - wanted);
+    if (product.dtype == BRAID_RT_F32 || (best && distance >= bestDistance))
+      continue;
+    best = &product;
+    bestDistance = distance;
+  }
+  return best;
+}
+
+Load Calibrator::makePair(ComputeClass compute, LaneEngine engine) const {
+  bool isCopy = engine == LaneEngine::CopyEngine;
+  Load load;
+  load.leadsAreProducts = compute == ComputeClass::Product;
+  load.elementwiseBytes = options.elementwiseBytes;
+  load.product = *choosePairProduct();
+  // Room for the collective: its blocks, or the few that start copies.
+  constexpr int64_t copyBlocks = 4;
+  int64_t room = isCopy ? copyBlocks : symmetricLane.ctas;
+  if (room < result.multiprocessors)
+    load.product.multiprocessors =
+        static_cast<int32_t>(result.multiprocessors - room);
+  load.collective = {world->group(isCopy ? copyLane : symmetricLane),
+                     isCopy ? BRAID_RT_ALL_GATHER : BRAID_RT_ALL_REDUCE,
+                     options.pairBytes};
+  return load;
+}
+
+Error Calibrator::measurePairOf(ComputeClass compute, LaneEngine engine) {
+  Expected<MeasuredPair> pair =
+      measurePair(*world, options.patience, makePair(compute, engine));
+  if (!pair)
+    return pair.takeError();
+  // The reader refuses what no machine does; so does a fake one's noise.
+  constexpr double most = 100;
+  contention.interference[size_t(compute)][size_t(engine)] = {
+      std::min(pair->compute, most), std::min(pair->collective, most)};
+  addSpread(pair->spread);
+  ++measuredPairs;
+  return Error::success();
+}
+
+/// Where products hold their multiprocessors to their end, a collective beside
+/// a product on all of them waits for that end.
+Error Calibrator::measureQueue() {
+  Load load = makePair(ComputeClass::Product, LaneEngine::Kernel);
+  load.product.multiprocessors = 0;
+  for (const ProductCall &product : options.products)
+    if (product.dtype != BRAID_RT_F32 &&
+        countOperations(product) > countOperations(load.product))
+      load.product = product;
+  Expected<MeasuredPair> pair = measurePair(*world, options.patience, load);
+  if (!pair)
+    return pair.takeError();
+  double withRoom = contention
+                        .interference[size_t(ComputeClass::Product)]
+                                     [size_t(LaneEngine::Kernel)]
+                        .communication;
+  constexpr double clear = 1.5;
+  bool queues = pair->collective > clear * withRoom;
+  contention.multiprocessorModel =
+      queues ? MultiprocessorModel::Queued : MultiprocessorModel::Taken;
+  // GPCs cannot be measured; the machine's table knows them.
+  const Hardware *known = lookupHardware(hardware);
+  constexpr int32_t hopperGroups = 8;
+  contention.processorGroups =
+      known && known->generation == GpuGeneration::Hopper ? hopperGroups : 0;
+  ++measuredPairs;
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// The result
+//===----------------------------------------------------------------------===//
+
+Calibration Calibrator::getResult() const {
+  Calibration all = result;
+  if (isRunning)
+    all.missing.emplace_back("the rest: the measurement was still running");
+  constexpr int64_t allPairs = 5;
+  if (measuredPairs == allPairs)
+    all.contention = contention;
+  // The rate that waves multiply: that of the products that fill them.
+  constexpr double full = 2.0 * 4096 * 4096 * 4096;
+  for (const ProductTime &product : all.products) {
+    double operations = 2.0 * static_cast<double>(product.rows) *
+                        static_cast<double>(product.columns) *
+                        static_cast<double>(product.depth);
+    double rate = roundRate(operations / std::max(product.ns, 1.0) * 1e9);
+    double &best = all.productRate[size_t(product.element)];
+    if (product.multiprocessors == 0 && operations >= full)
+      best = std::max(best, rate);
+  }
+  return all;
+}

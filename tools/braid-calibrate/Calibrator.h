@@ -1,0 +1,88 @@
+//===- Calibrator.h - The measurements of a machine, in order ---*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_BRAID_CALIBRATE_CALIBRATOR_H
+#define BRAID_TOOLS_BRAID_CALIBRATE_CALIBRATOR_H
+
+#include "Options.h"
+#include "Progress.h"
+
+#include <functional>
+
+namespace braid::calibrate {
+
+/// Measures what the options ask for, the most valuable first. A measurement
+/// that fails, or for which the time is too short, is named in the result; the
+/// others go on.
+class Calibrator {
+public:
+  /// `save` is called after each measurement with what is known by then.
+  Calibrator(const Options &options,
+             std::function<void(const Calibrator &)> save)
+      : options(options), save(std::move(save)),
+        progress(options.limitSeconds) {}
+
+  /// Fails if there are no ranks to measure, or if their GPUs differ.
+  llvm::Error run();
+
+  /// What has been measured so far.
+  Calibration getResult() const;
+  const std::string &getHardware() const { return hardware; }
+
+private:
+  struct Step {
+    std::string name;
+    double seconds = 0; ///< What it is expected to take.
+    std::function<llvm::Error()> measure;
+    Lane lane = {};
+  };
+
+  llvm::Error openWorld(bool traces);
+  llvm::Error identify();
+  void planAlone();
+  void planPairs();
+  /// Runs all steps, and opens the world again after a failure. Steps begin
+  /// only while `reserveSeconds` remain for what follows.
+  llvm::Error runSteps(bool traces, double reserveSeconds);
+  void addProducts(int64_t multiprocessors);
+  void addCurve(int32_t kind, const Lane &lane);
+
+  llvm::Error measureProduct(const ProductCall &product);
+  llvm::Error measureCurve(int32_t kind, const Lane &lane);
+  llvm::Error measureMemory();
+  llvm::Error measureGap();
+  llvm::Error measurePairOf(ComputeClass compute, LaneEngine engine);
+  llvm::Error measureQueue();
+
+  bool hasBfloat16() const;
+  bool usesLane(const Lane &lane) const;
+  /// The load of a pair, without numbers of operations.
+  Load makePair(ComputeClass compute, LaneEngine engine) const;
+  /// The product beside which collectives are measured.
+  const ProductCall *choosePairProduct() const;
+  void addSpread(double spread);
+  void addMissing(const llvm::Twine &what) {
+    result.missing.push_back(what.str());
+  }
+
+  const Options &options;
+  const std::function<void(const Calibrator &)> save;
+  Progress progress;
+  std::unique_ptr<World> world;
+  std::vector<Lane> lanes; ///< Without those that have failed.
+  std::vector<Step> steps;
+  std::string hardware;
+  Calibration result;
+  ContentionFigures contention;
+  int64_t measuredPairs = 0;
+  bool isRunning = true;
+};
+
+} // namespace braid::calibrate
+
+#endif // BRAID_TOOLS_BRAID_CALIBRATE_CALIBRATOR_H

@@ -1,0 +1,74 @@
+//===- Measure.h - Times of loads under sustained load ----------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_BRAID_CALIBRATE_MEASURE_H
+#define BRAID_TOOLS_BRAID_CALIBRATE_MEASURE_H
+
+#include "World.h"
+
+namespace braid::calibrate {
+
+/// How long a measurement takes.
+struct Patience {
+  /// The load that precedes a measurement, so that the clocks are those of a
+  /// device that has worked for long.
+  double productWarmNs = 300e6, otherWarmNs = 5e6;
+  /// A block of repetitions, and the number of blocks.
+  double blockNs = 15e6;
+  int64_t blocks = 5;
+};
+
+/// A time of one operation: the median of blocks on the slowest rank, and the
+/// largest deviation of a block from the median, as a fraction, without the
+/// block that deviates most.
+struct MeasuredTime {
+  double ns = 0;
+  double spread = 0;
+};
+
+/// The median, and the largest deviation from it but one. At least one block.
+MeasuredTime summarize(std::vector<double> blocks);
+
+/// Times of operations back to back.
+class Meter {
+public:
+  Meter(World &world, const Patience &patience)
+      : world(world), patience(patience) {}
+
+  /// The time of one of the operations that `count` of `load` counts.
+  llvm::Expected<MeasuredTime> measure(Load load, int64_t Load::*count,
+                                       double warmNs);
+
+  /// The time between two kernels: of empty ones that are queued behind a
+  /// product, so that the host is never late.
+  llvm::Expected<MeasuredTime> measureGap(const ProductCall &product);
+
+private:
+  /// The time of `count` operations on the slowest rank.
+  llvm::Expected<double> runBlock(Load &load, int64_t Load::*count,
+                                  int64_t number);
+
+  World &world;
+  const Patience &patience;
+};
+
+/// What two operations do to each other.
+struct MeasuredPair {
+  /// The factors by which the compute and the collective slow down.
+  double compute = 1, collective = 1;
+  double spread = 0;
+};
+
+/// Measures products or elementwise kernels beside a collective. `load` says
+/// which, as its leads do. The world has to trace.
+llvm::Expected<MeasuredPair> measurePair(World &world, const Patience &patience,
+                                         Load load);
+
+} // namespace braid::calibrate
+
+#endif // BRAID_TOOLS_BRAID_CALIBRATE_MEASURE_H

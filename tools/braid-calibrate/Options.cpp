@@ -1,0 +1,291 @@
+//===- Options.cpp - What braid-calibrate measures ------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+
+#include "braid/Cost/Hardware/Hardware.h"
+#include "braid/Support/Units.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+
+using namespace braid;
+using namespace braid::calibrate;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+namespace cl = llvm::cl;
+
+namespace {
+cl::OptionCategory category("braid-calibrate options");
+
+cl::opt<int64_t> ranks("ranks", cl::desc("The GPUs of this machine to measure"),
+                       cl::value_desc("N"), cl::cat(category));
+cl::opt<std::string> output("o", cl::desc("Where to write the profile"),
+                            cl::value_desc("file"), cl::init("profile.json"),
+                            cl::cat(category));
+cl::opt<std::string> page("page",
+                          cl::desc("Where to write a page with the curves"),
+                          cl::value_desc("file.html"), cl::cat(category));
+cl::opt<std::string> show("show",
+                          cl::desc("Measure nothing; the page shows this "
+                                   "profile"),
+                          cl::value_desc("profile.json"), cl::cat(category));
+cl::opt<std::string>
+    hardware("hardware",
+             cl::desc("The name of the machine (default: by the GPU's name)"),
+             cl::value_desc("h200x8"), cl::cat(category));
+cl::opt<double> limit("limit",
+                      cl::desc("The seconds after which nothing new begins; "
+                               "the profile names what is missing"),
+                      cl::value_desc("seconds"), cl::init(170),
+                      cl::cat(category));
+cl::list<std::string>
+    programs("programs",
+             cl::desc("Measure the products and collectives of these programs "
+                      "only: files of comm-report with format=json"),
+             cl::value_desc("report.json,..."), cl::CommaSeparated,
+             cl::cat(category));
+cl::list<std::string>
+    products("products",
+             cl::desc("The products: rows x columns x depth, in bf16 or in the "
+                      "type that follows"),
+             cl::value_desc("4096x4096x8192xbf16,..."), cl::CommaSeparated,
+             cl::cat(category));
+cl::list<int64_t> spared("spare",
+                         cl::desc("The multiprocessors that products leave to "
+                                  "collectives (default: 4,8,12,16,24)"),
+                         cl::value_desc("N,..."), cl::CommaSeparated,
+                         cl::cat(category));
+cl::list<std::string>
+    collectives("collectives",
+                cl::desc("The kinds of collectives (default: all_reduce, "
+                         "all_gather, reduce_scatter, all_to_all)"),
+                cl::value_desc("kind,..."), cl::CommaSeparated,
+                cl::cat(category));
+cl::list<std::string>
+    lanes("lanes",
+          cl::desc("The lanes beside the default one: ctas-N, symmetric-N and "
+                   "copy (default: symmetric-8, copy, symmetric-4, "
+                   "symmetric-16, ctas-8, ctas-16, ctas-4)"),
+          cl::value_desc("lane,..."), cl::CommaSeparated, cl::cat(category));
+cl::opt<std::string>
+    bytes("bytes", cl::desc("The sizes of collectives (default: 4KiB:256MiB)"),
+          cl::value_desc("least:most"), cl::init("4KiB:256MiB"),
+          cl::cat(category));
+cl::opt<double>
+    warmUp("warm-up",
+           cl::desc("The milliseconds of load before a product is measured"),
+           cl::value_desc("ms"), cl::init(300), cl::cat(category));
+cl::opt<double> block("block",
+                      cl::desc("The milliseconds of one of five blocks of "
+                               "repetitions"),
+                      cl::value_desc("ms"), cl::init(15), cl::cat(category));
+} // namespace
+
+static Error makeError(StringRef option, const llvm::Twine &found,
+                       const llvm::Twine &expected) {
+  return llvm::createStringError("--" + option + ": found " + found +
+                                 ", expected " + expected);
+}
+
+static Expected<ProductCall> parseProduct(StringRef text) {
+  ProductCall product;
+  llvm::SmallVector<StringRef> parts;
+  text.split(parts, 'x');
+  Error error =
+      makeError("products", "'" + text + "'",
+                "rows x columns x depth from 1 to 1048576 and bf16, f16 or "
+                "f32, such as 4096x4096x8192xbf16");
+  if (parts.size() != 3 && parts.size() != 4)
+    return error;
+  int64_t *sizes[] = {&product.rows, &product.columns, &product.depth};
+  for (auto [part, size] : llvm::zip(parts, sizes))
+    if (part.getAsInteger(10, *size) || *size < 1 || *size > (1 << 20))
+      return error;
+  if (parts.size() == 4) {
+    product.dtype = -1;
+    for (int32_t dtype : {BRAID_RT_BF16, BRAID_RT_F16, BRAID_RT_F32})
+      if (parts[3] == braid_rt_dtype_name(dtype))
+        product.dtype = dtype;
+    if (product.dtype < 0)
+      return error;
+  }
+  llvm::consumeError(std::move(error));
+  return product;
+}
+
+static Expected<Lane> parseLane(StringRef text) {
+  if (text == "copy")
+    return Lane{LaneTransport::Copy, 0};
+  Lane lane;
+  StringRef rest = text;
+  if (rest.consume_front("symmetric-"))
+    lane.transport = LaneTransport::Symmetric;
+  else if (!rest.consume_front("ctas-"))
+    rest = "";
+  constexpr int64_t mostCtas = 64;
+  if (rest.getAsInteger(10, lane.ctas) || lane.ctas < 1 || lane.ctas > mostCtas)
+    return makeError("lanes", "'" + text + "'",
+                     "copy, or ctas-N or symmetric-N with N from 1 to 64");
+  return lane;
+}
+
+/// Sizes from `least` to `most`: by factors of four while the latency counts
+/// most, then of two.
+static std::vector<int64_t> makeSizes(int64_t least, int64_t most) {
+  constexpr int64_t large = int64_t(1) << 20;
+  std::vector<int64_t> sizes;
+  for (int64_t size = least; size < most; size *= size < large ? 4 : 2)
+    sizes.push_back(size);
+  sizes.push_back(most);
+  return sizes;
+}
+
+static Error readCollectives(Options &options) {
+  auto [leastText, mostText] = StringRef(bytes).split(':');
+  std::optional<int64_t> least = parseBytes(leastText),
+                         most = parseBytes(mostText);
+  int64_t unit = bytesPerRank * options.ranks;
+  constexpr int64_t largest = int64_t(1) << 30;
+  if (!least || !most || *least < 1 || *most < 2 * *least || *most > largest)
+    return makeError("bytes", "'" + bytes + "'",
+                     "two sizes up to 1GiB of which the second is at least "
+                     "twice the first, such as 4KiB:256MiB");
+  options.elementwiseBytes =
+      std::max<int64_t>(4096, std::min<int64_t>(*most, 64 << 20) / 4096 * 4096);
+  options.pairBytes = llvm::alignTo(std::min<int64_t>(*most, 32 << 20), unit);
+  std::vector<std::string> kinds(collectives.begin(), collectives.end());
+  if (kinds.empty())
+    kinds = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all"};
+  for (const std::string &name : kinds) {
+    std::optional<int32_t> kind = findKind(name);
+    if (!kind)
+      return makeError("collectives", "'" + name + "'",
+                       "all_reduce, all_gather, reduce_scatter, all_to_all, "
+                       "broadcast or reduce");
+    for (int64_t size : makeSizes(*least, *most)) {
+      int64_t aligned = llvm::alignTo(size, unit);
+      std::vector<int64_t> &sizes = options.collectives[*kind];
+      if (sizes.empty() || sizes.back() < aligned)
+        sizes.push_back(aligned);
+    }
+  }
+  return Error::success();
+}
+
+/// Measures the sizes of programs, and what a curve needs around them.
+static Error readPrograms(Options &options) {
+  ProgramShapes shapes;
+  for (const std::string &path : programs)
+    if (Error error = readShapes(path, options.ranks, shapes))
+      return error;
+  if (shapes.products.empty() && shapes.collectives.empty())
+    return makeError("programs",
+                     "no product of matrices and no collective of " +
+                         llvm::Twine(options.ranks) + " ranks",
+                     "at least one");
+  options.products = shapes.products;
+  options.collectives.clear();
+  int64_t unit = bytesPerRank * options.ranks;
+  for (const auto &[kind, sizes] : shapes.collectives) {
+    std::set<int64_t> aligned;
+    for (int64_t size : sizes)
+      aligned.insert(llvm::alignTo(size, unit));
+    // A curve has two points, and a plan may ask for halves.
+    aligned.insert(llvm::alignTo(*aligned.begin() / 2, unit));
+    aligned.insert(2 * *aligned.rbegin());
+    options.collectives[kind].assign(aligned.begin(), aligned.end());
+  }
+  return Error::success();
+}
+
+static Error readProducts(Options &options) {
+  std::vector<std::string> texts(products.begin(), products.end());
+  if (texts.empty() && programs.empty())
+    // Cubes, and what layers of N = 4096 and 8192 multiply on two ranks.
+    texts = {"4096x4096x4096",     "8192x8192x8192",    "2048x8192x4096",
+             "2048x4096x8192",     "4096x4096x2048",    "2048x4096x4096",
+             "4096x16384x8192",    "4096x8192x16384",   "8192x8192x4096",
+             "4096x8192x8192",     "2048x2048x2048",    "1024x1024x1024",
+             "4096x4096x4096xf16", "4096x4096x4096xf32"};
+  for (const std::string &text : texts) {
+    Expected<ProductCall> product = parseProduct(text);
+    if (!product)
+      return product.takeError();
+    addProduct(*product, options.products);
+  }
+  options.spared.assign(spared.begin(), spared.end());
+  if (options.spared.empty())
+    options.spared = {8, 4, 16, 24, 12};
+  for (int64_t number : options.spared)
+    if (number < 1 || number > 1024)
+      return makeError("spare", llvm::Twine(number), "1 to 1024");
+  return Error::success();
+}
+
+static Error readLanes(Options &options) {
+  std::vector<std::string> texts(lanes.begin(), lanes.end());
+  if (texts.empty())
+    texts = {"symmetric-8", "copy",    "symmetric-4", "symmetric-16",
+             "ctas-8",      "ctas-16", "ctas-4"};
+  options.lanes = {Lane()};
+  for (const std::string &text : texts) {
+    Expected<Lane> lane = parseLane(text);
+    if (!lane)
+      return lane.takeError();
+    if (!llvm::is_contained(options.lanes, *lane))
+      options.lanes.push_back(*lane);
+  }
+  return Error::success();
+}
+
+Expected<Options> braid::calibrate::parseOptions(int argc,
+                                                 const char *const *argv) {
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "Measures this machine's GPUs, and writes a profile that the cost model "
+      "reads\n");
+  Options options;
+  options.ranks = ranks;
+  options.output = output;
+  options.page = page;
+  options.shown = show;
+  options.hardware = hardware;
+  options.limitSeconds = limit;
+  options.patience.productWarmNs = warmUp * 1e6;
+  options.patience.otherWarmNs = std::min(5.0, double(warmUp)) * 1e6;
+  options.patience.blockNs = block * 1e6;
+  if (!options.shown.empty()) {
+    if (options.page.empty())
+      return makeError("page", "no file", "one for what --show names");
+    return options;
+  }
+  if (options.ranks < 1 || options.ranks > 64)
+    return makeError("ranks", llvm::Twine(options.ranks), "1 to 64");
+  if (!(limit > 0))
+    return makeError("limit", std::to_string(limit),
+                     "a number of seconds above 0");
+  for (auto [name, value] : {std::pair("warm-up", double(warmUp)),
+                             std::pair("block", double(block))})
+    if (!(value >= 0) || value > 60'000)
+      return makeError(name, std::to_string(value), "0 to 60000 ms");
+  if (!options.hardware.empty() && !lookupHardware(options.hardware))
+    return makeError("hardware", "'" + options.hardware + "'",
+                     "one of: " + joinHardwareNames());
+  if (Error error = readCollectives(options))
+    return error;
+  if (!programs.empty())
+    if (Error error = readPrograms(options))
+      return error;
+  if (Error error = readProducts(options))
+    return error;
+  if (Error error = readLanes(options))
+    return error;
+  return options;
+}

@@ -1,0 +1,135 @@
+//===- Programs.cpp - What programs multiply and exchange -----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Programs.h"
+
+#include "Cost/Profile/Profile.h"
+#include "Support/JsonObjectReader.h"
+
+using namespace braid;
+using namespace braid::calibrate;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+namespace json = llvm::json;
+
+std::optional<int32_t> braid::calibrate::findKind(StringRef name) {
+  for (int32_t kind :
+       {BRAID_RT_ALL_REDUCE, BRAID_RT_ALL_GATHER, BRAID_RT_REDUCE_SCATTER,
+        BRAID_RT_ALL_TO_ALL, BRAID_RT_BROADCAST, BRAID_RT_REDUCE})
+    if (name == braid_rt_kind_name(kind))
+      return kind;
+  return std::nullopt;
+}
+
+void braid::calibrate::addProduct(const ProductCall &product,
+                                  std::vector<ProductCall> &products) {
+  auto isSame = [&](const ProductCall &other) {
+    return other.rows == product.rows && other.columns == product.columns &&
+           other.depth == product.depth && other.dtype == product.dtype;
+  };
+  if (llvm::none_of(products, isSame))
+    products.push_back(product);
+}
+
+/// The element type of the first operand of `linalg.matmul(?x?xbf16, ...`.
+static std::optional<int32_t> readElement(StringRef family) {
+  StringRef type = family.split('(').second.take_until(
+      [](char c) { return c == ',' || c == ')'; });
+  type = type.rsplit('x').second;
+  for (int32_t dtype : {BRAID_RT_BF16, BRAID_RT_F16, BRAID_RT_F32})
+    if (type == braid_rt_dtype_name(dtype))
+      return dtype;
+  return std::nullopt;
+}
+
+/// The matrix product of a signature, in whatever form its operands are stored;
+/// nothing if the signature is of another op, or of a batch.
+static std::optional<ProductCall>
+readProduct(const ParsedSignature &signature) {
+  // Two matrices and the result.
+  if (!StringRef(signature.op).starts_with("linalg.matmul") ||
+      llvm::ArrayRef<unsigned>({0, 0, 1, 1, 2, 2}) !=
+          llvm::ArrayRef(signature.typeOfSize))
+    return std::nullopt;
+  std::optional<int32_t> dtype = readElement(signature.family);
+  if (!dtype)
+    return std::nullopt;
+  ProductCall product;
+  const std::vector<int64_t> &sizes = signature.sizes;
+  product.rows = sizes[4];
+  product.columns = sizes[5];
+  product.depth = sizes[0] == product.rows ? sizes[1] : sizes[0];
+  product.dtype = *dtype;
+  return product;
+}
+
+static void addSignature(const ParsedSignature &signature, int64_t ranks,
+                         ProgramShapes &shapes) {
+  if (!signature.isCollective) {
+    if (std::optional<ProductCall> product = readProduct(signature))
+      addProduct(*product, shapes.products);
+    return;
+  }
+  StringRef name = signature.op;
+  std::optional<int32_t> kind =
+      name.consume_front("comm.") ? findKind(name) : std::nullopt;
+  std::string ofRanks = ", " + std::to_string(ranks) + " ranks,";
+  if (kind && !signature.sizes.empty() &&
+      StringRef(signature.family).contains(ofRanks))
+    shapes.collectives[*kind].insert(signature.sizes.front());
+}
+
+/// Adds the signatures of `functions[].nodes[]`.
+static Error addNodes(const StrictJson &file, int64_t ranks,
+                      ProgramShapes &shapes) {
+  static constexpr StringRef expected =
+      "expected a report that comm-report has written with format=json";
+  const json::Object *root = file.getRoot().getAsObject();
+  const json::Array *functions = root ? root->getArray("functions") : nullptr;
+  if (!functions)
+    return file.makeError({}, "no list \"functions\", " + expected);
+  for (auto [index, value] : llvm::enumerate(*functions)) {
+    const json::Object *function = value.getAsObject();
+    const json::Array *nodes = function ? function->getArray("nodes") : nullptr;
+    if (!nodes)
+      return file.makeError({"functions", size_t(index)},
+                            "no list \"nodes\", " + expected);
+    for (auto [position, node] : llvm::enumerate(*nodes)) {
+      const json::Object *fields = node.getAsObject();
+      std::optional<StringRef> text =
+          fields ? fields->getString("signature") : std::nullopt;
+      if (!text)
+        continue;
+      std::string problem;
+      std::optional<ParsedSignature> signature =
+          ParsedSignature::parse(*text, problem);
+      if (!signature)
+        return file.makeError({"functions", size_t(index), "nodes",
+                               size_t(position), "signature"},
+                              "found signature \"" + *text + "\", expected " +
+                                  problem);
+      addSignature(*signature, ranks, shapes);
+    }
+  }
+  return Error::success();
+}
+
+Error braid::calibrate::readShapes(StringRef path, int64_t ranks,
+                                   ProgramShapes &shapes) {
+  Expected<std::unique_ptr<llvm::MemoryBuffer>> text = readRegularFile(path);
+  if (!text)
+    return llvm::createStringError(path + ": " +
+                                   llvm::toString(text.takeError()));
+  Expected<StrictJson> file = StrictJson::parse((*text)->getBuffer());
+  Error error = file ? addNodes(*file, ranks, shapes) : file.takeError();
+  if (error)
+    return llvm::createStringError(path + ":" +
+                                   llvm::toString(std::move(error)));
+  return Error::success();
+}

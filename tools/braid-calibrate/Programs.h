@@ -1,0 +1,44 @@
+//===- Programs.h - What programs multiply and exchange ---------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_BRAID_CALIBRATE_PROGRAMS_H
+#define BRAID_TOOLS_BRAID_CALIBRATE_PROGRAMS_H
+
+#include "Load.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace braid::calibrate {
+
+/// The shapes of programs, each once.
+struct ProgramShapes {
+  std::vector<ProductCall> products;
+  /// Bytes of the whole operation, by kind.
+  std::map<int32_t, std::set<int64_t>> collectives;
+};
+
+/// Adds the shapes of a report of comm-report (format=json), a file. Only
+/// collectives of `ranks` ranks on one node count.
+llvm::Error readShapes(llvm::StringRef path, int64_t ranks,
+                       ProgramShapes &shapes);
+
+/// The kind of collective called `name` (`all_reduce`) that a load can run.
+std::optional<int32_t> findKind(llvm::StringRef name);
+
+/// Adds `product` unless it is there already.
+void addProduct(const ProductCall &product, std::vector<ProductCall> &products);
+
+} // namespace braid::calibrate
+
+#endif // BRAID_TOOLS_BRAID_CALIBRATE_PROGRAMS_H

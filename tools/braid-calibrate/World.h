@@ -1,0 +1,101 @@
+//===- World.h - The ranks that measure -------------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_BRAID_CALIBRATE_WORLD_H
+#define BRAID_TOOLS_BRAID_CALIBRATE_WORLD_H
+
+#include "Cost/Profile/Calibration.h"
+#include "Load.h"
+#include "braid-rt/Host.h"
+#include "llvm/Support/Error.h"
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace braid::calibrate {
+
+/// A lane of the group of all ranks.
+struct Lane {
+  LaneTransport transport = LaneTransport::Default;
+  int64_t ctas = 0;
+
+  bool operator==(const Lane &other) const {
+    return transport == other.transport && ctas == other.ctas;
+  }
+  /// `symmetric-8`; empty for the default lane.
+  std::string name() const;
+};
+
+/// The bytes of the operands of loads.
+struct OperandSizes {
+  int64_t left = 0, right = 0, result = 0;
+  int64_t collective = 0;
+};
+
+/// An operation of a rank in a trace, in ns.
+struct TracedSpan {
+  bool isCollective;
+  int64_t beginNs, endNs;
+};
+
+/// Ranks as threads of this process, a GPU each.
+class World {
+public:
+  /// Connects the ranks in all lanes and fills the operands with random
+  /// numbers. With `traces`, `takeTrace` gives the times of single operations.
+  static llvm::Expected<std::unique_ptr<World>> open(int64_t ranks,
+                                                     llvm::ArrayRef<Lane> lanes,
+                                                     const OperandSizes &sizes,
+                                                     bool traces);
+  ~World();
+
+  int64_t ranks() const { return static_cast<int64_t>(contexts.size()); }
+
+  /// The group of all ranks with the lane.
+  const braid_rt_group *group(const Lane &lane) const;
+
+  /// Runs the load on all ranks. The time on each rank's device, in ns.
+  llvm::Expected<std::vector<double>> run(const Load &load);
+
+  /// The products, elementwise kernels and collectives of the last load on one
+  /// rank, in the order of their ends.
+  std::vector<TracedSpan> takeTrace(int64_t rank) const;
+
+  /// A property of a rank's device (braid_rt_device_property); empty if the
+  /// engine does not know it.
+  std::string property(int64_t rank, const char *name) const;
+
+private:
+  World() = default;
+  llvm::Error create(int64_t ranks, bool traces);
+  llvm::Error prepare(llvm::ArrayRef<Lane> lanes);
+  llvm::Error allocate(const OperandSizes &sizes);
+  llvm::Error fill(braid_rt_context *context, void *memory, int64_t bytes);
+
+  /// A lane as the runtime has it; nothing moves it.
+  struct RuntimeLane {
+    Lane lane;
+    std::string name;
+    braid_rt_lane runtimeLane = {};
+    braid_rt_group runtimeGroup = {};
+  };
+
+  braid_rt_world *world = nullptr;
+  std::vector<braid_rt_context *> contexts;
+  std::deque<RuntimeLane> lanes;
+  std::vector<const braid_rt_group *> groups;
+  braid_rt_program program = {};
+  std::vector<RankMemory> memories;
+  std::vector<std::vector<void *>> requests;
+};
+
+} // namespace braid::calibrate
+
+#endif // BRAID_TOOLS_BRAID_CALIBRATE_WORLD_H

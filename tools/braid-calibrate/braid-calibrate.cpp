@@ -1,0 +1,123 @@
+//===- braid-calibrate.cpp - Measures a machine ---------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Calibrator.h"
+
+#include "Cost/Profile/Profile.h"
+#include "Support/StrictJson.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <ctime>
+
+using namespace braid;
+using namespace braid::calibrate;
+using llvm::Error;
+
+static int fail(const llvm::Twine &message, int status) {
+  llvm::errs() << "braid-calibrate: error: " << message << "\n";
+  return status;
+}
+
+static std::string today() {
+  std::time_t now = std::time(nullptr);
+  std::tm local = {};
+  localtime_r(&now, &local);
+  char text[16];
+  std::strftime(text, sizeof(text), "%Y-%m-%d", &local);
+  return text;
+}
+
+static Error writeFile(const std::string &path, llvm::StringRef text) {
+  std::error_code problem;
+  llvm::raw_fd_ostream file(path, problem);
+  if (!problem) {
+    file << text;
+    file.close();
+    problem = file.error();
+    file.clear_error();
+  }
+  if (problem)
+    return llvm::createStringError("cannot write " + path + ": " +
+                                   problem.message());
+  return Error::success();
+}
+
+static void summarize(const Calibration &result, const std::string &path) {
+  llvm::outs() << "wrote " << path << ": " << result.gpus << " x " << result.gpu
+               << ", " << result.products.size() << " products, "
+               << result.collectives.size() << " curves, "
+               << (result.contention ? "contention" : "no contention")
+               << ", spread " << llvm::format("%.3f", result.spread) << "\n";
+  for (const std::string &what : result.missing)
+    llvm::outs() << "missing: " << what << "\n";
+}
+
+static Error writePage(const std::string &path,
+                       const Calibration &calibration) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printCalibrationPage(calibration, stream);
+  return writeFile(path, text);
+}
+
+/// Writes the page of a profile that there is already.
+static Error showProfile(const Options &options) {
+  const std::string &path = options.shown;
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> text =
+      readRegularFile(path);
+  if (!text)
+    return llvm::createStringError(path + ": " +
+                                   llvm::toString(text.takeError()));
+  llvm::Expected<Profile> profile = readProfile((*text)->getBuffer());
+  if (!profile)
+    return llvm::createStringError(path + ":" +
+                                   llvm::toString(profile.takeError()));
+  if (!profile->getCalibration())
+    return llvm::createStringError(path + ": found a profile of no machine, "
+                                          "expected one of version 2");
+  return writePage(options.page, *profile->getCalibration());
+}
+
+int main(int argc, char **argv) {
+  constexpr int failed = 1, wrongUsage = 2;
+  llvm::Expected<Options> options = parseOptions(argc, argv);
+  if (!options)
+    return fail(llvm::toString(options.takeError()), wrongUsage);
+  if (!options->shown.empty()) {
+    if (Error error = showProfile(*options))
+      return fail(llvm::toString(std::move(error)), wrongUsage);
+    return 0;
+  }
+  // Find out now that the file cannot be written, not after minutes.
+  if (Error error = writeFile(options->output, ""))
+    return fail(llvm::toString(std::move(error)), wrongUsage);
+  std::string date = today();
+  Calibration result;
+  std::string text;
+  auto save = [&](const Calibrator &calibrator) {
+    result = calibrator.getResult();
+    result.date = date;
+    text = writeCalibration(calibrator.getHardware(), result);
+    // The last call says whether the file can be written.
+    llvm::consumeError(writeFile(options->output, text));
+  };
+  Calibrator calibrator(*options, save);
+  if (Error error = calibrator.run())
+    return fail(llvm::toString(std::move(error)), failed);
+  if (Error error = writeFile(options->output, text))
+    return fail(llvm::toString(std::move(error)), failed);
+  summarize(result, options->output);
+  if (!options->page.empty())
+    if (Error error = writePage(options->page, result))
+      return fail(llvm::toString(std::move(error)), failed);
+  // What no tool would read is of no use.
+  if (llvm::Expected<Profile> profile = readProfile(text); !profile)
+    return fail(options->output + ":" + llvm::toString(profile.takeError()),
+                failed);
+  return 0;
+}
