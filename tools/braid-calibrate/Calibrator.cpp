@@ -469,11 +469,15 @@ Error Calibrator::measureQueue() {
   bool queues = pair->collective > clear * withRoom;
   contention.multiprocessorModel =
       queues ? MultiprocessorModel::Queued : MultiprocessorModel::Taken;
-  // GPCs cannot be measured; the machine's table knows them.
+  // GPCs cannot be measured, and launches of lanes are not yet: the first was
+  // counted, the second read off a trace of a step on an H200.
   const Hardware *known = lookupHardware(hardware);
   constexpr int32_t hopperGroups = 8;
-  contention.processorGroups =
-      known && known->generation == GpuGeneration::Hopper ? hopperGroups : 0;
+  constexpr int64_t hopperLaunchNs = 4600;
+  if (known && known->generation == GpuGeneration::Hopper) {
+    contention.processorGroups = hopperGroups;
+    contention.laneLaunchNs = hopperLaunchNs;
+  }
   ++measuredPairs;
   return Error::success();
 }

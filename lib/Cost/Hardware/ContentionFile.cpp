@@ -108,6 +108,7 @@ void braid::writeContention(json::OStream &json,
     if (contention.multiprocessorModel != MultiprocessorModel::Queued)
       return;
     json.attribute("processor_groups", contention.processorGroups);
+    json.attribute("lane_launch_ns", contention.laneLaunchNs);
     json.attributeArray("interference", [&]() {
       for (auto [ofClass, compute] : llvm::enumerate(computeClasses))
         for (auto [ofEngine, engine] : llvm::enumerate(engines)) {
