@@ -5,7 +5,7 @@
 // RUN: not braid-opt %s --convert-shard-to-comm=ranks=-1 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 
 // FOUR: [[#@LINE+14]]:8: error: 'shard.process_linear_index' op is on grid @grid of 6 devices, expected 4, one for each rank
-// NEGATIVE: error: option 'ranks' of 'convert-shard-to-comm' is -1, expected a number of ranks, or 0
+// NEGATIVE: error: invalid number -1 in option 'ranks', expected a number of at least 1, or 0 for the number of devices of the grids
 
 // Groups that the program has serve again.
 // CHECK: module {

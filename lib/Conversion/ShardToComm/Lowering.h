@@ -86,15 +86,19 @@ Replacement lowerIndices(Lowering &b);
 bool isCollective(mlir::Operation *op);
 bool isIndices(mlir::Operation *op);
 
-/// Converts the messages of a module. The wait of a send goes behind the
-/// receives that follow it, so that two ranks can exchange data.
+/// Converts the messages of a module in their order. The waits of a run of
+/// messages go behind its last one, so that ranks can exchange data: a rank
+/// that awaited its send first would wait for a receive of a rank that does the
+/// same.
 class MessageLowering {
 public:
   Replacement lower(Lowering &b);
 
 private:
-  /// The tokens of sends that are awaited behind a receive.
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> delayed;
+  /// The last message of the run at hand; null between runs.
+  mlir::Operation *last = nullptr;
+  /// The waits of the run so far.
+  llvm::SmallVector<mlir::Operation *> waits;
 };
 
 } // namespace braid::spmd

@@ -12,22 +12,38 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace braid;
 using namespace braid::spmd;
 
-/// The last receive that follows `send` without other communication or side
-/// effects in between; null if there is none.
-static Operation *findLastReceive(mlir::shard::SendOp send) {
-  Operation *last = nullptr;
-  for (Operation *op = send->getNextNode(); op; op = op->getNextNode()) {
-    if (isa<mlir::shard::RecvOp>(op))
-      last = op;
-    else if (!isa<mlir::shard::SendOp>(op) &&
-             (isCollective(op) || isa<mlir::shard::UpdateHaloOp>(op) ||
-              !isMemoryEffectFree(op)))
+static bool isMessage(Operation *op) {
+  return isa<mlir::shard::SendOp, mlir::shard::RecvOp>(op);
+}
+
+/// The last message of the run that begins with `first`. Between the messages
+/// of a run no op communicates, has side effects, or uses what the run
+/// receives.
+static Operation *findLastOfRun(Operation *first) {
+  Operation *last = first;
+  llvm::SmallPtrSet<Value, 4> received;
+  for (Operation *op = first; op; op = op->getNextNode()) {
+    bool usesReceived = false;
+    op->walk([&](Operation *nested) {
+      usesReceived |= llvm::any_of(nested->getOperands(), [&](Value operand) {
+        return received.contains(operand);
+      });
+    });
+    if (usesReceived)
       break;
+    if (isMessage(op))
+      last = op;
+    else if (isCollective(op) || isa<mlir::shard::UpdateHaloOp>(op) ||
+             !isMemoryEffectFree(op))
+      break;
+    if (isa<mlir::shard::RecvOp>(op))
+      received.insert(op->getResult(0));
   }
   return last;
 }
@@ -39,61 +55,66 @@ static std::pair<Value, IntegerAttr> splitPeer(Lowering &b, OpFoldResult peer) {
   return {cast<Value>(peer), IntegerAttr()};
 }
 
-static Replacement
-lower(Lowering &b, mlir::shard::SendOp op, const AxisGroup &group,
-      llvm::DenseMap<Operation *, SmallVector<Value>> &delayed) {
+/// The start of a send; null in a group of one device, failure after an error.
+static FailureOr<Operation *> start(Lowering &b, mlir::shard::SendOp op,
+                                    const AxisGroup &group) {
   FailureOr<OpFoldResult> member = b.getMember(
       group, op.getDestination(), op.getDestinationDynamic(), "destination");
-  if (failed(member))
-    return failure();
-  if (group.symbol) {
-    auto [peer, staticPeer] = splitPeer(b, *member);
-    auto send =
-        comm::SendOp::create(b, op.getInput(), group.symbol, peer, staticPeer);
-    if (Operation *receive = findLastReceive(op))
-      delayed[receive].push_back(send.getToken());
-    else
-      comm::WaitOp::create(b, send.getToken());
-  }
-  return SmallVector<Value>{b.cast(op.getInput(), op.getType())};
+  if (failed(member) || !group.symbol)
+    return failed(member) ? FailureOr<Operation *>() : nullptr;
+  auto [peer, staticPeer] = splitPeer(b, *member);
+  return comm::SendOp::create(b, op.getInput(), group.symbol, peer, staticPeer)
+      .getOperation();
 }
 
-static Replacement
-lower(Lowering &b, mlir::shard::RecvOp op, const AxisGroup &group,
-      llvm::DenseMap<Operation *, SmallVector<Value>> &delayed) {
+/// The start of a receive, like that of a send.
+static FailureOr<Operation *> start(Lowering &b, mlir::shard::RecvOp op,
+                                    const AxisGroup &group) {
   std::optional<ArrayRef<int64_t>> source = op.getSource();
   if (!source)
     return op.emitOpError() << "has no source, expected one, as a receive "
                                "names the rank that sends";
   FailureOr<OpFoldResult> member =
       b.getMember(group, *source, op.getSourceDynamic(), "source");
-  if (failed(member))
-    return failure();
-  Value result = op.getInput();
-  if (group.symbol) {
-    auto [peer, staticPeer] = splitPeer(b, *member);
-    Type type = result.getType();
-    SmallVector<Value> sizes =
-        decomposeMixedValues(tensor::getMixedSizes(b, b.getLoc(), result))
-            .second;
-    result =
-        b.await(comm::RecvOp::create(b, comm::TokenType::get(type), Value(),
-                                     group.symbol, peer, staticPeer, sizes));
-  }
-  for (Value token : delayed.lookup(op))
-    comm::WaitOp::create(b, token);
-  return SmallVector<Value>{b.cast(result, op.getType())};
+  if (failed(member) || !group.symbol)
+    return failed(member) ? FailureOr<Operation *>() : nullptr;
+  auto [peer, staticPeer] = splitPeer(b, *member);
+  SmallVector<Value> sizes =
+      decomposeMixedValues(tensor::getMixedSizes(b, b.getLoc(), op.getInput()))
+          .second;
+  return comm::RecvOp::create(b, comm::TokenType::get(op.getType()), Value(),
+                              group.symbol, peer, staticPeer, sizes)
+      .getOperation();
 }
 
 Replacement MessageLowering::lower(Lowering &b) {
+  if (!last)
+    last = findLastOfRun(b.op);
   auto convert = [&](auto op) -> Replacement {
     FailureOr<AxisGroup> group =
         b.groups.getGroup(op, op.getGridAttr(), op.getGridAxes());
     if (failed(group))
       return failure();
-    return ::lower(b, op, *group, delayed);
+    FailureOr<Operation *> started = start(b, op, *group);
+    if (failed(started))
+      return failure();
+    Value result = op.getInput();
+    if (*started) {
+      auto wait = comm::WaitOp::create(b, (*started)->getResult(0));
+      waits.push_back(wait);
+      if (Value received = wait.getValue())
+        result = received;
+    }
+    return SmallVector<Value>{b.cast(result, op.getType())};
   };
-  if (auto send = dyn_cast<mlir::shard::SendOp>(b.op))
-    return convert(send);
-  return convert(cast<mlir::shard::RecvOp>(b.op));
+  auto send = dyn_cast<mlir::shard::SendOp>(b.op);
+  Replacement values =
+      send ? convert(send) : convert(cast<mlir::shard::RecvOp>(b.op));
+  if (b.op == last) {
+    for (Operation *wait : waits)
+      wait->moveBefore(b.op);
+    waits.clear();
+    last = nullptr;
+  }
+  return values;
 }

@@ -52,13 +52,17 @@ struct ConvertShardToCommPass
     : public braid::impl::ConvertShardToCommPassBase<ConvertShardToCommPass> {
   using ConvertShardToCommPassBase::ConvertShardToCommPassBase;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    if (ranks < 0)
+      return emitError(UnknownLoc::get(context))
+             << "invalid number " << ranks.getValue()
+             << " in option 'ranks', expected a number of at least 1, or 0 for "
+                "the number of devices of the grids";
+    return success();
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (ranks < 0) {
-      module.emitError() << "option 'ranks' of '" << getArgument() << "' is "
-                         << ranks << ", expected a number of ranks, or 0";
-      return signalPassFailure();
-    }
     SmallVector<Operation *> ops, annotations, grids;
     module.walk([&](Operation *op) {
       if (isa<mlir::shard::GridOp>(op))
@@ -68,7 +72,7 @@ struct ConvertShardToCommPass
       else if (isa_and_present<mlir::shard::ShardDialect>(op->getDialect()))
         ops.push_back(op);
     });
-    GridGroups groups(module, ranks);
+    GridGroups groups(module, ranks.getValue());
     MessageLowering messages;
     for (Operation *op : ops) {
       Lowering b(op, groups);
