@@ -292,6 +292,44 @@ func.func @broadcast_of_booleans_from_value(%x: tensor<4xi1>, %i: index) -> tens
   return %r : tensor<4xi1>
 }
 
+// CHECK-LABEL: func.func @broadcast_of_complex_from_value(
+// CHECK-SAME: %[[X:.*]]: tensor<4xcomplex<f32>>, %[[Y:.*]]: index
+// CHECK-NEXT: %[[CST:.*]] = complex.constant [-0.000000e+00 : f32, -0.000000e+00 : f32] : complex<f32>
+// CHECK-NEXT: %[[RANK:.*]] = comm.rank on @grid_axis_1
+// CHECK-NEXT: %[[V0:.*]] = arith.cmpi eq, %[[RANK]], %[[Y]] : index
+// CHECK-NEXT: %[[V1:.*]] = tensor.empty() : tensor<4xcomplex<f32>>
+// CHECK-NEXT: %[[V2:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<4xcomplex<f32>>) outs(%[[V1]] : tensor<4xcomplex<f32>>) {
+// CHECK-NEXT: ^bb0(%[[IN:.*]]: complex<f32>, %[[OUT:.*]]: complex<f32>):
+// CHECK-NEXT: %[[V4:.*]] = arith.select %[[V0]], %[[IN]], %[[CST]] : complex<f32>
+// CHECK-NEXT: linalg.yield %[[V4]] : complex<f32>
+// CHECK-NEXT: } -> tensor<4xcomplex<f32>>
+// CHECK-NEXT: %[[ALL_REDUCE:.*]] = comm.all_reduce sum %[[V2]] on @grid_axis_1 : tensor<4xcomplex<f32>>
+// CHECK-NEXT: %[[V3:.*]] = comm.wait %[[ALL_REDUCE]] : !comm.token<tensor<4xcomplex<f32>>>
+// CHECK-NEXT: return %[[V3]] : tensor<4xcomplex<f32>>
+func.func @broadcast_of_complex_from_value(%x: tensor<4xcomplex<f32>>, %i: index) -> tensor<4xcomplex<f32>> {
+  %r = shard.broadcast %x on @grid grid_axes = [1] root = [%i] : (tensor<4xcomplex<f32>>, index) -> tensor<4xcomplex<f32>>
+  return %r : tensor<4xcomplex<f32>>
+}
+
+// CHECK-LABEL: func.func @broadcast_of_integers_from_value(
+// CHECK-SAME: %[[X:.*]]: tensor<4xi8>, %[[Y:.*]]: index
+// CHECK-NEXT: %[[C0_I8:.*]] = arith.constant 0 : i8
+// CHECK-NEXT: %[[RANK:.*]] = comm.rank on @grid_axis_1
+// CHECK-NEXT: %[[V0:.*]] = arith.cmpi eq, %[[RANK]], %[[Y]] : index
+// CHECK-NEXT: %[[V1:.*]] = tensor.empty() : tensor<4xi8>
+// CHECK-NEXT: %[[V2:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<4xi8>) outs(%[[V1]] : tensor<4xi8>) {
+// CHECK-NEXT: ^bb0(%[[IN:.*]]: i8, %[[OUT:.*]]: i8):
+// CHECK-NEXT: %[[V4:.*]] = arith.select %[[V0]], %[[IN]], %[[C0_I8]] : i8
+// CHECK-NEXT: linalg.yield %[[V4]] : i8
+// CHECK-NEXT: } -> tensor<4xi8>
+// CHECK-NEXT: %[[ALL_REDUCE:.*]] = comm.all_reduce sum %[[V2]] on @grid_axis_1 : tensor<4xi8>
+// CHECK-NEXT: %[[V3:.*]] = comm.wait %[[ALL_REDUCE]] : !comm.token<tensor<4xi8>>
+// CHECK-NEXT: return %[[V3]] : tensor<4xi8>
+func.func @broadcast_of_integers_from_value(%x: tensor<4xi8>, %i: index) -> tensor<4xi8> {
+  %r = shard.broadcast %x on @grid grid_axes = [1] root = [%i] : (tensor<4xi8>, index) -> tensor<4xi8>
+  return %r : tensor<4xi8>
+}
+
 // CHECK-LABEL: func.func @scatter_from_value(
 // CHECK-SAME: %[[X:.*]]: tensor<4x6xf32>, %[[Y:.*]]: index
 // CHECK-NEXT: %[[CST:.*]] = arith.constant -0.000000e+00 : f32

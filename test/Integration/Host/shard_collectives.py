@@ -126,6 +126,10 @@ def add_rooted(function, a, x, arrays):
         roots.append(tuple(i % shape[axis] for i, axis in enumerate(axes)))
     flags = arrays("i1", 4)
     f = function.argument("i1", flags)
+    # Data movement keeps these, -0.0 too.
+    special = [np.resize(np.roll(np.array([-0.0, np.inf, 0.0, -np.inf, 1.5], np.float32), rank),
+                         x[0].shape) for rank in range(len(x))]
+    s = function.argument("f32", special)
     for number, root in enumerate(roots):
         forms = [(", ".join(map(str, root)), True)]
         values = []
@@ -142,8 +146,8 @@ def add_rooted(function, a, x, arrays):
             forms.append((", ".join(mixed), ", ".join(["index"] * (len(root) - 1))))
         for text, functional in forms:
             where = f"root = [{text}]"
-            function.result(f"broadcast X {grid} {where}", a, source, "f32",
-                            model.broadcast(shape, axes, x, root), functional)
+            function.result(f"broadcast X {grid} {where}", s, source, "f32",
+                            model.broadcast(shape, axes, special, root), functional)
             function.result(f"broadcast X {grid} {where}", f, ((4,), "i1"), "i1",
                             model.broadcast(shape, axes, flags, root), functional)
             function.result(f"reduce X {grid} reduction = max {where}", a, source, "f64",
@@ -151,8 +155,9 @@ def add_rooted(function, a, x, arrays):
             for dim in range(2):
                 function.result(f"gather X {grid} gather_axis = {dim} {where}", a, source,
                                 "f32", model.gather(shape, axes, x, dim, root), functional)
-                function.result(f"scatter X {grid} scatter_axis = {dim} {where}", a, source,
-                                "f32", model.scatter(shape, axes, x, dim, root), functional)
+                function.result(f"scatter X {grid} scatter_axis = {dim} {where}", s, source,
+                                "f32", model.scatter(shape, axes, special, dim, root),
+                                functional)
 
 
 def check(program, directory, function):

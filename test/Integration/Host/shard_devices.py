@@ -201,6 +201,23 @@ def check_indices(shape, axes):
     check(found, 0, expected, f"{shape}: indices")
 
 
+def check_buffers():
+    """A write behind an all-reduce of a buffer does not change what is reduced."""
+    text = """func.func @main(%x: memref<3xf32>) -> (memref<3xf32>, memref<3xf32>) {
+  %c0 = arith.constant 0 : index
+  %nine = arith.constant 9.0 : f32
+  %r = shard.all_reduce %x on @grid grid_axes = [0] : memref<3xf32> -> memref<3xf32>
+  memref.store %nine, %x[%c0] : memref<3xf32>
+  %s = shard.all_reduce %x on @grid grid_axes = [0] reduction = max : memref<3xf32> -> memref<3xf32>
+  return %r, %s : memref<3xf32>, memref<3xf32>
+}
+"""
+    x = [np.full(3, rank, np.float32) for rank in range(4)]
+    found = run((4,), "buffers", text, [(F32, x)], [F32, F32])
+    check(found, 0, [np.array([6, 6, 6], np.float32)] * 4, "the first all-reduce of a buffer")
+    check(found, 1, [np.array([9, 3, 3], np.float32)] * 4, "the second all-reduce of a buffer")
+
+
 def check_shard_shapes():
     """A dimension without offsets, one with offsets, one that is not split."""
     text = """func.func @main(%n: i64) -> tensor<4xi64> {
@@ -236,6 +253,7 @@ def main():
         check_messages(shape, axes)
         check_indices(shape, axes)
     check_branches()
+    check_buffers()
     check_shard_shapes()
 
 
