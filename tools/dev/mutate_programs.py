@@ -62,6 +62,7 @@ PIPELINES = [
     ["comm-verify{ranks=* lanes=* strict=* max-paths=*}", "comm-interpret{ranks=* rounds=2}"],
     ["braid-prepare", "braid-overlap", "braid-lower-to-host"],
     ["braid-overlap-inductor", "braid-lower-to-host"],
+    ["convert-shard-to-comm{ranks=*}", "comm-schedule{steps=20000}", "braid-lower-to-host"],
     ["comm-legalize-for-nccl", "braid-fold-splats", "braid-mark-overwriting-matmuls{target=cuda}",
      "braid-fuse-epilogues", "comm-assign-lanes", "braid-hash-schedule"],
     ["braid-split-reductions", "convert-linalg-to-gpu", "braid-expand-erf"],
@@ -80,7 +81,6 @@ PIPELINES = [
     ["braid-prepare{target=cuda}", "braid-overlap", "braid-lower-to-cuda{toolkit=/dev/null chip=*}"],
     [f"comm-pipeline-matmul{{chunks=* max-chunks=* min-gain=* {COSTS}}}", "comm-bufferize", "braid-expand-float8"],
     [f"comm-plan-resources{{{COSTS}}}"],
-    ["convert-shard-to-comm{ranks=*}", "comm-schedule{steps=20000}", "braid-lower-to-host"],
 ]
 # Of each option values that are common, and values that may be refused. A command
 # line has one of the latter at most, as it may keep every program from running.
