@@ -13,6 +13,7 @@ include "braid/Conversion/DevicePasses.td"
 include "braid/Conversion/KernelPasses.td"
 include "braid/Conversion/LinalgPasses.td"
 include "braid/Conversion/MemoryPasses.td"
+include "braid/Conversion/ShardPasses.td"
 include "mlir/Pass/PassBase.td"
 
 def PrepareEntriesPass : Pass<"braid-prepare-entries", "::mlir::ModuleOp"> {

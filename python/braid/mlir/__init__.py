@@ -15,10 +15,12 @@
     results = run([[np.full(4, rank + 1, np.float32)] for rank in range(2)])
 
 `results[rank]` is the list of that rank's results. Ranks are threads of this
-process. The package needs NumPy, and ml_dtypes for arrays of bf16 and 8-bit floats.
+process. Tensors of PyTorch and arrays of JAX are arguments as well, and `to_dlpack`
+hands results to them. The package needs NumPy, and ml_dtypes for arrays of bf16 and 8-bit floats.
 """
 
 from .arrays import empty
+from .dlpack import from_dlpack, to_dlpack
 from .errors import (ArgumentError, BraidError, Diagnostic, Location, NotFoundError,
                      RankError, RankFailure, ToolError)
 from .executable import Executable
@@ -28,5 +30,5 @@ from .tools import find_runtime, find_tool
 __all__ = [
     "ArgumentError", "BraidError", "Diagnostic", "Executable", "Location",
     "NotFoundError", "Program", "RankError", "RankFailure", "ToolError", "empty",
-    "find_runtime", "find_tool",
+    "find_runtime", "find_tool", "from_dlpack", "to_dlpack",
 ]

@@ -12,11 +12,10 @@ import os
 import threading
 import weakref
 
-import numpy as np
-
 from . import _abi
 from .arrays import (aligned_copy, check, describe, descriptor, empty, is_dynamic,
                      is_taken_as_it_is, sizes_of, take_result)
+from .dlpack import as_array
 from .dtypes import numpy_dtype
 from .errors import ArgumentError, BraidError, RankError, RankFailure
 
@@ -64,7 +63,7 @@ class _Frame:
                 self._add_result(i, argument)
             else:
                 where = f"argument {i} of rank {rank}"
-                self._add_input(i, argument, np.asarray(next(given)), where, donate)
+                self._add_input(i, argument, as_array(next(given)), where, donate)
 
     def _add_input(self, i, argument, array, where, donate):
         check(argument, array, where)
@@ -162,7 +161,8 @@ class Executable:
     def run(self, arguments, entry=None, donate=False, timeout=30.0):
         """Runs an entry on len(arguments) ranks and gives the results of each.
 
-        arguments: for each rank the list of its arrays
+        arguments: for each rank the list of its arrays; also tensors of other packages
+            that have __dlpack__ or that NumPy can read, in memory of the CPU
         entry: the name of the entry; by default "main", or the only one
         donate: arguments that are marked comm.donated may be overwritten; without
             it the program gets copies of these

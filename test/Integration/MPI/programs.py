@@ -26,6 +26,9 @@ SCRIPTS = {
     "collectives_shapes.py": (16, []),
     "collectives_types.py": (4, ["bf16", "complex<f32>"]),
     "element_types.py": (7, []),
+    "shard_collectives.py": (6, []),
+    "shard_devices.py": (12, []),
+    "shard_mlp.py": (4, []),
     "tokens_control_flow.py": (24, []),
 }
 

@@ -1,0 +1,214 @@
+# ===- dlpack.py - Arrays of other packages without a copy -----------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""DLPack in and out, for memory of the CPU.
+
+NumPy's own exchange refuses bf16 and 8-bit floats, which PyTorch and JAX have; here
+they are arrays of ml_dtypes, as everywhere in braid.mlir.
+"""
+
+import ctypes as c
+import weakref
+
+import numpy as np
+
+from .dtypes import NAMES, numpy_dtype
+from .errors import ArgumentError
+
+_CPU = 1  # kDLCPU
+_NAME, _USED_NAME = b"dltensor", b"used_dltensor"
+
+# By the name of an element type of the runtime: DLPack's type code and the bits.
+_CODES = {"i1": (6, 8), "i8": (0, 8), "i16": (0, 16), "i32": (0, 32), "i64": (0, 64),
+          "f16": (2, 16), "bf16": (4, 16), "f32": (2, 32), "f64": (2, 64),
+          "complex<f32>": (5, 64), "complex<f64>": (5, 128), "f8E4M3FN": (10, 8),
+          "f8E5M2": (12, 8)}
+_UNSIGNED = 1  # kDLUInt
+
+
+class _Device(c.Structure):
+    _fields_ = [("type", c.c_int32), ("id", c.c_int32)]
+
+
+class _DataType(c.Structure):
+    _fields_ = [("code", c.c_uint8), ("bits", c.c_uint8), ("lanes", c.c_uint16)]
+
+
+class _Tensor(c.Structure):
+    _fields_ = [("data", c.c_void_p), ("device", _Device), ("rank", c.c_int32),
+                ("dtype", _DataType), ("sizes", c.POINTER(c.c_int64)),
+                ("strides", c.POINTER(c.c_int64)), ("byte_offset", c.c_uint64)]
+
+
+class _ManagedTensor(c.Structure):
+    pass
+
+
+_Deleter = c.CFUNCTYPE(None, c.POINTER(_ManagedTensor))
+_ManagedTensor._fields_ = [("tensor", _Tensor), ("context", c.c_void_p), ("deleter", _Deleter)]
+_Destructor = c.PYFUNCTYPE(None, c.c_void_p)
+
+
+def _python(name, result, *arguments):
+    """A function of Python's C API. A capsule is an address: the destructor of one must
+    not hold a reference to it."""
+    return c.PYFUNCTYPE(result, *arguments)((name, c.pythonapi))
+
+
+_new = _python("PyCapsule_New", c.py_object, c.c_void_p, c.c_char_p, _Destructor)
+_is_valid = _python("PyCapsule_IsValid", c.c_int, c.c_void_p, c.c_char_p)
+_get_pointer = _python("PyCapsule_GetPointer", c.c_void_p, c.c_void_p, c.c_char_p)
+_set_name = _python("PyCapsule_SetName", c.c_int, c.c_void_p, c.c_char_p)
+
+# ===-----------------------------------------------------------------------===#
+# In
+# ===-----------------------------------------------------------------------===#
+
+
+def _dtype(data_type):
+    found = data_type.code, data_type.bits
+    if data_type.lanes == 1:
+        for number, name in enumerate(NAMES):
+            if _CODES[name] == found:
+                return numpy_dtype(number)
+        if found[0] == _UNSIGNED and found[1] in (8, 16, 32, 64):
+            return np.dtype(f"u{found[1] // 8}")
+    raise ArgumentError(f"the elements have DLPack's type code {found[0]}, {found[1]} bits and "
+                        f"{data_type.lanes} lanes, expected one of {', '.join(NAMES)}")
+
+
+def as_array(value):
+    """A NumPy array of `value`, through DLPack if NumPy itself cannot read it."""
+    has_dlpack = hasattr(value, "__dlpack__")
+    try:
+        array = np.asarray(value)
+    except (TypeError, RuntimeError):  # bf16, or another device
+        if not has_dlpack:
+            raise
+    else:
+        if array.dtype != object or not has_dlpack:
+            return array
+    return from_dlpack(value)
+
+
+def from_dlpack(tensor):
+    """A NumPy array of the memory of `tensor`, which has `__dlpack__`, such as a tensor of
+    PyTorch or an array of JAX. Nothing is copied; the memory lives as long as the array.
+
+    Raises ArgumentError for memory of another device than the CPU, and for elements that
+    programs do not have.
+    """
+    if not hasattr(tensor, "__dlpack__") or not hasattr(tensor, "__dlpack_device__"):
+        raise ArgumentError(f"found {type(tensor).__name__}, expected an object with __dlpack__ "
+                            "and __dlpack_device__")
+    device, number = tensor.__dlpack_device__()
+    if int(device) != _CPU:
+        raise ArgumentError(f"the memory is that of DLPack's device {int(device)}:{number}, "
+                            f"expected {_CPU}:0, the CPU")
+    capsule = tensor.__dlpack__()
+    if not _is_valid(id(capsule), _NAME):
+        raise ArgumentError(f"__dlpack__ gives {capsule!r}, expected a capsule "
+                            f"{_NAME.decode()!r}, not used before")
+    managed = c.cast(_get_pointer(id(capsule), _NAME), c.POINTER(_ManagedTensor))
+    given = managed.contents.tensor
+    dtype = _dtype(given.dtype)
+    sizes = tuple(given.sizes[i] for i in range(given.rank))
+    strides = None
+    if given.strides:
+        strides = tuple(given.strides[i] * dtype.itemsize for i in range(given.rank))
+    # From here on the tensor is this function's to delete.
+    _set_name(id(capsule), _USED_NAME)
+    if 0 in sizes:
+        _delete(managed)
+        return np.empty(sizes, dtype)
+    steps = [] if strides is None else [(n - 1) * s for n, s in zip(sizes, strides)]
+    first = sum(min(step, 0) for step in steps)
+    size = dtype.itemsize + sum(abs(step) for step in steps)
+    if strides is None:
+        size = int(np.prod(sizes, dtype=np.int64)) * dtype.itemsize
+    memory = (c.c_char * size).from_address(given.data + given.byte_offset + first)
+    weakref.finalize(memory, _delete, managed).atexit = False
+    return np.ndarray(sizes, dtype, memory, -first, strides)
+
+
+def _delete(managed):
+    if managed.contents.deleter:
+        managed.contents.deleter(managed)
+
+
+# ===-----------------------------------------------------------------------===#
+# Out
+# ===-----------------------------------------------------------------------===#
+
+# What exported tensors need until their deleters run, by the address of the tensor.
+_exported = {}
+
+
+@_Deleter
+def _release(managed):
+    _exported.pop(c.addressof(managed.contents), None)
+
+
+@_Destructor
+def _drop_unused(capsule):
+    # A consumer renames the capsule and runs the deleter itself.
+    if _is_valid(capsule, _NAME):
+        _release(c.cast(_get_pointer(capsule, _NAME), c.POINTER(_ManagedTensor)))
+
+
+class DLPackArray:
+    """A NumPy array for consumers of DLPack, such as `torch.from_dlpack`."""
+
+    def __init__(self, array, element):
+        self._array = array
+        self._element = element
+
+    def __dlpack_device__(self):
+        return _CPU, 0
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """A capsule of the array's memory, or of a copy where the consumer asks for one."""
+        del max_version  # Consumers of later versions take the first one, too.
+        if stream is not None:
+            raise BufferError(f"stream is {stream!r}, expected None for memory of the CPU")
+        if dl_device not in (None, (_CPU, 0)):
+            raise BufferError(f"dl_device is {dl_device!r}, expected {(_CPU, 0)}")
+        array = self._array.copy() if copy else self._array
+        if not array.flags.writeable:
+            raise BufferError("the array is read-only, which DLPack cannot say")
+        sizes = (c.c_int64 * array.ndim)(*array.shape)
+        strides = (c.c_int64 * array.ndim)(*[s // array.itemsize for s in array.strides])
+        managed = _ManagedTensor()
+        managed.tensor = _Tensor(array.ctypes.data, _Device(_CPU, 0), array.ndim,
+                                 _DataType(*_CODES[self._element], 1), sizes, strides, 0)
+        managed.deleter = _release
+        _exported[c.addressof(managed)] = managed, array, sizes, strides
+        return _new(c.addressof(managed), _NAME, _drop_unused)
+
+
+def _find_element(dtype):
+    """The name of the element type; None if programs do not have it."""
+    for number, name in enumerate(NAMES):
+        try:
+            if numpy_dtype(number) == dtype:
+                return name
+        except ArgumentError:  # ml_dtypes is not installed, so that dtype is not of it
+            continue
+    return None
+
+
+def to_dlpack(array):
+    """An object with `__dlpack__` that shares the memory of a result of a program, of bf16 and
+    of 8-bit floats, too: `torch.from_dlpack(braid.mlir.to_dlpack(result))`.
+
+    Raises ArgumentError for an array of elements that programs do not have.
+    """
+    element = _find_element(array.dtype)
+    if element is None:
+        raise ArgumentError(f"the array has elements of type {array.dtype}, expected one of "
+                            f"{', '.join(NAMES)}")
+    return DLPackArray(array, element)
