@@ -93,6 +93,15 @@ TEST_F(DeviceTest, knowsItsGpu) {
   EXPECT_EQ(gpu.capability, 90);
 }
 
+TEST_F(DeviceTest, tellsItsProperties) {
+  CudaDevice &opened = device(1);
+  EXPECT_EQ(opened.property("gpu"), "Fake GPU");
+  EXPECT_EQ(opened.property("multiprocessors"), "132");
+  EXPECT_EQ(opened.property("cuda"), "13.0");
+  EXPECT_EQ(opened.property("cublaslt"), "13.2");
+  EXPECT_EQ(opened.property("nccl"), "");
+}
+
 TEST_F(DeviceTest, computesOnAStreamOfTheLowestPriority) {
   void *stream = device().computeStream();
   EXPECT_EQ(stream, device().gpu().stream);
