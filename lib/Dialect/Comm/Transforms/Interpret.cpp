@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Interpreter/Interpreter.h"
+#include "braid/Interpreter/InterpreterFiles.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -24,8 +24,19 @@ namespace {
 struct CommInterpretPass
     : comm::impl::CommInterpretPassBase<CommInterpretPass> {
   using Base::Base;
+  CommInterpretPass() = default;
+  CommInterpretPass(const CommInterpretPass &other) : Base(other) {}
+
+  Option<bool> inOrder{*this, "in-order", llvm::cl::init(false)};
+  Option<std::string> data{*this, "data", llvm::cl::init("")};
+  Option<bool> describe{*this, "describe", llvm::cl::init(false)};
 
   void runOnOperation() override {
+    if (describe) {
+      if (failed(writeInterpreterEntries(getOperation(), data)))
+        return signalPassFailure();
+      return markAllAnalysesPreserved();
+    }
     auto function = dyn_cast_if_present<FunctionOpInterface>(
         SymbolTable::lookupSymbolIn(getOperation(), entry));
     if (!function || function.isExternal()) {
@@ -51,12 +62,17 @@ struct CommInterpretPass
 
   /// Runs `function` in all interleavings, which have to give one result.
   LogicalResult runAll(FunctionOpInterface function, int64_t argument) {
-    std::vector<std::vector<Attribute>> first;
+    std::vector<std::vector<InterpreterTensor>> first;
     for (unsigned round = 0; round != rounds; ++round) {
       InterpreterOptions options;
       options.numRanks = ranks;
       options.seed = seed + round;
       options.argument = argument;
+      options.isSequential = sequential;
+      options.isInOrder = inOrder;
+      if (!data.empty() &&
+          failed(readInterpreterArguments(function, data, options)))
+        return failure();
       InterpreterResult result = interpret(function, options);
       if (result.failure != InterpreterFailure::None)
         return result.op->emitOpError(result.message)
@@ -69,6 +85,17 @@ struct CommInterpretPass
                << options.seed << " than in " << seed.getValue()
                << ", with argument " << argument;
     }
+    if (!data.empty() && failed(writeInterpreterResults(function, data, first)))
+      return failure();
+    if (printResults)
+      for (auto [rank, tensors] : llvm::enumerate(first)) {
+        InFlightDiagnostic remark = emitRemark(function.getLoc())
+                                    << "results on rank " << rank
+                                    << " with argument " << argument << ":";
+        for (const InterpreterTensor &tensor : tensors)
+          for (Attribute element : tensor.elements)
+            remark << " " << element;
+      }
     return success();
   }
 };
