@@ -23,17 +23,17 @@ using namespace braid::run;
 
 extern char **environ;
 
-/// The braid-compile beside this program, or else on the PATH.
-static std::string findCompiler() {
+/// The tool `name` beside this program, or else on the PATH.
+static std::string findTool(const std::string &name) {
   char path[PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
   if (length > 0) {
     std::string own(path, static_cast<size_t>(length));
-    std::string sibling = own.substr(0, own.rfind('/') + 1) + "braid-compile";
+    std::string sibling = own.substr(0, own.rfind('/') + 1) + name;
     if (access(sibling.c_str(), X_OK) == 0)
       return sibling;
   }
-  return "braid-compile";
+  return name;
 }
 
 /// The state for stopCompiler. The name is complete before the compiler runs.
@@ -91,30 +91,59 @@ static int startCompiler(std::vector<char *> &argv, pid_t &child) {
   return code;
 }
 
-std::string braid::run::compileProgram(const std::string &file,
-                                       const CompileRequest &request) {
-  if (access(file.c_str(), R_OK) != 0)
-    throw RunError("cannot open " + file + ": " + std::strerror(errno));
-  output = makeTemporaryFile();
-  std::vector<std::string> words = {
-      findCompiler(), file,
-      "--target=" + (request.target.empty() ? "host" : request.target),
-      "--emit=so", "--passes=" + request.passes};
-  if (!request.chip.empty())
-    words.push_back("--chip=" + request.chip);
-  words.insert(words.end(), {"-o", output});
+/// Runs a tool to its end. Returns the error of its start, or 0.
+static int runToEnd(std::vector<std::string> words, int &status) {
   std::vector<char *> argv;
   for (std::string &word : words)
     argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t child = 0;
-  int status = 0;
   int code = startCompiler(argv, child);
   if (code == 0) {
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     compiler = 0;
   }
+  return code;
+}
+
+void braid::run::interpretProgram(const std::string &file,
+                                  const std::string &passes,
+                                  const std::string &folder) {
+  if (access(file.c_str(), R_OK) != 0)
+    throw RunError("cannot open " + file + ": " + std::strerror(errno));
+  output = folder + "/program.so";
+  int status = 0;
+  int code =
+      runToEnd({findTool("braid-opt"), file,
+                "--pass-pipeline=builtin.module(" + passes + ")",
+                "--mlir-print-op-on-diagnostic=false", "-o", "/dev/null"},
+               status);
+  if (code != 0)
+    throw RunError("cannot start braid-opt, which was looked for next to "
+                   "braid-run and on the PATH: " +
+                   std::string(std::strerror(code)));
+  if (WIFSIGNALED(status))
+    throw RunError("braid-opt was ended by signal " +
+                   std::to_string(WTERMSIG(status)) + " on " + file);
+  if (WEXITSTATUS(status) != 0)
+    throw RunError("the interpreter stopped at an error in " + file);
+}
+
+std::string braid::run::compileProgram(const std::string &file,
+                                       const CompileRequest &request) {
+  if (access(file.c_str(), R_OK) != 0)
+    throw RunError("cannot open " + file + ": " + std::strerror(errno));
+  output = makeTemporaryFile();
+  std::vector<std::string> words = {
+      findTool("braid-compile"), file,
+      "--target=" + (request.target.empty() ? "host" : request.target),
+      "--emit=so", "--passes=" + request.passes};
+  if (!request.chip.empty())
+    words.push_back("--chip=" + request.chip);
+  words.insert(words.end(), {"-o", output});
+  int status = 0;
+  int code = runToEnd(words, status);
   bool compiled = code == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   if (!compiled)
     removeTemporaryFile(output.c_str());

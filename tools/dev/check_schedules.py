@@ -295,10 +295,11 @@ def check_batch(options, seeds):
     programs = [make_program(seed, options.hazards) for seed in seeds]
     if options.hazards:
         wanted = run(options.tool, programs, [interpret(3, "sequential")])
-        ways = {"comm-resolve-hazards": [f"--comm-resolve-hazards=ranks={RANKS} {COSTS}", "--comm-check-in-flight"]}
+        ways = {name: [f"--{name}", "--comm-check-in-flight"]
+                for name in options.passes or [f"comm-resolve-hazards=ranks={RANKS} {COSTS}"]}
     else:
         wanted = run(options.tool, programs, [f"--comm-verify=ranks={RANKS}", interpret(options.rounds)])
-        ways = {name: [f"--{name}"] for name in options.passes}
+        ways = {name: [f"--{name}"] for name in options.passes or PASSES}
     for seed, program, (errors, _) in zip(seeds, programs, wanted):
         yield seed, "as written", program, errors
     for way, arguments in ways.items():
@@ -320,7 +321,7 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="the number of the first program")
     parser.add_argument("--rounds", type=int, default=20, help="the interleavings of each schedule")
     parser.add_argument("--hazards", action="store_true", help="check comm-resolve-hazards instead of the schedules")
-    parser.add_argument("--passes", nargs="+", default=PASSES, help="the passes, with options after =")
+    parser.add_argument("--passes", nargs="+", help="the passes, with options after =")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument("--batch", type=int, default=20, help="programs for one process")
     parser.add_argument("--output", type=pathlib.Path, help="the folder for programs with a difference")

@@ -222,7 +222,8 @@ func.func @parts_that_overlap(%x: memref<8xf32>, %y: memref<4xf32>, %f: f32) {
 // The select is the buffer in flight on one path.
 // CHECK-LABEL: func.func @select
 // CHECK: arith.select
-// CHECK: comm.all_reduce
+// CHECK-NEXT: comm.all_reduce
+// CHECK-NEXT: comm.wait
 // CHECK-NEXT: linalg.fill
 func.func @select(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>, %c: i1, %f: f32) {
   %s = arith.select %c, %x, %z : memref<4xf32>

@@ -8,6 +8,8 @@
 
 #include "braid/Dialect/Comm/Transforms/InFlightCheck.h"
 
+#include "Analysis/BufferRange.h"
+
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -22,6 +24,7 @@ namespace braid::comm {
 } // namespace braid::comm
 
 using namespace mlir;
+using namespace braid;
 using namespace braid::comm;
 
 namespace {
@@ -49,7 +52,11 @@ Value getRoot(Value value) {
 }
 
 /// True if `a` and `b`, views of one buffer, are known to share no element.
-bool areDisjoint(Value a, Value b) {
+bool areDisjoint(Value a, Value b, BufferResolver &resolver) {
+  BufferRange first = resolver.resolve(a), second = resolver.resolve(b);
+  if (first.buffer == second.buffer && first.buffer != BufferRange::unknown &&
+      (first.end <= second.begin || second.end <= first.begin))
+    return true;
   auto viewA = a.getDefiningOp<memref::SubViewOp>();
   auto viewB = b.getDefiningOp<memref::SubViewOp>();
   if (!viewA || !viewB || viewA.getSource() != viewB.getSource())
@@ -98,6 +105,7 @@ private:
   /// The flights at the current place, by the root of their buffers.
   llvm::DenseMap<Value, SmallVector<const Flight *, 2>> active;
   SmallVector<InFlightAccess> found;
+  BufferResolver resolver;
 };
 
 void InFlightChecker::add(Block *block, Operation *begin, Operation *end,
@@ -181,7 +189,7 @@ void InFlightChecker::checkOp(Operation *op) {
       return false;
     for (const Flight *flight : flights->second) {
       if ((onlyIfWritten && !flight->written) ||
-          areDisjoint(buffer, flight->buffer) ||
+          areDisjoint(buffer, flight->buffer, resolver) ||
           isElementBeside(op, flight->buffer))
         continue;
       found.push_back(

@@ -53,8 +53,7 @@ std::string BufferCopier::findFree(Value buffer, bool &isFreed) {
       Value freed = getFreedBuffer(nested);
       if (!freed || !context.mayOverlap(freed, buffer))
         return WalkResult::advance();
-      isNested = nested != op ||
-                 context.buffers.resolve(buffer).buffer == BufferRange::unknown;
+      isNested = nested != op || context.getRanges(buffer).size() != 1;
       return WalkResult::interrupt();
     });
     bool endsHere = llvm::any_of(waits, [&](WaitOp wait) {

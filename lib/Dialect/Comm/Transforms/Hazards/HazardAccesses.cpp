@@ -8,21 +8,68 @@
 
 #include "HazardRepair.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace braid;
 using namespace braid::comm;
 using namespace mlir;
 
+/// Where `value` comes from if it is no view of one buffer: the operands of a
+/// select, what a loop or branch gets and gives; nothing if that is not known.
+static SmallVector<Value> getOrigins(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop =
+        dyn_cast_if_present<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument == loop.getInductionVar())
+      return {};
+    return {loop.getTiedLoopInit(argument)->get(),
+            loop.getTiedLoopYieldedValue(argument)->get()};
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return {select.getTrueValue(), select.getFalseValue()};
+  if (auto view = dyn_cast<ViewLikeOpInterface>(op))
+    return {view.getViewSource()};
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return {loop.getInits()[number], loop.getYieldedValues()[number]};
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return {branch.thenYield()->getOperand(number),
+            branch.elseYield()->getOperand(number)};
+  return {};
+}
+
+SmallVector<BufferRange> HazardContext::getRanges(Value value) {
+  SmallVector<BufferRange> ranges;
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i != values.size(); ++i) {
+    BufferRange range = buffers.resolve(values[i]);
+    SmallVector<Value> origins;
+    if (range.buffer == BufferRange::unknown)
+      origins = getOrigins(values[i]);
+    if (origins.empty())
+      ranges.push_back(range);
+    values.insert_range(origins);
+  }
+  return ranges;
+}
+
 bool HazardContext::mayOverlap(Value a, Value b) {
   if (!a || !b)
     return true;
-  BufferRange first = buffers.resolve(a), second = buffers.resolve(b);
-  if (first.buffer == BufferRange::unknown ||
-      second.buffer == BufferRange::unknown)
-    return true;
-  return first.buffer == second.buffer && first.begin < second.end &&
-         second.begin < first.end;
+  SmallVector<BufferRange> others = getRanges(b);
+  for (const BufferRange &first : getRanges(a))
+    for (const BufferRange &second : others)
+      if (first.buffer == BufferRange::unknown ||
+          second.buffer == BufferRange::unknown ||
+          (first.buffer == second.buffer && first.begin < second.end &&
+           second.begin < first.end))
+        return true;
+  return false;
 }
 
 bool HazardContext::mayAccess(Operation *op, Value buffer, bool onlyWrites) {

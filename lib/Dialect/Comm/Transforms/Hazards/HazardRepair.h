@@ -38,6 +38,8 @@ struct HazardContext {
   /// True if `op`, with all that is nested in it, may touch a byte of `buffer`,
   /// other than to free it; with `onlyWrites`, may change or free one.
   bool mayAccess(mlir::Operation *op, mlir::Value buffer, bool onlyWrites);
+  /// What `value` may point to, also through selects, loops and branches.
+  llvm::SmallVector<BufferRange> getRanges(mlir::Value value);
   /// True if `a` and `b` may share a byte.
   bool mayOverlap(mlir::Value a, mlir::Value b);
 };

@@ -46,7 +46,8 @@ struct CommResolveHazardsPass
 
 private:
   SmallVector<Hazard> findHazards();
-  LogicalResult repair(const Hazard &hazard, std::optional<int64_t> maxMemory);
+  FailureOr<bool> repair(const Hazard &hazard, std::optional<int64_t> maxMemory,
+                         bool isStale);
   FailureOr<TimelineTotals> simulate(func::FuncOp function);
   InFlightDiagnostic reportUnresolved(const Hazard &hazard);
 };
@@ -95,9 +96,12 @@ CommResolveHazardsPass::reportUnresolved(const Hazard &hazard) {
   return diagnostic;
 }
 
-/// Repairs `hazard` in the cheaper of the two ways.
-LogicalResult CommResolveHazardsPass::repair(const Hazard &hazard,
-                                             std::optional<int64_t> maxMemory) {
+/// Repairs `hazard` in the cheaper of the two ways. Returns false if neither is
+/// possible and the hazard is stale: a repair of another one came after it was
+/// found.
+FailureOr<bool> CommResolveHazardsPass::repair(const Hazard &hazard,
+                                               std::optional<int64_t> maxMemory,
+                                               bool isStale) {
   CallEffects calls = getCallEffects(getOperation());
   RankUniformity uniformity(getOperation());
   SymbolTableCollection symbolTables;
@@ -133,13 +137,15 @@ LogicalResult CommResolveHazardsPass::repair(const Hazard &hazard,
       ofCopy = *totals;
     }
   }
+  if (!ofWait && !ofCopy && isStale)
+    return false;
   if (!ofWait && !ofCopy) {
     InFlightDiagnostic diagnostic = reportUnresolved(hazard);
     diagnostic.attachNote(origin->getLoc())
         << "its wait cannot move up: " << whyNoWait;
     diagnostic.attachNote(origin->getLoc())
         << "it cannot work on a copy: " << whyNoCopy;
-    return diagnostic;
+    return failure();
   }
   // A wait needs no memory.
   bool isWait = ofWait && (!ofCopy || ofWait->makespanNs <= ofCopy->makespanNs);
@@ -165,7 +171,7 @@ LogicalResult CommResolveHazardsPass::repair(const Hazard &hazard,
                      else
                        remark << metric("NoWait", whyNoWait);
                    });
-  return success();
+  return true;
 }
 
 void CommResolveHazardsPass::runOnOperation() {
@@ -184,9 +190,12 @@ void CommResolveHazardsPass::runOnOperation() {
       reportUnresolved(hazards.front());
       return signalPassFailure();
     }
-    for (const Hazard &hazard : hazards) {
-      if (failed(repair(hazard, *limit)))
+    for (const auto &[number, hazard] : llvm::enumerate(hazards)) {
+      FailureOr<bool> isRepaired = repair(hazard, *limit, number != 0);
+      if (failed(isRepaired))
         return signalPassFailure();
+      if (!*isRepaired)
+        break;
       // One wait may end the operations of several starts.
       if (!hazard.start || !getOnlyWaits(hazard.start))
         break;
