@@ -150,7 +150,7 @@ def main():
             except subprocess.TimeoutExpired:
                 return argument, f"no end within {options.time_limit} s"
         report = process.stderr.decode(errors="replace")
-        if process.returncode == 0 or (process.returncode == 1 and "error" in report.lower()):
+        if process.returncode == 0 or (process.returncode == 1 and report.strip()):
             return (argument, report) if REPORT.search(report) else (argument, None)
         return argument, f"{report}\nexit status {process.returncode}"
 

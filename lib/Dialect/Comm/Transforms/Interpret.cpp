@@ -51,6 +51,13 @@ struct CommInterpretPass
           << " in option 'ranks', expected 1 to " << mostRanks;
       return signalPassFailure();
     }
+    constexpr unsigned mostRounds = 1'000'000;
+    if (rounds > mostRounds) {
+      getOperation().emitError()
+          << "invalid number " << rounds.getValue()
+          << " in option 'rounds', expected at most " << mostRounds;
+      return signalPassFailure();
+    }
     SmallVector<int64_t> values(arguments.begin(), arguments.end());
     if (values.empty())
       values.push_back(1);
@@ -63,6 +70,9 @@ struct CommInterpretPass
   /// Runs `function` in all interleavings, which have to give one result.
   LogicalResult runAll(FunctionOpInterface function, int64_t argument) {
     std::vector<std::vector<InterpreterTensor>> first;
+    // Arguments of braid-run have no number.
+    std::string withArgument =
+        data.empty() ? ", with argument " + std::to_string(argument) : "";
     for (unsigned round = 0; round != rounds; ++round) {
       InterpreterOptions options;
       options.numRanks = ranks;
@@ -76,14 +86,13 @@ struct CommInterpretPass
       InterpreterResult result = interpret(function, options);
       if (result.failure != InterpreterFailure::None)
         return result.op->emitOpError(result.message)
-               << ", with argument " << argument << " in interleaving "
-               << options.seed;
+               << withArgument << " in interleaving " << options.seed;
       if (round == 0)
         first = std::move(result.results);
       else if (first != result.results)
         return function.emitOpError("has other results in interleaving ")
                << options.seed << " than in " << seed.getValue()
-               << ", with argument " << argument;
+               << withArgument;
     }
     if (!data.empty() && failed(writeInterpreterResults(function, data, first)))
       return failure();

@@ -1,6 +1,6 @@
 // RUN: braid-opt %s --comm-resolve-hazards --split-input-file --verify-diagnostics
-// RUN: not braid-opt %s --comm-resolve-hazards=ranks=-1 2>&1 | FileCheck %s --check-prefix=RANKS
-// RUN: not braid-opt %s --comm-resolve-hazards=max-memory=much 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: not braid-opt %s --comm-resolve-hazards=ranks=-1 --split-input-file 2>&1 | FileCheck %s --check-prefix=RANKS
+// RUN: not braid-opt %s --comm-resolve-hazards=max-memory=much --split-input-file 2>&1 | FileCheck %s --check-prefix=MEMORY
 
 // RANKS: invalid number -1 in option 'ranks', expected a number of at least 1, or 0 for the number that the program implies
 // MEMORY: invalid size 'much' in option 'max-memory'
