@@ -24,12 +24,6 @@ namespace {
 struct CommInterpretPass
     : comm::impl::CommInterpretPassBase<CommInterpretPass> {
   using Base::Base;
-  CommInterpretPass() = default;
-  CommInterpretPass(const CommInterpretPass &other) : Base(other) {}
-
-  Option<bool> inOrder{*this, "in-order", llvm::cl::init(false)};
-  Option<std::string> data{*this, "data", llvm::cl::init("")};
-  Option<bool> describe{*this, "describe", llvm::cl::init(false)};
 
   void runOnOperation() override {
     if (describe) {
@@ -86,7 +80,8 @@ struct CommInterpretPass
       InterpreterResult result = interpret(function, options);
       if (result.failure != InterpreterFailure::None)
         return result.op->emitOpError(result.message)
-               << withArgument << " in interleaving " << options.seed;
+               << withArgument << (data.empty() ? "" : ",")
+               << " in interleaving " << options.seed;
       if (round == 0)
         first = std::move(result.results);
       else if (first != result.results)

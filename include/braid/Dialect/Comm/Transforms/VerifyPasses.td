@@ -150,6 +150,13 @@ def CommInterpretPass : Pass<"comm-interpret", "::mlir::ModuleOp"> {
            "The interleavings of each run">,
     Option<"seed", "seed", "uint64_t", /*default=*/"0",
            "The seed of the interleavings">,
+    Option<"inOrder", "in-order", "bool", /*default=*/"false",
+           "The lowest rank goes on until it waits, instead of a random one">,
+    Option<"data", "data", "std::string", /*default=*/"\"\"",
+           "The folder of the files of arguments and results, instead of arguments that "
+           "are made up; for braid-run">,
+    Option<"describe", "describe", "bool", /*default=*/"false",
+           "Only write the file of the entries to the folder of data, and run nothing">,
     Option<"sequential", "sequential", "bool", /*default=*/"false",
            "Operations on buffers read at their starts and write at their waits: what "
            "accesses in flight mean to comm-resolve-hazards">,
