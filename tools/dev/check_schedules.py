@@ -196,15 +196,33 @@ class Generator:
         self.lines += [
             f"%f{i} = comm.all_reduce sum {part.name} into {part.name} on @world {{comm.cost_ns = 10 : i64}} : {PLAIN}, {PLAIN}",
             f"%l{i} = scf.for %v{i} = %i0 to %n step %i1 iter_args(%c{i} = %f{i}) -> (!comm.token) {{"]
-        if self.has_hazards and self.draw.random() < 0.5:
-            # The wait is too late for what it follows, which does not read the result.
-            self.lines.append(f"linalg.add {{comm.cost_ns = 5 : i64}} ins(%r, %r : {PLAIN}, {PLAIN}) outs(%r : {PLAIN})")
         self.lines += [
             f"comm.wait %c{i} writes({buffer}) : !comm.token",
             f"linalg.add {{comm.cost_ns = 5 : i64}} ins(%r, {part.name} : {PLAIN}, {PLAIN}) outs({buffer})",
             f"%u{i} = comm.all_reduce max {part.name} into {part.name} on @world {{comm.cost_ns = 10 : i64}} : {PLAIN}, {PLAIN}",
             f"scf.yield %u{i} : !comm.token", "}",
             f"comm.wait %l{i} writes({buffer}) : !comm.token"]
+
+    def carried_hazard(self):
+        """The same from one buffer to another, with a wait that is too late: the next
+        iteration writes the operand before it."""
+        source = self.pick(True, is_contiguous=True)
+        target = self.pick(True, [source], is_contiguous=True) if source else None
+        # That the write does not touch the result has to be known.
+        if target is None or target is source or "?" in source.type + target.type:
+            return
+        i = self.number()
+        start = (f"comm.all_reduce sum {source.name} into {target.name} on @world {{comm.cost_ns = 10 : i64}} : "
+                 f"{source.type}, {target.type}")
+        wait = f"reads({source.name} : {source.type}) writes({target.name} : {target.type}) : !comm.token"
+        self.lines += [
+            f"%f{i} = {start}",
+            f"%l{i} = scf.for %v{i} = %i0 to %n step %i1 iter_args(%c{i} = %f{i}) -> (!comm.token) {{",
+            f"linalg.add {{comm.cost_ns = 5 : i64}} ins(%r, {source.name} : {PLAIN}, {source.type}) outs({source.name} : {source.type})",
+            f"comm.wait %c{i} {wait}",
+            f"%u{i} = {start}",
+            f"scf.yield %u{i} : !comm.token", "}",
+            f"comm.wait %l{i} {wait}"]
 
     def step(self, is_nested=False, before=()):
         chance = self.draw.random()
@@ -221,7 +239,7 @@ class Generator:
             i = self.number()
             self.block(self.draw.choice([f"scf.for %k{i} = %i0 to %n step %i1 {{", "scf.if %is_small {"]), self.draw.randint(2, 4))
         elif chance < 0.76 and not is_nested:
-            self.carried()
+            self.carried_hazard() if self.has_hazards and self.draw.random() < 0.7 else self.carried()
         else:
             self.compute()
 

@@ -105,11 +105,23 @@ static std::string moveOnlyWaits(Operation *start, ArrayRef<WaitOp> waits,
   return "";
 }
 
+/// True if `wait` names a buffer that `op` may touch in its flight.
+static bool namesBufferOf(WaitOp wait, Operation *op, HazardContext &context) {
+  auto isTouched = [&](Value buffer, bool onlyWrites) {
+    return context.mayAccess(op, buffer, onlyWrites);
+  };
+  return llvm::any_of(wait.getReads(),
+                      [&](Value buffer) { return isTouched(buffer, true); }) ||
+         llvm::any_of(wait.getWrites(), [&](Value buffer) {
+           return isTouched(buffer, true) || isTouched(buffer, false);
+         });
+}
+
 /// Moves a wait of a token that comes from elsewhere, such as another iteration
 /// of a loop, up before `access`.
 static std::string moveCarriedWait(Operation *start, Operation *access,
                                    HazardContext &context, ProgramEdit &edit) {
-  std::string reason = "none follows the access in its block";
+  std::string reason;
   for (Operation *place = access; place && !isa<FunctionOpInterface>(place);
        place = place->getParentOp())
     for (Operation *op = place; op; op = op->getNextNode()) {
@@ -117,15 +129,18 @@ static std::string moveCarriedWait(Operation *start, Operation *access,
       if (!wait)
         continue;
       Operation *definition = wait.getToken().getDefiningOp();
-      if (definition && definition != start && getAsyncStart(definition))
+      if ((definition && definition != start && getAsyncStart(definition)) ||
+          !namesBufferOf(wait, access, context))
         continue;
-      reason = whyNotBefore(wait, place, start, context);
-      if (!reason.empty())
-        continue;
-      edit.moveBefore(wait, place);
-      return "";
+      std::string obstacle = whyNotBefore(wait, place, start, context);
+      if (obstacle.empty()) {
+        edit.moveBefore(wait, place);
+        return "";
+      }
+      if (reason.empty())
+        reason = obstacle;
     }
-  return reason;
+  return reason.empty() ? "none follows the access in its block" : reason;
 }
 
 std::string comm::moveWaits(const Hazard &hazard, HazardContext &context,
