@@ -124,6 +124,9 @@ def main():
     parser.add_argument("--time-limit", type=int, default=20, help="seconds for one run")
     parser.add_argument("--passes", nargs="+", help="only these passes")
     options = parser.parse_args()
+    if os.sep in options.tool:
+        # Runs have folders of their own.
+        options.tool = os.path.abspath(options.tool)
     passes = read_options(options.tool)
     missing = sorted(read_pass_names() - set(passes))
     if missing:
