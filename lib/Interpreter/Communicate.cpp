@@ -33,7 +33,7 @@ void Machine::setInFlight(const Launch &launch, unsigned token, int change) {
   };
   bool isBufferForm =
       cast<comm::AsyncStartOpInterface>(launch.op).isBufferForm();
-  if (!isBufferForm)
+  if (!isBufferForm || options.isSequential)
     return;
   if (isBuffer(launch.destinations, token))
     mark(launch.destinations[token], &Memory::writers);
@@ -100,6 +100,13 @@ bool Machine::start(unsigned rank, comm::AsyncStartOpInterface start) {
           return unsupported(op);
       }
   }
+  if (options.isSequential && isBufferForm)
+    for (RuntimeValue &source : launch->sources) {
+      std::vector<Attribute> elements;
+      for (int64_t i = 0, e = source.getNumElements(); i != e; ++i)
+        elements.push_back(source.memory->elements[source.getPosition(i)]);
+      source = makeElements(source.sizes, std::move(elements));
+    }
   launch->isAwaited.assign(op->getNumResults(), false);
   for (OpResult token : op->getResults()) {
     RuntimeValue value;
@@ -118,6 +125,15 @@ bool Machine::start(unsigned rank, comm::AsyncStartOpInterface start) {
   return true;
 }
 
+/// Writes `elements` to `destination`, unless it is freed.
+static void store(ArrayRef<Attribute> elements,
+                  const RuntimeValue &destination) {
+  if (destination.memory->isFreed)
+    return;
+  for (auto [index, element] : llvm::enumerate(elements))
+    destination.memory->elements[destination.getPosition(index)] = element;
+}
+
 bool Machine::wait(unsigned rank, comm::WaitOp op) {
   RuntimeValue token = get(rank, op.getToken());
   if (!token.launch)
@@ -128,6 +144,8 @@ bool Machine::wait(unsigned rank, comm::WaitOp op) {
                 "awaits an operation a second time on rank " + Twine(rank));
   launch.isAwaited[token.token] = true;
   setInFlight(launch, token.token, -1);
+  if (token.token < launch.pending.size())
+    store(launch.pending[token.token], launch.destinations[token.token]);
   if (launch.peer >= 0) {
     auto collective = cast<comm::CollectiveOpInterface>(launch.op);
     ++ranks[rank]
@@ -258,10 +276,12 @@ bool Machine::end(ArrayRef<LaunchPtr> meeting) {
       if (elements.empty())
         continue;
       if (cast<comm::AsyncStartOpInterface>(launch->op).isBufferForm()) {
-        const RuntimeValue &destination = launch->destinations[operand];
-        for (auto [index, element] : llvm::enumerate(elements))
-          destination.memory->elements[destination.getPosition(index)] =
-              element;
+        if (options.isSequential) {
+          launch->pending.resize(operand + 1);
+          launch->pending[operand] = std::move(elements);
+        } else {
+          store(elements, launch->destinations[operand]);
+        }
       } else {
         auto type =
             cast<ShapedType>(cast<comm::AsyncStartOpInterface>(launch->op)

@@ -92,6 +92,13 @@ static Attribute makeNumber(Type type, int64_t number) {
 RuntimeValue Machine::makeArgument(Type type, unsigned rank, unsigned number) {
   RuntimeValue value;
   auto shaped = dyn_cast<ShapedType>(type);
+  if (!options.arguments.empty()) {
+    const InterpreterTensor &given = options.arguments[rank][number];
+    if (shaped)
+      return makeElements(given.sizes, given.elements);
+    value.scalar = given.elements.front();
+    return value;
+  }
   if (!shaped) {
     bool isCount = type.isIndex() || type.isSignlessInteger();
     value.scalar = makeNumber(type, isCount ? options.argument : number + 1);
@@ -362,7 +369,7 @@ InterpreterResult Machine::run(FunctionOpInterface entry) {
         runnable.push_back(rank);
     }
     std::vector<std::vector<LaunchPtr>> ready;
-    if (runnable.empty() || random() % 4 == 0)
+    if (runnable.empty() || (!options.isInOrder && random() % 4 == 0))
       ready = findReady();
     size_t numActions = runnable.size() + ready.size();
     if (hasFailed())
@@ -376,7 +383,7 @@ InterpreterResult Machine::run(FunctionOpInterface entry) {
                "blocks rank " + Twine(rank) + " forever");
       break;
     }
-    size_t action = random() % numActions;
+    size_t action = options.isInOrder ? 0 : random() % numActions;
     if (action < runnable.size())
       step(runnable[action]);
     else
@@ -385,14 +392,18 @@ InterpreterResult Machine::run(FunctionOpInterface entry) {
   if (!hasFailed() && checkSequences())
     finish();
   for (Rank &rank : ranks) {
-    std::vector<Attribute> elements;
-    for (const RuntimeValue &value : rank.results)
+    std::vector<InterpreterTensor> tensors;
+    for (const RuntimeValue &value : rank.results) {
+      InterpreterTensor &tensor = tensors.emplace_back();
+      tensor.sizes = value.sizes;
       if (value.memory)
         for (int64_t i = 0, e = value.getNumElements(); i != e; ++i)
-          elements.push_back(value.memory->elements[value.getPosition(i)]);
+          tensor.elements.push_back(
+              value.memory->elements[value.getPosition(i)]);
       else
-        elements.push_back(value.scalar);
-    result.results.push_back(std::move(elements));
+        tensor.elements.push_back(value.scalar);
+    }
+    result.results.push_back(std::move(tensors));
   }
   return std::move(result);
 }

@@ -63,6 +63,8 @@ struct Launch {
   unsigned batch = 0;
   std::vector<bool> isAwaited;
   bool hasEnded = false;
+  /// What the waits write, by operand, where operations are sequential.
+  std::vector<std::vector<mlir::Attribute>> pending;
 };
 using LaunchPtr = std::shared_ptr<Launch>;
 

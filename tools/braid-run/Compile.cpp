@@ -47,6 +47,19 @@ std::string braid::run::makeTemporaryFile(const std::string &name) {
   return pattern + "/" + name;
 }
 
+void braid::run::interpretProgram(const std::string &file,
+                                  const std::string &passes,
+                                  const std::string &folder) {
+  if (access(file.c_str(), R_OK) != 0)
+    throw RunError("cannot open " + file + ": " + std::strerror(errno));
+  output = folder + "/program.so";
+  if (runTool({"braid-opt", file,
+               "--pass-pipeline=builtin.module(" + passes + ")",
+               "--mlir-print-op-on-diagnostic=false", "-o", "/dev/null"},
+              file, "; --target=interpreter needs it") != 0)
+    throw RunError("the interpreter stopped at an error in " + file);
+}
+
 std::string braid::run::compileProgram(const std::string &file,
                                        const CompileRequest &request) {
   if (access(file.c_str(), R_OK) != 0)

@@ -20,8 +20,9 @@ launcher each process is one rank; else ranks are threads of this process.
 
   --ranks=N             number of ranks (1; under a launcher: what it has
                         started)
-  --target=NAME         what to run on: host or cuda; default: what a shared
-                        object was compiled for, else host
+  --target=NAME         what to run on: host, cuda or interpreter (all ranks in
+                        one process, op by op, with all checks); default: what a
+                        shared object was compiled for, else host
   --engine=NAME         what connects the ranks: inproc (threads of this
                         process), mpi or cuda; default: as the target and the
                         environment say
@@ -75,6 +76,13 @@ launcher each process is one rank; else ranks are threads of this process.
   --chip=NAME           handed to braid-compile for the target cuda; default:
                         that of the GPU
   --help                this text
+
+Target interpreter:
+  --repeat=N            run N interleavings, which must have the same results (1)
+  --interleaving=KIND   which rank goes on: random (a random one, the default) or
+                        in-order (the lowest one that does not wait)
+  --seed=N              of the first random interleaving (0)
+  --passes=LIST         run by braid-opt before; default: none
 
 Engine cuda:
   --device=N            number of this rank's GPU; default: its place among the

@@ -158,12 +158,18 @@ parseEngineOption(const std::string &text) {
 
 static std::string checkOneOf(const std::string &option,
                               const std::string &value,
-                              const std::string &first,
-                              const std::string &second) {
-  if (value != first && value != second)
-    throw UsageError(option + ": found '" + value + "', expected " + first +
-                     " or " + second);
-  return value;
+                              std::initializer_list<const char *> words) {
+  std::string expected;
+  for (const char *word : words) {
+    if (value == word)
+      return value;
+    bool isLast = word == *(words.end() - 1);
+    expected += (expected.empty() ? ""
+                 : isLast         ? " or "
+                                  : ", ") +
+                std::string(word);
+  }
+  throw UsageError(option + ": found '" + value + "', expected " + expected);
 }
 
 namespace {
@@ -196,7 +202,19 @@ static const ValueOption valueOptions[] = {
      }},
     {"--target",
      [](Options &o, Text name, Text value) {
-       o.target = checkOneOf(name, value, "host", "cuda");
+       o.target = checkOneOf(name, value, {"host", "cuda", "interpreter"});
+     }},
+    {"--seed",
+     [](Options &o, Text name, Text value) {
+       o.seed = static_cast<uint64_t>(parseCount(
+           value, name, 0, std::numeric_limits<int64_t>::max() - 1000000));
+       o.interpreterOption = name;
+     }},
+    {"--interleaving",
+     [](Options &o, Text name, Text value) {
+       o.isInOrder =
+           checkOneOf(name, value, {"random", "in-order"}) == "in-order";
+       o.interpreterOption = name;
      }},
     {"--engine", [](Options &o, Text, Text value) { o.engine = value; }},
     {"--entry", [](Options &o, Text, Text value) { o.entry = value; }},
@@ -227,7 +245,7 @@ static const ValueOption valueOptions[] = {
     {"--chip", [](Options &o, Text, Text value) { o.chip = value; }},
     {"--reductions",
      [](Options &o, Text name, Text value) {
-       o.reductions = checkOneOf(name, value, "ordered", "fast");
+       o.reductions = checkOneOf(name, value, {"ordered", "fast"});
      }},
     {"--timeout", [](Options &o, Text name,
                      Text value) { o.timeoutNs = parseTimeout(value, name); }},
@@ -241,7 +259,7 @@ static const ValueOption valueOptions[] = {
     {"--matmul-tuning",
      [](Options &o, Text name, Text value) {
        o.engineOptions.emplace_back(
-           "matmul-tuning", checkOneOf(name, value, "measure", "heuristic"));
+           "matmul-tuning", checkOneOf(name, value, {"measure", "heuristic"}));
      }},
     {"--flight-recorder",
      [](Options &o, Text, Text value) {
@@ -294,6 +312,10 @@ static void checkTogether(const Options &options) {
       options.expect.empty())
     throw UsageError("--tolerance: nothing is compared; --verify or "
                      "--expect=FILE.npy says with what");
+  if (!options.interpreterOption.empty() && options.target != "interpreter")
+    throw UsageError(options.interpreterOption +
+                     ": only the target interpreter has interleavings; "
+                     "--target=interpreter chooses it");
   for (const std::string &file : options.beside)
     if (!isCompiled(file))
       throw UsageError("--beside: found '" + file +

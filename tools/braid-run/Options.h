@@ -28,7 +28,8 @@ struct Tolerance {
 /// The command line.
 struct Options {
   std::string program;
-  std::string target; ///< `host`, `cuda`; empty: that of the program.
+  std::string target; ///< `host`, `cuda`, `interpreter`; empty: that of the
+                      ///< program.
   std::string engine; ///< Empty: from the target and the environment.
   int32_t ranks = 0;  ///< 0: not given.
   std::string entry;  ///< Empty: the program's main or only entry.
@@ -55,6 +56,9 @@ struct Options {
   int64_t linkLatencyNs = 0;
   double linkBandwidth = 0; ///< Bytes per second, 0: unlimited.
   std::string reductions;   ///< `ordered` or `fast`; empty: the engine's.
+  uint64_t seed = 0;        ///< Of the first interleaving.
+  bool isInOrder = false;   ///< Of the interpreter: no random interleaving.
+  std::string interpreterOption; ///< The last one of these two, if given.
   bool bind = false;
   int64_t timeoutNs = 0; ///< 0: the default of the engine.
   std::optional<std::string> passes;

@@ -55,6 +55,12 @@ private:
 std::string compileProgram(const std::string &file,
                            const CompileRequest &request);
 
+/// Runs `passes` of braid-opt, which end with comm-interpret, on an MLIR file.
+/// The interpreter's files are in `folder`. Throws RunError; the errors of the
+/// program stand on standard error.
+void interpretProgram(const std::string &file, const std::string &passes,
+                      const std::string &folder);
+
 /// The target of a compiled program, a braid_rt_target; nothing if the file
 /// cannot be loaded.
 std::optional<int32_t> targetOf(const std::string &file);

@@ -9,9 +9,9 @@
 #include "Session.h"
 #include "Arguments.h"
 #include "Json.h"
-#include "Npy.h"
 #include "ProfiledMachine.h"
 #include "Report.h"
+#include "Results.h"
 #include "Trace.h"
 
 #include <algorithm>
@@ -25,21 +25,6 @@ using namespace braid::run;
 //===----------------------------------------------------------------------===//
 // Loading
 //===----------------------------------------------------------------------===//
-
-/// Files for several ranks or results must have different names.
-static void checkPattern(const std::string &option, const std::string &pattern,
-                         const braid_rt_entry &entry, int32_t ranks) {
-  if (pattern.empty())
-    return;
-  size_t results = resultNames(entry).size();
-  for (auto [mark, count] :
-       {std::pair<const char *, size_t>{"{rank}", ranks},
-        std::pair<const char *, size_t>{"{result}", results}})
-    if (count > 1 && pattern.find(mark) == std::string::npos)
-      throw UsageError(option + ": there are " + std::to_string(count) +
-                       (mark[2] == 'a' ? " ranks" : " results") + ", but '" +
-                       pattern + "' has no " + mark);
-}
 
 /// The passes for braid-compile. The default passes get the number of ranks,
 /// and the ranks per node if the launcher sets them.
@@ -290,25 +275,8 @@ void Session::writeResults() {
   if (!options.print && options.out.empty())
     return;
   Subject &main = subjects.front();
-  std::vector<std::string> names = resultNames(*main.entry);
-  std::string text;
-  processes.together([&]() {
-    Results results = main.call->results();
-    for (size_t r = 0; r < results.size(); ++r)
-      for (size_t i = 0; i < results[r].size(); ++i) {
-        const Tensor &tensor = results[r][i];
-        int32_t rank = processes.localRanks()[r];
-        if (options.print)
-          text += "rank " + std::to_string(rank) + ": " + names[i] + ": " +
-                  tensor.typeName() + " = " + tensor.text() + "\n";
-        if (!options.out.empty())
-          writeNpy(expandPattern(expandPattern(options.out, "rank", rank),
-                                 "result", static_cast<int64_t>(i)),
-                   tensor);
-      }
-  });
-  if (options.print)
-    processes.printInOrder(text);
+  braid::run::writeResults(
+      options, *main.entry, [&]() { return main.call->results(); }, processes);
 }
 
 static void writeFigures(const std::string &file, const std::string &text) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Binding.h"
+#include "Interpreter.h"
 #include "Launcher.h"
 #include "Options.h"
 #include "Program.h"
@@ -152,6 +153,16 @@ int main(int argc, char **argv) {
       launcher = {};
     if (options.program.empty()) {
       std::puts(describeBinding(launcher).c_str());
+      return 0;
+    }
+    if (options.target == "interpreter") {
+      if (launcher)
+        throw UsageError("--target=interpreter: all ranks are in one process, "
+                         "but " +
+                         launcher.name + " has started " +
+                         std::to_string(launcher.size) +
+                         "; --ranks=N gives their number");
+      runInterpreter(options);
       return 0;
     }
     chooseTarget(options);

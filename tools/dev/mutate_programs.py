@@ -82,6 +82,7 @@ PIPELINES = [
     [f"comm-pipeline-matmul{{chunks=* max-chunks=* min-gain=* {COSTS}}}", "comm-bufferize", "braid-expand-float8"],
     [f"comm-plan-resources{{{COSTS}}}"],
     [f"comm-plan-resources{{orders=search {COSTS}}}"],
+    [f"comm-resolve-hazards{{ranks=* max-memory=* {COSTS}}}", "comm-interpret{ranks=* rounds=1 in-order=* sequential=*}"],
 ]
 # Of each option values that are common, and values that may be refused. A command
 # line has one of the latter at most, as it may keep every program from running.

@@ -2,7 +2,8 @@
 # Builds with sanitizers and assertions in folders below the build folder, and runs
 #  - with those for addresses and undefined behaviour: every lit test that needs no
 #    other tool of Braid than braid-opt, the unit tests of scheduling and of the
-#    cost models, and mutated programs through pipelines of every pass;
+#    cost models, mutated programs through pipelines of every pass, and odd values of
+#    options;
 #  - with the one for races: the unit tests of the runtime.
 # The last line reads "N passed, M failed", with the parts that failed behind it.
 #
@@ -102,6 +103,15 @@ if build address "$address" braid-opt BraidSupportTests BraidScheduleTests Braid
     add "mutated programs" "$programs" 0
   else
     add "mutated programs" 0 "${findings:-1}"
+  fi
+
+  runs=$((programs / 10))
+  step "$runs runs with odd options"
+  if "$ROOT/tools/dev/mutate_options.py" --tool "$address/bin/braid-opt" --runs "$runs" --seed "${SEED:-1}" \
+    --jobs "$JOBS" --time-limit 60 </dev/null; then
+    add "odd options" "$runs" 0
+  else
+    add "odd options" 0 1
   fi
 fi
 if build thread "$thread" BraidRuntimeTests BraidRuntimeConformanceTests BraidRuntimeCUDADeviceTests \

@@ -14,6 +14,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace braid {
 
@@ -38,6 +40,20 @@ struct ProgramVerifierOptions {
 /// are warnings.
 llvm::LogicalResult verifyProgram(mlir::ModuleOp module,
                                   const ProgramVerifierOptions &options);
+
+/// An access to a buffer in flight, on a path that `verifyProgram` follows.
+struct BufferHazard {
+  mlir::Operation *access;
+  /// The start of the operation; null if the operation started before the
+  /// program did.
+  mlir::Operation *start;
+  /// What is wrong, as `verifyProgram` says it.
+  std::string text;
+};
+
+/// The accesses to buffers in flight that `verifyProgram` reports.
+std::vector<BufferHazard>
+findBufferHazards(mlir::ModuleOp module, const ProgramVerifierOptions &options);
 
 } // namespace braid
 

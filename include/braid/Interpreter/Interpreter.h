@@ -19,12 +19,34 @@
 namespace braid {
 
 /// How a program is run.
+/// A scalar, tensor or buffer: its elements, row-major.
+struct InterpreterTensor {
+  llvm::SmallVector<int64_t, 2> sizes;
+  std::vector<mlir::Attribute> elements;
+
+  bool operator==(const InterpreterTensor &other) const {
+    return sizes == other.sizes && elements == other.elements;
+  }
+  bool operator!=(const InterpreterTensor &other) const {
+    return !(*this == other);
+  }
+};
+
 struct InterpreterOptions {
   int64_t numRanks = 2;
   /// Chooses, at each step, which rank goes on and which operation ends.
   uint64_t seed = 0;
-  /// The value of integer and index arguments of the entry.
+  /// Nothing is chosen: the lowest rank goes on until it waits, and operations
+  /// end in their order when no rank can go on.
+  bool isInOrder = false;
+  /// The arguments of each rank; without them they are made up.
+  std::vector<std::vector<InterpreterTensor>> arguments;
+  /// The value of integer and index arguments that are made up.
   int64_t argument = 1;
+  /// Operations on buffers read their operands at their starts and write their
+  /// results at their waits, whatever is accessed between: the meaning that
+  /// `comm-resolve-hazards` keeps.
+  bool isSequential = false;
   /// The most ops that all ranks run together.
   uint64_t maxSteps = 1'000'000;
 };
@@ -49,8 +71,8 @@ struct InterpreterResult {
   InterpreterFailure failure = InterpreterFailure::None;
   mlir::Operation *op = nullptr;
   std::string message;
-  /// The elements of the results of each rank, one after the other.
-  std::vector<std::vector<mlir::Attribute>> results;
+  /// The results of each rank.
+  std::vector<std::vector<InterpreterTensor>> results;
 };
 
 /// Runs `entry` on all ranks in one process, in the interleaving that the seed

@@ -14,8 +14,9 @@ using namespace braid;
 using namespace mlir;
 
 void BuffersInFlight::begin(unsigned launch, unsigned token, Buffer buffer,
-                            bool isWritten, Location started) {
-  flights.push_back({launch, token, std::move(buffer), isWritten, started});
+                            bool isWritten, Operation *start) {
+  flights.push_back(
+      {launch, token, std::move(buffer), isWritten, start, start->getLoc()});
 }
 
 void BuffersInFlight::end(unsigned token) {
@@ -69,6 +70,8 @@ bool BuffersInFlight::check(Operation *op, const Buffer &buffer, Access kind,
        (flight.isWritten ? "writes" : "reads") + ", expected its wait before")
           .str()};
   finding.isUnknown = isUnknown;
+  finding.start = flight.start;
+  finding.isBufferInFlight = true;
   finding.notes.push_back({flight.started, "the operation starts here"});
   findings.add(std::move(finding));
   return !isUnknown;
@@ -88,5 +91,6 @@ void BuffersInFlight::endUnknown(ArrayRef<Buffer> reads,
     for (const Buffer &buffer : isWritten ? writes : reads)
       for (const KeptAccess &access : kept)
         check(access.op, access.buffer, access.kind,
-              {/*launch=*/0, /*token=*/0, buffer, isWritten, started});
+              {/*launch=*/0, /*token=*/0, buffer, isWritten, /*start=*/nullptr,
+               started});
 }

@@ -28,9 +28,9 @@ public:
   explicit BuffersInFlight(Findings &findings) : findings(findings) {}
 
   /// `buffer` is in flight until the wait of `token`, which `launch`, started
-  /// at `started`, gives.
+  /// by `start`, gives.
   void begin(unsigned launch, unsigned token, Buffer buffer, bool isWritten,
-             mlir::Location started);
+             mlir::Operation *start);
   /// Ends what is in flight until the wait of `token`.
   void end(unsigned token);
   /// Ends the flight of `buffer` in `launch`.
@@ -55,6 +55,7 @@ private:
     unsigned token;
     Buffer buffer;
     bool isWritten;
+    mlir::Operation *start;
     mlir::Location started;
   };
   struct KeptAccess {

@@ -34,7 +34,10 @@ public:
   ProgramVerifier(ModuleOp module, const ProgramVerifierOptions &options)
       : module(module), options(options), query(symbolTables) {}
 
-  LogicalResult run();
+  /// Follows all entries.
+  void follow();
+  LogicalResult report();
+  ArrayRef<Finding> getFindings() const { return findings.get(); }
 
 private:
   /// A path to follow: the numbers of its first choices, and what was started
@@ -199,10 +202,10 @@ void ProgramVerifier::verifyEntry(FunctionOpInterface entry) {
   }
 }
 
-LogicalResult ProgramVerifier::run() {
+void ProgramVerifier::follow() {
   SmallVector<FunctionOpInterface> entries = findEntries();
   if (entries.empty())
-    return success();
+    return;
   WorldSize size = getWorldSize(module, options.numRanks, symbolTables);
   numRanks = size.numRanks;
   for (auto &[group, rank] : size.outOfRange)
@@ -223,6 +226,9 @@ LogicalResult ProgramVerifier::run() {
     for (FunctionOpInterface entry : entries)
       verifyEntry(entry);
   }
+}
+
+LogicalResult ProgramVerifier::report() {
   for (const Finding &finding : findings.get()) {
     if (finding.isUnknown && !options.isStrict)
       continue;
@@ -240,5 +246,19 @@ LogicalResult ProgramVerifier::run() {
 
 LogicalResult braid::verifyProgram(ModuleOp module,
                                    const ProgramVerifierOptions &options) {
-  return ProgramVerifier(module, options).run();
+  ProgramVerifier verifier(module, options);
+  verifier.follow();
+  return verifier.report();
+}
+
+std::vector<BufferHazard>
+braid::findBufferHazards(ModuleOp module,
+                         const ProgramVerifierOptions &options) {
+  ProgramVerifier verifier(module, options);
+  verifier.follow();
+  std::vector<BufferHazard> hazards;
+  for (const Finding &finding : verifier.getFindings())
+    if (finding.isBufferInFlight && !finding.isUnknown)
+      hazards.push_back({finding.op, finding.start, finding.text});
+  return hazards;
 }

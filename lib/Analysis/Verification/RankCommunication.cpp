@@ -72,7 +72,7 @@ void RankExecution::executeStart(comm::AsyncStartOpInterface start,
       std::shared_ptr<const PathBuffer> buffer = get(value, frame).buffer;
       if (buffer && (isWritten || !llvm::is_contained(destinations, value)))
         buffers.begin(launch, numbers[std::min(index, numbers.size() - 1)],
-                      buffer, isWritten, op->getLoc());
+                      buffer, isWritten, op);
     }
   };
   begin(destinations, /*isWritten=*/true);

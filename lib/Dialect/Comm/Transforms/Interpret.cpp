@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Interpreter/Interpreter.h"
+#include "braid/Interpreter/InterpreterFiles.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -26,6 +26,11 @@ struct CommInterpretPass
   using Base::Base;
 
   void runOnOperation() override {
+    if (describe) {
+      if (failed(writeInterpreterEntries(getOperation(), data)))
+        return signalPassFailure();
+      return markAllAnalysesPreserved();
+    }
     auto function = dyn_cast_if_present<FunctionOpInterface>(
         SymbolTable::lookupSymbolIn(getOperation(), entry));
     if (!function || function.isExternal()) {
@@ -40,6 +45,13 @@ struct CommInterpretPass
           << " in option 'ranks', expected 1 to " << mostRanks;
       return signalPassFailure();
     }
+    constexpr unsigned mostRounds = 1'000'000;
+    if (rounds > mostRounds) {
+      getOperation().emitError()
+          << "invalid number " << rounds.getValue()
+          << " in option 'rounds', expected at most " << mostRounds;
+      return signalPassFailure();
+    }
     SmallVector<int64_t> values(arguments.begin(), arguments.end());
     if (values.empty())
       values.push_back(1);
@@ -51,24 +63,43 @@ struct CommInterpretPass
 
   /// Runs `function` in all interleavings, which have to give one result.
   LogicalResult runAll(FunctionOpInterface function, int64_t argument) {
-    std::vector<std::vector<Attribute>> first;
+    std::vector<std::vector<InterpreterTensor>> first;
+    // Arguments of braid-run have no number.
+    std::string withArgument =
+        data.empty() ? ", with argument " + std::to_string(argument) : "";
     for (unsigned round = 0; round != rounds; ++round) {
       InterpreterOptions options;
       options.numRanks = ranks;
       options.seed = seed + round;
       options.argument = argument;
+      options.isSequential = sequential;
+      options.isInOrder = inOrder;
+      if (!data.empty() &&
+          failed(readInterpreterArguments(function, data, options)))
+        return failure();
       InterpreterResult result = interpret(function, options);
       if (result.failure != InterpreterFailure::None)
         return result.op->emitOpError(result.message)
-               << ", with argument " << argument << " in interleaving "
-               << options.seed;
+               << withArgument << (data.empty() ? "" : ",")
+               << " in interleaving " << options.seed;
       if (round == 0)
         first = std::move(result.results);
       else if (first != result.results)
         return function.emitOpError("has other results in interleaving ")
                << options.seed << " than in " << seed.getValue()
-               << ", with argument " << argument;
+               << withArgument;
     }
+    if (!data.empty() && failed(writeInterpreterResults(function, data, first)))
+      return failure();
+    if (printResults)
+      for (auto [rank, tensors] : llvm::enumerate(first)) {
+        InFlightDiagnostic remark = emitRemark(function.getLoc())
+                                    << "results on rank " << rank
+                                    << " with argument " << argument << ":";
+        for (const InterpreterTensor &tensor : tensors)
+          for (Attribute element : tensor.elements)
+            remark << " " << element;
+      }
     return success();
   }
 };

@@ -10,8 +10,24 @@
 #define BRAID_DIALECT_COMM_TRANSFORMS_INFLIGHTCHECK_H
 
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace braid::comm {
+
+/// An access to a buffer between the start and the wait of an operation on it.
+struct InFlightAccess {
+  mlir::Operation *op;
+  /// What the access does: "reads", "writes", "frees" or "passes".
+  llvm::StringRef verb;
+  /// True if the operation writes the buffer, false if it only reads it.
+  bool isWritten;
+  /// The start of the operation; null if its token comes from elsewhere.
+  mlir::Operation *start;
+  mlir::Location started;
+};
+
+/// All accesses below `root` that `checkInFlight` reports.
+llvm::SmallVector<InFlightAccess> findInFlightAccesses(mlir::Operation *root);
 
 /// Checks every operation in flight on buffers below `root`. Between its start
 /// and its wait no op may write or free a buffer that the operation reads, nor
@@ -19,10 +35,11 @@ namespace braid::comm {
 /// with a note at the start, and fails if there is one.
 ///
 /// Views of different allocations or arguments are disjoint. Views of one
-/// buffer are disjoint if their static offsets and sizes are. If a token comes
-/// from outside the block, the buffers that its wait names are in flight from
-/// the token on. The check is linear in the number of ops, for a bounded number
-/// of buffers in flight at once.
+/// buffer are disjoint if their static offsets and sizes are, and so are a view
+/// and an element at constant indices beside it. If a token comes from outside
+/// the block, the buffers that its wait names are in flight from the token on.
+/// The check is linear in the number of ops, for a bounded number of buffers in
+/// flight at once.
 llvm::LogicalResult checkInFlight(mlir::Operation *root);
 
 } // namespace braid::comm

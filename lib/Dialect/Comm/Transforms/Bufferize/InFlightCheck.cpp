@@ -8,6 +8,8 @@
 
 #include "braid/Dialect/Comm/Transforms/InFlightCheck.h"
 
+#include "Analysis/BufferRange.h"
+
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -22,6 +24,7 @@ namespace braid::comm {
 } // namespace braid::comm
 
 using namespace mlir;
+using namespace braid;
 using namespace braid::comm;
 
 namespace {
@@ -33,6 +36,7 @@ struct Flight {
   Operation *end;
   Value buffer;
   bool written;
+  Operation *start;
   Location started;
 };
 
@@ -48,7 +52,11 @@ Value getRoot(Value value) {
 }
 
 /// True if `a` and `b`, views of one buffer, are known to share no element.
-bool areDisjoint(Value a, Value b) {
+bool areDisjoint(Value a, Value b, BufferResolver &resolver) {
+  BufferRange first = resolver.resolve(a), second = resolver.resolve(b);
+  if (first.buffer == second.buffer && first.buffer != BufferRange::unknown &&
+      (first.end <= second.begin || second.end <= first.begin))
+    return true;
   auto viewA = a.getDefiningOp<memref::SubViewOp>();
   auto viewB = b.getDefiningOp<memref::SubViewOp>();
   if (!viewA || !viewB || viewA.getSource() != viewB.getSource())
@@ -62,33 +70,54 @@ bool areDisjoint(Value a, Value b) {
   return succeeded(overlap) && !*overlap;
 }
 
+/// True if `op` loads or stores an element, at constant indices, of the buffer
+/// that `view` is a part of, beside that part.
+bool isElementBeside(Operation *op, Value view) {
+  auto load = dyn_cast<memref::LoadOp>(op);
+  auto store = dyn_cast<memref::StoreOp>(op);
+  auto part = view.getDefiningOp<memref::SubViewOp>();
+  if ((!load && !store) || !part ||
+      part.getSource() != (load ? load.getMemRef() : store.getMemRef()))
+    return false;
+  SmallVector<OpFoldResult> indices = getAsOpFoldResult(
+      load ? ValueRange(load.getIndices()) : ValueRange(store.getIndices()));
+  SmallVector<OpFoldResult> ones(indices.size(), OpBuilder(op).getIndexAttr(1));
+  FailureOr<bool> overlap = ValueBoundsConstraintSet::areOverlappingSlices(
+      op->getContext(), HyperrectangularSlice(indices, ones, ones),
+      HyperrectangularSlice(
+          cast<OffsetSizeAndStrideOpInterface>(part.getOperation())));
+  return succeeded(overlap) && !*overlap;
+}
+
 class InFlightChecker {
 public:
-  LogicalResult check(Operation *root);
+  SmallVector<InFlightAccess> check(Operation *root);
 
 private:
   void collectStart(AsyncStartOpInterface start);
   void collectWait(WaitOp wait);
   void add(Block *block, Operation *begin, Operation *end, ValueRange reads,
-           ValueRange writes, Location started);
+           ValueRange writes, Operation *start, Location started);
   void checkBlock(Block *block, ArrayRef<Flight> flights);
   void checkOp(Operation *op);
 
   llvm::MapVector<Block *, SmallVector<Flight>> flightsOf;
   /// The flights at the current place, by the root of their buffers.
   llvm::DenseMap<Value, SmallVector<const Flight *, 2>> active;
-  bool failed = false;
+  SmallVector<InFlightAccess> found;
+  BufferResolver resolver;
 };
 
 void InFlightChecker::add(Block *block, Operation *begin, Operation *end,
-                          ValueRange reads, ValueRange writes,
+                          ValueRange reads, ValueRange writes, Operation *start,
                           Location started) {
   SmallVector<Flight> &flights = flightsOf[block];
   for (Value buffer : writes)
-    flights.push_back({begin, end, buffer, /*written=*/true, started});
+    flights.push_back({begin, end, buffer, /*written=*/true, start, started});
   for (Value buffer : reads)
     if (!llvm::is_contained(writes, buffer))
-      flights.push_back({begin, end, buffer, /*written=*/false, started});
+      flights.push_back(
+          {begin, end, buffer, /*written=*/false, start, started});
 }
 
 /// The first op of `block` that uses one of `tokens`, itself or in its regions;
@@ -115,14 +144,14 @@ void InFlightChecker::collectStart(AsyncStartOpInterface start) {
       tokens.size() == sources.size() &&
       (destinations.empty() || destinations.size() == sources.size());
   if (!onePerToken) {
-    add(block, start, getFirstUser(block, tokens), sources, destinations,
+    add(block, start, getFirstUser(block, tokens), sources, destinations, start,
         start.getLoc());
     return;
   }
   for (auto [index, token] : llvm::enumerate(tokens))
     add(block, start, getFirstUser(block, token), sources[index],
         destinations.empty() ? ValueRange() : ValueRange(destinations[index]),
-        start.getLoc());
+        start, start.getLoc());
 }
 
 void InFlightChecker::collectWait(WaitOp wait) {
@@ -131,20 +160,23 @@ void InFlightChecker::collectWait(WaitOp wait) {
   Value token = wait.getToken();
   Block *definition = token.getParentBlock();
   Location started = token.getLoc();
+  Operation *start = token.getDefiningOp();
+  if (start && !getAsyncStart(start))
+    start = nullptr;
   // From the blocks that lie between the token and its wait.
   Operation *end = wait;
   while (end && end->getBlock() != definition) {
     add(end->getBlock(), /*begin=*/nullptr, end, wait.getReads(),
-        wait.getWrites(), started);
+        wait.getWrites(), start, started);
     Operation *parent = end->getParentOp();
     if (!definition->findAncestorOpInBlock(*parent))
       return;
     end = parent;
   }
-  if (!end || (token.getDefiningOp() && getAsyncStart(token.getDefiningOp())))
+  if (!end || start)
     return;
   add(definition, token.getDefiningOp(), end, wait.getReads(), wait.getWrites(),
-      started);
+      start, started);
 }
 
 void InFlightChecker::checkOp(Operation *op) {
@@ -152,19 +184,16 @@ void InFlightChecker::checkOp(Operation *op) {
   if (isa<WaitOp>(op))
     return;
   auto report = [&](Value buffer, StringRef what, bool onlyIfWritten) {
-    auto found = active.find(getRoot(buffer));
-    if (found == active.end())
+    auto flights = active.find(getRoot(buffer));
+    if (flights == active.end())
       return false;
-    for (const Flight *flight : found->second) {
+    for (const Flight *flight : flights->second) {
       if ((onlyIfWritten && !flight->written) ||
-          areDisjoint(buffer, flight->buffer))
+          areDisjoint(buffer, flight->buffer, resolver) ||
+          isElementBeside(op, flight->buffer))
         continue;
-      InFlightDiagnostic diagnostic =
-          op->emitOpError() << what << " a buffer that an operation in flight "
-                            << (flight->written ? "writes" : "reads")
-                            << ", expected its wait before";
-      diagnostic.attachNote(flight->started) << "the operation starts here";
-      failed = true;
+      found.push_back(
+          {op, what, flight->written, flight->start, flight->started});
       return true;
     }
     return false;
@@ -229,7 +258,7 @@ void InFlightChecker::checkBlock(Block *block, ArrayRef<Flight> flights) {
   }
 }
 
-LogicalResult InFlightChecker::check(Operation *root) {
+SmallVector<InFlightAccess> InFlightChecker::check(Operation *root) {
   root->walk([&](Operation *op) {
     if (AsyncStartOpInterface start = getAsyncStart(op))
       collectStart(start);
@@ -238,7 +267,7 @@ LogicalResult InFlightChecker::check(Operation *root) {
   });
   for (auto &[block, flights] : flightsOf)
     checkBlock(block, flights);
-  return failure(failed);
+  return std::move(found);
 }
 
 struct CommCheckInFlightPass
@@ -253,6 +282,19 @@ struct CommCheckInFlightPass
 
 } // namespace
 
-LogicalResult braid::comm::checkInFlight(Operation *root) {
+SmallVector<InFlightAccess> braid::comm::findInFlightAccesses(Operation *root) {
   return InFlightChecker().check(root);
+}
+
+LogicalResult braid::comm::checkInFlight(Operation *root) {
+  SmallVector<InFlightAccess> accesses = findInFlightAccesses(root);
+  for (const InFlightAccess &access : accesses) {
+    InFlightDiagnostic diagnostic = access.op->emitOpError()
+                                    << access.verb
+                                    << " a buffer that an operation in flight "
+                                    << (access.isWritten ? "writes" : "reads")
+                                    << ", expected its wait before";
+    diagnostic.attachNote(access.started) << "the operation starts here";
+  }
+  return success(accesses.empty());
 }
