@@ -101,6 +101,13 @@ BRAID_RT_API braid_rt_world *
 braid_rt_world_create(const braid_rt_config *config, char *error,
                       size_t errorSize);
 
+/* Writes the last operations of the ranks of this process to the files of the
+ * option `flight-recorder`, or to the log if there is no such option. `reason`
+ * becomes part of the files. Any thread may call this function, also while
+ * ranks run. */
+BRAID_RT_API void braid_rt_world_dump(const braid_rt_world *world,
+                                      const char *reason);
+
 /* Ends the world. No rank may be running. */
 BRAID_RT_API void braid_rt_world_destroy(braid_rt_world *world);
 

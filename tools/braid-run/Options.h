@@ -51,7 +51,9 @@ struct Options {
   double linkBandwidth = 0; ///< Bytes per second, 0: unlimited.
   std::string reductions;   ///< `ordered` or `fast`; empty: the engine's.
   bool bind = false;
-  int64_t timeoutNs = 0; ///< 0: the default of the engine.
+  std::string flightRecorder; ///< Beginning of file names, empty: none.
+  std::string dumps;          ///< Folder to analyze, empty: none.
+  int64_t timeoutNs = 0;      ///< 0: the default of the engine.
   std::optional<std::string> passes;
   std::string chip; ///< Empty: that of the device.
   /// Options of the engine, in the order of the command line.

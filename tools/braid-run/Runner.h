@@ -74,6 +74,7 @@ public:
   Recording recording() const { return gatherEvents(processes, world.get()); }
 
   const Processes &getProcesses() const { return processes; }
+  const braid_rt_world *getWorld() const { return world.get(); }
 
   /// The contexts of this process's ranks.
   std::vector<braid_rt_context *> contexts() const;

@@ -38,7 +38,7 @@ extern "C" const EngineDescriptor braid_rt_engine = {engineInterfaceVersion,
 static LaneOptions readLaneOptions(const Environment &environment) {
   LaneOptions lanes(environment);
   std::vector<std::string> known = DeviceOptions::names();
-  for (const char *name : {"device", "flight-recorder", "blocking", "timing"})
+  for (const char *name : {"device", "blocking", "timing"})
     known.emplace_back(name);
   for (const std::string &key : lanes.keys())
     known.push_back(key);
@@ -71,7 +71,6 @@ CudaEngine::CudaEngine(const Environment &environment)
     : environment(environment), laneOptions(readLaneOptions(environment)),
       activities(openActivities(environment)),
       launch(findLaunch([](const char *name) { return std::getenv(name); })),
-      recorderPrefix(getEngineOption(environment, "flight-recorder", "")),
       blocking(isFirstChoice(environment, "blocking", "1", "0")) {
   int32_t asked = environment.config.ranks;
   if (launch.hasLauncher()) {
@@ -350,24 +349,8 @@ void CudaEngine::stopRanks() {
 void CudaEngine::writeFlights() {
   Failure why = failure();
   for (const auto &rank : localRanksState) {
-    std::lock_guard<std::mutex> lock(rank->mutex);
-    if (environment.logs(BRAID_RT_DEBUG_INFO))
-      environment.log("the last operations of rank " +
-                      std::to_string(rank->rank) + ":" +
-                      rank->recorder.describeLast(8));
-    if (recorderPrefix.empty())
-      continue;
-    std::string path = recorderPrefix + std::to_string(rank->rank) + ".json";
-    std::FILE *file = std::fopen(path.c_str(), "w");
-    std::string text =
-        rank->recorder.toJson(rank->rank, size, why.textFor(rank->rank));
-    bool written =
-        file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (file)
-      written &= std::fclose(file) == 0;
-    if (!written)
-      environment.log("cannot write the last operations of rank " +
-                      std::to_string(rank->rank) + " to " + path);
+    rank->recorder.fail(why.textFor(rank->rank));
+    rank->recorder.dump(environment, rank->rank, size, "failure");
   }
 }
 

@@ -134,7 +134,6 @@ private:
   std::optional<int32_t> findChoice(const std::string &product) const;
 
   const cuda::Launch launch;
-  const std::string recorderPrefix;
   const bool blocking;
   int32_t size = 1, own = 0;
   std::vector<int32_t> locals;

@@ -22,7 +22,7 @@ using namespace braid::rt;
 using namespace braid::rt::cuda;
 
 CudaRank::CudaRank(CudaEngine &engine, int32_t rank)
-    : engine(engine), rank(rank) {}
+    : engine(engine), rank(rank), recorder(engine.recorder(rank)) {}
 
 CudaRank::~CudaRank() {
   if (!device)
@@ -256,7 +256,8 @@ void CudaRank::dropFinished(Lane &lane) {
   }
 }
 
-Flight &CudaRank::addFlight(Lane &lane, Flight flight) {
+Flight &CudaRank::addFlight(Lane &lane, const CommunicatorSpec &spec,
+                            Flight flight) {
   // Polling costs time: programs with fewer operations poll none.
   constexpr size_t most = 256;
   std::lock_guard<std::mutex> lock(mutex);
@@ -265,7 +266,8 @@ Flight &CudaRank::addFlight(Lane &lane, Flight flight) {
   if (lane.flights.empty())
     lane.progressNs = flight.startedNs;
   flight.end = takeEvent();
-  flight.number = recorder.start(flight, lane.label);
+  flight.number = recorder.start(
+      {flight.call, &spec, flight.startedNs, flight.sequence, flight.captured});
   lane.flights.push_back(std::move(flight));
   return lane.flights.back();
 }
@@ -278,6 +280,7 @@ void CudaRank::markIssued(Flight &flight) {
 void CudaRank::markAwaited(Flight &flight) {
   std::lock_guard<std::mutex> lock(mutex);
   flight.awaited = true;
+  recorder.await(flight.number);
 }
 
 void CudaRank::markReleased(Flight &flight) {

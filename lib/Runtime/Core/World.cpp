@@ -22,6 +22,7 @@ using namespace braid::rt;
 
 World::World(const braid_rt_config &config)
     : environment(config), engine(createEngine(environment)) {
+  checkFlightFolder(environment);
   for (int32_t rank : engine->localRanks())
     contexts.push_back(std::make_unique<Context>(environment, *engine, rank));
   if (environment.logs(BRAID_RT_DEBUG_INFO))
@@ -87,9 +88,30 @@ bool World::run(const braid_rt_entry &entry, void ***args) {
     ok &= worker.status == BRAID_RT_OK;
   }
   elapsedNs = endNs - beginNs;
+  if (!ok)
+    writeOthers();
   if (!ok && engine->capabilities().recovery)
-    engine->reset();
+    reset();
   return ok;
+}
+
+void World::writeOthers() const {
+  if (environment.flightPrefix.empty() || !engine->capabilities().hostMemory)
+    return;
+  for (const std::unique_ptr<Context> &context : contexts)
+    if (!context->failed)
+      context->writeFlights("failure of another rank");
+}
+
+void World::reset() {
+  engine->reset();
+  for (const std::unique_ptr<Context> &context : contexts)
+    context->recorder.clear();
+}
+
+void World::dump(const std::string &reason) const {
+  for (const std::unique_ptr<Context> &context : contexts)
+    context->writeFlights(reason, environment.flightPrefix.empty());
 }
 
 void World::skip(int32_t what) {
@@ -259,6 +281,10 @@ braid_rt_world *braid_rt_world_create(const braid_rt_config *config,
   }
   copyError(problem, error, errorSize);
   return nullptr;
+}
+
+void braid_rt_world_dump(const braid_rt_world *world, const char *reason) {
+  unwrap(world)->dump(reason);
 }
 
 void braid_rt_world_destroy(braid_rt_world *world) { delete unwrap(world); }

@@ -41,7 +41,11 @@ public:
   /// Error if this is not possible.
   void skip(int32_t what);
 
-  void reset() { engine->reset(); }
+  void reset();
+
+  /// Writes the last operations of all local ranks, or logs them if the
+  /// configuration names no files. Any thread may call this function.
+  void dump(const std::string &reason) const;
 
   /// The context of a local rank, nullptr for any other.
   Context *context(int32_t rank) const;
@@ -58,6 +62,7 @@ private:
     int32_t status = BRAID_RT_OK;
   };
 
+  void writeOthers() const;
   void startWorkers();
   void work(size_t rank);
 

@@ -8,6 +8,7 @@
 
 #include "CUDA/Communication/NCCLCommunicator.h"
 #include "CUDA/Communication/LaneOptions.h"
+#include "CUDA/Communication/Mapping.h"
 #include "CUDA/CudaEngine.h"
 #include "CUDA/Rank.h"
 #include "Core/Error.h"
@@ -26,7 +27,10 @@ CudaRequest::~CudaRequest() {
 NCCLCommunicator::NCCLCommunicator(CudaRank &rank, CommunicatorSpec spec,
                                    std::shared_ptr<Rendezvous> rendezvous)
     : Communicator(std::move(spec)), rank(rank),
-      rendezvous(std::move(rendezvous)), calls(this->spec.size()) {
+      rendezvous(std::move(rendezvous)),
+      calls([this](const Operation &operation) {
+        checkSupported(operation, this->spec.size());
+      }) {
   collectives.label = this->spec.name;
   if (!this->spec.lane.name.empty())
     collectives.label += " " + this->spec.lane.name;
@@ -157,7 +161,7 @@ Flight &NCCLCommunicator::begin(Lane &lane, std::shared_ptr<const Call> call,
   flight.group = ++flushes;
   flight.startedNs = rank.engine.environment.now();
   flight.captured = rank.gpu().capturing;
-  return rank.addFlight(lane, std::move(flight));
+  return rank.addFlight(lane, spec, std::move(flight));
 }
 
 void NCCLCommunicator::follow(Lane &lane) {

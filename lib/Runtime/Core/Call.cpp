@@ -1,4 +1,4 @@
-//===- Flight.cpp - Started operations ------------------------------------===//
+//===- Call.cpp - Operations without addresses ----------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,14 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Communication/Flight.h"
-#include "CUDA/Communication/Mapping.h"
+#include "Core/Call.h"
 
 #include <algorithm>
 #include <cstring>
 
 using namespace braid::rt;
-using namespace braid::rt::cuda;
 
 namespace {
 /// A hash of numbers.
@@ -33,7 +31,7 @@ public:
 };
 } // namespace
 
-uint64_t braid::rt::cuda::fingerprintOf(const Operation &operation) {
+uint64_t braid::rt::fingerprintOf(const Operation &operation) {
   Hash hash;
   bool isMessage = operation.isPointToPoint();
   hash.add(static_cast<uint64_t>(
@@ -105,7 +103,8 @@ std::shared_ptr<const Call> CallCache::find(const Operation &operation) {
   for (auto it = range.first; it != range.second; ++it)
     if (isSameCall(it->second->operation, operation))
       return it->second;
-  checkSupported(operation, groupSize);
+  if (check)
+    check(operation);
   // Bounds the cache for programs whose shapes keep changing.
   constexpr size_t most = 4096;
   if (calls.size() >= most)
