@@ -14,8 +14,10 @@
 #include "Launcher.h"
 #include "Options.h"
 #include "Processes.h"
+#include "StuckRanks.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -84,6 +86,7 @@ private:
   World world;
   Processes processes;
   Measurement measured;
+  std::optional<StuckRanks> stuckRanks;
 };
 
 } // namespace braid::run

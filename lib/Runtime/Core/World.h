@@ -33,6 +33,10 @@ public:
   /// entry for each local rank.
   bool run(const braid_rt_entry &entry, void ***args);
 
+  /// For another thread than that of `run`: the time since the first failure of
+  /// a rank, if other ranks still run; else 0. `text` gets the messages.
+  int64_t describeFailing(std::string &text);
+
   /// Compares the program with those of the other processes and creates its
   /// communicators. Throws an Error on every process if the programs differ.
   void prepare(const braid_rt_program &program);
@@ -60,6 +64,9 @@ private:
     int64_t beginNs = 0;
     int64_t endNs = 0;
     int32_t status = BRAID_RT_OK;
+    bool isRunning = false; ///< Guarded by the mutex, like the next one.
+    std::string error;      ///< Of a failed rank.
+    bool isSecondary = false;
   };
 
   void writeOthers() const;
@@ -77,6 +84,7 @@ private:
   void ***jobArgs = nullptr;
   int64_t jobNumber = 0;
   size_t running = 0;
+  int64_t failedNs = 0; ///< The time of the job's first failure; 0: none.
   bool stopping = false;
 };
 
