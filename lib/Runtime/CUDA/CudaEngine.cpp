@@ -255,6 +255,7 @@ void CudaEngine::applyFailure(const Failure &failure) {
     failed.store(true, std::memory_order_release);
   }
   changed.notify_all();
+  announcements.wake();
   std::lock_guard<std::mutex> lock(lifeMutex);
   if (!isAlive)
     return;
@@ -275,6 +276,29 @@ void CudaEngine::awaitFailureOfPeer() {
   std::unique_lock<std::mutex> lock(mutex);
   changed.wait_for(lock, std::chrono::seconds(1),
                    [&]() { return hasFailed(); });
+}
+
+void CudaEngine::announce(const OpenOperation &operation) {
+  RankStatus status;
+  status.rank = own;
+  status.open = {operation};
+  post(Announced, encode(status));
+  if (std::optional<Failure> failure = announcements.add(own, operation))
+    fail(*failure);
+}
+
+void CudaEngine::awaitAnnouncements(CudaRank &rank,
+                                    const OpenOperation &operation) {
+  // The watchdog's message says more, so let it time out first.
+  constexpr int64_t moreNs = int64_t(1000) * 1000 * 1000;
+  int64_t timeoutNs = environment.config.timeoutNs;
+  std::vector<int32_t> missing = announcements.await(
+      operation, timeoutNs + moreNs, [this]() { return hasFailed(); });
+  rank.throwIfFailed();
+  if (!missing.empty())
+    throw Error(describeTimeout(timeoutNs) +
+                describeMissing(missing, operation.describeMeeting()) + "; " +
+                describeWaiting({rank.rank}, operation.text));
 }
 
 void CudaEngine::failDisagreement(const Rendezvous &rendezvous,
@@ -391,6 +415,13 @@ void CudaEngine::received(int32_t process, const std::string &bytes) {
     if (number == inquiry)
       answers[process] = decodeRankStatus(content.getText());
     return changed.notify_all();
+  }
+  case Announced: {
+    RankStatus status = decodeRankStatus(body);
+    if (std::optional<Failure> failure =
+            announcements.add(status.rank, status.open.at(0)))
+      fail(*failure);
+    return;
   }
   case Left: {
     std::lock_guard<std::mutex> lock(mutex);

@@ -371,6 +371,11 @@ OpenOperation CudaRank::describe(const NCCLCommunicator &communicator,
   open.lane = open.isMessage ? ~id : id;
   open.meeting = open.ownQueue = open.otherQueue = id;
   open.members = spec.ranks;
+  open.text = describeOperation(operation);
+  if (!operation.operands.empty()) {
+    open.sent = operation.sourceSplits;
+    open.expected = operation.destinationSplits;
+  }
   if (open.isMessage) {
     bool sends = operation.kind == BRAID_RT_SEND;
     int32_t peer = spec.ranks[static_cast<size_t>(operation.peer)];
@@ -409,15 +414,9 @@ RankStatus CudaRank::status() {
     communicator.forEachLane([&](Lane &lane) {
       size_t end = std::min(lane.flights.size(), lane.finished + mostOfLane);
       for (size_t i = lane.finished; i < end; ++i) {
-        const Operation &operation = lane.flights[i].call->operation;
         OpenOperation open = describe(communicator, lane.flights[i]);
-        open.text = describeOperation(operation);
         open.awaited = lane.flights[i].awaited &&
                        (awaited == gpu().stream || awaited == lane.stream);
-        if (!operation.operands.empty()) {
-          open.sent = operation.sourceSplits;
-          open.expected = operation.destinationSplits;
-        }
         result.open.push_back(std::move(open));
       }
     });

@@ -77,6 +77,10 @@ public:
   void defer(NCCLCommunicator &communicator);
   void flushMessages();
 
+  /// The operation of a flight, for other processes.
+  OpenOperation describe(const NCCLCommunicator &communicator,
+                         const Flight &flight) const;
+
   //===--- For the watchdog -----------------------------------------------===//
 
   /// Polls the events of started operations. Returns the longest time, in ns,
@@ -113,8 +117,6 @@ private:
   void dropFinished(Lane &lane);
   bool isFinished(Flight &flight) const;
   void lookAt(Lane &lane, int64_t nowNs);
-  OpenOperation describe(const NCCLCommunicator &communicator,
-                         const Flight &flight) const;
 
   std::map<std::string, std::unique_ptr<NCCLCommunicator>> communicators;
   std::vector<NCCLCommunicator *> withMessages;

@@ -9,6 +9,7 @@ number of ranks and time of the fault. test/Integration/MPI/faults.py tries proc
 
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -125,19 +126,19 @@ BODIES = {
 
 
 def messages(name, victim):
-    """What the output has to contain."""
+    """Patterns in the output."""
     behind = f"rank {victim} has not started collective number 2 of group @world"
     timeout = f"timed out after {TIMEOUT * 1000:.0f} ms: {behind}"
-    other = min({0, 1} - {victim})
     return {
         "fails": [f"rank {victim}: broken on purpose"],
-        "divides": [f"rank {victim}: the program divided an integer by zero (SIGFPE)"],
+        "divides": [f"rank {victim}: the program divided an integer by zero"],
         "late": [timeout],
         "stuck": [timeout, f"rank {victim} has not ended"],
         "departs": [f"rank {victim} has ended its program without starting collective number 3 "
                     "of group @world"],
         "disagrees": ["the ranks of group @world disagree in collective number 2",
-                      f"rank {victim} runs all_reduce max", f"rank {other} runs all_reduce min"],
+                      f"rank {victim} runs all_reduce max",
+                      f"rank [^{victim}] runs all_reduce min"],
         "memory": [f"rank {victim}: cannot allocate 4611686018427387904 bytes"],
     }[name]
 
@@ -158,7 +159,7 @@ def try_fault(name, library):
     except subprocess.TimeoutExpired:
         return GRACE, f"{' '.join(words)} has not ended after {TIMEOUT + GRACE} s"
     taken = time.monotonic() - begin
-    lacking = [text for text in messages(name, victim) if text not in done.stderr]
+    lacking = [text for text in messages(name, victim) if not re.search(text, done.stderr)]
     if done.returncode != 1 or lacking or "Sanitizer" in done.stderr:
         return taken, (f"{' '.join(words)}: status {done.returncode}, lacks {lacking}, has\n"
                        f"{done.stderr[-5000:]}")

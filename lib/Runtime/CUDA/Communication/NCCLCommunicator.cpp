@@ -185,6 +185,13 @@ void NCCLCommunicator::meet(const Flight &flight) {
   rank.throwIfFailed();
 }
 
+void NCCLCommunicator::announce(const Flight &flight) {
+  if (spec.size() < 2 || !rank.engine.announces())
+    return;
+  rank.engine.announce(rank.describe(*this, flight));
+  rank.throwIfFailed();
+}
+
 std::unique_ptr<EngineRequest> NCCLCommunicator::start(Operation operation) {
   rank.throwIfFailed();
   if (operation.isPointToPoint())
@@ -196,6 +203,7 @@ std::unique_ptr<EngineRequest> NCCLCommunicator::start(Operation operation) {
   request->flight = &flight;
   request->sequence = ++this->started;
   meet(flight);
+  announce(flight);
   ensureMade();
   {
     std::lock_guard<std::mutex> lock(rank.issuing);
@@ -256,6 +264,7 @@ NCCLCommunicator::startMessage(Operation operation) {
   request->flight = &flight;
   if (rank.engine.isLocal(spec.ranks[static_cast<size_t>(started.peer)]))
     meetMessage(flight);
+  announce(flight);
   ensureMade();
   {
     std::lock_guard<std::mutex> lock(rank.issuing);
@@ -303,6 +312,11 @@ void NCCLCommunicator::wait(EngineRequest &base) {
       driver.streamWaitEvent(rank.gpu().stream, request.flight->end, 0),
       "cuStreamWaitEvent");
   rank.markAwaited(*request.flight);
+  if (spec.size() > 1 && rank.engine.announces()) {
+    rank.waitsFor(rank.gpu().stream);
+    rank.engine.awaitAnnouncements(rank, rank.describe(*this, *request.flight));
+    rank.endWait();
+  }
   // Host times. With a trace, `measure` replaces them by times of the device.
   request.beginNs = request.flight->startedNs;
   request.endNs = rank.engine.environment.now();
