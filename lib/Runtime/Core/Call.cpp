@@ -98,6 +98,16 @@ static bool isSameCall(const Operation &a, const Operation &b) {
 }
 
 std::shared_ptr<const Call> CallCache::find(const Operation &operation) {
+  auto place =
+      static_cast<size_t>(7 * operation.site.line + operation.site.column) %
+      recent.size();
+  std::shared_ptr<const Call> &call = recent[place];
+  if (!call || !isSameCall(call->operation, operation))
+    call = findOrAdd(operation);
+  return call;
+}
+
+std::shared_ptr<const Call> CallCache::findOrAdd(const Operation &operation) {
   uint64_t hash = hashCall(operation);
   auto range = calls.equal_range(hash);
   for (auto it = range.first; it != range.second; ++it)

@@ -11,6 +11,7 @@
 
 #include "Core/Operation.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -51,7 +52,11 @@ public:
   std::shared_ptr<const Call> find(const Operation &operation);
 
 private:
+  std::shared_ptr<const Call> findOrAdd(const Operation &operation);
+
   const std::function<void(const Operation &)> check;
+  /// The last calls, by line and column: a hit needs no hash.
+  std::array<std::shared_ptr<const Call>, 16> recent;
   std::unordered_multimap<uint64_t, std::shared_ptr<const Call>> calls;
 };
 

@@ -310,11 +310,14 @@ Context::startRecorded(Communicator &communicator, Operation operation,
   flight = 0;
   if (!engine.capabilities().hostMemory)
     return communicator.start(std::move(operation));
-  flight = recorder.start(
-      {calls.find(operation), &communicator.spec, environment.now()});
+  flight = recorder.start({calls.find(operation), &communicator.spec});
   try {
-    return communicator.start(std::move(operation));
+    auto request = communicator.start(std::move(operation));
+    recorder.setStarted(flight, request->startedNs ? request->startedNs
+                                                   : environment.now());
+    return request;
   } catch (...) {
+    recorder.setStarted(flight, environment.now());
     recorder.refuse(flight);
     throw;
   }

@@ -43,6 +43,8 @@ public:
   /// created; valid after hostWait or measure.
   int64_t beginNs = 0;
   int64_t endNs = 0;
+  /// When the rank has started it, in the same time; 0: not measured.
+  int64_t startedNs = 0;
   int64_t sequence = 0; ///< Its number in its communicator, from 1.
   /// Not 0 if a graph has recorded the operation and the device measures it in
   /// replays. Messages that run together share a number.

@@ -37,21 +37,23 @@ void FlightRecorder::fail(const std::string &message) {
   error = message;
 }
 
-int64_t FlightRecorder::start(const Start &start) {
+int64_t FlightRecorder::start(Start start) {
   const Operation &operation = start.call->operation;
   int64_t queue = -1;
   if (operation.isPointToPoint())
     queue = 2 * operation.peer + (operation.kind == BRAID_RT_SEND);
   std::lock_guard<std::mutex> lock(mutex);
+  if (!start.sequence)
+    start.sequence = ++counts[{start.communicator, queue}];
   ++started;
   Entry &entry = entries[static_cast<size_t>(started) % capacity];
-  entry.start = start;
-  if (!start.sequence)
-    entry.start.sequence = ++counts[{start.communicator, queue}];
   entry.number = started;
   entry.invocation = begun;
-  entry.finishedNs = 0;
-  entry.state = start.captured ? State::Recorded : State::Started;
+  entry.startedNs.store(start.startedNs, std::memory_order_relaxed);
+  entry.finishedNs.store(0, std::memory_order_relaxed);
+  entry.state.store(start.captured ? State::Recorded : State::Started,
+                    std::memory_order_relaxed);
+  entry.start = std::move(start);
   return started;
 }
 
@@ -60,31 +62,36 @@ FlightRecorder::Entry *FlightRecorder::find(int64_t number) {
   return entry.number == number ? &entry : nullptr;
 }
 
+void FlightRecorder::setStarted(int64_t number, int64_t nowNs) {
+  if (Entry *entry = find(number))
+    entry->startedNs.store(nowNs, std::memory_order_relaxed);
+}
+
 void FlightRecorder::await(int64_t number) {
-  std::lock_guard<std::mutex> lock(mutex);
   Entry *entry = find(number);
-  if (entry && entry->state == State::Started)
-    entry->state = State::Awaited;
+  if (entry && entry->state.load(std::memory_order_relaxed) == State::Started)
+    entry->state.store(State::Awaited, std::memory_order_relaxed);
 }
 
 void FlightRecorder::finish(int64_t number, int64_t nowNs) {
-  std::lock_guard<std::mutex> lock(mutex);
   Entry *entry = find(number);
-  if (!entry || entry->state == State::Recorded)
+  if (!entry || entry->state.load(std::memory_order_relaxed) == State::Recorded)
     return;
-  entry->finishedNs = nowNs;
-  entry->state = State::Finished;
+  entry->finishedNs.store(nowNs, std::memory_order_relaxed);
+  entry->state.store(State::Finished, std::memory_order_relaxed);
 }
 
 void FlightRecorder::refuse(int64_t number) {
-  std::lock_guard<std::mutex> lock(mutex);
   if (Entry *entry = find(number))
-    entry->state = State::Refused;
+    entry->state.store(State::Refused, std::memory_order_relaxed);
 }
 
 void FlightRecorder::clear() {
   std::lock_guard<std::mutex> lock(mutex);
-  entries = {};
+  for (Entry &entry : entries) {
+    entry.start = {};
+    entry.number = 0;
+  }
   counts.clear();
   started = begun = ended = 0;
   error.clear();
@@ -161,7 +168,7 @@ std::string FlightRecorder::toJson(const Entry &entry, size_t group) {
             ", \"to\": " + std::to_string(sends ? peer : own);
   }
   return text + ", \"state\": " + quote(nameOf(entry.state)) +
-         ", \"started_ns\": " + std::to_string(entry.start.startedNs) +
+         ", \"started_ns\": " + std::to_string(entry.startedNs) +
          ", \"finished_ns\": " + std::to_string(entry.finishedNs) + "}";
 }
 

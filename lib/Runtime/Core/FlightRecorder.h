@@ -14,14 +14,17 @@
 #include "Core/Environment.h"
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
 
 namespace braid::rt {
 
-/// The last operations that a rank has started, for reports of failures. All
-/// functions may be called by any thread.
+/// The last operations that a rank has started, for reports of failures. Any
+/// thread may ask for them. Only one thread at a time records, without a lock
+/// where that is possible, because small operations take less than a
+/// microsecond.
 class BRAID_RT_API FlightRecorder {
 public:
   static constexpr size_t capacity = 256;
@@ -29,7 +32,7 @@ public:
   /// The start of an operation.
   struct Start {
     std::shared_ptr<const Call> call;
-    const CommunicatorSpec *communicator; ///< Outlives the records.
+    const CommunicatorSpec *communicator = nullptr; ///< Outlives the records.
     int64_t startedNs = 0;
     int64_t sequence = 0;  ///< In its communicator or pair; 0: counted here.
     bool captured = false; ///< Into a graph.
@@ -41,7 +44,9 @@ public:
   void fail(const std::string &message);
 
   /// Records a start. Returns the number of the entry, for the next functions.
-  int64_t start(const Start &start);
+  int64_t start(Start start);
+  /// Sets the time of a start that had none.
+  void setStarted(int64_t number, int64_t nowNs);
   /// The rank waits for the operation.
   void await(int64_t number);
   void finish(int64_t number, int64_t nowNs);
@@ -70,8 +75,8 @@ private:
     Start start;
     int64_t number = 0; ///< Of all starts of the rank, from 1.
     int64_t invocation = 0;
-    int64_t finishedNs = 0;
-    State state = State::Started;
+    std::atomic<int64_t> startedNs{0}, finishedNs{0};
+    std::atomic<State> state{State::Started};
   };
   using Groups = std::map<const CommunicatorSpec *, size_t>;
 
@@ -80,6 +85,7 @@ private:
   static const char *nameOf(State state);
   static std::string toJson(const Entry &entry, size_t group);
 
+  /// Guards everything but the atomic members of entries.
   mutable std::mutex mutex;
   std::array<Entry, capacity> entries;
   int64_t started = 0;

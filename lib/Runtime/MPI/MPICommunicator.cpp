@@ -107,6 +107,7 @@ std::unique_ptr<EngineRequest> MPICommunicator::start(Operation operation) {
   else
     engine.requestCommunicator(*this);
   engine.addBusy(queue, *this, *transfer);
+  request->startedNs = transfer->startedNs;
   return request;
 }
 
