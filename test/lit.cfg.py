@@ -74,6 +74,11 @@ if lit.util.which("mpirun", config.environment["PATH"]) and os.path.exists(engin
     config.environment["OMPI_MCA_mpi_yield_when_idle"] = "0"
     # One test of several processes at a time.
     lit_config.parallelism_groups["mpi"] = 1
+    # tools/dev/slurm.sh starts a Slurm of its own.
+    slurm = ["srun", "slurmctld", "slurmd", "munged"]
+    path = config.environment["PATH"] + os.pathsep + "/usr/sbin"
+    if os.geteuid() == 0 and all(lit.util.which(name, path) for name in slurm):
+        config.available_features.add("slurm")
 
 # The Python package, installed from its wheel (tools/dev/wheel.sh --test), and
 # `python` for its page.

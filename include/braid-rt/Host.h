@@ -101,6 +101,19 @@ BRAID_RT_API braid_rt_world *
 braid_rt_world_create(const braid_rt_config *config, char *error,
                       size_t errorSize);
 
+/* For a thread beside braid_rt_world_run. If a rank of the run has failed and
+ * others still run, returns the nanoseconds since the first failure and writes
+ * the messages, and the ranks that still run, to text. Otherwise returns 0. */
+BRAID_RT_API int64_t braid_rt_world_failing(braid_rt_world *world, char *text,
+                                            size_t textSize);
+
+/* Writes the last operations of the ranks of this process to the files of the
+ * option `flight-recorder`, or to the log if there is no such option. `reason`
+ * becomes part of the files. Any thread may call this function, also while
+ * ranks run. */
+BRAID_RT_API void braid_rt_world_dump(const braid_rt_world *world,
+                                      const char *reason);
+
 /* Ends the world. No rank may be running. */
 BRAID_RT_API void braid_rt_world_destroy(braid_rt_world *world);
 

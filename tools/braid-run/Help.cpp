@@ -13,6 +13,7 @@ const char *const braid::run::helpText =
        mpirun -n N braid-run PROGRAM [options]
        srun -n N braid-run PROGRAM [options]
        torchrun --nproc-per-node=N --no-python braid-run PROGRAM [options]
+       braid-run --analyze-dumps=DIR
 
 Runs a program on ranks. PROGRAM is an MLIR file, which braid-compile compiles
 first, or a shared object that it has written (the name ends in .so). Under a
@@ -71,6 +72,11 @@ launcher each process is one rank; else ranks are threads of this process.
                         without PROGRAM nothing is run
   --timeout=TIME        how long a wait waits for a rank that does not come
                         (30s; engine cuda: 600s)
+  --flight-recorder=PREFIX
+                        where a failure or SIGUSR1 leaves the last operations
+                        of each rank: PREFIX0.json, PREFIX1.json, ...
+  --analyze-dumps=DIR   read such files and say which rank is behind and what
+                        the others wait for; runs no program
   --passes=LIST         handed to braid-compile; default: braid-overlap, for
                         this number of ranks
   --chip=NAME           handed to braid-compile for the target cuda; default:
@@ -93,12 +99,11 @@ Engine cuda:
   --lane=NAME:ctas=8,transport=copy
                         how the collectives of a lane move their data; any
                         number of times
-  --flight-recorder=PREFIX
-                        where a failure leaves the last operations of each rank
   --engine-option=KEY=VALUE
                         an option of any engine
 
 The environment variable BRAID_DEBUG (OFF, INFO or DETAIL) makes the runtime say
-what it does. Exit status, of every process: 0 success, 1 the program failed or
+what it does. SIGUSR1 makes braid-run write the last operations of each rank, to
+the log unless there is a --flight-recorder. Exit status, of every process: 0 success, 1 the program failed or
 its results differ, 2 bad usage.
 )";

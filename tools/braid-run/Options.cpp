@@ -263,7 +263,14 @@ static const ValueOption valueOptions[] = {
      }},
     {"--flight-recorder",
      [](Options &o, Text, Text value) {
+       o.flightRecorder = value;
        o.engineOptions.emplace_back("flight-recorder", value);
+     }},
+    {"--analyze-dumps",
+     [](Options &o, Text name, Text value) {
+       if (value.empty())
+         throw UsageError(name + ": the name of a folder is missing");
+       o.dumps = value;
      }},
     {"--engine-option", [](Options &o, Text, Text value) {
        o.engineOptions.push_back(parseEngineOption(value));
@@ -366,8 +373,11 @@ Options braid::run::parseOptions(int argc, char **argv) {
       throw UsageError(name + " needs a value");
     option->set(options, name, hasValue ? word.substr(equals + 1) : words[++i]);
   }
+  if (!options.dumps.empty() && !options.program.empty())
+    throw UsageError("--analyze-dumps runs no program, found '" +
+                     options.program + "'");
   if (options.program.empty()) {
-    if (options.bind)
+    if (options.bind || !options.dumps.empty())
       return options;
     throw UsageError("no program given");
   }

@@ -60,7 +60,9 @@ struct Options {
   bool isInOrder = false;   ///< Of the interpreter: no random interleaving.
   std::string interpreterOption; ///< The last one of these two, if given.
   bool bind = false;
-  int64_t timeoutNs = 0; ///< 0: the default of the engine.
+  std::string flightRecorder; ///< Beginning of file names, empty: none.
+  std::string dumps;          ///< Folder to analyze, empty: none.
+  int64_t timeoutNs = 0;      ///< 0: the default of the engine.
   std::optional<std::string> passes;
   std::string chip; ///< Empty: that of the device.
   /// Options of the engine, in the order of the command line.

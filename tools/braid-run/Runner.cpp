@@ -80,11 +80,20 @@ static braid_rt_config makeConfig(const Options &options,
   return config;
 }
 
+/// The time for which a failed run waits for its other ranks. NCCL may need 20
+/// s to end its communicators.
+static constexpr std::chrono::seconds hostPatience{1}, devicePatience{25};
+
 Runner::Runner(const Options &options, const std::string &engine,
                const Launcher &launcher)
     : config(makeConfig(options, engine)),
       world(makeWorld(options, engine, launcher, config)),
-      processes(world.get(), patienceNs) {}
+      processes(world.get(), patienceNs) {
+  if (processes.localRanks().size() > 1)
+    stuckRanks.emplace(world.get(),
+                       isHostMemory() ? hostPatience : devicePatience,
+                       !options.flightRecorder.empty());
+}
 
 void Runner::checkOptions(const Options &options, const std::string &engine,
                           const Launcher &launcher) const {

@@ -14,8 +14,10 @@
 #include "Launcher.h"
 #include "Options.h"
 #include "Processes.h"
+#include "StuckRanks.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,6 +79,7 @@ public:
   Recording recording() const { return gatherEvents(processes, world.get()); }
 
   const Processes &getProcesses() const { return processes; }
+  const braid_rt_world *getWorld() const { return world.get(); }
 
   /// The contexts of this process's ranks.
   std::vector<braid_rt_context *> contexts() const;
@@ -86,6 +89,7 @@ private:
   World world;
   Processes processes;
   Measurement measured;
+  std::optional<StuckRanks> stuckRanks;
 };
 
 } // namespace braid::run

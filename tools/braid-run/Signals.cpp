@@ -10,9 +10,13 @@
 #include "Program.h"
 
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <ctime>
+#include <semaphore.h>
+#include <string>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -51,6 +55,34 @@ static std::atomic<size_t> rankCount{0};
 static std::atomic<int> exitStatus{1};
 static std::atomic<const char *> pendingFailure{nullptr};
 
+// A signal handler may not write files: it may have interrupted the allocator.
+// So a thread of the scope writes the dumps.
+
+static sem_t dumpRequests;
+static std::atomic<bool> canDump{false}, dumpsAtEnd{false}, stopsDumping{false};
+static std::atomic<int> dumpSignal{0};
+static std::atomic<int> dumpsRequested{0}, dumpsWritten{0};
+
+static void requestDump(int signal) {
+  if (!canDump)
+    return;
+  dumpSignal = signal;
+  ++dumpsRequested;
+  sem_post(&dumpRequests);
+}
+
+/// Requests a dump and waits for it, but not for long: the interrupted thread
+/// may hold a lock that the dump needs.
+static void dumpBeforeEnd(int signal) {
+  if (!canDump || !dumpsAtEnd)
+    return;
+  requestDump(signal);
+  int number = dumpsRequested;
+  constexpr timespec pause = {0, 1000 * 1000};
+  for (int i = 0; i < 300 && dumpsWritten < number; ++i)
+    nanosleep(&pause, nullptr);
+}
+
 /// Reports a crash of a compiled program.
 static void reportCrash(int signal) {
   int32_t rank = braid_rt_current_rank();
@@ -62,6 +94,7 @@ static void reportCrash(int signal) {
                  : ": the program touched memory that is not its own "
                    "(SIGSEGV)");
     line.write();
+    dumpBeforeEnd(signal);
     _exit(1);
   }
   // A crash outside of ranks is a bug of braid-run, so let it crash.
@@ -90,6 +123,7 @@ static void reportEnd(int signal) {
          << signal << " while waiting for " << operation;
     line.write();
   }
+  dumpBeforeEnd(signal);
   stopCompiler();
   _exit(exitStatus);
 }
@@ -110,18 +144,46 @@ void braid::run::installSignalHandlers() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
+  action.sa_handler = requestDump;
+  sigaction(SIGUSR1, &action, nullptr);
 }
 
-SignalScope::SignalScope(const std::vector<braid_rt_context *> &contexts,
-                         const std::vector<int32_t> &numbers) {
+void SignalScope::dump() {
+  while (true) {
+    while (sem_wait(&dumpRequests) != 0 && errno == EINTR) {
+    }
+    if (stopsDumping)
+      return;
+    int number = dumpsRequested;
+    std::string reason = "signal " + std::to_string(dumpSignal);
+    braid_rt_world_dump(world, reason.c_str());
+    dumpsWritten = number;
+  }
+}
+
+SignalScope::SignalScope(const braid_rt_world *world,
+                         const std::vector<braid_rt_context *> &contexts,
+                         const std::vector<int32_t> &numbers, bool dumpsAtEnd)
+    : world(world) {
   for (size_t i = 0; i < contexts.size(); ++i)
     list.push_back({contexts[i], numbers[i]});
   rankCount = list.size();
   ranks = list.data();
+  sem_init(&dumpRequests, /*pshared=*/0, 0);
+  stopsDumping = false;
+  dumper = std::thread([this]() { dump(); });
+  ::dumpsAtEnd = dumpsAtEnd;
+  canDump = true;
   installSignalHandlers();
 }
 
-SignalScope::~SignalScope() { ranks = nullptr; }
+SignalScope::~SignalScope() {
+  ranks = nullptr;
+  canDump = false;
+  stopsDumping = true;
+  sem_post(&dumpRequests);
+  dumper.join();
+}
 
 /// The process that has started this one.
 static std::atomic<pid_t> parent{0};

@@ -11,13 +11,14 @@
 
 #include "braid-rt/braid-rt.h"
 
+#include <thread>
 #include <vector>
 
 namespace braid::run {
 
-/// Installs handlers for SIGFPE and SIGSEGV of a compiled program, SIGTERM and
-/// SIGINT. The handlers end braid-run with status 1 and a message that names
-/// the rank and, for the last two, the awaited operation.
+/// Installs handlers for SIGFPE and SIGSEGV of a compiled program, SIGTERM,
+/// SIGINT and SIGUSR1. All but the last one end braid-run with status 1 and a
+/// message that names the rank and, for the last two, the awaited operation.
 void installSignalHandlers();
 
 /// Sets the status with which SIGTERM and SIGINT end braid-run after it has
@@ -31,10 +32,14 @@ void setPendingFailure(const char *text);
 
 /// Sets the ranks of such messages until the end of the scope. Installs the
 /// handlers again, because the library of an engine may have installed its own.
+///
+/// SIGUSR1 writes the last operations of the ranks (braid_rt_world_dump). With
+/// `dumpsAtEnd` the signals that end braid-run do so, too.
 class SignalScope {
 public:
-  explicit SignalScope(const std::vector<braid_rt_context *> &contexts,
-                       const std::vector<int32_t> &ranks);
+  explicit SignalScope(const braid_rt_world *world,
+                       const std::vector<braid_rt_context *> &contexts,
+                       const std::vector<int32_t> &ranks, bool dumpsAtEnd);
   ~SignalScope();
   SignalScope(const SignalScope &) = delete;
   SignalScope &operator=(const SignalScope &) = delete;
@@ -45,7 +50,11 @@ public:
   };
 
 private:
+  void dump();
+
+  const braid_rt_world *world;
   std::vector<Rank> list;
+  std::thread dumper;
 };
 
 /// Makes this process end when its parent ends, so that a killed launcher

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Binding.h"
+#include "Dumps.h"
 #include "Interpreter.h"
 #include "Launcher.h"
 #include "Options.h"
@@ -114,7 +115,8 @@ static int runWorld(const Options &options, const std::string &engine,
                     const Launcher &launcher) {
   Runner runner(options, engine, launcher);
   const Processes &processes = runner.getProcesses();
-  SignalScope signals(runner.contexts(), processes.localRanks());
+  SignalScope signals(runner.getWorld(), runner.contexts(),
+                      processes.localRanks(), !options.flightRecorder.empty());
   // Print the message before the end of the world, because an engine may end
   // the process after a failure.
   try {
@@ -151,6 +153,12 @@ int main(int argc, char **argv) {
     }
     if (options.engine == "inproc")
       launcher = {};
+    if (!options.dumps.empty()) {
+      std::string text = analyzeDumps(readDumps(options.dumps));
+      if (launcher.rank == 0)
+        std::fputs(text.c_str(), stdout);
+      return 0;
+    }
     if (options.program.empty()) {
       std::puts(describeBinding(launcher).c_str());
       return 0;

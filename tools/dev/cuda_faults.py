@@ -216,6 +216,8 @@ class Fault:
         #: Whether each process prepares its own program by the runtime alone: braid-run
         #: gives all processes that of the first one.
         self.prepares = more.get("prepares", False)
+        #: The exit status of each process that is not killed.
+        self.status = more.get("status", 1)
         #: Why the fakes cannot show it.
         self.needs_gpus = more.get("needs_gpus", "")
 
@@ -247,7 +249,7 @@ def all_faults(fakes):
               [r"has too little memory for .*: [\d.]+ GiB are needed, [\d.]+ [GM]iB of [\d.]+ "
                r"GiB are available"], arguments=threads),
         Fault("limit of a lane", "step", [r"'65', expected a number from 1 to 64"],
-              arguments=[*threads, "--lane=bulk:ctas=65"]),
+              arguments=[*threads, "--lane=bulk:ctas=65"], status=2),
         Fault("NCCL's refusal", "step", [r"nccl\w+ failed: "], arguments=threads,
               variables={"NCCL_SOCKET_IFNAME": "=none0"},
               needs_gpus="the fake NCCL needs no network"),
@@ -329,7 +331,7 @@ class Runner:
                     problems.append(f"process {rank} has not ended in time")
                 elif words is None:
                     continue
-                elif status <= 0:
+                elif status != fault.status:
                     problems.append(f"process {rank} has ended with status {status}")
                 found = re.search(words or "", process.text)
                 if words and not found:

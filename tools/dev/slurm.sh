@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a command beside a Slurm of one node: a check of `srun` by hand, as root.
+# Runs a command beside a Slurm of one node, as root: a check of `srun`.
 #
 #   tools/dev/slurm.sh srun --mpi=pmix -n 4 build/bin/braid-run prog.mlir --print
 #   BRAID_MPI_LAUNCHER="srun --mpi=pmix" tools/dev/slurm.sh python3 \
@@ -10,7 +10,8 @@
 set -eu
 [ $# -gt 0 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2; }
 
-folder=$(mktemp -d)
+# munged wants a folder that every user can reach, which TMPDIR may not be.
+folder=$(mktemp -d /tmp/braid-slurm.XXXXXX)
 chmod 711 "$folder"
 pids=
 end() {
@@ -25,10 +26,14 @@ head -c 128 /dev/urandom > "$folder/key"
 chmod 400 "$folder/key"
 mkdir "$folder/controller" "$folder/node"
 host=$(hostname -s)
+# Several of these may run at a time.
+port=$((20000 + $$ % 20000))
 cat > "$folder/slurm.conf" <<CONF
 ClusterName=one
 SlurmctldHost=$host(127.0.0.1)
 SlurmUser=root
+SlurmctldPort=$port
+SlurmdPort=$((port + 1))
 AuthInfo=socket=$folder/munge
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
@@ -53,6 +58,7 @@ slurmd -D 2> /dev/null &
 pids="$! $pids"
 for _ in $(seq 100); do
   [ "$(sinfo -h -o %T 2> /dev/null)" = idle ] && break
+  for pid in $pids; do kill -0 "$pid" 2> /dev/null || { cat "$folder"/*.log; exit 1; }; done
   sleep 0.2
 done
 [ "$(sinfo -h -o %T)" = idle ] || { cat "$folder"/*.log; exit 1; }

@@ -38,7 +38,7 @@ extern "C" const EngineDescriptor braid_rt_engine = {engineInterfaceVersion,
 static LaneOptions readLaneOptions(const Environment &environment) {
   LaneOptions lanes(environment);
   std::vector<std::string> known = DeviceOptions::names();
-  for (const char *name : {"device", "flight-recorder", "blocking", "timing"})
+  for (const char *name : {"device", "blocking", "timing"})
     known.emplace_back(name);
   for (const std::string &key : lanes.keys())
     known.push_back(key);
@@ -71,7 +71,6 @@ CudaEngine::CudaEngine(const Environment &environment)
     : environment(environment), laneOptions(readLaneOptions(environment)),
       activities(openActivities(environment)),
       launch(findLaunch([](const char *name) { return std::getenv(name); })),
-      recorderPrefix(getEngineOption(environment, "flight-recorder", "")),
       blocking(isFirstChoice(environment, "blocking", "1", "0")) {
   int32_t asked = environment.config.ranks;
   if (launch.hasLauncher()) {
@@ -263,6 +262,7 @@ void CudaEngine::applyFailure(const Failure &failure) {
     failed.store(true, std::memory_order_release);
   }
   changed.notify_all();
+  announcements.wake();
   std::lock_guard<std::mutex> lock(lifeMutex);
   if (!isAlive)
     return;
@@ -283,6 +283,29 @@ void CudaEngine::awaitFailureOfPeer() {
   std::unique_lock<std::mutex> lock(mutex);
   changed.wait_for(lock, std::chrono::seconds(1),
                    [&]() { return hasFailed(); });
+}
+
+void CudaEngine::announce(const OpenOperation &operation) {
+  RankStatus status;
+  status.rank = own;
+  status.open = {operation};
+  post(Announced, encode(status));
+  if (std::optional<Failure> failure = announcements.add(own, operation))
+    fail(*failure);
+}
+
+void CudaEngine::awaitAnnouncements(CudaRank &rank,
+                                    const OpenOperation &operation) {
+  // The watchdog's message says more, so let it time out first.
+  constexpr int64_t moreNs = int64_t(1000) * 1000 * 1000;
+  int64_t timeoutNs = environment.config.timeoutNs;
+  std::vector<int32_t> missing = announcements.await(
+      operation, timeoutNs + moreNs, [this]() { return hasFailed(); });
+  rank.throwIfFailed();
+  if (!missing.empty())
+    throw Error(describeTimeout(timeoutNs) +
+                describeMissing(missing, operation.describeMeeting()) + "; " +
+                describeWaiting({rank.rank}, operation.text));
 }
 
 void CudaEngine::failDisagreement(const Rendezvous &rendezvous,
@@ -357,24 +380,8 @@ void CudaEngine::stopRanks() {
 void CudaEngine::writeFlights() {
   Failure why = failure();
   for (const auto &rank : localRanksState) {
-    std::lock_guard<std::mutex> lock(rank->mutex);
-    if (environment.logs(BRAID_RT_DEBUG_INFO))
-      environment.log("the last operations of rank " +
-                      std::to_string(rank->rank) + ":" +
-                      rank->recorder.describeLast(8));
-    if (recorderPrefix.empty())
-      continue;
-    std::string path = recorderPrefix + std::to_string(rank->rank) + ".json";
-    std::FILE *file = std::fopen(path.c_str(), "w");
-    std::string text =
-        rank->recorder.toJson(rank->rank, size, why.textFor(rank->rank));
-    bool written =
-        file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (file)
-      written &= std::fclose(file) == 0;
-    if (!written)
-      environment.log("cannot write the last operations of rank " +
-                      std::to_string(rank->rank) + " to " + path);
+    rank->recorder.fail(why.textFor(rank->rank));
+    rank->recorder.dump(environment, rank->rank, size, "failure");
   }
 }
 
@@ -415,6 +422,13 @@ void CudaEngine::received(int32_t process, const std::string &bytes) {
     if (number == inquiry)
       answers[process] = decodeRankStatus(content.getText());
     return changed.notify_all();
+  }
+  case Announced: {
+    RankStatus status = decodeRankStatus(body);
+    if (std::optional<Failure> failure =
+            announcements.add(status.rank, status.open.at(0)))
+      fail(*failure);
+    return;
   }
   case Left: {
     std::lock_guard<std::mutex> lock(mutex);

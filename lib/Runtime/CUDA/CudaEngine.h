@@ -12,6 +12,7 @@
 #include "CUDA/API/Blas.h"
 #include "CUDA/API/Driver.h"
 #include "CUDA/API/NCCL.h"
+#include "CUDA/Communication/Announcements.h"
 #include "CUDA/Communication/LaneOptions.h"
 #include "CUDA/Failures/Failure.h"
 #include "CUDA/Failures/Watchdog.h"
@@ -86,6 +87,17 @@ public:
   /// Waits at most one second for the world to fail. NCCL often reports the end
   /// of a peer as an NCCL error before the connection to the peer closes.
   void awaitFailureOfPeer();
+  /// True if processes announce operations to each other before they start.
+  bool announces() const {
+    return environment.logs(BRAID_RT_DEBUG_DETAIL) && launch.hasLauncher() &&
+           size > 1;
+  }
+  /// Announces an operation of this process's rank to all processes.
+  void announce(const cuda::OpenOperation &operation);
+  /// Waits until all members have announced the operation. Throws an Error if
+  /// one does not.
+  void awaitAnnouncements(cuda::CudaRank &rank,
+                          const cuda::OpenOperation &operation);
   /// The same if local members have started different collectives.
   void failDisagreement(const cuda::Rendezvous &rendezvous, int64_t sequence);
 
@@ -115,6 +127,7 @@ private:
     StatusQuestion, ///< The number of the inquiry.
     StatusAnswer,   ///< The same, and a RankStatus.
     Left,           ///< The RankStatus of an ending process.
+    Announced,      ///< A RankStatus with the operation that starts.
     Ready,          ///< A member of an unannounced group waits for the others.
     Ids,            ///< Of such a group.
     ChoiceProposed, ///< To rank 0: the algorithm, and the product.
@@ -135,7 +148,6 @@ private:
   std::optional<int32_t> findChoice(const std::string &product) const;
 
   const cuda::Launch launch;
-  const std::string recorderPrefix;
   const bool blocking;
   int32_t size = 1, own = 0;
   std::vector<int32_t> locals;
@@ -158,6 +170,7 @@ private:
   bool stopped = false;
   int64_t inquiry = 0;
   cuda::Statuses answers;
+  cuda::Announcements announcements;
   cuda::Statuses departed; ///< Of ranks whose processes have ended.
 
   std::unique_ptr<cuda::Store> store;

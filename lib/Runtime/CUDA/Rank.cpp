@@ -22,7 +22,7 @@ using namespace braid::rt;
 using namespace braid::rt::cuda;
 
 CudaRank::CudaRank(CudaEngine &engine, int32_t rank)
-    : engine(engine), rank(rank) {}
+    : engine(engine), rank(rank), recorder(engine.recorder(rank)) {}
 
 CudaRank::~CudaRank() {
   if (!device)
@@ -256,7 +256,8 @@ void CudaRank::dropFinished(Lane &lane) {
   }
 }
 
-Flight &CudaRank::addFlight(Lane &lane, Flight flight) {
+Flight &CudaRank::addFlight(Lane &lane, const CommunicatorSpec &spec,
+                            Flight flight) {
   // Polling costs time: programs with fewer operations poll none.
   constexpr size_t most = 256;
   std::lock_guard<std::mutex> lock(mutex);
@@ -265,7 +266,8 @@ Flight &CudaRank::addFlight(Lane &lane, Flight flight) {
   if (lane.flights.empty())
     lane.progressNs = flight.startedNs;
   flight.end = takeEvent();
-  flight.number = recorder.start(flight, lane.label);
+  flight.number = recorder.start(
+      {flight.call, &spec, flight.startedNs, flight.sequence, flight.captured});
   lane.flights.push_back(std::move(flight));
   return lane.flights.back();
 }
@@ -278,6 +280,7 @@ void CudaRank::markIssued(Flight &flight) {
 void CudaRank::markAwaited(Flight &flight) {
   std::lock_guard<std::mutex> lock(mutex);
   flight.awaited = true;
+  recorder.await(flight.number);
 }
 
 void CudaRank::markReleased(Flight &flight) {
@@ -368,6 +371,11 @@ OpenOperation CudaRank::describe(const NCCLCommunicator &communicator,
   open.lane = open.isMessage ? ~id : id;
   open.meeting = open.ownQueue = open.otherQueue = id;
   open.members = spec.ranks;
+  open.text = describeOperation(operation);
+  if (!operation.operands.empty()) {
+    open.sent = operation.sourceSplits;
+    open.expected = operation.destinationSplits;
+  }
   if (open.isMessage) {
     bool sends = operation.kind == BRAID_RT_SEND;
     int32_t peer = spec.ranks[static_cast<size_t>(operation.peer)];
@@ -406,15 +414,9 @@ RankStatus CudaRank::status() {
     communicator.forEachLane([&](Lane &lane) {
       size_t end = std::min(lane.flights.size(), lane.finished + mostOfLane);
       for (size_t i = lane.finished; i < end; ++i) {
-        const Operation &operation = lane.flights[i].call->operation;
         OpenOperation open = describe(communicator, lane.flights[i]);
-        open.text = describeOperation(operation);
         open.awaited = lane.flights[i].awaited &&
                        (awaited == gpu().stream || awaited == lane.stream);
-        if (!operation.operands.empty()) {
-          open.sent = operation.sourceSplits;
-          open.expected = operation.destinationSplits;
-        }
         result.open.push_back(std::move(open));
       }
     });

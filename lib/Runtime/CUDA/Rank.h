@@ -11,8 +11,8 @@
 
 #include "CUDA/Communication/NCCLCommunicator.h"
 #include "CUDA/Device/CudaDevice.h"
-#include "CUDA/Failures/FlightRecorder.h"
 #include "CUDA/Failures/Status.h"
+#include "Core/FlightRecorder.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -66,7 +66,7 @@ public:
   NCCLCommunicator &communicator(const CommunicatorSpec &spec);
 
   /// Adds a flight to a lane.
-  Flight &addFlight(Lane &lane, Flight flight);
+  Flight &addFlight(Lane &lane, const CommunicatorSpec &spec, Flight flight);
   /// The flight's work and the event of its end have been enqueued.
   void markIssued(Flight &flight);
   void markAwaited(Flight &flight);
@@ -76,6 +76,10 @@ public:
   /// wait.
   void defer(NCCLCommunicator &communicator);
   void flushMessages();
+
+  /// The operation of a flight, for other processes.
+  OpenOperation describe(const NCCLCommunicator &communicator,
+                         const Flight &flight) const;
 
   //===--- For the watchdog -----------------------------------------------===//
 
@@ -100,9 +104,9 @@ public:
   std::unique_ptr<CudaDevice> device;
   /// Held during NCCL calls.
   std::mutex issuing;
-  /// Guards flights and the recorder.
+  /// Guards flights.
   std::mutex mutex;
-  FlightRecorder recorder;
+  FlightRecorder &recorder;
   /// The allocations with windows, in their order. Freed allocations have no
   /// bytes. Only the rank's own thread changes this list.
   std::vector<std::pair<DevicePointer, int64_t>> symmetric;
@@ -113,8 +117,6 @@ private:
   void dropFinished(Lane &lane);
   bool isFinished(Flight &flight) const;
   void lookAt(Lane &lane, int64_t nowNs);
-  OpenOperation describe(const NCCLCommunicator &communicator,
-                         const Flight &flight) const;
 
   std::map<std::string, std::unique_ptr<NCCLCommunicator>> communicators;
   std::vector<NCCLCommunicator *> withMessages;

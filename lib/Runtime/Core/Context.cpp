@@ -55,6 +55,7 @@ bool Context::begin(const braid_rt_entry &entry, void **args) {
   events.clear();
   exportedEvents.clear();
   tracedRequests.clear();
+  recorder.beginInvocation();
   engine.beginInvocation(rank);
   return device.beginInvocation(entry, args);
 }
@@ -147,6 +148,7 @@ void Context::finish(const braid_rt_entry &entry, void **args) {
       if (tracesDevice())
         addDeviceEvents();
       engine.endInvocation(rank);
+      recorder.endInvocation();
     });
   } catch (const Error &caught) {
     fail(caught.what(), caught.secondary);
@@ -186,6 +188,11 @@ void Context::fail(const std::string &message, bool isSecondary) {
   recordError(message, isSecondary);
   if (environment.logs(BRAID_RT_DEBUG_INFO))
     environment.log("failed: " + message);
+  // Before the engine, which may end the process.
+  if (engine.capabilities().hostMemory) {
+    recorder.fail(message);
+    writeFlights("failure");
+  }
   engine.failInvocation(rank, message);
   device.failInvocation();
   for (size_t slot = 0; slot < requests.size(); ++slot)
@@ -195,6 +202,10 @@ void Context::fail(const std::string &message, bool isSecondary) {
       freeSlots.push_back(slot);
     }
   tracedRequests.clear();
+}
+
+void Context::writeFlights(const std::string &reason, bool always) const {
+  recorder.dump(environment, rank, engine.worldSize(), reason, always);
 }
 
 void Context::setSkip(int32_t value) {
@@ -293,6 +304,25 @@ size_t Context::freeSlot() {
   return slot;
 }
 
+std::unique_ptr<EngineRequest>
+Context::startRecorded(Communicator &communicator, Operation operation,
+                       int64_t &flight) {
+  flight = 0;
+  if (!engine.capabilities().hostMemory)
+    return communicator.start(std::move(operation));
+  flight = recorder.start({calls.find(operation), &communicator.spec});
+  try {
+    auto request = communicator.start(std::move(operation));
+    recorder.setStarted(flight, request->startedNs ? request->startedNs
+                                                   : environment.now());
+    return request;
+  } catch (...) {
+    recorder.setStarted(flight, environment.now());
+    recorder.refuse(flight);
+    throw;
+  }
+}
+
 void *Context::start(const braid_rt_group &group, Operation operation) {
   int64_t beginNs = environment.config.trace ? environment.now() : 0;
   braid_rt_site site = operation.site;
@@ -318,7 +348,8 @@ void *Context::start(const braid_rt_group &group, Operation operation) {
     request.request =
         request.completed
             ? std::make_unique<EngineRequest>(std::move(operation))
-            : communicator->start(std::move(operation));
+            : startRecorded(*communicator, std::move(operation),
+                            request.flight);
   } catch (const Error &caught) {
     freeSlots.push_back(slot);
     throw Error(messagePrefix(caught.site.value_or(site), rank) + caught.what(),
@@ -383,6 +414,8 @@ void Context::wait(void *handle, const braid_rt_site *site, bool onHost) {
     int64_t beginNs = environment.now();
     try {
       WaitScope scope(*this, request.operation());
+      if (request.flight)
+        recorder.await(request.flight);
       if (onHost)
         request.communicator->hostWait(*request.request);
       else
@@ -395,6 +428,8 @@ void Context::wait(void *handle, const braid_rt_site *site, bool onHost) {
           caught.secondary);
     }
     int64_t endNs = environment.now();
+    if (request.flight)
+      recorder.finish(request.flight, endNs);
     statistics.waitNs += endNs - beginNs;
     request.completed = true;
     if (environment.config.trace) {

@@ -33,7 +33,7 @@ class Context {
 public:
   Context(const Environment &environment, Engine &engine, int32_t rank)
       : environment(environment), engine(engine), device(engine.device(rank)),
-        rank(rank) {}
+        recorder(engine.recorder(rank)), rank(rank) {}
 
   /// The rank that the calling thread runs now, or nullptr.
   static Context *current();
@@ -85,11 +85,15 @@ public:
   const Environment &environment;
   Engine &engine;
   Device &device;
+  FlightRecorder &recorder;
   const int32_t rank;
   std::string error;
   bool failed = false;
   bool secondary = false;
   braid_rt_statistics statistics = {};
+
+  /// Writes the last operations of the rank. Any thread may call this function.
+  void writeFlights(const std::string &reason, bool always = false) const;
 
   /// Sets the work that invocations skip, a braid_rt_skip. The rank must not be
   /// running.
@@ -112,7 +116,8 @@ private:
     uint32_t generation = 1;
     int64_t waitsLeft = 0;
     bool completed = false;
-    std::string lane; ///< The group's name, ` p2p` after it for messages.
+    int64_t flight = 0; ///< Its number in the recorder; 0: not recorded here.
+    std::string lane;   ///< The group's name, ` p2p` after it for messages.
 
     const Operation &operation() const { return request->operation; }
   };
@@ -145,6 +150,9 @@ private:
   void fail(const std::string &message, bool isSecondary);
   Request &find(void *handle, const braid_rt_site &site);
   size_t freeSlot();
+  std::unique_ptr<EngineRequest> startRecorded(Communicator &communicator,
+                                               Operation operation,
+                                               int64_t &flight);
   bool tracesDevice() const;
   void addEvent(braid_rt_event_category category, const EngineRequest &request,
                 const Communicator &communicator, const std::string &lane,
@@ -159,6 +167,7 @@ private:
   const int64_t number = createNumber();
   std::jmp_buf jumpTarget;
   std::unordered_map<const braid_rt_group *, Communicator *> communicators;
+  CallCache calls; ///< For the recorder.
   std::vector<Request> requests;
   std::vector<size_t> freeSlots;
   std::vector<TraceEvent> events;

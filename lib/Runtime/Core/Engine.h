@@ -16,36 +16,18 @@
 #ifndef BRAID_RUNTIME_CORE_ENGINE_H
 #define BRAID_RUNTIME_CORE_ENGINE_H
 
+#include "Core/Communicator.h"
 #include "Core/Device.h"
 #include "Core/Environment.h"
+#include "Core/FlightRecorder.h"
 #include "Core/Operation.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace braid::rt {
-
-/// The lane of a communicator's collectives. The default lane has no name.
-struct LaneSpec {
-  std::string name;
-  int32_t ctas = 0; ///< Thread blocks of a collective at most; 0: any number.
-  int32_t transport = BRAID_RT_TRANSPORT_DEFAULT;
-};
-
-/// One list of a group and one of its lanes, for the rank that is member
-/// `index` of the list.
-struct CommunicatorSpec {
-  /// The name and all lists of the group, the lane's name, and the number of
-  /// this list: members of one communicator have equal keys.
-  std::string key;
-  std::string name;           ///< The group's name.
-  std::vector<int32_t> ranks; ///< World ranks, in the group's order.
-  int64_t index = 0;          ///< The rank's position in `ranks`.
-  LaneSpec lane;
-
-  int64_t size() const { return static_cast<int64_t>(ranks.size()); }
-};
 
 /// A started operation of one rank. The rank destroys the request after a wait
 /// or after failInvocation. With a trace, if the host does not wait, the rank
@@ -61,6 +43,8 @@ public:
   /// created; valid after hostWait or measure.
   int64_t beginNs = 0;
   int64_t endNs = 0;
+  /// When the rank has started it, in the same time; 0: not measured.
+  int64_t startedNs = 0;
   int64_t sequence = 0; ///< Its number in its communicator, from 1.
   /// Not 0 if a graph has recorded the operation and the device measures it in
   /// replays. Messages that run together share a number.
@@ -177,6 +161,15 @@ public:
 
   /// Resets failures and counts; no rank may be running. Only with `recovery`.
   virtual void reset() = 0;
+
+  /// The last operations of a local rank. If the host is the device, the core
+  /// records them; otherwise the engine does, because only the engine knows
+  /// when the device has ended an operation. The core asks for all local ranks
+  /// before threads use the recorders.
+  FlightRecorder &recorder(int32_t rank) { return recorders[rank]; }
+
+private:
+  std::map<int32_t, FlightRecorder> recorders;
 };
 
 } // namespace braid::rt

@@ -76,7 +76,8 @@ void braid::rt::checkEngineOptions(const Environment &environment,
       continue;
     std::string names;
     for (const std::string &name : known)
-      names += (names.empty() ? "" : ", ") + name;
+      names += name + ", ";
+    names += "flight-recorder";
     throw Error("engine " + environment.engineName + " has no option '" +
                 option.first + "', expected one of " + names);
   }

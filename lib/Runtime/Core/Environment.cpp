@@ -19,11 +19,22 @@ int64_t braid::rt::monotonicNs() {
       .count();
 }
 
-static EngineOptions copyOptions(const braid_rt_config &config) {
+/// True for an option of all engines, which the core reads.
+static bool isCommon(const std::string &key) {
+  return key == "flight-recorder";
+}
+
+static EngineOptions copyOptions(const braid_rt_config &config, bool common) {
   EngineOptions options;
   for (int64_t i = 0; i < config.optionCount; ++i)
-    options.emplace_back(config.options[i].key, config.options[i].value);
+    if (isCommon(config.options[i].key) == common)
+      options.emplace_back(config.options[i].key, config.options[i].value);
   return options;
+}
+
+static std::string findFlightPrefix(const braid_rt_config &config) {
+  EngineOptions options = copyOptions(config, /*common=*/true);
+  return options.empty() ? "" : options.back().second;
 }
 
 static braid_rt_config withoutStrings(braid_rt_config config) {
@@ -36,7 +47,8 @@ static braid_rt_config withoutStrings(braid_rt_config config) {
 Environment::Environment(const braid_rt_config &config)
     : config(withoutStrings(config)),
       engineName(config.engine && *config.engine ? config.engine : "inproc"),
-      engineOptions(copyOptions(config)), createdNs(monotonicNs()) {}
+      engineOptions(copyOptions(config, /*common=*/false)),
+      flightPrefix(findFlightPrefix(config)), createdNs(monotonicNs()) {}
 
 void Environment::log(const std::string &line) const {
   if (config.log)

@@ -41,6 +41,9 @@ public:
   const braid_rt_config config;
   const std::string engineName;
   const EngineOptions engineOptions;
+  /// The option `flight-recorder` of all engines: the beginning of the names of
+  /// the files for the last operations of each rank; empty: no files.
+  const std::string flightPrefix;
   const int64_t createdNs;
 };
 

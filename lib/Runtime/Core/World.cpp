@@ -8,6 +8,7 @@
 
 #include "Core/World.h"
 #include "Core/EngineRegistry.h"
+#include "Core/Messages.h"
 
 #include <algorithm>
 #include <cctype>
@@ -22,6 +23,7 @@ using namespace braid::rt;
 
 World::World(const braid_rt_config &config)
     : environment(config), engine(createEngine(environment)) {
+  checkFlightFolder(environment);
   for (int32_t rank : engine->localRanks())
     contexts.push_back(std::make_unique<Context>(environment, *engine, rank));
   if (environment.logs(BRAID_RT_DEBUG_INFO))
@@ -62,6 +64,14 @@ void World::work(size_t rank) {
     worker.status = contexts[rank]->invoke(*jobEntry, jobArgs[rank]);
     worker.endNs = environment.now();
     lock.lock();
+    worker.isRunning = false;
+    if (worker.status != BRAID_RT_OK) {
+      worker.error = braid_rt_error(
+          reinterpret_cast<braid_rt_context *>(contexts[rank].get()));
+      worker.isSecondary = contexts[rank]->secondary;
+      if (!failedNs)
+        failedNs = worker.endNs;
+    }
     if (--running == 0)
       jobDone.notify_one();
   }
@@ -75,6 +85,11 @@ bool World::run(const braid_rt_entry &entry, void ***args) {
     jobEntry = &entry;
     jobArgs = args;
     running = workers.size();
+    failedNs = 0;
+    for (Worker &worker : workers) {
+      worker.isRunning = true;
+      worker.error.clear();
+    }
     ++jobNumber;
     jobChanged.notify_all();
     jobDone.wait(lock, [&]() { return running == 0; });
@@ -87,9 +102,48 @@ bool World::run(const braid_rt_entry &entry, void ***args) {
     ok &= worker.status == BRAID_RT_OK;
   }
   elapsedNs = endNs - beginNs;
+  if (!ok)
+    writeOthers();
   if (!ok && engine->capabilities().recovery)
-    engine->reset();
+    reset();
   return ok;
+}
+
+int64_t World::describeFailing(std::string &text) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!failedNs || running == 0)
+    return 0;
+  std::string causes, others;
+  std::vector<int32_t> late;
+  for (size_t i = 0; i < workers.size(); ++i) {
+    const Worker &worker = workers[i];
+    if (worker.isRunning)
+      late.push_back(contexts[i]->rank);
+    else if (!worker.error.empty())
+      (worker.isSecondary ? others : causes) += worker.error + '\n';
+  }
+  text = (causes.empty() ? others : causes) + listRanks(late) +
+         (late.size() == 1 ? " has" : " have") + " not ended";
+  return std::max<int64_t>(1, environment.now() - failedNs);
+}
+
+void World::writeOthers() const {
+  if (environment.flightPrefix.empty() || !engine->capabilities().hostMemory)
+    return;
+  for (const std::unique_ptr<Context> &context : contexts)
+    if (!context->failed)
+      context->writeFlights("failure of another rank");
+}
+
+void World::reset() {
+  engine->reset();
+  for (const std::unique_ptr<Context> &context : contexts)
+    context->recorder.clear();
+}
+
+void World::dump(const std::string &reason) const {
+  for (const std::unique_ptr<Context> &context : contexts)
+    context->writeFlights(reason, environment.flightPrefix.empty());
 }
 
 void World::skip(int32_t what) {
@@ -259,6 +313,18 @@ braid_rt_world *braid_rt_world_create(const braid_rt_config *config,
   }
   copyError(problem, error, errorSize);
   return nullptr;
+}
+
+int64_t braid_rt_world_failing(braid_rt_world *world, char *text,
+                               size_t textSize) {
+  std::string message;
+  int64_t sinceNs = unwrap(world)->describeFailing(message);
+  copyError(message, text, textSize);
+  return sinceNs;
+}
+
+void braid_rt_world_dump(const braid_rt_world *world, const char *reason) {
+  unwrap(world)->dump(reason);
 }
 
 void braid_rt_world_destroy(braid_rt_world *world) { delete unwrap(world); }

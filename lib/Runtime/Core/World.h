@@ -33,6 +33,10 @@ public:
   /// entry for each local rank.
   bool run(const braid_rt_entry &entry, void ***args);
 
+  /// For another thread than that of `run`: the time since the first failure of
+  /// a rank, if other ranks still run; else 0. `text` gets the messages.
+  int64_t describeFailing(std::string &text);
+
   /// Compares the program with those of the other processes and creates its
   /// communicators. Throws an Error on every process if the programs differ.
   void prepare(const braid_rt_program &program);
@@ -41,7 +45,11 @@ public:
   /// Error if this is not possible.
   void skip(int32_t what);
 
-  void reset() { engine->reset(); }
+  void reset();
+
+  /// Writes the last operations of all local ranks, or logs them if the
+  /// configuration names no files. Any thread may call this function.
+  void dump(const std::string &reason) const;
 
   /// The context of a local rank, nullptr for any other.
   Context *context(int32_t rank) const;
@@ -56,8 +64,12 @@ private:
     int64_t beginNs = 0;
     int64_t endNs = 0;
     int32_t status = BRAID_RT_OK;
+    bool isRunning = false; ///< Guarded by the mutex, like the next one.
+    std::string error;      ///< Of a failed rank.
+    bool isSecondary = false;
   };
 
+  void writeOthers() const;
   void startWorkers();
   void work(size_t rank);
 
@@ -72,6 +84,7 @@ private:
   void ***jobArgs = nullptr;
   int64_t jobNumber = 0;
   size_t running = 0;
+  int64_t failedNs = 0; ///< The time of the job's first failure; 0: none.
   bool stopping = false;
 };
 

@@ -31,7 +31,8 @@ void MPICommunicator::make(MPI_Comm comm) {
     checkMPI(MPI_Comm_set_errhandler(each, MPI_ERRORS_RETURN),
              "MPI_Comm_set_errhandler");
   int *largestTag = nullptr, isSet = 0;
-  checkMPI(MPI_Comm_get_attr(check, MPI_TAG_UB, &largestTag, &isSet),
+  // Libraries may define this attribute on MPI_COMM_WORLD alone.
+  checkMPI(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &largestTag, &isSet),
            "MPI_Comm_get_attr");
   if (isSet)
     tagCount = *largestTag - CollectiveData;
@@ -107,6 +108,7 @@ std::unique_ptr<EngineRequest> MPICommunicator::start(Operation operation) {
   else
     engine.requestCommunicator(*this);
   engine.addBusy(queue, *this, *transfer);
+  request->startedNs = transfer->startedNs;
   return request;
 }
 

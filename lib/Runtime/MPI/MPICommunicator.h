@@ -61,7 +61,8 @@ private:
   Queue &queueOf(const Operation &operation);
 
   bool made = false;
-  int tagCount = 1; ///< The number of tags for collectives.
+  /// The number of tags for collectives; every library has 32767 tags.
+  int tagCount = 32767 - CollectiveData;
   MPI_Comm check = MPI_COMM_NULL;
   MPI_Comm data[laneCount] = {MPI_COMM_NULL, MPI_COMM_NULL};
   Queue collectives;

@@ -80,6 +80,7 @@ public:
   Staging staging;
   int64_t begun = 0; ///< Invocations that the rank has begun.
   int64_t nowNs = 0; ///< The time at which `progress` was last called.
+  unsigned polls = 0;
 
 private:
   friend class Pause;
@@ -124,6 +125,10 @@ private:
   // Progress.cpp; the mutex is held.
   /// Returns nowNs.
   int64_t progress();
+  /// The same, but mostly without a look at the clock and at control messages,
+  /// for a thread that calls this function continuously.
+  int64_t poll();
+  void advanceAll();
   void serveControlAt(int64_t now);
   int64_t progressOfThread();
   void progressThread();

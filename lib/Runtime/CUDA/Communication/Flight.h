@@ -17,48 +17,12 @@
 #define BRAID_RUNTIME_CUDA_COMMUNICATION_FLIGHT_H
 
 #include "CUDA/API/Driver.h"
-#include "Core/Operation.h"
+#include "Core/Call.h"
 
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <unordered_map>
 
 namespace braid::rt::cuda {
-
-/// A checked operation without addresses. All starts of one call site with the
-/// same shapes share it.
-struct Call {
-  Call(const Operation &operation, uint64_t fingerprint);
-  Call(const Call &) = delete;
-  Call &operator=(const Call &) = delete;
-
-  Operation operation;
-  const uint64_t fingerprint; ///< Equal on members whose operations agree.
-
-private:
-  /// Copies of the site's texts, because the program may be unloaded before a
-  /// failure is reported.
-  std::string file, label;
-};
-
-/// A hash of the properties that must be equal on all members of an operation,
-/// or on both sides of a message.
-uint64_t fingerprintOf(const Operation &operation);
-
-/// The cache of the calls of a communicator, so that each is checked once.
-class CallCache {
-public:
-  explicit CallCache(int64_t groupSize) : groupSize(groupSize) {}
-
-  /// The call of an operation. Throws the Error of checkSupported if the call
-  /// is new and not supported.
-  std::shared_ptr<const Call> find(const Operation &operation);
-
-private:
-  const int64_t groupSize;
-  std::unordered_multimap<uint64_t, std::shared_ptr<const Call>> calls;
-};
 
 /// A started operation.
 struct Flight {

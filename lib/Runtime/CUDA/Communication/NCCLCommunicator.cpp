@@ -8,6 +8,7 @@
 
 #include "CUDA/Communication/NCCLCommunicator.h"
 #include "CUDA/Communication/LaneOptions.h"
+#include "CUDA/Communication/Mapping.h"
 #include "CUDA/CudaEngine.h"
 #include "CUDA/Rank.h"
 #include "Core/Error.h"
@@ -26,7 +27,10 @@ CudaRequest::~CudaRequest() {
 NCCLCommunicator::NCCLCommunicator(CudaRank &rank, CommunicatorSpec spec,
                                    std::shared_ptr<Rendezvous> rendezvous)
     : Communicator(std::move(spec)), rank(rank),
-      rendezvous(std::move(rendezvous)), calls(this->spec.size()) {
+      rendezvous(std::move(rendezvous)),
+      calls([this](const Operation &operation) {
+        checkSupported(operation, this->spec.size());
+      }) {
   collectives.label = this->spec.name;
   if (!this->spec.lane.name.empty())
     collectives.label += " " + this->spec.lane.name;
@@ -157,7 +161,7 @@ Flight &NCCLCommunicator::begin(Lane &lane, std::shared_ptr<const Call> call,
   flight.group = ++flushes;
   flight.startedNs = rank.engine.environment.now();
   flight.captured = rank.gpu().capturing;
-  return rank.addFlight(lane, std::move(flight));
+  return rank.addFlight(lane, spec, std::move(flight));
 }
 
 void NCCLCommunicator::follow(Lane &lane) {
@@ -181,6 +185,13 @@ void NCCLCommunicator::meet(const Flight &flight) {
   rank.throwIfFailed();
 }
 
+void NCCLCommunicator::announce(const Flight &flight) {
+  if (spec.size() < 2 || !rank.engine.announces())
+    return;
+  rank.engine.announce(rank.describe(*this, flight));
+  rank.throwIfFailed();
+}
+
 std::unique_ptr<EngineRequest> NCCLCommunicator::start(Operation operation) {
   rank.throwIfFailed();
   if (operation.isPointToPoint())
@@ -192,6 +203,7 @@ std::unique_ptr<EngineRequest> NCCLCommunicator::start(Operation operation) {
   request->flight = &flight;
   request->sequence = ++this->started;
   meet(flight);
+  announce(flight);
   ensureMade();
   {
     std::lock_guard<std::mutex> lock(rank.issuing);
@@ -252,6 +264,7 @@ NCCLCommunicator::startMessage(Operation operation) {
   request->flight = &flight;
   if (rank.engine.isLocal(spec.ranks[static_cast<size_t>(started.peer)]))
     meetMessage(flight);
+  announce(flight);
   ensureMade();
   {
     std::lock_guard<std::mutex> lock(rank.issuing);
@@ -299,6 +312,11 @@ void NCCLCommunicator::wait(EngineRequest &base) {
       driver.streamWaitEvent(rank.gpu().stream, request.flight->end, 0),
       "cuStreamWaitEvent");
   rank.markAwaited(*request.flight);
+  if (spec.size() > 1 && rank.engine.announces()) {
+    rank.waitsFor(rank.gpu().stream);
+    rank.engine.awaitAnnouncements(rank, rank.describe(*this, *request.flight));
+    rank.endWait();
+  }
   // Host times. With a trace, `measure` replaces them by times of the device.
   request.beginNs = request.flight->startedNs;
   request.endNs = rank.engine.environment.now();

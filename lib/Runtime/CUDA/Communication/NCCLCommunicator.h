@@ -118,6 +118,7 @@ private:
   void finish(Lane &lane, Flight &flight);
   std::unique_ptr<EngineRequest> startMessage(Operation operation);
   void meet(const Flight &flight);
+  void announce(const Flight &flight);
   void meetMessage(const Flight &flight);
 
   // Issue.cpp

@@ -230,6 +230,65 @@ TEST(Processes, DifferentSchedulesAreRefusedOnAll) {
               HasSubstr("schedule cafe"), HasSubstr("schedule beef")));
 }
 
+/// Rank 0 reduces with sum, rank 1 with max: NCCL does not notice it.
+static std::string reduceDifferently(int32_t rank) {
+  TestWorld world(0);
+  std::string problem = world.prepare({&everyone});
+  if (!problem.empty())
+    return problem;
+  float *memory = world.allocate(rank, 2);
+  bool ok = world.run([&](int32_t) {
+    braid_rt_site site = {"prog.mlir", "ar", 2, 3};
+    int64_t one[] = {1};
+    braid_rt_view source = {memory, one, BRAID_RT_F32, 1};
+    braid_rt_view result = {memory + 1, one, BRAID_RT_F32, 1};
+    braid_rt_wait(braid_rt_all_reduce(&everyone, 1, &source, &result,
+                                      rank ? BRAID_RT_MAX : BRAID_RT_SUM,
+                                      nullptr, &site),
+                  &site);
+  });
+  std::string error = ok ? "" : world.error(rank);
+  world.release(rank, memory);
+  return error;
+}
+
+TEST(Processes, DetailNamesDisagreementsThatNCCLDoesNotNotice) {
+  setenv("BRAID_DEBUG", "detail", 1);
+  std::vector<std::string> results = runProcesses(2, 2, reduceDifferently);
+  unsetenv("BRAID_DEBUG");
+  for (size_t rank : {0, 1})
+    EXPECT_EQ(results[rank],
+              "prog.mlir:2:3 (ar): rank " + std::to_string(rank) +
+                  ": the ranks of group @world disagree in collective number "
+                  "1: rank 0 runs all_reduce sum tensor<1xf32> at "
+                  "prog.mlir:2:3 (ar), rank 1 runs all_reduce max "
+                  "tensor<1xf32> at prog.mlir:2:3 (ar)");
+}
+
+TEST(Processes, DetailLetsEqualOperationsRun) {
+  setenv("BRAID_DEBUG", "detail", 1);
+  std::vector<std::string> results = runProcesses(3, 3, [](int32_t rank) {
+    TestWorld world(0);
+    return reduceRanks(world, rank);
+  });
+  unsetenv("BRAID_DEBUG");
+  EXPECT_THAT(results, Each(testing::Eq("6.000000")));
+}
+
+TEST(Processes, DetailNamesARankThatDoesNotStart) {
+  setenv("BRAID_DEBUG", "detail", 1);
+  std::vector<std::string> results = runProcesses(2, 2, [](int32_t rank) {
+    TestWorld world(0, {}, int64_t(500) * 1000000);
+    return reduceRanks(world, rank, [&]() {
+      if (rank == 1)
+        std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    });
+  });
+  unsetenv("BRAID_DEBUG");
+  EXPECT_THAT(results[0], HasSubstr("timed out after 500 ms: rank 1 has not "
+                                    "started collective number 2 of group"));
+}
+
 TEST(Processes, UseTheDeviceOfTheirPlaceOnTheHost) {
   std::vector<std::string> results = runProcesses(2, 2, [](int32_t) {
     setenv("FAKE_CUDA_DEVICES", "2", 1);

@@ -1,4 +1,4 @@
-//===- Flight.cpp - Started operations ------------------------------------===//
+//===- Call.cpp - Operations without addresses ----------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,14 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CUDA/Communication/Flight.h"
-#include "CUDA/Communication/Mapping.h"
+#include "Core/Call.h"
 
 #include <algorithm>
 #include <cstring>
 
 using namespace braid::rt;
-using namespace braid::rt::cuda;
 
 namespace {
 /// A hash of numbers.
@@ -33,7 +31,7 @@ public:
 };
 } // namespace
 
-uint64_t braid::rt::cuda::fingerprintOf(const Operation &operation) {
+uint64_t braid::rt::fingerprintOf(const Operation &operation) {
   Hash hash;
   bool isMessage = operation.isPointToPoint();
   hash.add(static_cast<uint64_t>(
@@ -100,12 +98,23 @@ static bool isSameCall(const Operation &a, const Operation &b) {
 }
 
 std::shared_ptr<const Call> CallCache::find(const Operation &operation) {
+  auto place =
+      static_cast<size_t>(7 * operation.site.line + operation.site.column) %
+      recent.size();
+  std::shared_ptr<const Call> &call = recent[place];
+  if (!call || !isSameCall(call->operation, operation))
+    call = findOrAdd(operation);
+  return call;
+}
+
+std::shared_ptr<const Call> CallCache::findOrAdd(const Operation &operation) {
   uint64_t hash = hashCall(operation);
   auto range = calls.equal_range(hash);
   for (auto it = range.first; it != range.second; ++it)
     if (isSameCall(it->second->operation, operation))
       return it->second;
-  checkSupported(operation, groupSize);
+  if (check)
+    check(operation);
   // Bounds the cache for programs whose shapes keep changing.
   constexpr size_t most = 4096;
   if (calls.size() >= most)
