@@ -24,17 +24,18 @@ namespace braid {
 /// - each value stands before its uses;
 /// - accesses of which one writes, to memory that may be the same, keep their
 ///   order, starts and waits among them;
-/// - starts keep their order where ranks may take different ways; the messages
-///   of a group and their later waits keep theirs everywhere, as do starts with
-///   `comm.order`.
+/// - where ranks may take different ways, starts keep their order, and each
+///   wait stands after the starts that it stood after;
+/// - the messages of a group and their later waits keep their order everywhere,
+///   as do starts with `comm.order`.
 ///
 /// Emits an error that names `pass`, and fails, at the first op that stands in
 /// a wrong place.
-llvm::LogicalResult
-validateOrder(mlir::Block &block, llvm::ArrayRef<mlir::Operation *> before,
-              CallEffects &calls,
-              llvm::function_ref<RankUniformity &()> uniformity,
-              llvm::StringRef pass);
+llvm::LogicalResult validateOrder(mlir::Block &block,
+                                  llvm::ArrayRef<mlir::Operation *> before,
+                                  CallEffects &calls,
+                                  RankUniformity &uniformity,
+                                  llvm::StringRef pass);
 
 } // namespace braid
 

@@ -12,6 +12,7 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -23,10 +24,22 @@ using namespace mlir;
 
 namespace {
 
+/// An op that starts operations of groups, waits for them, or does so inside.
+struct Communication {
+  Operation *op;
+  /// Where it stood.
+  unsigned before;
+  bool isStart = false, isWait = false;
+  /// The lane, of a message or of a wait for one.
+  Attribute messageLane;
+  /// A wait for what another block has started, or inside of an op.
+  bool awaitsAny = false;
+};
+
 class OrderValidator {
 public:
   OrderValidator(Block &block, ArrayRef<Operation *> before, CallEffects &calls,
-                 function_ref<RankUniformity &()> uniformity, StringRef pass)
+                 RankUniformity &uniformity, StringRef pass)
       : block(block), before(before), calls(calls), uniformity(uniformity),
         pass(pass) {}
 
@@ -42,13 +55,17 @@ private:
   std::vector<Operation *> findMoved() const;
   LogicalResult validateUses(Operation *op);
   LogicalResult validateEffects(ArrayRef<Operation *> moved);
+  Communication getCommunication(Operation *op);
+  LogicalResult validateNumbers(ArrayRef<Communication> communications);
+  LogicalResult validateMessages(ArrayRef<Communication> communications);
+  LogicalResult validateDivergence(ArrayRef<Communication> communications);
   LogicalResult validateStarts();
   LogicalResult emit(Operation *op, Operation *other, const Twine &rule);
 
   Block &block;
   ArrayRef<Operation *> before;
   CallEffects &calls;
-  function_ref<RankUniformity &()> uniformity;
+  RankUniformity &uniformity;
   StringRef pass;
   std::vector<Operation *> after;
   llvm::DenseMap<Operation *, Places> places;
@@ -239,74 +256,165 @@ LogicalResult OrderValidator::validateEffects(ArrayRef<Operation *> moved) {
   return success();
 }
 
-LogicalResult OrderValidator::validateStarts() {
-  // Few orders raise the question, and the answer takes a look at the module.
-  std::optional<bool> areTogether;
-  auto mayReorder = [&](Attribute lane) {
-    if (!areTogether)
-      areTogether = uniformity().areReachedTogether(block);
-    return !lane && *areTogether;
-  };
-  std::optional<int64_t> lastNumber;
-  Operation *lastNumbered = nullptr;
-  auto getCollective = [](Operation *op) {
-    return dyn_cast<comm::CollectiveOpInterface>(op);
-  };
-  // The start that stood last among those that now stand before this place, in
-  // all lanes, and in each lane of messages.
-  llvm::DenseMap<Attribute, Operation *> latest;
-  // Of each lane of messages the first wait, in the old order, of those that
-  // now stand before.
-  llvm::DenseMap<Attribute, Operation *> earliestWait;
-  for (Operation *op : after) {
-    if (auto wait = dyn_cast<comm::WaitOp>(op)) {
-      comm::AsyncStartOpInterface start = wait.getStart();
-      comm::CollectiveOpInterface collective =
-          start ? getCollective(start) : comm::CollectiveOpInterface();
-      if (!collective || !collective.isPointToPoint())
-        continue;
-      Operation *&first = earliestWait[start.getLane()];
-      if (!first || places[op].before < places[first].before)
-        first = op;
+/// What `op` does for other ranks to see.
+Communication OrderValidator::getCommunication(Operation *op) {
+  Communication found;
+  found.op = op;
+  found.before = places[op].before;
+  comm::CollectiveOpInterface collective;
+  if (auto wait = dyn_cast<comm::WaitOp>(op)) {
+    comm::AsyncStartOpInterface start = wait.getStart();
+    if (start)
+      collective = dyn_cast<comm::CollectiveOpInterface>(*start);
+    // What runs on a side stream needs no other rank.
+    found.isWait = !start || collective;
+    found.awaitsAny = !start;
+  } else if ((collective = dyn_cast<comm::CollectiveOpInterface>(op))) {
+    found.isStart = true;
+  } else if (hasNestedOps(op) || isa<CallOpInterface>(op)) {
+    OpEffects effects = getOpEffects(op, calls);
+    found.isStart = effects.hasStart;
+    found.isWait = found.awaitsAny = effects.hasWait;
+  }
+  if (collective && collective.isPointToPoint())
+    found.messageLane =
+        cast<comm::AsyncStartOpInterface>(*collective).getLane();
+  return found;
+}
+
+/// Checks that starts with `comm.order` keep their order.
+LogicalResult
+OrderValidator::validateNumbers(ArrayRef<Communication> communications) {
+  const Communication *last = nullptr;
+  int64_t lastNumber = 0;
+  for (const Communication &next : communications) {
+    auto number =
+        next.op->getAttrOfType<IntegerAttr>(comm::CommDialect::kOrderAttrName);
+    if (!number)
       continue;
-    }
-    comm::CollectiveOpInterface collective = getCollective(op);
-    if (!collective)
-      continue;
-    if (auto number =
-            op->getAttrOfType<IntegerAttr>(comm::CommDialect::kOrderAttrName)) {
-      if (lastNumber && number.getInt() < *lastNumber &&
-          places[op].before < places[lastNumbered].before)
-        return emit(lastNumbered, op,
-                    "starts with comm.order keep their order");
-      lastNumber = number.getInt();
-      lastNumbered = op;
-    }
-    auto start = cast<comm::AsyncStartOpInterface>(op);
-    SmallVector<std::pair<Attribute, StringRef>, 2> rules = {
-        {Attribute(),
-         "starts keep their order where ranks may take different ways"}};
-    if (collective.isPointToPoint())
-      rules.push_back(
-          {start.getLane(), "the messages of a group keep their order"});
-    for (auto [lane, rule] : rules) {
-      Operation *&last = latest[lane];
-      if (last && places[op].before < places[last].before) {
-        if (!mayReorder(lane))
-          return emit(last, op, rule);
-        continue;
-      }
-      last = op;
-    }
-    // Starts of messages with no wait between them do not block each other.
-    Operation *wait = collective.isPointToPoint()
-                          ? earliestWait.lookup(start.getLane())
-                          : nullptr;
-    if (wait && places[op].before < places[wait].before)
-      return emit(wait, op,
-                  "a wait stands after the messages that it stood after");
+    if (last && number.getInt() < lastNumber && next.before < last->before)
+      return emit(last->op, next.op, "starts with comm.order keep their order");
+    last = &next;
+    lastNumber = number.getInt();
   }
   return success();
+}
+
+/// For each message the number of waits that may be of its lane and stood
+/// before it. Messages with equal numbers run together.
+static llvm::DenseMap<Operation *, unsigned>
+countWaitsBefore(ArrayRef<Communication> communications) {
+  SmallVector<const Communication *> stood =
+      llvm::to_vector(llvm::make_pointer_range(communications));
+  llvm::sort(stood, [](const Communication *a, const Communication *b) {
+    return a->before < b->before;
+  });
+  llvm::DenseMap<Operation *, unsigned> numbers;
+  llvm::DenseMap<Attribute, unsigned> numWaits;
+  unsigned numOfAny = 0;
+  for (const Communication *next : stood) {
+    if (next->awaitsAny)
+      ++numOfAny;
+    else if (next->messageLane && next->isWait)
+      ++numWaits[next->messageLane];
+    else if (next->messageLane)
+      numbers[next->op] = numWaits[next->messageLane] + numOfAny;
+  }
+  return numbers;
+}
+
+/// Checks the messages of each lane, and the waits for them. Messages with no
+/// wait between them run together.
+LogicalResult
+OrderValidator::validateMessages(ArrayRef<Communication> communications) {
+  if (llvm::none_of(communications, [](const Communication &communication) {
+        return communication.messageLane;
+      }))
+    return success();
+  struct Lane {
+    /// The message before this place, and the last wait after it.
+    const Communication *message = nullptr, *split = nullptr;
+    /// The wait that stood last among those that now stand before this place.
+    const Communication *wait = nullptr;
+  };
+  llvm::MapVector<Attribute, Lane> lanes;
+  for (const Communication &next : communications)
+    if (next.messageLane)
+      lanes.insert({next.messageLane, Lane()});
+  llvm::DenseMap<Operation *, unsigned> waitsBefore =
+      countWaitsBefore(communications);
+  auto addWait = [](Lane &lane, const Communication &wait) {
+    lane.split = &wait;
+    if (!lane.wait || lane.wait->before < wait.before)
+      lane.wait = &wait;
+  };
+  for (const Communication &next : communications) {
+    if (next.awaitsAny)
+      for (auto &[attribute, lane] : lanes)
+        addWait(lane, next);
+    if (!next.messageLane)
+      continue;
+    Lane &lane = lanes[next.messageLane];
+    if (next.isWait) {
+      addWait(lane, next);
+      continue;
+    }
+    const Communication *message = lane.message;
+    if (message && next.before < message->before)
+      return emit(message->op, next.op,
+                  "the messages of a group keep their order");
+    if (lane.wait && next.before < lane.wait->before)
+      return emit(lane.wait->op, next.op,
+                  "a wait stands after the messages that it stood after");
+    if (message && lane.split &&
+        waitsBefore.lookup(message->op) == waitsBefore.lookup(next.op))
+      return emit(lane.split->op, message->op,
+                  "no wait comes between messages that run together");
+    lane.message = &next;
+    lane.split = nullptr;
+  }
+  return success();
+}
+
+/// Checks starts and waits where ranks may take different ways: starts keep
+/// their order, and no wait stands before a start that it stood after.
+LogicalResult
+OrderValidator::validateDivergence(ArrayRef<Communication> communications) {
+  const Communication *start = nullptr, *wait = nullptr;
+  for (const Communication &next : communications) {
+    const Communication *passed = nullptr;
+    StringRef rule;
+    if (next.isStart && start && next.before < start->before) {
+      passed = start;
+      rule = "starts keep their order where ranks may take different ways";
+    } else if (next.isStart && wait && next.before < wait->before) {
+      passed = wait;
+      rule = "a wait stands after the starts that it stood after where ranks "
+             "may take different ways";
+    }
+    // Few orders raise the question, and the answer takes a look at the module.
+    if (passed)
+      return uniformity.areReachedTogether(block)
+                 ? success()
+                 : emit(passed->op, next.op, rule);
+    if (next.isStart)
+      start = &next;
+    if (next.isWait && (!wait || wait->before < next.before))
+      wait = &next;
+  }
+  return success();
+}
+
+LogicalResult OrderValidator::validateStarts() {
+  std::vector<Communication> communications;
+  for (Operation *op : after)
+    if (Communication found = getCommunication(op);
+        found.isStart || found.isWait)
+      communications.push_back(found);
+  if (failed(validateNumbers(communications)) ||
+      failed(validateMessages(communications)))
+    return failure();
+  return validateDivergence(communications);
 }
 
 LogicalResult OrderValidator::validate() {
@@ -327,7 +435,6 @@ LogicalResult OrderValidator::validate() {
 
 LogicalResult braid::validateOrder(Block &block, ArrayRef<Operation *> before,
                                    CallEffects &calls,
-                                   function_ref<RankUniformity &()> uniformity,
-                                   StringRef pass) {
+                                   RankUniformity &uniformity, StringRef pass) {
   return OrderValidator(block, before, calls, uniformity, pass).validate();
 }

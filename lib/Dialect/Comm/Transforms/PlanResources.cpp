@@ -41,7 +41,7 @@ public:
   BlockPlanner(Block &block, CostModel &model) : block(block), model(model) {}
 
   /// Returns the number of ops that got attributes.
-  FailureOr<unsigned> run(CallEffects &calls);
+  FailureOr<unsigned> run(CallEffects &calls, RankUniformity &uniformity);
 
 private:
   /// The ops of a family, the option and the attributes of each option.
@@ -179,8 +179,10 @@ void BlockPlanner::addToFamily(Operation *op, unsigned position,
   }
 }
 
-FailureOr<unsigned> BlockPlanner::run(CallEffects &calls) {
-  FailureOr<BlockProblem> problem = buildSchedulingProblem(block, model, calls);
+FailureOr<unsigned> BlockPlanner::run(CallEffects &calls,
+                                      RankUniformity &uniformity) {
+  FailureOr<BlockProblem> problem =
+      buildSchedulingProblem(block, model, calls, uniformity);
   if (failed(problem))
     return failure();
   ArrayRef<Operation *> nodes = problem->block.ops;
@@ -261,15 +263,17 @@ struct CommPlanResourcesPass
   void runOnOperation() override {
     Operation *root = getOperation();
     CallEffects calls = comm::getCallEffects(root);
+    RankUniformity uniformity(root);
     SymbolTableCollection symbols;
     for (func::FuncOp function :
          comm::getHostFunctionsCalleesFirst(root, getAnalysisManager()))
-      if (failed(plan(root, function, calls, symbols)))
+      if (failed(plan(root, function, calls, uniformity, symbols)))
         return signalPassFailure();
   }
 
 private:
   LogicalResult plan(Operation *root, func::FuncOp function, CallEffects &calls,
+                     RankUniformity &uniformity,
                      SymbolTableCollection &symbols) {
     FailureOr<CostOptions> options =
         comm::resolvePassCosts(root, function, getCostSettings());
@@ -304,7 +308,8 @@ private:
     for (Block *block : blocks) {
       // What is known of bodies may have changed.
       CostModel fresh(*options);
-      FailureOr<unsigned> planned = BlockPlanner(*block, fresh).run(calls);
+      FailureOr<unsigned> planned =
+          BlockPlanner(*block, fresh).run(calls, uniformity);
       if (failed(planned))
         return failure();
       numPlanned += *planned;
