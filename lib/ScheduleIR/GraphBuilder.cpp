@@ -8,6 +8,7 @@
 
 #include "braid/ScheduleIR/GraphBuilder.h"
 
+#include "Analysis/BlockEffects.h"
 #include "Analysis/Prologue.h"
 #include "Analysis/TypeSize.h"
 #include "DependenceTracker.h"
@@ -150,6 +151,8 @@ public:
         dependences(result.graph), exchanges(result.graph),
         table(result.ops, result.prologue) {
     result.block = &block;
+    result.effects = std::make_shared<BlockEffects>();
+    result.effects->reserve(expectedOps);
     result.graph.reserve(expectedOps);
     result.ops.reserve(expectedOps);
     result.opPlaces.reserve(expectedOps);
@@ -170,7 +173,7 @@ private:
   bool isDeadUserOfWait(Operation *op, const Nodes &producers) const;
 
   LogicalResult addNumber(unsigned node, Operation *op);
-  void addEffects(unsigned node, Operation *op, const OpEffects &effects);
+  void addEffects(unsigned node, const BlockEffects::Entry &effects);
   void addCommunicator(unsigned node, bool isStart);
   void keepAfterStarts(unsigned wait, comm::AsyncStartOpInterface awaited);
   void addBarrier(unsigned node);
@@ -185,7 +188,6 @@ private:
   BlockGraph result;
   DependenceTracker dependences;
   ExchangeTracker exchanges;
-  BufferResolver buffers;
   /// Nodes and prologue ops with uses; most ops on buffers have none.
   OpTable table;
   /// The nodes that each prologue op uses.
@@ -283,7 +285,7 @@ int64_t GraphBuilder::takeUnusedBytes(Operation *op) {
   op->walk([&](Operation *user) {
     for (Value operand : user->getOperands()) {
       // Most buffers are used directly or through one view.
-      const BufferRange &range = buffers.resolve(operand);
+      const BufferRange &range = result.effects->getBuffers().resolve(operand);
       auto it =
           unusedBytes.find(range.root ? range.root.getDefiningOp() : nullptr);
       if (it == unusedBytes.end())
@@ -357,7 +359,7 @@ LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
     result.graph.addEdge(producer, node);
   if (barrier)
     result.graph.addEdge(*barrier, node);
-  addEffects(node, op, effects);
+  addEffects(node, result.effects->add(place.position, op, effects));
 
   if (start) {
     addCommunicator(node, /*isStart=*/true);
@@ -415,24 +417,15 @@ LogicalResult GraphBuilder::addNumber(unsigned node, Operation *op) {
   return success();
 }
 
-void GraphBuilder::addEffects(unsigned node, Operation *op,
-                              const OpEffects &effects) {
+void GraphBuilder::addEffects(unsigned node,
+                              const BlockEffects::Entry &effects) {
   if (effects.isUnknown)
     addBarrier(node);
-  for (const OpEffects::Access &access : effects.accesses) {
-    if (!access.buffer) {
-      dependences.accessAnything(node, access.isWrite);
-      continue;
-    }
-    const BufferRange &range = buffers.resolve(access.buffer);
-    // Memory that an op allocates inside is not visible outside.
-    Operation *owner = range.root ? range.root.getDefiningOp() : nullptr;
-    if (owner && op->isProperAncestor(owner) &&
-        BufferResolver::isAllocation(range.root))
-      continue;
-    dependences.access(node, range, access.isWrite);
-  }
-  for (const OpEffects::ResourceAccess &access : effects.resources)
+  for (const BlockEffects::Access &access :
+       result.effects->getAccesses(effects))
+    dependences.access(node, access);
+  for (const OpEffects::ResourceAccess &access :
+       result.effects->getResources(effects))
     dependences.accessResource(node, access.resource, access.isWrite);
 }
 

@@ -18,7 +18,11 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <memory>
+
 namespace braid {
+
+class BlockEffects;
 
 /// The duration of an op in ns; for a start, that of its operation. A prologue
 /// op with a duration becomes a node.
@@ -46,6 +50,8 @@ struct BlockGraph {
   std::vector<Place> opPlaces, prologuePlaces;
   /// Indices into `prologue`.
   std::vector<unsigned> uses;
+  /// The effects of nodes, by position, for the validation of a new order.
+  std::shared_ptr<BlockEffects> effects;
 };
 
 /// Builds the graph of `block` without its terminator, which stays last, in one

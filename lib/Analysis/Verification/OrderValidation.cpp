@@ -8,7 +8,7 @@
 
 #include "braid/Analysis/OrderValidation.h"
 
-#include "Analysis/BufferRange.h"
+#include "SeenAccesses.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -38,38 +38,44 @@ struct Communication {
 
 class OrderValidator {
 public:
-  OrderValidator(Block &block, ArrayRef<Operation *> before, CallEffects &calls,
+  OrderValidator(Block &block, ArrayRef<Operation *> before,
+                 BlockEffects &effects, CallEffects &calls,
                  RankUniformity &uniformity, StringRef pass)
-      : block(block), before(before), calls(calls), uniformity(uniformity),
-        pass(pass) {}
+      : block(block), before(before), effects(effects), calls(calls),
+        uniformity(uniformity), pass(pass) {}
 
   LogicalResult validate();
 
 private:
-  /// Where an op stood and stands.
-  struct Places {
-    unsigned before, after;
-  };
-
-  bool collectPlaces();
-  std::vector<Operation *> findMoved() const;
-  LogicalResult validateUses(Operation *op);
-  LogicalResult validateEffects(ArrayRef<Operation *> moved);
-  Communication getCommunication(Operation *op);
+  bool matchPlaces();
+  LogicalResult validateSpan(unsigned begin, unsigned end);
+  std::vector<unsigned> findMoved(unsigned begin, unsigned end) const;
+  LogicalResult validateUses(ArrayRef<unsigned> moved, unsigned begin,
+                             unsigned end);
+  LogicalResult validateEffects(unsigned begin, unsigned end);
+  Communication getCommunication(unsigned place);
   LogicalResult validateNumbers(ArrayRef<Communication> communications);
   LogicalResult validateMessages(ArrayRef<Communication> communications);
   LogicalResult validateDivergence(ArrayRef<Communication> communications);
-  LogicalResult validateStarts();
+  std::vector<Communication> findCommunications(unsigned begin, unsigned end);
+  LogicalResult validateStarts(unsigned begin, unsigned end);
   LogicalResult emit(Operation *op, Operation *other, const Twine &rule);
+
+  /// The effects of the op that stood at `place`.
+  const BlockEffects::Entry &getEffects(unsigned place) {
+    return effects.get(place, before[place], calls);
+  }
 
   Block &block;
   ArrayRef<Operation *> before;
+  BlockEffects &effects;
   CallEffects &calls;
   RankUniformity &uniformity;
   StringRef pass;
-  std::vector<Operation *> after;
-  llvm::DenseMap<Operation *, Places> places;
-  BufferResolver resolver;
+  /// For each op, as they stand now, the place where it stood.
+  std::vector<unsigned> stood;
+  SeenInSpan seen;
+  bool areMessagesChecked = false;
 };
 
 } // namespace
@@ -83,34 +89,74 @@ LogicalResult OrderValidator::emit(Operation *op, Operation *other,
   return diagnostic;
 }
 
-bool OrderValidator::collectPlaces() {
-  places.reserve(before.size());
-  for (auto [number, op] : llvm::enumerate(before))
-    places[op] = {static_cast<unsigned>(number), ~0u};
+/// Finds out where each op stood; false if the ops are not the same. Most ops
+/// have not moved past each other: both orders are read side by side, and only
+/// ops that come in one order long before they come in the other are looked up.
+bool OrderValidator::matchPlaces() {
+  constexpr size_t numAhead = 8;
+  stood.reserve(before.size());
+  // Ops that came in the old order alone, and in the new order alone, so far.
+  llvm::DenseMap<Operation *, unsigned> onlyBefore, onlyNow;
+  size_t next = 0;
   Operation *terminator =
       block.mightHaveTerminator() ? block.getTerminator() : nullptr;
   for (Operation &op : block) {
     if (&op == terminator)
+      break;
+    unsigned place = stood.size();
+    while (!onlyNow.empty() && next != before.size()) {
+      auto it = onlyNow.find(before[next]);
+      if (it == onlyNow.end())
+        break;
+      stood[it->second] = next++;
+      onlyNow.erase(it);
+    }
+    if (!onlyBefore.empty())
+      if (auto it = onlyBefore.find(&op); it != onlyBefore.end()) {
+        stood.push_back(it->second);
+        onlyBefore.erase(it);
+        continue;
+      }
+    ArrayRef<Operation *> ahead = before.drop_front(next).take_front(numAhead);
+    const auto *found = llvm::find(ahead, &op);
+    if (found == ahead.end()) {
+      onlyNow[&op] = place;
+      stood.push_back(~0u);
       continue;
-    auto it = places.find(&op);
-    if (it == places.end())
-      return false;
-    it->second.after = after.size();
-    after.push_back(&op);
+    }
+    for (; before[next] != &op; ++next) {
+      auto it = onlyNow.find(before[next]);
+      if (it == onlyNow.end()) {
+        onlyBefore[before[next]] = next;
+        continue;
+      }
+      stood[it->second] = next;
+      onlyNow.erase(it);
+    }
+    stood.push_back(next++);
   }
-  return after.size() == before.size();
+  for (; next != before.size(); ++next) {
+    auto it = onlyNow.find(before[next]);
+    if (it == onlyNow.end())
+      return false;
+    stood[it->second] = next;
+    onlyNow.erase(it);
+  }
+  return onlyBefore.empty() && onlyNow.empty();
 }
 
-/// Ops without which the others stand in the order in which they stood.
-std::vector<Operation *> OrderValidator::findMoved() const {
+/// The old places of ops without which the others of the span stand in the
+/// order in which they stood.
+std::vector<unsigned> OrderValidator::findMoved(unsigned begin,
+                                                unsigned end) const {
+  ArrayRef<unsigned> span = ArrayRef(stood).slice(begin, end - begin);
   // The last op of a longest selection of each length that ascends.
-  std::vector<unsigned> last, previous(after.size(), ~0u);
-  std::vector<unsigned> stood;
-  for (Operation *op : after)
-    stood.push_back(places.find(op)->second.before);
-  for (unsigned index = 0; index != stood.size(); ++index) {
-    auto longer = llvm::partition_point(
-        last, [&](unsigned other) { return stood[other] < stood[index]; });
+  std::vector<unsigned> last, previous(span.size(), ~0u);
+  for (unsigned index = 0; index != span.size(); ++index) {
+    auto longer = last.end();
+    if (!last.empty() && span[last.back()] > span[index])
+      longer = llvm::partition_point(
+          last, [&](unsigned other) { return span[other] < span[index]; });
     if (longer != last.begin())
       previous[index] = *std::prev(longer);
     if (longer == last.end())
@@ -118,149 +164,94 @@ std::vector<Operation *> OrderValidator::findMoved() const {
     else
       *longer = index;
   }
-  std::vector<bool> stays(after.size(), false);
+  std::vector<bool> stays(span.size(), false);
   for (unsigned index = last.empty() ? ~0u : last.back(); index != ~0u;
        index = previous[index])
     stays[index] = true;
-  std::vector<Operation *> moved;
-  for (auto [index, op] : llvm::enumerate(after))
+  std::vector<unsigned> moved;
+  for (auto [index, place] : llvm::enumerate(span))
     if (!stays[index])
-      moved.push_back(op);
+      moved.push_back(place);
   return moved;
 }
 
-/// Checks that `op` stands after what it uses, and before its users.
-LogicalResult OrderValidator::validateUses(Operation *op) {
-  unsigned place = places[op].after;
-  constexpr StringLiteral rule = "each value stands before its uses";
-  LogicalResult result = success();
-  op->walk([&](Operation *nested) {
-    for (Value operand : nested->getOperands()) {
+/// Calls `use` with each pair of an op of the block and an op of the block that
+/// uses its values, if `op` is one of both.
+static void forEachUse(Operation *op, Block &block,
+                       function_ref<void(Operation *, Operation *)> use) {
+  auto visitOperands = [&](Operation *user) {
+    for (Value operand : user->getOperands()) {
       Operation *definition = operand.getDefiningOp();
-      if (!definition || definition->getBlock() != &block ||
-          places[definition].after < place || definition == op)
-        continue;
-      result = emit(op, definition, rule);
-      return WalkResult::interrupt();
+      if (definition && definition->getBlock() == &block && definition != op)
+        use(definition, op);
     }
-    return WalkResult::advance();
-  });
-  if (failed(result))
-    return result;
+  };
+  if (hasNestedOps(op))
+    op->walk(visitOperands);
+  else
+    visitOperands(op);
   for (Operation *user : op->getUsers()) {
-    Operation *ancestor = block.findAncestorOpInBlock(*user);
-    auto it = places.find(ancestor);
-    if (it != places.end() && it->second.after < place)
-      return emit(op, ancestor, rule);
+    Operation *ancestor =
+        user->getBlock() == &block ? user : block.findAncestorOpInBlock(*user);
+    if (ancestor && ancestor != op)
+      use(op, ancestor);
   }
-  return success();
 }
 
-namespace {
-
-/// One access to a buffer or resource of an op that stood at `before`.
-struct SeenAccess {
-  Operation *op;
-  unsigned before;
-  bool isWrite;
-  BufferRange range;
-};
-
-/// The accesses to one buffer or resource by the ops up to one place.
-class SeenAccesses {
-public:
-  void add(const SeenAccess &access) {
-    accesses.push_back(access);
-    if (!last || last->before < access.before)
-      last = access;
-    if (access.isWrite && (!lastWrite || lastWrite->before < access.before))
-      lastWrite = access;
-  }
-  /// The op of an access that stood after `access`, conflicts with it, and
-  /// stands before it now; null if there is none.
-  Operation *findPassed(const SeenAccess &access) const {
-    const std::optional<SeenAccess> &latest = access.isWrite ? last : lastWrite;
-    if (!latest || latest->before <= access.before)
-      return nullptr;
-    for (const SeenAccess &other : accesses)
-      if (other.before > access.before && other.op != access.op &&
-          (other.isWrite || access.isWrite) &&
-          other.range.begin < access.range.end &&
-          access.range.begin < other.range.end)
-        return other.op;
-    return nullptr;
-  }
-
-private:
-  std::vector<SeenAccess> accesses;
-  std::optional<SeenAccess> last, lastWrite;
-};
-
-} // namespace
-
-static bool hasEffects(const OpEffects &effects) {
-  return effects.isUnknown || !effects.accesses.empty() ||
-         !effects.resources.empty();
-}
-
-LogicalResult OrderValidator::validateEffects(ArrayRef<Operation *> moved) {
-  // Whatever has passed an op without effects, one of both was moved.
-  if (llvm::none_of(moved, [&](Operation *op) {
-        return hasEffects(getOpEffects(op, calls));
-      }))
+/// Checks that the ops that stood at `moved`, ops of the span, stand after what
+/// they use and before their users. Ops outside of the span stand where they
+/// stood.
+LogicalResult OrderValidator::validateUses(ArrayRef<unsigned> moved,
+                                           unsigned begin, unsigned end) {
+  llvm::DenseMap<Operation *, unsigned> places;
+  for (unsigned place : moved)
+    forEachUse(before[place], block,
+               [&](Operation *definition, Operation *user) {
+                 places[definition] = places[user] = ~0u;
+               });
+  if (places.empty())
     return success();
-  constexpr StringLiteral rule =
-      "accesses to memory of which one writes keep their order";
-  llvm::DenseMap<unsigned, SeenAccesses> buffers;
-  llvm::DenseMap<TypeID, SeenAccesses> resources;
-  // What may be any buffer, all buffers, and all that has effects.
-  SeenAccesses unknown, known, barriers, all;
-  for (Operation *op : after) {
-    OpEffects effects = getOpEffects(op, calls);
-    if (!hasEffects(effects))
+  for (unsigned index = begin; index != end; ++index)
+    if (auto it = places.find(before[stood[index]]); it != places.end())
+      it->second = index;
+  LogicalResult result = success();
+  for (unsigned place : moved) {
+    Operation *op = before[place];
+    forEachUse(op, block, [&](Operation *definition, Operation *user) {
+      unsigned defined = places.lookup(definition), used = places.lookup(user);
+      if (succeeded(result) && defined != ~0u && used != ~0u && used < defined)
+        result = emit(op, op == user ? definition : user,
+                      "each value stands before its uses");
+    });
+  }
+  return result;
+}
+
+/// Checks accesses of which one writes. Ops outside of the span stand where
+/// they stood.
+LogicalResult OrderValidator::validateEffects(unsigned begin, unsigned end) {
+  seen.clear();
+  for (unsigned index = begin; index != end; ++index) {
+    unsigned place = stood[index];
+    const BlockEffects::Entry &entry = getEffects(place);
+    if (!entry.touchesMemory())
       continue;
-    SeenAccess whole = {op, places[op].before, /*isWrite=*/true, {}};
-    Operation *passed = (effects.isUnknown ? all : barriers).findPassed(whole);
-    if (effects.isUnknown)
-      barriers.add(whole);
-    all.add(whole);
-    for (const OpEffects::ResourceAccess &access : effects.resources) {
-      SeenAccesses &seen = resources[access.resource];
-      SeenAccess own = {op, whole.before, access.isWrite, {}};
-      if (!passed)
-        passed = seen.findPassed(own);
-      seen.add(own);
-    }
-    for (const OpEffects::Access &access : effects.accesses) {
-      SeenAccess own = {op, whole.before, access.isWrite,
-                        access.buffer ? resolver.resolve(access.buffer)
-                                      : BufferRange()};
-      bool isKnown = own.range.buffer != BufferRange::unknown;
-      if (!passed)
-        passed = unknown.findPassed(own);
-      if (!passed)
-        passed = isKnown ? buffers[own.range.buffer].findPassed(own)
-                         : known.findPassed(own);
-      if (isKnown) {
-        buffers[own.range.buffer].add(own);
-        // Any piece of it may be what an unknown access touches.
-        own.range = BufferRange();
-        known.add(own);
-      } else {
-        unknown.add(own);
-      }
-    }
+    std::optional<unsigned> passed =
+        seen.add(place, entry.isUnknown, effects.getAccesses(entry),
+                 effects.getResources(entry));
     if (passed)
-      return emit(op, passed, rule);
+      return emit(before[place], before[*passed],
+                  "accesses to memory of which one writes keep their order");
   }
   return success();
 }
 
-/// What `op` does for other ranks to see.
-Communication OrderValidator::getCommunication(Operation *op) {
+/// What the op that stood at `place` does for other ranks to see.
+Communication OrderValidator::getCommunication(unsigned place) {
   Communication found;
-  found.op = op;
-  found.before = places[op].before;
+  found.before = place;
+  Operation *op = found.op = before[place];
+  const BlockEffects::Entry &entry = getEffects(place);
   comm::CollectiveOpInterface collective;
   if (auto wait = dyn_cast<comm::WaitOp>(op)) {
     comm::AsyncStartOpInterface start = wait.getStart();
@@ -271,10 +262,9 @@ Communication OrderValidator::getCommunication(Operation *op) {
     found.awaitsAny = !start;
   } else if ((collective = dyn_cast<comm::CollectiveOpInterface>(op))) {
     found.isStart = true;
-  } else if (hasNestedOps(op) || isa<CallOpInterface>(op)) {
-    OpEffects effects = getOpEffects(op, calls);
-    found.isStart = effects.hasStart;
-    found.isWait = found.awaitsAny = effects.hasWait;
+  } else if (!comm::getAsyncStart(op)) {
+    found.isStart = entry.hasStart;
+    found.isWait = found.awaitsAny = entry.hasWait;
   }
   if (collective && collective.isPointToPoint())
     found.messageLane =
@@ -405,36 +395,73 @@ OrderValidator::validateDivergence(ArrayRef<Communication> communications) {
   return success();
 }
 
-LogicalResult OrderValidator::validateStarts() {
+/// The communications from number `begin` up to `end` of the new order.
+std::vector<Communication> OrderValidator::findCommunications(unsigned begin,
+                                                              unsigned end) {
   std::vector<Communication> communications;
-  for (Operation *op : after)
-    if (Communication found = getCommunication(op);
+  for (unsigned place : ArrayRef(stood).slice(begin, end - begin)) {
+    const BlockEffects::Entry &entry = getEffects(place);
+    if (!entry.hasStart && !entry.hasWait)
+      continue;
+    if (Communication found = getCommunication(place);
         found.isStart || found.isWait)
       communications.push_back(found);
-  if (failed(validateNumbers(communications)) ||
-      failed(validateMessages(communications)))
+  }
+  return communications;
+}
+
+LogicalResult OrderValidator::validateStarts(unsigned begin, unsigned end) {
+  std::vector<Communication> communications = findCommunications(begin, end);
+  bool hasMessages =
+      llvm::any_of(communications, [](const Communication &communication) {
+        return communication.messageLane || communication.awaitsAny;
+      });
+  // Messages of one batch may stand within and outside of the span.
+  if (hasMessages && !areMessagesChecked) {
+    areMessagesChecked = true;
+    if (failed(validateMessages(findCommunications(0, stood.size()))))
+      return failure();
+  }
+  if (failed(validateNumbers(communications)))
     return failure();
   return validateDivergence(communications);
 }
 
+/// Checks the ops from number `begin` up to `end` of the new order, which are
+/// those that stood there.
+LogicalResult OrderValidator::validateSpan(unsigned begin, unsigned end) {
+  std::vector<unsigned> moved = findMoved(begin, end);
+  if (failed(validateUses(moved, begin, end)) ||
+      failed(validateStarts(begin, end)))
+    return failure();
+  // Whatever has passed an op without effects, one of both was moved.
+  if (llvm::none_of(moved, [&](unsigned place) {
+        return getEffects(place).touchesMemory();
+      }))
+    return success();
+  return validateEffects(begin, end);
+}
+
 LogicalResult OrderValidator::validate() {
-  if (!collectPlaces())
+  if (!matchPlaces())
     return block.getParentOp()->emitOpError()
            << "has other ops after " << pass
            << " than before, expected that the pass changes their order alone";
-  std::vector<Operation *> moved = findMoved();
-  if (moved.empty())
-    return success();
-  for (Operation *op : moved)
-    if (failed(validateUses(op)))
+  for (unsigned begin = 0, size = stood.size(); begin != size;) {
+    unsigned end = begin, furthest = begin;
+    do
+      furthest = std::max(furthest, stood[end++]);
+    while (end <= furthest);
+    if (end - begin > 1 && failed(validateSpan(begin, end)))
       return failure();
-  if (failed(validateStarts()))
-    return failure();
-  return validateEffects(moved);
+    begin = end;
+  }
+  return success();
 }
 
 LogicalResult braid::validateOrder(Block &block, ArrayRef<Operation *> before,
-                                   CallEffects &calls,
+                                   BlockEffects &effects, CallEffects &calls,
                                    RankUniformity &uniformity, StringRef pass) {
-  return OrderValidator(block, before, calls, uniformity, pass).validate();
+  return OrderValidator(block, before, effects, calls, uniformity, pass)
+      .validate();
 }

@@ -8,6 +8,7 @@
 
 #include "braid/Analysis/OrderValidation.h"
 
+#include "Analysis/BlockEffects.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -55,8 +56,9 @@ protected:
         &context, [&](Diagnostic &diagnostic) { error += diagnostic.str(); });
     CallEffects calls(/*entersBodies=*/true);
     RankUniformity uniformity(*module);
+    BlockEffects effects;
     LogicalResult isRight =
-        validateOrder(*block, before, calls, uniformity, "a pass");
+        validateOrder(*block, before, effects, calls, uniformity, "a pass");
     EXPECT_EQ(failed(isRight), !error.empty());
     return error;
   }

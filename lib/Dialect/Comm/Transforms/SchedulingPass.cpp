@@ -120,9 +120,9 @@ LogicalResult braid::comm::verifyChanges(Operation *root,
     return success();
   CallEffects calls = getCallEffects(root);
   RankUniformity uniformity(root);
-  LogicalResult isRight =
-      changes.checkBlocks([&](Block &block, ArrayRef<Operation *> before) {
-        return validateOrder(block, before, calls, uniformity, pass);
+  LogicalResult isRight = changes.checkBlocks(
+      [&](Block &block, ArrayRef<Operation *> before, BlockEffects &effects) {
+        return validateOrder(block, before, effects, calls, uniformity, pass);
       });
   if (failed(isRight))
     changes.undo();
