@@ -14,6 +14,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Compiler.h"
 
 #include <algorithm>
 #include <optional>
@@ -93,56 +94,60 @@ LogicalResult OrderValidator::emit(Operation *op, Operation *other,
 /// have not moved past each other: both orders are read side by side, and only
 /// ops that come in one order long before they come in the other are looked up.
 bool OrderValidator::matchPlaces() {
-  constexpr size_t numAhead = 8;
+  constexpr size_t numAhead = 8, prefetchAhead = 16;
+  constexpr unsigned unknown = ~0u;
   stood.reserve(before.size());
-  // Ops that came in the old order alone, and in the new order alone, so far.
-  llvm::DenseMap<Operation *, unsigned> onlyBefore, onlyNow;
-  size_t next = 0;
+  // Ops that came in the old order first, and in the new order first, and how
+  // many of them have not come in the other one. Tables stay fast if nothing is
+  // erased.
+  llvm::DenseMap<Operation *, unsigned> firstBefore, firstNow;
+  size_t numBefore = 0, numNow = 0, next = 0;
+  // Advances in the old order over an op that came in the new one.
+  auto advance = [&]() {
+    if (numNow == 0)
+      return false;
+    auto it = firstNow.find(before[next]);
+    if (it == firstNow.end() || stood[it->second] != unknown)
+      return false;
+    stood[it->second] = next++;
+    --numNow;
+    return true;
+  };
   Operation *terminator =
       block.mightHaveTerminator() ? block.getTerminator() : nullptr;
   for (Operation &op : block) {
     if (&op == terminator)
       break;
-    unsigned place = stood.size();
-    while (!onlyNow.empty() && next != before.size()) {
-      auto it = onlyNow.find(before[next]);
-      if (it == onlyNow.end())
-        break;
-      stood[it->second] = next++;
-      onlyNow.erase(it);
-    }
-    if (!onlyBefore.empty())
-      if (auto it = onlyBefore.find(&op); it != onlyBefore.end()) {
+    // Ops of a long block are not in the cache, and mostly come as they did.
+    if (next + prefetchAhead < before.size())
+      LLVM_PREFETCH(before[next + prefetchAhead], /*rw=*/0, /*locality=*/3);
+    if (numBefore != 0)
+      if (auto it = firstBefore.find(&op); it != firstBefore.end()) {
         stood.push_back(it->second);
-        onlyBefore.erase(it);
+        --numBefore;
         continue;
       }
+    while (next != before.size() && advance())
+      continue;
     ArrayRef<Operation *> ahead = before.drop_front(next).take_front(numAhead);
-    const auto *found = llvm::find(ahead, &op);
-    if (found == ahead.end()) {
-      onlyNow[&op] = place;
-      stood.push_back(~0u);
+    if (!llvm::is_contained(ahead, &op)) {
+      firstNow[&op] = stood.size();
+      stood.push_back(unknown);
+      ++numNow;
       continue;
     }
-    for (; before[next] != &op; ++next) {
-      auto it = onlyNow.find(before[next]);
-      if (it == onlyNow.end()) {
-        onlyBefore[before[next]] = next;
+    while (before[next] != &op) {
+      if (advance())
         continue;
-      }
-      stood[it->second] = next;
-      onlyNow.erase(it);
+      firstBefore[before[next]] = next;
+      ++numBefore;
+      ++next;
     }
     stood.push_back(next++);
   }
-  for (; next != before.size(); ++next) {
-    auto it = onlyNow.find(before[next]);
-    if (it == onlyNow.end())
-      return false;
-    stood[it->second] = next;
-    onlyNow.erase(it);
-  }
-  return onlyBefore.empty() && onlyNow.empty();
+  while (next != before.size() && advance())
+    continue;
+  return next == before.size() && numBefore == 0 && numNow == 0;
 }
 
 /// The old places of ops without which the others of the span stand in the
@@ -411,17 +416,29 @@ std::vector<Communication> OrderValidator::findCommunications(unsigned begin,
 }
 
 LogicalResult OrderValidator::validateStarts(unsigned begin, unsigned end) {
-  std::vector<Communication> communications = findCommunications(begin, end);
-  bool hasMessages =
-      llvm::any_of(communications, [](const Communication &communication) {
-        return communication.messageLane || communication.awaitsAny;
-      });
+  // Most orders move waits down and starts up: look at the places alone.
+  bool isStartPassed = false, isWaitPassed = false, hasMessages = false;
+  unsigned latest = 0;
+  for (unsigned place : ArrayRef(stood).slice(begin, end - begin)) {
+    const BlockEffects::Entry &entry = getEffects(place);
+    if (!entry.hasStart && !entry.hasWait)
+      continue;
+    if (place < latest)
+      (entry.hasStart ? isStartPassed : isWaitPassed) = true;
+    latest = std::max(latest, place);
+    if (entry.hasStart && !hasMessages)
+      if (auto start = dyn_cast<comm::CollectiveOpInterface>(before[place]))
+        hasMessages = start.isPointToPoint();
+  }
   // Messages of one batch may stand within and outside of the span.
-  if (hasMessages && !areMessagesChecked) {
+  if (hasMessages && !areMessagesChecked && (isStartPassed || isWaitPassed)) {
     areMessagesChecked = true;
     if (failed(validateMessages(findCommunications(0, stood.size()))))
       return failure();
   }
+  if (!isStartPassed)
+    return success();
+  std::vector<Communication> communications = findCommunications(begin, end);
   if (failed(validateNumbers(communications)))
     return failure();
   return validateDivergence(communications);
