@@ -62,23 +62,55 @@ bool braid::isUniform(Value value) {
 }
 
 RankUniformity::RankUniformity(Operation *root)
-    : knowsCallers(isa<ModuleOp>(root)) {
-  if (!knowsCallers)
+    : root(root), knowsCallers(isa<ModuleOp>(root)) {}
+
+/// Calls `visit` with each attribute of `op` that may name a symbol. Builds no
+/// dictionary of the properties, which takes longer than the walk.
+static void visitAttributes(Operation *op,
+                            function_ref<void(Attribute)> visit) {
+  auto visitOne = [&](Attribute attribute) {
+    if (attribute && !isa<IntegerAttr, FloatAttr, StringAttr, TypeAttr,
+                          UnitAttr, DenseArrayAttr, ElementsAttr>(attribute))
+      visit(attribute);
+  };
+  for (NamedAttribute attribute : op->getRawDictionaryAttrs())
+    visitOne(attribute.getValue());
+  std::optional<RegisteredOperationName> info = op->getRegisteredInfo();
+  if (!info || op->getPropertiesStorageSize() == 0)
     return;
+  for (StringAttr name : info->getAttributeNames())
+    if (std::optional<Attribute> attribute = op->getInherentAttr(name))
+      visitOne(*attribute);
+}
+
+void RankUniformity::collectUsers() {
+  hasUsers = true;
   SymbolTableCollection symbolTables;
   root->walk([&](Operation *op) {
-    op->getAttrDictionary().walk([&](SymbolRefAttr symbol) {
+    auto addSymbol = [&](SymbolRefAttr symbol) {
       Operation *function = symbolTables.lookupNearestSymbolFrom(op, symbol);
       if (isa_and_present<FunctionOpInterface>(function))
         users[function].push_back(op);
+    };
+    visitAttributes(op, [&](Attribute attribute) {
+      if (auto symbol = dyn_cast<SymbolRefAttr>(attribute))
+        addSymbol(symbol);
+      else
+        attribute.walk(addSymbol);
     });
   });
+}
+
+void RankUniformity::addCopy(Operation *copy, Operation *function) {
+  enteredTogether[copy] = areEnteredTogether(function);
 }
 
 bool RankUniformity::areEnteredTogether(Operation *function) {
   auto symbol = dyn_cast<SymbolOpInterface>(function);
   if (!knowsCallers)
     return symbol && symbol.isPublic();
+  if (!hasUsers)
+    collectUsers();
   // A function that calls itself is entered as its other callers say.
   auto [it, isNew] = enteredTogether.try_emplace(function, true);
   if (!isNew)

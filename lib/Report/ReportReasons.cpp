@@ -29,10 +29,10 @@ const BlockProblem *ExposureExplainer::getProblem(Block &block) {
   // must not fail.
   ScopedDiagnosticHandler handler(block.getParentOp()->getContext(),
                                   [](Diagnostic &) { return success(); });
-  FailureOr<BlockProblem> problem = buildSchedulingProblem(block, model, calls);
+  FailureOr<BlockProblem> problem =
+      buildSchedulingProblem(block, model, calls, uniformity);
   if (failed(problem))
     return nullptr;
-  problem->problem.keepOrderOfStarts = !uniformity.areReachedTogether(block);
   problem->problem.maxMemory = memoryLimit;
   auto owned = std::make_unique<BlockProblem>(std::move(*problem));
   return (problems[&block] = std::move(owned)).get();

@@ -15,22 +15,21 @@
 
 using namespace braid;
 
-void DependenceTracker::access(unsigned node, const BufferRange &range,
-                               bool isWrite) {
-  if (range.buffer == BufferRange::unknown)
+void DependenceTracker::access(unsigned node,
+                               const BlockEffects::Access &access) {
+  auto [buffer, isWrite, begin, end] = access;
+  if (access.isOfAnything())
     return accessAnything(node, isWrite);
-  if (range.isEmpty())
-    return;
 
   if (lastWriter)
     graph.addEdge(*lastWriter, node);
   accessesSince.push_back(node);
-  Segments &segments = buffers[range.buffer];
-  if (!isWrite && !coversMany(segments, range.begin, range.end))
-    return read(node, segments, range.begin, range.end);
+  Segments &segments = buffers[buffer];
+  if (!isWrite && !coversMany(segments, begin, end))
+    return read(node, segments, begin, end);
   addEdges(readersOfAnythingSince, node);
   writersSince.push_back(node);
-  write(node, segments, range.begin, range.end);
+  write(node, segments, begin, end);
 }
 
 bool DependenceTracker::coversMany(const Segments &segments, int64_t begin,

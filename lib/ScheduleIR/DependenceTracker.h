@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_SCHEDULEIR_DEPENDENCETRACKER_H
 #define BRAID_LIB_SCHEDULEIR_DEPENDENCETRACKER_H
 
-#include "Analysis/BufferRange.h"
+#include "Analysis/BlockEffects.h"
 #include "braid/Schedule/Model/ScheduleGraph.h"
 
 #include "mlir/Support/TypeID.h"
@@ -29,10 +29,8 @@ class DependenceTracker {
 public:
   explicit DependenceTracker(ScheduleGraph &graph) : graph(graph) {}
 
-  /// `node` reads or writes `range`.
-  void access(unsigned node, const BufferRange &range, bool isWrite);
-  /// `node` reads or writes unknown memory.
-  void accessAnything(unsigned node, bool isWrite);
+  /// `node` reads or writes memory.
+  void access(unsigned node, const BlockEffects::Access &access);
   /// `node` reads or writes `resource`, which is no memory.
   void accessResource(unsigned node, mlir::TypeID resource, bool isWrite);
 
@@ -46,6 +44,8 @@ private:
   };
   using Segments = std::map<int64_t, Segment>;
 
+  /// `node` reads or writes unknown memory.
+  void accessAnything(unsigned node, bool isWrite);
   void read(unsigned node, Segments &segments, int64_t begin, int64_t end);
   void write(unsigned node, Segments &segments, int64_t begin, int64_t end);
   /// True if `maxPending` segments or more begin within the range.

@@ -8,6 +8,7 @@
 
 #include "braid/ScheduleIR/GraphBuilder.h"
 
+#include "Analysis/BlockEffects.h"
 #include "Analysis/Prologue.h"
 #include "Analysis/TypeSize.h"
 #include "DependenceTracker.h"
@@ -67,9 +68,9 @@ namespace {
 
 /// Keeps each exchange of a point-to-point lane together. The runtime issues
 /// starts with no wait of the lane between them as one group; with a wait
-/// between them ranks could block each other. Waits before a group of several
-/// starts stay before it, and waits after it stay after it. Groups of one start
-/// may merge.
+/// between them ranks could block each other. A wait stays after the starts
+/// that it follows, and before a group of several starts that it precedes. So
+/// groups of one start may merge.
 class ExchangeTracker {
 public:
   explicit ExchangeTracker(ScheduleGraph &graph) : graph(graph) {}
@@ -99,8 +100,6 @@ private:
     /// True if a wait follows the last group, so that the next start opens
     /// another group.
     bool closed = true;
-    /// The last start of the last group of several starts.
-    std::optional<unsigned> lastOfSeveral;
     /// Waits between the last group of several starts and the last group.
     SmallVector<unsigned> waits;
   };
@@ -126,14 +125,13 @@ private:
     for (unsigned wait : lane.waits)
       graph.addEdge(wait, lane.first);
     lane.waits.clear();
-    lane.lastOfSeveral = node;
   }
 
   void addWait(unsigned node, Lane &lane) {
     lane.closed = true;
     lane.waits.push_back(node);
-    if (lane.lastOfSeveral)
-      graph.addEdge(*lane.lastOfSeveral, node);
+    if (lane.size != 0)
+      graph.addEdge(lane.last, node);
   }
 
   ScheduleGraph &graph;
@@ -148,10 +146,13 @@ private:
 class GraphBuilder {
 public:
   GraphBuilder(Block &block, CostFunction cost, CallEffects &calls,
-               size_t expectedOps)
-      : cost(cost), calls(calls), dependences(result.graph),
-        exchanges(result.graph), table(result.ops, result.prologue) {
+               RankUniformity &uniformity, size_t expectedOps)
+      : cost(cost), calls(calls), uniformity(uniformity),
+        dependences(result.graph), exchanges(result.graph),
+        table(result.ops, result.prologue) {
     result.block = &block;
+    result.effects = std::make_shared<BlockEffects>();
+    result.effects->reserve(expectedOps);
     result.graph.reserve(expectedOps);
     result.ops.reserve(expectedOps);
     result.opPlaces.reserve(expectedOps);
@@ -172,8 +173,9 @@ private:
   bool isDeadUserOfWait(Operation *op, const Nodes &producers) const;
 
   LogicalResult addNumber(unsigned node, Operation *op);
-  void addEffects(unsigned node, Operation *op, const OpEffects &effects);
+  void addEffects(unsigned node, const BlockEffects::Entry &effects);
   void addCommunicator(unsigned node, bool isStart);
+  void keepAfterStarts(unsigned wait, comm::AsyncStartOpInterface awaited);
   void addBarrier(unsigned node);
 
   /// A prologue op that depends on more nodes than this becomes a node itself,
@@ -182,10 +184,10 @@ private:
 
   CostFunction cost;
   CallEffects &calls;
+  RankUniformity &uniformity;
   BlockGraph result;
   DependenceTracker dependences;
   ExchangeTracker exchanges;
-  BufferResolver buffers;
   /// Nodes and prologue ops with uses; most ops on buffers have none.
   OpTable table;
   /// The nodes that each prologue op uses.
@@ -202,6 +204,11 @@ private:
   /// The last op that communicates inside, and the starts after it.
   std::optional<unsigned> communicator;
   SmallVector<unsigned> startsSince;
+  /// The last start of a collective or message, also inside an op.
+  std::optional<unsigned> lastCommunication;
+  /// True if ranks may come to the block in different texts; unknown before a
+  /// wait needs it.
+  std::optional<bool> isDivergent;
   /// The last start with a number.
   std::optional<unsigned> numbered;
   int64_t lastNumber = 0;
@@ -278,7 +285,7 @@ int64_t GraphBuilder::takeUnusedBytes(Operation *op) {
   op->walk([&](Operation *user) {
     for (Value operand : user->getOperands()) {
       // Most buffers are used directly or through one view.
-      const BufferRange &range = buffers.resolve(operand);
+      const BufferRange &range = result.effects->getBuffers().resolve(operand);
       auto it =
           unusedBytes.find(range.root ? range.root.getDefiningOp() : nullptr);
       if (it == unusedBytes.end())
@@ -352,10 +359,12 @@ LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
     result.graph.addEdge(producer, node);
   if (barrier)
     result.graph.addEdge(*barrier, node);
-  addEffects(node, op, effects);
+  addEffects(node, result.effects->add(place.position, op, effects));
 
   if (start) {
     addCommunicator(node, /*isStart=*/true);
+    if (isa<comm::CollectiveOpInterface>(op))
+      lastCommunication = node;
     if (info.pointToPoint)
       exchanges.addStart(node, start.getLane());
     return addNumber(node, op);
@@ -368,12 +377,15 @@ LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
       exchanges.addWait(node, /*lane=*/{});
     else if (collective && collective.isPointToPoint())
       exchanges.addWait(node, awaited.getLane());
+    keepAfterStarts(node, awaited);
     return success();
   }
   if (effects.hasStart || effects.hasWait) {
     addCommunicator(node, /*isStart=*/false);
-    if (effects.hasStart)
+    if (effects.hasStart) {
       exchanges.addNestedStart(node);
+      lastCommunication = node;
+    }
     if (effects.hasWait)
       exchanges.addWait(node, /*lane=*/{});
   }
@@ -405,24 +417,15 @@ LogicalResult GraphBuilder::addNumber(unsigned node, Operation *op) {
   return success();
 }
 
-void GraphBuilder::addEffects(unsigned node, Operation *op,
-                              const OpEffects &effects) {
+void GraphBuilder::addEffects(unsigned node,
+                              const BlockEffects::Entry &effects) {
   if (effects.isUnknown)
     addBarrier(node);
-  for (const OpEffects::Access &access : effects.accesses) {
-    if (!access.buffer) {
-      dependences.accessAnything(node, access.isWrite);
-      continue;
-    }
-    const BufferRange &range = buffers.resolve(access.buffer);
-    // Memory that an op allocates inside is not visible outside.
-    Operation *owner = range.root ? range.root.getDefiningOp() : nullptr;
-    if (owner && op->isProperAncestor(owner) &&
-        BufferResolver::isAllocation(range.root))
-      continue;
-    dependences.access(node, range, access.isWrite);
-  }
-  for (const OpEffects::ResourceAccess &access : effects.resources)
+  for (const BlockEffects::Access &access :
+       result.effects->getAccesses(effects))
+    dependences.access(node, access);
+  for (const OpEffects::ResourceAccess &access :
+       result.effects->getResources(effects))
     dependences.accessResource(node, access.resource, access.isWrite);
 }
 
@@ -446,8 +449,25 @@ void GraphBuilder::addCommunicator(unsigned node, bool isStart) {
   communicator = node;
 }
 
+/// Keeps `wait`, which awaits `awaited`, after the starts before it where ranks
+/// may take different ways: a rank that waits earlier than the program says may
+/// block before it starts what another rank waits for. Starts keep their order
+/// there, so one edge says it. A kernel on a side stream needs no other rank.
+void GraphBuilder::keepAfterStarts(unsigned wait,
+                                   comm::AsyncStartOpInterface awaited) {
+  if (!lastCommunication ||
+      (awaited && (awaited == result.ops[*lastCommunication] ||
+                   !isa<comm::CollectiveOpInterface>(*awaited))))
+    return;
+  if (!isDivergent)
+    isDivergent = !uniformity.areReachedTogether(*result.block);
+  if (*isDivergent)
+    result.graph.addEdge(*lastCommunication, wait);
+}
+
 FailureOr<BlockGraph> braid::buildBlockGraph(Block &block, CostFunction cost,
                                              CallEffects &calls,
+                                             RankUniformity &uniformity,
                                              size_t expectedOps) {
-  return GraphBuilder(block, cost, calls, expectedOps).build();
+  return GraphBuilder(block, cost, calls, uniformity, expectedOps).build();
 }

@@ -105,16 +105,17 @@ void ProblemBuilder::build() {
           {piece.bytes, piece.escapes, piece.users});
 }
 
-FailureOr<BlockProblem> braid::buildSchedulingProblem(Block &block,
-                                                      CostModel &model,
-                                                      CallEffects &calls) {
+FailureOr<BlockProblem>
+braid::buildSchedulingProblem(Block &block, CostModel &model,
+                              CallEffects &calls, RankUniformity &uniformity) {
   auto cost = [&](Operation *op) { return model.getCost(op).ns; };
-  FailureOr<BlockGraph> graph = buildBlockGraph(block, cost, calls);
+  FailureOr<BlockGraph> graph = buildBlockGraph(block, cost, calls, uniformity);
   if (failed(graph))
     return failure();
   BlockProblem result;
   result.block = std::move(*graph);
   result.problem.graph = std::move(result.block.graph);
+  result.problem.keepOrderOfStarts = !uniformity.areReachedTogether(block);
   ProblemBuilder(result, model).build();
   return result;
 }

@@ -20,7 +20,7 @@ void ScheduleChanges::recordOrder(const BlockGraph &graph) {
     ops[place.position] = op;
   for (auto [op, place] : llvm::zip_equal(graph.prologue, graph.prologuePlaces))
     ops[place.position] = op;
-  changes.push_back({graph.block, std::move(ops)});
+  changes.push_back({graph.block, std::move(ops), graph.effects});
 }
 
 void ScheduleChanges::Order::restore() const {
@@ -33,12 +33,13 @@ void ScheduleChanges::Order::restore() const {
 }
 
 LogicalResult ScheduleChanges::checkBlocks(
-    function_ref<LogicalResult(Block &block, ArrayRef<Operation *> before)>
+    function_ref<LogicalResult(Block &block, ArrayRef<Operation *> before,
+                               BlockEffects &effects)>
         check) const {
   SmallPtrSet<Block *, 8> checked;
   for (const Order &order : changes)
     if (checked.insert(order.block).second &&
-        failed(check(*order.block, order.ops)))
+        failed(check(*order.block, order.ops, *order.effects)))
       return failure();
   return success();
 }

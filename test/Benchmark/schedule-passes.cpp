@@ -8,13 +8,15 @@
 
 // Prints the processor time that the passes take, in one thread, on one block
 // of 10,000 and of 100,000 ops of which every twentieth starts a collective;
-// the best of five runs. Verification between passes is MLIR's, not ours, and
+// the best of five runs, and what the validation of the new order adds to it.
+// Verification between passes is MLIR's, not ours, and
 // is left out.
 //
 //===----------------------------------------------------------------------===//
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Dialect/Comm/Transforms/ScheduleVerification.h"
 #include "braid/InitAll.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,6 +30,7 @@
 
 #include <ctime>
 #include <deque>
+#include <optional>
 #include <random>
 
 using namespace braid;
@@ -174,6 +177,17 @@ const PassCase passCases[] = {
      }},
 };
 
+/// The processor time of the pass in seconds, if it succeeds.
+std::optional<double> measure(const PassCase &passCase, ModuleOp module) {
+  PassManager passManager(module.getContext());
+  passManager.enableVerifier(false);
+  passManager.addPass(passCase.create());
+  std::clock_t begin = std::clock();
+  if (failed(passManager.run(module)))
+    return std::nullopt;
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
 } // namespace
 
 int main() {
@@ -187,35 +201,42 @@ int main() {
   constexpr unsigned sizes[] = {10000, 100000};
   constexpr unsigned numRounds = 5;
   for (bool onBuffers : {false, true}) {
-    llvm::outs() << llvm::formatv("{0,-36}{1,14}{2,14}{3,8}{4,12}\n",
+    llvm::outs() << llvm::formatv("{0,-36}{1,14}{2,14}{3,8}{4,12}{5,20}\n",
                                   onBuffers ? "on buffers" : "on tensors",
                                   "10,000 ops", "100,000 ops", "ratio",
-                                  "ns per op");
+                                  "ns per op", "validation");
     double totals[2] = {0, 0};
     for (const PassCase &passCase : passCases) {
-      double seconds[2];
+      double seconds[2], unchecked[2];
+      // What validation adds to the time of the pass.
+      auto getShare = [&](int size) {
+        return 100 * (seconds[size] / unchecked[size] - 1);
+      };
       for (int size : {0, 1}) {
-        seconds[size] = 1e9;
+        seconds[size] = unchecked[size] = 1e9;
         for (unsigned round = 0; round != numRounds; ++round) {
-          OwningOpRef<ModuleOp> module =
-              ProgramBuilder(context, onBuffers).build(sizes[size]);
-          PassManager passManager(&context);
-          passManager.enableVerifier(false);
-          passManager.addPass(passCase.create());
-          std::clock_t begin = std::clock();
-          if (failed(passManager.run(*module)))
+          // Programs of both cases lie in memory alike.
+          auto measureFresh = [&](bool isVerified) {
+            comm::setScheduleVerified(isVerified);
+            OwningOpRef<ModuleOp> module =
+                ProgramBuilder(context, onBuffers).build(sizes[size]);
+            return measure(passCase, *module);
+          };
+          std::optional<double> without = measureFresh(/*isVerified=*/false);
+          std::optional<double> with = measureFresh(/*isVerified=*/true);
+          if (!with || !without)
             return 1;
-          double elapsed =
-              static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-          seconds[size] = std::min(seconds[size], elapsed);
+          seconds[size] = std::min(seconds[size], *with);
+          unchecked[size] = std::min(unchecked[size], *without);
         }
         if (passCase.inPipeline)
           totals[size] += seconds[size];
       }
       llvm::outs() << llvm::formatv(
-          "{0,-36}{1,11:f4} s{2,12:f4} s{3,8:f1}{4,12:f0}\n", passCase.name,
-          seconds[0], seconds[1], seconds[1] / seconds[0],
-          seconds[1] / sizes[1] * 1e9);
+          "{0,-36}{1,11:f4} s{2,12:f4} s{3,8:f1}{4,12:f0}{5,10:f1} %{6,6:f1} "
+          "%\n",
+          passCase.name, seconds[0], seconds[1], seconds[1] / seconds[0],
+          seconds[1] / sizes[1] * 1e9, getShare(0), getShare(1));
     }
     llvm::outs() << llvm::formatv(
         "{0,-36}{1,11:f4} s{2,12:f4} s{3,8:f1}{4,12:f0}\n\n",

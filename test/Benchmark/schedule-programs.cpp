@@ -67,16 +67,17 @@ static void printRow(StringRef name, int64_t ns, int64_t boundNs,
 }
 
 static void measure(StringRef file, Block &block, CostModel &model,
-                    bool keepsOrder, PartTable &parts) {
+                    RankUniformity &uniformity, PartTable &parts) {
   CallEffects calls(/*entersBodies=*/true);
   llvm::TimeRecord begin = llvm::TimeRecord::getCurrentTime();
-  FailureOr<BlockProblem> built = buildSchedulingProblem(block, model, calls);
+  FailureOr<BlockProblem> built =
+      buildSchedulingProblem(block, model, calls, uniformity);
   if (failed(built))
     exit(1);
   llvm::TimeRecord buildTime = llvm::TimeRecord::getCurrentTime(false);
   buildTime -= begin;
   SchedulingProblem &problem = built->problem;
-  problem.keepOrderOfStarts = keepsOrder;
+  problem.keepOrderOfStarts |= keepOrder;
   if (ablate) {
     parts.add(problem);
     return;
@@ -138,8 +139,7 @@ int main(int argc, char **argv) {
     RankUniformity uniformity(*module);
     for (auto function : module->getOps<func::FuncOp>())
       for (Block *block : findSchedulableBlocks(function))
-        measure(file, *block, model,
-                keepOrder || !uniformity.areReachedTogether(*block), parts);
+        measure(file, *block, model, uniformity, parts);
   }
   if (ablate)
     parts.print("programs");

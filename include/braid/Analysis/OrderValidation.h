@@ -17,6 +17,8 @@
 
 namespace braid {
 
+class BlockEffects;
+
 /// Checks, from the program alone, that the ops of `block`, which stood in the
 /// order `before`, without the terminator, may stand as they do now:
 ///
@@ -24,17 +26,21 @@ namespace braid {
 /// - each value stands before its uses;
 /// - accesses of which one writes, to memory that may be the same, keep their
 ///   order, starts and waits among them;
-/// - starts keep their order where ranks may take different ways; the messages
-///   of a group and their later waits keep theirs everywhere, as do starts with
-///   `comm.order`.
+/// - where ranks may take different ways, starts keep their order, and each
+///   wait stands after the starts that it stood after;
+/// - the messages of a group and their later waits keep their order everywhere,
+///   as do starts with `comm.order`.
+///
+/// `effects` may have the effects of the ops, by their places in `before`, from
+/// an earlier look at them. Time goes into the part of the block that changed.
 ///
 /// Emits an error that names `pass`, and fails, at the first op that stands in
 /// a wrong place.
-llvm::LogicalResult
-validateOrder(mlir::Block &block, llvm::ArrayRef<mlir::Operation *> before,
-              CallEffects &calls,
-              llvm::function_ref<RankUniformity &()> uniformity,
-              llvm::StringRef pass);
+llvm::LogicalResult validateOrder(mlir::Block &block,
+                                  llvm::ArrayRef<mlir::Operation *> before,
+                                  BlockEffects &effects, CallEffects &calls,
+                                  RankUniformity &uniformity,
+                                  llvm::StringRef pass);
 
 } // namespace braid
 

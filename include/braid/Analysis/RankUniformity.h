@@ -28,11 +28,17 @@ bool isUniform(mlir::Value value);
 /// is the same on all of them. Where ranks may take different ways, a rank on
 /// one meets a rank on the other in the same collective, and both texts have to
 /// keep the order that they were written in.
+///
+/// The callers of functions are collected when the first question needs them;
+/// they must not change afterwards.
 class RankUniformity {
 public:
   /// `root`: what a pass may look into. The callers of a private function are
   /// known if it is a module.
   explicit RankUniformity(mlir::Operation *root);
+
+  /// From now on `copy`, which nothing calls, is entered as `function` is.
+  void addCopy(mlir::Operation *copy, mlir::Operation *function);
 
   /// True if all ranks that run `block` come to it in the same text: no module
   /// around it is `comm.mpmd`, all conditions and loop bounds up to the
@@ -43,8 +49,11 @@ public:
 
 private:
   bool areEnteredTogether(mlir::Operation *function);
+  void collectUsers();
 
+  mlir::Operation *root;
   bool knowsCallers;
+  bool hasUsers = false;
   /// The symbols in ops below the root that may stand for functions, by the
   /// function.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>> users;

@@ -10,6 +10,7 @@
 #define BRAID_SCHEDULEIR_GRAPHBUILDER_H
 
 #include "braid/Analysis/OpEffects.h"
+#include "braid/Analysis/RankUniformity.h"
 #include "braid/Schedule/Model/ScheduleGraph.h"
 
 #include "mlir/IR/Block.h"
@@ -17,7 +18,11 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <memory>
+
 namespace braid {
+
+class BlockEffects;
 
 /// The duration of an op in ns; for a start, that of its operation. A prologue
 /// op with a duration becomes a node.
@@ -45,6 +50,8 @@ struct BlockGraph {
   std::vector<Place> opPlaces, prologuePlaces;
   /// Indices into `prologue`.
   std::vector<unsigned> uses;
+  /// The effects of nodes, by position, for the validation of a new order.
+  std::shared_ptr<BlockEffects> effects;
 };
 
 /// Builds the graph of `block` without its terminator, which stays last, in one
@@ -67,18 +74,20 @@ struct BlockGraph {
 ///    between point-to-point starts of one lane;
 ///  - edges that keep exchanges together: the runtime issues sends and receives
 ///    with no wait of their lane between them as one group, so no such wait may
-///    move between them.
+///    move between them;
+///  - where ranks may take different ways (see `RankUniformity`), an edge from
+///    the last start of a collective or message before each wait to the wait.
 /// Effects on communicators are not edges: the algorithm decides about the
-/// order of collectives.
+/// order of collectives. Where ranks may take different ways it must keep the
+/// order of the program.
 ///
 /// `expectedOps` is the approximate number of ops of the block, or 0. It avoids
 /// the growing of tables for long blocks.
 ///
 /// Emits an error and returns failure if `comm.order` contradicts the block.
-llvm::FailureOr<BlockGraph> buildBlockGraph(mlir::Block &block,
-                                            CostFunction cost,
-                                            CallEffects &calls,
-                                            size_t expectedOps = 0);
+llvm::FailureOr<BlockGraph>
+buildBlockGraph(mlir::Block &block, CostFunction cost, CallEffects &calls,
+                RankUniformity &uniformity, size_t expectedOps = 0);
 
 /// Moves the ops of the graph's block into `order`, a legal order of the graph.
 /// Moves as few ops as possible. The block must not have changed since the

@@ -23,18 +23,18 @@ struct BlockProblem {
 };
 
 /// Builds the scheduling problem of `block` at the costs of `model`: the graph
-/// of `buildBlockGraph`, the machine, the operations that each node awaits, the
+/// of `buildBlockGraph`, whether starts keep their order because ranks may take
+/// different ways, the machine, the operations that each node awaits, the
 /// operations that a loop carries from one iteration into the next, and the
 /// memory that the block allocates, by the rules of `simulateRegion`. Memory of
 /// a prologue op becomes live with the first node that uses the op.
 ///
-/// The caller sets the limits and whether starts keep their order (see
-/// `RankUniformity`).
+/// The caller sets the limits.
 ///
 /// Emits an error and returns failure as `buildBlockGraph` does.
-llvm::FailureOr<BlockProblem> buildSchedulingProblem(mlir::Block &block,
-                                                     CostModel &model,
-                                                     CallEffects &calls);
+llvm::FailureOr<BlockProblem>
+buildSchedulingProblem(mlir::Block &block, CostModel &model, CallEffects &calls,
+                       RankUniformity &uniformity);
 
 /// Moves the ops of the problem's block into `order`; see `applyOrder` of a
 /// `BlockGraph`.

@@ -28,11 +28,13 @@ public:
   /// changed since the graph was built.
   void recordOrder(const BlockGraph &graph);
 
-  /// Calls `check` with each changed block and its first order of ops. Stops
+  /// Calls `check` with each changed block and its first order of ops, and the
+  /// effects of these ops. Stops
   /// and fails if `check` fails.
   llvm::LogicalResult
   checkBlocks(llvm::function_ref<llvm::LogicalResult(
-                  mlir::Block &block, llvm::ArrayRef<mlir::Operation *> before)>
+                  mlir::Block &block, llvm::ArrayRef<mlir::Operation *> before,
+                  BlockEffects &effects)>
                   check) const;
 
   /// Undoes all changes, the last one first, and drops the records.
@@ -42,6 +44,7 @@ private:
   struct Order {
     mlir::Block *block;
     std::vector<mlir::Operation *> ops;
+    std::shared_ptr<BlockEffects> effects;
     void restore() const;
   };
   std::vector<Order> changes;

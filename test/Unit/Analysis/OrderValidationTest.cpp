@@ -8,6 +8,7 @@
 
 #include "braid/Analysis/OrderValidation.h"
 
+#include "Analysis/BlockEffects.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -55,9 +56,9 @@ protected:
         &context, [&](Diagnostic &diagnostic) { error += diagnostic.str(); });
     CallEffects calls(/*entersBodies=*/true);
     RankUniformity uniformity(*module);
-    LogicalResult isRight = validateOrder(
-        *block, before, calls, [&]() -> RankUniformity & { return uniformity; },
-        "a pass");
+    BlockEffects effects;
+    LogicalResult isRight =
+        validateOrder(*block, before, effects, calls, uniformity, "a pass");
     EXPECT_EQ(failed(isRight), !error.empty());
     return error;
   }
@@ -130,6 +131,19 @@ constexpr StringRef collectives = R"mlir(
   }
 )mlir";
 
+constexpr StringRef startAfterWait = R"mlir(
+  comm.group @g all
+  func.func @main(%x: tensor<4xf32>, %c: i1) {
+    scf.if %c {
+      %t = comm.all_reduce sum %x on @g : tensor<4xf32>
+      %r = comm.wait %t : !comm.token<tensor<4xf32>>
+      %u = comm.all_reduce max %x on @g : tensor<4xf32>
+      %s = comm.wait %u : !comm.token<tensor<4xf32>>
+    }
+    return
+  }
+)mlir";
+
 TEST_F(OrderValidationTest, LetsRanksInOneTextReorderStarts) {
   EXPECT_EQ(move(collectives, 4, 3), "");
 }
@@ -139,6 +153,19 @@ TEST_F(OrderValidationTest, KeepsStartsWhereRanksMayTakeDifferentWays) {
             "'comm.all_reduce' op was moved past 'comm.all_reduce' by a pass, "
             "expected that starts keep their order where ranks may take "
             "different ways");
+}
+
+TEST_F(OrderValidationTest,
+       KeepsWaitsAfterStartsWhereRanksMayTakeDifferentWays) {
+  EXPECT_EQ(move(collectives, 2, 1, /*isNested=*/true),
+            "'comm.wait' op was moved past 'comm.all_reduce' by a pass, "
+            "expected that a wait stands after the starts that it stood after "
+            "where ranks may take different ways");
+  EXPECT_EQ(move(collectives, 5, 4), "");
+}
+
+TEST_F(OrderValidationTest, LetsStartsPassEarlierWaits) {
+  EXPECT_EQ(move(startAfterWait, 2, 1, /*isNested=*/true), "");
 }
 
 TEST_F(OrderValidationTest, LetsWaitsPassEachOther) {
@@ -181,6 +208,26 @@ TEST_F(OrderValidationTest, KeepsMessagesAndTheirExchanges) {
             "'comm.wait' op was moved past 'comm.recv' by a pass, expected "
             "that a wait stands after the messages that it stood after");
   EXPECT_EQ(move(messages, 3, 2), "");
+}
+
+constexpr StringRef exchanges = R"mlir(
+  comm.group @g all
+  func.func @main(%x: tensor<4xf32>, %p: index) {
+    %t = comm.send %x on @g to %p : tensor<4xf32>
+    comm.wait %t : !comm.token
+    %u = comm.send %x on @g to %p : tensor<4xf32>
+    %v = comm.recv on @g from %p : tensor<4xf32>
+    comm.wait %u : !comm.token
+    %r = comm.wait %v : !comm.token<tensor<4xf32>>
+    return
+  }
+)mlir";
+
+TEST_F(OrderValidationTest, LetsNoWaitSinkBetweenMessagesThatRunTogether) {
+  EXPECT_EQ(move(exchanges, 1, 3),
+            "'comm.wait' op was moved past 'comm.send' by a pass, expected "
+            "that no wait comes between messages that run together");
+  EXPECT_EQ(move(exchanges, 1, 4), "");
 }
 
 } // namespace

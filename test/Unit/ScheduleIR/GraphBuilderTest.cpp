@@ -46,12 +46,13 @@ protected:
     EXPECT_TRUE(module);
     auto function = *module->getOps<func::FuncOp>().begin();
     CallEffects calls(/*entersBodies=*/true);
+    RankUniformity uniformity(*module);
     auto cost = [](Operation *op) -> int64_t {
       return isa<comm::WaitOp>(op) || isPrologueOp(op) ? 0
                                                        : op->getNumOperands();
     };
     FailureOr<BlockGraph> graph =
-        buildBlockGraph(function.getBody().front(), cost, calls);
+        buildBlockGraph(function.getBody().front(), cost, calls, uniformity);
     EXPECT_TRUE(succeeded(graph));
     return std::move(*graph);
   }
@@ -136,10 +137,11 @@ TEST_F(GraphBuilderTest, WhatIsMeasuredToTakeTimeIsNoPrologue) {
   ASSERT_TRUE(module);
   auto function = *module->getOps<func::FuncOp>().begin();
   CallEffects calls(/*entersBodies=*/true);
+  RankUniformity uniformity(*module);
   for (int64_t ns : {0, 1}) {
     FailureOr<BlockGraph> graph = buildBlockGraph(
         function.getBody().front(), [&](Operation *) -> int64_t { return ns; },
-        calls);
+        calls, uniformity);
     ASSERT_TRUE(succeeded(graph));
     EXPECT_EQ(graph->graph.size(), ns == 0 ? 1u : 2u);
   }

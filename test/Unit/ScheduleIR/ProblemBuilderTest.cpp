@@ -55,8 +55,9 @@ protected:
     options.hardware = lookupHardware("ideal");
     CostModel model(options);
     CallEffects calls(/*entersBodies=*/true);
+    RankUniformity uniformity(*module);
     FailureOr<BlockProblem> problem =
-        buildSchedulingProblem(block, model, calls);
+        buildSchedulingProblem(block, model, calls, uniformity);
     EXPECT_TRUE(succeeded(problem));
     return std::move(*problem);
   }

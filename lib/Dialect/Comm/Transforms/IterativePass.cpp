@@ -8,7 +8,6 @@
 
 #include "IterativePass.h"
 
-#include "braid/Analysis/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Support/MatmulAttributes.h"
 #include "braid/Support/Text.h"
@@ -106,10 +105,7 @@ FailureOr<comm::IterativeTotals> braid::comm::runIterativePass(
   IterativeTotals totals;
   std::string table;
   llvm::raw_string_ostream os(table);
-  RankUniformity uniformity(root);
   auto schedule = [&](BlockProblem &block) -> FailureOr<ScheduleOrder> {
-    block.problem.keepOrderOfStarts =
-        !uniformity.areReachedTogether(*block.block.block);
     ArrayRef<Operation *> ops = block.block.ops;
     options.isMatmul.assign(ops.size(), false);
     for (auto [node, op] : llvm::enumerate(ops))

@@ -10,7 +10,6 @@
 
 #include "SchedulingPass.h"
 
-#include "braid/Analysis/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
@@ -85,10 +84,8 @@ struct CommLatencyHidingSchedulePass
         comm::parseMemoryOption(root, memoryLimit, "memory-limit");
     if (failed(limit))
       return signalPassFailure();
-    RankUniformity uniformity(root);
     auto schedule = [&](BlockProblem &problem) -> FailureOr<ScheduleOrder> {
-      problem.problem.keepOrderOfStarts =
-          keepOrder || !uniformity.areReachedTogether(*problem.block.block);
+      problem.problem.keepOrderOfStarts |= keepOrder;
       problem.problem.maxMemory = *limit;
       return scheduleBlock(problem);
     };

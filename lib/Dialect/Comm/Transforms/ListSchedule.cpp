@@ -10,7 +10,6 @@
 
 #include "SchedulingPass.h"
 
-#include "braid/Analysis/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 
@@ -32,18 +31,14 @@ struct CommListSchedulePass
   using ModuleOrFunctionPass::ModuleOrFunctionPass;
 
   void runOnOperation() override {
-    Operation *root = getOperation();
-    RankUniformity uniformity(root);
     auto schedule = [&](BlockProblem &block) -> FailureOr<ScheduleOrder> {
-      block.problem.keepOrderOfStarts =
-          !uniformity.areReachedTogether(*block.block.block);
       return listSchedule(block.problem, {raise, sink, reorder});
     };
     auto isNoStart = [](NodeKind kind) { return kind != NodeKind::Start; };
     ScheduleChanges changes;
     FailureOr<unsigned> moved =
-        comm::scheduleProblems(root, getAnalysisManager(), getCostSettings(),
-                               changes, schedule, isNoStart);
+        comm::scheduleProblems(getOperation(), getAnalysisManager(),
+                               getCostSettings(), changes, schedule, isNoStart);
     if (failed(moved) ||
         failed(comm::verifyChanges(getOperation(), changes, getArgument())))
       return signalPassFailure();

@@ -57,9 +57,10 @@ private:
   LogicalResult checkOptions();
   LogicalResult pipeline(func::FuncOp function, RankUniformity &uniformity);
   FailureOr<int64_t> predict(func::FuncOp function, Block *block,
-                             bool keepOrderOfStarts, ArrayRef<Choice> choices);
+                             RankUniformity &uniformity,
+                             ArrayRef<Choice> choices);
   FailureOr<SmallVector<Choice>> choose(func::FuncOp function, Block *block,
-                                        bool keepOrderOfStarts);
+                                        RankUniformity &uniformity);
 };
 } // namespace
 
@@ -129,12 +130,14 @@ static LogicalResult divide(ArrayRef<Choice> choices,
 /// `choices` are made.
 FailureOr<int64_t> CommPipelineMatmulPass::predict(func::FuncOp function,
                                                    Block *block,
-                                                   bool keepOrderOfStarts,
+                                                   RankUniformity &uniformity,
                                                    ArrayRef<Choice> choices) {
   // Groups are looked up in the symbol table around the function.
   IRMapping mapping;
   OpBuilder builder(function);
-  auto copy = cast<func::FuncOp>(builder.clone(*function, mapping));
+  auto copy = cast<func::FuncOp>(function->clone(mapping));
+  uniformity.addCopy(copy, function);
+  builder.insert(copy);
   llvm::scope_exit erase([&]() { copy.erase(); });
   if (failed(divide(choices, &mapping)))
     return std::numeric_limits<int64_t>::max();
@@ -145,10 +148,9 @@ FailureOr<int64_t> CommPipelineMatmulPass::predict(func::FuncOp function,
   CostModel model(*costs);
   CallEffects calls = getCallEffects(getOperation());
   FailureOr<BlockProblem> problem =
-      buildSchedulingProblem(*mapping.lookup(block), model, calls);
+      buildSchedulingProblem(*mapping.lookup(block), model, calls, uniformity);
   if (failed(problem))
     return failure();
-  problem->problem.keepOrderOfStarts = keepOrderOfStarts;
   SearchOptions options;
   options.maxSteps = kSteps;
   return searchSchedule(problem->problem, options).makespanNs;
@@ -158,7 +160,7 @@ FailureOr<int64_t> CommPipelineMatmulPass::predict(func::FuncOp function,
 /// which no later work can hide, in 2, 4, ... chunks.
 FailureOr<SmallVector<Choice>>
 CommPipelineMatmulPass::choose(func::FuncOp function, Block *block,
-                               bool keepOrderOfStarts) {
+                               RankUniformity &uniformity) {
   SmallVector<Choice> chosen;
   SmallVector<Alike> kinds = groupAlike(block);
   if (chunks != 0) {
@@ -169,7 +171,7 @@ CommPipelineMatmulPass::choose(func::FuncOp function, Block *block,
   }
   if (kinds.empty())
     return chosen;
-  FailureOr<int64_t> best = predict(function, block, keepOrderOfStarts, {});
+  FailureOr<int64_t> best = predict(function, block, uniformity, {});
   if (failed(best))
     return failure();
   for (const Alike &alike : ArrayRef(kinds).take_front(kMostKinds)) {
@@ -185,7 +187,7 @@ CommPipelineMatmulPass::choose(func::FuncOp function, Block *block,
              ArrayRef(alike).take_back(numDivided))
           trial.emplace_back(start, count);
         FailureOr<int64_t> makespan =
-            predict(function, block, keepOrderOfStarts, trial);
+            predict(function, block, uniformity, trial);
         if (failed(makespan))
           return failure();
         // More ops have to pay for themselves.
@@ -204,7 +206,7 @@ LogicalResult CommPipelineMatmulPass::pipeline(func::FuncOp function,
   SmallVector<Choice> chosen;
   for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
     FailureOr<SmallVector<Choice>> ofBlock =
-        choose(function, block, !uniformity.areReachedTogether(*block.block));
+        choose(function, block, uniformity);
     if (failed(ofBlock))
       return failure();
     chosen.append(*ofBlock);

@@ -10,7 +10,6 @@
 #include "SchedulingPass.h"
 
 #include "Cost/Profile/Calibration.h"
-#include "braid/Analysis/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
@@ -82,14 +81,12 @@ struct CommPlanResourcesPass
 
   void runOnOperation() override {
     Operation *root = getOperation();
-    RankUniformity uniformity(root);
     ScheduleChanges changes;
     auto isAny = [](NodeKind) { return true; };
     if (failed(verifyPlans(root)) ||
         failed(comm::scheduleProblems(
             root, getAnalysisManager(), getCostSettings(), changes,
-            [&](BlockProblem &problem) { return plan(problem, uniformity); },
-            isAny)) ||
+            [&](BlockProblem &problem) { return plan(problem); }, isAny)) ||
         failed(comm::verifyChanges(root, changes, getArgument()))) {
       for (auto &[op, attributes] : llvm::reverse(attributesBefore))
         op->setAttrs(attributes);
@@ -99,8 +96,7 @@ struct CommPlanResourcesPass
 
 private:
   LogicalResult verifyPlans(Operation *root);
-  FailureOr<ScheduleOrder> plan(BlockProblem &problem,
-                                RankUniformity &uniformity);
+  FailureOr<ScheduleOrder> plan(BlockProblem &problem);
   void apply(const BlockProblem &problem, const ResourceFamilies &families,
              const ResourcePlan &plan);
 
@@ -146,8 +142,7 @@ void CommPlanResourcesPass::apply(const BlockProblem &problem,
 }
 
 /// Gives the ops of a block attributes. Returns their order.
-FailureOr<ScheduleOrder>
-CommPlanResourcesPass::plan(BlockProblem &problem, RankUniformity &uniformity) {
+FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
   SchedulingProblem &limited = problem.problem;
   ScheduleOrder order = getProgramOrder(limited.graph);
   Block *block = problem.block.block;
@@ -159,8 +154,8 @@ CommPlanResourcesPass::plan(BlockProblem &problem, RankUniformity &uniformity) {
   if (!canPlan(*options) || isMpmd(owner))
     return order;
   // Collectives that meet others of the text are run as these are.
-  bool areReachedTogether = uniformity.areReachedTogether(*block);
-  limited.keepOrderOfStarts = keepOrder || !areReachedTogether;
+  bool areReachedTogether = !limited.keepOrderOfStarts;
+  limited.keepOrderOfStarts |= keepOrder;
   limited.maxInFlight = maxInFlight;
   if (lanes == comm::LaneSharing::Shared)
     comm::shareLanes(problem);

@@ -32,6 +32,7 @@ struct CommRaiseCollectivesPass
 
   void runOnOperation() override {
     CallEffects calls = comm::getCallEffects(getOperation());
+    RankUniformity uniformity(getOperation());
     auto noCost = [](Operation *) -> int64_t { return 0; };
     auto isStart = [](NodeKind kind) { return kind == NodeKind::Start; };
     ScheduleChanges changes;
@@ -39,7 +40,7 @@ struct CommRaiseCollectivesPass
         comm::getHostFunctions(getOperation()), changes,
         [&](func::FuncOp function) {
           return comm::scheduleGraphs(
-              function, calls, noCost,
+              function, calls, uniformity, noCost,
               withProducers ? raiseCollectivesWithProducers : raiseCollectives,
               isStart, changes);
         });

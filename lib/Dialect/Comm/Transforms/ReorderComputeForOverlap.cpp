@@ -36,6 +36,7 @@ struct CommReorderComputeForOverlapPass
     Operation *root = getOperation();
     CostSettings settings = getCostSettings();
     CallEffects calls = comm::getCallEffects(root);
+    RankUniformity uniformity(root);
     auto *algorithm = waitsAsFiller ? reorderComputeForOverlapWaitsAsFiller
                                     : reorderComputeForOverlap;
     auto isNoStart = [](NodeKind kind) { return kind != NodeKind::Start; };
@@ -48,8 +49,8 @@ struct CommReorderComputeForOverlapPass
       // A model caches costs of bodies, which scheduling changes.
       CostModel model(*options);
       auto cost = [&](Operation *op) { return model.getCost(op).ns; };
-      return comm::scheduleGraphs(function, calls, cost, algorithm, isNoStart,
-                                  changes);
+      return comm::scheduleGraphs(function, calls, uniformity, cost, algorithm,
+                                  isNoStart, changes);
     };
     FailureOr<unsigned> moved = comm::scheduleFunctions(
         comm::getHostFunctions(root), changes, schedule);

@@ -9,7 +9,6 @@
 #include "BlockLimits.h"
 #include "SchedulingPass.h"
 
-#include "braid/Analysis/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Schedule/Bounds/LowerBound.h"
@@ -59,10 +58,9 @@ struct CommSchedulePass
     Operation *root = getOperation();
     if (failed(checkOptions()))
       return signalPassFailure();
-    RankUniformity uniformity(root);
     comm::BlockLimits limits(memoryLimit, isa<ModuleOp>(root));
     numOpsInAll = countScheduledOps(root);
-    FailureOr<unsigned> moved = scheduleAll(uniformity, limits);
+    FailureOr<unsigned> moved = scheduleAll(limits);
     if (failed(moved))
       return signalPassFailure();
     numMoved += *moved;
@@ -85,10 +83,8 @@ private:
   }
 
   uint64_t getShareOfSteps(const BlockProblem &problem) const;
-  FailureOr<unsigned> scheduleAll(RankUniformity &uniformity,
-                                  comm::BlockLimits &limits);
+  FailureOr<unsigned> scheduleAll(comm::BlockLimits &limits);
   FailureOr<ScheduleOrder> schedule(BlockProblem &problem,
-                                    RankUniformity &uniformity,
                                     comm::BlockLimits &limits, bool &isRetried);
   LogicalResult checkFunctions(comm::BlockLimits &limits, bool &isRetried);
   void warnOfCallees(func::FuncOp function, comm::BlockLimits &limits);
@@ -118,8 +114,7 @@ uint64_t CommSchedulePass::getShareOfSteps(const BlockProblem &problem) const {
 
 /// Schedules all blocks. Repeats with lower limits of bodies while that may
 /// help to keep the memory limit.
-FailureOr<unsigned> CommSchedulePass::scheduleAll(RankUniformity &uniformity,
-                                                  comm::BlockLimits &limits) {
+FailureOr<unsigned> CommSchedulePass::scheduleAll(comm::BlockLimits &limits) {
   auto isAny = [](NodeKind) { return true; };
   for (;;) {
     ScheduleChanges changes;
@@ -127,7 +122,7 @@ FailureOr<unsigned> CommSchedulePass::scheduleAll(RankUniformity &uniformity,
     FailureOr<unsigned> moved = comm::scheduleProblems(
         getOperation(), getAnalysisManager(), getCostSettings(), changes,
         [&](BlockProblem &problem) {
-          return schedule(problem, uniformity, limits, isRetried);
+          return schedule(problem, limits, isRetried);
         },
         isAny);
     if (succeeded(moved) && succeeded(checkFunctions(limits, isRetried))) {
@@ -144,15 +139,13 @@ FailureOr<unsigned> CommSchedulePass::scheduleAll(RankUniformity &uniformity,
 /// Returns the order of a block. Fails if no order keeps the memory limit; then
 /// either sets `isRetried` because limits have changed, or emits an error.
 FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
-                                                    RankUniformity &uniformity,
                                                     comm::BlockLimits &limits,
                                                     bool &isRetried) {
   Block *block = problem.block.block;
   if (const comm::ScheduledBlock *scheduled = limits.lookup(block))
     return ScheduleOrder(scheduled->result.order);
   SchedulingProblem &limited = problem.problem;
-  limited.keepOrderOfStarts =
-      keepOrder || !uniformity.areReachedTogether(*block);
+  limited.keepOrderOfStarts |= keepOrder;
   limited.maxMemory = limits.getLimit(block);
   limited.maxInFlight = maxInFlight;
   if (lanes == comm::LaneSharing::Shared)

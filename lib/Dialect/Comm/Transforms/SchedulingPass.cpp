@@ -132,15 +132,10 @@ LogicalResult braid::comm::verifyChanges(Operation *root,
   if (!isScheduleVerified())
     return success();
   CallEffects calls = getCallEffects(root);
-  std::optional<RankUniformity> uniformity;
-  auto getUniformity = [&]() -> RankUniformity & {
-    if (!uniformity)
-      uniformity.emplace(root);
-    return *uniformity;
-  };
-  LogicalResult isRight =
-      changes.checkBlocks([&](Block &block, ArrayRef<Operation *> before) {
-        return validateOrder(block, before, calls, getUniformity, pass);
+  RankUniformity uniformity(root);
+  LogicalResult isRight = changes.checkBlocks(
+      [&](Block &block, ArrayRef<Operation *> before, BlockEffects &effects) {
+        return validateOrder(block, before, effects, calls, uniformity, pass);
       });
   if (failed(isRight))
     changes.undo();
@@ -204,12 +199,14 @@ static unsigned applyRecorded(const BlockGraph &block,
 }
 
 FailureOr<unsigned> braid::comm::scheduleGraphs(
-    func::FuncOp function, CallEffects &calls, CostFunction cost,
+    func::FuncOp function, CallEffects &calls, RankUniformity &uniformity,
+    CostFunction cost,
     function_ref<ScheduleOrder(const ScheduleGraph &)> algorithm,
     function_ref<bool(NodeKind)> isMover, ScheduleChanges &changes) {
   std::vector<BlockGraph> graphs;
   for (auto [block, numOps] : findSchedulableBlocks(function)) {
-    FailureOr<BlockGraph> graph = buildBlockGraph(*block, cost, calls, numOps);
+    FailureOr<BlockGraph> graph =
+        buildBlockGraph(*block, cost, calls, uniformity, numOps);
     if (failed(graph))
       return failure();
     graphs.push_back(std::move(*graph));
@@ -231,8 +228,8 @@ static unsigned getDepth(Block *block) {
 
 /// `scheduleProblems` of one function.
 static FailureOr<unsigned> scheduleFunction(
-    func::FuncOp function, CallEffects &calls, const CostOptions &costs,
-    ScheduleChanges &changes,
+    func::FuncOp function, CallEffects &calls, RankUniformity &uniformity,
+    const CostOptions &costs, ScheduleChanges &changes,
     function_ref<FailureOr<ScheduleOrder>(BlockProblem &)> algorithm,
     function_ref<bool(NodeKind)> isMover) {
   std::map<unsigned, SmallVector<Block *>, std::greater<>> blocksByDepth;
@@ -246,7 +243,7 @@ static FailureOr<unsigned> scheduleFunction(
     std::vector<std::pair<BlockProblem, ScheduleOrder>> results;
     for (Block *block : blocks) {
       FailureOr<BlockProblem> problem =
-          buildSchedulingProblem(*block, model, calls);
+          buildSchedulingProblem(*block, model, calls, uniformity);
       if (failed(problem))
         return failure();
       FailureOr<ScheduleOrder> order = algorithm(*problem);
@@ -271,6 +268,7 @@ FailureOr<unsigned> braid::comm::scheduleProblems(
     function_ref<FailureOr<ScheduleOrder>(BlockProblem &)> algorithm,
     function_ref<bool(NodeKind)> isMover) {
   CallEffects calls = getCallEffects(root);
+  RankUniformity uniformity(root);
   return scheduleFunctions(
       getHostFunctionsCalleesFirst(root, analyses), changes,
       [&](func::FuncOp function) -> FailureOr<unsigned> {
@@ -278,7 +276,7 @@ FailureOr<unsigned> braid::comm::scheduleProblems(
             resolvePassCosts(root, function, settings);
         if (failed(costs))
           return failure();
-        return scheduleFunction(function, calls, *costs, changes, algorithm,
-                                isMover);
+        return scheduleFunction(function, calls, uniformity, *costs, changes,
+                                algorithm, isMover);
       });
 }

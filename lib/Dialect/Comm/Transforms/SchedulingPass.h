@@ -69,11 +69,13 @@ llvm::FailureOr<unsigned> scheduleFunctions(
     llvm::ArrayRef<mlir::func::FuncOp> functions, ScheduleChanges &changes,
     llvm::function_ref<llvm::FailureOr<unsigned>(mlir::func::FuncOp)> schedule);
 
-/// Schedules each block of `function` that has a start or a wait. Computes all
+/// Schedules each block of `function` that has a start or a wait. `algorithm`
+/// keeps the order of starts. Computes all
 /// costs before it moves an op. Returns the number of ops with `isMover` that
 /// passed an op without.
 llvm::FailureOr<unsigned> scheduleGraphs(
-    mlir::func::FuncOp function, CallEffects &calls, CostFunction cost,
+    mlir::func::FuncOp function, CallEffects &calls, RankUniformity &uniformity,
+    CostFunction cost,
     llvm::function_ref<ScheduleOrder(const ScheduleGraph &)> algorithm,
     llvm::function_ref<bool(NodeKind)> isMover, ScheduleChanges &changes);
 

@@ -30,14 +30,15 @@ struct CommSinkWaitsPass
           comm::impl::CommSinkWaitsPassBase<CommSinkWaitsPass>> {
   void runOnOperation() override {
     CallEffects calls = comm::getCallEffects(getOperation());
+    RankUniformity uniformity(getOperation());
     auto noCost = [](Operation *) -> int64_t { return 0; };
     auto isWait = [](NodeKind kind) { return kind == NodeKind::Wait; };
     ScheduleChanges changes;
     FailureOr<unsigned> moved = comm::scheduleFunctions(
         comm::getHostFunctions(getOperation()), changes,
         [&](func::FuncOp function) {
-          return comm::scheduleGraphs(function, calls, noCost, sinkWaits,
-                                      isWait, changes);
+          return comm::scheduleGraphs(function, calls, uniformity, noCost,
+                                      sinkWaits, isWait, changes);
         });
     if (failed(moved) ||
         failed(comm::verifyChanges(getOperation(), changes, getArgument())))

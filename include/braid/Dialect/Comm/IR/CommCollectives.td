@@ -366,9 +366,10 @@ def Comm_SendOp : Comm_StartOp<"send", [
   let description = [{
     The peer is an index within the group, a constant or a value. The peer is
     another member. Sends and receives of a group share a lane. Sends and receives
-    without a wait of their lane between them are issued as one group, so that an
-    exchange cannot deadlock. The sends of one member to another match the
-    receives by their order. The token carries no value.
+    without a wait between them run together, so that an exchange cannot deadlock.
+    A wait of their lane ends such a batch; with the engine `cuda` each wait of the
+    rank does. The sends of one member to another match the receives by their
+    order. The token carries no value.
 
     Example:
 
