@@ -20,7 +20,7 @@ using llvm::Expected;
 using llvm::StringRef;
 namespace json = llvm::json;
 
-/// The row of the compute stream (tools/braid-run/Trace.cpp).
+/// The row of the compute stream (tools/braid-run/Timing/Trace.cpp).
 static constexpr int64_t computeRow = 7;
 
 namespace {

@@ -9,7 +9,7 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_BYTES_H
 #define BRAID_TOOLS_BRAID_RUN_BYTES_H
 
-#include "Failure.h"
+#include "Failures/Failure.h"
 
 #include <cstdint>
 #include <cstring>

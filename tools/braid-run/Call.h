@@ -9,7 +9,7 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_CALL_H
 #define BRAID_TOOLS_BRAID_RUN_CALL_H
 
-#include "Tensor.h"
+#include "Tensors/Tensor.h"
 
 #include <memory>
 #include <vector>

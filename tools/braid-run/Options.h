@@ -9,7 +9,7 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_OPTIONS_H
 #define BRAID_TOOLS_BRAID_RUN_OPTIONS_H
 
-#include "Failure.h"
+#include "Failures/Failure.h"
 
 #include <cstdint>
 #include <optional>

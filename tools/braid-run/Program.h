@@ -9,7 +9,7 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_PROGRAM_H
 #define BRAID_TOOLS_BRAID_RUN_PROGRAM_H
 
-#include "Processes.h"
+#include "Launch/Processes.h"
 #include "braid-rt/braid-rt.h"
 
 #include <memory>

@@ -10,11 +10,11 @@
 #define BRAID_TOOLS_BRAID_RUN_RUNNER_H
 
 #include "Call.h"
-#include "Events.h"
-#include "Launcher.h"
+#include "Failures/StuckRanks.h"
+#include "Launch/Launcher.h"
+#include "Launch/Processes.h"
 #include "Options.h"
-#include "Processes.h"
-#include "StuckRanks.h"
+#include "Timing/Events.h"
 
 #include <memory>
 #include <optional>

@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Session.h"
-#include "Arguments.h"
-#include "Json.h"
-#include "ProfiledMachine.h"
-#include "Report.h"
-#include "Results.h"
-#include "Trace.h"
+#include "Tensors/Arguments.h"
+#include "Tensors/Results.h"
+#include "Timing/Json.h"
+#include "Timing/Report.h"
+#include "Timing/Trace.h"
+#include "Tools/ProfiledMachine.h"
 
 #include <algorithm>
 #include <cerrno>

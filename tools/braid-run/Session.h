@@ -9,11 +9,11 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_SESSION_H
 #define BRAID_TOOLS_BRAID_RUN_SESSION_H
 
-#include "Figures.h"
-#include "Launcher.h"
+#include "Launch/Launcher.h"
 #include "Program.h"
 #include "Runner.h"
-#include "Verify.h"
+#include "Tensors/Verify.h"
+#include "Timing/Figures.h"
 
 #include <optional>
 #include <string>

@@ -6,16 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Binding.h"
-#include "Dumps.h"
-#include "Interpreter.h"
-#include "Launcher.h"
+#include "Failures/Dumps.h"
+#include "Failures/Signals.h"
+#include "Launch/Binding.h"
+#include "Launch/Launcher.h"
 #include "Options.h"
 #include "Program.h"
 #include "Runner.h"
 #include "Session.h"
-#include "Signals.h"
-#include "Tune.h"
+#include "Tools/Interpreter.h"
+#include "Tools/Tune.h"
 
 #include <chrono>
 #include <cstdio>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Clock.h"
+#include "Timing/Clock.h"
 
 #include <gmock/gmock.h>
 

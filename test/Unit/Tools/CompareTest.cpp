@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Compare.h"
+#include "Tensors/Compare.h"
 
 #include <gmock/gmock.h>
 

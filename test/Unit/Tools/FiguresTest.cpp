@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Figures.h"
+#include "Timing/Figures.h"
 
 #include <gmock/gmock.h>
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TuningRounds.h"
+#include "Tools/TuningRounds.h"
 
 #include "gtest/gtest.h"
 

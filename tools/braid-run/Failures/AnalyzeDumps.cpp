@@ -1,0 +1,215 @@
+//===- AnalyzeDumps.cpp - Which rank the others wait for ------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/Deadlock.h"
+#include "Core/Messages.h"
+#include "Failures/Dumps.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+using namespace braid::run;
+namespace rt = braid::rt;
+
+namespace {
+/// An operation, by invocation, queue and number: equal on all its members.
+using Key = std::tuple<int64_t, std::string, int64_t>;
+
+/// Finds what ranks wait for.
+class Analysis {
+public:
+  explicit Analysis(const std::map<int32_t, Dump> &dumps) : dumps(dumps) {
+    for (const auto &[rank, dump] : dumps)
+      for (const DumpEntry &entry : dump.entries)
+        started[keyOf(entry)].emplace(rank, &entry);
+  }
+
+  std::string describe() {
+    describeRanks();
+    describeDisagreements();
+    describeMissing();
+    if (!hasFound)
+      text += "no rank is behind another one\n";
+    return text;
+  }
+
+private:
+  enum class Progress { Started, Behind, Unknown };
+
+  /// An operation for which ranks wait, and who has not started it.
+  struct Late {
+    const DumpEntry *entry = nullptr;
+    std::vector<int32_t> waiting, behind, unknown;
+  };
+
+  static Key keyOf(const DumpEntry &entry) {
+    return {entry.invocation, entry.queue, entry.sequence};
+  }
+  static rt::Meeting meetingOf(const DumpEntry &entry) {
+    return {entry.group, entry.isMessage, entry.sequence};
+  }
+
+  void say(const std::string &line) {
+    text += line + "\n";
+    hasFound = true;
+  }
+
+  /// The oldest operation that the rank awaits, if any.
+  static const DumpEntry *findAwaited(const Dump &dump) {
+    for (const DumpEntry &entry : dump.entries)
+      if (entry.state == "awaited")
+        return &entry;
+    return nullptr;
+  }
+
+  static std::string whereabouts(const Dump &dump) {
+    if (dump.begun == 0)
+      return "has not begun its program";
+    bool hasFailed = !dump.error.empty();
+    if (const DumpEntry *entry = findAwaited(dump))
+      return std::string(hasFailed ? "has failed in its wait for "
+                                   : "waits for ") +
+             entry->operation + ", " + numberOf(*entry);
+    std::string state = hasFailed                  ? "has failed"
+                        : dump.begun == dump.ended ? "has ended its program"
+                                                   : "runs its program";
+    if (dump.entries.empty())
+      return state + " and has started no operation";
+    const DumpEntry &last = dump.entries.back();
+    return state + "; its last operation is " + last.operation + ", " +
+           numberOf(last) + " (" + last.state + ")";
+  }
+
+  static std::string numberOf(const DumpEntry &entry) {
+    return (entry.isMessage ? "message number " : "collective number ") +
+           std::to_string(entry.sequence) + " of group @" + entry.group;
+  }
+
+  void describeRanks() {
+    int32_t worldSize = dumps.begin()->second.worldSize;
+    text += "dumps of " + std::to_string(dumps.size()) + " of " +
+            std::to_string(worldSize) +
+            (worldSize == 1 ? " rank\n" : " ranks\n");
+    std::vector<int32_t> absent;
+    for (int32_t rank = 0; rank < worldSize; ++rank) {
+      auto found = dumps.find(rank);
+      if (found == dumps.end()) {
+        absent.push_back(rank);
+        continue;
+      }
+      const Dump &dump = found->second;
+      text += "rank " + std::to_string(rank) + " (" + dump.reason +
+              "): " + whereabouts(dump) + "\n";
+      if (!dump.error.empty())
+        text += "  error: " + dump.error + "\n";
+    }
+    if (!absent.empty())
+      say("no dump of " + rt::listRanks(absent) +
+          ": a killed process writes none");
+  }
+
+  /// Later operations of a queue follow from the first disagreement.
+  void describeDisagreements() {
+    std::set<std::string> described;
+    for (const auto &[key, members] : started) {
+      const auto &[firstRank, first] = *members.begin();
+      for (const auto &[rank, entry] : members) {
+        if (entry->fingerprint == first->fingerprint ||
+            !described.insert(entry->queue).second)
+          continue;
+        say(rt::describeDisagreement(meetingOf(*entry), firstRank,
+                                     first->operation, rank, entry->operation));
+      }
+    }
+  }
+
+  Progress progressOf(int32_t rank, const DumpEntry &operation) const {
+    auto found = dumps.find(rank);
+    if (found == dumps.end())
+      return Progress::Unknown;
+    const Dump &dump = found->second;
+    bool usesQueue = false;
+    for (const DumpEntry &entry : dump.entries) {
+      if (entry.queue != operation.queue)
+        continue;
+      usesQueue = true;
+      if (entry.invocation >= operation.invocation &&
+          entry.sequence >= operation.sequence)
+        return Progress::Started;
+    }
+    // The recorder has dropped operations, maybe this one.
+    if (!usesQueue && dump.dropped)
+      return Progress::Unknown;
+    return Progress::Behind;
+  }
+
+  std::vector<Late> findLate() const {
+    std::vector<Late> all;
+    for (const auto &[key, members] : started) {
+      Late late;
+      for (const auto &[rank, entry] : members)
+        if (entry->isOpen()) {
+          late.entry = entry;
+          late.waiting.push_back(rank);
+        }
+      if (!late.entry)
+        continue;
+      for (int32_t member : late.entry->ranks) {
+        Progress progress = progressOf(member, *late.entry);
+        if (progress == Progress::Behind)
+          late.behind.push_back(member);
+        else if (progress == Progress::Unknown)
+          late.unknown.push_back(member);
+      }
+      all.push_back(late);
+    }
+    return all;
+  }
+
+  void describeMissing() {
+    rt::WaitingRanks waits;
+    std::map<int32_t, std::string> awaited;
+    for (const Late &late : findLate()) {
+      if (!late.behind.empty())
+        say(rt::describeMissing(late.behind, meetingOf(*late.entry)) + "; " +
+            rt::describeWaiting(late.waiting, late.entry->operation));
+      if (!late.unknown.empty())
+        say(rt::describeWaiting(late.waiting, late.entry->operation) +
+            "; whether " + rt::listRanks(late.unknown) +
+            (late.unknown.size() == 1 ? " has" : " have") +
+            " started it is not known");
+      if (late.behind.empty() && late.unknown.empty())
+        say(rt::describeWaiting(late.waiting, late.entry->operation) +
+            ", which all have started and which has not ended");
+      for (int32_t rank : late.waiting)
+        if (findAwaited(dumps.at(rank)) ==
+            started.at(keyOf(*late.entry)).at(rank)) {
+          waits[rank] = late.behind;
+          awaited[rank] = late.entry->operation;
+        }
+    }
+    std::vector<int32_t> stuck = rt::findDeadlocked(waits);
+    if (stuck.empty())
+      return;
+    std::map<int32_t, std::string> operations;
+    for (int32_t rank : stuck)
+      operations[rank] = awaited[rank];
+    say(rt::describeDeadlock(operations, dumps.begin()->second.worldSize));
+  }
+
+  const std::map<int32_t, Dump> &dumps;
+  std::map<Key, std::map<int32_t, const DumpEntry *>> started;
+  std::string text;
+  bool hasFound = false;
+};
+} // namespace
+
+std::string braid::run::analyzeDumps(const std::map<int32_t, Dump> &dumps) {
+  return Analysis(dumps).describe();
+}

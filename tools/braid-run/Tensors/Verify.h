@@ -1,0 +1,71 @@
+//===- Verify.h - Comparing the results of all ranks ------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_BRAID_RUN_TENSORS_VERIFY_H
+#define BRAID_TOOLS_BRAID_RUN_TENSORS_VERIFY_H
+
+#include "Call.h"
+#include "Launch/Processes.h"
+#include "Options.h"
+#include "Tensors/Compare.h"
+
+#include <string>
+#include <vector>
+
+namespace braid::run {
+
+/// The names of an entry's results.
+std::vector<std::string> resultNames(const braid_rt_entry &entry);
+
+/// True if two entries have the same arguments and results.
+bool haveSameArguments(const braid_rt_entry &entry,
+                       const braid_rt_entry &reference);
+
+/// Compares results of an entry with expected results, and keeps the largest
+/// error. All processes call the same functions together.
+class Verifier {
+public:
+  /// `origin` is the origin of the expected values: `as written`. With
+  /// `isSameProgram` the expected results are those of the same computation in
+  /// another order, which have the same bits.
+  Verifier(const braid_rt_entry &entry, const Tolerance &tolerance,
+           bool isSameProgram, std::string origin, const Processes &processes);
+
+  /// Throws, on all processes, a failure that names the first difference of
+  /// each rank. If there are several programs, the message begins with
+  /// `program`.
+  void check(const std::string &program, const Results &found,
+             const Results &expected);
+
+  /// `are the same, bit for bit, as` or `agree to within ... with`.
+  std::string describe() const;
+
+  /// The largest error so far of all ranks, relative to the largest element.
+  double largestError() const { return largest; }
+
+private:
+  std::string compareRanks(const std::string &program, const Results &found,
+                           const Results &expected);
+
+  const braid_rt_entry &entry;
+  const std::string origin;
+  const Processes &processes;
+  const int64_t depth;
+  const bool isAutomatic;
+  std::vector<Allowance> allowances; ///< Of each result.
+  double largest = 0;
+};
+
+/// Reads the results of another run from files; `pattern` is as for --out.
+/// Errors throw on all processes.
+Results readExpected(const std::string &pattern, const braid_rt_entry &entry,
+                     const Processes &processes);
+
+} // namespace braid::run
+
+#endif // BRAID_TOOLS_BRAID_RUN_TENSORS_VERIFY_H

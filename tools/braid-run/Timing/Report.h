@@ -1,0 +1,27 @@
+//===- Report.h - The measurements of a session -----------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_BRAID_RUN_TIMING_REPORT_H
+#define BRAID_TOOLS_BRAID_RUN_TIMING_REPORT_H
+
+#include "Session.h"
+
+#include <string>
+
+namespace braid::run {
+
+/// `as written: 1.234 ms (median of 9), ...` and the other measurements, each
+/// on a line.
+std::string describeSubject(const std::string &what, const Subject &subject);
+
+/// The same for scripts, as an object of JSON.
+std::string subjectJson(const std::string &role, const Subject &subject);
+
+} // namespace braid::run
+
+#endif // BRAID_TOOLS_BRAID_RUN_TIMING_REPORT_H

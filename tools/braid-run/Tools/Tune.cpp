@@ -1,0 +1,83 @@
+//===- Tune.cpp - Schedules by measured costs -------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tools/Tune.h"
+#include "Session.h"
+#include "Tools/TuningRounds.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+using namespace braid::run;
+
+static std::string readText(const std::string &file) {
+  std::ifstream stream(file);
+  return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
+static void writeText(const std::string &file, const std::string &text) {
+  std::ofstream stream(file, std::ios::trunc);
+  stream << text;
+  stream.close();
+  if (!stream)
+    throw RunError("cannot write " + file + ": " + std::strerror(errno));
+}
+
+void braid::run::tune(const Options &options, const Launcher &launcher,
+                      Runner &runner) {
+  const Processes &processes = runner.getProcesses();
+  auto say = [&](const std::string &text) {
+    if (!processes.isFirst())
+      return;
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  };
+  Options ofRound = options;
+  ofRound.compare.reset();
+  TuningRounds rounds;
+  // The profile of each round; the first one has none.
+  std::vector<std::string> profiles = {""};
+  bool stays = false;
+  while (true) {
+    say("tune: round " + std::to_string(rounds.count() + 1) + " of at most " +
+        std::to_string(options.tune) + "\n");
+    Session session(ofRound, launcher, runner);
+    session.run();
+    stays = !rounds.add(session.schedule(), session.stepMs());
+    if (stays || static_cast<int64_t>(rounds.count()) == options.tune)
+      break;
+    session.writeCosts(options.tunedProfile);
+    processes.together([&]() {
+      profiles.push_back(processes.isFirst() ? readText(options.tunedProfile)
+                                             : std::string());
+    });
+    ofRound.profile = options.tunedProfile;
+  }
+  char text[256];
+  std::snprintf(text, sizeof(text),
+                "tune: %s after %zu rounds; the fastest program is that of "
+                "round %zu, %.3f ms",
+                stays ? "the order stays" : "stopped", rounds.count(),
+                rounds.best() + 1, rounds.bestMs());
+  bool hasProfile = rounds.best() > 0;
+  processes.together([&]() {
+    if (!processes.isFirst())
+      return;
+    if (hasProfile)
+      writeText(options.tunedProfile, profiles[rounds.best()]);
+    else
+      std::remove(options.tunedProfile.c_str());
+  });
+  say(text +
+      std::string(hasProfile ? ", with profile=" + options.tunedProfile
+                             : ", without a profile") +
+      "\n");
+}

@@ -1,0 +1,26 @@
+//===- Tune.h - Schedules by measured costs ---------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_TOOLS_BRAID_RUN_TOOLS_TUNE_H
+#define BRAID_TOOLS_BRAID_RUN_TOOLS_TUNE_H
+
+#include "Launch/Launcher.h"
+#include "Options.h"
+#include "Runner.h"
+
+namespace braid::run {
+
+/// Runs the program, schedules it again with the costs that the run has had,
+/// and so on, until the order stays or `options.tune` rounds have run. Writes
+/// the profile with which the fastest program was scheduled. All processes of
+/// the world call this function together.
+void tune(const Options &options, const Launcher &launcher, Runner &runner);
+
+} // namespace braid::run
+
+#endif // BRAID_TOOLS_BRAID_RUN_TOOLS_TUNE_H
