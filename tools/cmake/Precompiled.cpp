@@ -1,4 +1,5 @@
-//===- Precompiled.cpp - What owns the precompiled headers ------------------===//
+//===- Precompiled.cpp - What owns the precompiled headers
+//------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,5 @@
-//===- Precompiled.h - Headers of MLIR that are compiled once ------*- C++ -*-===//
+//===- Precompiled.h - Headers of MLIR that are compiled once ------*- C++
+//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -110,7 +110,11 @@ class Checker:
         return f"{room} includes {name} of {target}, but may include {', '.join(allowed) or 'no other room'} only"
 
     def find_private(self, file, name):
-        for folder in [os.path.dirname(file)] + PRIVATE:
+        folders = [os.path.dirname(file)] + PRIVATE
+        if file.startswith("tools/"):
+            # The folder of the tool, whose files may stand in folders below it.
+            folders.append("/".join(file.split("/")[:2]))
+        for folder in folders:
             path = os.path.normpath(os.path.join(folder, name))
             if os.path.isfile(os.path.join(self.root, path)):
                 return path

@@ -175,8 +175,7 @@ TEST(ResourcePlan, OrderAndPlanTogetherAreTheBestOfAll) {
           leastNs =
               std::min(leastNs, playWith(problem, families, order, {c, p}));
         });
-    ResourcePlan plan =
-        planOrderAndResources(problem, families, search, 1000);
+    ResourcePlan plan = planOrderAndResources(problem, families, search, 1000);
     EXPECT_EQ(plan.afterNs, leastNs) << seed;
     EXPECT_EQ(plan.afterNs,
               playWith(problem, families, plan.order, plan.options));
