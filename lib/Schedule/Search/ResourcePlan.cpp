@@ -151,7 +151,8 @@ std::vector<ScheduleOrder> Planner::getOrders(size_t mostOrders) {
       others.emplace_back(ns, std::move(candidate.order));
     }
   }
-  stable_sort(others, less_first());
+  // Those that take as long in an order of their own.
+  llvm::sort(others);
   for (auto &[ns, order] : others)
     if (orders.size() < mostOrders)
       orders.push_back(std::move(order));
@@ -177,8 +178,8 @@ std::vector<std::pair<ResourceChoice, ScheduleOrder>> Planner::getBeginnings() {
     found.push_back(best);
   }
   // Choices that are the same for all families play alike.
-  stable_sort(drop_begin(found), [](const Beginning &a, const Beginning &b) {
-    return a.ns < b.ns;
+  llvm::sort(drop_begin(found), [](const Beginning &a, const Beginning &b) {
+    return std::pair(a.ns, a.choice) < std::pair(b.ns, b.choice);
   });
   std::vector<std::pair<ResourceChoice, ScheduleOrder>> beginnings;
   for (const Beginning &beginning : found) {
