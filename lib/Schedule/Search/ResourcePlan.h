@@ -60,7 +60,8 @@ void applyChoice(SchedulingProblem &problem,
 /// program's order: for two classes each pair of options, then family by family
 /// until nothing gains or `maxPlays` are played. Of plans that take as long,
 /// the one that changes least. The order is played from beginning to end each
-/// time, so that the plan is never slower.
+/// time, so that the plan is never slower. Collectives get kernels on few
+/// multiprocessors only where all products leave them room.
 ResourcePlan planResources(const SchedulingProblem &problem,
                            llvm::ArrayRef<ResourceFamily> families,
                            unsigned maxPlays);
