@@ -3,9 +3,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How long Inductor's scheduler nodes take."""
 
+import logging
+
 from .. import _torch
 
 _NS_PER_MS = 1e6
+
+#: Inductor and Braid's roofline may name machines that differ by so much. PyTorch 2.11 does not know an H200 by
+#: its name and takes it for 0.54 TFLOP/s, so that compute takes 1,800 times as long.
+_MOST_DISAGREEMENT = 30
+
+_log = logging.getLogger("braid.inductor")
 
 
 class Costs:
@@ -27,6 +35,8 @@ class Costs:
             if self.estimates == "auto" and not any(starts):
                 # No estimates for this device: all of one kind.
                 inductor = [None] * len(snodes)
+            elif self.estimates == "auto" and not self._is_plausible(inductor):
+                inductor = [None] * len(snodes)
         result = []
         for record, snode, cost in zip(records, snodes, inductor):
             if callable(self.estimates) and record.kind != "wait":
@@ -41,6 +51,23 @@ class Costs:
                 demand = link = None
             result.append((cost, demand, link))
         return result
+
+    def _is_plausible(self, inductor):
+        """Whether the compute of all nodes takes about as long as a roofline says."""
+        pairs = [
+            (cost, self._estimate(record, snode)[0])
+            for record, snode, cost in zip(self.graph.records, self.graph.snodes, inductor)
+            if record.kind not in ("start", "wait")
+        ]
+        theirs, ours = (sum(costs) for costs in zip(*pairs)) if pairs else (0, 0)
+        if ours <= theirs * _MOST_DISAGREEMENT and theirs <= ours * _MOST_DISAGREEMENT:
+            return True
+        _log.info(
+            "Inductor estimates %.3f ms of compute, where the roofline says %.3f ms: taking Braid's estimates",
+            theirs / _NS_PER_MS,
+            ours / _NS_PER_MS,
+        )
+        return False
 
     @staticmethod
     def _ask_inductor(record, snode):

@@ -24,7 +24,8 @@ class Overlap(_torch.OverlapPass):
             Where costs come from: Inductor's own runtime estimates (which may measure), Braid's models of
             collectives and its roofline for `machine`, or a function from a scheduler node to nanoseconds,
             or None where it has nothing to say, and Braid's models hold. "auto": Inductor's, and Braid's
-            where Inductor has none (it has none for CPUs).
+            where Inductor has none (it has none for CPUs), or where its compute takes 30 times as long as the
+            roofline, or a 30th of that (PyTorch 2.11 takes an H200 for a GPU of 0.54 TFLOP/s).
         machine : str or Machine
             What Braid's models estimate for; "h100x8" unless given.
         contention : bool

@@ -123,6 +123,26 @@ class Options(unittest.TestCase):
         schedule_step(overlap)
         self.assertEqual(overlap.last.makespan, 0)
 
+    def test_estimates_of_another_machine(self):
+        """Inductor that takes a GPU for one that computes thousands of times as slowly."""
+
+        def schedule(compute_ms):
+            def estimate(snode):
+                return 0.01 if "all_reduce" in str(getattr(snode.node, "python_kernel_name", "")) else compute_ms
+
+            overlap = Overlap(estimates="auto")
+            with mock.patch("torch._inductor.comms.estimate_op_runtime", estimate):
+                schedule_step(overlap)
+            self.assertIsNone(overlap.reason)
+            return overlap.last
+
+        braid = Overlap(estimates="braid")
+        schedule_step(braid)
+        self.assertEqual(schedule(100).makespan, braid.last.makespan)
+        self.assertEqual(schedule(1e-9).makespan, braid.last.makespan)
+        costs = {node.cost for node in schedule(0.001).graph.nodes if node.kind != "wait" and node.index}
+        self.assertEqual(costs, {1000, 10000})
+
     def test_reports(self):
         with tempfile.TemporaryDirectory() as folder:
             overlap = Overlap(estimates="braid", report=os.path.join(folder, "step"))
