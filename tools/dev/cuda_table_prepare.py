@@ -29,13 +29,12 @@ MEBIBYTE = 1 << 20
 def variants(options):
     """The passes of each variant; the first is the one to compare with."""
     costs = f"{{hardware={options.hardware} world-size={options.ranks}}}"
-    planned = costs.replace("}", " plan-resources=true}")
     found = {
         "written": "none",
         "seeds": "braid-overlap-inductor",
         "schedule": f"comm-schedule{costs}",
-        "plan": f"braid-overlap{planned}",
-        "chunks": f"comm-pipeline-matmul{costs},braid-overlap{planned}",
+        "plan": f"braid-overlap{costs}",
+        "chunks": f"comm-pipeline-matmul{costs},braid-overlap{costs}",
     }
     for text in options.variant:
         name, _, passes = text.partition("=")

@@ -93,8 +93,9 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
   Option<bool> planResources{
       *this, "plan-resources",
       llvm::cl::desc("Plan multiprocessors and engines together with the "
-                     "order (comm-plan-resources)"),
-      llvm::cl::init(false)};
+                     "order, on machines that were measured "
+                     "(comm-plan-resources)"),
+      llvm::cl::init(true)};
 };
 
 /// Hides communication behind computation with `comm-schedule`

@@ -1,14 +1,14 @@
 // RUN: braid-opt %s --comm-plan-resources="hardware=h200x8 world-size=2" | FileCheck %s
 // RUN: braid-opt %s --comm-plan-resources="hardware=h200x8 world-size=2" \
 // RUN:   | braid-opt --comm-plan-resources="hardware=h200x8 world-size=2" | FileCheck %s
-// RUN: braid-opt %s --pass-pipeline="builtin.module(braid-overlap{plan-resources=true effort=low hardware=h200x8 world-size=2})" \
+// RUN: braid-opt %s --pass-pipeline="builtin.module(braid-overlap{effort=low hardware=h200x8 world-size=2})" \
 // RUN:   | FileCheck %s --check-prefix=PLANNED
-// RUN: braid-opt %s --pass-pipeline="builtin.module(braid-overlap{hardware=h200x8 world-size=2})" \
+// RUN: braid-opt %s --pass-pipeline="builtin.module(braid-overlap{plan-resources=false hardware=h200x8 world-size=2})" \
 // RUN:   | FileCheck %s --check-prefix=UNPLANNED
 // RUN: braid-opt %s --comm-plan-resources="hardware=h100x8 world-size=2" | FileCheck %s --check-prefix=UNKNOWN
 // RUN: braid-opt %s --comm-plan-resources="hardware=h200x8 world-size=2 profile=none" | FileCheck %s --check-prefix=UNKNOWN
 
-// braid-overlap plans on demand.
+// braid-overlap plans unless told not to.
 // PLANNED-LABEL: func.func @chain(
 // PLANNED: comm.all_reduce {{.*}}comm.transport = "symmetric"
 // PLANNED: linalg.matmul {comm.label = "a", comm.multiprocessors = 12{{[48]}} : i64}
