@@ -7,7 +7,7 @@
 #  - with the one for races: the unit tests of the runtime.
 # The last line reads "N passed, M failed", with the parts that failed behind it.
 #
-# PROGRAMS=n   how many mutated programs (default: 1500)
+# PROGRAMS=n   how many mutated programs (default: 1000)
 # SEED=n       of their random choices (default: 1)
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -93,7 +93,7 @@ if build address "$address" braid-opt BraidSupportTests BraidScheduleTests Braid
   unitTests "$address/test/Unit/Cost/BraidCostTests"
   unitTests "$address/test/Unit/ScheduleIR/BraidCostModelTests"
 
-  programs=${PROGRAMS:-1500}
+  programs=${PROGRAMS:-1000}
   step "$programs mutated programs"
   log=$address/mutations.log status=0
   "$ROOT/tools/dev/mutate_programs.py" --tool "$address/bin/braid-opt" --programs "$programs" \
