@@ -19,7 +19,7 @@
 #include "Core/Communicator.h"
 #include "Core/Device.h"
 #include "Core/Environment.h"
-#include "Core/FlightRecorder.h"
+#include "Core/Failures/FlightRecorder.h"
 #include "Core/Operation.h"
 
 #include <map>

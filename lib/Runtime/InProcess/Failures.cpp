@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Deadlock.h"
+#include "Core/Failures/Deadlock.h"
 #include "InProcess/InProcessEngine.h"
 
 using namespace braid::rt;

@@ -18,8 +18,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Deadlock.h"
 #include "Core/Error.h"
+#include "Core/Failures/Deadlock.h"
 #include "Core/Messages.h"
 #include "MPI/MPIEngine.h"
 #include "MPI/Pause.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/FlightRecorder.h"
+#include "Core/Failures/FlightRecorder.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/Deadlock.h"
+#include "Core/Failures/Deadlock.h"
 #include "Core/Messages.h"
 #include "Failures/Dumps.h"
 

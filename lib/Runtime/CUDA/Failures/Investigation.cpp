@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Failures/Status.h"
-#include "Core/Deadlock.h"
+#include "Core/Failures/Deadlock.h"
 
 #include <algorithm>
 #include <iterator>

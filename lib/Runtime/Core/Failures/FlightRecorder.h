@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_RUNTIME_CORE_FLIGHTRECORDER_H
-#define BRAID_RUNTIME_CORE_FLIGHTRECORDER_H
+#ifndef BRAID_RUNTIME_CORE_FAILURES_FLIGHTRECORDER_H
+#define BRAID_RUNTIME_CORE_FAILURES_FLIGHTRECORDER_H
 
 #include "Core/Call.h"
 #include "Core/Communicator.h"
@@ -101,4 +101,4 @@ void checkFlightFolder(const Environment &environment);
 
 } // namespace braid::rt
 
-#endif // BRAID_RUNTIME_CORE_FLIGHTRECORDER_H
+#endif // BRAID_RUNTIME_CORE_FAILURES_FLIGHTRECORDER_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/FlightRecorder.h"
+#include "Core/Failures/FlightRecorder.h"
 #include "Core/Bytes.h"
 #include "Core/Error.h"
 
