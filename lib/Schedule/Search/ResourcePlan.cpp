@@ -39,7 +39,7 @@ public:
   Planner(const SchedulingProblem &given, ArrayRef<ResourceFamily> families,
           unsigned maxPlays);
 
-  ResourcePlan planFor(ScheduleOrder order);
+  ResourcePlan planProgramOrder();
   ResourcePlan planAndSearch(const SearchOptions &options);
 
 private:
@@ -146,8 +146,7 @@ void Planner::improveByFamilies() {
   }
 }
 
-ResourcePlan Planner::planFor(ScheduleOrder order) {
-  plan.order = std::move(order);
+ResourcePlan Planner::planProgramOrder() {
   for (const ResourceChoice &choice : getClassChoices())
     consider(choice);
   improveByFamilies();
@@ -257,8 +256,7 @@ ResourcePlan Planner::planAndSearch(const SearchOptions &options) {
 ResourcePlan braid::planResources(const SchedulingProblem &problem,
                                   ArrayRef<ResourceFamily> families,
                                   unsigned maxPlays) {
-  return Planner(problem, families, maxPlays)
-      .planFor(getProgramOrder(problem.graph));
+  return Planner(problem, families, maxPlays).planProgramOrder();
 }
 
 ResourcePlan braid::planOrderAndResources(const SchedulingProblem &problem,
