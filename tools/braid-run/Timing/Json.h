@@ -9,27 +9,14 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_TIMING_JSON_H
 #define BRAID_TOOLS_BRAID_RUN_TIMING_JSON_H
 
+#include "Core/Failures/JsonText.h"
+
 #include <cstdio>
 #include <string>
 
 namespace braid::run {
 
-inline std::string quoted(const std::string &text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof(code), "\\u%04x", c);
-      result += code;
-    } else {
-      result += c;
-    }
-  }
-  return result + '"';
-}
+using rt::quoted;
 
 /// Nanoseconds as microseconds, without rounding.
 inline std::string microseconds(long long ns) {

@@ -9,6 +9,7 @@
 #include "Core/Failures/FlightRecorder.h"
 #include "Core/Bytes.h"
 #include "Core/Error.h"
+#include "Core/Failures/JsonText.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -108,25 +109,6 @@ void FlightRecorder::forEach(size_t most, Visit visit) const {
 // Texts
 //===----------------------------------------------------------------------===//
 
-/// A text between quotation marks.
-static std::string quote(const std::string &text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof(escape), "\\u%04x",
-                    static_cast<unsigned>(static_cast<unsigned char>(c)));
-      result += escape;
-    } else {
-      result += c;
-    }
-  }
-  return result + '"';
-}
-
 /// 64 bits, which numbers in JSON do not have.
 static std::string quoteHash(uint64_t hash) {
   char digits[24];
@@ -151,13 +133,13 @@ std::string FlightRecorder::toJson(const Entry &entry, size_t group) {
   const Operation &operation = entry.start.call->operation;
   std::string text =
       "{\"number\": " + std::to_string(entry.number) +
-      ", \"lane\": " + quote(laneOf(entry.start)) +
+      ", \"lane\": " + quoted(laneOf(entry.start)) +
       ", \"group\": " + std::to_string(group) +
       ", \"sequence\": " + std::to_string(entry.start.sequence) +
       ", \"invocation\": " + std::to_string(entry.invocation) +
-      ", \"operation\": " + quote(operation.signature()) +
+      ", \"operation\": " + quoted(operation.signature()) +
       ", \"fingerprint\": " + quoteHash(entry.start.call->fingerprint) +
-      ", \"site\": " + quote(describeSite(operation.site)) +
+      ", \"site\": " + quoted(describeSite(operation.site)) +
       ", \"bytes\": " + std::to_string(operation.linkBytes());
   if (operation.isPointToPoint()) {
     const CommunicatorSpec &spec = *entry.start.communicator;
@@ -167,7 +149,7 @@ std::string FlightRecorder::toJson(const Entry &entry, size_t group) {
     text += ", \"from\": " + std::to_string(sends ? own : peer) +
             ", \"to\": " + std::to_string(sends ? peer : own);
   }
-  return text + ", \"state\": " + quote(nameOf(entry.state)) +
+  return text + ", \"state\": " + quoted(nameOf(entry.state)) +
          ", \"started_ns\": " + std::to_string(entry.startedNs) +
          ", \"finished_ns\": " + std::to_string(entry.finishedNs) + "}";
 }
@@ -185,7 +167,7 @@ std::string FlightRecorder::toJson(int32_t rank, int32_t worldSize,
       for (int32_t member : spec.ranks)
         ranks += (ranks.empty() ? "" : ", ") + std::to_string(member);
       groups += std::string(groups.empty() ? "" : ",") +
-                "\n    {\"name\": " + quote(spec.name) +
+                "\n    {\"name\": " + quoted(spec.name) +
                 ", \"key\": " + quoteHash(hashText(spec.key)) +
                 ", \"ranks\": [" + ranks + "]}";
     }
@@ -194,8 +176,8 @@ std::string FlightRecorder::toJson(int32_t rank, int32_t worldSize,
   });
   return "{\n  \"version\": 2,\n  \"rank\": " + std::to_string(rank) +
          ",\n  \"world_size\": " + std::to_string(worldSize) +
-         ",\n  \"reason\": " + quote(error.empty() ? reason : "failure") +
-         ",\n  \"error\": " + quote(error) +
+         ",\n  \"reason\": " + quoted(error.empty() ? reason : "failure") +
+         ",\n  \"error\": " + quoted(error) +
          ",\n  \"begun\": " + std::to_string(begun) +
          ",\n  \"ended\": " + std::to_string(ended) + ",\n  \"groups\": [" +
          groups + "\n  ],\n  \"entries\": [" + records + "\n  ]\n}\n";
