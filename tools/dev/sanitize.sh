@@ -17,10 +17,12 @@ thread=$BUILD/sanitize-thread
 symbolizer=/usr/lib/llvm-$LLVM/bin/llvm-symbolizer
 
 # LLVM is not instrumented: its containers carry no marks, and it shares templates
-# with ours. A crash ends with a signal, which `not` takes for no failure that a
-# test expects. One allocation may fail, as tests ask for more than there is.
+# with ours. Our code would poison a new slab of an arena of MLIR's, and the library
+# would write to the slab without lifting the poison, so nobody poisons by hand.
+# A crash ends with a signal, which `not` takes for no failure that a test expects.
+# One allocation may fail, as tests ask for more than there is.
 export ASAN_OPTIONS="abort_on_error=1:handle_abort=1:allow_user_segv_handler=0:hard_rss_limit_mb=6000"
-ASAN_OPTIONS+=":detect_container_overflow=0:detect_odr_violation=0:external_symbolizer_path=$symbolizer"
+ASAN_OPTIONS+=":detect_container_overflow=0:allow_user_poisoning=0:detect_odr_violation=0:external_symbolizer_path=$symbolizer"
 export UBSAN_OPTIONS="abort_on_error=1:print_stacktrace=1:external_symbolizer_path=$symbolizer"
 export TSAN_OPTIONS="allocator_may_return_null=1:external_symbolizer_path=$symbolizer"
 export OPENBLAS_NUM_THREADS=1
