@@ -62,6 +62,12 @@ static void setCosts(PassOptions &passOptions, const OverlapOptions &options) {
 
 void braid::buildOverlapPipeline(OpPassManager &pm,
                                  const OverlapOptions &options) {
+  if (options.pipelineMatmul) {
+    comm::CommPipelineMatmulPassOptions chunkOptions;
+    setCosts(chunkOptions, options);
+    chunkOptions.planResources = options.planResources;
+    pm.addPass(comm::createCommPipelineMatmulPass(chunkOptions));
+  }
   if (options.planResources) {
     comm::CommPlanResourcesPassOptions planOptions;
     setCosts(planOptions, options);

@@ -30,7 +30,7 @@ struct PrepareOptions : public mlir::PassPipelineOptions<PrepareOptions> {
 void buildPreparePipeline(mlir::OpPassManager &pm,
                           const PrepareOptions &options = {});
 
-/// Options of `braid-overlap`: those of `comm-schedule`.
+/// Options of `braid-overlap`: those of `comm-schedule`, and what comes before.
 struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
   Option<std::string> hardware{
       *this, "hardware",
@@ -96,6 +96,11 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
                      "order, on machines that were measured "
                      "(comm-plan-resources)"),
       llvm::cl::init(true)};
+  Option<bool> pipelineMatmul{
+      *this, "pipeline-matmul",
+      llvm::cl::desc("Divide products and their collectives where that pays "
+                     "with the order and the plan (comm-pipeline-matmul)"),
+      llvm::cl::init(false)};
 };
 
 /// Hides communication behind computation with `comm-schedule`

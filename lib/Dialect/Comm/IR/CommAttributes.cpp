@@ -74,7 +74,9 @@ LogicalResult braid::comm::verifyLaneAttribute(Operation *op,
     return emitWrongPlace(op, attribute, "starts of collectives");
   if (name == CommDialect::kLaneAttrName && !isName(value))
     return emitWrongValue(op, attribute, "a string that is not empty");
-  if (name == CommDialect::kCtasAttrName && !isPositiveI32(value))
+  if ((name == CommDialect::kCtasAttrName ||
+       name == CommDialect::kChunksAttrName) &&
+      !isPositiveI32(value))
     return emitWrongValue(op, attribute, "an i64 from 1 to 2147483647");
   if (name == CommDialect::kTransportAttrName && !isTransport(value))
     return emitWrongValue(op, attribute,

@@ -107,7 +107,8 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
     return success();
   }
   if (name == kLaneAttrName || name == kCtasAttrName ||
-      name == kTransportAttrName || name == kLanesAttrName)
+      name == kTransportAttrName || name == kLanesAttrName ||
+      name == kChunksAttrName)
     return verifyLaneAttribute(op, attribute);
   if (name == kMultiprocessorsAttrName)
     return verifyMultiprocessorsAttribute(op, attribute);
@@ -155,8 +156,9 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
                            << "', '" << kTransportAttrName << "', '"
                            << kLanesAttrName << "', '"
                            << kMultiprocessorsAttrName << "', '"
-                           << kHardwareAttrName << "', '" << kMpmdAttrName
-                           << "', '" << kOptionDefaultsAttrName << "', '"
+                           << kChunksAttrName << "', '" << kHardwareAttrName
+                           << "', '" << kMpmdAttrName << "', '"
+                           << kOptionDefaultsAttrName << "', '"
                            << kReportNumberAttrName << "', '"
                            << kEffectsAttrName << "'";
 }

@@ -264,6 +264,7 @@ LogicalResult braid::comm::chunkCollective(RewriterBase &rewriter,
     Operation *copy = rewriter.clone(*start, mapping);
     copy->getResult(0).setType(
         TokenType::get(withSize(inFlight, collective.dim, chunk.size)));
+    copy->removeAttr(CommDialect::kChunksAttrName);
     describeChunk(rewriter, copy, chunk);
     tokens.push_back(copy->getResult(0));
   }

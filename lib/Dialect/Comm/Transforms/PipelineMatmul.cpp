@@ -7,17 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChunkCollective.h"
+#include "RewriteJudge.h"
 #include "SchedulingPass.h"
 
 #include "braid/Analysis/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
-#include "braid/Schedule/Search/SearchSchedule.h"
-#include "braid/ScheduleIR/ProblemBuilder.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace braid::comm {
 #define GEN_PASS_DEF_COMMPIPELINEMATMULPASS
@@ -28,24 +25,10 @@ using namespace mlir;
 using namespace braid;
 using namespace braid::comm;
 
-/// The steps of a search that tells what a number of chunks is worth. The
-/// schedule itself comes later.
-static constexpr uint64_t kSteps = 300'000;
-
 /// The most chunks of a collective.
 static constexpr int64_t kMostChunks = 1024;
 
-/// The most kinds of collectives in a block that are tried, those first whose
-/// operands have the most bytes.
-static constexpr size_t kMostKinds = 8;
-
 namespace {
-/// Collectives of one block that differ in nothing that costs depend on.
-using Alike = SmallVector<CollectiveOpInterface>;
-
-/// How often a collective is divided.
-using Choice = std::pair<CollectiveOpInterface, int64_t>;
-
 struct CommPipelineMatmulPass
     : PassWithCosts<
           comm::impl::CommPipelineMatmulPassBase<CommPipelineMatmulPass>> {
@@ -56,11 +39,9 @@ struct CommPipelineMatmulPass
 private:
   LogicalResult checkOptions();
   LogicalResult pipeline(func::FuncOp function, RankUniformity &uniformity);
-  FailureOr<int64_t> predict(func::FuncOp function, Block *block,
-                             RankUniformity &uniformity,
-                             ArrayRef<Choice> choices);
-  FailureOr<SmallVector<Choice>> choose(func::FuncOp function, Block *block,
-                                        RankUniformity &uniformity);
+  FailureOr<SmallVector<RewriteChoice>> choose(func::FuncOp function,
+                                               const SchedulableBlock &block,
+                                               RankUniformity &uniformity);
 };
 } // namespace
 
@@ -72,45 +53,33 @@ static double getElementBits(ShapedType type) {
   return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64.0;
 }
 
-/// The collectives of `block` that can be chunked, by kind; kinds with more
-/// bytes come first.
-static SmallVector<Alike> groupAlike(Block *block) {
-  struct Kind {
-    Alike starts;
-    double bits = 0;
-  };
-  SmallVector<Kind> kinds;
-  llvm::StringMap<size_t> places;
-  for (auto start : block->getOps<CollectiveOpInterface>()) {
-    std::optional<ChunkableCollective> found = matchChunkableCollective(start);
-    if (!found)
-      continue;
-    std::string key;
-    llvm::raw_string_ostream text(key);
-    text << start->getName() << start.getGroupAttr() << getLaneName(start)
-         << start->getResultTypes() << found->producer->getName();
-    for (Type type : found->producer->getOperandTypes())
-      text << type << ',';
-    size_t place = places.try_emplace(key, kinds.size()).first->second;
-    if (place == kinds.size())
-      kinds.emplace_back();
-    kinds[place].starts.push_back(start);
-    auto type = cast<ShapedType>(found->producer->getResult(0).getType());
-    double bits = getElementBits(type);
-    for (int64_t size : type.getShape())
-      bits *= static_cast<double>(size);
-    kinds[place].bits += bits;
-  }
-  SmallVector<size_t> order =
-      llvm::to_vector(llvm::seq<size_t>(0, kinds.size()));
-  llvm::sort(order, [&](size_t a, size_t b) {
-    return std::pair(-kinds[a].bits, a) < std::pair(-kinds[b].bits, b);
-  });
-  return llvm::map_to_vector(order,
-                             [&](size_t place) { return kinds[place].starts; });
+/// What costs of `collective` and of its product depend on.
+static std::string getKindName(const ChunkableCollective &collective) {
+  std::string key;
+  llvm::raw_string_ostream text(key);
+  CollectiveOpInterface start = collective.start;
+  text << start->getName() << start.getGroupAttr() << getLaneName(start)
+       << start->getResultTypes() << collective.producer->getName();
+  for (Type type : collective.producer->getOperandTypes())
+    text << type << ',';
+  return key;
 }
 
-static LogicalResult divide(ArrayRef<Choice> choices,
+static double getBits(const ChunkableCollective &collective) {
+  auto type = cast<ShapedType>(collective.producer->getResult(0).getType());
+  double bits = getElementBits(type);
+  for (int64_t size : type.getShape())
+    bits *= static_cast<double>(size);
+  return bits;
+}
+
+/// The number of chunks that the user wants of `start`; none if it is not said.
+static std::optional<int64_t> getGivenChunks(CollectiveOpInterface start) {
+  auto given = start->getAttrOfType<IntegerAttr>(CommDialect::kChunksAttrName);
+  return given ? std::optional<int64_t>(given.getInt()) : std::nullopt;
+}
+
+static LogicalResult divide(ArrayRef<RewriteChoice> choices,
                             const IRMapping *mapping) {
   for (auto [start, count] : choices) {
     Operation *op =
@@ -126,86 +95,76 @@ static LogicalResult divide(ArrayRef<Choice> choices,
   return success();
 }
 
-/// The makespan of the best order that a short search finds for `block` once
-/// `choices` are made.
-FailureOr<int64_t> CommPipelineMatmulPass::predict(func::FuncOp function,
-                                                   Block *block,
-                                                   RankUniformity &uniformity,
-                                                   ArrayRef<Choice> choices) {
-  // Groups are looked up in the symbol table around the function.
-  IRMapping mapping;
-  OpBuilder builder(function);
-  auto copy = cast<func::FuncOp>(function->clone(mapping));
-  uniformity.addCopy(copy, function);
-  builder.insert(copy);
-  llvm::scope_exit erase([&]() { copy.erase(); });
-  if (failed(divide(choices, &mapping)))
-    return std::numeric_limits<int64_t>::max();
-  FailureOr<CostOptions> costs =
-      resolvePassCosts(getOperation(), copy, getCostSettings());
-  if (failed(costs))
-    return failure();
-  CostModel model(*costs);
-  CallEffects calls = getCallEffects(getOperation());
-  FailureOr<BlockProblem> problem =
-      buildSchedulingProblem(*mapping.lookup(block), model, calls, uniformity);
-  if (failed(problem))
-    return failure();
-  SearchOptions options;
-  options.maxSteps = kSteps;
-  return searchSchedule(problem->problem, options).makespanNs;
+/// Fails with an error if `start` cannot have the chunks that the user wants.
+static LogicalResult checkGivenChunks(CollectiveOpInterface start,
+                                      int64_t count, bool areReachedTogether) {
+  auto fail = [&](const Twine &expected) -> LogicalResult {
+    return start->emitOpError() << "has '" << CommDialect::kChunksAttrName
+                                << "' " << count << ", expected " << expected;
+  };
+  if (count == 1)
+    return success();
+  if (!areReachedTogether)
+    return fail("1 in a block that ranks may reach differently");
+  std::optional<ChunkableCollective> found = matchChunkableCollective(start);
+  if (!found)
+    return fail("1, or an all-reduce or reduce-scatter along dimension 0 of a "
+                "tensor of static shape that only a matrix product before it "
+                "computes");
+  if (count > found->size)
+    return fail("at most the " + Twine(found->size) +
+                " rows or columns that chunks divide");
+  return success();
 }
 
-/// Decides for each kind of collective in turn: all of them, or only the last,
-/// which no later work can hide, in 2, 4, ... chunks.
-FailureOr<SmallVector<Choice>>
-CommPipelineMatmulPass::choose(func::FuncOp function, Block *block,
+/// Chooses the chunks of the collectives of `block`.
+FailureOr<SmallVector<RewriteChoice>>
+CommPipelineMatmulPass::choose(func::FuncOp function,
+                               const SchedulableBlock &block,
                                RankUniformity &uniformity) {
-  SmallVector<Choice> chosen;
-  SmallVector<Alike> kinds = groupAlike(block);
-  if (chunks != 0) {
-    for (const Alike &alike : kinds)
-      for (CollectiveOpInterface start : alike)
-        chosen.emplace_back(start, chunks);
-    return chosen;
+  // A rank on another way through the program would meet the chunks with a
+  // whole.
+  bool areReachedTogether = uniformity.areReachedTogether(*block.block);
+  SmallVector<RewriteChoice> chosen;
+  CollectiveKinds kinds;
+  for (auto start : block.block->getOps<CollectiveOpInterface>()) {
+    std::optional<int64_t> given = getGivenChunks(start);
+    if (given && failed(checkGivenChunks(start, *given, areReachedTogether)))
+      return failure();
+    if (!areReachedTogether)
+      continue;
+    std::optional<ChunkableCollective> found = matchChunkableCollective(start);
+    if (!found)
+      continue;
+    if (given || chunks != 0) {
+      if (int64_t count = given.value_or(chunks); count > 1)
+        chosen.emplace_back(start, count);
+    } else {
+      kinds.add(start, getKindName(*found), getBits(*found));
+    }
   }
-  if (kinds.empty())
-    return chosen;
-  FailureOr<int64_t> best = predict(function, block, uniformity, {});
-  if (failed(best))
-    return failure();
-  for (const Alike &alike : ArrayRef(kinds).take_front(kMostKinds)) {
-    SmallVector<Choice> bestOfKind = chosen;
-    // Chunks of the last alone come first: the fewest that may do.
-    SmallVector<size_t, 2> numbers = {1};
-    if (alike.size() > 1)
-      numbers.push_back(alike.size());
-    for (size_t numDivided : numbers)
-      for (int64_t count = 2; count <= maxChunks; count *= 2) {
-        SmallVector<Choice> trial = chosen;
-        for (CollectiveOpInterface start :
-             ArrayRef(alike).take_back(numDivided))
-          trial.emplace_back(start, count);
-        FailureOr<int64_t> makespan =
-            predict(function, block, uniformity, trial);
-        if (failed(makespan))
-          return failure();
-        // More ops have to pay for themselves.
-        if (*makespan >= *best - *best * minGainPercent / 100.0)
-          continue;
-        best = *makespan;
-        bestOfKind = std::move(trial);
-      }
-    chosen = std::move(bestOfKind);
-  }
-  return chosen;
+  ChoiceOptions options;
+  for (int64_t count : {2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024})
+    if (count <= maxChunks)
+      options.ways.push_back(count);
+  options.minGainPercent = minGainPercent;
+  options.maxTrials = getMostTrials(block.numOps);
+  CostSettings settings = getCostSettings();
+  RewriteJudge judge(getOperation(), function, block, uniformity, settings,
+                     planResources);
+  return chooseRewrites(kinds.take(), chosen, options,
+                        [&](ArrayRef<RewriteChoice> choices) {
+                          return judge.predict([&](const IRMapping &mapping) {
+                            return divide(choices, &mapping);
+                          });
+                        });
 }
 
 LogicalResult CommPipelineMatmulPass::pipeline(func::FuncOp function,
                                                RankUniformity &uniformity) {
-  SmallVector<Choice> chosen;
+  SmallVector<RewriteChoice> chosen;
   for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
-    FailureOr<SmallVector<Choice>> ofBlock =
+    FailureOr<SmallVector<RewriteChoice>> ofBlock =
         choose(function, block, uniformity);
     if (failed(ofBlock))
       return failure();

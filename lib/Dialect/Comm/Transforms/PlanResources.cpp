@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ResourceFamilies.h"
+#include "BlockPlan.h"
 #include "SchedulingPass.h"
 
-#include "Cost/Profile/Calibration.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
@@ -55,22 +54,6 @@ static LogicalResult verifyPlan(Operation *op, CostModel &model,
            << lane.transport << "\" in a group on " << numNodes
            << " nodes, expected \"default\": symmetric memory ends with a node";
   return success();
-}
-
-/// True if ranks run programs of their own, which could come to different
-/// plans.
-static bool isMpmd(Operation *op) {
-  for (; op; op = op->getParentOp())
-    if (op->hasAttr(CommDialect::kMpmdAttrName))
-      return true;
-  return false;
-}
-
-/// True if the machine of `options` has something to plan.
-static bool canPlan(const CostOptions &options) {
-  const Hardware &hardware = *options.hardware;
-  return hardware.multiprocessors > 0 && options.calibration &&
-         hardware.contention.multiprocessorModel == MultiprocessorModel::Queued;
 }
 
 namespace {
@@ -151,39 +134,25 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
       getOperation(), comm::getFunctionOf(block), getCostSettings());
   if (failed(options))
     return failure();
-  if (!canPlan(*options) || isMpmd(owner))
+  comm::BlockPlanOptions planOptions;
+  planOptions.orders = orders;
+  planOptions.maxInFlight = maxInFlight;
+  planOptions.lanes = lanes;
+  planOptions.keepOrder = keepOrder;
+  planOptions.search.effort = SearchEffort::Low;
+  planOptions.search.boundEffort = LowerBoundEffort::Quick;
+  std::optional<comm::BlockPlan> found =
+      comm::planBlock(problem, *options, planOptions);
+  if (!found)
     return order;
-  // Collectives that meet others of the text are run as these are.
-  bool areReachedTogether = !limited.keepOrderOfStarts;
-  limited.keepOrderOfStarts |= keepOrder;
-  limited.maxInFlight = maxInFlight;
-  if (lanes == comm::LaneSharing::Shared)
-    comm::shareLanes(problem);
-  CostModel model(*options);
-  ResourceFamilies found =
-      comm::findResourceFamilies(problem, model, areReachedTogether);
-  if (found.families.empty())
-    return order;
-
-  // Some 10,000 nodes are played in 10 ms.
-  constexpr size_t playedNodes = 1'000'000, mostPlays = 1000, fewestPlays = 8;
-  auto plays = static_cast<unsigned>(std::clamp(
-      playedNodes / std::max<size_t>(1, order.size()), fewestPlays, mostPlays));
-  ResourcePlan planned;
-  if (orders == comm::PlannedOrders::Program) {
-    planned = planResources(limited, found.families, plays);
-  } else {
-    SearchOptions search;
-    search.effort = SearchEffort::Low;
-    search.boundEffort = LowerBoundEffort::Quick;
-    planned = planOrderAndResources(limited, found.families, search, plays);
-  }
-  apply(problem, found, planned);
+  const ResourceFamilies &families = found->families;
+  ResourcePlan &planned = found->plan;
+  apply(problem, families, planned);
   emitPassedRemark(owner, getArgument(), "planned-block", [&](auto &remark) {
     using remark::metric;
     remark << metric("MakespanBeforeNs", planned.beforeNs)
            << metric("MakespanNs", planned.afterNs)
-           << metric("LowerBoundNs", boundAllPlans(limited, found.families));
+           << metric("LowerBoundNs", boundAllPlans(limited, families.families));
   });
   return std::move(planned.order);
 }

@@ -3,7 +3,7 @@
 // The attributes and types of the dialect that its ops do not define.
 
 func.func @unknown_attribute() {
-  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.multiprocessors', 'comm.hardware', 'comm.mpmd', 'comm.option_defaults', 'comm.report_number', 'comm.effects'}}
+  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.multiprocessors', 'comm.chunks', 'comm.hardware', 'comm.mpmd', 'comm.option_defaults', 'comm.report_number', 'comm.effects'}}
   %0 = arith.constant {comm.cost = 1 : i64} 0 : index
   return
 }
@@ -214,6 +214,23 @@ comm.group @world all
 func.func @no_ctas(%x: tensor<4xf32>) {
   // expected-error@+1 {{attribute 'comm.ctas' is 0 : i64, expected an i64 from 1 to 2147483647}}
   %0 = comm.all_reduce sum %x on @world {comm.ctas = 0 : i64} : tensor<4xf32>
+  return
+}
+
+// -----
+
+comm.group @world all
+func.func @no_chunks(%x: tensor<4xf32>) {
+  // expected-error@+1 {{attribute 'comm.chunks' is 0 : i64, expected an i64 from 1 to 2147483647}}
+  %0 = comm.all_reduce sum %x on @world {comm.chunks = 0 : i64} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @chunks_of_compute(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'comm.compute' op has attribute 'comm.chunks', which only starts of collectives may have}}
+  %0 = comm.compute async "k"(%x) {comm.chunks = 4 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 

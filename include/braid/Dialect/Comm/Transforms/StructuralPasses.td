@@ -22,15 +22,24 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
     the product and the collective are divided with them. Each element is the
     same sum as before.
 
-    Without `chunks` the pass predicts what 2, 4, ... `max-chunks` chunks are
-    worth: a short search schedules a copy of the block, with the costs of the
-    options. Collectives of one kind are divided all together, or only the last
-    of them, which no later work can hide. Chunks stay if they shorten the block
-    by `min-gain` percent.
+    Without `chunks` the pass predicts what 2, 3, 4, 8, ... `max-chunks` chunks
+    are worth: short searches plan the order of a copy of the block together
+    with its resources, as `comm-plan-resources{orders=search}` does, with the
+    costs of the options. On machines with nothing to plan, and with
+    `plan-resources=false`, a short search plans the order alone. Collectives of
+    one kind are divided all together, or only the last of them, which no later
+    work can hide; then one after the other may get chunks of its own. Chunks
+    stay if they shorten the whole block by `min-gain` percent. A block of n ops
+    gets 20,000 / n predictions, at least 2 and at most 16.
+
+    A start with `comm.chunks` gets this number of chunks; 1 keeps it whole. It
+    is an error if it cannot be divided like that.
 
     The pass divides collectives on tensors of static shape. The result of the
     product must have no other user, and the start no number in the total order
-    (`comm.order`). Labels of chunks end with `.0`, `.1`, and so on.
+    (`comm.order`). In a block that ranks may reach differently nothing is
+    divided, because a collective may meet another one of the text. Labels of
+    chunks end with `.0`, `.1`, and so on.
 
     Before:
 
@@ -62,7 +71,9 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
     Option<"maxChunks", "max-chunks", "int64_t", /*default=*/"8",
            "The most chunks that the pass chooses">,
     Option<"minGainPercent", "min-gain", "double", /*default=*/"0.5",
-           "By how many percent chunks have to shorten a block">
+           "By how many percent chunks have to shorten a block">,
+    Option<"planResources", "plan-resources", "bool", /*default=*/"true",
+           "Plan resources in predictions, on machines that were measured">
   ]);
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::affine::AffineDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];

@@ -1,0 +1,61 @@
+//===- BlockPlan.cpp - Order and resources of a block ---------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BlockPlan.h"
+#include "SchedulingPass.h"
+
+#include "Cost/Profile/Calibration.h"
+#include "braid/Dialect/Comm/IR/Comm.h"
+
+using namespace braid;
+using namespace mlir;
+
+bool braid::comm::canPlanResources(const CostOptions &options) {
+  const Hardware &hardware = *options.hardware;
+  return hardware.multiprocessors > 0 && options.calibration &&
+         hardware.contention.multiprocessorModel == MultiprocessorModel::Queued;
+}
+
+/// True if ranks run programs of their own, which could come to different
+/// plans.
+static bool isMpmd(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (op->hasAttr(comm::CommDialect::kMpmdAttrName))
+      return true;
+  return false;
+}
+
+std::optional<comm::BlockPlan>
+braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
+                       const BlockPlanOptions &options) {
+  if (!canPlanResources(costs) || isMpmd(problem.block.block->getParentOp()))
+    return std::nullopt;
+  SchedulingProblem &limited = problem.problem;
+  // Collectives that meet others of the text are run as these are.
+  bool areReachedTogether = !limited.keepOrderOfStarts;
+  limited.keepOrderOfStarts |= options.keepOrder;
+  limited.maxInFlight = options.maxInFlight;
+  if (options.lanes == LaneSharing::Shared)
+    shareLanes(problem);
+  CostModel model(costs);
+  BlockPlan found;
+  found.families = findResourceFamilies(problem, model, areReachedTogether);
+  ArrayRef<ResourceFamily> families = found.families.families;
+  if (families.empty())
+    return std::nullopt;
+
+  constexpr size_t mostPlays = 1000, fewestPlays = 8;
+  auto plays = static_cast<unsigned>(std::clamp(
+      options.playedNodes / std::max<size_t>(1, limited.graph.size()),
+      fewestPlays, mostPlays));
+  found.plan =
+      options.orders == PlannedOrders::Program
+          ? planResources(limited, families, plays)
+          : planOrderAndResources(limited, families, options.search, plays);
+  return found;
+}

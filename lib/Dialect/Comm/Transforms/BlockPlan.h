@@ -1,0 +1,50 @@
+//===- BlockPlan.h - Order and resources of a block -------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_BLOCKPLAN_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_BLOCKPLAN_H
+
+#include "ResourceFamilies.h"
+
+#include "braid/Dialect/Comm/Transforms/PassOptions.h"
+
+#include <optional>
+
+namespace braid::comm {
+
+/// What a plan of a block may do.
+struct BlockPlanOptions {
+  PlannedOrders orders = PlannedOrders::Program;
+  unsigned maxInFlight = 0;
+  LaneSharing lanes = LaneSharing::Communicator;
+  bool keepOrder = false;
+  /// Of `PlannedOrders::Search`.
+  SearchOptions search;
+  /// The most nodes of all orders that are played beside searches.
+  size_t playedNodes = 1'000'000;
+};
+
+/// The plan of a block, and the ops that it is for.
+struct BlockPlan {
+  ResourceFamilies families;
+  ResourcePlan plan;
+};
+
+/// True if the machine of `options` has resources that were measured, so that
+/// there is something to plan.
+bool canPlanResources(const CostOptions &options);
+
+/// Plans the resources of the ops of `problem`, with the limits of `options`,
+/// which it sets in the problem. None if the block has nothing to plan.
+std::optional<BlockPlan> planBlock(BlockProblem &problem,
+                                   const CostOptions &costs,
+                                   const BlockPlanOptions &options);
+
+} // namespace braid::comm
+
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_BLOCKPLAN_H

@@ -1,0 +1,244 @@
+//===- RewriteJudge.cpp - What a rewrite of a block is worth --------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RewriteJudge.h"
+#include "SchedulingPass.h"
+
+#include "braid/Schedule/Search/SearchSchedule.h"
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+using namespace braid;
+using namespace braid::comm;
+
+//===----------------------------------------------------------------------===//
+// Predictions
+//===----------------------------------------------------------------------===//
+
+RewriteJudge::RewriteJudge(ModuleOp module, func::FuncOp function, Block *block,
+                           RankUniformity &uniformity,
+                           const CostSettings &settings, bool plansResources)
+    : module(module), function(function), block(block), uniformity(uniformity),
+      settings(settings), plansResources(plansResources) {}
+
+/// The work of the compute stream of `problem`, where the ops of `families`
+/// take their shortest option.
+static int64_t getLeastCompute(const SchedulingProblem &problem,
+                               ArrayRef<ResourceFamily> families) {
+  const ScheduleGraph &graph = problem.graph;
+  int64_t total = 0;
+  for (unsigned node = 0, end = graph.size(); node != end; ++node)
+    if (graph[node].kind == NodeKind::Compute)
+      total += graph[node].cost;
+  for (const ResourceFamily &family : families) {
+    int64_t least = family.options.front().costNs;
+    for (const ResourceOption &option : family.options)
+      least = std::min(least, option.costNs);
+    for (unsigned node : family.ops)
+      if (graph[node].kind == NodeKind::Compute)
+        total += least - graph[node].cost;
+  }
+  return total;
+}
+
+FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
+  // Groups are looked up in the symbol table around the function.
+  IRMapping mapping;
+  OpBuilder builder(function);
+  auto copy = cast<func::FuncOp>(function->clone(mapping));
+  uniformity.addCopy(copy, function);
+  builder.insert(copy);
+  llvm::scope_exit erase([&]() { copy.erase(); });
+  if (failed(rewrite(mapping)))
+    return BlockPrediction{std::numeric_limits<int64_t>::max(), 0};
+  FailureOr<CostOptions> costs = resolvePassCosts(module, copy, settings);
+  if (failed(costs))
+    return failure();
+  CostModel model(*costs);
+  CallEffects calls = getCallEffects(module);
+  FailureOr<BlockProblem> problem =
+      buildSchedulingProblem(*mapping.lookup(block), model, calls, uniformity);
+  if (failed(problem))
+    return failure();
+  // The schedule itself comes later.
+  SearchOptions search;
+  search.maxSteps = 300'000;
+  if (plansResources) {
+    BlockPlanOptions planOptions;
+    planOptions.orders = PlannedOrders::Search;
+    planOptions.playedNodes = 100'000;
+    planOptions.search = search;
+    planOptions.search.maxSteps = 100'000;
+    planOptions.search.boundEffort = LowerBoundEffort::Quick;
+    // Plans begin with what the passes give.
+    planOptions.search.usePasses = false;
+    if (std::optional<BlockPlan> found =
+            planBlock(*problem, *costs, planOptions))
+      return BlockPrediction{
+          found->plan.afterNs,
+          getLeastCompute(problem->problem, found->families.families)};
+  }
+  return BlockPrediction{searchSchedule(problem->problem, search).makespanNs,
+                         getLeastCompute(problem->problem, {})};
+}
+
+//===----------------------------------------------------------------------===//
+// Choices
+//===----------------------------------------------------------------------===//
+
+void CollectiveKinds::add(CollectiveOpInterface start, StringRef key,
+                          double bits) {
+  size_t place = places.try_emplace(key, kinds.size()).first->second;
+  if (place == kinds.size())
+    kinds.emplace_back();
+  kinds[place].starts.push_back(start);
+  kinds[place].bits += bits;
+}
+
+SmallVector<AlikeCollectives> CollectiveKinds::take() {
+  SmallVector<size_t> order =
+      llvm::to_vector(llvm::seq<size_t>(0, kinds.size()));
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return std::pair(-kinds[a].bits, a) < std::pair(-kinds[b].bits, b);
+  });
+  return llvm::map_to_vector(
+      order, [&](size_t place) { return std::move(kinds[place].starts); });
+}
+
+size_t braid::comm::getMostTrials(size_t numOps) {
+  constexpr size_t triedOps = 20'000, mostTrials = 16, fewestTrials = 2;
+  return std::clamp(triedOps / std::max<size_t>(1, numOps), fewestTrials,
+                    mostTrials);
+}
+
+namespace {
+/// A search for choices.
+class RewriteChooser {
+public:
+  using Predict =
+      llvm::function_ref<FailureOr<BlockPrediction>(ArrayRef<RewriteChoice>)>;
+
+  RewriteChooser(ArrayRef<RewriteChoice> fixed, const ChoiceOptions &options,
+                 Predict predict)
+      : options(options), predict(predict), chosen(fixed) {}
+
+  LogicalResult begin();
+  LogicalResult chooseForKind(const AlikeCollectives &alike);
+  LogicalResult chooseForEach(const AlikeCollectives &alike);
+  SmallVector<RewriteChoice> take() { return std::move(chosen); }
+
+private:
+  /// The choices with `way` for `starts`.
+  SmallVector<RewriteChoice> replace(ArrayRef<CollectiveOpInterface> starts,
+                                     int64_t way) const;
+  /// Keeps `trial` in `best` if it is worth it. Without trials left, does
+  /// nothing.
+  LogicalResult consider(SmallVector<RewriteChoice> trial,
+                         SmallVector<RewriteChoice> &best);
+
+  const ChoiceOptions &options;
+  Predict predict;
+  SmallVector<RewriteChoice> chosen;
+  int64_t shortest = 0, least = 0;
+  size_t numTrials = 0;
+};
+} // namespace
+
+LogicalResult RewriteChooser::begin() {
+  FailureOr<BlockPrediction> found = predict(chosen);
+  if (failed(found))
+    return failure();
+  shortest = found->makespanNs;
+  least = found->computeNs;
+  ++numTrials;
+  return success();
+}
+
+SmallVector<RewriteChoice>
+RewriteChooser::replace(ArrayRef<CollectiveOpInterface> starts,
+                        int64_t way) const {
+  SmallVector<RewriteChoice> choices;
+  for (const RewriteChoice &choice : chosen)
+    if (!llvm::is_contained(starts, choice.first))
+      choices.push_back(choice);
+  if (way != 1)
+    for (CollectiveOpInterface start : starts)
+      choices.emplace_back(start, way);
+  return choices;
+}
+
+LogicalResult RewriteChooser::consider(SmallVector<RewriteChoice> trial,
+                                       SmallVector<RewriteChoice> &best) {
+  // More ops have to pay for themselves.
+  double wanted = shortest - shortest * options.minGainPercent / 100.0;
+  if (numTrials >= options.maxTrials || least >= wanted)
+    return success();
+  ++numTrials;
+  FailureOr<BlockPrediction> found = predict(trial);
+  if (failed(found))
+    return failure();
+  if (found->makespanNs >= wanted)
+    return success();
+  shortest = found->makespanNs;
+  best = std::move(trial);
+  return success();
+}
+
+LogicalResult RewriteChooser::chooseForKind(const AlikeCollectives &alike) {
+  SmallVector<RewriteChoice> best = chosen;
+  // The last alone comes first: the fewest ops that may do.
+  SmallVector<size_t, 2> numbers = {1};
+  if (alike.size() > 1)
+    numbers.push_back(alike.size());
+  for (size_t number : numbers)
+    for (int64_t way : options.ways)
+      if (failed(
+              consider(replace(ArrayRef(alike).take_back(number), way), best)))
+        return failure();
+  chosen = std::move(best);
+  return success();
+}
+
+LogicalResult RewriteChooser::chooseForEach(const AlikeCollectives &alike) {
+  if (alike.size() < 2)
+    return success();
+  SmallVector<int64_t> ways = {1};
+  ways.append(options.ways);
+  for (CollectiveOpInterface start : llvm::reverse(alike)) {
+    SmallVector<RewriteChoice> best = chosen;
+    const auto *present =
+        llvm::find_if(chosen, [&](const RewriteChoice &choice) {
+          return choice.first == start;
+        });
+    int64_t presentWay = present == chosen.end() ? 1 : present->second;
+    for (int64_t way : ways)
+      if (way != presentWay && failed(consider(replace(start, way), best)))
+        return failure();
+    chosen = std::move(best);
+  }
+  return success();
+}
+
+FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseRewrites(
+    ArrayRef<AlikeCollectives> kinds, ArrayRef<RewriteChoice> fixed,
+    const ChoiceOptions &options,
+    llvm::function_ref<FailureOr<BlockPrediction>(ArrayRef<RewriteChoice>)>
+        predict) {
+  RewriteChooser chooser(fixed, options, predict);
+  if (kinds.empty())
+    return chooser.take();
+  if (failed(chooser.begin()))
+    return failure();
+  for (const AlikeCollectives &alike : kinds)
+    if (failed(chooser.chooseForKind(alike)))
+      return failure();
+  for (const AlikeCollectives &alike : kinds)
+    if (failed(chooser.chooseForEach(alike)))
+      return failure();
+  return chooser.take();
+}

@@ -1,0 +1,49 @@
+// RUN: braid-opt %s --comm-pipeline-matmul="hardware=h200x8 world-size=2" | FileCheck %s
+// RUN: braid-opt %s --comm-pipeline-matmul="plan-resources=false hardware=h200x8 world-size=2" \
+// RUN:   | FileCheck %s --check-prefix=ORDER
+// RUN: braid-opt %s --comm-pipeline-matmul="max-chunks=4 hardware=h200x8 world-size=2" | FileCheck %s --check-prefix=FOUR
+// RUN: braid-opt %s --braid-overlap="effort=low pipeline-matmul=true hardware=h200x8 world-size=2" \
+// RUN:   | FileCheck %s --check-prefix=OVERLAP
+// RUN: braid-opt %s --braid-overlap="effort=low hardware=h200x8 world-size=2" | FileCheck %s --check-prefix=WHOLE
+
+comm.group @world all
+
+// The second product hides the first all-reduce, and nothing but its own chunks
+// the last one. With kernels on few multiprocessors beside the chunks of the
+// product, more of them pay than with those that NCCL takes by itself.
+// CHECK-LABEL: func.func @last_collective
+// CHECK:         comm.all_reduce {{.*}}comm.label = "g0"} : tensor<8192x8192xbf16>
+// CHECK:         comm.all_reduce {{.*}}comm.label = "g1.0"} : tensor<1024x8192xbf16>
+// CHECK:         comm.all_reduce {{.*}}comm.label = "g1.7"} : tensor<1024x8192xbf16>
+// CHECK-NOT:     comm.all_reduce
+// CHECK:         return
+// ORDER-LABEL: func.func @last_collective
+// ORDER:         comm.all_reduce {{.*}}comm.label = "g0"} : tensor<8192x8192xbf16>
+// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.2"} : tensor<2688x8192xbf16>
+// ORDER-NOT:     comm.all_reduce
+// ORDER:         return
+// FOUR-LABEL: func.func @last_collective
+// FOUR:         comm.all_reduce {{.*}}comm.label = "g1.3"}
+// FOUR-NOT:     comm.all_reduce
+// FOUR:         return
+// OVERLAP-LABEL: func.func @last_collective
+// OVERLAP:         linalg.matmul {comm.label = "m1.0", comm.multiprocessors = {{[0-9]+}} : i64}
+// OVERLAP:         comm.all_reduce {{.*}}comm.ctas = {{[0-9]+}} : i64, comm.label = "g1.0", comm.transport = "symmetric"
+// OVERLAP:         linalg.matmul {comm.label = "m1.7", comm.multiprocessors = {{[0-9]+}} : i64}
+// WHOLE-LABEL: func.func @last_collective
+// WHOLE-COUNT-2: comm.all_reduce
+// WHOLE-NOT:     comm.all_reduce
+// WHOLE:         return
+func.func @last_collective(%x: tensor<8192x8192xbf16>, %w: tensor<8192x8192xbf16>)
+    -> (tensor<8192x8192xbf16>, tensor<8192x8192xbf16>) {
+  %e = tensor.empty() : tensor<8192x8192xbf16>
+  %a = linalg.matmul {comm.label = "m0"} ins(%x, %w : tensor<8192x8192xbf16>, tensor<8192x8192xbf16>)
+                     outs(%e : tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16>
+  %t = comm.all_reduce sum %a on @world {comm.label = "g0"} : tensor<8192x8192xbf16>
+  %r = comm.wait %t : !comm.token<tensor<8192x8192xbf16>>
+  %b = linalg.matmul {comm.label = "m1"} ins(%w, %x : tensor<8192x8192xbf16>, tensor<8192x8192xbf16>)
+                     outs(%e : tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16>
+  %u = comm.all_reduce sum %b on @world {comm.label = "g1"} : tensor<8192x8192xbf16>
+  %s = comm.wait %u : !comm.token<tensor<8192x8192xbf16>>
+  return %r, %s : tensor<8192x8192xbf16>, tensor<8192x8192xbf16>
+}
