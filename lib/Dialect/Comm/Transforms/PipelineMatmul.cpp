@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChunkCollective.h"
+#include "ChunkGather.h"
 #include "RewriteJudge.h"
 #include "SchedulingPass.h"
 
@@ -15,6 +16,8 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <variant>
 
 namespace braid::comm {
 #define GEN_PASS_DEF_COMMPIPELINEMATMULPASS
@@ -53,20 +56,54 @@ static double getElementBits(ShapedType type) {
   return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64.0;
 }
 
-/// What costs of `collective` and of its product depend on.
-static std::string getKindName(const ChunkableCollective &collective) {
+namespace {
+/// A collective that can be divided together with a product before or behind
+/// it.
+struct Divisible {
+  std::variant<ChunkableCollective, ChunkableGather> found;
+
+  int64_t getSize() const {
+    return std::visit([](const auto &of) { return of.size; }, found);
+  }
+  linalg::LinalgOp getProduct() const {
+    if (const auto *gather = std::get_if<ChunkableGather>(&found))
+      return gather->product;
+    return std::get<ChunkableCollective>(found).producer;
+  }
+  LogicalResult divide(RewriterBase &rewriter, int64_t count) const {
+    if (const auto *gather = std::get_if<ChunkableGather>(&found))
+      return chunkGather(rewriter, *gather, count);
+    return chunkCollective(rewriter, std::get<ChunkableCollective>(found),
+                           count);
+  }
+};
+} // namespace
+
+static std::optional<Divisible> match(CollectiveOpInterface start) {
+  if (std::optional<ChunkableCollective> found =
+          matchChunkableCollective(start))
+    return Divisible{*found};
+  if (std::optional<ChunkableGather> found = matchChunkableGather(start))
+    return Divisible{*found};
+  return std::nullopt;
+}
+
+/// What costs of `start` and of `product` depend on.
+static std::string getKindName(CollectiveOpInterface start,
+                               linalg::LinalgOp product) {
   std::string key;
   llvm::raw_string_ostream text(key);
-  CollectiveOpInterface start = collective.start;
   text << start->getName() << start.getGroupAttr() << getLaneName(start)
-       << start->getResultTypes() << collective.producer->getName();
-  for (Type type : collective.producer->getOperandTypes())
+       << start->getResultTypes() << product->getName();
+  for (Type type : product->getOperandTypes())
     text << type << ',';
   return key;
 }
 
-static double getBits(const ChunkableCollective &collective) {
-  auto type = cast<ShapedType>(collective.producer->getResult(0).getType());
+/// The bits that `start` has in flight.
+static double getBits(CollectiveOpInterface start) {
+  auto async = cast<AsyncStartOpInterface>(start.getOperation());
+  auto type = cast<ShapedType>(async.getInFlightType(0));
   double bits = getElementBits(type);
   for (int64_t size : type.getShape())
     bits *= static_cast<double>(size);
@@ -84,12 +121,11 @@ static LogicalResult divide(ArrayRef<RewriteChoice> choices,
   for (auto [start, count] : choices) {
     Operation *op =
         mapping ? mapping->lookup(start.getOperation()) : start.getOperation();
-    std::optional<ChunkableCollective> found =
-        matchChunkableCollective(cast<CollectiveOpInterface>(op));
-    if (!found || found->size < count)
+    std::optional<Divisible> found = match(cast<CollectiveOpInterface>(op));
+    if (!found || found->getSize() < count)
       continue;
     IRRewriter rewriter(op);
-    if (failed(chunkCollective(rewriter, *found, count)))
+    if (failed(found->divide(rewriter, count)))
       return failure();
   }
   return success();
@@ -106,13 +142,14 @@ static LogicalResult checkGivenChunks(CollectiveOpInterface start,
     return success();
   if (!areReachedTogether)
     return fail("1 in a block that ranks may reach differently");
-  std::optional<ChunkableCollective> found = matchChunkableCollective(start);
+  std::optional<Divisible> found = match(start);
   if (!found)
     return fail("1, or an all-reduce or reduce-scatter along dimension 0 of a "
                 "tensor of static shape that only a matrix product before it "
-                "computes");
-  if (count > found->size)
-    return fail("at most the " + Twine(found->size) +
+                "computes, or an all-gather that only a product behind it "
+                "reads");
+  if (count > found->getSize())
+    return fail("at most the " + Twine(found->getSize()) +
                 " rows or columns that chunks divide");
   return success();
 }
@@ -133,14 +170,14 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
       return failure();
     if (!areReachedTogether)
       continue;
-    std::optional<ChunkableCollective> found = matchChunkableCollective(start);
+    std::optional<Divisible> found = match(start);
     if (!found)
       continue;
     if (given || chunks != 0) {
       if (int64_t count = given.value_or(chunks); count > 1)
         chosen.emplace_back(start, count);
     } else {
-      kinds.add(start, getKindName(*found), getBits(*found));
+      kinds.add(start, getKindName(start, found->getProduct()), getBits(start));
     }
   }
   ChoiceOptions options;

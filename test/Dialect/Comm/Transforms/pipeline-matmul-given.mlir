@@ -52,7 +52,7 @@ func.func @reached_differently(%cond: i1, %a: tensor<512x64xf32>, %b: tensor<64x
 comm.group @tp [[0, 1]]
 
 func.func @no_product(%z: tensor<512x32xf32>) -> tensor<512x32xf32> {
-  // expected-error@+1 {{'comm.all_reduce' op has 'comm.chunks' 2, expected 1, or an all-reduce or reduce-scatter along dimension 0 of a tensor of static shape that only a matrix product before it computes}}
+  // expected-error@+1 {{'comm.all_reduce' op has 'comm.chunks' 2, expected 1, or an all-reduce or reduce-scatter along dimension 0 of a tensor of static shape that only a matrix product before it computes, or an all-gather that only a product behind it reads}}
   %t = comm.all_reduce sum %z on @tp {comm.chunks = 2 : i64} : tensor<512x32xf32>
   %r = comm.wait %t : !comm.token<tensor<512x32xf32>>
   return %r : tensor<512x32xf32>

@@ -13,7 +13,7 @@ include "braid/Dialect/Comm/Transforms/CostOptions.td"
 include "mlir/Pass/PassBase.td"
 
 def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
-  let summary = "Divide matrix products and the collectives that follow them";
+  let summary = "Divide matrix products and the collectives around them";
   let description = [{
     Divides a matrix product and the all-reduce or reduce-scatter of its result
     into chunks, so that the collective of one chunk runs beside the product of
@@ -21,6 +21,12 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
     reduce-scatter along dimension 0 along the columns. Elementwise ops between
     the product and the collective are divided with them. Each element is the
     same sum as before.
+
+    An all-gather whose result only a product reads is divided with the product:
+    along the rows of each member where the product has them in its result, and
+    along the columns of a weight whose rows are summed over. A chunk of gathered
+    rows has rows of each member; those of its product are put in their places.
+    Columns of a weight are copied before they are gathered.
 
     Without `chunks` the pass predicts what 2, 3, 4, 8, ... `max-chunks` chunks
     are worth: short searches plan the order of a copy of the block together

@@ -1,0 +1,229 @@
+//===- ChunkGather.cpp - All-gathers in chunks ----------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ChunkGather.h"
+#include "ChunkedProduct.h"
+
+using namespace mlir;
+using namespace braid::comm;
+
+/// The dimensions of `operand` of `product` and of its result that belong to
+/// one parallel loop, which no other input knows; none if there is no such
+/// loop. The dimension that is not `joined` comes first: its chunks stay in one
+/// piece.
+static std::optional<std::pair<int64_t, int64_t>>
+findDividedDims(linalg::LinalgOp product, OpOperand &operand, int64_t joined) {
+  AffineMap map = product.getMatchingIndexingMap(&operand);
+  std::optional<std::pair<int64_t, int64_t>> found;
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!loop)
+      continue;
+    bool isElsewhere =
+        llvm::any_of(product.getDpsInputOperands(), [&](OpOperand *other) {
+          return other != &operand &&
+                 product.getMatchingIndexingMap(other).isFunctionOfDim(
+                     loop.getPosition());
+        });
+    AffineMap result =
+        product.getIndexingMapMatchingResult(product->getResult(0));
+    std::optional<unsigned> resultDim = result.getResultPosition(loop);
+    if (isElsewhere || !resultDim || !isParallelResult(product, *resultDim))
+      continue;
+    if (!found || static_cast<int64_t>(dim) != joined)
+      found.emplace(dim, *resultDim);
+  }
+  return found;
+}
+
+/// True if the rows of what `product` adds to may change their places: it adds
+/// to nothing, or to the same everywhere.
+static bool hasUniformInit(linalg::LinalgOp product) {
+  Value init = product.getDpsInits()[0];
+  return init.getDefiningOp<tensor::EmptyOp>() ||
+         init.getDefiningOp<linalg::FillOp>();
+}
+
+std::optional<ChunkableGather>
+braid::comm::matchChunkableGather(CollectiveOpInterface collective) {
+  auto start = cast<AsyncStartOpInterface>(collective.getOperation());
+  if (collective.getCollectiveKind() != CollectiveKind::all_gather ||
+      start.isBufferForm() || start.getTokens().size() != 1 ||
+      start->hasAttr(CommDialect::kOrderAttrName))
+    return std::nullopt;
+  Value token = start.getTokens()[0];
+  auto wait =
+      token.hasOneUse() ? dyn_cast<WaitOp>(*token.user_begin()) : WaitOp();
+  if (!wait || wait->getNumOperands() != 1 ||
+      wait->getBlock() != start->getBlock() || !wait.getValue() ||
+      !wait.getValue().hasOneUse())
+    return std::nullopt;
+  OpOperand &use = *wait.getValue().use_begin();
+  auto product = dyn_cast<linalg::LinalgOp>(use.getOwner());
+  if (!product || product->getBlock() != start->getBlock() ||
+      product->getNumResults() != 1 || !product.hasPureTensorSemantics() ||
+      !linalg::isaContractionOpInterface(product) ||
+      !product.isDpsInput(&use) || !hasUniformInit(product))
+    return std::nullopt;
+  auto part = cast<RankedTensorType>(start.getSources()[0].getType());
+  auto whole = cast<RankedTensorType>(wait.getValue().getType());
+  if (!part.hasStaticShape() || !whole.hasStaticShape() ||
+      !cast<RankedTensorType>(product->getResult(0).getType()).hasStaticShape())
+    return std::nullopt;
+  int64_t joined = collective.getSplitDim();
+  auto dims = findDividedDims(product, use, joined);
+  if (!dims || part.getDimSize(dims->first) < 2)
+    return std::nullopt;
+  int64_t size = part.getDimSize(dims->first);
+  return ChunkableGather{
+      collective,  wait,         product, use.getOperandNumber(),
+      dims->first, dims->second, size,    whole.getDimSize(dims->first) / size};
+}
+
+namespace {
+/// Replaces an all-gather and its product by chunks.
+class GatherChunker {
+public:
+  GatherChunker(RewriterBase &rewriter, const ChunkableGather &gather)
+      : rewriter(rewriter), gather(gather),
+        whole(cast<RankedTensorType>(gather.product->getResult(0).getType())) {}
+
+  LogicalResult run(int64_t numChunks);
+
+private:
+  Value startChunk(const Chunk &chunk);
+  Value awaitChunk(Value token, const Chunk &chunk);
+  /// Puts `value`, the result of `chunk`, where it belongs in `result`.
+  Value insertChunk(Value value, Value result, const Chunk &chunk);
+
+  RewriterBase &rewriter;
+  ChunkableGather gather;
+  RankedTensorType whole;
+};
+} // namespace
+
+/// The offsets and sizes of what is `size` long from `offset` on along
+/// dimension `dim` of `shape`, and else whole.
+static std::pair<SmallVector<OpFoldResult>, SmallVector<OpFoldResult>>
+getRange(OpBuilder &builder, ArrayRef<int64_t> shape, int64_t dim,
+         int64_t offset, int64_t size) {
+  SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> sizes =
+      getAsIndexOpFoldResult(builder.getContext(), shape);
+  offsets[dim] = builder.getIndexAttr(offset);
+  sizes[dim] = builder.getIndexAttr(size);
+  return {offsets, sizes};
+}
+
+static Value extract(OpBuilder &builder, Value from, int64_t dim,
+                     int64_t offset, int64_t size) {
+  auto type = cast<RankedTensorType>(from.getType());
+  auto [offsets, sizes] = getRange(builder, type.getShape(), dim, offset, size);
+  SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(builder, from.getLoc(),
+                                        withSize(type, dim, size), from,
+                                        offsets, sizes, strides);
+}
+
+Value GatherChunker::startChunk(const Chunk &chunk) {
+  auto start = cast<AsyncStartOpInterface>(gather.start.getOperation());
+  Value operand = start.getSources()[0];
+  rewriter.setInsertionPoint(start);
+  Value part = extract(rewriter, operand, gather.dim, chunk.offset, chunk.size);
+  // Collectives read whole rows of memory: other chunks are copied.
+  if (gather.dim != 0) {
+    auto type = cast<RankedTensorType>(part.getType());
+    Value empty = tensor::EmptyOp::create(
+        rewriter, start.getLoc(), type.getShape(), type.getElementType());
+    part = linalg::CopyOp::create(rewriter, start.getLoc(), part, empty)
+               ->getResult(0);
+  }
+  IRMapping mapping;
+  mapping.map(operand, part);
+  Operation *copy = rewriter.clone(*start, mapping);
+  auto inFlight = cast<RankedTensorType>(start.getInFlightType(0));
+  copy->getResult(0).setType(TokenType::get(
+      withSize(inFlight, gather.dim, chunk.size * gather.numParts)));
+  copy->removeAttr(CommDialect::kChunksAttrName);
+  describeChunk(rewriter, copy, chunk);
+  return copy->getResult(0);
+}
+
+Value GatherChunker::awaitChunk(Value token, const Chunk &chunk) {
+  auto type = cast<RankedTensorType>(gather.wait.getValue().getType());
+  auto piece =
+      WaitOp::create(rewriter, gather.wait.getLoc(),
+                     withSize(type, gather.dim, chunk.size * gather.numParts),
+                     token, ValueRange(), ValueRange());
+  piece->setDiscardableAttrs(gather.wait->getDiscardableAttrDictionary());
+  return piece.getValue();
+}
+
+Value GatherChunker::insertChunk(Value value, Value result,
+                                 const Chunk &chunk) {
+  SmallVector<OpFoldResult> strides(whole.getRank(), rewriter.getIndexAttr(1));
+  for (int64_t part = 0; part != gather.numParts; ++part) {
+    // A chunk has the parts of the members one after the other.
+    Value piece = gather.numParts == 1
+                      ? value
+                      : extract(rewriter, value, gather.resultDim,
+                                part * chunk.size, chunk.size);
+    auto [offsets, sizes] =
+        getRange(rewriter, whole.getShape(), gather.resultDim,
+                 part * gather.size + chunk.offset, chunk.size);
+    result = tensor::InsertSliceOp::create(rewriter, value.getLoc(), piece,
+                                           result, offsets, sizes, strides);
+  }
+  return result;
+}
+
+LogicalResult GatherChunker::run(int64_t numChunks) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  SmallVector<Chunk> chunks = divideIntoChunks(gather.size, numChunks);
+  // The product's chunks first: they alone may fail.
+  ProductChunks product(rewriter, gather.product);
+  rewriter.setInsertionPoint(gather.product);
+  SmallVector<Value> values;
+  for (const Chunk &chunk : chunks) {
+    Chunk rows = {chunk.number, chunk.count, chunk.offset * gather.numParts,
+                  chunk.size * gather.numParts};
+    FailureOr<Value> value = product.compute(gather.resultDim, rows);
+    if (failed(value))
+      return failure();
+    values.push_back(*value);
+  }
+  SmallVector<Value> tokens;
+  for (const Chunk &chunk : chunks)
+    tokens.push_back(startChunk(chunk));
+  for (auto [value, token, chunk] : llvm::zip_equal(values, tokens, chunks)) {
+    Operation *op = value.getDefiningOp();
+    rewriter.setInsertionPoint(op);
+    Operation *slice = op->getOperand(gather.operand).getDefiningOp();
+    Value awaited = awaitChunk(token, chunk);
+    rewriter.modifyOpInPlace(
+        op, [&]() { op->setOperand(gather.operand, awaited); });
+    if (slice != gather.wait && isOpTriviallyDead(slice))
+      rewriter.eraseOp(slice);
+  }
+  rewriter.setInsertionPoint(gather.product);
+  Location loc = gather.product.getLoc();
+  Value result = tensor::EmptyOp::create(rewriter, loc, whole.getShape(),
+                                         whole.getElementType());
+  for (auto [value, chunk] : llvm::zip_equal(values, chunks))
+    result = insertChunk(value, result, chunk);
+  rewriter.replaceOp(gather.product, result);
+  rewriter.eraseOp(gather.wait);
+  rewriter.eraseOp(gather.start);
+  return success();
+}
+
+LogicalResult braid::comm::chunkGather(RewriterBase &rewriter,
+                                       ChunkableGather gather,
+                                       int64_t numChunks) {
+  return GatherChunker(rewriter, gather).run(numChunks);
+}

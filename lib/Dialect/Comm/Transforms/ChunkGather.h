@@ -1,0 +1,54 @@
+//===- ChunkGather.h - All-gathers in chunks --------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKGATHER_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKGATHER_H
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+#include <optional>
+
+namespace braid::comm {
+
+/// An all-gather whose result is an operand of a matrix product, so that both
+/// can be done in chunks.
+struct ChunkableGather {
+  CollectiveOpInterface start;
+  WaitOp wait;
+  mlir::linalg::LinalgOp product;
+  /// The number of the operand of the product.
+  unsigned operand;
+  /// The dimension of the members' operands that chunks divide. No sum of the
+  /// product runs along it: each element is the same sum as before.
+  int64_t dim;
+  /// The dimension of the product's result that belongs to it.
+  int64_t resultDim;
+  /// The size of a member's operand along the dimension.
+  int64_t size;
+  /// The members if they are joined along `dim`, so that a chunk has a part of
+  /// each of them; else 1.
+  int64_t numParts;
+};
+
+/// `start` as an all-gather that can be chunked. Nothing if its token goes
+/// anywhere but to one wait, or the result anywhere but to one product on
+/// tensors of static shape; or if another input of the product has the
+/// dimension that chunks divide.
+std::optional<ChunkableGather>
+matchChunkableGather(CollectiveOpInterface start);
+
+/// Replaces the start, the wait and the product by `numChunks` of each, from 2
+/// to `size`, and shares out costs, as `chunkCollective` does. Fails, and
+/// leaves the program as it was, if the product cannot be divided.
+llvm::LogicalResult chunkGather(mlir::RewriterBase &rewriter,
+                                ChunkableGather gather, int64_t numChunks);
+
+} // namespace braid::comm
+
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKGATHER_H

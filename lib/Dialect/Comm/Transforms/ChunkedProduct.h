@@ -1,0 +1,75 @@
+//===- ChunkedProduct.h - Chunks of a matrix product ------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKEDPRODUCT_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKEDPRODUCT_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace braid::comm {
+
+/// Where a chunk begins, and its size.
+struct Chunk {
+  int64_t number, count, offset, size;
+};
+
+/// Divides `size` into `numChunks` parts as equal as possible. Parts of 128 and
+/// more are multiples of 128, the tile of a matrix product on GPUs.
+llvm::SmallVector<Chunk> divideIntoChunks(int64_t size, int64_t numChunks);
+
+/// Gives `op`, a chunk of an op, its share of the cost and a label of its own.
+void describeChunk(mlir::RewriterBase &rewriter, mlir::Operation *op,
+                   const Chunk &chunk);
+
+/// `type` with `size` elements along dimension `dim`.
+mlir::RankedTensorType withSize(mlir::RankedTensorType type, int64_t dim,
+                                int64_t size);
+
+/// Adds `op` and the elementwise ops before it, up to products, to `chain`, if
+/// each has no other user. Returns whether a product is among them.
+bool collectProductChain(mlir::linalg::LinalgOp op,
+                         llvm::SetVector<mlir::Operation *> &chain);
+
+/// Whether dimension `dim` of the only result of `op` is that of a parallel
+/// loop.
+bool isParallelResult(mlir::linalg::LinalgOp op, int64_t dim);
+
+/// Computes the chunks of what a product and the elementwise ops behind it
+/// compute.
+class ProductChunks {
+public:
+  /// `producer` is the last op of the chain.
+  ProductChunks(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp producer)
+      : rewriter(rewriter), producer(producer) {
+    collectProductChain(producer, chain);
+  }
+
+  /// The elements of `chunk` along dimension `dim` of the result.
+  llvm::FailureOr<mlir::Value> compute(int64_t dim, const Chunk &chunk);
+  /// Erases what nothing uses any more.
+  void eraseDead();
+
+private:
+  llvm::FailureOr<mlir::Value> tile(mlir::OpResult result,
+                                    llvm::ArrayRef<mlir::OpFoldResult> offsets,
+                                    llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                                    const Chunk &chunk);
+  llvm::FailureOr<mlir::Value> tileSource(mlir::tensor::ExtractSliceOp slice,
+                                          bool isInit, const Chunk &chunk);
+
+  mlir::RewriterBase &rewriter;
+  mlir::linalg::LinalgOp producer;
+  llvm::SetVector<mlir::Operation *> chain;
+};
+
+} // namespace braid::comm
+
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_CHUNKEDPRODUCT_H
