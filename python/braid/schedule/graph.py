@@ -109,8 +109,10 @@ class Graph:
         output : bool
             What it computes outlives the graph.
         demand : dict, optional
-            What it takes of a machine that is shared: ``arithmetic_ns``, ``tiles``, ``memory_bytes``;
-            of a start ``memory_bytes``, ``link_bytes``, ``multiprocessors`` (`Machine.collective`).
+            What it takes of a machine that is shared: ``arithmetic_ns``, ``tiles``, ``memory_bytes`` and
+            ``blocks``, the multiprocessors that its kernel holds until it ends, -1 for all
+            (`Machine.product`); of a start ``memory_bytes``, ``link_bytes``, ``multiprocessors`` and
+            ``blocks``, those of a cluster (`Machine.collective`).
 
         Returns
         -------
@@ -278,14 +280,17 @@ class Graph:
 
     @staticmethod
     def _check_demand(demand, name):
-        fields = ("arithmetic_ns", "tiles", "memory_bytes", "link_bytes", "multiprocessors")
+        fields = ("arithmetic_ns", "tiles", "memory_bytes", "link_bytes", "multiprocessors", "blocks")
         if not isinstance(demand, dict):
-            # What `Machine.collective` says.
+            # What `Machine.collective` or `Machine.product` says.
             demand = {field: getattr(demand, field) for field in fields if hasattr(demand, field)}
         for field in demand:
             if field not in fields:
                 raise ScheduleError(f"{name}: found the demand {field!r}, expected one of: {' '.join(fields)}")
-        return tuple(_amount(demand.get(field, 0), field, name) for field in fields)
+        blocks = demand.get("blocks", 0)
+        if blocks != -1:
+            blocks = _amount(blocks, "blocks", name)
+        return (*(_amount(demand.get(field, 0), field, name) for field in fields[:-1]), blocks)
 
     def _program_order(self):
         """The nodes in an order that all edges follow: the order in which they were added if that is one."""

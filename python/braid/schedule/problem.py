@@ -13,6 +13,10 @@ from .graph import _KINDS, _MOST, Graph
 from .machine import as_machine
 
 
+#: More multiprocessors than a machine has, in 32 bits.
+_MOST_BLOCKS = 1 << 30
+
+
 def as_graph(graph):
     if isinstance(graph, Graph):
         return graph
@@ -74,10 +78,12 @@ class Problem:
         for index in sorted(graph._transients, key=None if place is None else place.__getitem__):
             transients.append(index if place is None else place[index])
             transients.append(graph._transients[index])
-        demands = array("q")
+        demands, blocks = array("q"), array("i")
         if graph._has_demands:
             for node in nodes:
-                demands.extend(node.demand or (0, 0, 0, 0, 0))
+                *demand, held = node.demand or (0, 0, 0, 0, 0, 0)
+                demands.extend(demand)
+                blocks.append(min(held, _MOST_BLOCKS))
         # The library reads the arrays while it makes the problem.
         kept = []
 
@@ -110,6 +116,7 @@ class Problem:
             machine=self.machine._handle.pointer if self.machine else None,
             num_transients=len(transients) // 2,
             transients=address(transients),
+            blocks=address(blocks),
         )
         return _native.call("braid_problem_create", description)
 
