@@ -115,6 +115,13 @@ BRAID_C_EXPORT int32_t braid_machine_get_figures(const braid_machine *machine,
                                                  braid_machine_figures *figures,
                                                  braid_error *error);
 
+/* Gives `machine` the figures of a profile that braid-calibrate has measured
+ * (docs/profiles.md): `json`, or with null the profile that Braid ships for
+ * `machine`. */
+BRAID_C_EXPORT int32_t braid_machine_calibrate(braid_machine *machine,
+                                               const char *json,
+                                               braid_error *error);
+
 /* One launch of a collective. */
 typedef struct braid_collective {
   size_t struct_size;
@@ -126,6 +133,8 @@ typedef struct braid_collective {
   /* Bytes that one member gives, and that one member gets. */
   int64_t input_bytes;
   int64_t output_bytes;
+  /* The most thread blocks that it may take; 0 for no limit. */
+  int64_t max_ctas;
 } braid_collective;
 
 typedef struct braid_collective_time {
@@ -137,14 +146,52 @@ typedef struct braid_collective_time {
   int32_t multiprocessors;
   /* 0 if the model knows no such collective and a stand-in gave the figure. */
   int32_t is_exact;
+  /* 1 if the profile of the machine has measured it, or sizes around it. */
+  int32_t is_measured;
+  /* Its thread blocks come in clusters of so many. */
+  int32_t cluster_size;
 } braid_collective_time;
 
 /* How long `collective` takes by `model`: "nccl", "inductor",
- * "inductor-newest", "link"; null for the machine's own. */
+ * "inductor-newest", "link"; null for the machine's own, or its profile where
+ * that has measured the collective. */
 BRAID_C_EXPORT int32_t
 braid_collective_estimate(const braid_machine *machine, const char *model,
                           const braid_collective *collective,
                           braid_collective_time *time, braid_error *error);
+
+/* A product of matrices, `rows` x `depth` and `depth` x `columns`. */
+typedef struct braid_product {
+  size_t struct_size;
+  int64_t rows;
+  int64_t columns;
+  int64_t depth;
+  /* The place of its elements in braid_machine_figures.peak_ops_per_second. */
+  int32_t element;
+  int32_t reserved; /* 0 */
+  int64_t batch;
+  /* The multiprocessors that its kernel may take; 0 for all. */
+  int64_t multiprocessors;
+} braid_product;
+
+typedef struct braid_product_time {
+  size_t struct_size;
+  double ns;
+  /* What it takes of the machine (see braid_demand); no tiles without
+   * multiprocessors. */
+  int64_t arithmetic_ns;
+  int64_t tiles;
+  int64_t memory_bytes;
+  /* For braid_problem_description.blocks. */
+  int32_t blocks;
+  int32_t is_measured;
+} braid_product_time;
+
+/* How long `product` takes with nothing beside it. */
+BRAID_C_EXPORT int32_t braid_product_estimate(const braid_machine *machine,
+                                              const braid_product *product,
+                                              braid_product_time *time,
+                                              braid_error *error);
 
 /*===- Problems
  * -------------------------------------------------------------===*/
@@ -224,6 +271,11 @@ typedef struct braid_problem_description {
   /* Pairs (node, bytes that live during the node alone); ascending nodes. */
   int64_t num_transients;
   const int64_t *transients;
+  /* By node, null for 0, on machines whose profile says that multiprocessors
+   * are queued for. Of compute: the multiprocessors that the blocks of its
+   * kernel hold until it ends; -1: all; 0: it leaves each after a tile. Of a
+   * start: its blocks come in clusters of so many. */
+  const int32_t *blocks;
 } braid_problem_description;
 
 typedef struct braid_problem braid_problem;

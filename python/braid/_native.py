@@ -50,6 +50,7 @@ class Collective(_Sized):
         ("num_nodes", c_int64),
         ("input_bytes", c_int64),
         ("output_bytes", c_int64),
+        ("max_ctas", c_int64),
     ]
 
 
@@ -61,6 +62,33 @@ class CollectiveTime(_Sized):
         ("link_bytes", c_int64),
         ("multiprocessors", c_int32),
         ("is_exact", c_int32),
+        ("is_measured", c_int32),
+        ("cluster_size", c_int32),
+    ]
+
+
+class Product(_Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("rows", c_int64),
+        ("columns", c_int64),
+        ("depth", c_int64),
+        ("element", c_int32),
+        ("reserved", c_int32),
+        ("batch", c_int64),
+        ("multiprocessors", c_int64),
+    ]
+
+
+class ProductTime(_Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("ns", c_double),
+        ("arithmetic_ns", c_int64),
+        ("tiles", c_int64),
+        ("memory_bytes", c_int64),
+        ("blocks", c_int32),
+        ("is_measured", c_int32),
     ]
 
 
@@ -91,6 +119,7 @@ class ProblemDescription(_Sized):
         ("machine", c_void_p),
         ("num_transients", c_int64),
         ("transients", c_void_p),
+        ("blocks", c_void_p),
     ]
 
 
@@ -177,6 +206,8 @@ _SIGNATURES = {
         c_int32,
         [c_void_p, c_char_p, POINTER(Collective), POINTER(CollectiveTime), _ERROR],
     ),
+    "braid_machine_calibrate": (c_int32, [c_void_p, c_char_p, _ERROR]),
+    "braid_product_estimate": (c_int32, [c_void_p, POINTER(Product), POINTER(ProductTime), _ERROR]),
     "braid_problem_create": (c_void_p, [POINTER(ProblemDescription), _ERROR]),
     "braid_problem_destroy": (None, [c_void_p]),
     "braid_problem_check_order": (c_int32, [c_void_p, _ORDER, _ERROR]),

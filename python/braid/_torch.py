@@ -90,8 +90,8 @@ class OverlapPass:
         budget = options["memory_budget"]
         if budget is not None and not (isinstance(budget, (int, float)) and budget >= 0):
             raise ScheduleError(f"found memory_budget={budget!r}, expected a number of at least 0, or None")
-        if options["machine"] is not None and not isinstance(options["machine"], Machine):
-            Machine(options["machine"])
+        if options["machine"] is not None:
+            self.get_machine()
 
     def get_machine(self):
         machine = self.options["machine"]
@@ -111,9 +111,13 @@ class OverlapPass:
         """The options that an order depends on."""
         names = ("contention", "memory_budget", "max_memory", "max_in_flight", "keep_order", "algorithm", "effort")
         options = {name: self.options[name] for name in names}
-        if options["contention"]:
+        if self.has_contention():
             options["machine"] = self.get_machine().name
         return options
+
+    def has_contention(self):
+        """True if compute and communication slow each other down."""
+        return self.options["contention"]
 
     def keep(self, error):
         """Says why a graph stays as it is."""
@@ -123,7 +127,7 @@ class OverlapPass:
     def find_order(self, graph):
         """The best order of `graph`, whose program order is the one that it came with."""
         options = self.options
-        machine = self.get_machine() if options["contention"] else None
+        machine = self.get_machine() if self.has_contention() else None
         problem = Problem(graph, machine)
         self.before = before = Schedule(problem, problem.to_native(problem.program_order()), "program order")
         limit = options["max_memory"]
@@ -270,6 +274,23 @@ def get_roofline(machine, flops, size, dtype):
     return cost, {"arithmetic_ns": min(arithmetic, cost), "memory_bytes": size}
 
 
+#: Where products have their operands.
+_PRODUCTS = {"aten.mm": 0, "aten.addmm": 1, "aten.bmm": 0, "aten.baddbmm": 1}
+
+
+def get_product(fx_node):
+    """(rows, columns, depth, element, batch) of a node of an FX graph; None if it is no product of matrices."""
+    first = _PRODUCTS.get(str(getattr(fx_node.target, "overloadpacket", None)))
+    if first is None:
+        return None
+    a, b = (fx_node.args[first + i].meta["val"] for i in range(2))
+    element = _PEAKS.get(str(a.dtype), "f8" if "float8" in str(a.dtype) else None)
+    if element is None:
+        return None
+    batch = get_hint(a.shape[0]) if a.dim() == 3 else 1
+    return get_hint(a.shape[-2]), get_hint(b.shape[-1]), get_hint(a.shape[-1]), element, batch
+
+
 def get_hint(value):
     """A whole number for a size that may be symbolic; the hint of the trace."""
     if isinstance(value, int):
@@ -280,6 +301,12 @@ def get_hint(value):
 
 def count_flops(fx_node):
     """Operations of a node of an FX graph by PyTorch's own formulas; 0 if it has none."""
+    # The formula of most of them, without its detours: a compile has thousands.
+    product = get_product(fx_node)
+    if product is not None:
+        rows, columns, depth, _, batch = product
+        return 2 * rows * columns * depth * batch
+
     import torch
     from torch.utils._pytree import tree_map
     from torch.utils.flop_counter import flop_registry

@@ -4,7 +4,7 @@
 """Training steps of small transformers, as PyTorch functions with functional collectives.
 
 Each step takes parameters and tokens and returns gradients, so that forward and backward are one
-graph. Collectives belong to the default group ("0"), or to groups of it.
+graph. Collectives belong to `group`, the name of a group of all ranks, or to what `new_group` makes of ranks.
 """
 
 import torch
@@ -118,26 +118,26 @@ def make_parameters(layers, width, new, rows=1, columns=1):
     return [[new(*shape) for shape in shapes] for _ in range(layers)]
 
 
-def data_parallel(layers, width, tokens, new):
+def data_parallel(layers, width, tokens, new, group="0", new_group=None):
     def forward(parameters, x):
         for weights in parameters:
-            x = block(x, weights, 16, wrap=lambda weight: ReduceGradient.apply(weight, "0"))
+            x = block(x, weights, 16, wrap=lambda weight: ReduceGradient.apply(weight, group))
         return x.float().square().sum()
 
     return get_gradients(forward), (make_parameters(layers, width, new), new(tokens, width))
 
 
-def fully_sharded(layers, width, tokens, new):
+def fully_sharded(layers, width, tokens, new, group="0", new_group=None):
     def forward(parameters, x):
         for weights in parameters:
-            x = block(x, weights, 16, wrap=lambda weight: Gather.apply(weight, "0"))
+            x = block(x, weights, 16, wrap=lambda weight: Gather.apply(weight, group))
         return x.float().square().sum()
 
     parameters = make_parameters(layers, width, new, rows=dist.get_world_size())
     return get_gradients(forward), (parameters, new(tokens, width))
 
 
-def tensor_parallel(layers, width, tokens, new):
+def tensor_parallel(layers, width, tokens, new, group="0", new_group=None):
     """Two micro-batches, one after the other."""
 
     def forward(parameters, first, second):
@@ -148,8 +148,8 @@ def tensor_parallel(layers, width, tokens, new):
                     x,
                     weights,
                     16 // dist.get_world_size(),
-                    enter=lambda x: Enter.apply(x, "0"),
-                    leave=lambda x: Leave.apply(x, "0"),
+                    enter=lambda x: Enter.apply(x, group),
+                    leave=lambda x: Leave.apply(x, group),
                 )
             loss = loss + x.float().square().sum()
         return loss
@@ -158,15 +158,15 @@ def tensor_parallel(layers, width, tokens, new):
     return get_gradients(forward), (parameters, new(tokens // 2, width), new(tokens // 2, width))
 
 
-def mixture_of_experts(layers, width, tokens, new):
+def mixture_of_experts(layers, width, tokens, new, group="0", new_group=None):
     """The second half of each block is an expert on another rank, beside one that all tokens share."""
 
     def forward(parameters, x):
         norm = lambda x: F.rms_norm(x, x.shape[-1:])  # noqa: E731
         for qkv, out, up, down in parameters:
-            x = x + attention(norm(x), ReduceGradient.apply(qkv, "0"), ReduceGradient.apply(out, "0"), 16)
+            x = x + attention(norm(x), ReduceGradient.apply(qkv, group), ReduceGradient.apply(out, group), 16)
             y = norm(x)
-            routed = Exchange.apply(F.gelu(Exchange.apply(y, "0") @ up) @ down, "0")
+            routed = Exchange.apply(F.gelu(Exchange.apply(y, group) @ up) @ down, group)
             shared = F.gelu(y @ up) @ down
             x = x + routed + shared
         return x.float().square().sum()
@@ -174,14 +174,14 @@ def mixture_of_experts(layers, width, tokens, new):
     return get_gradients(forward), (make_parameters(layers, width, new), new(tokens, width))
 
 
-def hybrid_sharded(layers, width, tokens, new):
-    """Parameters are sharded over the default group; gradients are summed over replicas as well."""
-    replicas = dist.new_group([0, 1]).group_name
+def hybrid_sharded(layers, width, tokens, new, group="0", new_group=None):
+    """Parameters are sharded over `group`; gradients are summed over replicas as well, ranks 0 and 1."""
+    replicas = (new_group or dist.new_group)([0, 1]).group_name
 
     def forward(parameters, x):
         for weights in parameters:
             x = block(
-                x, weights, 16, wrap=lambda weight: Gather.apply(ReduceGradient.apply(weight, replicas), "0")
+                x, weights, 16, wrap=lambda weight: Gather.apply(ReduceGradient.apply(weight, replicas), group)
             )
         return x.float().square().sum()
 

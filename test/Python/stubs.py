@@ -67,7 +67,7 @@ class Stubs(unittest.TestCase):
 
         folder = os.path.dirname(inspect.getsourcefile(Overlap))
         with open(os.path.join(folder, "__init__.pyi"), encoding="utf-8") as file:
-            cls = next(node for node in ast.parse(file.read()).body if isinstance(node, ast.ClassDef))
+            cls = next(node for node in ast.parse(file.read()).body if getattr(node, "name", "") == "Overlap")
         method = next(node for node in cls.body if getattr(node, "name", "") == "with_options")
         self.assertEqual(get_parameters(method)["keyword"], list(Overlap.DEFAULTS))
         for name in Overlap.DEFAULTS:

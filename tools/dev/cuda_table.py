@@ -236,15 +236,30 @@ def from_bfloat16(numpy, words):
     return (words.astype("uint32") << 16).view("float32")
 
 
+def check_against_files(machine, step, name, files):
+    """Runs small variants on arguments of which another compiler's results are
+    known, and compares with these."""
+    reference = step["reference"]
+    words = [f"--arg={os.path.join(HERE, file)}" for file in reference["arguments"]]
+    figures = machine.braid_run(
+        name, files, [*words, f"--expect={os.path.join(HERE, reference['expect'])}"]
+    )
+    if figures:
+        machine.results["checks"][step["name"]] = {"agrees_with": reference["expect"]}
+
+
 def check_step(machine, step):
     """Runs small variants on the same random data as NumPy's float64, and
     compares all variants bit by bit and the last one's results with float64."""
-    import numpy  # pylint: disable=import-outside-toplevel
-
     table, name = machine.table, f"check-{step['name']}"
     files = list(step["variants"].values())
     if len(files) < 2:
         return
+    if "reference" in step:
+        check_against_files(machine, step, name, files)
+        return
+    import numpy  # pylint: disable=import-outside-toplevel
+
     is_bf16 = table["dtype"] == "bf16"
     generator = numpy.random.default_rng(7)
     sizes = overlap_programs.argument_sizes(
@@ -432,6 +447,9 @@ def print_table(machine):
         )
     print_rows(machine, rows)
     for name, check in results["checks"].items():
+        if "agrees_with" in check:
+            machine.print(f"{name}: agrees with {check['agrees_with']}")
+            continue
         machine.print(
             f"{name}: {check['error']:.3g} of the largest element from float64 "
             f"({check['allowed']:.3g} allowed)"
@@ -516,7 +534,7 @@ def main():
         for step in table["checks"]:
             if not wanted or step["name"] in wanted:
                 part(check_step, machine, step)
-    if "parts" in only:
+    if "parts" in only and table["parts"]:
         part(measure_parts, machine, bool(options.torch) and "peers" in only)
     for size in dict.fromkeys(step["size"] for step in steps):
         of_size = [step for step in steps if step["size"] == size]

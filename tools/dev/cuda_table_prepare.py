@@ -84,7 +84,7 @@ class Compiler:
         cost = f"hardware={options.hardware} world-size={options.ranks}"
         command = [
             os.path.join(options.build, "bin", "braid-opt"),
-            *("-", "--braid-prepare", "-o", os.devnull),
+            *("-", f"--braid-prepare=target={options.target}", "-o", os.devnull),
             f"--comm-report=format=json output={report} {cost}"
             + ("" if passes == "none" else f" passes={passes}"),
         ]

@@ -9,6 +9,8 @@
 #include "Errors.h"
 #include "Objects.h"
 
+#include "Cost/Hardware/LimitedHardware.h"
+#include "Cost/Profile/Calibration.h"
 #include "braid/Cost/Collectives/CollectiveCost.h"
 
 #include <limits>
@@ -90,6 +92,18 @@ static std::optional<comm::CollectiveKind> findCollective(llvm::StringRef name,
   return std::nullopt;
 }
 
+/// The curve that the profile of `machine` has for `call`; null if it has none.
+static const CollectiveCurve *findCurve(const braid_machine &machine,
+                                        const CollectiveCall &call) {
+  if (!machine.calibration || call.numNodes > 1)
+    return nullptr;
+  const CollectiveCurve *curve = machine.calibration->findCurve(
+      comm::stringifyCollectiveKind(call.kind), call.groupSize,
+      LaneTransport::Default, call.maxCtas);
+  auto bytes = static_cast<double>(call.getWholeBytes());
+  return curve && curve->saysSomethingOf(bytes) ? curve : nullptr;
+}
+
 static int64_t clampBytes(double bytes) {
   constexpr auto limit = std::numeric_limits<int64_t>::max();
   return bytes < static_cast<double>(limit) ? static_cast<int64_t>(bytes)
@@ -137,9 +151,14 @@ int32_t braid_collective_estimate(const braid_machine *machine,
   if (given.input_bytes < 0 || given.output_bytes < 0)
     return fail(error, BRAID_INVALID_ARGUMENT,
                 "found a negative number of bytes");
+  if (given.max_ctas < 0)
+    return fail(error, BRAID_INVALID_ARGUMENT,
+                "found a limit of " + llvm::Twine(given.max_ctas) +
+                    " thread blocks, expected at least 0");
   CollectiveCall call = {
       *kind, given.group_size, static_cast<uint64_t>(given.input_bytes),
       static_cast<uint64_t>(given.output_bytes), given.num_nodes};
+  call.maxCtas = given.max_ctas;
   CollectiveTime estimated =
       createCollectiveModel(modelKind, hardware, hardware.linkLatencyNs,
                             given.num_nodes > 1 ? hardware.interNodeBandwidth
@@ -151,6 +170,12 @@ int32_t braid_collective_estimate(const braid_machine *machine,
   result.link_bytes = clampBytes(static_cast<double>(estimated.linkBytes));
   result.multiprocessors = estimated.channels;
   result.is_exact = estimated.exact;
+  result.cluster_size = getClusterSize(hardware, call.maxCtas);
+  if (const CollectiveCurve *curve =
+          model ? nullptr : findCurve(*machine, call)) {
+    result.ns = curve->getNs(static_cast<double>(call.getWholeBytes()));
+    result.is_exact = result.is_measured = 1;
+  }
   write(result, *time);
   return BRAID_OK;
 }

@@ -15,9 +15,16 @@
 #include "braid/Schedule/Schedule.h"
 
 #include <atomic>
+#include <memory>
+
+namespace braid {
+struct Calibration;
+} // namespace braid
 
 struct braid_machine {
   braid::Hardware hardware;
+  /// What was measured of it; null if nothing.
+  std::shared_ptr<const braid::Calibration> calibration = {};
 };
 
 struct braid_problem {

@@ -47,6 +47,7 @@ private:
   bool addAwaits(SchedulingProblem &problem);
   bool addBuffers(SchedulingProblem &problem);
   bool addTransients(SchedulingProblem &problem);
+  void addBlocks(ResourceDemand &demand, int64_t node);
   bool addMachine(SchedulingProblem &problem);
   bool addLimits(SchedulingProblem &problem);
 
@@ -208,6 +209,16 @@ bool ProblemBuilder::addTransients(SchedulingProblem &problem) {
   return true;
 }
 
+void ProblemBuilder::addBlocks(ResourceDemand &demand, int64_t node) {
+  int32_t blocks = given.blocks ? given.blocks[node] : 0;
+  if (given.kinds[node] == BRAID_START) {
+    demand.clusterSize = std::max(blocks, 0);
+    return;
+  }
+  demand.isPersistent = blocks != 0;
+  demand.blocks = std::max(blocks, 0);
+}
+
 bool ProblemBuilder::addMachine(SchedulingProblem &problem) {
   if (!given.machine)
     return true;
@@ -239,6 +250,7 @@ bool ProblemBuilder::addMachine(SchedulingProblem &problem) {
     added.linkBytes = demand.link_bytes;
     added.multiprocessors = static_cast<int32_t>(
         std::min<int64_t>(demand.multiprocessors, machine.multiprocessors));
+    addBlocks(added, node);
     problem.demands.push_back(added);
   }
   return true;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Cost/Hardware/LimitedHardware.h"
 #include "Cost/Hardware/MatrixTiles.h"
 #include "Roofline.h"
 #include "braid/Cost/IR/OpCostModel.h"
@@ -66,17 +67,9 @@ ResourceDemand OpCostModel::getComputeDemand(Operation *op) {
         static_cast<double>(cost->ns) / std::max(arithmeticNs, memoryNs);
     demand.arithmeticNs = std::min(cost->ns, roundToNs(arithmeticNs * scale));
     demand.tiles = countTiles(work, arithmeticNs, hardware);
-    // The kernels of cuBLASLt for Hopper are: each of their blocks takes tile
-    // after tile.
-    demand.isPersistent = demand.tiles > 0;
-    if (auto target = op->getAttrOfType<IntegerAttr>(
-            comm::CommDialect::kMultiprocessorsAttrName)) {
-      demand.blocks = static_cast<int32_t>(target.getInt());
-      // Tuned for a target it takes tiles whose waves suit that, and on fewer
-      // multiprocessors it loses their share, not a wave.
-      constexpr int64_t tilesPerTile = 4;
-      demand.tiles = multiplyNs(demand.tiles, tilesPerTile);
-    }
+    auto target = op->getAttrOfType<IntegerAttr>(
+        comm::CommDialect::kMultiprocessorsAttrName);
+    setPersistentBlocks(demand, target ? target.getInt() : 0);
   } else if (static_cast<double>(cost->ns) > 2 * memoryNs) {
     // The operations are unknown, but the bytes do not explain the time, so the
     // op must compute.

@@ -9,6 +9,7 @@
 #include "braid/Cost/IR/OpCostModel.h"
 
 #include "Analysis/TypeSize.h"
+#include "Cost/Hardware/LimitedHardware.h"
 #include "Cost/Profile/Calibration.h"
 #include "Cost/Profile/Profile.h"
 #include "ProfileSignature.h"
@@ -18,8 +19,6 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
-
-#include <cmath>
 
 using namespace braid;
 using namespace mlir;
@@ -234,19 +233,9 @@ const Hardware &OpCostModel::getHardwareOf(Operation *op) {
   if (!target || target.getInt() >= all.multiprocessors)
     return all;
   std::unique_ptr<Hardware> &limited = limitedHardware[target.getInt()];
-  if (!limited) {
-    limited = std::make_unique<Hardware>(all);
-    // cuBLASLt tuned for a target takes tiles whose waves suit it, so the waves
-    // stay. Under load the power limit binds, and fewer multiprocessors run at
-    // higher clocks: on an H200, ten products on each of 108, 116, 120, 124 and
-    // 128 of 132 took (132 / target)^0.65 times as long as on all, half of them
-    // within 2.2 percent, all within 8.3 (braid-calibrate).
-    constexpr double exponent = 0.65;
-    double share = static_cast<double>(target.getInt()) /
-                   static_cast<double>(all.multiprocessors);
-    for (double &peak : limited->peakOpsPerSecond)
-      peak *= std::pow(share, exponent);
-  }
+  if (!limited)
+    limited =
+        std::make_unique<Hardware>(limitMultiprocessors(all, target.getInt()));
   return *limited;
 }
 

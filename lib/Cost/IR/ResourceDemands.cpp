@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Cost/Hardware/LimitedHardware.h"
 #include "braid/Cost/IR/OpCostModel.h"
 
 #include <limits>
@@ -27,11 +28,7 @@ OpCostModel::getCollectiveDemand(comm::CollectiveOpInterface op) {
   demand.memoryBytes = clampBytes(getMemoryBytes(describe(op)));
   demand.linkBytes = clampBytes(static_cast<double>(time.linkBytes));
   comm::LaneSettings lane = comm::getLaneSettings(op, symbolTables);
-  // Without a limit NCCL launches clusters of 4 on Hopper and later
-  // (`ncclConfig_t::cgaClusterSize`); the runtime turns that off with a limit.
-  constexpr int32_t clusterSize = 4;
-  if (lane.ctas == 0 && options.hardware->generation >= GpuGeneration::Hopper)
-    demand.clusterSize = clusterSize;
+  demand.clusterSize = getClusterSize(*options.hardware, lane.ctas);
   return demand;
 }
 

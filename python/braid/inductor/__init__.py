@@ -16,5 +16,6 @@ it does not know it leaves in Inductor's order, and logs why (the logger "braid.
 """
 
 from .overlap import Overlap, overlap
+from .plan import Plan
 
-__all__ = ["Overlap", "overlap"]
+__all__ = ["Overlap", "Plan", "overlap"]

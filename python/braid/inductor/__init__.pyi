@@ -1,15 +1,28 @@
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Literal
 
 from ..schedule import Machine, Schedule
+
+class Plan:
+    max_ctas: int
+    carveout: int
+    makespan: int | None
+    makespan_without: int | None
+    def __init__(self, max_ctas: int = 0, carveout: int = 0, makespan: int | None = None, makespan_without: int | None = None) -> None: ...
+    def with_prediction(self, makespan: int, makespan_without: int) -> Plan: ...
+    def get_group_options(self, *, is_high_priority_stream: bool = False) -> Any: ...
+    def new_group(self, ranks: list[int] | None = None) -> Any: ...
+    def active(self) -> AbstractContextManager[None]: ...
 
 class Overlap:
     options: dict[str, Any]
     last: Schedule | None
     before: Schedule | None
     reason: str | None
+    plan: Plan | None
     def __init__(self, **options: Any) -> None: ...
-    def with_options(self, *, estimates: Literal["auto", "inductor", "braid"] | Callable[[Any], float | None] = ..., machine: Machine | str | None = ..., contention: bool = ..., memory_budget: float | None = ..., max_memory: int | None = ..., max_in_flight: int | None = ..., keep_order: bool | None = ..., algorithm: str | None = ..., effort: Literal["low", "default", "high"] = ..., agree: bool = ..., report: str | None = ...) -> Overlap: ...
+    def with_options(self, *, estimates: Literal["auto", "inductor", "braid"] | Callable[[Any], float | None] = ..., machine: Machine | str | None = ..., contention: bool = ..., memory_budget: float | None = ..., max_memory: int | None = ..., max_in_flight: int | None = ..., keep_order: bool | None = ..., algorithm: str | None = ..., effort: Literal["low", "default", "high"] = ..., agree: bool = ..., report: str | None = ..., profile: str | None = ..., plan: Plan | Literal[True] | None = ...) -> Overlap: ...
     def __call__(self, snodes: list[Any]) -> list[Any]: ...
 
 overlap: Overlap

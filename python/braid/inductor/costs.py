@@ -17,14 +17,23 @@ _log = logging.getLogger("braid.inductor")
 
 
 class Costs:
-    """(ns, demand, link) of each node of a `SchedulerGraph`; demand and link are None without contention."""
+    """(ns, demand, link) of each node of a `SchedulerGraph`; demand and link are None without contention.
 
-    def __init__(self, overlap, graph):
+    `plan`: the `Plan` whose limits hold, if any.
+    """
+
+    def __init__(self, overlap, graph, plan=None):
         self.graph = graph
         self.estimates = overlap.options["estimates"]
-        self.contention = overlap.options["contention"]
+        self.contention = overlap.has_contention()
+        self.has_profile = overlap.options["profile"] is not None
+        self.plan = plan
+        if overlap.options["plan"] is not None:
+            # Estimates of others do not know of limits.
+            self.estimates = "braid"
         self.machine = overlap.get_machine()
         self.groups = _torch.CollectiveGroups(self.machine)
+        self._times = {}
 
     def get(self):
         records, snodes = self.graph.records, self.graph.snodes
@@ -80,6 +89,9 @@ class Costs:
             kind = _torch.get_collective_kind(str(snode.node.python_kernel_name or snode.node.op_overload))
             if kind is not None and record.lane != "unknown group":
                 return self._estimate_collective(kind, record, snode)
+        time = self._estimate_product(snode) if record.kind == "compute" else None
+        if time is not None:
+            return time.ns, time, None
         size = int(snode.get_read_write_buffers_sizes() or 0)
         flops, dtype = self._count(snode)
         cost, demand = _torch.get_roofline(self.machine, flops, size, dtype)
@@ -87,16 +99,29 @@ class Costs:
             demand = {"memory_bytes": size}
         return (0 if self._is_free(snode) else cost), demand, None
 
+    def _estimate_product(self, snode):
+        """The time of a node that is one product of matrices, where tiles count; None for others."""
+        if not (self.plan or self.has_profile):
+            return None
+        origins = [inner.node.get_origin_node() for inner in snode.get_nodes() if inner.node is not None]
+        products = [_torch.get_product(origin) for origin in origins if origin is not None]
+        if len(products) != 1 or products[0] is None:
+            return None
+        rows, columns, depth, element, batch = products[0]
+        carveout = self.plan.carveout if self.plan else 0
+        target = self.machine.multiprocessors - carveout if carveout else 0
+        return self.machine.product(rows, columns, depth, element, batch=batch, multiprocessors=target)
+
     def _estimate_collective(self, kind, record, snode):
         ranks, nodes = self.groups.describe(record.lane)
         inputs, outputs = self._get_bytes(kind, ranks, snode)
-        time = self.machine.collective(kind, inputs, outputs, group_size=ranks, nodes=nodes)
-        demand = {
-            "memory_bytes": time.memory_bytes,
-            "link_bytes": time.link_bytes,
-            "multiprocessors": time.multiprocessors,
-        }
-        return time.ns, demand, "inter-node" if nodes > 1 else "intra-node"
+        limit = self.plan.max_ctas if self.plan else 0
+        key = kind, inputs, outputs, ranks, nodes
+        time = self._times.get(key)
+        if time is None:
+            time = self.machine.collective(kind, inputs, outputs, group_size=ranks, nodes=nodes, max_ctas=limit)
+            self._times[key] = time
+        return time.ns, time, "inter-node" if nodes > 1 else "intra-node"
 
     @staticmethod
     def _get_bytes(kind, ranks, snode):

@@ -4,16 +4,28 @@
 """The pass: scheduler nodes in, the same nodes in a better order out."""
 
 from .. import _torch
+from ..errors import ScheduleError
+from ..schedule import Machine, schedule
 from .costs import Costs
 from .nodes import SchedulerGraph
+from .plan import Plan, candidates
+
+#: The steps of a search that compares one plan with others.
+_STEPS_PER_CANDIDATE = 2_000
 
 
 class Overlap(_torch.OverlapPass):
     """A pass for ``torch._inductor.config.reorder_for_compute_comm_overlap_passes``.
 
     After a compile, `last` is the `braid.schedule.Schedule` of the last graph, `before` that of the order
-    in which Inductor had it, and `reason` says why a graph was left alone.
+    in which Inductor had it, and `reason` says why a graph was left alone. `plan` is the `Plan` of the last
+    graph with ``plan=True``.
     """
+
+    #: The options of both passes, and its own.
+    DEFAULTS = {**_torch.OverlapPass.DEFAULTS, "profile": None, "plan": None}
+
+    plan = None
 
     def with_options(self, **options):
         """The same pass with other options.
@@ -28,6 +40,12 @@ class Overlap(_torch.OverlapPass):
             roofline, or a 30th of that (PyTorch 2.11 takes an H200 for a GPU of 0.54 TFLOP/s).
         machine : str or Machine
             What Braid's models estimate for; "h100x8" unless given.
+        profile : str
+            A file of braid-calibrate about `machine` (docs/profiles.md), or "shipped": times of collectives
+            and of products of matrices, and how they slow each other down.
+        plan : Plan or True
+            Limits of thread blocks and multiprocessors that hold when the graph runs; True looks for the
+            best ones, which `plan` then has. It implies contention and Braid's estimates.
         contention : bool
             Compute and communication slow each other down as `machine` says; the search takes longer.
         memory_budget : float or None
@@ -62,9 +80,32 @@ class Overlap(_torch.OverlapPass):
         """
         return super().with_options(**options)
 
+    def _check_options(self):
+        machine, profile, plan = (self.options[name] for name in ("machine", "profile", "plan"))
+        if profile is not None and isinstance(machine, Machine):
+            raise ScheduleError("found a profile beside a Machine, expected a Machine that has the profile")
+        super()._check_options()
+        if profile is not None:
+            self.get_machine()
+        if plan is not None and plan is not True and not isinstance(plan, Plan):
+            raise ScheduleError(f"found plan={plan!r}, expected a Plan, True or None")
+        if plan is not None and self.options["estimates"] not in ("auto", "braid"):
+            raise ScheduleError('found a plan and the estimates of others, expected estimates="braid"')
+
+    def get_machine(self):
+        machine, profile = self.options["machine"], self.options["profile"]
+        return super().get_machine() if profile is None else Machine(machine or _torch.DEFAULT_MACHINE, profile)
+
+    def has_contention(self):
+        # A plan makes no sense without.
+        return super().has_contention() or self.options["plan"] is not None
+
+    def get_options_of_all_ranks(self):
+        return {**super().get_options_of_all_ranks(), "plan": self.options["plan"]}
+
     def __call__(self, snodes):
         """Returns `snodes`, Inductor's scheduler nodes, in a better order."""
-        self.last = self.before = self.reason = None
+        self.last = self.before = self.reason = self.plan = None
         try:
             return self._schedule(list(snodes))
         except Exception as error:  # A compile does not fail because of an order.
@@ -72,7 +113,7 @@ class Overlap(_torch.OverlapPass):
             return snodes
 
     def _schedule(self, snodes):
-        failure = graph = costs = fingerprint = None
+        failure = graph = costs = fingerprint = plan = None
         agree = self.has_to_agree()
         try:
             import torch
@@ -81,7 +122,7 @@ class Overlap(_torch.OverlapPass):
             graph = SchedulerGraph(snodes)
             if not graph.has_collectives:
                 return snodes
-            costs = Costs(self, graph).get()
+            plan, costs = self._get_costs(graph)
             if agree:
                 fingerprint = _torch.get_fingerprint(graph.build(costs, True), self.get_options_of_all_ranks())
         except Exception as error:
@@ -90,9 +131,37 @@ class Overlap(_torch.OverlapPass):
             # The other ranks wait for this one.
             failure = str(error) or type(error).__name__
         if agree:
-            costs = _torch.agree(failure, fingerprint, costs)
+            plan, costs = _torch.agree(failure, fingerprint, (plan, costs))
+        self.plan = plan
         order = self.find_order(graph.build(costs, self.keeps_order()))
         return [snodes[index - 1] for index in order if index != 0]
+
+
+    def _get_costs(self, graph):
+        """The plan that holds, if any, and the costs with it."""
+        plan = self.options["plan"]
+        if plan is not True:
+            return plan, Costs(self, graph, plan).get()
+        machine = self.get_machine()
+        found = []
+        for candidate in candidates(machine.multiprocessors):
+            costs = Costs(self, graph, candidate).get()
+            found.append((self._find_makespan(graph.build(costs, self.keeps_order()), machine), candidate, costs))
+        makespan_without = found[0][0]
+        # Of plans that take as long, the first one, which changes least.
+        makespan, best, costs = min(found, key=lambda one: one[0])
+        return best.with_prediction(makespan, makespan_without), costs
+
+    def _find_makespan(self, graph, machine):
+        """The makespan in ns of a quickly found order, without limits of memory."""
+        return schedule(
+            graph,
+            machine,
+            max_in_flight=self.options["max_in_flight"],
+            keep_order=self.keeps_order(),
+            algorithm=self.options["algorithm"],
+            steps=_STEPS_PER_CANDIDATE * len(graph),
+        ).makespan
 
 
 def _has_collectives(snodes):

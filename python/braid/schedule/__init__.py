@@ -22,7 +22,7 @@ time. The search runs without Python's global lock, and Ctrl-C ends it.
 
 from ..errors import BraidError, CycleError, MemoryLimitError, ScheduleError, UnknownNameError
 from .graph import Graph, Node
-from .machine import CollectiveTime, Machine, machines
+from .machine import CollectiveTime, Machine, ProductTime, machines
 from .result import Reason, Schedule, Slice
 from .search import Progress, algorithms, compare, schedule
 
@@ -34,6 +34,7 @@ __all__ = [
     "Machine",
     "MemoryLimitError",
     "Node",
+    "ProductTime",
     "Progress",
     "Reason",
     "Schedule",

@@ -25,7 +25,7 @@ class Node:
     output: bool
 
 _Nodes = Node | Iterable[Node]
-_Demand = Mapping[str, float] | CollectiveTime
+_Demand = Mapping[str, float] | CollectiveTime | ProductTime
 
 class Graph:
     nodes: list[Node]
@@ -48,6 +48,16 @@ class CollectiveTime:
     link_bytes: int
     multiprocessors: int
     exact: bool
+    measured: bool
+    blocks: int
+
+class ProductTime:
+    ns: float
+    arithmetic_ns: int
+    tiles: int
+    memory_bytes: int
+    blocks: int
+    measured: bool
 
 class Machine:
     name: str
@@ -58,8 +68,9 @@ class Machine:
     multiprocessors: int
     launch_ns: int
     is_shared: bool
-    def __init__(self, name: str | PathLike[str]) -> None: ...
-    def collective(self, kind: str, input_bytes: int, output_bytes: int | None = None, *, group_size: int | None = None, nodes: int = 1, model: str | None = None) -> CollectiveTime: ...
+    def __init__(self, name: str | PathLike[str], profile: str | PathLike[str] | None = None) -> None: ...
+    def collective(self, kind: str, input_bytes: int, output_bytes: int | None = None, *, group_size: int | None = None, nodes: int = 1, model: str | None = None, max_ctas: int = 0) -> CollectiveTime: ...
+    def product(self, rows: int, columns: int, depth: int, element: str = "bf16", *, batch: int = 1, multiprocessors: int = 0) -> ProductTime: ...
 
 class Slice:
     name: str

@@ -6,6 +6,7 @@
 import heapq
 import math
 from array import array
+from operator import attrgetter
 
 from .. import _native
 from ..errors import CycleError, ScheduleError
@@ -83,6 +84,8 @@ class Graph:
         self._buffers = []
         self._transients = {}
         self._has_demands = False
+        # Some edge does not lead to a node that was added later.
+        self._leads_back = False
 
     def __len__(self):
         return len(self.nodes)
@@ -109,8 +112,10 @@ class Graph:
         output : bool
             What it computes outlives the graph.
         demand : dict, optional
-            What it takes of a machine that is shared: ``arithmetic_ns``, ``tiles``, ``memory_bytes``;
-            of a start ``memory_bytes``, ``link_bytes``, ``multiprocessors`` (`Machine.collective`).
+            What it takes of a machine that is shared: ``arithmetic_ns``, ``tiles``, ``memory_bytes`` and
+            ``blocks``, the multiprocessors that its kernel holds until it ends, -1 for all
+            (`Machine.product`); of a start ``memory_bytes``, ``link_bytes``, ``multiprocessors`` and
+            ``blocks``, those of a cluster (`Machine.collective`).
 
         Returns
         -------
@@ -161,7 +166,9 @@ class Graph:
 
     def order(self, before, after):
         """Says that the node `after` has to stay after the node `before`."""
-        self._edges.extend((self._own(before, "order"), self._own(after, "order")))
+        edge = self._own(before, "order"), self._own(after, "order")
+        self._edges.extend(edge)
+        self._leads_back |= edge[0] >= edge[1]
 
     def buffer(self, bytes, users, *, escapes=False):
         """Adds memory that lives from the first to the last of its users in an order.
@@ -278,54 +285,60 @@ class Graph:
 
     @staticmethod
     def _check_demand(demand, name):
-        fields = ("arithmetic_ns", "tiles", "memory_bytes", "link_bytes", "multiprocessors")
+        fields = ("arithmetic_ns", "tiles", "memory_bytes", "link_bytes", "multiprocessors", "blocks")
         if not isinstance(demand, dict):
-            # What `Machine.collective` says.
+            # What `Machine.collective` or `Machine.product` says.
             demand = {field: getattr(demand, field) for field in fields if hasattr(demand, field)}
         for field in demand:
             if field not in fields:
                 raise ScheduleError(f"{name}: found the demand {field!r}, expected one of: {' '.join(fields)}")
-        return tuple(_amount(demand.get(field, 0), field, name) for field in fields)
+        blocks = demand.get("blocks", 0)
+        if blocks != -1:
+            blocks = _amount(blocks, "blocks", name)
+        return (*(_amount(demand.get(field, 0), field, name) for field in fields[:-1]), blocks)
 
     def _program_order(self):
         """The nodes in an order that all edges follow: the order in which they were added if that is one."""
-        edges = self._edges
-        if all(edges[i] < edges[i + 1] for i in range(0, len(edges), 2)):
+        if not self._leads_back:
             return None
+        edges = self._edges
         pairs = list(zip(edges[::2], edges[1::2]))
         return _sort([node.name for node in self.nodes], pairs)
 
     def _get_buffers(self):
         """All memory: arrays of bytes, of where the users of each begin, of users, of what escapes."""
         nodes, readers_of = self.nodes, self._readers
-        sizes, begin, users, escapes = array("q"), array("q", [0]), array("q"), array("B")
+        # Lists while they grow: arrays box each number twice.
+        sizes, begin, users, escapes = [], [0], [], []
         for size, of_buffer, escapes_graph in self._buffers:
             sizes.append(size)
-            users.extend(of_buffer)
+            users += of_buffer
             begin.append(len(users))
             escapes.append(escapes_graph)
-        for index, node in enumerate(nodes):
-            if not node.bytes:
+        # By node, whether readers behind it count as well: a wait or a start.
+        passes_on = bytes(map({"wait", "start"}.__contains__, map(attrgetter("kind"), nodes)))
+        for index, (node, readers) in enumerate(zip(nodes, readers_of)):
+            size = node.bytes
+            if not size:
                 continue
             users.append(index)
+            users += readers
             output = node.output
-            for reader in readers_of[index]:
-                users.append(reader)
+            for reader in readers:
+                if not passes_on[reader]:
+                    continue
                 other = nodes[reader]
-                if other.kind == "wait":
-                    if index in other.awaits:
-                        # What the operation has brought is read behind the wait.
-                        users.extend(readers_of[reader])
-                        output |= other.output
-                elif other.kind == "start":
+                if other.kind == "start":
                     # The operation reads its operand until it has ended.
-                    for waiter in readers_of[reader]:
-                        if reader in nodes[waiter].awaits:
-                            users.append(waiter)
-            sizes.append(node.bytes)
+                    users += [waiter for waiter in readers_of[reader] if reader in nodes[waiter].awaits]
+                elif index in other.awaits:
+                    # What the operation has brought is read behind the wait.
+                    users += readers_of[reader]
+                    output |= other.output
+            sizes.append(size)
             begin.append(len(users))
             escapes.append(output)
-        return sizes, begin, users, escapes
+        return array("q", sizes), array("q", begin), array("q", users), array("B", escapes)
 
 
 def _sort(names, edges):

@@ -24,6 +24,32 @@ class CollectiveTime:
     multiprocessors: int
     #: False if the model knows no such collective and a stand-in gave the figure.
     exact: bool
+    #: True if the machine's profile has measured it, or sizes around it.
+    measured: bool = False
+    #: Its thread blocks come in clusters of so many; 0: one by one.
+    blocks: int = 0
+
+
+@dataclass(frozen=True)
+class ProductTime:
+    """An estimate of one product of matrices."""
+
+    #: Nanoseconds with nothing beside it.
+    ns: float
+    #: Nanoseconds of its arithmetic.
+    arithmetic_ns: int
+    #: Its thread blocks' tiles; 0 without multiprocessors.
+    tiles: int
+    #: Bytes of device memory that it reads and writes.
+    memory_bytes: int
+    #: The multiprocessors that its kernel holds until it ends; -1: all.
+    blocks: int
+    #: True if the machine's profile has measured it.
+    measured: bool
+
+
+#: Element types by their place in `Machine.peaks`.
+_ELEMENTS = ("f64", "f32", "bf16", "f16", "f8", "i8", "integer")
 
 
 def machines():
@@ -38,6 +64,9 @@ def machines():
 class Machine:
     """A machine by its name (`machines()`), or by a file in JSON (docs/cost-models.md).
 
+    `profile` is a file of braid-calibrate (docs/profiles.md), or "shipped" for the one that Braid has of a
+    machine with this name. Its figures replace those of the models.
+
     On GPUs compute shares multiprocessors and memory with collectives, and launches take time;
     elsewhere nothing is shared.
 
@@ -49,16 +78,12 @@ class Machine:
         The file does not describe a machine; the message names the place in it.
     """
 
-    def __init__(self, name):
+    def __init__(self, name, profile=None):
         if not isinstance(name, (str, os.PathLike)):
             raise ScheduleError(f"found {name!r} as a machine, expected its name or a file")
         text = os.fspath(name)
         if text.endswith(".json") or os.path.sep in text:
-            try:
-                with open(text, encoding="utf-8") as file:
-                    content = file.read()
-            except (OSError, UnicodeDecodeError) as error:
-                raise ScheduleError(f"{text}: found no machine: {error}") from error
+            content = _read(text, "machine")
             stem = os.path.splitext(os.path.basename(text))[0]
             try:
                 pointer = _native.call("braid_machine_parse", content.encode(), stem.encode())
@@ -67,12 +92,14 @@ class Machine:
         else:
             pointer = _native.call("braid_machine_create", text.encode())
         self._handle = _native.Handle(pointer, "braid_machine_destroy")
+        if profile is not None:
+            self._calibrate(profile)
         figures = _native.MachineFigures()
         _native.call("braid_machine_get_figures", pointer, figures)
         #: What the machine is called.
         self.name = _native.library().braid_machine_name(pointer).decode()
         #: Operations per second on f64, f32, bf16, f16, f8, i8 and other integers.
-        self.peaks = dict(zip(("f64", "f32", "bf16", "f16", "f8", "i8", "integer"), figures.peak_ops_per_second))
+        self.peaks = dict(zip(_ELEMENTS, figures.peak_ops_per_second))
         #: Bytes per second of the device memory.
         self.memory_bandwidth = figures.memory_bandwidth
         #: Bytes of the device memory.
@@ -86,7 +113,22 @@ class Machine:
         #: True if compute and communication slow each other down.
         self.is_shared = bool(figures.is_shared)
 
-    def collective(self, kind, input_bytes, output_bytes=None, *, group_size=None, nodes=1, model=None):
+    def _calibrate(self, profile):
+        if not isinstance(profile, (str, os.PathLike)):
+            raise ScheduleError(f'found {profile!r} as a profile, expected a file or "shipped"')
+        path = os.fspath(profile)
+        if path == "shipped":
+            _native.call("braid_machine_calibrate", self._handle.pointer, None)
+            return
+        content = _read(path, "profile")
+        try:
+            _native.call("braid_machine_calibrate", self._handle.pointer, content.encode())
+        except ScheduleError as error:
+            raise ScheduleError(f"{path}: {error}") from None
+
+    def collective(
+        self, kind, input_bytes, output_bytes=None, *, group_size=None, nodes=1, model=None, max_ctas=0
+    ):
         """How long a collective takes here.
 
         Parameters
@@ -100,7 +142,10 @@ class Machine:
         nodes : int
             Nodes that they are spread over.
         model : str, optional
-            "nccl", "inductor", "inductor-newest" or "link"; the machine's own if left out.
+            "nccl", "inductor", "inductor-newest" or "link"; if left out the machine's profile, where that
+            has measured the collective, or else the machine's own.
+        max_ctas : int
+            The most thread blocks that it may take; 0: no limit.
 
         Returns
         -------
@@ -112,17 +157,65 @@ class Machine:
             num_nodes=nodes,
             input_bytes=input_bytes,
             output_bytes=input_bytes if output_bytes is None else output_bytes,
+            max_ctas=max_ctas,
         )
         time = _native.CollectiveTime()
         _native.call(
             "braid_collective_estimate", self._handle.pointer, model.encode() if model else None, given, time
         )
         return CollectiveTime(
-            time.ns, time.memory_bytes, time.link_bytes, time.multiprocessors, bool(time.is_exact)
+            time.ns,
+            time.memory_bytes,
+            time.link_bytes,
+            time.multiprocessors,
+            bool(time.is_exact),
+            bool(time.is_measured),
+            time.cluster_size,
+        )
+
+    def product(self, rows, columns, depth, element="bf16", *, batch=1, multiprocessors=0):
+        """How long a product of a `rows` x `depth` and a `depth` x `columns` matrix takes here, alone.
+
+        Parameters
+        ----------
+        rows, columns, depth, batch : int
+            At most 2^24 each.
+        element : str
+            A key of `peaks`.
+        multiprocessors : int
+            Those that its kernel may take; 0: all.
+
+        Returns
+        -------
+        ProductTime
+        """
+        if element not in _ELEMENTS:
+            raise ScheduleError(f"found elements {element!r}, expected one of: {' '.join(_ELEMENTS)}")
+        given = _native.Product(
+            rows=rows,
+            columns=columns,
+            depth=depth,
+            element=_ELEMENTS.index(element),
+            batch=batch,
+            multiprocessors=multiprocessors,
+        )
+        time = _native.ProductTime()
+        _native.call("braid_product_estimate", self._handle.pointer, given, time)
+        return ProductTime(
+            time.ns, time.arithmetic_ns, time.tiles, time.memory_bytes, time.blocks, bool(time.is_measured)
         )
 
     def __repr__(self):
         return f"Machine({self.name!r})"
+
+
+def _read(path, what):
+    """The text of a file that describes a machine or a profile."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScheduleError(f"{path}: found no {what}: {error}") from error
 
 
 def as_machine(machine):

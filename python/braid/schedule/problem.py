@@ -6,11 +6,16 @@
 import ctypes
 from array import array
 from ctypes import c_int64
+from operator import attrgetter
 
 from .. import _native
 from ..errors import ScheduleError
 from .graph import _KINDS, _MOST, Graph
 from .machine import as_machine
+
+
+#: More multiprocessors than a machine has, in 32 bits.
+_MOST_BLOCKS = 1 << 30
 
 
 def as_graph(graph):
@@ -55,16 +60,19 @@ class Problem:
         graph = self.graph
         nodes = graph.nodes if self.program is None else [graph.nodes[i] for i in self.program]
         place = self._place
+        # There may be 100,000 nodes: as few steps of Python for each as can be.
+        kinds = array("b", map(_KINDS.__getitem__, map(attrgetter("kind"), nodes)))
         lane_numbers = {}
-        lanes = array("i", bytes(4 * self.size))
-        for i, node in enumerate(nodes):
-            lanes[i] = lane_numbers.setdefault(node.lane, len(lane_numbers)) if node.kind == "start" else -1
+        lanes = array("i", [-1]) * self.size
+        for i, kind in enumerate(kinds):
+            if kind == _native.START:
+                lanes[i] = lane_numbers.setdefault(nodes[i].lane, len(lane_numbers))
         edges = graph._edges
         if place is not None:
             edges = array("q", (place[index] for index in edges))
         awaits = array("q")
-        for i, node in enumerate(nodes):
-            for start in node.awaits:
+        for i, awaited in enumerate(map(attrgetter("awaits"), nodes)):
+            for start in awaited:
                 awaits.append(i)
                 awaits.append(start if place is None else place[start])
         sizes, begin, users, escapes = graph._get_buffers()
@@ -74,10 +82,12 @@ class Problem:
         for index in sorted(graph._transients, key=None if place is None else place.__getitem__):
             transients.append(index if place is None else place[index])
             transients.append(graph._transients[index])
-        demands = array("q")
+        demands, blocks = array("q"), array("i")
         if graph._has_demands:
             for node in nodes:
-                demands.extend(node.demand or (0, 0, 0, 0, 0))
+                *demand, held = node.demand or (0, 0, 0, 0, 0, 0)
+                demands.extend(demand)
+                blocks.append(min(held, _MOST_BLOCKS))
         # The library reads the arrays while it makes the problem.
         kept = []
 
@@ -87,10 +97,10 @@ class Problem:
 
         description = _native.ProblemDescription(
             num_nodes=self.size,
-            kinds=address(array("b", [_KINDS[node.kind] for node in nodes])),
+            kinds=address(kinds),
             lanes=address(lanes),
-            costs=address(array("q", [node.cost for node in nodes])),
-            bytes=address(array("q", [node.bytes for node in nodes])),
+            costs=address(array("q", map(attrgetter("cost"), nodes))),
+            bytes=address(array("q", map(attrgetter("bytes"), nodes))),
             demands=address(demands),
             num_edges=len(edges) // 2,
             edges=address(edges),
@@ -110,6 +120,7 @@ class Problem:
             machine=self.machine._handle.pointer if self.machine else None,
             num_transients=len(transients) // 2,
             transients=address(transients),
+            blocks=address(blocks),
         )
         return _native.call("braid_problem_create", description)
 
@@ -118,7 +129,7 @@ class Problem:
         return (c_int64 * self.size)()
 
     def from_native(self, order):
-        order = list(order)
+        order = order[:]
         return order if self.program is None else [self.program[place] for place in order]
 
     def to_native(self, order):
@@ -134,12 +145,18 @@ class Problem:
     def program_order(self):
         return list(range(self.size)) if self.program is None else list(self.program)
 
+    def summarize(self, native_order):
+        """The summary of a simulation."""
+        summary = _native.SimulationSummary()
+        _native.call("braid_simulate", self.handle.pointer, native_order, None, summary)
+        return summary
+
     def simulate(self, native_order):
-        """(summary, times by place: 5 numbers each)."""
+        """The times of a simulation by place: 5 numbers each."""
         times = (c_int64 * (5 * self.size))()
         summary = _native.SimulationSummary()
         _native.call("braid_simulate", self.handle.pointer, native_order, times, summary)
-        return summary, times
+        return times
 
     def memory(self, native_order):
         live = (c_int64 * self.size)()

@@ -108,7 +108,7 @@ def schedule(
     summary = _search(problem, options, order, progress)
     if summary.excess_bytes:
         _raise_excess(problem, order, summary)
-    return Schedule(problem, order, summary.method.decode(), summary.lower_bound_ns, bool(summary.optimal))
+    return Schedule(problem, order, summary.method.decode(), summary.lower_bound_ns, bool(summary.optimal), summary)
 
 
 def _run_algorithm(problem, algorithm):

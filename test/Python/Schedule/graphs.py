@@ -186,6 +186,60 @@ class Machines(unittest.TestCase):
         self.assertGreater(shared.makespan, 1000000)
         self.assertLess(shared.makespan, 2100000)
 
+    def test_a_profile_gives_times_of_collectives_and_products(self):
+        model, measured = schedule.Machine("h200x8"), schedule.Machine("h200x8", "shipped")
+        time = measured.collective("all_reduce", 1 << 26, group_size=2)
+        self.assertEqual((time.ns, time.measured), (247644, True))
+        self.assertFalse(model.collective("all_reduce", 1 << 26, group_size=2).measured)
+        # Limits of blocks: those that were measured, or else the next one below.
+        limited = [measured.collective("all_reduce", 1 << 26, group_size=2, max_ctas=n).ns for n in (4, 8, 9)]
+        self.assertEqual(limited, [822663, 440582, 440582])
+        # A model that the caller names has not been measured.
+        self.assertFalse(measured.collective("all_reduce", 1 << 26, group_size=2, model="link").measured)
+        self.assertLess(model.product(4096, 4096, 4096).ns, measured.product(4096, 4096, 4096).ns)
+
+    def test_a_profile_of_products(self):
+        profile = {
+            "version": 2, "hardware": "h200x8", "date": "2026-11-22", "spread": 0.05, "software": {"nccl": "2.28.9"},
+            "machine": {"gpu": "NVIDIA H200", "gpus": 2, "multiprocessors": 132},
+            "products": [
+                {"rows": 4096, "columns": 4096, "depth": 4096, "element": "bf16", "ns": 179000},
+                {"rows": 4096, "columns": 4096, "depth": 4096, "element": "bf16", "multiprocessors": 124, "ns": 197000},
+            ],
+        }  # fmt: skip
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "lab.json")
+            with open(path, "w") as file:
+                json.dump(profile, file)
+            machine = schedule.Machine("h200x8", path)
+        all_of_them, some = (machine.product(4096, 4096, 4096, multiprocessors=n) for n in (0, 124))
+        self.assertEqual((all_of_them.ns, all_of_them.measured, all_of_them.blocks), (179000, True, -1))
+        self.assertEqual((some.ns, some.blocks), (197000, 124))
+
+    def test_products_take_waves_of_tiles(self):
+        machine = schedule.Machine("h100x8")
+        fitting, more = machine.product(128 * 33, 1024, 4096), machine.product(128 * 34, 1024, 4096)
+        self.assertEqual((fitting.tiles, fitting.arithmetic_ns), (132, int(fitting.ns)))
+        self.assertGreater(more.ns, 1.2 * fitting.ns)
+        self.assertAlmostEqual(machine.product(4096, 4096, 4096, batch=4).ns / machine.product(4096, 4096, 16384).ns, 1, 1)
+        self.assertEqual(schedule.Machine("cpu").product(64, 64, 64, "f32").blocks, 0)
+
+    def test_products_that_leave_room_let_collectives_in(self):
+        """On a machine whose multiprocessors are queued for."""
+        machine = schedule.Machine("h200x8", "shipped")
+
+        def play(max_ctas, target):
+            graph = schedule.Graph()
+            product = machine.product(8192, 8192, 8192, multiprocessors=target)
+            first = graph.compute("first", product.ns, demand=product)
+            time = machine.collective("all_reduce", 1 << 25, group_size=2, max_ctas=max_ctas)
+            start = graph.start("reduce", time.ns, link="intra-node", after=first, demand=time)
+            second = graph.compute("second", product.ns, after=first, demand=product)
+            graph.compute("sum", 1000, after=[graph.wait("reduced", start), second])
+            return next(piece for piece in schedule.schedule(graph, machine).timeline if piece.name == "reduce")
+
+        self.assertLess(play(8, 124).end, play(0, 0).end)
+
 
 class Pictures(unittest.TestCase):
     def test_page(self):
@@ -344,6 +398,30 @@ class BadInput(unittest.TestCase):
         self.check("found 2 ranks on 4 nodes", machine.collective, "all_reduce", 1, group_size=2, nodes=4)
         cpu = schedule.Machine("cpu")
         self.check("expected a machine that NCCL runs on", cpu.collective, "all_reduce", 1, model="nccl")
+
+    def test_limits_and_products(self):
+        machine = schedule.Machine("h100x8")
+        self.check("found a limit of -1 thread blocks", machine.collective, "all_reduce", 1, max_ctas=-1)
+        self.check("found a product of size 0, expected 1 to 2^24", machine.product, 0, 1, 1)
+        self.check("found elements 'b16', expected one of: f64 f32", machine.product, 1, 1, 1, "b16")
+        with self.assertRaises(schedule.ScheduleError) as raised:
+            machine.product(1, 1, 1, multiprocessors=133)
+        self.assertEqual(str(raised.exception), "found a product on 133 multiprocessors, expected 0 to 132")
+        graph = schedule.Graph()
+        self.check("found blocks -2, expected at least 0", graph.compute, "product", 1, demand={"blocks": -2})
+
+    def test_profiles(self):
+        self.check("found no profile of the machine 'h100x8'", schedule.Machine, "h100x8", "shipped")
+        self.check("found 7 as a profile", schedule.Machine, "h200x8", 7)
+        for text, expected in (
+            ('{"version": 1, "hardware": "a100x8", "entries": []}', "found a profile of the machine 'a100x8', expected one of 'h200x8'"),
+            ('{"version": 1, "entries": []}', "found a profile without a machine, expected version 2"),
+            ('{"version": 3}', "version"),
+        ):
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+                file.write(text)
+                file.flush()
+                self.check(expected, schedule.Machine, "h200x8", file.name)
 
     def test_a_machine_file_with_a_mistake(self):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:

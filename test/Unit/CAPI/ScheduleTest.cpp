@@ -336,4 +336,113 @@ TEST(ScheduleCTest, collectives) {
             BRAID_UNKNOWN_NAME);
 }
 
+TEST(ScheduleCTest, aProfileReplacesTheModelOfCollectives) {
+  Owned<braid_machine> machine(braid_machine_create("h200x8", nullptr));
+  braid_collective collective = {};
+  collective.struct_size = sizeof(collective);
+  collective.kind = "all_reduce";
+  collective.group_size = 2;
+  collective.num_nodes = 1;
+  collective.input_bytes = collective.output_bytes = 64 << 20;
+  braid_collective_time time = {};
+  time.struct_size = sizeof(time);
+  auto estimate = [&](int64_t maxCtas) {
+    collective.max_ctas = maxCtas;
+    EXPECT_EQ(braid_collective_estimate(machine.get(), nullptr, &collective,
+                                        &time, nullptr),
+              BRAID_OK);
+    return time.ns;
+  };
+  estimate(0);
+  EXPECT_EQ(time.is_measured, 0);
+  EXPECT_EQ(time.cluster_size, 4);
+  braid_error error = {};
+  ASSERT_EQ(braid_machine_calibrate(machine.get(), nullptr, &error), BRAID_OK)
+      << error.text;
+  EXPECT_EQ(estimate(0), 247644);
+  EXPECT_EQ(time.is_measured, 1);
+  EXPECT_EQ(estimate(8), 440582);
+  EXPECT_EQ(time.cluster_size, 0);
+  EXPECT_EQ(time.multiprocessors, 8);
+}
+
+TEST(ScheduleCTest, profilesThatDoNotFit) {
+  Owned<braid_machine> machine(braid_machine_create("h100x8", nullptr));
+  braid_error error = {};
+  EXPECT_EQ(braid_machine_calibrate(machine.get(), nullptr, &error),
+            BRAID_UNKNOWN_NAME);
+  EXPECT_EQ(braid_machine_calibrate(machine.get(), "{", &error),
+            BRAID_INVALID_ARGUMENT);
+  EXPECT_EQ(braid_machine_calibrate(
+                machine.get(),
+                "{\"version\": 1, \"hardware\": \"h200x8\", \"entries\": []}",
+                &error),
+            BRAID_INVALID_ARGUMENT);
+  EXPECT_STREQ(error.text, "found a profile of the machine 'h200x8', expected "
+                           "one of 'h100x8'");
+}
+
+TEST(ScheduleCTest, products) {
+  Owned<braid_machine> machine(braid_machine_create("h100x8", nullptr));
+  braid_product product = {};
+  product.struct_size = sizeof(product);
+  product.rows = product.columns = product.depth = 4096;
+  product.element = 2;
+  product.batch = 1;
+  braid_product_time time = {};
+  time.struct_size = sizeof(time);
+  braid_error error = {};
+  ASSERT_EQ(braid_product_estimate(machine.get(), &product, &time, &error),
+            BRAID_OK)
+      << error.text;
+  EXPECT_EQ(time.tiles, 512);
+  EXPECT_EQ(time.blocks, -1);
+  EXPECT_EQ(time.memory_bytes, 3 * 4096 * 4096 * 2);
+  double onAll = time.ns;
+  product.multiprocessors = 100;
+  ASSERT_EQ(braid_product_estimate(machine.get(), &product, &time, &error),
+            BRAID_OK);
+  EXPECT_EQ(time.blocks, 100);
+  EXPECT_GT(time.ns, onAll);
+  product.element = 7;
+  EXPECT_EQ(braid_product_estimate(machine.get(), &product, &time, &error),
+            BRAID_INVALID_ARGUMENT);
+  EXPECT_STREQ(error.text, "found elements of the class 7, expected 0 to 6");
+}
+
+/// Two products with a reduction beside the second one, on a machine whose
+/// multiprocessors are queued for.
+TEST(ScheduleCTest, kernelsThatHoldMultiprocessorsKeepCollectivesOut) {
+  Owned<braid_machine> machine(braid_machine_create("h200x8", nullptr));
+  ASSERT_EQ(braid_machine_calibrate(machine.get(), nullptr, nullptr), BRAID_OK);
+  Example example;
+  example.kinds = {BRAID_COMPUTE, BRAID_START, BRAID_COMPUTE, BRAID_WAIT};
+  example.lanes = {-1, 0, -1, -1};
+  example.costs = {1000000, 200000, 1000000, 0};
+  example.edges = {0, 1, 0, 2};
+  example.awaits = {3, 1};
+  example.bufferBytes = {};
+  example.bufferBegin = {0};
+  example.bufferUsers = {};
+  std::vector<braid_demand> demands(4);
+  demands[0].arithmetic_ns = demands[2].arithmetic_ns = 1000000;
+  demands[0].tiles = demands[2].tiles = 528;
+  demands[1].multiprocessors = 8;
+  example.description.demands = demands.data();
+  example.description.machine = machine.get();
+  auto getEnd = [&](std::vector<int32_t> blocks) {
+    example.description.blocks = blocks.data();
+    Owned<braid_problem> problem = example.create();
+    std::vector<int64_t> order = {0, 1, 2, 3};
+    std::vector<braid_times> times(4);
+    braid_simulation_summary summary = {};
+    summary.struct_size = sizeof(summary);
+    EXPECT_EQ(braid_simulate(problem.get(), order.data(), times.data(),
+                             &summary, nullptr),
+              BRAID_OK);
+    return times[1].end_ns;
+  };
+  EXPECT_LT(getEnd({124, 0, 124, 0}), getEnd({-1, 0, -1, 0}));
+}
+
 } // namespace

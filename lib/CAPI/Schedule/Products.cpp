@@ -1,0 +1,104 @@
+//===- Products.cpp - Times of matrix products ----------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Errors.h"
+#include "Objects.h"
+
+#include "Cost/Hardware/LimitedHardware.h"
+#include "Cost/Hardware/MatrixTiles.h"
+#include "Cost/Profile/Calibration.h"
+
+using namespace braid;
+
+namespace {
+
+/// The bytes of an element, by `ElementClass`; whole numbers of unknown width
+/// count as 32 bits.
+constexpr int64_t elementBytes[numElementClasses] = {8, 4, 2, 2, 1, 1, 4};
+
+/// The most rows, columns or products: those of real tensors are fewer, and
+/// the sums below stay far from the largest number.
+constexpr int64_t mostElements = int64_t(1) << 24;
+
+} // namespace
+
+/// Times of `product` on the multiprocessors that it may take.
+static void estimate(const braid_machine &machine, const braid_product &product,
+                     braid_product_time &time) {
+  auto element = static_cast<ElementClass>(product.element);
+  Hardware hardware =
+      limitMultiprocessors(machine.hardware, product.multiprocessors);
+  ResourceDemand demand;
+  double stretch = 1;
+  if (hardware.multiprocessors > 0) {
+    TileGrid grid = chooseTiles(product.rows, product.columns, product.batch,
+                                element, hardware.multiprocessors);
+    stretch = grid.stretch;
+    demand.tiles = static_cast<int64_t>(grid.numTiles);
+    setPersistentBlocks(demand, product.multiprocessors);
+  }
+  double operations = 2.0 * static_cast<double>(product.rows) *
+                      static_cast<double>(product.columns) *
+                      static_cast<double>(product.depth) *
+                      static_cast<double>(product.batch);
+  double elements =
+      static_cast<double>(product.batch) *
+      (static_cast<double>(product.rows) * static_cast<double>(product.depth) +
+       static_cast<double>(product.depth) *
+           static_cast<double>(product.columns) +
+       static_cast<double>(product.rows) *
+           static_cast<double>(product.columns));
+  double bytes = elements * static_cast<double>(elementBytes[product.element]);
+  constexpr double nsPerSecond = 1e9;
+  double arithmeticNs =
+      nsPerSecond * stretch * operations / hardware.getPeak(element);
+  time.ns =
+      std::max(arithmeticNs, nsPerSecond * bytes / hardware.memoryBandwidth);
+  time.tiles = demand.tiles;
+  time.memory_bytes = static_cast<int64_t>(bytes);
+  time.blocks = demand.blocks > 0     ? demand.blocks
+                : demand.isPersistent ? -1
+                                      : 0;
+  if (machine.calibration && product.batch == 1)
+    if (std::optional<ProductEstimate> measured =
+            machine.calibration->estimateProduct(product.rows, product.columns,
+                                                 product.depth, element,
+                                                 product.multiprocessors)) {
+      // The same work at another speed.
+      arithmeticNs *= measured->ns / time.ns;
+      time.ns = measured->ns;
+      time.is_measured = measured->isMeasured;
+    }
+  time.arithmetic_ns = static_cast<int64_t>(std::min(arithmeticNs, time.ns));
+}
+
+int32_t braid_product_estimate(const braid_machine *machine,
+                               const braid_product *product,
+                               braid_product_time *time, braid_error *error) {
+  if (!hasSize(product, "product", error) || !hasSize(time, "time", error))
+    return BRAID_INVALID_ARGUMENT;
+  braid_product given = read(*product);
+  for (int64_t size : {given.rows, given.columns, given.depth, given.batch})
+    if (size < 1 || size > mostElements)
+      return fail(error, BRAID_INVALID_ARGUMENT,
+                  "found a product of size " + llvm::Twine(size) +
+                      ", expected 1 to 2^24");
+  if (given.element < 0 || given.element >= int32_t(numElementClasses))
+    return fail(error, BRAID_INVALID_ARGUMENT,
+                "found elements of the class " + llvm::Twine(given.element) +
+                    ", expected 0 to " + llvm::Twine(numElementClasses - 1));
+  int64_t most = machine->hardware.multiprocessors;
+  if (given.multiprocessors < 0 || given.multiprocessors > most)
+    return fail(error, BRAID_INVALID_ARGUMENT,
+                "found a product on " + llvm::Twine(given.multiprocessors) +
+                    " multiprocessors, expected 0 to " + llvm::Twine(most));
+  braid_product_time result = {};
+  estimate(*machine, given, result);
+  write(result, *time);
+  return BRAID_OK;
+}

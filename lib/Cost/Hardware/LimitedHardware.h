@@ -1,0 +1,31 @@
+//===- LimitedHardware.h - Kernels on some multiprocessors ------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_COST_HARDWARE_LIMITEDHARDWARE_H
+#define BRAID_LIB_COST_HARDWARE_LIMITEDHARDWARE_H
+
+#include "braid/Cost/Hardware/Hardware.h"
+#include "braid/Schedule/Model/Machine.h"
+
+namespace braid {
+
+/// `hardware` with the rates of products that take at most `target` of its
+/// multiprocessors; 0 for all.
+Hardware limitMultiprocessors(const Hardware &hardware, int64_t target);
+
+/// Says in `demand` that its tiles are those of a persistent kernel for at most
+/// `target` multiprocessors; 0 for all.
+void setPersistentBlocks(ResourceDemand &demand, int64_t target);
+
+/// The thread blocks of a collective's cluster on `hardware`, with at most
+/// `maxCtas` blocks, 0 for no limit; 0 if they come one by one.
+int32_t getClusterSize(const Hardware &hardware, int64_t maxCtas);
+
+} // namespace braid
+
+#endif // BRAID_LIB_COST_HARDWARE_LIMITEDHARDWARE_H
