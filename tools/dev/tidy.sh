@@ -5,10 +5,13 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 LLVM=22
 "$ROOT/tools/dev/setup.sh" build test lint
+# A folder of its own, as reading MLIR's headers once saves a third of the time.
+export BRAID_BUILD_DIR=$BUILD/tidy BRAID_CMAKE_ARGS="${BRAID_CMAKE_ARGS:-} -DBRAID_PRECOMPILED_HEADERS=ON"
+BUILD=$BRAID_BUILD_DIR
 "$ROOT/tools/dev/configure.sh"
 cd "$ROOT"
 # Headers that TableGen writes must be there.
-ninja -C "$BUILD" -j "$JOBS" --quiet braid-headers
+ninja -C "$BUILD" -j "$JOBS" --quiet braid-headers BraidPrecompiledHeaders
 
 if [ $# -eq 0 ]; then
   mapfile -t sources < <(git ls-files -- 'lib/*.cpp' 'tools/*.cpp')

@@ -9,13 +9,13 @@ cannot pass, which are named here. Tests that need a world of their own fail ran
 on purpose: between processes each of them gets processes of its own.
 """
 
-import json
 import os
 import re
 import subprocess
 import sys
 
 import cuda_testing as ct
+import googletest_report as gt
 
 PROGRAM, LIBRARIES, DIRECTORY = sys.argv[1:]
 
@@ -35,18 +35,6 @@ LACKING = {
 }
 
 
-def outcomes(file):
-    """The tests of a report that ran, and those that were skipped."""
-    with open(file) as stream:
-        report = json.load(stream)
-    run, skipped = set(), set()
-    for suite in report["testsuites"]:
-        for test in suite["testsuite"]:
-            name = f"{suite['name']}.{test['name']}"
-            (skipped if test["result"] == "SKIPPED" else run).add(name)
-    return run, skipped
-
-
 def run_threads(engine):
     """The tests that ran in one process."""
     report = os.path.join(DIRECTORY, f"{engine}.json")
@@ -57,7 +45,7 @@ def run_threads(engine):
     if done.returncode != 0:
         sys.exit(f"{engine}: exit status {done.returncode}\n{done.stdout[-4000:]}\n"
                  f"{done.stderr[-4000:]}")
-    return outcomes(report)[0]
+    return gt.outcomes(report)[0]
 
 
 def run_shared(ranks):

@@ -9,26 +9,14 @@ number of ranks that it needs: one that does not is an error. failures.py runs t
 that need a world of their own.
 """
 
-import json
 import os
 import re
 import sys
 
+import googletest_report as gt
 import mpi_testing as mt
 
 PROGRAM, DIRECTORY = sys.argv[1:]
-
-
-def outcomes(file):
-    """The tests of a report that ran, and those that were skipped."""
-    with open(file) as stream:
-        report = json.load(stream)
-    run, skipped = set(), set()
-    for suite in report["testsuites"]:
-        for test in suite["testsuite"]:
-            name = f"{suite['name']}.{test['name']}"
-            (skipped if test["result"] == "SKIPPED" else run).add(name)
-    return run, skipped
 
 
 def check(command, done, report, wanted_engine):
@@ -37,7 +25,7 @@ def check(command, done, report, wanted_engine):
     line = re.search(r"conformance: engine (\w+), (\d+) tests run, (\d+) skipped", out)
     if status != 0 or not line or line[1] != wanted_engine:
         sys.exit(f"{command}: exit status {status}\n{out[-4000:]}\n{error[-4000:]}")
-    run, skipped = outcomes(report)
+    run, skipped = gt.outcomes(report)
     if (len(run), len(skipped)) != (int(line[2]), int(line[3])):
         sys.exit(f"{command}: {line[0]}, but the report has {len(run)} and {len(skipped)}")
     print(f"{command}: {len(run)} tests run, {len(skipped)} skipped", flush=True)

@@ -8,6 +8,8 @@
 
 #include "braid/Dialect/Comm/Transforms/PassOptions.h"
 
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Location.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace braid;
@@ -72,4 +74,14 @@ braid::comm::getCollectiveModel(CollectiveModelOption option) {
     return CollectiveModelKind::Link;
   }
   llvm_unreachable("unknown model of collectives");
+}
+
+llvm::LogicalResult braid::comm::checkRanksOption(mlir::MLIRContext *context,
+                                                  int64_t ranks) {
+  if (ranks >= 0)
+    return llvm::success();
+  return mlir::emitError(mlir::UnknownLoc::get(context))
+         << "invalid number " << ranks
+         << " in option 'ranks', expected a number of at least 1, or 0 for the "
+            "number that the program implies";
 }

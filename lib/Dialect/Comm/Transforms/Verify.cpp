@@ -22,12 +22,7 @@ struct CommVerifyPass : comm::impl::CommVerifyPassBase<CommVerifyPass> {
   using Base::Base;
 
   LogicalResult initialize(MLIRContext *context) override {
-    if (ranks < 0)
-      return emitError(UnknownLoc::get(context))
-             << "invalid number " << ranks.getValue()
-             << " in option 'ranks', expected a number of at least 1, or 0 for "
-                "the number that the program implies";
-    return success();
+    return comm::checkRanksOption(context, ranks);
   }
 
   void runOnOperation() override {

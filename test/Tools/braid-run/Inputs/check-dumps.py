@@ -8,24 +8,9 @@ import subprocess
 import sys
 import time
 
+from signal_testing import check, has_failed, wait_until
+
 folder = sys.argv[1]
-failed = False
-
-
-def check(good, *what):
-    global failed
-    if not good:
-        print(*what)
-        failed = True
-
-
-def wait_until(condition):
-    for _ in range(1000):
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
-
 
 def analyze(dumps):
     """The status, the lines and the errors."""
@@ -179,4 +164,4 @@ again()
 write("a.json")
 write("b.json", rank=1, world_size=3)
 check("b.json is of a world of 3 ranks, but" in analyze(made)[2], analyze(made))
-sys.exit(failed)
+sys.exit(has_failed())

@@ -7,24 +7,9 @@ import subprocess
 import sys
 import time
 
+from signal_testing import check, has_failed, wait_until
+
 folder = sys.argv[1]
-failed = False
-
-
-def check(good, *what):
-    global failed
-    if not good:
-        print(*what)
-        failed = True
-
-
-def wait_until(condition):
-    for _ in range(1000):
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
-
 
 # Ranks 0 and 2 wait for rank 1.
 for number in (signal.SIGTERM, signal.SIGINT):
@@ -111,4 +96,4 @@ def is_gone():
 
 
 check(wait_until(is_gone), "the rank of a killed launcher still runs")
-sys.exit(failed)
+sys.exit(has_failed())

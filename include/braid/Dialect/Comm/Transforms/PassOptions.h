@@ -12,8 +12,13 @@
 #include "braid/Cost/Hardware/Hardware.h"
 #include "braid/Schedule/Search/SearchTypes.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/LogicalResult.h"
 
 #include <optional>
+
+namespace mlir {
+class MLIRContext;
+} // namespace mlir
 
 namespace braid::comm {
 
@@ -55,6 +60,11 @@ llvm::cl::ValuesClass getCollectiveModelValues();
 /// The model that `option` names; none for the default of the hardware.
 std::optional<CollectiveModelKind>
 getCollectiveModel(CollectiveModelOption option);
+
+/// Checks the option `ranks` of the passes that follow a program on all ranks:
+/// 0 stands for the number that the program implies. Emits an error about a
+/// negative number.
+llvm::LogicalResult checkRanksOption(mlir::MLIRContext *context, int64_t ranks);
 
 } // namespace braid::comm
 

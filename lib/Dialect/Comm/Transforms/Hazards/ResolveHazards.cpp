@@ -34,12 +34,7 @@ struct CommResolveHazardsPass
   using PassWithCosts::PassWithCosts;
 
   LogicalResult initialize(MLIRContext *context) override {
-    if (ranks < 0)
-      return emitError(UnknownLoc::get(context))
-             << "invalid number " << ranks.getValue()
-             << " in option 'ranks', expected a number of at least 1, or 0 for "
-                "the number that the program implies";
-    return success();
+    return checkRanksOption(context, ranks);
   }
 
   void runOnOperation() override;
