@@ -36,7 +36,7 @@ costs="hardware=$hardware world-size=$ranks"
 passes="braid-overlap{$costs}"
 
 step "what the reordering should gain"
-braid-opt "$program" --braid-prepare "--comm-report=$costs passes=$passes" -o /dev/null
+braid-opt "$program" --braid-prepare=target=cuda "--comm-report=$costs passes=$passes" -o /dev/null
 
 step "the same on $ranks of $gpus GPUs"
 run=(braid-run "$program" --target=cuda --passes="$passes" --ranks=$ranks --arg='random:1*0.017' --verify --repeat=20)

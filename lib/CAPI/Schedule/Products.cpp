@@ -31,13 +31,13 @@ constexpr int64_t mostElements = int64_t(1) << 24;
 static void estimate(const braid_machine &machine, const braid_product &product,
                      braid_product_time &time) {
   auto element = static_cast<ElementClass>(product.element);
-  Hardware hardware =
-      limitMultiprocessors(machine.hardware, product.multiprocessors);
+  const Hardware &hardware = machine.hardware;
   ResourceDemand demand;
   double stretch = 1;
   if (hardware.multiprocessors > 0) {
-    TileGrid grid = chooseTiles(product.rows, product.columns, product.batch,
-                                element, hardware.multiprocessors);
+    TileGrid grid =
+        chooseTiles(product.rows, product.columns, product.batch, element,
+                    hardware.multiprocessors, product.multiprocessors);
     stretch = grid.stretch;
     demand.tiles = static_cast<int64_t>(grid.numTiles);
     setPersistentBlocks(demand, product.multiprocessors);

@@ -14,10 +14,6 @@
 
 namespace braid {
 
-/// `hardware` with the rates of products that take at most `target` of its
-/// multiprocessors; 0 for all.
-Hardware limitMultiprocessors(const Hardware &hardware, int64_t target);
-
 /// Says in `demand` that its tiles are those of a persistent kernel for at most
 /// `target` multiprocessors; 0 for all.
 void setPersistentBlocks(ResourceDemand &demand, int64_t target);

@@ -11,6 +11,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 using namespace braid;
@@ -43,8 +44,24 @@ static constexpr uint64_t shortestSide = 64;
 /// size.
 static constexpr double halfTileTime = 2.0 / 3.0;
 
+/// The tiles of `grid`, chosen for all of `multiprocessors`, on `target`.
+static TileGrid limitBlocks(TileGrid grid, uint64_t multiprocessors,
+                            uint64_t target) {
+  if (target >= multiprocessors || grid.numTiles <= target)
+    return grid;
+  constexpr double exponent = 0.65;
+  uint64_t waves = llvm::divideCeil(grid.numTiles, target);
+  if (waves > llvm::divideCeil(grid.numTiles, multiprocessors))
+    grid.stretch *= std::pow(static_cast<double>(multiprocessors) /
+                                 static_cast<double>(target),
+                             exponent);
+  grid.numTiles = llvm::SaturatingMultiply(waves, target);
+  return grid;
+}
+
 TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
-                            ElementClass element, int64_t multiprocessors) {
+                            ElementClass element, int64_t multiprocessors,
+                            int64_t target) {
   auto [shorter, longer] = getLargestTile(element);
   auto all = static_cast<uint64_t>(multiprocessors);
   double largestArea = static_cast<double>(shorter * longer);
@@ -73,10 +90,12 @@ TileGrid braid::chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
     consider(shorter, longer, tileTime);
     consider(longer, shorter, tileTime);
     if (longer == shortestSide)
-      return best;
+      break;
     longer /= 2;
     if (longer < shorter)
       std::swap(shorter, longer);
     tileTime *= halfTileTime;
   }
+  return target > 0 ? limitBlocks(best, all, static_cast<uint64_t>(target))
+                    : best;
 }

@@ -24,7 +24,7 @@ using comm::Work;
 /// `arithmeticNs`, the time of all arithmetic of `work`. 0 otherwise, or if
 /// `hardware` has no multiprocessors.
 static int64_t countTiles(const Work &work, double arithmeticNs,
-                          const Hardware &hardware) {
+                          const Hardware &hardware, int64_t target) {
   if (hardware.multiprocessors <= 0)
     return 0;
   uint64_t numTiles = 0;
@@ -32,7 +32,7 @@ static int64_t countTiles(const Work &work, double arithmeticNs,
   for (const MatrixProduct &product : work.products) {
     ElementClass element = classifyElementType(product.elementType);
     TileGrid grid = chooseTiles(product.rows, product.columns, product.batch,
-                                element, hardware.multiprocessors);
+                                element, hardware.multiprocessors, target);
     double ns = grid.stretch * static_cast<double>(product.operations) /
                 hardware.getPeak(element) * 1e9;
     if (ns <= longestNs)
@@ -58,18 +58,17 @@ ResourceDemand OpCostModel::getComputeDemand(Operation *op) {
   demand.memoryBytes = static_cast<int64_t>(
       std::min<uint64_t>(work.getBytes(), std::numeric_limits<int64_t>::max()));
 
-  const Hardware &hardware = getHardwareOf(op);
-  double arithmeticNs = estimateArithmeticNs(work, hardware);
+  const Hardware &hardware = *options.hardware;
+  int64_t target = getMultiprocessors(op);
+  double arithmeticNs = estimateArithmeticNs(work, hardware, target);
   double memoryNs = estimateMemoryNs(work, hardware);
   if (arithmeticNs > 0.0) {
     // A given or measured cost is the time of the same work at another speed.
     double scale =
         static_cast<double>(cost->ns) / std::max(arithmeticNs, memoryNs);
     demand.arithmeticNs = std::min(cost->ns, roundToNs(arithmeticNs * scale));
-    demand.tiles = countTiles(work, arithmeticNs, hardware);
-    auto target = op->getAttrOfType<IntegerAttr>(
-        comm::CommDialect::kMultiprocessorsAttrName);
-    setPersistentBlocks(demand, target ? target.getInt() : 0);
+    demand.tiles = countTiles(work, arithmeticNs, hardware, target);
+    setPersistentBlocks(demand, target);
   } else if (static_cast<double>(cost->ns) > 2 * memoryNs) {
     // The operations are unknown, but the bytes do not explain the time, so the
     // op must compute.

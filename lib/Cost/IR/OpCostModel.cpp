@@ -9,7 +9,6 @@
 #include "braid/Cost/IR/OpCostModel.h"
 
 #include "Analysis/TypeSize.h"
-#include "Cost/Hardware/LimitedHardware.h"
 #include "Cost/Profile/Calibration.h"
 #include "Cost/Profile/Profile.h"
 #include "ProfileSignature.h"
@@ -211,14 +210,12 @@ OpCostModel::getMeasuredProductCost(Operation *op, const Work &work) const {
   uint64_t depth =
       product.operations /
       std::max<uint64_t>(1, 2 * product.rows * product.columns * product.batch);
-  auto target = op->getAttrOfType<IntegerAttr>(
-      comm::CommDialect::kMultiprocessorsAttrName);
   if (product.batch != 1)
     return std::nullopt;
   std::optional<ProductEstimate> time = options.calibration->estimateProduct(
       static_cast<int64_t>(product.rows), static_cast<int64_t>(product.columns),
       static_cast<int64_t>(depth), classifyElementType(product.elementType),
-      target ? target.getInt() : 0);
+      getMultiprocessors(op));
   if (!time)
     return std::nullopt;
   return Cost{roundToNs(time->ns), time->isMeasured
@@ -226,17 +223,10 @@ OpCostModel::getMeasuredProductCost(Operation *op, const Work &work) const {
                                        : CostSource::MeasuredNearby};
 }
 
-const Hardware &OpCostModel::getHardwareOf(Operation *op) {
-  const Hardware &all = *options.hardware;
+int64_t OpCostModel::getMultiprocessors(Operation *op) {
   auto target = op->getAttrOfType<IntegerAttr>(
       comm::CommDialect::kMultiprocessorsAttrName);
-  if (!target || target.getInt() >= all.multiprocessors)
-    return all;
-  std::unique_ptr<Hardware> &limited = limitedHardware[target.getInt()];
-  if (!limited)
-    limited =
-        std::make_unique<Hardware>(limitMultiprocessors(all, target.getInt()));
-  return *limited;
+  return target ? target.getInt() : 0;
 }
 
 int64_t OpCostModel::getTripCount(Operation *op) const {
@@ -301,7 +291,8 @@ std::optional<Cost> OpCostModel::getOwnCost(Operation *op) {
     Work work = costOp.getWork(options.sizes);
     if (std::optional<Cost> cost = getMeasuredProductCost(op, work))
       return *cost;
-    return Cost{roundToNs(estimateRooflineNs(work, getHardwareOf(op))),
+    return Cost{roundToNs(estimateRooflineNs(work, *options.hardware,
+                                             getMultiprocessors(op))),
                 compute && compute.isOpaque() ? CostSource::Default
                                               : CostSource::Roofline};
   }

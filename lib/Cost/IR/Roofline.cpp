@@ -40,7 +40,8 @@ ElementClass braid::classifyElementType(Type elementType) {
   return elementType.isInteger(8) ? ElementClass::I8 : ElementClass::Integer;
 }
 
-double braid::estimateArithmeticNs(const Work &work, const Hardware &hardware) {
+double braid::estimateArithmeticNs(const Work &work, const Hardware &hardware,
+                                   int64_t target) {
   double seconds = 0.0;
   for (const Work::Operations &entry : work.operations)
     seconds += static_cast<double>(entry.count) /
@@ -49,7 +50,7 @@ double braid::estimateArithmeticNs(const Work &work, const Hardware &hardware) {
     for (const comm::MatrixProduct &product : work.products) {
       ElementClass element = classifyElementType(product.elementType);
       double stretch = chooseTiles(product.rows, product.columns, product.batch,
-                                   element, hardware.multiprocessors)
+                                   element, hardware.multiprocessors, target)
                            .stretch;
       // The sum already counts the operations once.
       seconds += (stretch - 1.0) * static_cast<double>(product.operations) /
@@ -62,8 +63,9 @@ double braid::estimateMemoryNs(const Work &work, const Hardware &hardware) {
   return static_cast<double>(work.getBytes()) / hardware.memoryBandwidth * 1e9;
 }
 
-double braid::estimateRooflineNs(const Work &work, const Hardware &hardware) {
-  return std::max(estimateArithmeticNs(work, hardware),
+double braid::estimateRooflineNs(const Work &work, const Hardware &hardware,
+                                 int64_t target) {
+  return std::max(estimateArithmeticNs(work, hardware, target),
                   estimateMemoryNs(work, hardware));
 }
 

@@ -22,15 +22,18 @@ ElementClass classifyElementType(mlir::Type elementType);
 
 /// The nanoseconds of the operations of `work` on `hardware`, each at the peak
 /// of its element type. On a machine with multiprocessors matrix products take
-/// whole waves of tiles (see MatrixTiles.h).
-double estimateArithmeticNs(const comm::Work &work, const Hardware &hardware);
+/// whole waves of tiles on at most `target` of these, 0 for all (see
+/// MatrixTiles.h).
+double estimateArithmeticNs(const comm::Work &work, const Hardware &hardware,
+                            int64_t target = 0);
 
 /// Nanoseconds of the bytes of `work` at the bandwidth of the memory.
 double estimateMemoryNs(const comm::Work &work, const Hardware &hardware);
 
 /// The nanoseconds of `work` on `hardware`: the longer of its arithmetic and
 /// its bytes. The estimate ignores launches, caches and utilisation.
-double estimateRooflineNs(const comm::Work &work, const Hardware &hardware);
+double estimateRooflineNs(const comm::Work &work, const Hardware &hardware,
+                          int64_t target = 0);
 
 /// Rounds `ns` to the nearest integer, but to at least 1 if `ns` is above 0, so
 /// that work never costs nothing.

@@ -197,15 +197,12 @@ private:
   /// The cost of a product by measurements of it, or of similar ones.
   std::optional<Cost> getMeasuredProductCost(mlir::Operation *op,
                                              const comm::Work &work) const;
-  /// The hardware as `op` sees it, which may count on some multiprocessors
-  /// only, and so do less arithmetic.
-  const Hardware &getHardwareOf(mlir::Operation *op);
+  /// The most multiprocessors that `op` may take; 0 for all.
+  static int64_t getMultiprocessors(mlir::Operation *op);
 
   CostOptions options;
   /// What reports call figures and rates of the calibration.
   std::string measuredName, nearbyName, rooflineName, defaultName;
-  /// By multiprocessors.
-  llvm::DenseMap<int64_t, std::unique_ptr<Hardware>> limitedHardware;
   std::unique_ptr<CollectiveCostModel> intraNodeModel;
   std::unique_ptr<CollectiveCostModel> interNodeModel;
   llvm::DenseMap<std::pair<mlir::Operation *, mlir::Attribute>, GroupShape>

@@ -10,6 +10,7 @@
 
 #include "gtest/gtest.h"
 
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -37,6 +38,24 @@ TEST(MatrixTiles, CountsTilesAndRoundsUpToWaves) {
   // One tile more is a wave more.
   EXPECT_EQ(chooseTiles(8192, 8192, 1, ElementClass::F8, 127).stretch,
             17 * 127 / 2048.0);
+}
+
+TEST(MatrixTiles, ProductsWithFewerBlocksFillWaves) {
+  auto choose = [](uint64_t rows, int64_t target) {
+    return chooseTiles(rows, 4096, 1, ElementClass::BF16, 132, target);
+  };
+  // 256 tiles need two waves on 132 and on 128.
+  EXPECT_EQ(choose(2048, 0).numTiles, 256u);
+  EXPECT_EQ(choose(2048, 132).numTiles, 256u);
+  EXPECT_EQ(choose(2048, 128).numTiles, 256u);
+  EXPECT_DOUBLE_EQ(choose(2048, 128).stretch, choose(2048, 0).stretch);
+  // Three waves of other tiles on 124.
+  EXPECT_EQ(choose(2048, 124).numTiles, 3u * 124u);
+  EXPECT_DOUBLE_EQ(choose(2048, 124).stretch,
+                   choose(2048, 0).stretch * std::pow(132.0 / 124.0, 0.65));
+  // Fewer tiles than blocks.
+  EXPECT_EQ(choose(512, 130).numTiles, 128u);
+  EXPECT_DOUBLE_EQ(choose(512, 130).stretch, choose(512, 0).stretch);
 }
 
 TEST(MatrixTiles, BatchesMultiply) {
