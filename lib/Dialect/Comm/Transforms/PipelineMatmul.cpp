@@ -10,6 +10,7 @@
 #include "SchedulingPass.h"
 
 #include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Schedule/Search/SearchSchedule.h"
 #include "braid/ScheduleIR/ProblemBuilder.h"
@@ -47,11 +48,16 @@ using Alike = SmallVector<CollectiveOpInterface>;
 using Choice = std::pair<CollectiveOpInterface, int64_t>;
 
 struct CommPipelineMatmulPass
-    : PassWithCosts<
-          comm::impl::CommPipelineMatmulPassBase<CommPipelineMatmulPass>> {
-  using PassWithCosts::PassWithCosts;
+    : StructuralPass<PassWithCosts<
+          comm::impl::CommPipelineMatmulPassBase<CommPipelineMatmulPass>>> {
+  using StructuralPass::StructuralPass;
 
-  void runOnOperation() override;
+  CommunicationRules getRules() const override {
+    CommunicationRules rules;
+    rules.mayDivide = true;
+    return rules;
+  }
+  LogicalResult transform() override;
 
 private:
   LogicalResult checkOptions();
@@ -234,12 +240,13 @@ LogicalResult CommPipelineMatmulPass::checkOptions() {
   return success();
 }
 
-void CommPipelineMatmulPass::runOnOperation() {
+LogicalResult CommPipelineMatmulPass::transform() {
   if (failed(checkOptions()))
-    return signalPassFailure();
+    return failure();
   RankUniformity uniformity(getOperation());
   for (func::FuncOp function :
        getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))
     if (!function.isExternal() && failed(pipeline(function, uniformity)))
-      return signalPassFailure();
+      return failure();
+  return success();
 }

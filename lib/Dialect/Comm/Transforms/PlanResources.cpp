@@ -10,6 +10,7 @@
 #include "SchedulingPass.h"
 
 #include "Cost/Profile/Calibration.h"
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
@@ -75,11 +76,16 @@ static bool canPlan(const CostOptions &options) {
 
 namespace {
 struct CommPlanResourcesPass
-    : comm::ModuleOrFunctionPass<
-          comm::impl::CommPlanResourcesPassBase<CommPlanResourcesPass>> {
-  using ModuleOrFunctionPass::ModuleOrFunctionPass;
+    : StructuralPass<comm::ModuleOrFunctionPass<
+          comm::impl::CommPlanResourcesPassBase<CommPlanResourcesPass>>> {
+  using StructuralPass::StructuralPass;
 
-  void runOnOperation() override {
+  CommunicationRules getRules() const override {
+    CommunicationRules rules;
+    rules.mayChangeLanes = true;
+    return rules;
+  }
+  LogicalResult transform() override {
     Operation *root = getOperation();
     ScheduleChanges changes;
     auto isAny = [](NodeKind) { return true; };
@@ -90,8 +96,9 @@ struct CommPlanResourcesPass
         failed(comm::verifyChanges(root, changes, getArgument()))) {
       for (auto &[op, attributes] : llvm::reverse(attributesBefore))
         op->setAttrs(attributes);
-      return signalPassFailure();
+      return failure();
     }
+    return success();
   }
 
 private:
