@@ -39,8 +39,6 @@ struct CommunicationRules {
   /// Waits may move up in their blocks, as far as no rank waits for another
   /// one because of it.
   bool mayRaiseWaits = false;
-  /// Starts may get other lanes.
-  bool mayChangeLanes = false;
 };
 
 /// Checks from the program below `root` alone that what it communicates

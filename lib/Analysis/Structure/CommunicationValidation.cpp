@@ -202,8 +202,7 @@ bool FunctionComparison::keepsStart(const StartSummary &start,
   if (found.kind != Kind::start)
     return false;
   const StartSummary &other = after.starts[found.number];
-  return start.group == other.group &&
-         (rules.mayChangeLanes || start.lane == other.lane) &&
+  return start.group == other.group && start.lane == other.lane &&
          rules.mayReplace(start, other);
 }
 
@@ -498,30 +497,19 @@ LogicalResult braid::validateCommunication(const CommunicationSummary &before,
   for (const FunctionCommunication &function :
        llvm::reverse(after.getFunctions()))
     functions[function.name].push_back(&function);
+  auto compare = [&](const FunctionCommunication &from,
+                     const FunctionCommunication &to) {
+    return FunctionComparison(from, to, rules, uniformity, pass).compare();
+  };
   for (const FunctionCommunication &function : before.getFunctions()) {
     auto &found = functions[function.name];
-    if (found.empty())
-      return emitError(function.location)
-             << "@" << function.name.getValue() << " communicated before "
-             << pass << " and does not afterwards";
-    if (failed(FunctionComparison(function, *found.pop_back_val(), rules,
-                                  uniformity, pass)
-                   .compare()))
+    FunctionCommunication none = getSilent(function);
+    if (failed(compare(function, found.empty() ? none : *found.pop_back_val())))
       return failure();
   }
-  // The others did not communicate.
   for (auto &[name, others] : functions)
-    for (const FunctionCommunication *function : others) {
-      if (!rules.mayAdd)
-        return emitError(function->location)
-               << "@" << name.getValue() << " communicates after " << pass
-               << " and did not before";
-      FunctionCommunication none = {
-          name, function->location, nullptr, {}, {}, 0, 0};
-      none.numTokens = none.numArguments = function->numArguments;
-      if (failed(FunctionComparison(none, *function, rules, uniformity, pass)
-                     .compare()))
+    for (const FunctionCommunication *function : others)
+      if (failed(compare(getSilent(*function), *function)))
         return failure();
-    }
   return validateBuffers(before, after, root, pass);
 }

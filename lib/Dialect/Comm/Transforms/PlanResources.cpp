@@ -10,7 +10,6 @@
 #include "SchedulingPass.h"
 
 #include "Cost/Profile/Calibration.h"
-#include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
@@ -76,16 +75,11 @@ static bool canPlan(const CostOptions &options) {
 
 namespace {
 struct CommPlanResourcesPass
-    : StructuralPass<comm::ModuleOrFunctionPass<
-          comm::impl::CommPlanResourcesPassBase<CommPlanResourcesPass>>> {
-  using StructuralPass::StructuralPass;
+    : comm::ModuleOrFunctionPass<
+          comm::impl::CommPlanResourcesPassBase<CommPlanResourcesPass>> {
+  using ModuleOrFunctionPass::ModuleOrFunctionPass;
 
-  CommunicationRules getRules() const override {
-    CommunicationRules rules;
-    rules.mayChangeLanes = true;
-    return rules;
-  }
-  LogicalResult transform() override {
+  void runOnOperation() override {
     Operation *root = getOperation();
     ScheduleChanges changes;
     auto isAny = [](NodeKind) { return true; };
@@ -96,9 +90,8 @@ struct CommPlanResourcesPass
         failed(comm::verifyChanges(root, changes, getArgument()))) {
       for (auto &[op, attributes] : llvm::reverse(attributesBefore))
         op->setAttrs(attributes);
-      return failure();
+      return signalPassFailure();
     }
-    return success();
   }
 
 private:
