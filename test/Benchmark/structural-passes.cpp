@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/CommunicationSummary.h"
 #include "braid/Analysis/StructuralPass.h"
 #include "braid/InitAll.h"
 
@@ -47,7 +48,9 @@ struct PassCase {
 };
 
 /// The passes up to the memory plan.
-constexpr char toBuffers[] = "comm-bufferize,braid-prepare-entries";
+constexpr char toLinalg[] = "convert-elementwise-to-linalg";
+constexpr char toBuffers[] =
+    "convert-elementwise-to-linalg,comm-bufferize,braid-prepare-entries";
 
 const PassCase passCases[] = {
     {"comm-fuse-elementwise", Program::elementwise, "",
@@ -58,15 +61,15 @@ const PassCase passCases[] = {
      "comm-pipeline-matmul{chunks=2}"},
     {"comm-inline-compute", Program::kernels, "",
      "func.func(comm-inline-compute)"},
-    {"comm-bufferize", Program::products, "", "comm-bufferize"},
+    {"comm-bufferize", Program::products, toLinalg, "comm-bufferize"},
     {"comm-resolve-hazards", Program::products, toBuffers,
      "comm-resolve-hazards"},
     {"braid-mark-overwriting-matmuls", Program::products, "",
      "func.func(braid-mark-overwriting-matmuls)"},
     {"braid-fold-splats", Program::products, "",
      "func.func(braid-fold-splats)"},
-    {"braid-prepare-entries", Program::products, "comm-bufferize",
-     "braid-prepare-entries"},
+    {"braid-prepare-entries", Program::products,
+     "convert-elementwise-to-linalg,comm-bufferize", "braid-prepare-entries"},
     {"braid-split-reductions", Program::products, toBuffers,
      "func.func(braid-split-reductions)"},
     {"braid-plan-memory", Program::products, toBuffers, "braid-plan-memory"},

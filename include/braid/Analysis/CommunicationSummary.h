@@ -9,40 +9,14 @@
 #ifndef BRAID_ANALYSIS_COMMUNICATIONSUMMARY_H
 #define BRAID_ANALYSIS_COMMUNICATIONSUMMARY_H
 
-#include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Analysis/CommunicationRules.h"
 
-#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/LogicalResult.h"
 
-#include <array>
-#include <optional>
+#include <deque>
 #include <vector>
 
 namespace braid {
-
-/// What one start says, in attributes and types alone: it can be read after the
-/// op is gone.
-struct StartSummary {
-  mlir::OperationName name;
-  mlir::Location location;
-  /// None for a kernel on a side stream, in which no other rank takes part.
-  std::optional<comm::CollectiveKind> kind;
-  mlir::FlatSymbolRefAttr group;
-  std::optional<comm::ReductionKind> reduction;
-  /// The dimension along which operands are joined or split, if the program
-  /// gives it.
-  std::optional<int64_t> splitDim;
-  /// Root, peer, pairs and splits; null for a number that the program computes.
-  llvm::SmallVector<mlir::Attribute, 2> arguments;
-  /// `comm.lane`, `comm.ctas` and `comm.transport`.
-  std::array<mlir::Attribute, 3> lane;
-  /// The types of what the operation reads, and of what it gives or writes.
-  llvm::SmallVector<mlir::Type, 1> sources, values;
-
-  bool isPointToPoint() const {
-    return kind == comm::CollectiveKind::send ||
-           kind == comm::CollectiveKind::recv;
-  }
-};
 
 /// A step of what a function communicates, in the order of its text.
 struct CommunicationEvent {
@@ -67,8 +41,8 @@ struct CommunicationEvent {
   mlir::Operation *op;
   /// The number of the start or of the region.
   unsigned number = 0;
-  /// The numbers of the tokens that the op takes; ~0 for that of a later block.
-  llvm::SmallVector<unsigned, 1> taken;
+  /// The tokens that the op takes: their place in the list of the function.
+  unsigned firstTaken = 0, numTaken = 0;
   /// The tokens that the op or region gives: their number, and that of the
   /// first one.
   unsigned firstGiven = 0, numGiven = 0;
@@ -80,10 +54,21 @@ struct FunctionCommunication {
   mlir::StringAttr name;
   mlir::Location location;
   mlir::Operation *op;
-  std::vector<StartSummary> starts;
+  /// They stay where they are as more of them come.
+  std::deque<StartSummary> starts;
   std::vector<CommunicationEvent> events;
+  /// The tokens that events take; ~0 for one of a later block.
+  std::vector<unsigned> takenTokens;
   /// The first tokens are the arguments of the function.
   unsigned numTokens = 0, numArguments = 0;
+
+  llvm::ArrayRef<unsigned> getTaken(const CommunicationEvent &event) const {
+    return llvm::ArrayRef(takenTokens).slice(event.firstTaken, event.numTaken);
+  }
+  /// The token that a wait takes.
+  unsigned getAwaited(const CommunicationEvent &wait) const {
+    return takenTokens[wait.firstTaken];
+  }
 };
 
 /// The communication of all functions that communicate below `root`, without
@@ -109,6 +94,15 @@ private:
   std::vector<mlir::Location> accessesInFlight;
   bool isOnBuffers = false;
 };
+
+/// Checks from the program below `root` alone that what it communicates
+/// follows from `before` by `rules`, and that no op accesses a buffer in flight
+/// that did not do so before. Emits an error that names `pass`, and fails, at
+/// the first difference.
+llvm::LogicalResult validateCommunication(const CommunicationSummary &before,
+                                          mlir::Operation *root,
+                                          const CommunicationRules &rules,
+                                          llvm::StringRef pass);
 
 } // namespace braid
 

@@ -9,46 +9,13 @@
 #ifndef BRAID_ANALYSIS_STRUCTURALPASS_H
 #define BRAID_ANALYSIS_STRUCTURALPASS_H
 
-#include "braid/Analysis/CommunicationSummary.h"
+#include "braid/Analysis/CommunicationRules.h"
 
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/LogicalResult.h"
 
 namespace braid {
-
-/// True if `after` is the same operation on the same data as `before`, be it on
-/// tensors or on buffers.
-bool isSameStart(const StartSummary &before, const StartSummary &after);
-
-/// What a pass may do to the communication of a program. Without an entry of
-/// its own a pass keeps all: the starts and what they transfer, their order,
-/// the waits and their places among the starts, and where tokens go.
-struct CommunicationRules {
-  /// Whether the start `after` may stand for `before`, in its place. Both are
-  /// of one group.
-  bool (*mayReplace)(const StartSummary &before,
-                     const StartSummary &after) = isSameStart;
-  /// Whether a start may vanish together with its waits.
-  bool (*mayErase)(const StartSummary &start) = nullptr;
-  /// A start and its wait may become several of each, which divide the data
-  /// along a dimension: without gap or overlap, in place of the whole.
-  bool mayDivide = false;
-  /// Starts may be added, each with one wait in its block.
-  bool mayAdd = false;
-  /// Waits may move up in their blocks, as far as no rank waits for another
-  /// one because of it.
-  bool mayRaiseWaits = false;
-};
-
-/// Checks from the program below `root` alone that what it communicates
-/// follows from `before` by `rules`, and that no op accesses a buffer in flight
-/// that did not do so before. Emits an error that names `pass`, and fails, at
-/// the first difference.
-llvm::LogicalResult validateCommunication(const CommunicationSummary &before,
-                                          mlir::Operation *root,
-                                          const CommunicationRules &rules,
-                                          llvm::StringRef pass);
 
 /// Runs `transform`, which changes the program below `root`, and validates what
 /// it did, if passes are validated.

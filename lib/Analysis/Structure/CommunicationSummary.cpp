@@ -35,6 +35,7 @@ private:
   void visit(Region &region);
   void visit(Operation &op);
   void numberArguments(Region &region);
+  CommunicationEvent &append(Operation &op, Kind kind);
   void addEvent(Operation &op, Kind kind);
   void number(Value token) { numbers[token] = function.numTokens++; }
 
@@ -80,32 +81,39 @@ static StartSummary summarize(comm::AsyncStartOpInterface start) {
   return summary;
 }
 
+CommunicationEvent &SummaryBuilder::append(Operation &op, Kind kind) {
+  CommunicationEvent event = {kind, op.getName(), op.getLoc(), &op};
+  event.firstTaken = function.takenTokens.size();
+  event.firstGiven = function.numTokens;
+  function.events.push_back(event);
+  return function.events.back();
+}
+
 void SummaryBuilder::addEvent(Operation &op, Kind kind) {
-  CommunicationEvent event{kind, op.getName(), op.getLoc(), &op, 0, {}, 0, 0,
-                           {}};
+  CommunicationEvent &event = append(op, kind);
   for (Value operand : op.getOperands())
     if (isToken(operand.getType())) {
       // A token of a block that comes later has no number.
       auto it = numbers.find(operand);
-      event.taken.push_back(it == numbers.end() ? ~0u : it->second);
+      function.takenTokens.push_back(it == numbers.end() ? ~0u : it->second);
+      ++event.numTaken;
     }
-  event.firstGiven = function.numTokens;
   for (Value result : op.getResults())
     if (isToken(result.getType())) {
       number(result);
       ++event.numGiven;
     }
-  if (auto call = dyn_cast<CallOpInterface>(op))
-    if (auto callee = dyn_cast<SymbolRefAttr>(call.getCallableForCallee()))
-      event.callee = callee.getLeafReference();
-  if (comm::AsyncStartOpInterface start =
-          kind == Kind::carry ? comm::getAsyncStart(&op) : nullptr) {
+  if (kind == Kind::wait)
+    return;
+  if (comm::AsyncStartOpInterface start = comm::getAsyncStart(&op)) {
     event.kind = Kind::start;
     event.number = function.starts.size();
     function.starts.push_back(summarize(start));
     isOnBuffers |= start.isBufferForm();
+  } else if (auto call = dyn_cast<CallOpInterface>(op)) {
+    if (auto callee = dyn_cast<SymbolRefAttr>(call.getCallableForCallee()))
+      event.callee = callee.getLeafReference();
   }
-  function.events.push_back(std::move(event));
 }
 
 void SummaryBuilder::visit(Operation &op) {
@@ -121,15 +129,7 @@ void SummaryBuilder::visit(Operation &op) {
   for (Region &region : op.getRegions()) {
     if (region.empty())
       continue;
-    function.events.push_back({Kind::open,
-                               op.getName(),
-                               op.getLoc(),
-                               &op,
-                               region.getRegionNumber(),
-                               {},
-                               function.numTokens,
-                               0,
-                               {}});
+    append(op, Kind::open).number = region.getRegionNumber();
     size_t size = function.events.size();
     numberArguments(region);
     function.events.back().numGiven =
@@ -139,8 +139,7 @@ void SummaryBuilder::visit(Operation &op) {
     if (function.events.size() == size)
       function.events.pop_back();
     else
-      function.events.push_back(
-          {Kind::close, op.getName(), op.getLoc(), &op, 0, {}, 0, 0, {}});
+      append(op, Kind::close);
   }
 }
 
@@ -159,18 +158,9 @@ void SummaryBuilder::visitFunction(Region &body) {
 
 void SummaryBuilder::visit(Region &region) {
   for (Block &block : region) {
-    Operation *parent = region.getParentOp();
     bool isFirst = &block == &region.front();
     if (!isFirst)
-      function.events.push_back({Kind::block,
-                                 parent->getName(),
-                                 parent->getLoc(),
-                                 parent,
-                                 0,
-                                 {},
-                                 0,
-                                 0,
-                                 {}});
+      append(*region.getParentOp(), Kind::block);
     size_t size = function.events.size();
     for (Operation &op : block)
       visit(op);
@@ -207,7 +197,7 @@ void CommunicationSummary::dropSilentCalls() {
         kept.pop_back();
         continue;
       }
-      kept.push_back(std::move(event));
+      kept.push_back(event);
     }
     function.events = std::move(kept);
   }
@@ -225,8 +215,7 @@ CommunicationSummary::CommunicationSummary(Operation *root) {
       return WalkResult::advance();
     if (function.isExternal())
       return WalkResult::skip();
-    functions.push_back(
-        {function.getNameAttr(), function.getLoc(), function, {}, {}, 0, 0});
+    functions.push_back({function.getNameAttr(), function.getLoc(), function});
     SummaryBuilder builder(functions.back(), isModule);
     builder.visitFunction(function.getFunctionBody());
     isOnBuffers |= builder.hasBuffers();

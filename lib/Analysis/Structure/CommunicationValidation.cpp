@@ -10,9 +10,9 @@
 
 #include "Analysis/Verification/CollectiveSequence.h"
 
+#include "braid/Analysis/CommunicationSummary.h"
 #include "braid/Analysis/InFlightAccesses.h"
 #include "braid/Analysis/RankUniformity.h"
-#include "braid/Analysis/StructuralPass.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -182,12 +182,13 @@ FunctionComparison::select(const FunctionCommunication &function) const {
 /// True if `found` takes the tokens that stand for those that `event` takes.
 bool FunctionComparison::takesSame(const Event &event,
                                    const Event &found) const {
-  return llvm::equal(event.taken, found.taken, [&](unsigned a, unsigned b) {
-    if (a == ~0u || b == ~0u)
-      return a == b;
-    return fates[a].state == TokenFate::State::kept &&
-           fates[a].tokens.front() == b;
-  });
+  return llvm::equal(before.getTaken(event), after.getTaken(found),
+                     [&](unsigned a, unsigned b) {
+                       if (a == ~0u || b == ~0u)
+                         return a == b;
+                       return fates[a].state == TokenFate::State::kept &&
+                              fates[a].tokens.front() == b;
+                     });
 }
 
 void FunctionComparison::keepGiven(const Event &event, const Event &found) {
@@ -261,7 +262,7 @@ LogicalResult FunctionComparison::compareStart() {
 
 LogicalResult FunctionComparison::compareWait() {
   const Event &event = *getBefore();
-  unsigned token = event.taken.front();
+  unsigned token = before.getAwaited(event);
   if (token == ~0u || fates[token].state == TokenFate::State::kept)
     return compareOther();
   if (fates[token].state == TokenFate::State::erased) {
@@ -273,7 +274,7 @@ LogicalResult FunctionComparison::compareWait() {
   SmallVector<comm::WaitOp> waits;
   for (unsigned part : fates[token].tokens) {
     const Event *found = getAfter();
-    if (!found || found->kind != Kind::wait || found->taken.front() != part)
+    if (!found || found->kind != Kind::wait || after.getAwaited(*found) != part)
       return reportDifference();
     waits.push_back(cast<comm::WaitOp>(found->op));
     ++nextAfter;
@@ -313,7 +314,7 @@ bool FunctionComparison::comesFromBefore(const Event &found) const {
            event->location == found.location &&
            keepsStart(before.starts[event->number], found);
   case Kind::wait:
-    return found.taken.front() == ~0u || !isAdded[found.taken.front()];
+    return after.getAwaited(found) == ~0u || !isAdded[after.getAwaited(found)];
   case Kind::open:
     return event && event->kind == Kind::open && event->name == found.name &&
            event->location == found.location;
@@ -339,7 +340,7 @@ LogicalResult FunctionComparison::addEvent() {
       isAdded[found.firstGiven + index] = true;
     return success();
   case Kind::wait:
-    if (found.taken.front() != ~0u && isAdded[found.taken.front()])
+    if (after.getAwaited(found) != ~0u && isAdded[after.getAwaited(found)])
       return success();
     return report(found, "is in a new region and awaits an operation from "
                          "outside");
@@ -366,7 +367,8 @@ FunctionComparison::placeWaits(const FunctionCommunication &function) const {
   unsigned place = 0;
   for (const Event &event : function.events) {
     if (event.kind == Kind::wait) {
-      waits[event.taken.front()].push_back({&event, place, regions.back()});
+      waits[function.getAwaited(event)].push_back(
+          {&event, place, regions.back()});
       continue;
     }
     if (event.kind == Kind::close || event.kind == Kind::block)
@@ -386,7 +388,7 @@ LogicalResult FunctionComparison::checkPassed(const PlacedWait &from,
   const StartSummary *awaited = nullptr;
   for (const Event &event : before.events)
     if (event.kind == Kind::start && event.numGiven != 0 &&
-        from.wait->taken.front() - event.firstGiven < event.numGiven)
+        before.getAwaited(*from.wait) - event.firstGiven < event.numGiven)
       awaited = &before.starts[event.number];
   for (unsigned place = to.place; place != from.place; ++place) {
     const Event &passed = *eventsAfter[place];
@@ -483,6 +485,13 @@ static LogicalResult validateBuffers(const CommunicationSummary &before,
       << ", expected its wait before";
   diagnostic.attachNote(access->started) << "the operation starts here";
   return diagnostic;
+}
+
+/// `function` without communication.
+static FunctionCommunication getSilent(const FunctionCommunication &function) {
+  FunctionCommunication silent = {function.name, function.location, nullptr};
+  silent.numTokens = silent.numArguments = function.numArguments;
+  return silent;
 }
 
 LogicalResult braid::validateCommunication(const CommunicationSummary &before,

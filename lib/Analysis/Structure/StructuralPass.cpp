@@ -8,6 +8,8 @@
 
 #include "braid/Analysis/StructuralPass.h"
 
+#include "braid/Analysis/CommunicationSummary.h"
+
 using namespace braid;
 using namespace mlir;
 
