@@ -1,4 +1,4 @@
-//===- CommunicationSummary.h - What a program communicates ----*- C++ -*-===//
+//===- CommunicationSummary.h - What a program communicates --- -*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

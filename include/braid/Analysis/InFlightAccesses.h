@@ -1,4 +1,4 @@
-//===- InFlightAccesses.h - Accesses to buffers in flight ------*- C++ -*-===//
+//===- InFlightAccesses.h - Accesses to buffers in flight ----- -*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

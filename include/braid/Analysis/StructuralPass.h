@@ -1,4 +1,4 @@
-//===- StructuralPass.h - Base of passes that replace ops ------*- C++ -*-===//
+//===- StructuralPass.h - Base of passes that replace ops ----- -*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Division.h - Operations that are divided into parts -----*- C++ -*-===//
+//===- Division.h - Operations that are divided into parts ---- -*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
