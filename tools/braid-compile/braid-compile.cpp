@@ -91,11 +91,15 @@ cl::opt<Findings> verifyProgram(
     "verify-program",
     cl::desc("What comm-verify makes of its findings, in the program and in "
              "its schedule"),
-    cl::values(clEnumValN(Findings::Off, "off",
-                          "nothing: it does not run (default)"),
+    cl::values(clEnumValN(Findings::Off, "off", "nothing: it does not run"),
                clEnumValN(Findings::Warning, "warning", "warnings"),
-               clEnumValN(Findings::Error, "error", "errors")),
-    cl::init(Findings::Off), cl::cat(category));
+               clEnumValN(Findings::Error, "error", "errors (default)")),
+    cl::init(Findings::Error), cl::cat(category));
+cl::opt<unsigned> ranks(
+    "ranks",
+    cl::desc("The number of ranks that comm-verify follows (default: what the "
+             "program implies)"),
+    cl::value_desc("number"), cl::init(0), cl::cat(category));
 
 llvm::raw_ostream &error() {
   return llvm::WithColor::error(llvm::errs(), "braid-compile");
@@ -118,6 +122,7 @@ void addVerification(PassManager &pm) {
     return;
   braid::comm::CommVerifyPassOptions options;
   options.onlyWarns = verifyProgram == Findings::Warning;
+  options.ranks = ranks;
   pm.addPass(braid::comm::createCommVerifyPass(options));
 }
 

@@ -81,6 +81,8 @@ launcher each process is one rank; else ranks are threads of this process.
                         this number of ranks
   --chip=NAME           handed to braid-compile for the target cuda; default:
                         that of the GPU
+  --verify-program=KIND handed to braid-compile: what becomes of an error that
+                        comm-verify finds: error (the default), warning or off
   --help                this text
 
 Target interpreter:

@@ -243,6 +243,10 @@ static const ValueOption valueOptions[] = {
     {"--link", [](Options &o, Text, Text value) { parseLink(value, o); }},
     {"--passes", [](Options &o, Text, Text value) { o.passes = value; }},
     {"--chip", [](Options &o, Text, Text value) { o.chip = value; }},
+    {"--verify-program",
+     [](Options &o, Text name, Text value) {
+       o.verifyProgram = checkOneOf(name, value, {"off", "warning", "error"});
+     }},
     {"--reductions",
      [](Options &o, Text name, Text value) {
        o.reductions = checkOneOf(name, value, {"ordered", "fast"});
@@ -301,6 +305,9 @@ static void checkTogether(const Options &options) {
     throw UsageError("--passes: " + options.program + " is already compiled");
   if (compiled && !options.chip.empty())
     throw UsageError("--chip: " + options.program + " is already compiled");
+  if (compiled && !options.verifyProgram.empty())
+    throw UsageError("--verify-program: " + options.program +
+                     " is already compiled");
   if (compiled && options.compare)
     throw UsageError("--compare: found the compiled program " +
                      options.program +

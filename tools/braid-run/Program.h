@@ -23,6 +23,10 @@ struct CompileRequest {
   std::string passes;
   std::string target; ///< Empty: host.
   std::string chip;   ///< Of the target cuda.
+  /// What braid-compile makes of errors that comm-verify finds; empty: its
+  /// default.
+  std::string verifyProgram;
+  int32_t ranks = 0; ///< Those that comm-verify follows; 0: not known.
 };
 
 /// A program that every process of the world has loaded.

@@ -97,7 +97,8 @@ void Session::warnOfOtherMachine() const {
 
 void Session::load() {
   compile = {passesFor(options, processes.worldSize(), launcher.localSize),
-             options.target, options.chip};
+             options.target, options.chip, options.verifyProgram,
+             processes.worldSize()};
   if (compile.target == "cuda" && compile.chip.empty())
     compile.chip = runner.chip();
   warnOfOtherMachine();

@@ -35,8 +35,7 @@ static std::string spell(Type type) {
   return text;
 }
 
-/// True if both have the same elements, as far as static sizes tell.
-static bool haveSameData(Type a, Type b, bool onlyCount) {
+bool braid::haveSameData(Type a, Type b, bool onlyCount) {
   auto shapedA = dyn_cast<ShapedType>(a), shapedB = dyn_cast<ShapedType>(b);
   if (!shapedA || !shapedB ||
       shapedA.getElementType() != shapedB.getElementType())

@@ -19,6 +19,10 @@
 
 namespace braid {
 
+/// True if both have the same elements, as far as static sizes tell; the same
+/// number of elements with `onlyCount`.
+bool haveSameData(mlir::Type a, mlir::Type b, bool onlyCount);
+
 /// The operations of all ranks on one path, matched with each other.
 class CollectiveMatching {
 public:

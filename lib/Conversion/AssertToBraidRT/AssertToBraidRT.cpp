@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Conversion/RuntimeCalls.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,14 +40,15 @@ static void convert(ModuleOp module, cf::AssertOp assertion, size_t number) {
 
 namespace {
 struct ConvertAssertToBraidRTPass
-    : public braid::impl::ConvertAssertToBraidRTPassBase<
-          ConvertAssertToBraidRTPass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<braid::impl::ConvertAssertToBraidRTPassBase<
+          ConvertAssertToBraidRTPass>> {
+  LogicalResult transform() override {
     SmallVector<cf::AssertOp> assertions;
     getOperation().walk(
         [&](cf::AssertOp assertion) { assertions.push_back(assertion); });
     for (auto [number, assertion] : llvm::enumerate(assertions))
       convert(getOperation(), assertion, number);
+    return success();
   }
 };
 } // namespace

@@ -8,6 +8,7 @@
 
 #include "../Support/Buffers.h"
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,9 +25,10 @@ using namespace braid;
 namespace {
 
 struct ConvertDeviceCopiesToBraidRTPass
-    : public braid::impl::ConvertDeviceCopiesToBraidRTPassBase<
-          ConvertDeviceCopiesToBraidRTPass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<
+          braid::impl::ConvertDeviceCopiesToBraidRTPassBase<
+              ConvertDeviceCopiesToBraidRTPass>> {
+  LogicalResult transform() override {
     auto isContiguous = [](Value buffer) {
       auto type = dyn_cast<MemRefType>(buffer.getType());
       return type && memref::isStaticShapeAndContiguousRowMajor(type) &&
@@ -36,6 +38,7 @@ struct ConvertDeviceCopiesToBraidRTPass
       if (isContiguous(copy.getSource()) && isContiguous(copy.getTarget()))
         convert(copy);
     });
+    return success();
   }
 
 private:

@@ -8,6 +8,7 @@
 
 #include "../Support/Buffers.h"
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Conversion/ProgramAttributes.h"
 #include "braid/Support/IR/Remarks.h"
@@ -218,9 +219,10 @@ struct ConvertStore : public ConvertOpToLLVMPattern<memref::StoreOp> {
 };
 
 struct ConvertDeviceMemoryToBraidRTPass
-    : public braid::impl::ConvertDeviceMemoryToBraidRTPassBase<
-          ConvertDeviceMemoryToBraidRTPass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<
+          braid::impl::ConvertDeviceMemoryToBraidRTPassBase<
+              ConvertDeviceMemoryToBraidRTPass>> {
+  LogicalResult transform() override {
     ModuleOp module = getOperation();
     int64_t reads = 0;
     module.walk([&](Operation *op) {
@@ -248,7 +250,8 @@ struct ConvertDeviceMemoryToBraidRTPass
     target.addLegalOp<gpu::GPUModuleOp>();
     target.markOpRecursivelyLegal<gpu::GPUModuleOp>();
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
-      signalPassFailure();
+      return failure();
+    return success();
   }
 };
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Conversion/RuntimeCalls.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
@@ -163,9 +164,10 @@ private:
 };
 
 struct ConvertGPULaunchToBraidRTPass
-    : public braid::impl::ConvertGPULaunchToBraidRTPassBase<
-          ConvertGPULaunchToBraidRTPass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<
+          braid::impl::ConvertGPULaunchToBraidRTPassBase<
+              ConvertGPULaunchToBraidRTPass>> {
+  LogicalResult transform() override {
     ModuleOp module = getOperation();
     // The launched kernels of each binary, in program order.
     llvm::MapVector<StringAttr, llvm::SetVector<StringAttr>> kernels;
@@ -181,13 +183,13 @@ struct ConvertGPULaunchToBraidRTPass
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
-      return signalPassFailure();
+      return failure();
     auto binaries = llvm::to_vector(module.getOps<gpu::BinaryOp>());
     for (gpu::BinaryOp binary : binaries) {
       auto *found = kernels.find(binary.getSymNameAttr());
       if (found != kernels.end() &&
           failed(emitImage(module, binary, found->second.getArrayRef())))
-        return signalPassFailure();
+        return failure();
     }
 
     LLVMTypeConverter converter(&getContext());
@@ -196,10 +198,11 @@ struct ConvertGPULaunchToBraidRTPass
     LLVMConversionTarget target(getContext());
     target.addIllegalOp<gpu::LaunchFuncOp>();
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
-      return signalPassFailure();
+      return failure();
     for (gpu::BinaryOp binary : binaries)
       binary.erase();
     module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
+    return success();
   }
 };
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/EntryPoints.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Conversion/ProgramAttributes.h"
@@ -166,14 +167,15 @@ LogicalResult checkDimensions(ModuleOp module) {
 }
 
 struct PrepareEntriesPass
-    : public braid::impl::PrepareEntriesPassBase<PrepareEntriesPass> {
-  using PrepareEntriesPassBase::PrepareEntriesPassBase;
+    : public braid::StructuralPass<
+          braid::impl::PrepareEntriesPassBase<PrepareEntriesPass>> {
+  using StructuralPass::StructuralPass;
 
-  void runOnOperation() override {
+  LogicalResult transform() override {
     ModuleOp module = getOperation();
     if (target != KernelTarget::Host) {
       if (failed(checkDimensions(module)))
-        return signalPassFailure();
+        return failure();
       module->setAttr(kTargetAttrName, StringAttr::get(&getContext(), "cuda"));
     }
     SymbolTable symbols(module);
@@ -190,22 +192,22 @@ struct PrepareEntriesPass
             << "has no body, expected a definition: a program for the "
             << (target == KernelTarget::Host ? "host" : "cuda")
             << " has to be whole";
-        return signalPassFailure();
+        return failure();
       }
       if (!function.isPublic())
         continue;
       if (called.contains(function.getSymNameAttr()))
         separateBody(function, symbols);
       if (failed(prepare(function)))
-        return signalPassFailure();
+        return failure();
       hasEntry = true;
     }
     if (hasEntry)
-      return;
+      return success();
     module.emitError()
         << "the module has no public function, expected an entry "
            "point such as 'func.func @main'";
-    signalPassFailure();
+    return failure();
   }
 };
 

@@ -9,6 +9,7 @@
 #include "ElementFunction.h"
 #include "MatmulMatch.h"
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -164,8 +165,9 @@ void fuse(linalg::LinalgOp product, const MatmulMatch &match,
 }
 
 struct FuseEpiloguesPass
-    : public braid::impl::FuseEpiloguesPassBase<FuseEpiloguesPass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<
+          braid::impl::FuseEpiloguesPassBase<FuseEpiloguesPass>> {
+  LogicalResult transform() override {
     SmallVector<linalg::LinalgOp> products;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (op.hasPureTensorSemantics() && op->hasAttr(kOverwritesAttrName) &&
@@ -174,6 +176,7 @@ struct FuseEpiloguesPass
     });
     for (linalg::LinalgOp product : products)
       fuseInto(product);
+    return success();
   }
 
 private:

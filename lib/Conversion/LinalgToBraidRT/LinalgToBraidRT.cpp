@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MatmulCalls.h"
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -67,11 +68,11 @@ LogicalResult checkPlain(linalg::LinalgOp op) {
 }
 
 struct ConvertLinalgToBraidRTPass
-    : public braid::impl::ConvertLinalgToBraidRTPassBase<
-          ConvertLinalgToBraidRTPass> {
-  using ConvertLinalgToBraidRTPassBase::ConvertLinalgToBraidRTPassBase;
+    : public braid::StructuralPass<braid::impl::ConvertLinalgToBraidRTPassBase<
+          ConvertLinalgToBraidRTPass>> {
+  using StructuralPass::StructuralPass;
 
-  void runOnOperation() override {
+  LogicalResult transform() override {
     SmallVector<std::pair<linalg::LinalgOp, MatmulMatch>> products;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (!op.hasPureBufferSemantics())
@@ -80,6 +81,7 @@ struct ConvertLinalgToBraidRTPass
         products.emplace_back(op, *match);
     });
     bool isCUDA = target == KernelTarget::CUDA;
+    LogicalResult result = success();
     for (auto &[op, match] : products) {
       bool isCall = useLibrary && hasContiguousRows(op);
       if (isCUDA && isCall && hasDeviceLibraryTypes(op))
@@ -87,10 +89,11 @@ struct ConvertLinalgToBraidRTPass
       else if (!isCUDA && isCall && hasLibraryTypes(op))
         convertToCall(op, match);
       else if (failed(checkPlain(op)))
-        signalPassFailure();
+        result = failure();
       else
         convertToRowLoops(op, match);
     }
+    return result;
   }
 };
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MatmulMatch.h"
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -36,11 +37,11 @@ bool isZero(Value value) {
 }
 
 struct MarkOverwritingMatmulsPass
-    : public braid::impl::MarkOverwritingMatmulsPassBase<
-          MarkOverwritingMatmulsPass> {
-  using MarkOverwritingMatmulsPassBase::MarkOverwritingMatmulsPassBase;
+    : public braid::StructuralPass<braid::impl::MarkOverwritingMatmulsPassBase<
+          MarkOverwritingMatmulsPass>> {
+  using StructuralPass::StructuralPass;
 
-  void runOnOperation() override {
+  LogicalResult transform() override {
     bool isCUDA = target == KernelTarget::CUDA;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (!op.hasPureTensorSemantics() || !matchMatmul(op) ||
@@ -61,6 +62,7 @@ struct MarkOverwritingMatmulsPass
       if (Operation *fill = init.getDefiningOp(); fill && fill->use_empty())
         fill->erase();
     });
+    return success();
   }
 };
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -144,8 +145,9 @@ private:
 };
 
 struct OutlineKernelsPass
-    : public braid::impl::OutlineKernelsPassBase<OutlineKernelsPass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<
+          braid::impl::OutlineKernelsPassBase<OutlineKernelsPass>> {
+  LogicalResult transform() override {
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (op.hasPureBufferSemantics() && op->getNumResults() == 0)
@@ -155,6 +157,7 @@ struct OutlineKernelsPass
     for (linalg::LinalgOp op : ops)
       outliner.outline(op);
     outliner.finish();
+    return success();
   }
 };
 

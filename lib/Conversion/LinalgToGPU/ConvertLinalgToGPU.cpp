@@ -11,6 +11,7 @@
 #include "Kernels.h"
 #include "RowRun.h"
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -105,11 +106,12 @@ void takeFills(RewriterBase &rewriter, linalg::LinalgOp op, LoopNest &nest,
 }
 
 struct ConvertLinalgToGPUPass
-    : public braid::impl::ConvertLinalgToGPUPassBase<ConvertLinalgToGPUPass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<
+          braid::impl::ConvertLinalgToGPUPassBase<ConvertLinalgToGPUPass>> {
+  LogicalResult transform() override {
     IRRewriter rewriter(&getContext());
     if (failed(generalizeAll(rewriter)))
-      return signalPassFailure();
+      return failure();
     KernelModule kernels(getOperation());
     // Runs come first, because a run may begin before its seed.
     convertRuns(rewriter, kernels);
@@ -118,6 +120,7 @@ struct ConvertLinalgToGPUPass
       emitGeneral(kernels, cast<linalg::LinalgOp>(op));
       rewriter.eraseOp(op);
     }
+    return success();
   }
 
 private:

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -82,8 +83,9 @@ void foldInputs(linalg::GenericOp generic) {
   generic.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
 }
 
-struct FoldSplatsPass : public braid::impl::FoldSplatsPassBase<FoldSplatsPass> {
-  void runOnOperation() override {
+struct FoldSplatsPass : public braid::StructuralPass<
+                            braid::impl::FoldSplatsPassBase<FoldSplatsPass>> {
+  LogicalResult transform() override {
     SmallVector<linalg::GenericOp> generics;
     getOperation().walk([&](linalg::GenericOp generic) {
       if (generic.hasPureTensorSemantics())
@@ -101,6 +103,7 @@ struct FoldSplatsPass : public braid::impl::FoldSplatsPassBase<FoldSplatsPass> {
         use.set(fill(use.getOwner(), constant));
       constant.erase();
     }
+    return success();
   }
 
 private:

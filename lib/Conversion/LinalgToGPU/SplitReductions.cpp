@@ -11,6 +11,7 @@
 #include "Kernels.h"
 #include "Reduction.h"
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -226,8 +227,9 @@ static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
 
 namespace {
 struct SplitReductionsPass
-    : public braid::impl::SplitReductionsPassBase<SplitReductionsPass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<
+          braid::impl::SplitReductionsPassBase<SplitReductionsPass>> {
+  LogicalResult transform() override {
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
       // Products become calls of the library, or other kernels.
@@ -239,6 +241,7 @@ struct SplitReductionsPass
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops)
       splitReduction(rewriter, op);
+    return success();
   }
 };
 } // namespace

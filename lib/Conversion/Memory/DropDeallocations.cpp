@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -20,9 +21,11 @@ using namespace braid;
 
 namespace {
 struct DropDeallocationsPass
-    : public braid::impl::DropDeallocationsPassBase<DropDeallocationsPass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<
+          braid::impl::DropDeallocationsPassBase<DropDeallocationsPass>> {
+  LogicalResult transform() override {
     getOperation()->walk([](memref::DeallocOp dealloc) { dealloc->erase(); });
+    return success();
   }
 };
 } // namespace

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -60,14 +61,16 @@ static void convert(memref::ExpandShapeOp op) {
 
 namespace {
 struct ExpandDynamicShapesPass
-    : public braid::impl::ExpandDynamicShapesPassBase<ExpandDynamicShapesPass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<
+          braid::impl::ExpandDynamicShapesPassBase<ExpandDynamicShapesPass>> {
+  LogicalResult transform() override {
     SmallVector<memref::ExpandShapeOp> ops;
     getOperation().walk([&](memref::ExpandShapeOp op) {
       if (hasUnknownSplit(op))
         ops.push_back(op);
     });
     llvm::for_each(ops, convert);
+    return success();
   }
 };
 } // namespace

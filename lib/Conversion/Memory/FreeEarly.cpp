@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -41,8 +42,9 @@ Operation *getLastUser(memref::DeallocOp dealloc,
   return last;
 }
 
-struct FreeEarlyPass : public braid::impl::FreeEarlyPassBase<FreeEarlyPass> {
-  void runOnOperation() override {
+struct FreeEarlyPass : public braid::StructuralPass<
+                           braid::impl::FreeEarlyPassBase<FreeEarlyPass>> {
+  LogicalResult transform() override {
     BufferViewFlowAnalysis aliases(getOperation());
     SmallVector<memref::DeallocOp> deallocs;
     getOperation().walk([&](memref::DeallocOp dealloc) {
@@ -59,6 +61,7 @@ struct FreeEarlyPass : public braid::impl::FreeEarlyPassBase<FreeEarlyPass> {
         moves.emplace_back(dealloc, last);
     for (auto [dealloc, last] : moves)
       dealloc->moveAfter(last);
+    return success();
   }
 };
 

@@ -10,6 +10,7 @@
 #include "BufferFlow.h"
 #include "RotateLoopBuffers.h"
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/EntryPoints.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Conversion/ProgramAttributes.h"
@@ -217,15 +218,16 @@ void FunctionPlanner::replace(Value arena) {
   }
 }
 
-struct PlanMemoryPass : public braid::impl::PlanMemoryPassBase<PlanMemoryPass> {
-  void runOnOperation() override {
+struct PlanMemoryPass : public braid::StructuralPass<
+                            braid::impl::PlanMemoryPassBase<PlanMemoryPass>> {
+  LogicalResult transform() override {
     ModuleOp module = getOperation();
     module.walk(replaceAllocas);
     SmallVector<func::FuncOp> order;
     Obstacle obstacle = sort(order);
     for (func::FuncOp function : order) {
       if (failed(checkTypes(function)))
-        return signalPassFailure();
+        return failure();
       if (!obstacle.op)
         obstacle = findObstacle(function);
     }
@@ -238,10 +240,11 @@ struct PlanMemoryPass : public braid::impl::PlanMemoryPassBase<PlanMemoryPass> {
     } else {
       for (func::FuncOp function : order)
         if (failed(plan(function, most)))
-          return signalPassFailure();
+          return failure();
     }
     module->setAttr(kArenaBytesAttrName,
                     Builder(module).getI64IntegerAttr(most));
+    return success();
   }
 
 private:

@@ -9,6 +9,7 @@
 #include "RotateLoopBuffers.h"
 
 #include "BufferFlow.h"
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -247,16 +248,18 @@ Operation *Rotator::rotate(LoopLikeOpInterface op) {
 }
 
 struct RotateLoopBuffersPass
-    : public braid::impl::RotateLoopBuffersPassBase<RotateLoopBuffersPass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<
+          braid::impl::RotateLoopBuffersPassBase<RotateLoopBuffersPass>> {
+  LogicalResult transform() override {
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
       if (Operation *endless = rotateLoopBuffers(function)) {
         endless->emitOpError()
             << "is carried by a loop for an unknown number of iterations, and "
                "the loop carries operations in flight, whose buffers cannot be "
                "copied";
-        return signalPassFailure();
+        return failure();
       }
+    return success();
   }
 };
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
@@ -59,14 +60,16 @@ void split(bufferization::DeallocOp dealloc, BufferViewFlowAnalysis &aliases) {
 }
 
 struct SplitDeallocationsPass
-    : public braid::impl::SplitDeallocationsPassBase<SplitDeallocationsPass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<
+          braid::impl::SplitDeallocationsPassBase<SplitDeallocationsPass>> {
+  LogicalResult transform() override {
     BufferViewFlowAnalysis aliases(getOperation());
     SmallVector<bufferization::DeallocOp> deallocs;
     getOperation().walk(
         [&](bufferization::DeallocOp dealloc) { deallocs.push_back(dealloc); });
     for (bufferization::DeallocOp dealloc : deallocs)
       split(dealloc, aliases);
+    return success();
   }
 };
 

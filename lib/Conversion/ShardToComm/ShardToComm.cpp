@@ -8,6 +8,7 @@
 
 #include "Lowering.h"
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -49,8 +50,9 @@ static Replacement lower(Lowering &b, MessageLowering &messages) {
 
 namespace {
 struct ConvertShardToCommPass
-    : public braid::impl::ConvertShardToCommPassBase<ConvertShardToCommPass> {
-  using ConvertShardToCommPassBase::ConvertShardToCommPassBase;
+    : public braid::StructuralPass<
+          braid::impl::ConvertShardToCommPassBase<ConvertShardToCommPass>> {
+  using StructuralPass::StructuralPass;
 
   LogicalResult initialize(MLIRContext *context) override {
     if (ranks < 0)
@@ -61,7 +63,13 @@ struct ConvertShardToCommPass
     return success();
   }
 
-  void runOnOperation() override {
+  CommunicationRules getRules() const override {
+    CommunicationRules rules;
+    rules.mayAdd = true;
+    return rules;
+  }
+
+  LogicalResult transform() override {
     ModuleOp module = getOperation();
     SmallVector<Operation *> ops, annotations, grids;
     module.walk([&](Operation *op) {
@@ -78,7 +86,7 @@ struct ConvertShardToCommPass
       Lowering b(op, groups);
       Replacement values = lower(b, messages);
       if (failed(values))
-        return signalPassFailure();
+        return failure();
       op->replaceAllUsesWith(*values);
       op->erase();
     }
@@ -90,10 +98,11 @@ struct ConvertShardToCommPass
       }
       op->emitOpError() << "is used, expected a partitioned program: run "
                            "'sharding-propagation' and 'shard-partition' first";
-      return signalPassFailure();
+      return failure();
     }
     for (Operation *grid : grids)
       grid->erase();
+    return success();
   }
 };
 } // namespace

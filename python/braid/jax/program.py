@@ -115,10 +115,11 @@ class Program(braid.mlir.Program):
             leaves.append(whole)
         return jax.tree.unflatten(self.out_tree, leaves)
 
-    def compile(self, target="host", passes=None, output=None, chip=None):
+    def compile(self, target="host", passes=None, output=None, chip=None,
+                verify_program=None):
         """Compiles the program; see braid.mlir.Program.compile. For the host it gives
         a Function."""
-        compiled = super().compile(target, passes, output, chip)
+        compiled = super().compile(target, passes, output, chip, verify_program)
         return Function(self, compiled) if target == "host" else compiled
 
 

@@ -99,13 +99,16 @@ class Program:
                 text = file.read()
         return json.loads(text) if format == "json" else text
 
-    def compile(self, target="host", passes=None, output=None, chip=None):
+    def compile(self, target="host", passes=None, output=None, chip=None,
+                verify_program=None):
         """Compiles the program with braid-compile.
 
         target: "host" or "cuda"
         passes: how to schedule: a pipeline, "none", or by default braid-overlap
         output: the file of the shared object; without it none is left
         chip: the GPU to compile for, such as "sm_90"
+        verify_program: what becomes of a deadlock or race that comm-verify finds:
+            "error" (the default), "warning" or "off"
 
         Gives an Executable for the host, which runs in this process. For the target
         "cuda" it gives the path of the shared object, for braid-run; `output` is
@@ -121,6 +124,8 @@ class Program:
             options.append(f"--passes={passes}")
         if chip is not None:
             options.append(f"--chip={chip}")
+        if verify_program is not None:
+            options.append(f"--verify-program={verify_program}")
         if output:
             self._run("braid-compile", [*options, "-o", output])
             return Executable(output) if target == "host" else os.path.abspath(output)

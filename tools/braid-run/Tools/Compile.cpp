@@ -71,6 +71,10 @@ std::string braid::run::compileProgram(const std::string &file,
       "--emit=so", "--passes=" + request.passes};
   if (!request.chip.empty())
     words.push_back("--chip=" + request.chip);
+  if (!request.verifyProgram.empty())
+    words.push_back("--verify-program=" + request.verifyProgram);
+  if (request.ranks != 0)
+    words.push_back("--ranks=" + std::to_string(request.ranks));
   words.insert(words.end(), {"-o", output});
   std::string advice =
       "; where there is none, as in a bundle, run a program that was "

@@ -186,6 +186,8 @@ static void checkOptions(const Options &options) {
   refuse(options.timeoutNs != 0, "--timeout",
          "sees at once that ranks wait for each other");
   refuse(!options.chip.empty(), "--chip", "compiles nothing");
+  refuse(!options.verifyProgram.empty(), "--verify-program",
+         "compiles nothing");
   refuse(!options.engineOptions.empty(), "--engine-option", "has no engines");
 }
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -259,9 +260,10 @@ linalg::GenericOp fuseProducer(RewriterBase &rewriter, WaitSets &sets,
 }
 
 struct CommFuseElementwisePass
-    : public braid::comm::impl::CommFuseElementwisePassBase<
-          CommFuseElementwisePass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<
+          braid::comm::impl::CommFuseElementwisePassBase<
+              CommFuseElementwisePass>> {
+  LogicalResult transform() override {
     IRRewriter rewriter(&getContext());
     SmallVector<Operation *> mappable;
     getOperation().walk([&](Operation *op) {
@@ -281,6 +283,7 @@ struct CommFuseElementwisePass
         ++numFused;
       }
     }
+    return success();
   }
 };
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -71,16 +72,26 @@ LogicalResult inlineCompute(RewriterBase &rewriter, ComputeOp compute) {
 }
 
 struct CommInlineComputePass
-    : public braid::comm::impl::CommInlineComputePassBase<
-          CommInlineComputePass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<
+          braid::comm::impl::CommInlineComputePassBase<CommInlineComputePass>> {
+  /// Kernels on side streams run at their start.
+  braid::CommunicationRules getRules() const override {
+    braid::CommunicationRules rules;
+    rules.mayErase = [](const braid::StartSummary &start) {
+      return !start.kind;
+    };
+    return rules;
+  }
+
+  LogicalResult transform() override {
     SmallVector<ComputeOp> computes;
     getOperation().walk(
         [&](ComputeOp compute) { computes.push_back(compute); });
     IRRewriter rewriter(&getContext());
     for (ComputeOp compute : computes)
       if (failed(inlineCompute(rewriter, compute)))
-        return signalPassFailure();
+        return failure();
+    return success();
   }
 };
 

@@ -12,6 +12,7 @@
 #include "SchedulingPass.h"
 
 #include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -33,11 +34,16 @@ static constexpr int64_t kMostChunks = 1024;
 
 namespace {
 struct CommPipelineMatmulPass
-    : PassWithCosts<
-          comm::impl::CommPipelineMatmulPassBase<CommPipelineMatmulPass>> {
-  using PassWithCosts::PassWithCosts;
+    : StructuralPass<PassWithCosts<
+          comm::impl::CommPipelineMatmulPassBase<CommPipelineMatmulPass>>> {
+  using StructuralPass::StructuralPass;
 
-  void runOnOperation() override;
+  CommunicationRules getRules() const override {
+    CommunicationRules rules;
+    rules.mayDivide = true;
+    return rules;
+  }
+  LogicalResult transform() override;
 
 private:
   LogicalResult checkOptions();
@@ -230,12 +236,13 @@ LogicalResult CommPipelineMatmulPass::checkOptions() {
   return success();
 }
 
-void CommPipelineMatmulPass::runOnOperation() {
+LogicalResult CommPipelineMatmulPass::transform() {
   if (failed(checkOptions()))
-    return signalPassFailure();
+    return failure();
   RankUniformity uniformity(getOperation());
   for (func::FuncOp function :
        getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))
     if (!function.isExternal() && failed(pipeline(function, uniformity)))
-      return signalPassFailure();
+      return failure();
+  return success();
 }

@@ -8,23 +8,21 @@
 
 #include "braid/Dialect/Comm/Transforms/ScheduleVerification.h"
 
+#include "braid/Analysis/StructuralPass.h"
 #include "llvm/Support/CommandLine.h"
 
-static bool &getSetting() {
-  static bool isVerified = true;
-  return isVerified;
-}
-
-bool braid::comm::isScheduleVerified() { return getSetting(); }
+bool braid::comm::isScheduleVerified() { return arePassesValidated(); }
 
 void braid::comm::setScheduleVerified(bool isVerified) {
-  getSetting() = isVerified;
+  setPassesValidated(isVerified);
 }
 
 void braid::comm::registerScheduleVerificationOption() {
-  static llvm::cl::opt<bool, /*ExternalStorage=*/true> option(
+  static llvm::cl::opt<bool> option(
       "verify-schedule",
-      llvm::cl::desc("Check the order of every block that a scheduling pass "
-                     "changes, from the program alone"),
-      llvm::cl::location(getSetting()), llvm::cl::init(true));
+      llvm::cl::desc("Check what every scheduling and structural pass does to "
+                     "communication, from the program alone"),
+      llvm::cl::init(true), llvm::cl::callback([](const bool &isVerified) {
+        setScheduleVerified(isVerified);
+      }));
 }

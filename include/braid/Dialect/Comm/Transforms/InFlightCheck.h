@@ -9,25 +9,11 @@
 #ifndef BRAID_DIALECT_COMM_TRANSFORMS_INFLIGHTCHECK_H
 #define BRAID_DIALECT_COMM_TRANSFORMS_INFLIGHTCHECK_H
 
-#include "mlir/IR/Operation.h"
-#include "llvm/ADT/SmallVector.h"
+#include "braid/Analysis/InFlightAccesses.h"
+
+#include "llvm/Support/LogicalResult.h"
 
 namespace braid::comm {
-
-/// An access to a buffer between the start and the wait of an operation on it.
-struct InFlightAccess {
-  mlir::Operation *op;
-  /// What the access does: "reads", "writes", "frees" or "passes".
-  llvm::StringRef verb;
-  /// True if the operation writes the buffer, false if it only reads it.
-  bool isWritten;
-  /// The start of the operation; null if its token comes from elsewhere.
-  mlir::Operation *start;
-  mlir::Location started;
-};
-
-/// All accesses below `root` that `checkInFlight` reports.
-llvm::SmallVector<InFlightAccess> findInFlightAccesses(mlir::Operation *root);
 
 /// Checks every operation in flight on buffers below `root`. Between its start
 /// and its wait no op may write or free a buffer that the operation reads, nor

@@ -11,8 +11,8 @@
 
 namespace braid::comm {
 
-/// True if each scheduling pass checks its result from the program alone; by
-/// default they do.
+/// True if each scheduling and structural pass checks its result from the
+/// program alone; by default they do.
 bool isScheduleVerified();
 
 /// Sets that for all passes of this process. Not while passes run.

@@ -8,6 +8,7 @@
 
 #include "InFlight.h"
 
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/InFlightCheck.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -214,19 +215,20 @@ void removeSelfCopies(ModuleOp module) {
 }
 
 struct CommBufferizePass
-    : public braid::comm::impl::CommBufferizePassBase<CommBufferizePass> {
+    : public braid::StructuralPass<
+          braid::comm::impl::CommBufferizePassBase<CommBufferizePass>> {
   void getDependentDialects(DialectRegistry &registry) const override {
     CommBufferizePassBase::getDependentDialects(registry);
     registry.insert<inflight::InFlightDialect>();
   }
 
-  void runOnOperation() override {
+  LogicalResult transform() override {
     ModuleOp module = getOperation();
     if (failed(checkNoCompute(module)) || failed(checkNoLoopOfBlocks(module)))
-      return signalPassFailure();
+      return failure();
     protectArguments(module);
     if (failed(inflight::splitTokens(module)))
-      return signalPassFailure();
+      return failure();
     separateEmptyTensors(module);
     copyYieldedOuterTensors(module);
     renewCapturedOutputs(module);
@@ -239,14 +241,15 @@ struct CommBufferizePass
         LayoutMapOption::IdentityLayoutMap);
     BufferizationState state;
     if (failed(runOneShotModuleBufferize(module, options, state)))
-      return signalPassFailure();
+      return failure();
     removeBufferizationAttributesInModule(module);
     restoreTokens(module);
     removeSelfCopies(module);
     inflight::takeOverDeadSources(module);
     inflight::placeCopiedBuffers(module);
     if (failed(checkInFlight(module)))
-      return signalPassFailure();
+      return failure();
+    return success();
   }
 };
 

@@ -10,6 +10,7 @@
 #include "HazardRepair.h"
 
 #include "braid/Analysis/ProgramVerifier.h"
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/InFlightCheck.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/ScheduleIR/Timeline.h"
@@ -29,15 +30,20 @@ using namespace mlir;
 
 namespace {
 struct CommResolveHazardsPass
-    : PassWithCosts<
-          comm::impl::CommResolveHazardsPassBase<CommResolveHazardsPass>> {
-  using PassWithCosts::PassWithCosts;
+    : StructuralPass<PassWithCosts<
+          comm::impl::CommResolveHazardsPassBase<CommResolveHazardsPass>>> {
+  using StructuralPass::StructuralPass;
 
   LogicalResult initialize(MLIRContext *context) override {
     return checkRanksOption(context, ranks);
   }
 
-  void runOnOperation() override;
+  CommunicationRules getRules() const override {
+    CommunicationRules rules;
+    rules.mayRaiseWaits = true;
+    return rules;
+  }
+  LogicalResult transform() override;
 
 private:
   SmallVector<Hazard> findHazards();
@@ -169,26 +175,28 @@ FailureOr<bool> CommResolveHazardsPass::repair(const Hazard &hazard,
   return true;
 }
 
-void CommResolveHazardsPass::runOnOperation() {
+LogicalResult CommResolveHazardsPass::transform() {
   FailureOr<std::optional<int64_t>> limit =
       resolveMaxMemory(getOperation(), maxMemory);
   if (failed(limit))
-    return signalPassFailure();
+    return failure();
   // A repair may uncover another hazard: a copy to the place of a result is an
   // access, too.
   constexpr unsigned mostRounds = 64;
   SmallVector<Hazard> hazards = findHazards();
-  if (hazards.empty())
-    return markAllAnalysesPreserved();
+  if (hazards.empty()) {
+    markAllAnalysesPreserved();
+    return success();
+  }
   for (unsigned round = 0; !hazards.empty(); ++round) {
     if (round == mostRounds) {
       reportUnresolved(hazards.front());
-      return signalPassFailure();
+      return failure();
     }
     for (const auto &[number, hazard] : llvm::enumerate(hazards)) {
       FailureOr<bool> isRepaired = repair(hazard, *limit, number != 0);
       if (failed(isRepaired))
-        return signalPassFailure();
+        return failure();
       if (!*isRepaired)
         break;
       // One wait may end the operations of several starts.
@@ -197,4 +205,5 @@ void CommResolveHazardsPass::runOnOperation() {
     }
     hazards = findHazards();
   }
+  return success();
 }

@@ -8,6 +8,7 @@
 
 #include "NCCLElements.h"
 #include "TensorRewrites.h"
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -26,6 +27,7 @@ namespace braid::comm {
 } // namespace braid::comm
 
 using namespace mlir;
+using namespace braid;
 using namespace braid::comm;
 
 namespace {
@@ -361,17 +363,63 @@ LogicalResult Legalizer::legalize() {
   return success();
 }
 
+/// True if a start with reduction `after` may stand for one with `before`.
+bool mayReplaceReduction(ReductionKind before, ReductionKind after) {
+  switch (before) {
+  case ReductionKind::band:
+    return after == ReductionKind::min;
+  case ReductionKind::bor:
+    return after == ReductionKind::max;
+  case ReductionKind::bxor:
+  case ReductionKind::avg:
+  case ReductionKind::premul_sum:
+    return after == ReductionKind::sum || after == before;
+  default:
+    return after == before;
+  }
+}
+
+/// The table of the pass: true if the start `after` may stand for `before`.
+bool mayReplaceStart(const StartSummary &before, const StartSummary &after) {
+  if (isSameStart(before, after))
+    return true;
+  if (before.sources.size() != after.sources.size() ||
+      after.splitDim.value_or(0) != 0)
+    return false;
+  if (after.kind == before.kind) {
+    if (before.reduction.has_value() != after.reduction.has_value() ||
+        (before.reduction &&
+         !mayReplaceReduction(*before.reduction, *after.reduction)))
+      return false;
+    // The dimension becomes 0; a root stays.
+    return before.splitDim || before.arguments == after.arguments;
+  }
+  if (!isBitwise(before.reduction) || after.reduction)
+    return false;
+  return after.kind == (before.kind == CollectiveKind::reduce_scatter
+                            ? CollectiveKind::all_to_all
+                            : CollectiveKind::all_gather);
+}
+
 struct CommLegalizeForNCCLPass
-    : public braid::comm::impl::CommLegalizeForNCCLPassBase<
-          CommLegalizeForNCCLPass> {
-  void runOnOperation() override {
+    : public braid::StructuralPass<
+          braid::comm::impl::CommLegalizeForNCCLPassBase<
+              CommLegalizeForNCCLPass>> {
+  CommunicationRules getRules() const override {
+    CommunicationRules rules;
+    rules.mayReplace = mayReplaceStart;
+    return rules;
+  }
+
+  LogicalResult transform() override {
     SmallVector<CollectiveOpInterface> ops;
     getOperation().walk([&](CollectiveOpInterface op) { ops.push_back(op); });
     for (CollectiveOpInterface op : ops) {
       Legalizer legalizer(op);
       if (!legalizer.isLegal() && failed(legalizer.legalize()))
-        return signalPassFailure();
+        return failure();
     }
+    return success();
   }
 };
 

@@ -1,0 +1,34 @@
+//===- InFlightAccesses.h - Accesses to buffers in flight ----- -*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_ANALYSIS_INFLIGHTACCESSES_H
+#define BRAID_ANALYSIS_INFLIGHTACCESSES_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace braid::comm {
+
+/// An access to a buffer between the start and the wait of an operation on it.
+struct InFlightAccess {
+  mlir::Operation *op;
+  /// What the access does: "reads", "writes", "frees" or "passes".
+  llvm::StringRef verb;
+  /// True if the operation writes the buffer, false if it only reads it.
+  bool isWritten;
+  /// The start of the operation; null if its token comes from elsewhere.
+  mlir::Operation *start;
+  mlir::Location started;
+};
+
+/// All accesses below `root` that `checkInFlight` reports.
+llvm::SmallVector<InFlightAccess> findInFlightAccesses(mlir::Operation *root);
+
+} // namespace braid::comm
+
+#endif // BRAID_ANALYSIS_INFLIGHTACCESSES_H

@@ -1,0 +1,57 @@
+//===- StructuralPass.h - Base of passes that replace ops ----- -*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_ANALYSIS_STRUCTURALPASS_H
+#define BRAID_ANALYSIS_STRUCTURALPASS_H
+
+#include "braid/Analysis/CommunicationRules.h"
+
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/LogicalResult.h"
+
+namespace braid {
+
+/// Runs `transform`, which changes the program below `root`, and validates what
+/// it did, if passes are validated.
+llvm::LogicalResult
+runValidated(mlir::Operation *root, const CommunicationRules &rules,
+             llvm::StringRef pass,
+             llvm::function_ref<llvm::LogicalResult()> transform);
+
+/// True if each pass checks its result from the program alone; by default they
+/// do.
+bool arePassesValidated();
+
+/// Sets that for all passes of this process. Not while passes run.
+void setPassesValidated(bool areValidated);
+
+/// The base of a pass that creates, replaces or erases ops: `Base`, which
+/// TableGen has made, with a check of the result. A pass that does not keep all
+/// communication declares what it may do in `getRules`.
+template <typename Base> class StructuralPass : public Base {
+public:
+  using Base::Base;
+
+protected:
+  /// Does the work of the pass. Fails after an error.
+  virtual llvm::LogicalResult transform() = 0;
+  virtual CommunicationRules getRules() const { return {}; }
+
+private:
+  void runOnOperation() final {
+    if (llvm::failed(runValidated(this->getOperation(), getRules(),
+                                  this->getArgument(),
+                                  [&]() { return transform(); })))
+      this->signalPassFailure();
+  }
+};
+
+} // namespace braid
+
+#endif // BRAID_ANALYSIS_STRUCTURALPASS_H

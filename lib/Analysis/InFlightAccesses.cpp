@@ -1,0 +1,271 @@
+//===- InFlightAccesses.cpp - Accesses to buffers in flight ---------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Analysis/InFlightAccesses.h"
+
+#include "BufferRange.h"
+
+#include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace braid;
+using namespace braid::comm;
+
+namespace {
+
+/// A buffer in flight within a block: after `begin` (from the start of the
+/// block if null) and before `end` (to its end if null).
+struct Flight {
+  Operation *begin;
+  Operation *end;
+  Value buffer;
+  bool written;
+  Operation *start;
+  Location started;
+};
+
+/// The buffer that `value` is a view of.
+Value getRoot(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    auto view = dyn_cast<ViewLikeOpInterface>(op);
+    if (!view || !isa<BaseMemRefType>(view.getViewSource().getType()))
+      break;
+    value = view.getViewSource();
+  }
+  return value;
+}
+
+/// True if `a` and `b`, views of one buffer, are known to share no element.
+bool areDisjoint(Value a, Value b, BufferResolver &resolver) {
+  BufferRange first = resolver.resolve(a), second = resolver.resolve(b);
+  if (first.buffer == second.buffer && first.buffer != BufferRange::unknown &&
+      (first.end <= second.begin || second.end <= first.begin))
+    return true;
+  auto viewA = a.getDefiningOp<memref::SubViewOp>();
+  auto viewB = b.getDefiningOp<memref::SubViewOp>();
+  if (!viewA || !viewB || viewA.getSource() != viewB.getSource())
+    return false;
+  FailureOr<bool> overlap = ValueBoundsConstraintSet::areOverlappingSlices(
+      a.getContext(),
+      HyperrectangularSlice(
+          cast<OffsetSizeAndStrideOpInterface>(viewA.getOperation())),
+      HyperrectangularSlice(
+          cast<OffsetSizeAndStrideOpInterface>(viewB.getOperation())));
+  return succeeded(overlap) && !*overlap;
+}
+
+/// True if `op` loads or stores an element, at constant indices, of the buffer
+/// that `view` is a part of, beside that part.
+bool isElementBeside(Operation *op, Value view) {
+  auto load = dyn_cast<memref::LoadOp>(op);
+  auto store = dyn_cast<memref::StoreOp>(op);
+  auto part = view.getDefiningOp<memref::SubViewOp>();
+  if ((!load && !store) || !part ||
+      part.getSource() != (load ? load.getMemRef() : store.getMemRef()))
+    return false;
+  SmallVector<OpFoldResult> indices = getAsOpFoldResult(
+      load ? ValueRange(load.getIndices()) : ValueRange(store.getIndices()));
+  SmallVector<OpFoldResult> ones(indices.size(), OpBuilder(op).getIndexAttr(1));
+  FailureOr<bool> overlap = ValueBoundsConstraintSet::areOverlappingSlices(
+      op->getContext(), HyperrectangularSlice(indices, ones, ones),
+      HyperrectangularSlice(
+          cast<OffsetSizeAndStrideOpInterface>(part.getOperation())));
+  return succeeded(overlap) && !*overlap;
+}
+
+class InFlightChecker {
+public:
+  SmallVector<InFlightAccess> check(Operation *root);
+
+private:
+  void collectStart(AsyncStartOpInterface start);
+  void collectWait(WaitOp wait);
+  void add(Block *block, Operation *begin, Operation *end, ValueRange reads,
+           ValueRange writes, Operation *start, Location started);
+  void checkBlock(Block *block, ArrayRef<Flight> flights);
+  void checkOp(Operation *op);
+
+  llvm::MapVector<Block *, SmallVector<Flight>> flightsOf;
+  /// The flights at the current place, by the root of their buffers.
+  llvm::DenseMap<Value, SmallVector<const Flight *, 2>> active;
+  SmallVector<InFlightAccess> found;
+  BufferResolver resolver;
+};
+
+void InFlightChecker::add(Block *block, Operation *begin, Operation *end,
+                          ValueRange reads, ValueRange writes, Operation *start,
+                          Location started) {
+  SmallVector<Flight> &flights = flightsOf[block];
+  for (Value buffer : writes)
+    flights.push_back({begin, end, buffer, /*written=*/true, start, started});
+  for (Value buffer : reads)
+    if (!llvm::is_contained(writes, buffer))
+      flights.push_back(
+          {begin, end, buffer, /*written=*/false, start, started});
+}
+
+/// The first op of `block` that uses one of `tokens`, itself or in its regions;
+/// null if there is none.
+Operation *getFirstUser(Block *block, ValueRange tokens) {
+  Operation *first = nullptr;
+  for (Value token : tokens)
+    for (Operation *user : token.getUsers()) {
+      Operation *ancestor = block->findAncestorOpInBlock(*user);
+      if (ancestor && (!first || ancestor->isBeforeInBlock(first)))
+        first = ancestor;
+    }
+  return first;
+}
+
+void InFlightChecker::collectStart(AsyncStartOpInterface start) {
+  if (!start.isBufferForm())
+    return;
+  SmallVector<Value> sources = start.getSources();
+  SmallVector<Value> destinations = start.getDestinations();
+  ResultRange tokens = start.getTokens();
+  Block *block = start->getBlock();
+  bool onePerToken =
+      tokens.size() == sources.size() &&
+      (destinations.empty() || destinations.size() == sources.size());
+  if (!onePerToken) {
+    add(block, start, getFirstUser(block, tokens), sources, destinations, start,
+        start.getLoc());
+    return;
+  }
+  for (auto [index, token] : llvm::enumerate(tokens))
+    add(block, start, getFirstUser(block, token), sources[index],
+        destinations.empty() ? ValueRange() : ValueRange(destinations[index]),
+        start, start.getLoc());
+}
+
+void InFlightChecker::collectWait(WaitOp wait) {
+  if (wait.getReads().empty() && wait.getWrites().empty())
+    return;
+  Value token = wait.getToken();
+  Block *definition = token.getParentBlock();
+  Location started = token.getLoc();
+  Operation *start = token.getDefiningOp();
+  if (start && !getAsyncStart(start))
+    start = nullptr;
+  // From the blocks that lie between the token and its wait.
+  Operation *end = wait;
+  while (end && end->getBlock() != definition) {
+    add(end->getBlock(), /*begin=*/nullptr, end, wait.getReads(),
+        wait.getWrites(), start, started);
+    Operation *parent = end->getParentOp();
+    if (!definition->findAncestorOpInBlock(*parent))
+      return;
+    end = parent;
+  }
+  if (!end || start)
+    return;
+  add(definition, token.getDefiningOp(), end, wait.getReads(), wait.getWrites(),
+      start, started);
+}
+
+void InFlightChecker::checkOp(Operation *op) {
+  // A wait accesses none of the buffers that it names.
+  if (isa<WaitOp>(op))
+    return;
+  auto report = [&](Value buffer, StringRef what, bool onlyIfWritten) {
+    auto flights = active.find(getRoot(buffer));
+    if (flights == active.end())
+      return false;
+    for (const Flight *flight : flights->second) {
+      if ((onlyIfWritten && !flight->written) ||
+          areDisjoint(buffer, flight->buffer, resolver) ||
+          isElementBeside(op, flight->buffer))
+        continue;
+      found.push_back(
+          {op, what, flight->written, flight->start, flight->started});
+      return true;
+    }
+    return false;
+  };
+
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface) {
+    if (isa<CallOpInterface>(op))
+      for (Value operand : op->getOperands())
+        if (isa<BaseMemRefType>(operand.getType()) &&
+            report(operand, "passes", /*onlyIfWritten=*/true))
+          return;
+    return;
+  }
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  for (const MemoryEffects::EffectInstance &effect : effects) {
+    Value buffer = effect.getValue();
+    if (!buffer || !isa<BaseMemRefType>(buffer.getType()))
+      continue;
+    bool reported = false;
+    if (isa<MemoryEffects::Write>(effect.getEffect()))
+      reported = report(buffer, "writes", /*onlyIfWritten=*/false);
+    else if (isa<MemoryEffects::Free>(effect.getEffect()))
+      reported = report(buffer, "frees", /*onlyIfWritten=*/false);
+    else if (isa<MemoryEffects::Read>(effect.getEffect()))
+      reported = report(buffer, "reads", /*onlyIfWritten=*/true);
+    if (reported)
+      return;
+  }
+}
+
+void InFlightChecker::checkBlock(Block *block, ArrayRef<Flight> flights) {
+  llvm::DenseMap<Operation *, SmallVector<const Flight *, 2>> begins, ends;
+  active.clear();
+  auto activate = [&](const Flight *flight) {
+    active[getRoot(flight->buffer)].push_back(flight);
+  };
+  for (const Flight &flight : flights) {
+    if (flight.begin)
+      begins[flight.begin].push_back(&flight);
+    else
+      activate(&flight);
+    if (flight.end)
+      ends[flight.end].push_back(&flight);
+  }
+  for (Operation &op : *block) {
+    if (auto found = ends.find(&op); found != ends.end())
+      for (const Flight *flight : found->second) {
+        auto entry = active.find(getRoot(flight->buffer));
+        if (entry == active.end())
+          continue;
+        llvm::erase(entry->second, flight);
+        if (entry->second.empty())
+          active.erase(entry);
+      }
+    if (!active.empty())
+      op.walk([&](Operation *nested) { checkOp(nested); });
+    if (auto found = begins.find(&op); found != begins.end())
+      for (const Flight *flight : found->second)
+        activate(flight);
+  }
+}
+
+SmallVector<InFlightAccess> InFlightChecker::check(Operation *root) {
+  root->walk([&](Operation *op) {
+    if (AsyncStartOpInterface start = getAsyncStart(op))
+      collectStart(start);
+    else if (auto wait = dyn_cast<WaitOp>(op))
+      collectWait(wait);
+  });
+  for (auto &[block, flights] : flightsOf)
+    checkBlock(block, flights);
+  return std::move(found);
+}
+
+} // namespace
+
+SmallVector<InFlightAccess> braid::comm::findInFlightAccesses(Operation *root) {
+  return InFlightChecker().check(root);
+}

@@ -1,0 +1,524 @@
+//===- CommunicationValidation.cpp - What a pass did to communication -----===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Division.h"
+
+#include "Analysis/Verification/CollectiveSequence.h"
+
+#include "braid/Analysis/CommunicationSummary.h"
+#include "braid/Analysis/InFlightAccesses.h"
+#include "braid/Analysis/RankUniformity.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <map>
+
+using namespace braid;
+using namespace mlir;
+using Event = CommunicationEvent;
+using Kind = CommunicationEvent::Kind;
+
+static bool haveSameTypes(ArrayRef<Type> before, ArrayRef<Type> after) {
+  return llvm::equal(before, after, [](Type a, Type b) {
+    return haveSameData(a, b, /*onlyCount=*/false);
+  });
+}
+
+bool braid::isSameStart(const StartSummary &before, const StartSummary &after) {
+  return before.name == after.name && before.reduction == after.reduction &&
+         before.splitDim == after.splitDim &&
+         before.arguments == after.arguments &&
+         haveSameTypes(before.sources, after.sources) &&
+         haveSameTypes(before.values, after.values);
+}
+
+namespace {
+
+/// What has become of a token of the input.
+struct TokenFate {
+  enum class State { unknown, kept, divided, erased };
+  State state = State::unknown;
+  /// The token of the result, or the tokens of the parts.
+  SmallVector<unsigned, 1> tokens;
+  /// Of an operation that was divided: along which dimension, and what.
+  int64_t dim = 0;
+  Type whole;
+};
+
+/// Compares the communication of one function before and after a pass.
+class FunctionComparison {
+public:
+  FunctionComparison(const FunctionCommunication &before,
+                     const FunctionCommunication &after,
+                     const CommunicationRules &rules,
+                     RankUniformity &uniformity, StringRef pass)
+      : before(before), after(after), rules(rules), uniformity(uniformity),
+        pass(pass), fates(before.numTokens), isAdded(after.numTokens, false) {}
+
+  LogicalResult compare();
+
+private:
+  const Event *getBefore() const {
+    return next < eventsBefore.size() ? eventsBefore[next] : nullptr;
+  }
+  const Event *getAfter() const {
+    return nextAfter < eventsAfter.size() ? eventsAfter[nextAfter] : nullptr;
+  }
+  LogicalResult reportDifference();
+  LogicalResult report(const Event &found, const Twine &problem);
+  std::string describe(const FunctionCommunication &function,
+                       const Event &event) const;
+  std::vector<const Event *>
+  select(const FunctionCommunication &function) const;
+
+  LogicalResult compareStart();
+  LogicalResult compareWait();
+  LogicalResult compareOther();
+  LogicalResult compareParts(const StartSummary &whole, int64_t dim);
+  bool keepsStart(const StartSummary &start, const Event &found) const;
+  bool takesSame(const Event &event, const Event &found) const;
+  void keepGiven(const Event &event, const Event &found);
+  bool comesFromBefore(const Event &found) const;
+  LogicalResult addEvent();
+
+  struct PlacedWait {
+    const Event *wait;
+    /// The events other than waits before it.
+    unsigned place;
+    /// The event that opens its region.
+    unsigned region;
+  };
+  std::map<unsigned, SmallVector<PlacedWait, 1>>
+  placeWaits(const FunctionCommunication &function) const;
+  LogicalResult compareRaisedWaits();
+  LogicalResult checkPassed(const PlacedWait &from, const PlacedWait &to);
+
+  const FunctionCommunication &before, &after;
+  const CommunicationRules &rules;
+  RankUniformity &uniformity;
+  StringRef pass;
+  std::vector<const Event *> eventsBefore, eventsAfter;
+  size_t next = 0, nextAfter = 0;
+  std::vector<TokenFate> fates;
+  /// The tokens of starts that the pass has added.
+  std::vector<bool> isAdded;
+  /// The regions around the next event of the result that the pass has added.
+  unsigned numAddedRegions = 0;
+};
+
+} // namespace
+
+std::string FunctionComparison::describe(const FunctionCommunication &function,
+                                         const Event &event) const {
+  std::string text = ("'" + event.name.getStringRef() + "'").str();
+  llvm::raw_string_ostream stream(text);
+  switch (event.kind) {
+  case Kind::start: {
+    const StartSummary &start = function.starts[event.number];
+    if (start.reduction)
+      stream << " " << comm::stringifyReductionKind(*start.reduction);
+    if (!start.sources.empty())
+      stream << " of " << start.sources.front();
+    if (start.group)
+      stream << " on " << start.group;
+    break;
+  }
+  case Kind::wait:
+    break;
+  case Kind::call:
+    stream << " of @" << event.callee.getValue();
+    break;
+  case Kind::carry:
+    stream << " with tokens";
+    break;
+  case Kind::open:
+    stream << " with region #" << event.number;
+    break;
+  case Kind::close:
+  case Kind::block:
+    return "the end of a block of " + text;
+  }
+  return text;
+}
+
+LogicalResult FunctionComparison::report(const Event &found,
+                                         const Twine &problem) {
+  return emitError(found.location)
+         << "'" << found.name << "' op " << problem << " after " << pass;
+}
+
+/// Emits an error where the next events differ.
+LogicalResult FunctionComparison::reportDifference() {
+  const Event *expected = getBefore(), *found = getAfter();
+  InFlightDiagnostic diagnostic =
+      emitError(found ? found->location : after.location)
+      << pass << " has changed the communication of @" << before.name.getValue()
+      << ": found "
+      << (found ? describe(after, *found) : "the end of the function")
+      << ", expected "
+      << (expected ? describe(before, *expected) : "the end of the function");
+  if (expected)
+    diagnostic.attachNote(expected->location)
+        << "what the pass has to keep was here";
+  return diagnostic;
+}
+
+std::vector<const Event *>
+FunctionComparison::select(const FunctionCommunication &function) const {
+  std::vector<const Event *> selected;
+  selected.reserve(function.events.size());
+  for (const Event &event : function.events)
+    if (!rules.mayRaiseWaits || event.kind != Kind::wait)
+      selected.push_back(&event);
+  return selected;
+}
+
+/// True if `found` takes the tokens that stand for those that `event` takes.
+bool FunctionComparison::takesSame(const Event &event,
+                                   const Event &found) const {
+  return llvm::equal(before.getTaken(event), after.getTaken(found),
+                     [&](unsigned a, unsigned b) {
+                       if (a == ~0u || b == ~0u)
+                         return a == b;
+                       return fates[a].state == TokenFate::State::kept &&
+                              fates[a].tokens.front() == b;
+                     });
+}
+
+void FunctionComparison::keepGiven(const Event &event, const Event &found) {
+  for (unsigned index = 0; index != event.numGiven; ++index)
+    fates[event.firstGiven + index] = {
+        TokenFate::State::kept, {found.firstGiven + index}, 0, {}};
+}
+
+/// True if `found`, a start of the result, stands for `start` as a whole.
+bool FunctionComparison::keepsStart(const StartSummary &start,
+                                    const Event &found) const {
+  if (found.kind != Kind::start)
+    return false;
+  const StartSummary &other = after.starts[found.number];
+  return start.group == other.group && start.lane == other.lane &&
+         rules.mayReplace(start, other);
+}
+
+/// Compares the starts of the parts into which `whole` may have been divided.
+LogicalResult FunctionComparison::compareParts(const StartSummary &whole,
+                                               int64_t dim) {
+  const Event &event = *getBefore();
+  TokenFate fate = {TokenFate::State::divided, {}, dim, whole.values[0]};
+  int64_t missing = getTransferredSize(whole, dim);
+  size_t first = nextAfter;
+  while (missing > 0) {
+    const Event *found = getAfter();
+    if (!found || found->kind != Kind::start)
+      break;
+    const StartSummary &part = after.starts[found->number];
+    if (getDividedDim(whole, part) != dim)
+      break;
+    missing -= getTransferredSize(part, dim);
+    fate.tokens.push_back(found->firstGiven);
+    ++nextAfter;
+  }
+  if (missing != 0)
+    return report(*eventsAfter[first],
+                  "transfers parts of " + describe(before, event) + " that " +
+                      (missing > 0 ? "leave out " + Twine(missing)
+                                   : "have " + Twine(-missing) + " too many") +
+                      " of its elements along dimension " + Twine(dim));
+  fates[event.firstGiven] = std::move(fate);
+  ++next;
+  return success();
+}
+
+LogicalResult FunctionComparison::compareStart() {
+  const Event &event = *getBefore();
+  const StartSummary &start = before.starts[event.number];
+  if (const Event *found = getAfter()) {
+    if (keepsStart(start, *found) && event.numGiven == found->numGiven &&
+        takesSame(event, *found)) {
+      keepGiven(event, *found);
+      ++next;
+      ++nextAfter;
+      return success();
+    }
+    if (rules.mayDivide && found->kind == Kind::start)
+      if (std::optional<int64_t> dim =
+              getDividedDim(start, after.starts[found->number]))
+        return compareParts(start, *dim);
+  }
+  if (!rules.mayErase || !rules.mayErase(start))
+    return reportDifference();
+  for (unsigned index = 0; index != event.numGiven; ++index)
+    fates[event.firstGiven + index].state = TokenFate::State::erased;
+  ++next;
+  return success();
+}
+
+LogicalResult FunctionComparison::compareWait() {
+  const Event &event = *getBefore();
+  unsigned token = before.getAwaited(event);
+  if (token == ~0u || fates[token].state == TokenFate::State::kept)
+    return compareOther();
+  if (fates[token].state == TokenFate::State::erased) {
+    ++next;
+    return success();
+  }
+  if (fates[token].state != TokenFate::State::divided)
+    return reportDifference();
+  SmallVector<comm::WaitOp> waits;
+  for (unsigned part : fates[token].tokens) {
+    const Event *found = getAfter();
+    if (!found || found->kind != Kind::wait || after.getAwaited(*found) != part)
+      return reportDifference();
+    waits.push_back(cast<comm::WaitOp>(found->op));
+    ++nextAfter;
+  }
+  std::string gap = findGap(waits, fates[token].whole, fates[token].dim);
+  ++next;
+  if (gap.empty())
+    return success();
+  return report(*eventsAfter[nextAfter - 1],
+                "awaits parts of a value that was one before; they give " +
+                    gap);
+}
+
+/// Compares events of which nothing may change.
+LogicalResult FunctionComparison::compareOther() {
+  const Event *event = getBefore(), *found = getAfter();
+  if (!found || event->kind != found->kind || event->name != found->name ||
+      event->callee != found->callee || event->numGiven != found->numGiven ||
+      (event->kind == Kind::open && event->number != found->number) ||
+      !takesSame(*event, *found))
+    return reportDifference();
+  keepGiven(*event, *found);
+  ++next;
+  ++nextAfter;
+  return success();
+}
+
+/// True if `found`, the next event of the result, may be the next event of the
+/// input and not one that the pass has added.
+bool FunctionComparison::comesFromBefore(const Event &found) const {
+  const Event *event = getBefore();
+  if (numAddedRegions != 0)
+    return false;
+  switch (found.kind) {
+  case Kind::start:
+    return event && event->kind == Kind::start &&
+           event->location == found.location &&
+           keepsStart(before.starts[event->number], found);
+  case Kind::wait:
+    return after.getAwaited(found) == ~0u || !isAdded[after.getAwaited(found)];
+  case Kind::open:
+    return event && event->kind == Kind::open && event->name == found.name &&
+           event->location == found.location;
+  default:
+    return true;
+  }
+}
+
+/// Passes over an event that the pass has added.
+LogicalResult FunctionComparison::addEvent() {
+  const Event &found = *getAfter();
+  ++nextAfter;
+  switch (found.kind) {
+  case Kind::start:
+    for (Value token : found.op->getResults()) {
+      if (!isa<comm::TokenType>(token.getType()))
+        continue;
+      if (!token.hasOneUse() || !isa<comm::WaitOp>(*token.user_begin()) ||
+          token.user_begin()->getBlock() != found.op->getBlock())
+        return report(found, "is new and has not one wait in its block");
+    }
+    for (unsigned index = 0; index != found.numGiven; ++index)
+      isAdded[found.firstGiven + index] = true;
+    return success();
+  case Kind::wait:
+    if (after.getAwaited(found) != ~0u && isAdded[after.getAwaited(found)])
+      return success();
+    return report(found, "is in a new region and awaits an operation from "
+                         "outside");
+  case Kind::open:
+    ++numAddedRegions;
+    return success();
+  case Kind::close:
+    --numAddedRegions;
+    return success();
+  case Kind::block:
+    return success();
+  case Kind::call:
+  case Kind::carry:
+    return report(found, "is in a new region and communicates");
+  }
+  return success();
+}
+
+/// The waits of `function` by their tokens, in its order.
+std::map<unsigned, SmallVector<FunctionComparison::PlacedWait, 1>>
+FunctionComparison::placeWaits(const FunctionCommunication &function) const {
+  std::map<unsigned, SmallVector<PlacedWait, 1>> waits;
+  SmallVector<unsigned> regions = {~0u};
+  unsigned place = 0;
+  for (const Event &event : function.events) {
+    if (event.kind == Kind::wait) {
+      waits[function.getAwaited(event)].push_back(
+          {&event, place, regions.back()});
+      continue;
+    }
+    if (event.kind == Kind::close || event.kind == Kind::block)
+      regions.pop_back();
+    if (event.kind == Kind::open || event.kind == Kind::block)
+      regions.push_back(place);
+    ++place;
+  }
+  return waits;
+}
+
+/// Checks what a wait at `from` has passed on its way up to `to`.
+LogicalResult FunctionComparison::checkPassed(const PlacedWait &from,
+                                              const PlacedWait &to) {
+  // The messages that a wait ends are not known if its token comes from
+  // elsewhere.
+  const StartSummary *awaited = nullptr;
+  for (const Event &event : before.events)
+    if (event.kind == Kind::start && event.numGiven != 0 &&
+        before.getAwaited(*from.wait) - event.firstGiven < event.numGiven)
+      awaited = &before.starts[event.number];
+  for (unsigned place = to.place; place != from.place; ++place) {
+    const Event &passed = *eventsAfter[place];
+    if (passed.kind != Kind::start && passed.kind != Kind::call)
+      continue;
+    if (!uniformity.areReachedTogether(*to.wait->op->getBlock()))
+      return report(*to.wait, "was moved past '" + passed.name.getStringRef() +
+                                  "' where ranks may take different ways");
+    bool isMessage = passed.kind == Kind::call ||
+                     after.starts[passed.number].isPointToPoint();
+    if (isMessage && (!awaited || awaited->isPointToPoint()))
+      return report(*to.wait, "was moved between messages that run together");
+  }
+  return success();
+}
+
+/// Checks that each wait stands in its region, no later than it did.
+LogicalResult FunctionComparison::compareRaisedWaits() {
+  auto waitsBefore = placeWaits(before), waitsAfter = placeWaits(after);
+  for (auto &[token, waits] : waitsBefore) {
+    unsigned standsFor = token;
+    if (token != ~0u)
+      standsFor =
+          fates[token].tokens.empty() ? ~0u - 1 : fates[token].tokens.front();
+    SmallVector<PlacedWait, 1> &others = waitsAfter[standsFor];
+    if (others.size() != waits.size()) {
+      InFlightDiagnostic diagnostic = emitError(waits.front().wait->location)
+                                      << pass << " leaves " << others.size()
+                                      << " waits of an operation, expected "
+                                      << waits.size();
+      return diagnostic;
+    }
+    for (auto [from, to] : llvm::zip_equal(waits, others)) {
+      if (from.region != to.region || from.place < to.place)
+        return report(*to.wait, "was moved down or to another block");
+      if (failed(checkPassed(from, to)))
+        return failure();
+    }
+    others.clear();
+  }
+  for (auto &[token, others] : waitsAfter)
+    if (!others.empty())
+      return report(*others.front().wait, "is new");
+  return success();
+}
+
+LogicalResult FunctionComparison::compare() {
+  if (before.numArguments != after.numArguments)
+    return emitError(after.location)
+           << pass << " has changed the token arguments of @"
+           << before.name.getValue() << ": found " << after.numArguments
+           << ", expected " << before.numArguments;
+  for (unsigned token = 0; token != before.numArguments; ++token)
+    fates[token] = {TokenFate::State::kept, {token}, 0, {}};
+  eventsBefore = select(before);
+  eventsAfter = select(after);
+  while (getBefore() || getAfter()) {
+    const Event *event = getBefore(), *found = getAfter();
+    LogicalResult result = success();
+    if (rules.mayAdd && found && !comesFromBefore(*found))
+      result = addEvent();
+    else if (!event)
+      result = reportDifference();
+    else if (event->kind == Kind::start)
+      result = compareStart();
+    else if (event->kind == Kind::wait)
+      result = compareWait();
+    else
+      result = compareOther();
+    if (failed(result))
+      return failure();
+  }
+  return rules.mayRaiseWaits ? compareRaisedWaits() : success();
+}
+
+/// Checks that no op accesses a buffer in flight that did not do so before.
+static LogicalResult validateBuffers(const CommunicationSummary &before,
+                                     const CommunicationSummary &after,
+                                     Operation *root, StringRef pass) {
+  size_t numBefore = before.getAccessesInFlight().size();
+  if (after.getAccessesInFlight().size() <= numBefore)
+    return success();
+  SmallVector<comm::InFlightAccess> accesses = comm::findInFlightAccesses(root);
+  const auto *access = llvm::find_if(accesses, [&](const auto &other) {
+    return !llvm::is_contained(before.getAccessesInFlight(),
+                               other.op->getLoc());
+  });
+  if (access == accesses.end())
+    access = &accesses.back();
+  InFlightDiagnostic diagnostic =
+      access->op->emitOpError()
+      << access->verb << " a buffer that an operation in flight "
+      << (access->isWritten ? "writes" : "reads") << " after " << pass
+      << ", expected its wait before";
+  diagnostic.attachNote(access->started) << "the operation starts here";
+  return diagnostic;
+}
+
+/// `function` without communication.
+static FunctionCommunication getSilent(const FunctionCommunication &function) {
+  FunctionCommunication silent = {function.name, function.location, nullptr};
+  silent.numTokens = silent.numArguments = function.numArguments;
+  return silent;
+}
+
+LogicalResult braid::validateCommunication(const CommunicationSummary &before,
+                                           Operation *root,
+                                           const CommunicationRules &rules,
+                                           StringRef pass) {
+  CommunicationSummary after(root);
+  RankUniformity uniformity(root);
+  // Nested modules may have functions of one name.
+  llvm::MapVector<StringAttr, SmallVector<const FunctionCommunication *, 1>>
+      functions;
+  for (const FunctionCommunication &function :
+       llvm::reverse(after.getFunctions()))
+    functions[function.name].push_back(&function);
+  auto compare = [&](const FunctionCommunication &from,
+                     const FunctionCommunication &to) {
+    return FunctionComparison(from, to, rules, uniformity, pass).compare();
+  };
+  for (const FunctionCommunication &function : before.getFunctions()) {
+    auto &found = functions[function.name];
+    FunctionCommunication none = getSilent(function);
+    if (failed(compare(function, found.empty() ? none : *found.pop_back_val())))
+      return failure();
+  }
+  for (auto &[name, others] : functions)
+    for (const FunctionCommunication *function : others)
+      if (failed(compare(getSilent(*function), *function)))
+        return failure();
+  return validateBuffers(before, after, root, pass);
+}

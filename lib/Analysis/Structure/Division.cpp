@@ -1,0 +1,106 @@
+//===- Division.cpp - Operations that are divided into parts --------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Division.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace braid;
+using namespace mlir;
+
+/// The dimension along which `part` is smaller than `whole`; none unless both
+/// are of static shape and equal otherwise.
+static std::optional<int64_t> getSmallerDim(Type whole, Type part) {
+  auto wholeType = dyn_cast<RankedTensorType>(whole),
+       partType = dyn_cast<RankedTensorType>(part);
+  if (!wholeType || !partType || !wholeType.hasStaticShape() ||
+      !partType.hasStaticShape() ||
+      wholeType.getElementType() != partType.getElementType() ||
+      wholeType.getRank() != partType.getRank())
+    return std::nullopt;
+  std::optional<int64_t> smaller;
+  for (int64_t dim = 0; dim != wholeType.getRank(); ++dim) {
+    if (wholeType.getDimSize(dim) == partType.getDimSize(dim))
+      continue;
+    if (smaller || wholeType.getDimSize(dim) < partType.getDimSize(dim))
+      return std::nullopt;
+    smaller = dim;
+  }
+  return smaller;
+}
+
+std::optional<int64_t> braid::getDividedDim(const StartSummary &whole,
+                                            const StartSummary &part) {
+  if (!whole.kind || part.kind != whole.kind || part.group != whole.group ||
+      part.lane != whole.lane || part.reduction != whole.reduction ||
+      part.arguments != whole.arguments || whole.sources.size() != 1 ||
+      part.sources.size() != 1 || whole.values.size() != 1 ||
+      part.values.size() != 1 ||
+      // Members exchange parts along dimension 0.
+      whole.kind == comm::CollectiveKind::all_to_all)
+    return std::nullopt;
+  std::optional<int64_t> dim = getSmallerDim(whole.sources[0], part.sources[0]);
+  if (!dim || dim == whole.splitDim ||
+      dim != getSmallerDim(whole.values[0], part.values[0]))
+    return std::nullopt;
+  return dim;
+}
+
+int64_t braid::getTransferredSize(const StartSummary &start, int64_t dim) {
+  return cast<RankedTensorType>(start.values[0]).getDimSize(dim);
+}
+
+std::string braid::findGap(ArrayRef<comm::WaitOp> waits, Type whole,
+                           int64_t dim) {
+  struct Part {
+    int64_t begin, end;
+  };
+  auto wholeType = cast<RankedTensorType>(whole);
+  SmallVector<Part> parts;
+  Value last;
+  for (comm::WaitOp wait : waits) {
+    Value value = wait.getValue();
+    auto insertion = value && value.hasOneUse()
+                         ? dyn_cast<tensor::InsertSliceOp>(*value.user_begin())
+                         : tensor::InsertSliceOp();
+    if (!insertion || insertion.getSource() != value ||
+        insertion.getDestType() != wholeType || !insertion.hasUnitStride())
+      return "a part that is not inserted into the whole";
+    if (last && insertion.getDest() != last)
+      return "a part that is not inserted beside the one before it";
+    last = insertion.getResult();
+    auto type = cast<RankedTensorType>(value.getType());
+    for (int64_t other = 0; other != wholeType.getRank(); ++other) {
+      int64_t offset = insertion.getStaticOffset(other);
+      if (insertion.isDynamicOffset(other) || insertion.isDynamicSize(other) ||
+          insertion.getStaticSize(other) != type.getDimSize(other) ||
+          (other != dim && offset != 0))
+        return "a part whose place in the whole is not known";
+      if (other == dim)
+        parts.push_back({offset, offset + type.getDimSize(dim)});
+    }
+  }
+  llvm::sort(parts, [](Part a, Part b) { return a.begin < b.begin; });
+  int64_t end = 0;
+  auto describe = [&](StringRef what, int64_t from, int64_t to) {
+    return (what + " " + Twine(from) + " to " + Twine(to - 1) +
+            " of dimension " + Twine(dim))
+        .str();
+  };
+  for (Part part : parts) {
+    if (part.begin > end)
+      return describe("no part at", end, part.begin);
+    if (part.begin < end)
+      return describe("two parts at", part.begin, end);
+    end = part.end;
+  }
+  if (end != wholeType.getDimSize(dim))
+    return describe("no part at", end, wholeType.getDimSize(dim));
+  return "";
+}

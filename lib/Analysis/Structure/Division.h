@@ -1,0 +1,37 @@
+//===- Division.h - Operations that are divided into parts ---- -*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_ANALYSIS_STRUCTURE_DIVISION_H
+#define BRAID_LIB_ANALYSIS_STRUCTURE_DIVISION_H
+
+#include "braid/Analysis/CommunicationSummary.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <optional>
+#include <string>
+
+namespace braid {
+
+/// The dimension along which `part`, a start, transfers a part of what `whole`
+/// transfers: the same operation on fewer elements. None if it does not.
+std::optional<int64_t> getDividedDim(const StartSummary &whole,
+                                     const StartSummary &part);
+
+/// The elements along dimension `dim` that `start` transfers.
+int64_t getTransferredSize(const StartSummary &start, int64_t dim);
+
+/// What is wrong with the places at which the values of `waits`, the parts of
+/// the value of type `whole`, are put together along `dim`: each element of the
+/// whole comes from one of them. Empty if nothing is.
+std::string findGap(llvm::ArrayRef<comm::WaitOp> waits, mlir::Type whole,
+                    int64_t dim);
+
+} // namespace braid
+
+#endif // BRAID_LIB_ANALYSIS_STRUCTURE_DIVISION_H

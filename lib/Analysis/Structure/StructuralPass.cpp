@@ -1,0 +1,37 @@
+//===- StructuralPass.cpp - Base of passes that replace ops ---------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Analysis/StructuralPass.h"
+
+#include "braid/Analysis/CommunicationSummary.h"
+
+using namespace braid;
+using namespace mlir;
+
+static bool &getSetting() {
+  static bool areValidated = true;
+  return areValidated;
+}
+
+bool braid::arePassesValidated() { return getSetting(); }
+
+void braid::setPassesValidated(bool areValidated) {
+  getSetting() = areValidated;
+}
+
+LogicalResult braid::runValidated(Operation *root,
+                                  const CommunicationRules &rules,
+                                  StringRef pass,
+                                  function_ref<LogicalResult()> transform) {
+  if (!arePassesValidated())
+    return transform();
+  CommunicationSummary before(root);
+  if (failed(transform()))
+    return failure();
+  return validateCommunication(before, root, rules, pass);
+}

@@ -1,0 +1,523 @@
+//===- CommunicationValidationTest.cpp - Results of structural passes -----===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Analysis/StructuralPass.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace braid;
+using namespace mlir;
+using ::testing::HasSubstr;
+
+namespace {
+
+/// Plays a pass that makes one text of another one.
+class CommunicationValidationTest : public ::testing::Test {
+protected:
+  CommunicationValidationTest() {
+    context.loadDialect<arith::ArithDialect, func::FuncDialect,
+                        memref::MemRefDialect, scf::SCFDialect,
+                        tensor::TensorDialect, comm::CommDialect>();
+  }
+
+  /// The error for a pass with `rules` that replaces the program `before` by
+  /// `after`; empty for none.
+  std::string replace(const std::string &before, const std::string &after,
+                      const CommunicationRules &rules = {}) {
+    auto module = parseSourceString<ModuleOp>(before, &context);
+    auto result = parseSourceString<ModuleOp>(after, &context);
+    if (!module || !result)
+      return "does not parse";
+    std::string error;
+    ScopedDiagnosticHandler handler(
+        &context, [&](Diagnostic &diagnostic) { error += diagnostic.str(); });
+    LogicalResult isRight = runValidated(*module, rules, "a-pass", [&]() {
+      module->getBody()->clear();
+      module->getBodyRegion().takeBody(result->getBodyRegion());
+      result->getBodyRegion().emplaceBlock();
+      return success();
+    });
+    EXPECT_EQ(failed(isRight), !error.empty());
+    return error;
+  }
+
+  MLIRContext context;
+};
+
+/// A program on tensors %x and %y with these ops.
+std::string onTensors(const std::string &ops) {
+  return "comm.group @g all\n"
+         "comm.group @h [[0, 1], [2, 3]]\n"
+         "func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>, %c: i1) {\n" +
+         ops + "return\n}\n";
+}
+
+const std::string startT =
+    "%t = comm.all_reduce sum %x on @g : tensor<8xf32>\n";
+const std::string startU =
+    "%u = comm.all_reduce max %y on @h : tensor<8xf32>\n";
+const std::string waitT = "%r = comm.wait %t : !comm.token<tensor<8xf32>>\n";
+const std::string waitU = "%s = comm.wait %u : !comm.token<tensor<8xf32>>\n";
+const std::string both = startT + startU + waitT + waitU;
+
+const std::string changed = "a-pass has changed the communication of @main: ";
+
+TEST_F(CommunicationValidationTest, AcceptsAnythingThatCommunicatesAlike) {
+  EXPECT_EQ(
+      replace(onTensors(both),
+              onTensors(startT + "%z = arith.addf %x, %y : tensor<8xf32>\n" +
+                        startU + waitT + waitU)),
+      "");
+}
+
+TEST_F(CommunicationValidationTest, RejectsALostStart) {
+  EXPECT_EQ(replace(onTensors(both), onTensors(startU + waitU)),
+            changed + "found 'comm.all_reduce' max of tensor<8xf32> on "
+                      "@h, expected 'comm.all_reduce' sum of "
+                      "tensor<8xf32> on @g");
+  EXPECT_EQ(replace(onTensors(both), onTensors("")),
+            changed + "found the end of the function, expected "
+                      "'comm.all_reduce' sum of tensor<8xf32> on @g");
+}
+
+TEST_F(CommunicationValidationTest, RejectsANewStart) {
+  EXPECT_EQ(replace(onTensors(startT + waitT), onTensors(both)),
+            changed + "found 'comm.all_reduce' max of tensor<8xf32> on "
+                      "@h, expected 'comm.wait'");
+  EXPECT_EQ(replace(onTensors(""), onTensors(both)),
+            changed + "found 'comm.all_reduce' sum of tensor<8xf32> on @g, "
+                      "expected the end of the function");
+}
+
+TEST_F(CommunicationValidationTest, RejectsALostWait) {
+  EXPECT_EQ(replace(onTensors(both), onTensors(startT + startU + waitT)),
+            changed + "found the end of the function, expected "
+                      "'comm.wait'");
+}
+
+TEST_F(CommunicationValidationTest, RejectsASecondWait) {
+  EXPECT_EQ(replace(onTensors(both),
+                    onTensors(both + "%q = comm.wait %t : "
+                                     "!comm.token<tensor<8xf32>>\n")),
+            changed + "found 'comm.wait', expected the end of the "
+                      "function");
+}
+
+TEST_F(CommunicationValidationTest, RejectsAnotherOrderOfStarts) {
+  EXPECT_THAT(
+      replace(onTensors(both), onTensors(startU + startT + waitT + waitU)),
+      HasSubstr("expected 'comm.all_reduce' sum"));
+}
+
+TEST_F(CommunicationValidationTest, RejectsAWaitThatPassedAStart) {
+  EXPECT_THAT(
+      replace(onTensors(both), onTensors(startT + waitT + startU + waitU)),
+      HasSubstr("found 'comm.wait', expected 'comm.all_reduce' max"));
+}
+
+TEST_F(CommunicationValidationTest, RejectsWaitsOfEachOthersTokens) {
+  EXPECT_THAT(
+      replace(onTensors(both), onTensors(startT + startU + waitU + waitT)),
+      HasSubstr("found 'comm.wait', expected 'comm.wait'"));
+}
+
+TEST_F(CommunicationValidationTest, RejectsWhatTheOperationDoes) {
+  auto change = [&](const std::string &before, const std::string &after) {
+    auto program = [](const std::string &start) {
+      return onTensors("%t = comm." + start + "\n" + waitT);
+    };
+    std::string error = replace(program(before), program(after));
+    EXPECT_NE(error, "does not parse");
+    return error;
+  };
+  const std::string broadcast = "broadcast %x on @g root 0 : tensor<8xf32>";
+  EXPECT_EQ(change(broadcast, broadcast), "");
+  EXPECT_NE(change(broadcast, "broadcast %x on @g root 1 : tensor<8xf32>"), "");
+  EXPECT_NE(change(broadcast, "broadcast %x on @h root 0 : tensor<8xf32>"), "");
+  EXPECT_NE(change(broadcast, "reduce sum %x on @g root 0 : tensor<8xf32>"),
+            "");
+  EXPECT_NE(change("all_reduce sum %x on @g : tensor<8xf32>",
+                   "all_reduce max %x on @g : tensor<8xf32>"),
+            "");
+  EXPECT_NE(change("permute %x on @g pairs [[0, 1]] : tensor<8xf32>",
+                   "permute %x on @g pairs [[1, 0]] : tensor<8xf32>"),
+            "");
+}
+
+TEST_F(CommunicationValidationTest, RejectsOtherData) {
+  auto program = [](const std::string &type) {
+    return "comm.group @g all\nfunc.func @main(%x: " + type +
+           ") {\n%t = comm.all_reduce sum %x on @g : " + type +
+           "\n%r = comm.wait %t : !comm.token<" + type + ">\nreturn\n}\n";
+  };
+  EXPECT_EQ(replace(program("tensor<8xf32>"), program("tensor<8xf32>")), "");
+  EXPECT_EQ(replace(program("tensor<?xf32>"), program("tensor<8xf32>")), "");
+  EXPECT_NE(replace(program("tensor<8xf32>"), program("tensor<4xf32>")), "");
+  EXPECT_NE(replace(program("tensor<8xf32>"), program("tensor<8xi32>")), "");
+}
+
+TEST_F(CommunicationValidationTest, RejectsAnotherBranch) {
+  auto program = [](const std::string &first, const std::string &second) {
+    return onTensors("scf.if %c {\n" + first + "} else {\n" + second + "}\n");
+  };
+  EXPECT_EQ(replace(program(startT + waitT, ""), program(startT + waitT, "")),
+            "");
+  EXPECT_NE(replace(program(startT + waitT, ""), program("", startT + waitT)),
+            "");
+  EXPECT_NE(replace(program(startT + waitT, ""), onTensors(startT + waitT)),
+            "");
+}
+
+TEST_F(CommunicationValidationTest, FollowsTokensThroughOps) {
+  auto program = [](const std::string &yielded, const std::string &awaited) {
+    return onTensors(startT + startU +
+                     "%v:2 = scf.if %c -> (!comm.token<tensor<8xf32>>, "
+                     "!comm.token<tensor<8xf32>>) {\nscf.yield " +
+                     yielded +
+                     " : !comm.token<tensor<8xf32>>, "
+                     "!comm.token<tensor<8xf32>>\n} else {\n"
+                     "scf.yield %t, %u : !comm.token<tensor<8xf32>>, "
+                     "!comm.token<tensor<8xf32>>\n}\n"
+                     "%r = comm.wait " +
+                     awaited + " : !comm.token<tensor<8xf32>>\n");
+  };
+  std::string before = program("%t, %u", "%v#0");
+  EXPECT_EQ(replace(before, before), "");
+  EXPECT_NE(replace(before, program("%u, %t", "%v#0")), "");
+  EXPECT_NE(replace(before, program("%t, %u", "%v#1")), "");
+}
+
+TEST_F(CommunicationValidationTest, FollowsCallsThatCommunicate) {
+  auto program = [](const std::string &ops) {
+    return onTensors(startT + ops + waitT) +
+           "func.func private @talks(%x: tensor<8xf32>) {\n" + startT + waitT +
+           "return\n}\nfunc.func private @computes() {\nreturn\n}\n";
+  };
+  const std::string talks = "call @talks(%x) : (tensor<8xf32>) -> ()\n";
+  const std::string computes = "call @computes() : () -> ()\n";
+  EXPECT_EQ(replace(program(talks + computes), program(talks)), "");
+  EXPECT_EQ(replace(program(talks), program(computes + talks)), "");
+  EXPECT_NE(replace(program(talks + computes), program(computes)), "");
+  EXPECT_NE(replace(program(""), program(talks)), "");
+}
+
+TEST_F(CommunicationValidationTest, RejectsAnotherLane) {
+  auto program = [](const std::string &attributes) {
+    return onTensors("%t = comm.all_reduce sum %x on @g " + attributes +
+                     " : tensor<8xf32>\n" + waitT);
+  };
+  EXPECT_NE(replace(program(""), program("{comm.ctas = 4 : i64}")), "");
+  EXPECT_EQ(replace(program("{comm.label = \"a\"}"), program("")), "");
+}
+
+TEST_F(CommunicationValidationTest, ReplacesStartsByTheRuleOfThePass) {
+  std::string before = onTensors(startT + waitT);
+  std::string after = onTensors("%t = comm.all_reduce max %x on @g : "
+                                "tensor<8xf32>\n" +
+                                waitT);
+  CommunicationRules rules;
+  rules.mayReplace = [](const StartSummary &, const StartSummary &start) {
+    return start.reduction == comm::ReductionKind::max;
+  };
+  EXPECT_EQ(replace(before, after, rules), "");
+  EXPECT_NE(replace(before, before, rules), "");
+}
+
+TEST_F(CommunicationValidationTest, KernelsVanishByTheRuleOfThePass) {
+  std::string before =
+      onTensors(startU +
+                "%t = comm.compute async \"f\"(%x) : (tensor<8xf32>) -> "
+                "tensor<8xf32>\n" +
+                waitT + waitU);
+  std::string after = onTensors(startU + waitU);
+  EXPECT_NE(replace(before, after), "");
+  CommunicationRules rules;
+  rules.mayErase = [](const StartSummary &start) { return !start.kind; };
+  EXPECT_EQ(replace(before, after, rules), "");
+  EXPECT_NE(replace(onTensors(both), onTensors(startU + waitU), rules), "");
+  // The last operation of a function.
+  std::string kernel =
+      onTensors("%t = comm.compute async \"f\"(%x) : (tensor<8xf32>) -> "
+                "tensor<8xf32>\n" +
+                waitT);
+  EXPECT_EQ(replace(kernel, onTensors(""), rules), "");
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// Two parts of a reduce-scatter of a tensor of 8 x 4 on `sizes` columns, put
+/// together at `offsets`.
+std::string inParts(std::pair<int, int> sizes, std::pair<int, int> offsets) {
+  std::string starts, waits, insertions, whole = "%e";
+  for (auto [name, size, offset] :
+       {std::tuple("0", sizes.first, offsets.first),
+        std::tuple("1", sizes.second, offsets.second)}) {
+    std::string columns = std::to_string(size) + "xf32>", n = name;
+    starts += "%p" + n + " = tensor.empty() : tensor<8x" + columns + "\n%t" +
+              n + " = comm.reduce_scatter sum %p" + n +
+              " on @h dim 0 : tensor<8x" + columns + " -> tensor<4x" + columns +
+              "\n";
+    waits += "%r" + n + " = comm.wait %t" + n + " : !comm.token<tensor<4x" +
+             columns + ">\n%s" + n + " = tensor.insert_slice %r" + n +
+             " into " + whole + "[0, " + std::to_string(offset) + "] [4, " +
+             std::to_string(size) + "] [1, 1] : tensor<4x" + columns +
+             " into tensor<4x8xf32>\n";
+    whole = "%s" + n;
+  }
+  return onTensors("%e = tensor.empty() : tensor<4x8xf32>\n" + starts + waits);
+}
+
+const std::string inOne = onTensors(
+    "%p = tensor.empty() : tensor<8x8xf32>\n"
+    "%t = comm.reduce_scatter sum %p on @h dim 0 : tensor<8x8xf32> -> "
+    "tensor<4x8xf32>\n"
+    "%r = comm.wait %t : !comm.token<tensor<4x8xf32>>\n");
+
+class DivisionTest : public CommunicationValidationTest {
+protected:
+  DivisionTest() { rules.mayDivide = true; }
+  CommunicationRules rules;
+};
+
+TEST_F(DivisionTest, AcceptsPartsThatCoverTheWhole) {
+  EXPECT_EQ(replace(inOne, inParts({4, 4}, {0, 4}), rules), "");
+  EXPECT_EQ(replace(inOne, inParts({2, 6}, {6, 0}), rules), "");
+  EXPECT_EQ(replace(inOne, inOne, rules), "");
+}
+
+TEST_F(DivisionTest, RejectsPartsWithoutTheRule) {
+  EXPECT_NE(replace(inOne, inParts({4, 4}, {0, 4})), "");
+}
+
+TEST_F(DivisionTest, RejectsPartsThatLeaveDataOut) {
+  EXPECT_EQ(replace(inOne, inParts({4, 2}, {0, 4}), rules),
+            "'comm.reduce_scatter' op transfers parts of "
+            "'comm.reduce_scatter' sum of tensor<8x8xf32> on @h that leave "
+            "out 2 of its elements along dimension 1 after a-pass");
+}
+
+TEST_F(DivisionTest, RejectsPartsThatAreTooMany) {
+  EXPECT_THAT(replace(inOne, inParts({6, 4}, {0, 4}), rules),
+              HasSubstr("that have 2 too many of its elements"));
+}
+
+TEST_F(DivisionTest, RejectsPartsThatOverlap) {
+  EXPECT_EQ(replace(inOne, inParts({4, 4}, {0, 2}), rules),
+            "'comm.wait' op awaits parts of a value that was one before; they "
+            "give two parts at 2 to 3 of dimension 1 after a-pass");
+}
+
+TEST_F(DivisionTest, RejectsAGapBetweenParts) {
+  EXPECT_THAT(replace(inOne, inParts({4, 4}, {4, 4}), rules),
+              HasSubstr("no part at 0 to 3 of dimension 1"));
+}
+
+TEST_F(DivisionTest, RejectsPartsAlongTheDimensionThatMembersSplit) {
+  std::string rows;
+  for (std::string n : {"0", "1"})
+    rows += "%p" + n + " = tensor.empty() : tensor<4x8xf32>\n%t" + n +
+            " = comm.reduce_scatter sum %p" + n +
+            " on @h dim 0 : tensor<4x8xf32> -> tensor<2x8xf32>\n";
+  EXPECT_THAT(replace(inOne, onTensors(rows), rules),
+              HasSubstr("found 'comm.reduce_scatter' sum of tensor<4x8xf32>"));
+}
+
+TEST_F(DivisionTest, RejectsAPartWithoutWait) {
+  std::string parts = inParts({4, 4}, {0, 4});
+  size_t begin = parts.find("%r1 = comm.wait"), end = parts.find("return");
+  EXPECT_THAT(replace(inOne, parts.erase(begin, end - begin), rules),
+              HasSubstr("found the end of the function, expected 'comm.wait'"));
+}
+
+//===----------------------------------------------------------------------===//
+// Additions
+//===----------------------------------------------------------------------===//
+
+class AdditionTest : public CommunicationValidationTest {
+protected:
+  AdditionTest() { rules.mayAdd = true; }
+  CommunicationRules rules;
+  /// An operation that the pass has to keep.
+  const std::string kept =
+      "%k = comm.all_reduce sum %x on @g : tensor<8xf32> loc(\"kept\")\n"
+      "%l = comm.wait %k : !comm.token<tensor<8xf32>>\n";
+};
+
+TEST_F(AdditionTest, AcceptsOperationsWithAWait) {
+  EXPECT_EQ(replace(onTensors(""), onTensors(both), rules), "");
+  EXPECT_EQ(replace(onTensors(kept), onTensors(startU + kept + waitU), rules),
+            "");
+  EXPECT_EQ(replace(onTensors(kept),
+                    onTensors("scf.if %c {\n" + startT + waitT + "}\n" + kept),
+                    rules),
+            "");
+}
+
+TEST_F(AdditionTest, RejectsOperationsWithoutAWait) {
+  EXPECT_EQ(replace(onTensors(""), onTensors(startT), rules),
+            "'comm.all_reduce' op is new and has not one wait in its block "
+            "after a-pass");
+}
+
+TEST_F(AdditionTest, RejectsOperationsWithTwoWaits) {
+  EXPECT_NE(replace(onTensors(""),
+                    onTensors(startT + waitT +
+                              "%q = comm.wait %t : "
+                              "!comm.token<tensor<8xf32>>\n"),
+                    rules),
+            "");
+}
+
+TEST_F(AdditionTest, RejectsOperationsWithAWaitInABranch) {
+  EXPECT_NE(replace(onTensors(""),
+                    onTensors(startT + "scf.if %c {\n" + waitT + "}\n"), rules),
+            "");
+}
+
+TEST_F(AdditionTest, RejectsWhatTheProgramHadAndTheResultHasNot) {
+  EXPECT_THAT(replace(onTensors(kept), onTensors(both), rules),
+              HasSubstr("found the end of the function, expected "
+                        "'comm.all_reduce'"));
+}
+
+//===----------------------------------------------------------------------===//
+// Raised waits
+//===----------------------------------------------------------------------===//
+
+class RaisedWaitTest : public CommunicationValidationTest {
+protected:
+  RaisedWaitTest() { rules.mayRaiseWaits = true; }
+  CommunicationRules rules;
+};
+
+TEST_F(RaisedWaitTest, AcceptsAWaitThatPassedAStart) {
+  EXPECT_EQ(replace(onTensors(both), onTensors(startT + waitT + startU + waitU),
+                    rules),
+            "");
+}
+
+TEST_F(RaisedWaitTest, RejectsAWaitThatMovedDown) {
+  EXPECT_EQ(replace(onTensors(startT + waitT + startU + waitU), onTensors(both),
+                    rules),
+            "'comm.wait' op was moved down or to another block after a-pass");
+}
+
+TEST_F(RaisedWaitTest, RejectsALostAndANewWait) {
+  EXPECT_EQ(replace(onTensors(both), onTensors(startT + startU + waitT), rules),
+            "a-pass leaves 0 waits of an operation, expected 1");
+  EXPECT_EQ(replace(onTensors(startT + startU + waitT), onTensors(both), rules),
+            "'comm.wait' op is new after a-pass");
+}
+
+TEST_F(RaisedWaitTest, RejectsAWaitInAnotherBlock) {
+  EXPECT_NE(
+      replace(
+          onTensors(startT + "scf.if %c {\n" + startU + waitU + waitT + "}\n"),
+          onTensors(startT + waitT + "scf.if %c {\n" + startU + waitU + "}\n"),
+          rules),
+      "");
+}
+
+TEST_F(RaisedWaitTest, RejectsAWaitThatPassedAStartWhereRanksDiffer) {
+  auto program = [](const std::string &ops) {
+    return onTensors("scf.if %c {\n" + ops + "}\n");
+  };
+  EXPECT_EQ(
+      replace(program(both), program(startT + waitT + startU + waitU), rules),
+      "'comm.wait' op was moved past 'comm.all_reduce' where ranks may "
+      "take different ways after a-pass");
+}
+
+TEST_F(RaisedWaitTest, RejectsAWaitBetweenMessagesThatRunTogether) {
+  const std::string send = "%t = comm.send %x on @h to 1 : tensor<8xf32>\n",
+                    receive = "%u = comm.recv on @h from 1 : tensor<8xf32>\n",
+                    waitSend = "comm.wait %t : !comm.token\n";
+  EXPECT_EQ(replace(onTensors(send + receive + waitSend + waitU),
+                    onTensors(send + waitSend + receive + waitU), rules),
+            "'comm.wait' op was moved between messages that run together after "
+            "a-pass");
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+/// A program on buffers with `ops` while %x is in flight.
+std::string onBuffers(const std::string &ops) {
+  return "comm.group @g all\n"
+         "func.func @main(%x: memref<8xf32>, %y: memref<8xf32>) {\n"
+         "%t = comm.all_reduce sum %x into %x on @g : memref<8xf32>, "
+         "memref<8xf32>\n" +
+         ops +
+         "comm.wait %t writes(%x : memref<8xf32>) : !comm.token\n"
+         "return\n}\n";
+}
+
+TEST_F(CommunicationValidationTest, RejectsANewAccessInFlight) {
+  const std::string beside =
+                        "memref.copy %y, %y : memref<8xf32> to memref<8xf32>\n",
+                    access =
+                        "memref.copy %x, %y : memref<8xf32> to memref<8xf32>\n";
+  EXPECT_EQ(replace(onBuffers(""), onBuffers(beside)), "");
+  EXPECT_EQ(replace(onBuffers(""), onBuffers(access)),
+            "'memref.copy' op reads a buffer that an operation in flight "
+            "writes after a-pass, expected its wait before");
+  // The program was wrong before.
+  EXPECT_EQ(replace(onBuffers(access), onBuffers(access)), "");
+}
+
+TEST_F(CommunicationValidationTest, TensorsMayBecomeBuffers) {
+  EXPECT_EQ(replace(onTensors(startT + waitT), onBuffers("")), "");
+}
+
+//===----------------------------------------------------------------------===//
+// Passes
+//===----------------------------------------------------------------------===//
+
+/// A pass that erases the waits of the program.
+struct LosesWaits
+    : StructuralPass<PassWrapper<LosesWaits, OperationPass<ModuleOp>>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LosesWaits)
+  StringRef getArgument() const override { return "loses-waits"; }
+  LogicalResult transform() override {
+    getOperation().walk([](comm::WaitOp wait) { wait.erase(); });
+    return success();
+  }
+};
+
+TEST_F(CommunicationValidationTest, APassThatBreaksItsRulesFails) {
+  auto run = [&]() {
+    auto module = parseSourceString<ModuleOp>(onTensors(both), &context);
+    std::string error;
+    ScopedDiagnosticHandler handler(
+        &context, [&](Diagnostic &diagnostic) { error += diagnostic.str(); });
+    PassManager passes(&context);
+    passes.addPass(std::make_unique<LosesWaits>());
+    EXPECT_EQ(failed(passes.run(*module)), !error.empty());
+    return error;
+  };
+  EXPECT_EQ(run(), "loses-waits has changed the communication of @main: found "
+                   "the end of the function, expected 'comm.wait'");
+  setPassesValidated(false);
+  EXPECT_EQ(run(), "");
+  setPassesValidated(true);
+}
+
+} // namespace
