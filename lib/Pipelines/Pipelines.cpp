@@ -68,6 +68,11 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
     chunkOptions.planResources = options.planResources;
     pm.addPass(comm::createCommPipelineMatmulPass(chunkOptions));
   }
+  if (options.splitAllReduce) {
+    comm::CommSplitAllReducePassOptions splitOptions;
+    setCosts(splitOptions, options);
+    pm.addPass(comm::createCommSplitAllReducePass(splitOptions));
+  }
   if (options.planResources) {
     comm::CommPlanResourcesPassOptions planOptions;
     setCosts(planOptions, options);

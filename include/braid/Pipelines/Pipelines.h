@@ -101,6 +101,12 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
       llvm::cl::desc("Divide products and their collectives where that pays "
                      "with the order and the plan (comm-pipeline-matmul)"),
       llvm::cl::init(false)};
+  Option<bool> splitAllReduce{
+      *this, "split-all-reduce",
+      llvm::cl::desc("Replace all-reduces by reduce-scatters and gathers by "
+                     "copy engines where that pays with the order and the "
+                     "plan (comm-split-all-reduce)"),
+      llvm::cl::init(false)};
 };
 
 /// Hides communication behind computation with `comm-schedule`
