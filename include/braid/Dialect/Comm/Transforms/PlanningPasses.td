@@ -28,8 +28,8 @@ def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
 
     With `orders=search` the pass looks for a plan and an order together, because an
     order that is good without a plan may leave nothing to plan. It plays each pair of
-    ways with the orders that the other passes give, searches an order as
-    `comm-schedule{effort=low}` does for the best three pairs and for no plan, plans for
+    ways with the orders that the other passes give, searches an order with 50,000 + 20 n
+    steps, for n ops, for the best three pairs and for no plan, plans for
     what it finds, and searches again while that gains. `comm-schedule` behind it may
     find a better order for the plan, and looks at limits on memory.
 
