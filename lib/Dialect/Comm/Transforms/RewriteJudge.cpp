@@ -111,7 +111,7 @@ SmallVector<AlikeCollectives> CollectiveKinds::take() {
 }
 
 size_t braid::comm::getMostTrials(size_t numOps) {
-  constexpr size_t triedOps = 4'000, mostTrials = 16, fewestTrials = 2;
+  constexpr size_t triedOps = 1'000, mostTrials = 16, fewestTrials = 2;
   return std::clamp(triedOps / std::max<size_t>(1, numOps), fewestTrials,
                     mostTrials);
 }

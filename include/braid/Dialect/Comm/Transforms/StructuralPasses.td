@@ -36,7 +36,7 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
     one kind are divided all together, or only the last of them, which no later
     work can hide; then one after the other may get chunks of its own. Chunks
     stay if they shorten the whole block by `min-gain` percent. A block of n ops
-    gets 4,000 / n predictions, at least 2 and at most 16.
+    gets 1,000 / n predictions, at least 2 and at most 16.
 
     A start with `comm.chunks` gets this number of chunks; 1 keeps it whole. It
     is an error if it cannot be divided like that.
