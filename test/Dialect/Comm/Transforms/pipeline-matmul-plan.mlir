@@ -5,6 +5,8 @@
 // RUN: braid-opt %s --braid-overlap="effort=low pipeline-matmul=true hardware=h200x8 world-size=2" \
 // RUN:   | FileCheck %s --check-prefix=OVERLAP
 // RUN: braid-opt %s --braid-overlap="effort=low hardware=h200x8 world-size=2" | FileCheck %s --check-prefix=WHOLE
+// RUN: braid-opt %s --pass-pipeline="builtin.module(func.func(braid-overlap{effort=low pipeline-matmul=true split-all-reduce=true hardware=h200x8 world-size=2}))" \
+// RUN:   | FileCheck %s --check-prefix=WHOLE
 
 comm.group @world all
 
