@@ -62,11 +62,18 @@ static void setCosts(PassOptions &passOptions, const OverlapOptions &options) {
 
 void braid::buildOverlapPipeline(OpPassManager &pm,
                                  const OverlapOptions &options) {
-  if (options.pipelineMatmul) {
+  // Passes that rewrite blocks judge copies of functions in their module.
+  bool isOnFunction = pm.getOpAnchorName() == func::FuncOp::getOperationName();
+  if (options.pipelineMatmul && !isOnFunction) {
     comm::CommPipelineMatmulPassOptions chunkOptions;
     setCosts(chunkOptions, options);
     chunkOptions.planResources = options.planResources;
     pm.addPass(comm::createCommPipelineMatmulPass(chunkOptions));
+  }
+  if (options.splitAllReduce && !isOnFunction) {
+    comm::CommSplitAllReducePassOptions splitOptions;
+    setCosts(splitOptions, options);
+    pm.addPass(comm::createCommSplitAllReducePass(splitOptions));
   }
   if (options.planResources) {
     comm::CommPlanResourcesPassOptions planOptions;

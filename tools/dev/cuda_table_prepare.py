@@ -34,7 +34,7 @@ def variants(options):
         "seeds": "braid-overlap-inductor",
         "schedule": f"comm-schedule{costs}",
         "plan": f"braid-overlap{costs}",
-        "chunks": f"comm-pipeline-matmul{costs},braid-overlap{costs}",
+        "chunks": f"braid-overlap{costs[:-1]} pipeline-matmul=true}}",
     }
     for text in options.variant:
         name, _, passes = text.partition("=")

@@ -80,6 +80,7 @@ PIPELINES = [
     # Without a toolkit a program with kernels ends where it is asked for.
     ["braid-prepare{target=cuda}", "braid-overlap", "braid-lower-to-cuda{toolkit=/dev/null chip=*}"],
     [f"comm-pipeline-matmul{{chunks=* max-chunks=* min-gain=* plan-resources=* {COSTS}}}", "comm-bufferize", "braid-expand-float8"],
+    [f"comm-split-all-reduce{{all=* min-gain=* {COSTS}}}"],
     [f"comm-plan-resources{{{COSTS}}}"],
     [f"comm-plan-resources{{orders=search {COSTS}}}"],
     [f"comm-resolve-hazards{{ranks=* max-memory=* {COSTS}}}", "comm-interpret{ranks=* rounds=1 in-order=* sequential=*}"],
@@ -102,6 +103,7 @@ OPTIONS = {
     "dynamic-size": ("0 1 1000000007", "9223372036854775807 -1"),
     "ranks": ("1 2 3 8", "0 -1 9223372036854775807"),
     "strict": ("true false", "maybe"),
+    "all": ("true false", "maybe"),
     "plan-resources": ("true false", "maybe"),
     "max-paths": ("1 16", "-1"),
     "max-memory": MEMORY,

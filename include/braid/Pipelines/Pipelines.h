@@ -99,7 +99,14 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
   Option<bool> pipelineMatmul{
       *this, "pipeline-matmul",
       llvm::cl::desc("Divide products and their collectives where that pays "
-                     "with the order and the plan (comm-pipeline-matmul)"),
+                     "with the order and the plan (comm-pipeline-matmul, on "
+                     "modules only)"),
+      llvm::cl::init(false)};
+  Option<bool> splitAllReduce{
+      *this, "split-all-reduce",
+      llvm::cl::desc("Replace all-reduces by reduce-scatters and gathers by "
+                     "copy engines where that pays with the order and the "
+                     "plan (comm-split-all-reduce, on modules only)"),
       llvm::cl::init(false)};
 };
 

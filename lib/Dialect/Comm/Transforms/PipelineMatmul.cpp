@@ -187,7 +187,8 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
     }
   }
   ChoiceOptions options;
-  for (int64_t count : {2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024})
+  // With few predictions the first number is the only one.
+  for (int64_t count : {4, 2, 3, 8, 16, 32, 64, 128, 256, 512, 1024})
     if (count <= maxChunks)
       options.ways.push_back(count);
   options.minGainPercent = minGainPercent;

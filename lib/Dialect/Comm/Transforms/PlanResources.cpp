@@ -141,6 +141,9 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
   planOptions.keepOrder = keepOrder;
   planOptions.search.effort = SearchEffort::Low;
   planOptions.search.boundEffort = LowerBoundEffort::Quick;
+  // Searches begin with the orders of the passes, and comm-schedule goes on.
+  planOptions.search.usePasses = false;
+  planOptions.search.maxSteps = 50'000 + 20 * limited.graph.size();
   std::optional<comm::BlockPlan> found =
       comm::planBlock(problem, *options, planOptions);
   if (!found)

@@ -73,7 +73,7 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
     planOptions.orders = PlannedOrders::Search;
     planOptions.playedNodes = 100'000;
     planOptions.search = search;
-    planOptions.search.maxSteps = 100'000;
+    planOptions.search.maxSteps = 20'000 + 5 * problem->problem.graph.size();
     planOptions.search.boundEffort = LowerBoundEffort::Quick;
     // Plans begin with what the passes give.
     planOptions.search.usePasses = false;
@@ -111,7 +111,7 @@ SmallVector<AlikeCollectives> CollectiveKinds::take() {
 }
 
 size_t braid::comm::getMostTrials(size_t numOps) {
-  constexpr size_t triedOps = 20'000, mostTrials = 16, fewestTrials = 2;
+  constexpr size_t triedOps = 1'000, mostTrials = 16, fewestTrials = 2;
   return std::clamp(triedOps / std::max<size_t>(1, numOps), fewestTrials,
                     mostTrials);
 }

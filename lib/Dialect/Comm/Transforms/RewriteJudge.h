@@ -103,8 +103,8 @@ llvm::FailureOr<llvm::SmallVector<RewriteChoice>> chooseRewrites(
         llvm::FailureOr<BlockPrediction>(llvm::ArrayRef<RewriteChoice>)>
         predict);
 
-/// The most predictions for a block of `numOps`, so that they take at most half
-/// of the time of a search for its order.
+/// The most predictions for a block of `numOps`: the fewer, the longer each
+/// takes.
 size_t getMostTrials(size_t numOps);
 
 } // namespace braid::comm

@@ -5,6 +5,8 @@
 // RUN: braid-opt %s --braid-overlap="effort=low pipeline-matmul=true hardware=h200x8 world-size=2" \
 // RUN:   | FileCheck %s --check-prefix=OVERLAP
 // RUN: braid-opt %s --braid-overlap="effort=low hardware=h200x8 world-size=2" | FileCheck %s --check-prefix=WHOLE
+// RUN: braid-opt %s --pass-pipeline="builtin.module(func.func(braid-overlap{effort=low pipeline-matmul=true split-all-reduce=true hardware=h200x8 world-size=2}))" \
+// RUN:   | FileCheck %s --check-prefix=WHOLE
 
 comm.group @world all
 
@@ -19,7 +21,7 @@ comm.group @world all
 // CHECK:         return
 // ORDER-LABEL: func.func @last_collective
 // ORDER:         comm.all_reduce {{.*}}comm.label = "g0"} : tensor<8192x8192xbf16>
-// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.2"} : tensor<2688x8192xbf16>
+// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.3"} : tensor<2048x8192xbf16>
 // ORDER-NOT:     comm.all_reduce
 // ORDER:         return
 // FOUR-LABEL: func.func @last_collective

@@ -28,7 +28,7 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
     rows has rows of each member; those of its product are put in their places.
     Columns of a weight are copied before they are gathered.
 
-    Without `chunks` the pass predicts what 2, 3, 4, 8, ... `max-chunks` chunks
+    Without `chunks` the pass predicts what 4, 2, 3, 8, ... `max-chunks` chunks
     are worth: short searches plan the order of a copy of the block together
     with its resources, as `comm-plan-resources{orders=search}` does, with the
     costs of the options. On machines with nothing to plan, and with
@@ -36,7 +36,7 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
     one kind are divided all together, or only the last of them, which no later
     work can hide; then one after the other may get chunks of its own. Chunks
     stay if they shorten the whole block by `min-gain` percent. A block of n ops
-    gets 20,000 / n predictions, at least 2 and at most 16.
+    gets 1,000 / n predictions, at least 2 and at most 16.
 
     A start with `comm.chunks` gets this number of chunks; 1 keeps it whole. It
     is an error if it cannot be divided like that.

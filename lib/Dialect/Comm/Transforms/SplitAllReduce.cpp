@@ -1,0 +1,237 @@
+//===- SplitAllReduce.cpp - The comm-split-all-reduce pass ----------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RewriteJudge.h"
+#include "SchedulingPass.h"
+
+#include "braid/Analysis/RankUniformity.h"
+#include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace braid::comm {
+#define GEN_PASS_DEF_COMMSPLITALLREDUCEPASS
+#include "braid/Dialect/Comm/Transforms/Passes.h.inc"
+} // namespace braid::comm
+
+using namespace mlir;
+using namespace braid;
+using namespace braid::comm;
+
+/// The way of an all-reduce that is split; see `RewriteChoice`.
+static constexpr int64_t kSplit = 2;
+
+namespace {
+/// An all-reduce that can be split, and the members of its group.
+struct SplittableAllReduce {
+  AllReduceOp start;
+  WaitOp wait;
+  int64_t numMembers;
+};
+
+struct CommSplitAllReducePass
+    : PassWithCosts<
+          comm::impl::CommSplitAllReducePassBase<CommSplitAllReducePass>> {
+  using PassWithCosts::PassWithCosts;
+
+  void runOnOperation() override;
+
+private:
+  LogicalResult splitIn(func::FuncOp function, RankUniformity &uniformity);
+  FailureOr<SmallVector<RewriteChoice>> choose(func::FuncOp function,
+                                               const SchedulableBlock &block,
+                                               const CostOptions &costs,
+                                               RankUniformity &uniformity);
+};
+} // namespace
+
+/// The members of each list of the group of `start`; none if lists differ, or
+/// if nobody says how many ranks there are.
+static std::optional<int64_t> getNumMembers(AllReduceOp start,
+                                            const CostOptions &costs) {
+  GroupOp group = lookupGroup(start, start.getGroupAttr());
+  if (!group)
+    return std::nullopt;
+  if (group.isAll())
+    return costs.worldSize;
+  std::optional<int64_t> size;
+  for (ArrayRef<int64_t> ranks : group.getRankLists()) {
+    auto length = static_cast<int64_t>(ranks.size());
+    if (size.value_or(length) != length)
+      return std::nullopt;
+    size = length;
+  }
+  return size;
+}
+
+/// True if `start` has settings of its own: how it runs, what it costs, or its
+/// place in the total order.
+static bool hasSettings(Operation *start) {
+  return llvm::any_of(
+      ArrayRef<StringRef>{
+          CommDialect::kLaneAttrName, CommDialect::kCtasAttrName,
+          CommDialect::kTransportAttrName, CommDialect::kCostAttrName,
+          CommDialect::kOrderAttrName, CommDialect::kChunksAttrName},
+      [&](StringRef name) { return start->hasAttr(name); });
+}
+
+/// `start` as an all-reduce that can be split. Nothing if it is not on one
+/// tensor whose rows the members of the group share evenly, or if the group is
+/// on several nodes.
+static std::optional<SplittableAllReduce> match(AllReduceOp start,
+                                                CostModel &model) {
+  if (cast<AsyncStartOpInterface>(start.getOperation()).isBufferForm() ||
+      start.getTokens().size() != 1 || start.getScale() || hasSettings(start) ||
+      model.describe(start).numNodes > 1)
+    return std::nullopt;
+  Value token = start.getTokens()[0];
+  auto wait =
+      token.hasOneUse() ? dyn_cast<WaitOp>(*token.user_begin()) : WaitOp();
+  auto type = cast<RankedTensorType>(start.getInputs()[0].getType());
+  std::optional<int64_t> numMembers = getNumMembers(start, model.getOptions());
+  if (!wait || wait->getNumOperands() != 1 ||
+      wait->getBlock() != start->getBlock() || !type.hasStaticShape() ||
+      type.getRank() == 0 || !numMembers || *numMembers < 2 ||
+      type.getDimSize(0) == 0 || type.getDimSize(0) % *numMembers != 0)
+    return std::nullopt;
+  return SplittableAllReduce{start, wait, *numMembers};
+}
+
+/// Gives `part` the label of `start` and `suffix`.
+static void setLabel(Operation *part, Operation *start, StringRef suffix) {
+  if (StringRef label = getLabel(start); !label.empty())
+    part->setAttr(CommDialect::kLabelAttrName,
+                  StringAttr::get(part->getContext(), label + "." + suffix));
+}
+
+static void split(RewriterBase &rewriter, const SplittableAllReduce &found) {
+  AllReduceOp start = found.start;
+  WaitOp wait = found.wait;
+  OpBuilder::InsertionGuard guard(rewriter);
+  auto type = cast<RankedTensorType>(wait.getValue().getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[0] /= found.numMembers;
+  auto partType = RankedTensorType::get(shape, type.getElementType());
+  Location loc = start.getLoc();
+  IntegerAttr rows = rewriter.getI64IntegerAttr(0);
+
+  rewriter.setInsertionPoint(start);
+  auto scatter = ReduceScatterOp::create(
+      rewriter, loc, Type(TokenType::get(partType)), start.getReductionAttr(),
+      Value(), start.getInputs(), ValueRange(), start.getGroupAttr(), rows);
+  setLabel(scatter, start, "scatter");
+  rewriter.setInsertionPoint(wait);
+  auto part = WaitOp::create(rewriter, loc, partType, scatter.getTokens()[0],
+                             ValueRange(), ValueRange());
+  auto gather = AllGatherOp::create(rewriter, loc, Type(TokenType::get(type)),
+                                    part.getValue(), ValueRange(),
+                                    start.getGroupAttr(), rows);
+  setLabel(gather, start, "gather");
+  gather->setAttr(CommDialect::kTransportAttrName,
+                  rewriter.getStringAttr("copy"));
+  rewriter.modifyOpInPlace(
+      wait, [&]() { wait->setOperand(0, gather.getTokens()[0]); });
+  rewriter.eraseOp(start);
+}
+
+/// Splits what `choices` say, or its copies.
+static void splitChosen(ArrayRef<RewriteChoice> choices, CostModel &model,
+                        const IRMapping *mapping) {
+  for (auto [start, way] : choices) {
+    Operation *op =
+        mapping ? mapping->lookup(start.getOperation()) : start.getOperation();
+    if (std::optional<SplittableAllReduce> found =
+            match(cast<AllReduceOp>(op), model)) {
+      IRRewriter rewriter(op);
+      split(rewriter, *found);
+    }
+  }
+}
+
+FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
+    func::FuncOp function, const SchedulableBlock &block,
+    const CostOptions &costs, RankUniformity &uniformity) {
+  SmallVector<RewriteChoice> chosen;
+  // A rank on another way through the program would meet the parts with a
+  // whole.
+  if (!uniformity.areReachedTogether(*block.block))
+    return chosen;
+  CostModel model(costs);
+  bool hasCopyEngines = costs.hardware->nccl.copyEngineBandwidth > 0;
+  CollectiveKinds kinds;
+  for (auto start : block.block->getOps<AllReduceOp>()) {
+    if (!match(start, model))
+      continue;
+    auto collective = cast<CollectiveOpInterface>(start.getOperation());
+    if (all && !hasCopyEngines)
+      return start->emitOpError()
+             << "cannot gather by copy engines: hardware '"
+             << costs.hardware->name
+             << "' has none for collectives, expected 'all=false' or hardware "
+                "with 'copy_engine_bandwidth_bytes_per_second'";
+    if (all) {
+      chosen.emplace_back(collective, kSplit);
+      continue;
+    }
+    std::string key;
+    llvm::raw_string_ostream(key)
+        << start.getReduction() << start.getGroupAttr()
+        << start->getOperandTypes();
+    kinds.add(collective, key,
+              static_cast<double>(model.describe(collective).inputBytes));
+  }
+  if (!hasCopyEngines || !canPlanResources(costs))
+    return chosen;
+  ChoiceOptions options;
+  options.ways = {kSplit};
+  options.minGainPercent = minGainPercent;
+  options.maxTrials = getMostTrials(block.numOps);
+  CostSettings settings = getCostSettings();
+  RewriteJudge judge(getOperation(), function, block, uniformity, settings,
+                     /*plansResources=*/true);
+  return chooseRewrites(kinds.take(), chosen, options,
+                        [&](ArrayRef<RewriteChoice> choices) {
+                          return judge.predict([&](const IRMapping &mapping) {
+                            splitChosen(choices, model, &mapping);
+                            return success();
+                          });
+                        });
+}
+
+LogicalResult CommSplitAllReducePass::splitIn(func::FuncOp function,
+                                              RankUniformity &uniformity) {
+  FailureOr<CostOptions> costs =
+      resolvePassCosts(getOperation(), function, getCostSettings());
+  if (failed(costs))
+    return failure();
+  SmallVector<RewriteChoice> chosen;
+  for (const SchedulableBlock &block : findSchedulableBlocks(function)) {
+    FailureOr<SmallVector<RewriteChoice>> ofBlock =
+        choose(function, block, *costs, uniformity);
+    if (failed(ofBlock))
+      return failure();
+    chosen.append(*ofBlock);
+  }
+  CostModel model(*costs);
+  splitChosen(chosen, model, nullptr);
+  numSplit += chosen.size();
+  return success();
+}
+
+void CommSplitAllReducePass::runOnOperation() {
+  if (!(minGainPercent >= 0 && minGainPercent <= 100)) {
+    emitError(getOperation().getLoc())
+        << "invalid value " << double(minGainPercent)
+        << " of option 'min-gain', expected a number from 0 to 100";
+    return signalPassFailure();
+  }
+  RankUniformity uniformity(getOperation());
+  for (func::FuncOp function :
+       getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))
+    if (!function.isExternal() && failed(splitIn(function, uniformity)))
+      return signalPassFailure();
+}
