@@ -57,6 +57,19 @@ class ProgramTest(unittest.TestCase):
         report = Program(SUM).report(format="json")
         self.assertIsInstance(report, dict)
 
+    def test_timelines_of_reports(self):
+        report = Program(SUM).report(format="json", hardware="h200x8")
+        function = report["functions"][0]
+        timeline = braid.mlir.Timeline(function)
+        self.assertEqual((timeline.name, timeline.makespan), ("main", function["makespan_ns"]))
+        starts = [piece for piece in timeline.timeline if piece.kind == "start"]
+        self.assertEqual([(piece.name, piece.lane) for piece in starts], [("comm.all_reduce", "world")])
+        self.assertEqual(max(piece.end for piece in timeline.timeline), timeline.makespan)
+        self.assertEqual({piece.lane for piece in timeline.timeline if piece.kind != "start"}, {None})
+        with self.assertRaises(braid.mlir.ArgumentError) as raised:
+            braid.mlir.Timeline(report)
+        self.assertIn("found no function of a report", str(raised.exception))
+
     def test_report_into_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "report.html")

@@ -5,9 +5,11 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 VERSION=0.10.2
+# What the documentation draws with.
+WANTED="$VERSION matplotlib"
 folder=$BUILD/jax
 stamp=$folder/.installed
-[ "$(cat "$stamp" 2>/dev/null)" != "$VERSION" ] || exit 0
+[ "$(cat "$stamp" 2>/dev/null)" != "$WANTED" ] || exit 0
 [ -z "${BRAID_NO_SETUP:-}" ] || exit 1
 
 log=$BUILD/jax.log
@@ -15,8 +17,8 @@ say "installing JAX $VERSION in $folder (log: $log)"
 rm -rf "$folder"
 # Debian's Python has its NumPy beside it; JAX brings a newer one.
 if ! { /usr/bin/python3 -m venv "$folder" &&
-  "$folder/bin/pip" install --quiet --timeout 30 --retries 1 "jax==$VERSION"; } >"$log" 2>&1; then
+  "$folder/bin/pip" install --quiet --timeout 30 --retries 1 "jax==$VERSION" matplotlib; } >"$log" 2>&1; then
   rm -rf "$folder"
   exit 1
 fi
-printf '%s' "$VERSION" >"$stamp"
+printf '%s' "$WANTED" >"$stamp"

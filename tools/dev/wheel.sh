@@ -3,8 +3,8 @@
 #
 #   wheel.sh           builds it; the last line is its path
 #   wheel.sh --test    builds it and installs it in a fresh virtual environment for the
-#                      tests, with what they use: networkx, and PyTorch where pip finds
-#                      the wheel for CPUs
+#                      tests, with what they use: networkx, and PyTorch and matplotlib
+#                      where pip finds the wheel for CPUs
 #
 # Ends with status 3 if the Python package index cannot be reached.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -52,15 +52,16 @@ if [ "${1:-}" = --test ]; then
   # PyTorch takes most of a minute to install, so its environment stays; the package and
   # what else is in the environment of the tests is new each time.
   torch=$folder/torch
-  if [ ! -f "$torch/.done" ]; then
+  packages=("torch==$TORCH" numpy matplotlib)
+  if [ "$(cat "$torch/.done" 2>/dev/null)" != "${packages[*]}" ]; then
     step "installing PyTorch $TORCH for the tests"
     "$python" -m venv --clear "$torch"
-    if "$torch/bin/python" -m pip --disable-pip-version-check install --only-binary :all: "torch==$TORCH" numpy >>"$log" 2>&1; then
+    if "$torch/bin/python" -m pip --disable-pip-version-check install --only-binary :all: "${packages[@]}" >>"$log" 2>&1; then
       touch "$torch/torch"
     else
       say "pip finds no wheel of PyTorch for CPUs: its tests are skipped"
     fi
-    touch "$torch/.done"
+    printf '%s' "${packages[*]}" >"$torch/.done"
   fi
   environment=$folder/environment
   "$python" -m venv --clear "$environment"

@@ -25,10 +25,11 @@ from .errors import (ArgumentError, BraidError, Diagnostic, Location, NotFoundEr
                      RankError, RankFailure, ToolError)
 from .executable import Executable
 from .program import Program
+from .timeline import Timeline
 from .tools import find_runtime, find_tool
 
 __all__ = [
     "ArgumentError", "BraidError", "Diagnostic", "Executable", "Location",
-    "NotFoundError", "Program", "RankError", "RankFailure", "ToolError", "empty",
-    "find_runtime", "find_tool", "from_dlpack", "to_dlpack",
+    "NotFoundError", "Program", "RankError", "RankFailure", "Timeline", "ToolError",
+    "empty", "find_runtime", "find_tool", "from_dlpack", "to_dlpack",
 ]
