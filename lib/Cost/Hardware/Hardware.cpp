@@ -81,10 +81,10 @@ static NcclFigures getNcclFigures(GpuGeneration generation) {
 // the datasheets. Between nodes each GPU has one port: EDR 100 Gb/s, HDR 200
 // Gb/s, NDR 400 Gb/s. The latency of a message within a node is NCCL's NVLink
 // hop for the LL protocol, 0.6 us.
+//
+// The rates of a machine: f64, f32, bf16, f16, f8, i8, other integers.
 static std::vector<Hardware> makeGpus() {
   return {
-      //                 f64          f32          bf16         f16
-      //                 f8           i8           other integers
       {"v100x8",
        "8 NVIDIA V100 SXM2 32 GB with NVLink",
        {7.8 * tera, 15.7 * tera, 15.7 * tera, 125 * tera, 125 * tera,
