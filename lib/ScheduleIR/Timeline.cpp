@@ -8,7 +8,7 @@
 
 #include "braid/ScheduleIR/Timeline.h"
 
-#include "Analysis/Prologue.h"
+#include "Analysis/TransparentOps.h"
 #include "ProblemFiller.h"
 #include "braid/Schedule/Simulation/LoopSimulator.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
@@ -36,7 +36,7 @@ static std::string getLaneName(Attribute lane) {
 /// True for ops that run nothing, which timelines leave out.
 static bool isLeftOut(Operation *op) {
   return op->hasTrait<OpTrait::IsTerminator>() ||
-         (matchPattern(op, m_Constant()) && isPrologueOp(op));
+         (matchPattern(op, m_Constant()) && isTransparentOp(op));
 }
 
 /// The live bytes over time: `points`, beginning with `liveBytes`, without
@@ -77,8 +77,8 @@ private:
   Timeline timeline;
   SchedulingProblem problem;
   ProblemFiller filler;
-  /// Prologue ops that depend on a wait.
-  DenseSet<Operation *> prologueOfWaits;
+  /// Transparent ops that depend on a wait.
+  DenseSet<Operation *> transparentOfWaits;
   /// The lanes by the order of their first starts.
   DenseMap<Attribute, int32_t> lanes;
   /// Starts whose operations no op has awaited yet.
@@ -103,7 +103,7 @@ void TimelineBuilder::addEdges(Operation *op, unsigned position) {
 }
 
 /// True if `op`, or an op nested in it, uses the result of a wait of its block,
-/// directly or through prologue ops.
+/// directly or through transparent ops.
 bool TimelineBuilder::usesWait(Operation *op) const {
   return op
       ->walk([&](Operation *user) {
@@ -111,7 +111,7 @@ bool TimelineBuilder::usesWait(Operation *op) const {
           Operation *producer = operand.getDefiningOp();
           if (producer && producer->getBlock() == op->getBlock() &&
               (isa<comm::WaitOp>(producer) ||
-               prologueOfWaits.contains(producer)))
+               transparentOfWaits.contains(producer)))
             return WalkResult::interrupt();
         }
         return WalkResult::advance();
@@ -124,11 +124,11 @@ void TimelineBuilder::add(Operation *op) {
                     {}};
   // Schedules do not contain these ops (see `buildBlockGraph`): they take no
   // time, and their memory becomes live with its first user.
-  bool isPrologue = node.cost.ns == 0 && isPrologueOp(op);
-  if (isPrologue && usesWait(op))
-    prologueOfWaits.insert(op);
-  if (!isPrologue && isUnneededCompute(op) && usesWait(op)) {
-    isPrologue = true;
+  bool isTransparent = node.cost.ns == 0 && isTransparentOp(op);
+  if (isTransparent && usesWait(op))
+    transparentOfWaits.insert(op);
+  if (!isTransparent && isUnneededCompute(op) && usesWait(op)) {
+    isTransparent = true;
     node.cost.ns = 0;
   }
   ScheduleNode info;
@@ -145,7 +145,7 @@ void TimelineBuilder::add(Operation *op) {
   }
   unsigned position = problem.graph.addNode(info);
   addEdges(op, position);
-  filler.addNode(op, /*allocates=*/!isPrologue);
+  filler.addNode(op, /*allocates=*/!isTransparent);
   if (start)
     inFlight.insert(op);
   else
@@ -153,7 +153,7 @@ void TimelineBuilder::add(Operation *op) {
       inFlight.erase(awaited);
   if (node.role == StreamRole::Compute) {
     node.hidden = !inFlight.empty();
-    if (!isPrologue)
+    if (!isTransparent)
       if (std::optional<TimelineTotals> body = filler.addBody())
         bodies.emplace_back(node.cost.ns, *body);
   }
