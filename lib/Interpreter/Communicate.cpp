@@ -9,6 +9,7 @@
 #include "Machine.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace braid;
 using namespace braid::interpreter;
@@ -41,6 +42,18 @@ void Machine::setInFlight(const Launch &launch, unsigned token, int change) {
     mark(launch.sources[token], &Memory::readers);
 }
 
+/// The members of the communicator of `rank`; empty if `rank` is in no list.
+static SmallVector<int64_t> getMembers(comm::GroupOp group, unsigned rank,
+                                       unsigned numRanks) {
+  if (group.isAll())
+    return llvm::to_vector(llvm::seq<int64_t>(0, numRanks));
+  SmallVector<int64_t> members;
+  for (ArrayRef<int64_t> list : group.getRankLists())
+    if (llvm::is_contained(list, rank))
+      members.assign(list.begin(), list.end());
+  return members;
+}
+
 bool Machine::start(unsigned rank, comm::AsyncStartOpInterface start) {
   Operation *op = start;
   auto collective = dyn_cast<comm::CollectiveOpInterface>(op);
@@ -58,14 +71,7 @@ bool Machine::start(unsigned rank, comm::AsyncStartOpInterface start) {
 
   comm::GroupOp group =
       comm::lookupGroup(op, collective.getGroupAttr(), symbolTables);
-  if (group.isAll()) {
-    for (unsigned member = 0; member != ranks.size(); ++member)
-      launch->members.push_back(member);
-  } else {
-    for (ArrayRef<int64_t> list : group.getRankLists())
-      if (llvm::is_contained(list, rank))
-        launch->members.assign(list.begin(), list.end());
-  }
+  launch->members = getMembers(group, rank, ranks.size());
   if (launch->members.empty())
     return fail(InterpreterFailure::Mismatch, op,
                 "runs on rank " + Twine(rank) + ", which is in no list");

@@ -24,20 +24,20 @@ struct PlacedOp {
 };
 } // namespace
 
-/// All ops of the graph's block in `order`. A prologue op that is not before
+/// All ops of the graph's block in `order`. A transparent op that is not before
 /// all nodes comes just before the first node that needs it.
 static std::vector<PlacedOp> placeOps(const BlockGraph &graph,
                                       ArrayRef<unsigned> order) {
   std::vector<PlacedOp> ops;
-  ops.reserve(graph.prologue.size() + graph.ops.size());
-  std::vector<bool> isPlaced(graph.prologue.size(), false);
-  auto placePrologue = [&](unsigned index) {
+  ops.reserve(graph.transparent.size() + graph.ops.size());
+  std::vector<bool> isPlaced(graph.transparent.size(), false);
+  auto placeTransparent = [&](unsigned index) {
     isPlaced[index] = true;
     ops.push_back(
-        {graph.prologue[index], graph.prologuePlaces[index].position});
+        {graph.transparent[index], graph.transparentPlaces[index].position});
   };
   for (size_t index = 0; index != graph.numLeading; ++index)
-    placePrologue(index);
+    placeTransparent(index);
 
   SmallVector<unsigned> needed;
   auto need = [&](const BlockGraph::Place &user) {
@@ -54,14 +54,14 @@ static std::vector<PlacedOp> placeOps(const BlockGraph &graph,
     needed.clear();
     need(graph.opPlaces[node]);
     for (size_t i = 0; i != needed.size(); ++i)
-      need(graph.prologuePlaces[needed[i]]);
+      need(graph.transparentPlaces[needed[i]]);
     llvm::sort(needed);
-    llvm::for_each(needed, placePrologue);
+    llvm::for_each(needed, placeTransparent);
     ops.push_back({graph.ops[node], graph.opPlaces[node].position});
   }
-  for (size_t index = 0; index != graph.prologue.size(); ++index)
+  for (size_t index = 0; index != graph.transparent.size(); ++index)
     if (!isPlaced[index])
-      placePrologue(index);
+      placeTransparent(index);
   return ops;
 }
 

@@ -9,7 +9,7 @@
 #include "braid/ScheduleIR/GraphBuilder.h"
 
 #include "Analysis/BlockEffects.h"
-#include "Analysis/Prologue.h"
+#include "Analysis/TransparentOps.h"
 #include "Analysis/TypeSize.h"
 #include "DependenceTracker.h"
 #include "OpTable.h"
@@ -149,7 +149,7 @@ public:
                RankUniformity &uniformity, size_t expectedOps)
       : cost(cost), calls(calls), uniformity(uniformity),
         dependences(result.graph), exchanges(result.graph),
-        table(result.ops, result.prologue) {
+        table(result.ops, result.transparent) {
     result.block = &block;
     result.effects = std::make_shared<BlockEffects>();
     result.effects->reserve(expectedOps);
@@ -164,10 +164,10 @@ public:
 private:
   using Nodes = SmallVector<unsigned, 2>;
 
-  void addPrologue(Operation *op, Nodes producers);
+  void addTransparent(Operation *op, Nodes producers);
   LogicalResult addNode(Operation *op, const Nodes &producers);
-  /// The nodes that `op` and its nested ops use, also through prologue ops.
-  /// Appends the prologue ops that they use directly to `result.uses`.
+  /// The nodes that `op` and its nested ops use, also through transparent ops.
+  /// Appends the transparent ops that they use directly to `result.uses`.
   Nodes getProducers(Operation *op);
   int64_t takeUnusedBytes(Operation *op);
   bool isDeadUserOfWait(Operation *op, const Nodes &producers) const;
@@ -178,8 +178,8 @@ private:
   void keepAfterStarts(unsigned wait, comm::AsyncStartOpInterface awaited);
   void addBarrier(unsigned node);
 
-  /// A prologue op that depends on more nodes than this becomes a node itself,
-  /// so that edges stay linear in the program.
+  /// A transparent op that depends on more nodes than this becomes a node
+  /// itself, so that edges stay linear in the program.
   static constexpr size_t maxProducers = 8;
 
   CostFunction cost;
@@ -188,9 +188,9 @@ private:
   BlockGraph result;
   DependenceTracker dependences;
   ExchangeTracker exchanges;
-  /// Nodes and prologue ops with uses; most ops on buffers have none.
+  /// Nodes and transparent ops with uses; most ops on buffers have none.
   OpTable table;
-  /// The nodes that each prologue op uses.
+  /// The nodes that each transparent op uses.
   std::vector<Nodes> producersOf;
   /// The place of the present op.
   BlockGraph::Place place{0, 0, 0};
@@ -226,7 +226,7 @@ GraphBuilder::Nodes GraphBuilder::getProducers(Operation *op) {
       std::optional<OpTable::Entry> entry = table.find(producer);
       if (!entry)
         continue;
-      if (entry->isPrologue) {
+      if (entry->isTransparent) {
         llvm::append_range(producers, producersOf[entry->index]);
         uses.push_back(entry->index);
       } else {
@@ -262,14 +262,14 @@ bool GraphBuilder::isDeadUserOfWait(Operation *op,
          });
 }
 
-void GraphBuilder::addPrologue(Operation *op, Nodes producers) {
+void GraphBuilder::addTransparent(Operation *op, Nodes producers) {
   bool isLeading =
-      result.ops.empty() && result.numLeading == result.prologue.size();
-  unsigned index = result.prologue.size();
-  result.prologue.push_back(op);
+      result.ops.empty() && result.numLeading == result.transparent.size();
+  unsigned index = result.transparent.size();
+  result.transparent.push_back(op);
   if (!op->use_empty())
-    table.insert({index, /*isPrologue=*/true});
-  result.prologuePlaces.push_back(place);
+    table.insert({index, /*isTransparent=*/true});
+  result.transparentPlaces.push_back(place);
   result.numLeading += isLeading;
   producersOf.push_back(std::move(producers));
   if (!op->getResults().empty() &&
@@ -315,11 +315,12 @@ FailureOr<BlockGraph> GraphBuilder::build() {
     // Ops of a long block are not in the cache: prefetch the next op.
     prefetch(op.getNextNode());
     Nodes producers = getProducers(&op);
-    // An op with a measured time is no prologue op.
-    bool isPrologue = producers.size() <= maxProducers && isPrologueOp(&op) &&
-                      (op.hasTrait<OpTrait::ConstantLike>() || cost(&op) <= 0);
-    if (isPrologue || isDeadUserOfWait(&op, producers))
-      addPrologue(&op, std::move(producers));
+    // An op with a measured time is no transparent op.
+    bool isTransparent =
+        producers.size() <= maxProducers && isTransparentOp(&op) &&
+        (op.hasTrait<OpTrait::ConstantLike>() || cost(&op) <= 0);
+    if (isTransparent || isDeadUserOfWait(&op, producers))
+      addTransparent(&op, std::move(producers));
     else if (failed(addNode(&op, producers)))
       return failure();
     ++place.position;
@@ -353,7 +354,7 @@ LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
   result.ops.push_back(op);
   result.opPlaces.push_back(place);
   if (!op->use_empty())
-    table.insert({node, /*isPrologue=*/false});
+    table.insert({node, /*isTransparent=*/false});
 
   for (unsigned producer : producers)
     result.graph.addEdge(producer, node);

@@ -20,22 +20,22 @@
 
 namespace braid {
 
-/// Finds ops in two lists, nodes and prologue. A hash table for long blocks. A
-/// slot has only four bytes, because the lists have the ops. Ops with adjacent
-/// addresses have adjacent slots. Most ops of a block were created in order, so
-/// a sweep over the block accesses the table almost sequentially.
+/// Finds ops in two lists, nodes and transparent ops. A hash table for long
+/// blocks. A slot has only four bytes, because the lists have the ops. Ops with
+/// adjacent addresses have adjacent slots. Most ops of a block were created in
+/// order, so a sweep over the block accesses the table almost sequentially.
 class OpTable {
 public:
   using Ops = std::vector<mlir::Operation *>;
   /// A position in one of the lists.
   struct Entry {
     unsigned index;
-    bool isPrologue;
+    bool isTransparent;
   };
 
   /// The lists must outlive the table, and may only grow.
-  OpTable(const Ops &nodes, const Ops &prologue)
-      : nodes(nodes), prologue(prologue) {}
+  OpTable(const Ops &nodes, const Ops &transparent)
+      : nodes(nodes), transparent(transparent) {}
 
   /// Reserves space for `numEntries` entries.
   void reserve(size_t numEntries) {
@@ -48,7 +48,7 @@ public:
     if (2 * ++numEntries > slots.size())
       rehash(std::max<size_t>(64, 2 * slots.size()));
     assert(entry.index < (1u << 31) && "indices have 31 bits");
-    place(entry.index << 1 | static_cast<unsigned>(entry.isPrologue));
+    place(entry.index << 1 | static_cast<unsigned>(entry.isTransparent));
   }
 
   std::optional<Entry> find(mlir::Operation *op) const {
@@ -73,7 +73,7 @@ private:
     return (address >> 6) ^ (piece >> 32);
   }
   mlir::Operation *getOp(uint32_t value) const {
-    return (value & 1 ? prologue : nodes)[value >> 1];
+    return (value & 1 ? transparent : nodes)[value >> 1];
   }
   void place(uint32_t value) {
     size_t slot = getHash(getOp(value)) & (slots.size() - 1);
@@ -89,7 +89,7 @@ private:
         place(value);
   }
 
-  const Ops &nodes, &prologue;
+  const Ops &nodes, &transparent;
   /// The slots. Their number is a power of two; at most half are in use.
   std::vector<uint32_t> slots;
   size_t numEntries = 0;

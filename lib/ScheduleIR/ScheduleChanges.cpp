@@ -15,10 +15,11 @@ using namespace braid;
 using namespace mlir;
 
 void ScheduleChanges::recordOrder(const BlockGraph &graph) {
-  std::vector<Operation *> ops(graph.ops.size() + graph.prologue.size());
+  std::vector<Operation *> ops(graph.ops.size() + graph.transparent.size());
   for (auto [op, place] : llvm::zip_equal(graph.ops, graph.opPlaces))
     ops[place.position] = op;
-  for (auto [op, place] : llvm::zip_equal(graph.prologue, graph.prologuePlaces))
+  for (auto [op, place] :
+       llvm::zip_equal(graph.transparent, graph.transparentPlaces))
     ops[place.position] = op;
   changes.push_back({graph.block, std::move(ops), graph.effects});
 }

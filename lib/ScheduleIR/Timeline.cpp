@@ -8,16 +8,13 @@
 
 #include "braid/ScheduleIR/Timeline.h"
 
-#include "Analysis/AwaitedTokens.h"
-#include "Analysis/BodyMemory.h"
-#include "Analysis/Prologue.h"
-#include "Cost/IR/MachineBuilder.h"
+#include "Analysis/TransparentOps.h"
+#include "ProblemFiller.h"
 #include "braid/Schedule/Simulation/LoopSimulator.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 #include "braid/Support/Units.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace braid;
@@ -39,7 +36,7 @@ static std::string getLaneName(Attribute lane) {
 /// True for ops that run nothing, which timelines leave out.
 static bool isLeftOut(Operation *op) {
   return op->hasTrait<OpTrait::IsTerminator>() ||
-         (matchPattern(op, m_Constant()) && isPrologueOp(op));
+         (matchPattern(op, m_Constant()) && isTransparentOp(op));
 }
 
 /// The live bytes over time: `points`, beginning with `liveBytes`, without
@@ -63,15 +60,14 @@ namespace {
 class TimelineBuilder {
 public:
   TimelineBuilder(Region &region, CostModel &model)
-      : region(region), model(model), memory(region, model.getOptions().sizes) {
-  }
+      : region(region), model(model),
+        filler(problem, model, region,
+               BodyMemory(region, model.getOptions().sizes)) {}
 
   Timeline build();
 
 private:
   void add(Operation *op);
-  void addAwaits(TimelineNode &node, unsigned position);
-  void addBody(const TimelineNode &node, unsigned position);
   void addEdges(Operation *op, unsigned position);
   bool usesWait(Operation *op) const;
   Simulation play();
@@ -80,50 +76,17 @@ private:
   CostModel &model;
   Timeline timeline;
   SchedulingProblem problem;
-  BodyMemory memory;
-  DenseMap<Operation *, unsigned> positions;
-  /// Prologue ops that depend on a wait.
-  DenseSet<Operation *> prologueOfWaits;
-  /// The first start of each lane, by lane.
-  llvm::MapVector<Attribute, Operation *> lanes;
+  ProblemFiller filler;
+  /// Transparent ops that depend on a wait.
+  DenseSet<Operation *> transparentOfWaits;
+  /// The lanes by the order of their first starts.
+  DenseMap<Attribute, int32_t> lanes;
   /// Starts whose operations no op has awaited yet.
   SmallPtrSet<Operation *, 8> inFlight;
   /// The costs on the stream of ops with bodies, and the totals of the bodies.
   SmallVector<std::pair<int64_t, TimelineTotals>> bodies;
-  /// Nodes that await operations of the previous iteration. The starts may come
-  /// later in the body.
-  SmallVector<std::pair<unsigned, Operation *>> carried;
 };
 } // namespace
-
-void TimelineBuilder::addAwaits(TimelineNode &node, unsigned position) {
-  TokenOrigins awaited = getAwaitedTokens(node.op, region);
-  SmallVector<unsigned> starts;
-  for (Operation *start : awaited.starts) {
-    inFlight.erase(start);
-    if (auto it = positions.find(start); it != positions.end())
-      starts.push_back(it->second);
-  }
-  llvm::sort(starts);
-  for (unsigned start : starts)
-    problem.awaits.emplace_back(position, start);
-  node.awaits.assign(starts.begin(), starts.end());
-  for (BlockArgument argument : awaited.arguments)
-    for (Operation *start : getCarriedStarts(argument))
-      carried.emplace_back(position, start);
-}
-
-void TimelineBuilder::addBody(const TimelineNode &node, unsigned position) {
-  if (!node.cost.isOfBody())
-    return;
-  std::optional<TimelineTotals> body = model.getBodyTotals(node.op);
-  if (!body)
-    return;
-  bodies.emplace_back(node.cost.ns, *body);
-  problem.leastNs.emplace_back(position, body->lowerBoundNs);
-  if (body->peakBytes > 0)
-    problem.transientBytes.emplace_back(position, body->peakBytes);
-}
 
 /// Adds edges for the uses of `op` and of its regions.
 void TimelineBuilder::addEdges(Operation *op, unsigned position) {
@@ -133,15 +96,14 @@ void TimelineBuilder::addEdges(Operation *op, unsigned position) {
       if (!definition)
         continue;
       Operation *ancestor = region.findAncestorOpInRegion(*definition);
-      auto it = ancestor ? positions.find(ancestor) : positions.end();
-      if (it != positions.end())
-        problem.graph.addEdge(it->second, position);
+      if (std::optional<unsigned> node = filler.findNode(ancestor))
+        problem.graph.addEdge(*node, position);
     }
   });
 }
 
 /// True if `op`, or an op nested in it, uses the result of a wait of its block,
-/// directly or through prologue ops.
+/// directly or through transparent ops.
 bool TimelineBuilder::usesWait(Operation *op) const {
   return op
       ->walk([&](Operation *user) {
@@ -149,7 +111,7 @@ bool TimelineBuilder::usesWait(Operation *op) const {
           Operation *producer = operand.getDefiningOp();
           if (producer && producer->getBlock() == op->getBlock() &&
               (isa<comm::WaitOp>(producer) ||
-               prologueOfWaits.contains(producer)))
+               transparentOfWaits.contains(producer)))
             return WalkResult::interrupt();
         }
         return WalkResult::advance();
@@ -162,11 +124,11 @@ void TimelineBuilder::add(Operation *op) {
                     {}};
   // Schedules do not contain these ops (see `buildBlockGraph`): they take no
   // time, and their memory becomes live with its first user.
-  bool isPrologue = node.cost.ns == 0 && isPrologueOp(op);
-  if (isPrologue && usesWait(op))
-    prologueOfWaits.insert(op);
-  if (!isPrologue && isUnneededCompute(op) && usesWait(op)) {
-    isPrologue = true;
+  bool isTransparent = node.cost.ns == 0 && isTransparentOp(op);
+  if (isTransparent && usesWait(op))
+    transparentOfWaits.insert(op);
+  if (!isTransparent && isUnneededCompute(op) && usesWait(op)) {
+    isTransparent = true;
     node.cost.ns = 0;
   }
   ScheduleNode info;
@@ -176,48 +138,35 @@ void TimelineBuilder::add(Operation *op) {
     info.kind = NodeKind::Start;
     node.role = StreamRole::Start;
     node.lane = getLaneName(start.getLane());
-    auto *lane = lanes.insert({start.getLane(), op}).first;
-    info.lane = static_cast<int32_t>(lane - lanes.begin());
+    info.lane = lanes.try_emplace(start.getLane(), lanes.size()).first->second;
   } else if (isa<comm::WaitOp>(op)) {
     info.kind = NodeKind::Wait;
     node.role = StreamRole::Wait;
   }
   unsigned position = problem.graph.addNode(info);
+  addEdges(op, position);
+  filler.addNode(op, /*allocates=*/!isTransparent);
   if (start)
     inFlight.insert(op);
   else
-    addAwaits(node, position);
+    for (Operation *awaited : filler.addAwaits())
+      inFlight.erase(awaited);
   if (node.role == StreamRole::Compute) {
     node.hidden = !inFlight.empty();
-    if (!isPrologue)
-      addBody(node, position);
+    if (!isTransparent)
+      if (std::optional<TimelineTotals> body = filler.addBody())
+        bodies.emplace_back(node.cost.ns, *body);
   }
-  addEdges(op, position);
-  memory.add(op, isPrologue ? std::nullopt : std::optional(position));
-  positions[op] = position;
   timeline.nodes.push_back(std::move(node));
 }
 
 Simulation TimelineBuilder::play() {
-  for (auto [waiter, start] : carried)
-    if (auto it = positions.find(start); it != positions.end()) {
-      problem.carriedAwaits.push_back({waiter, it->second});
-      timeline.nodes[waiter].carriedAwaits.push_back(it->second);
-    }
   problem.graph.finalize();
-  problem.liveBytes = memory.getArgumentBytes();
-  for (const BodyMemory::Piece &piece : memory.getPieces())
-    if (!piece.users.empty() && piece.bytes > 0)
-      problem.buffers.push_back({piece.bytes, piece.escapes, piece.users});
-  problem.machine =
-      buildMachine(model, llvm::to_vector(llvm::make_second_range(lanes)));
-  if (problem.machine.hasContention())
-    for (const TimelineNode &node : timeline.nodes)
-      // An op without a cost has no demand, even if its work is known.
-      problem.demands.push_back(node.role == StreamRole::Compute &&
-                                        node.cost.ns == 0
-                                    ? ResourceDemand()
-                                    : model.getDemand(node.op));
+  filler.finish();
+  for (auto [node, start] : problem.awaits)
+    timeline.nodes[node].awaits.push_back(start);
+  for (CarriedAwait await : problem.carriedAwaits)
+    timeline.nodes[await.waiter].carriedAwaits.push_back(await.start);
   ScheduleOrder order = getProgramOrder(problem.graph);
   return problem.carriedAwaits.empty()
              ? simulateOrder(problem, order)

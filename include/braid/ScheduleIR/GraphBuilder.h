@@ -24,8 +24,8 @@ namespace braid {
 
 class BlockEffects;
 
-/// The duration of an op in ns; for a start, that of its operation. A prologue
-/// op with a duration becomes a node.
+/// The duration of an op in ns; for a start, that of its operation. A
+/// transparent op with a duration becomes a node.
 using CostFunction = llvm::function_ref<int64_t(mlir::Operation *)>;
 
 /// A graph and the ops of its nodes.
@@ -34,21 +34,22 @@ struct BlockGraph {
   ScheduleGraph graph;
   /// The op of each node.
   std::vector<mlir::Operation *> ops;
-  /// The ops that are not nodes, in program order: prologue ops (see
-  /// `isPrologueOp`), and dead ops that use the result of a wait.
-  std::vector<mlir::Operation *> prologue;
-  /// The number of ops of `prologue` that are before all nodes and stay there.
+  /// The ops that are not nodes, in program order: transparent ops (see
+  /// `isTransparentOp`), and dead ops that use the result of a wait.
+  std::vector<mlir::Operation *> transparent;
+  /// The number of ops of `transparent` that are before all nodes and stay
+  /// there.
   size_t numLeading = 0;
 
-  /// The position of an op in the block, and the prologue ops that the op uses
-  /// directly: a slice of `uses`.
+  /// The position of an op in the block, and the transparent ops that the op
+  /// uses directly: a slice of `uses`.
   struct Place {
     unsigned position;
     unsigned usesBegin, usesEnd;
   };
-  /// The places of `ops` and of `prologue`.
-  std::vector<Place> opPlaces, prologuePlaces;
-  /// Indices into `prologue`.
+  /// The places of `ops` and of `transparent`.
+  std::vector<Place> opPlaces, transparentPlaces;
+  /// Indices into `transparent`.
   std::vector<unsigned> uses;
   /// The effects of nodes, by position, for the validation of a new order.
   std::shared_ptr<BlockEffects> effects;
@@ -57,11 +58,11 @@ struct BlockGraph {
 /// Builds the graph of `block` without its terminator, which stays last, in one
 /// linear sweep.
 ///
-/// A node is an op that takes time, together with its prologue: zero-cost ops
-/// (see `isPrologueOp`) such as constants, casts and slices. Prologue ops are
-/// transparent: a node that uses a prologue op depends on the operands of the
-/// prologue op. A new order places a prologue op just before the first node
-/// that needs it.
+/// A node is an op that takes time, together with transparent ops: zero-cost
+/// ops (see `isTransparentOp`) such as constants, casts and slices. These ops
+/// are transparent: a node that uses a transparent op depends on the operands
+/// of the transparent op. A new order places a transparent op just before the
+/// first node that needs it.
 ///
 /// The edges are
 ///  - uses of values, also by nested ops;

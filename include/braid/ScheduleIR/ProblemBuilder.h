@@ -27,7 +27,7 @@ struct BlockProblem {
 /// different ways, the machine, the operations that each node awaits, the
 /// operations that a loop carries from one iteration into the next, and the
 /// memory that the block allocates, by the rules of `simulateRegion`. Memory of
-/// a prologue op becomes live with the first node that uses the op.
+/// a transparent op becomes live with the first node that uses the op.
 ///
 /// The caller sets the limits.
 ///

@@ -197,7 +197,10 @@ void KernelBuilder::start(int64_t size, TypeRange workgroupMemory) {
     fromHost.map(constant,
                  b.clone(*constant.getDefiningOp())
                      ->getResult(cast<OpResult>(constant).getResultNumber()));
+  flattenBuffers();
+}
 
+void KernelBuilder::flattenBuffers() {
   for (auto &[buffer, isWritten] : buffers) {
     auto type = cast<MemRefType>(buffer.getType());
     SmallVector<int64_t> strides;

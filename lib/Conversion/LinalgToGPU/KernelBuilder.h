@@ -123,6 +123,9 @@ public:
   void launch(int64_t numBlocks);
 
 private:
+  /// Views the buffers as one-dimensional memory.
+  void flattenBuffers();
+
   KernelModule &kernels;
   mlir::Operation *before;
   llvm::StringRef name;

@@ -48,133 +48,119 @@ static int64_t choosePart(int64_t size, int64_t results, int64_t least) {
   return 0;
 }
 
-/// Splits the reduction of `op` into two, the first of which has enough results
-/// for all multiprocessors. Does nothing if `op` has enough results or cannot
-/// be split.
-static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
-  std::optional<LoopNest> nest = getLoopNest(op);
-  if (!nest || nest->usesIndices || op->hasAttr(braid::kOverwritesAttrName) ||
-      nest->getNumIterations() < kManyElements)
-    return;
-  std::optional<SmallVector<Combiner>> combiners = matchCombiners(*nest);
-  // Split the first reduction loop, which has the largest stride.
-  auto iterators = op.getIteratorTypesArray();
-  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  const auto *found = llvm::find(iterators, utils::IteratorType::reduction);
-  unsigned split = found - iterators.begin();
-  int64_t results = 1;
-  for (auto [size, kind] : llvm::zip(sizes, iterators))
-    if (kind == utils::IteratorType::parallel)
-      results *= size;
-  // The iterations of the other reduction loops, for each result.
-  int64_t elements = 0, least = 1;
-  for (; split < sizes.size(); ++split) {
-    if (iterators[split] != utils::IteratorType::reduction)
-      continue;
-    elements = nest->getNumIterations() / results / sizes[split];
-    least = std::max<int64_t>(1, llvm::divideCeil(kMinElements, elements));
-    if (sizes[split] >= 2 * least)
-      break;
-  }
-  if (!combiners || split == sizes.size() ||
-      llvm::any_of(*combiners, [](const Combiner &combiner) {
-        return combiner.type != combiner.elementType;
-      }))
-    return;
-  bool hasRows = true;
-  // If adjacent elements belong to adjacent results, a block computes several
-  // results.
-  for (const Access &access : nest->inputs)
-    for (auto [isReduction, stride] :
-         llvm::zip(nest->isReduction, access.strides))
-      if (!isReduction && stride == 1)
-        hasRows = false;
-  int64_t blocks = results;
-  if (!hasRows) {
-    int64_t size = getByteSize(nest->inputs.front().elementType);
-    bool isLarge = nest->getNumIterations() >= kManyBytes / size;
-    blocks = llvm::divideCeil(results * size,
-                              isLarge ? kLineOfBytes : kMinRunOfBytes);
-  }
-  if (blocks >= (hasRows ? kManyRows : kManyColumnBlocks))
-    return;
-  int64_t part = choosePart(
-      sizes[split],
-      llvm::divideCeil(hasRows ? kWantedRows : kWantedColumnBlocks, blocks),
-      hasRows ? least : std::min<int64_t>(least, 64));
-  if (part == 0)
-    return;
+namespace {
 
-  // The loop `split` becomes two loops: over parts, and within a part.
-  MLIRContext *context = op.getContext();
-  unsigned numLoops = sizes.size();
-  SmallVector<AffineExpr> shifted;
-  for (unsigned loop = 0; loop < numLoops; ++loop)
-    shifted.push_back(
-        getAffineDimExpr(loop <= split ? loop : loop + 1, context));
-  AffineExpr outer = getAffineDimExpr(split, context),
-             inner = getAffineDimExpr(split + 1, context);
-  SmallVector<Value> inputs;
+/// How a reduction is split.
+struct Split {
+  /// The loop that becomes two: over parts, and within a part.
+  unsigned loop = 0;
+  /// The iterations of the loop, and those of a part.
+  int64_t size = 0, part = 0;
+  /// The reductions of the op, by result.
+  SmallVector<Combiner> combiners;
+};
+
+/// Replaces a reduction by two, the first of which reduces parts.
+class ReductionSplitter {
+public:
+  ReductionSplitter(RewriterBase &rewriter, linalg::LinalgOp op,
+                    const LoopNest &nest, const Split &split)
+      : rewriter(rewriter), op(op), nest(nest), split(split),
+        iterators(op.getIteratorTypesArray()) {}
+
+  void run();
+
+private:
+  unsigned getNumLoops() const { return iterators.size(); }
+  AffineExpr getLoop(unsigned loop) {
+    return getAffineDimExpr(loop, op.getContext());
+  }
+  /// Where the loops are after the split.
+  SmallVector<AffineExpr> getShiftedLoops();
+  void addInput(OpOperand &operand);
+  void addPartials();
+  void createFirstStep();
+  void createSecondStep();
+
+  RewriterBase &rewriter;
+  linalg::LinalgOp op;
+  const LoopNest &nest;
+  const Split &split;
+  SmallVector<utils::IteratorType> iterators;
+  /// Operands of the first step: inputs, and buffers with the results of each
+  /// part.
+  SmallVector<Value> inputs, partials;
   SmallVector<AffineMap> maps;
-  rewriter.setInsertionPoint(op);
-  Location loc = op.getLoc();
-  for (OpOperand *operand : op.getDpsInputOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    auto type = dyn_cast<MemRefType>(operand->get().getType());
-    SmallVector<AffineExpr> exprs;
-    SmallVector<ReassociationIndices> groupsOfDims;
-    SmallVector<int64_t> shape;
-    for (auto [dimension, expr] : llvm::enumerate(map.getResults())) {
-      bool isSplit = expr == getAffineDimExpr(split, context);
-      if (!isSplit && expr.isFunctionOfDim(split))
-        return;
-      groupsOfDims.push_back({static_cast<int64_t>(shape.size())});
-      if (!isSplit) {
-        exprs.push_back(expr.replaceDims(shifted));
-        shape.push_back(type.getDimSize(dimension));
-        continue;
-      }
-      groupsOfDims.back().push_back(shape.size() + 1);
-      llvm::append_values(exprs, outer, inner);
-      llvm::append_values(shape, sizes[split] / part, part);
-    }
-    maps.push_back(AffineMap::get(numLoops + 1, 0, exprs, context));
-    Value value = operand->get();
-    if (type && static_cast<int64_t>(shape.size()) != type.getRank())
-      value = memref::ExpandShapeOp::create(rewriter, loc, shape, value,
-                                            groupsOfDims);
-    inputs.push_back(value);
-  }
+};
 
-  // The buffers of the first step, with the results of each part.
-  SmallVector<Value> partials;
-  SmallVector<AffineMap> secondMaps, outputMaps;
-  SmallVector<int64_t> partialShape;
-  SmallVector<AffineExpr> partialExprs;
-  for (unsigned loop = 0; loop < numLoops; ++loop) {
-    if (loop == split) {
-      partialExprs.push_back(outer);
-      partialShape.push_back(sizes[split] / part);
+} // namespace
+
+SmallVector<AffineExpr> ReductionSplitter::getShiftedLoops() {
+  SmallVector<AffineExpr> shifted;
+  for (unsigned loop = 0; loop < getNumLoops(); ++loop)
+    shifted.push_back(getLoop(loop <= split.loop ? loop : loop + 1));
+  return shifted;
+}
+
+void ReductionSplitter::addInput(OpOperand &operand) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  Value value = operand.get();
+  auto type = dyn_cast<MemRefType>(value.getType());
+  SmallVector<AffineExpr> shifted = getShiftedLoops(), exprs;
+  SmallVector<ReassociationIndices> groupsOfDims;
+  SmallVector<int64_t> shape;
+  for (auto [dimension, expr] : llvm::enumerate(map.getResults())) {
+    groupsOfDims.push_back({static_cast<int64_t>(shape.size())});
+    if (expr != getLoop(split.loop)) {
+      exprs.push_back(expr.replaceDims(shifted));
+      shape.push_back(type.getDimSize(dimension));
+      continue;
+    }
+    groupsOfDims.back().push_back(shape.size() + 1);
+    llvm::append_values(exprs, getLoop(split.loop), getLoop(split.loop + 1));
+    llvm::append_values(shape, split.size / split.part, split.part);
+  }
+  maps.push_back(AffineMap::get(getNumLoops() + 1, 0, exprs, op.getContext()));
+  if (type && static_cast<int64_t>(shape.size()) != type.getRank())
+    value = memref::ExpandShapeOp::create(rewriter, op.getLoc(), shape, value,
+                                          groupsOfDims);
+  inputs.push_back(value);
+}
+
+void ReductionSplitter::addPartials() {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges(), shape;
+  SmallVector<AffineExpr> shifted = getShiftedLoops(), exprs;
+  for (unsigned loop = 0; loop < getNumLoops(); ++loop) {
+    if (loop == split.loop) {
+      exprs.push_back(getLoop(loop));
+      shape.push_back(split.size / split.part);
     } else if (iterators[loop] == utils::IteratorType::parallel) {
-      partialExprs.push_back(shifted[loop]);
-      partialShape.push_back(sizes[loop]);
+      exprs.push_back(shifted[loop]);
+      shape.push_back(sizes[loop]);
     }
   }
-  for (auto [output, combiner] : llvm::zip(op.getDpsInits(), *combiners)) {
+  for (auto [output, combiner] : llvm::zip(op.getDpsInits(), split.combiners)) {
     auto type = cast<MemRefType>(output.getType());
     auto partialType =
-        MemRefType::get(partialShape, combiner.type,
-                        MemRefLayoutAttrInterface(), type.getMemorySpace());
-    Value partial = memref::AllocOp::create(rewriter, loc, partialType);
-    Value neutral = arith::ConstantOp::create(rewriter, loc, combiner.neutral);
-    linalg::FillOp::create(rewriter, loc, neutral, partial);
+        MemRefType::get(shape, combiner.type, MemRefLayoutAttrInterface(),
+                        type.getMemorySpace());
+    Value partial = memref::AllocOp::create(rewriter, op.getLoc(), partialType);
+    Value neutral =
+        arith::ConstantOp::create(rewriter, op.getLoc(), combiner.neutral);
+    linalg::FillOp::create(rewriter, op.getLoc(), neutral, partial);
     partials.push_back(partial);
-    maps.push_back(AffineMap::get(numLoops + 1, 0, partialExprs, context));
+    maps.push_back(
+        AffineMap::get(getNumLoops() + 1, 0, exprs, op.getContext()));
   }
+}
+
+void ReductionSplitter::createFirstStep() {
   SmallVector<utils::IteratorType> firstIterators(iterators);
-  firstIterators.insert(firstIterators.begin() + split,
+  firstIterators.insert(firstIterators.begin() + split.loop,
                         utils::IteratorType::parallel);
+  Location loc = op.getLoc();
   Block &body = *op.getBlock();
+  ArrayRef<Combiner> combiners = split.combiners;
   linalg::GenericOp::create(
       rewriter, loc, inputs, partials, maps, firstIterators,
       [&](OpBuilder &builder, Location, ValueRange arguments) {
@@ -182,38 +168,43 @@ static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
         IRMapping mapping;
         mapping.map(body.getArguments(), arguments);
         SmallVector<Value> elements =
-            emitElements(b, *nest, *combiners, mapping, /*lanes=*/1, {});
+            emitElements(b, nest, combiners, mapping, /*lanes=*/1, {});
         SmallVector<Value> combined;
         for (auto [combiner, element, argument] : llvm::zip(
-                 *combiners, elements, arguments.take_back(combiners->size())))
+                 combiners, elements, arguments.take_back(combiners.size())))
           combined.push_back(combiner.combine(b, argument, element));
         linalg::YieldOp::create(b, combined);
       });
+}
 
-  // The second step loops over the results and over the parts.
-  SmallVector<AffineExpr> kept(numLoops + 1, getAffineConstantExpr(0, context));
+/// Loops over the results and over the parts.
+void ReductionSplitter::createSecondStep() {
+  SmallVector<AffineExpr> kept(getNumLoops() + 1,
+                               getAffineConstantExpr(0, op.getContext()));
   SmallVector<utils::IteratorType> secondIterators;
-  for (unsigned loop = 0; loop < numLoops; ++loop)
-    if (loop == split || iterators[loop] == utils::IteratorType::parallel) {
-      kept[loop] = getAffineDimExpr(secondIterators.size(), context);
+  for (unsigned loop = 0; loop < getNumLoops(); ++loop)
+    if (loop == split.loop ||
+        iterators[loop] == utils::IteratorType::parallel) {
+      kept[loop] = getLoop(secondIterators.size());
       secondIterators.push_back(iterators[loop]);
     }
-  AffineMap identity =
-      AffineMap::getMultiDimIdentityMap(secondIterators.size(), context);
-  secondMaps.assign(partials.size(), identity);
+  AffineMap identity = AffineMap::getMultiDimIdentityMap(secondIterators.size(),
+                                                         op.getContext());
+  SmallVector<AffineMap> secondMaps(partials.size(), identity);
   for (OpOperand &init : op.getDpsInitsMutable()) {
     SmallVector<AffineExpr> exprs;
     for (AffineExpr expr : op.getMatchingIndexingMap(&init).getResults())
       exprs.push_back(expr.replaceDims(kept));
     secondMaps.push_back(
-        AffineMap::get(secondIterators.size(), 0, exprs, context));
+        AffineMap::get(secondIterators.size(), 0, exprs, op.getContext()));
   }
+  Location loc = op.getLoc();
   auto second = linalg::GenericOp::create(
       rewriter, loc, partials, op.getDpsInits(), secondMaps, secondIterators,
       [&](OpBuilder &builder, Location, ValueRange arguments) {
         ImplicitLocOpBuilder b(loc, builder);
         SmallVector<Value> combined;
-        for (auto [index, combiner] : llvm::enumerate(*combiners))
+        for (auto [index, combiner] : llvm::enumerate(split.combiners))
           combined.push_back(combiner.combine(
               b, arguments[partials.size() + index], arguments[index]));
         linalg::YieldOp::create(b, combined);
@@ -222,7 +213,102 @@ static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
   for (Value output : second.getOutputs())
     if (linalg::FillOp fill = findFill(second, output))
       rewriter.moveOpBefore(fill, second);
+}
+
+void ReductionSplitter::run() {
+  rewriter.setInsertionPoint(op);
+  for (OpOperand *operand : op.getDpsInputOperands())
+    addInput(*operand);
+  addPartials();
+  createFirstStep();
+  createSecondStep();
   rewriter.eraseOp(op);
+}
+
+/// The size of the parts of `split.loop` such that the first step has enough
+/// results for all multiprocessors; 0 if the op has enough results or no such
+/// part exists. An op has `results` results; a part has at least `least`
+/// iterations of the loop.
+static int64_t choosePartOf(const LoopNest &nest, const Split &split,
+                            int64_t results, int64_t least) {
+  bool hasRows = true;
+  // If adjacent elements belong to adjacent results, a block computes several
+  // results.
+  for (const Access &access : nest.inputs)
+    for (auto [isReduction, stride] :
+         llvm::zip(nest.isReduction, access.strides))
+      if (!isReduction && stride == 1)
+        hasRows = false;
+  int64_t blocks = results;
+  if (!hasRows) {
+    int64_t size = getByteSize(nest.inputs.front().elementType);
+    bool isLarge = nest.getNumIterations() >= kManyBytes / size;
+    blocks = llvm::divideCeil(results * size,
+                              isLarge ? kLineOfBytes : kMinRunOfBytes);
+  }
+  if (blocks >= (hasRows ? kManyRows : kManyColumnBlocks))
+    return 0;
+  return choosePart(
+      split.size,
+      llvm::divideCeil(hasRows ? kWantedRows : kWantedColumnBlocks, blocks),
+      hasRows ? least : std::min<int64_t>(least, 64));
+}
+
+/// True if only the loop itself, and no larger expression, uses `loop`.
+static bool isUsedAlone(linalg::LinalgOp op, unsigned loop) {
+  AffineExpr alone = getAffineDimExpr(loop, op.getContext());
+  for (OpOperand *operand : op.getDpsInputOperands())
+    for (AffineExpr expr : op.getMatchingIndexingMap(operand).getResults())
+      if (expr != alone && expr.isFunctionOfDim(loop))
+        return false;
+  return true;
+}
+
+/// How the reduction of `op` is split into two, the first of which has enough
+/// results for all multiprocessors; none if `op` has enough results or cannot
+/// be split.
+static std::optional<Split> findSplit(linalg::LinalgOp op,
+                                      const LoopNest &nest) {
+  if (nest.usesIndices || op->hasAttr(braid::kOverwritesAttrName) ||
+      nest.getNumIterations() < kManyElements)
+    return std::nullopt;
+  std::optional<SmallVector<Combiner>> combiners = matchCombiners(nest);
+  if (!combiners || llvm::any_of(*combiners, [](const Combiner &combiner) {
+        return combiner.type != combiner.elementType;
+      }))
+    return std::nullopt;
+  auto iterators = op.getIteratorTypesArray();
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t results = 1;
+  for (auto [size, kind] : llvm::zip(sizes, iterators))
+    if (kind == utils::IteratorType::parallel)
+      results *= size;
+  // Split the first reduction loop, which has the largest stride.
+  for (unsigned loop = 0; loop < sizes.size(); ++loop) {
+    if (iterators[loop] != utils::IteratorType::reduction)
+      continue;
+    // The iterations of the other reduction loops, for each result.
+    int64_t elements = nest.getNumIterations() / results / sizes[loop];
+    int64_t least =
+        std::max<int64_t>(1, llvm::divideCeil(kMinElements, elements));
+    if (sizes[loop] < 2 * least)
+      continue;
+    Split split{loop, sizes[loop], 0, std::move(*combiners)};
+    split.part = choosePartOf(nest, split, results, least);
+    if (split.part == 0 || !isUsedAlone(op, loop))
+      return std::nullopt;
+    return split;
+  }
+  return std::nullopt;
+}
+
+/// Splits the reduction of `op` if that makes it faster.
+static void splitReduction(RewriterBase &rewriter, linalg::LinalgOp op) {
+  std::optional<LoopNest> nest = getLoopNest(op);
+  if (!nest)
+    return;
+  if (std::optional<Split> split = findSplit(op, *nest))
+    ReductionSplitter(rewriter, op, *nest, *split).run();
 }
 
 namespace {

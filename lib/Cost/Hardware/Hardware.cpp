@@ -82,14 +82,9 @@ static NcclFigures getNcclFigures(GpuGeneration generation) {
 // Gb/s, NDR 400 Gb/s. The latency of a message within a node is NCCL's NVLink
 // hop for the LL protocol, 0.6 us.
 //
-// `cpu` has one core of a server processor for each rank, and the network of a
-// rehearsal on one host (20 us, 10 GB/s). `ideal` has round numbers for costs
-// by hand: 1000 operations, 1000 bytes of memory or 100 bytes on a link take 1
-// ns, and messages have no latency.
-static std::vector<Hardware> makeTable() {
+// The rates of a machine: f64, f32, bf16, f16, f8, i8, other integers.
+static std::vector<Hardware> makeGpus() {
   return {
-      //                 f64          f32          bf16         f16
-      //                 f8           i8           other integers
       {"v100x8",
        "8 NVIDIA V100 SXM2 32 GB with NVLink",
        {7.8 * tera, 15.7 * tera, 15.7 * tera, 125 * tera, 125 * tera,
@@ -165,6 +160,15 @@ static std::vector<Hardware> makeTable() {
        148,
        gpuLaunchNs,
        getNcclFigures(GpuGeneration::Blackwell)},
+  };
+}
+
+// `cpu` has one core of a server processor for each rank, and the network of a
+// rehearsal on one host (20 us, 10 GB/s). `ideal` has round numbers for costs
+// by hand: 1000 operations, 1000 bytes of memory or 100 bytes on a link take 1
+// ns, and messages have no latency.
+static std::vector<Hardware> makeOthers() {
+  return {
       {"cpu",
        "one host, one core a rank",
        {0.05 * tera, 0.1 * tera, 0.1 * tera, 0.1 * tera, 0.1 * tera, 0.1 * tera,
@@ -195,6 +199,12 @@ static std::vector<Hardware> makeTable() {
        0,
        {}},
   };
+}
+
+static std::vector<Hardware> makeTable() {
+  std::vector<Hardware> table = makeGpus();
+  llvm::append_range(table, makeOthers());
+  return table;
 }
 
 llvm::ArrayRef<Hardware> braid::getKnownHardware() {

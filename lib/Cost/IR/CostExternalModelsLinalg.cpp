@@ -8,7 +8,7 @@
 
 #include "braid/Cost/IR/CostExternalModels.h"
 
-#include "Analysis/Prologue.h"
+#include "Analysis/TransparentOps.h"
 #include "Analysis/TypeSize.h"
 #include "Roofline.h"
 #include "braid/Support/MatmulAttributes.h"

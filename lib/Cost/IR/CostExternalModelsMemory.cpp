@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/Prologue.h"
+#include "Analysis/TransparentOps.h"
 #include "Analysis/TypeSize.h"
 #include "Roofline.h"
 #include "braid/Cost/IR/CostExternalModels.h"

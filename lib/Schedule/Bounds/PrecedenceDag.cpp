@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 using namespace braid;
@@ -47,18 +46,6 @@ int64_t braid::getPreemptiveMakespan(std::vector<Job> jobs) {
   return makespan;
 }
 
-void PrecedenceDag::setEdges(ArrayRef<std::pair<unsigned, unsigned>> edges) {
-  predecessorBegin.assign(size() + 1, 0);
-  for (auto [from, to] : edges)
-    ++predecessorBegin[to + 1];
-  std::partial_sum(predecessorBegin.begin(), predecessorBegin.end(),
-                   predecessorBegin.begin());
-  predecessorList.resize(edges.size());
-  std::vector<size_t> cursor(predecessorBegin);
-  for (auto [from, to] : edges)
-    predecessorList[cursor[to]++] = from;
-}
-
 PrecedenceDag PrecedenceDag::transpose() const {
   PrecedenceDag result;
   unsigned last = size() - 1;
@@ -68,11 +55,11 @@ PrecedenceDag PrecedenceDag::transpose() const {
   for (unsigned vertex : vertexOfNode)
     result.vertexOfNode.push_back(last - vertex);
   std::vector<std::pair<unsigned, unsigned>> edges;
-  edges.reserve(predecessorList.size());
+  edges.reserve(predecessorsOf.numEntries());
   for (unsigned vertex = 0; vertex != size(); ++vertex)
     for (unsigned predecessor : predecessors(vertex))
-      edges.emplace_back(last - vertex, last - predecessor);
-  result.setEdges(edges);
+      edges.emplace_back(last - predecessor, last - vertex);
+  result.predecessorsOf = FlatLists(size(), edges);
   return result;
 }
 
@@ -245,7 +232,7 @@ static void addVertices(const SchedulingProblem &problem, PrecedenceDag &dag) {
 }
 
 namespace {
-/// From lower to higher vertices.
+/// A vertex and one before it.
 using Edges = std::vector<std::pair<unsigned, unsigned>>;
 } // namespace
 
@@ -264,14 +251,14 @@ static void addDependences(const SchedulingProblem &problem,
       // Both are sorted, and what is awaited is an edge.
       if (await != problem.awaits.end() &&
           *await == std::pair(node, predecessor)) {
-        edges.emplace_back(dag.vertexOfNode[predecessor], issue);
+        edges.emplace_back(issue, dag.vertexOfNode[predecessor]);
         ++await;
       } else {
-        edges.emplace_back(getIssue(problem, dag, predecessor), issue);
+        edges.emplace_back(issue, getIssue(problem, dag, predecessor));
       }
     }
     if (isStart(problem, node))
-      edges.emplace_back(issue, dag.vertexOfNode[node]);
+      edges.emplace_back(dag.vertexOfNode[node], issue);
   }
 }
 
@@ -309,15 +296,15 @@ static void addLaneChains(const SchedulingProblem &problem,
     unsigned before = lane < numLanes ? mine[lane] : 0;
     if (problem.keepOrderOfStarts) {
       if (lastStart != ~0u)
-        edges.emplace_back(getIssue(problem, dag, lastStart),
-                           getIssue(problem, dag, node));
+        edges.emplace_back(getIssue(problem, dag, node),
+                           getIssue(problem, dag, lastStart));
       lastStart = node;
       if (lane >= lastOfLane.size())
         lastOfLane.resize(lane + 1, 0);
       before = std::exchange(lastOfLane[lane], node + 1);
     }
     if (before != 0)
-      edges.emplace_back(dag.vertexOfNode[before - 1], dag.vertexOfNode[node]);
+      edges.emplace_back(dag.vertexOfNode[node], dag.vertexOfNode[before - 1]);
   }
 }
 
@@ -335,6 +322,6 @@ PrecedenceDag braid::buildPrecedenceDag(const SchedulingProblem &problem) {
   if (!problem.carriedAwaits.empty())
     for (unsigned start : graph.starts())
       dag.isOpen[dag.vertexOfNode[start]] = true;
-  dag.setEdges(edges);
+  dag.predecessorsOf = FlatLists(dag.size(), edges);
   return dag;
 }

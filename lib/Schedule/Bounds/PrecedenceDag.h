@@ -17,7 +17,7 @@
 #ifndef BRAID_LIB_SCHEDULE_BOUNDS_PRECEDENCEDAG_H
 #define BRAID_LIB_SCHEDULE_BOUNDS_PRECEDENCEDAG_H
 
-#include "braid/Schedule/Model/SchedulingProblem.h"
+#include "braid/Schedule/Model/ProblemLists.h"
 
 #include <cstdint>
 #include <vector>
@@ -50,21 +50,15 @@ struct PrecedenceDag {
   /// By vertex: true if it does not count in the makespan.
   std::vector<bool> isOpen;
   /// Edges lead from lower to higher numbers.
-  std::vector<unsigned> predecessorList;
-  std::vector<size_t> predecessorBegin;
+  FlatLists predecessorsOf;
   /// By node of the problem: its vertex; of a start that of its operation, the
   /// one before is its issue.
   std::vector<unsigned> vertexOfNode;
 
   unsigned size() const { return work.size(); }
   llvm::ArrayRef<unsigned> predecessors(unsigned vertex) const {
-    return llvm::ArrayRef<unsigned>(predecessorList)
-        .slice(predecessorBegin[vertex],
-               predecessorBegin[vertex + 1] - predecessorBegin[vertex]);
+    return predecessorsOf[vertex];
   }
-
-  /// Sets the edges, in any order.
-  void setEdges(llvm::ArrayRef<std::pair<unsigned, unsigned>> edges);
 
   /// Every edge turned round; vertex v becomes size() - 1 - v.
   PrecedenceDag transpose() const;

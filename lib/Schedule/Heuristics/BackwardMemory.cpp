@@ -9,27 +9,18 @@
 #include "BackwardMemory.h"
 
 #include "braid/Support/Units.h"
-
-#include <numeric>
+#include "llvm/ADT/STLExtras.h"
 
 using namespace braid;
 
 BackwardMemory::BackwardMemory(const SchedulingProblem &problem)
-    : buffers(problem.buffers), bufferBegin(problem.graph.size() + 1, 0),
+    : buffers(problem.buffers), lists(problem),
       transientBytes(problem.graph.size(), 0), live(problem.liveBytes) {
-  for (const GraphBuffer &buffer : buffers) {
-    missing.push_back(buffer.users.size());
+  for (auto [index, buffer] : llvm::enumerate(buffers)) {
+    missing.push_back(lists.usersOf[index].size());
     if (buffer.escapes)
       live = addNs(live, buffer.bytes);
-    for (unsigned user : buffer.users)
-      ++bufferBegin[user + 1];
   }
-  std::partial_sum(bufferBegin.begin(), bufferBegin.end(), bufferBegin.begin());
-  bufferList.resize(bufferBegin.back());
-  std::vector<unsigned> cursor(bufferBegin.begin(), bufferBegin.end());
-  for (unsigned index = 0, end = buffers.size(); index != end; ++index)
-    for (unsigned user : buffers[index].users)
-      bufferList[cursor[user]++] = index;
   for (auto [node, bytes] : problem.transientBytes)
     transientBytes[node] = bytes;
   peak = live;
@@ -37,9 +28,9 @@ BackwardMemory::BackwardMemory(const SchedulingProblem &problem)
 
 std::pair<int64_t, int64_t> BackwardMemory::getEffect(unsigned node) const {
   int64_t most = live, after = 0;
-  for (unsigned index : getBuffers(node)) {
+  for (unsigned index : lists.buffersOf[node]) {
     const GraphBuffer &buffer = buffers[index];
-    if (!buffer.escapes && missing[index] == buffer.users.size())
+    if (!buffer.escapes && missing[index] == lists.usersOf[index].size())
       most = addNs(most, buffer.bytes);
     if (missing[index] == 1)
       after = addNs(after, buffer.bytes);
@@ -51,6 +42,6 @@ void BackwardMemory::place(unsigned node) {
   auto [added, most] = getEffect(node);
   live += added;
   peak = std::max(peak, most);
-  for (unsigned index : getBuffers(node))
+  for (unsigned index : lists.buffersOf[node])
     --missing[index];
 }

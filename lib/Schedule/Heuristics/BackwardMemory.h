@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_SCHEDULE_HEURISTICS_BACKWARDMEMORY_H
 #define BRAID_LIB_SCHEDULE_HEURISTICS_BACKWARDMEMORY_H
 
-#include "braid/Schedule/Model/SchedulingProblem.h"
+#include "braid/Schedule/Model/ProblemLists.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -36,14 +36,8 @@ public:
   void place(unsigned node);
 
 private:
-  llvm::ArrayRef<unsigned> getBuffers(unsigned node) const {
-    return llvm::ArrayRef(bufferList)
-        .slice(bufferBegin[node], bufferBegin[node + 1] - bufferBegin[node]);
-  }
-
   const std::vector<GraphBuffer> &buffers;
-  /// The buffers of each node: pieces of one list.
-  std::vector<unsigned> bufferBegin, bufferList;
+  BufferLists lists;
   std::vector<int64_t> transientBytes;
   /// The users of each buffer that are not placed.
   std::vector<unsigned> missing;

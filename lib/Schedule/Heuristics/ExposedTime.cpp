@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 using namespace braid;
 using namespace llvm;
@@ -20,7 +19,8 @@ using namespace llvm;
 ExposedTime::ExposedTime(const SchedulingProblem &problem,
                          ArrayRef<unsigned> order, double commMult,
                          double computeMult)
-    : problem(problem), initialOrder(order.begin(), order.end()) {
+    : problem(problem), awaits(problem),
+      initialOrder(order.begin(), order.end()) {
   const ScheduleGraph &graph = problem.graph;
   unsigned numNodes = graph.size();
   // Whole numbers keep sums exact, in whatever order they are added.
@@ -28,16 +28,6 @@ ExposedTime::ExposedTime(const SchedulingProblem &problem,
   for (unsigned node = 0; node != numNodes; ++node)
     runtime[node] = std::round(double(graph[node].cost) *
                                (isStart(node) ? commMult : computeMult));
-
-  awaitersBegin.assign(numNodes + 1, 0);
-  for (auto [node, start] : problem.awaits)
-    ++awaitersBegin[start + 1];
-  std::partial_sum(awaitersBegin.begin(), awaitersBegin.end(),
-                   awaitersBegin.begin());
-  awaiters.resize(problem.awaits.size());
-  std::vector<size_t> cursor(awaitersBegin.begin(), awaitersBegin.end());
-  for (auto [node, start] : problem.awaits)
-    awaiters[cursor[start]++] = node;
 
   position.resize(numNodes);
   computeBefore.assign(numNodes + 1, 0);
@@ -85,7 +75,7 @@ Exposure ExposedTime::measure(unsigned start, const MovableOrder &order,
         passedIn[node] = walk;
       continue;
     }
-    if (llvm::any_of(problem.getAwaitedStarts(node), [&](unsigned awaited) {
+    if (llvm::any_of(awaits.awaited[node], [&](unsigned awaited) {
           return passedIn[awaited] == walk;
         })) {
       exposure.stop = node;

@@ -13,17 +13,9 @@
 using namespace braid;
 using namespace llvm;
 
-AwaitTable::AwaitTable(const SchedulingProblem &problem)
-    : starts(problem.graph.size()), awaiters(problem.graph.size()) {
-  for (auto [node, start] : problem.awaits) {
-    starts[node].push_back(start);
-    awaiters[start].push_back(node);
-  }
-}
-
 InFlightLimits::InFlightLimits(const SchedulingProblem &problem,
                                const LatencyHidingOptions &options,
-                               const AwaitTable &awaits)
+                               const AwaitLists &awaits)
     : graph(problem.graph), awaits(awaits), maxInFlight(problem.maxInFlight),
       missing(graph.size(), 0), isBusy(graph.size(), false) {
   kinds[false].limit = options.overlapLimit;
@@ -36,7 +28,7 @@ InFlightLimits::InFlightLimits(const SchedulingProblem &problem,
     lane.starts.push_back(start);
     lane.isPointToPoint = info.pointToPoint;
     getKind(lane).starts.push_back(start);
-    missing[start] = awaits.awaitersOf(start).size();
+    missing[start] = awaits.awaiters[start].size();
   }
   auto orderSequence = [&](Sequence &sequence) {
     const std::vector<unsigned> &starts = sequence.starts;
@@ -75,7 +67,7 @@ void InFlightLimits::skipBusy(Sequence &sequence) const {
 }
 
 void InFlightLimits::place(unsigned node) {
-  for (unsigned start : awaits.startsOf(node))
+  for (unsigned start : awaits.awaited[node])
     if (--missing[start] == 0)
       setInFlight(start);
   if (graph[node].kind != NodeKind::Start)
@@ -86,7 +78,7 @@ void InFlightLimits::place(unsigned node) {
 }
 
 void InFlightLimits::changeQueue(unsigned node, int change) {
-  for (unsigned start : awaits.startsOf(node)) {
+  for (unsigned start : awaits.awaited[node]) {
     Lane &lane = lanes[graph[start].lane];
     lane.queued += change;
     getKind(lane).queued += change;
@@ -140,7 +132,7 @@ bool InFlightLimits::hasRoom(unsigned node, Level level) const {
   if (level == Level::None)
     return true;
   SmallVector<unsigned, 2> together;
-  for (unsigned start : awaits.startsOf(node)) {
+  for (unsigned start : awaits.awaited[node]) {
     if (missing[start] != 1)
       continue;
     if (!hasRoomForStart(start, together, level))

@@ -10,6 +10,7 @@
 #define BRAID_LIB_SCHEDULE_HEURISTICS_LATENCYHIDINGLIMITS_H
 
 #include "braid/Schedule/Heuristics/LatencyHidingSchedule.h"
+#include "braid/Schedule/Model/ProblemLists.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -17,22 +18,6 @@
 #include <vector>
 
 namespace braid {
-
-/// Who awaits what, both ways.
-class AwaitTable {
-public:
-  explicit AwaitTable(const SchedulingProblem &problem);
-
-  llvm::ArrayRef<unsigned> startsOf(unsigned node) const {
-    return starts[node];
-  }
-  llvm::ArrayRef<unsigned> awaitersOf(unsigned start) const {
-    return awaiters[start];
-  }
-
-private:
-  std::vector<llvm::SmallVector<unsigned, 1>> starts, awaiters;
-};
 
 /// Counts the operations in flight while an order is laid down from its end to
 /// its beginning: one is in flight from the last of its awaiters that is placed
@@ -43,7 +28,7 @@ public:
   enum class Level { All, OfProblem, None };
 
   InFlightLimits(const SchedulingProblem &problem,
-                 const LatencyHidingOptions &options, const AwaitTable &awaits);
+                 const LatencyHidingOptions &options, const AwaitLists &awaits);
 
   unsigned getNumLanes() const { return lanes.size(); }
 
@@ -107,7 +92,7 @@ private:
   bool isExcluded(const Lane &lane) const;
 
   const ScheduleGraph &graph;
-  const AwaitTable &awaits;
+  const AwaitLists &awaits;
   unsigned maxInFlight;
   bool ordered = false;
   std::vector<Lane> lanes;

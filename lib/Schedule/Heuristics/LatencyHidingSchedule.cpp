@@ -44,7 +44,7 @@ private:
   /// Waits whose operation was started elsewhere are done nodes that occupy
   /// nothing.
   bool isDone(unsigned node) const {
-    return graph[node].kind == NodeKind::Wait || !awaits.startsOf(node).empty();
+    return graph[node].kind == NodeKind::Wait || !awaits.awaited[node].empty();
   }
   int64_t getStreamNs(unsigned node) const;
   void computeDepths();
@@ -63,7 +63,7 @@ private:
   const SchedulingProblem &problem;
   const ScheduleGraph &graph;
   const unsigned maxCompared;
-  AwaitTable awaits;
+  AwaitLists awaits;
   InFlightLimits limits;
   BackwardMemory memory;
   RuleContext context;
@@ -131,7 +131,7 @@ void BackwardScheduler::computeDepths() {
     int64_t &depth = asyncDepth[node];
     for (unsigned predecessor : graph.predecessors(node))
       depth = std::max(depth, asyncDepth[predecessor]);
-    for (unsigned start : awaits.startsOf(node))
+    for (unsigned start : awaits.awaited[node])
       depth = std::max(depth, addNs(asyncDepth[start], graph[start].cost));
   }
 }
@@ -156,9 +156,9 @@ void BackwardScheduler::computeRanks() {
 //===----------------------------------------------------------------------===//
 
 BackwardScheduler::Ranks &BackwardScheduler::getReadyDones(unsigned node) {
-  ArrayRef<unsigned> starts = awaits.startsOf(node);
+  ArrayRef<unsigned> starts = awaits.awaited[node];
   // Limits are the same to all of one lane if each brings one operation.
-  if (starts.size() == 1 && awaits.awaitersOf(starts.front()).size() == 1)
+  if (starts.size() == 1 && awaits.awaiters[starts.front()].size() == 1)
     return laneDones[graph[starts.front()].lane];
   return otherDones;
 }
@@ -175,7 +175,7 @@ void BackwardScheduler::addReady(unsigned node) {
   }
   // What nobody awaits here is in flight to the end.
   int64_t endNs = 0;
-  for (unsigned awaiter : awaits.awaitersOf(node))
+  for (unsigned awaiter : awaits.awaiters[node])
     endNs = std::max(endNs, addNs(timeNs[awaiter], getStreamNs(awaiter)));
   dueNs[node] = addNs(endNs, graph[node].cost);
   futureStarts.emplace(dueNs[node], rankOf[node]);
@@ -235,7 +235,7 @@ std::vector<unsigned> BackwardScheduler::collectCandidates() {
         collect(dones, nodes);
     collect(otherDones, nodes);
     for (unsigned start : limits.getNextStarts())
-      for (unsigned awaiter : awaits.awaitersOf(start))
+      for (unsigned awaiter : awaits.awaiters[start])
         if (getReadyDones(awaiter).count(rankOf[awaiter]) &&
             !is_contained(nodes, awaiter))
           nodes.push_back(awaiter);
@@ -275,7 +275,7 @@ ReadyNode BackwardScheduler::describe(unsigned node, bool withMemory) const {
     return ready;
   std::tie(ready.addedBytes, ready.peakBytes) = memory.getEffect(node);
   // A done node is judged together with the start that it leads to.
-  for (unsigned start : awaits.startsOf(node)) {
+  for (unsigned start : awaits.awaited[node]) {
     auto [addedBytes, peakBytes] = memory.getEffect(start);
     ready.addedBytes = std::min(ready.addedBytes, addedBytes);
     ready.peakBytes = std::max(ready.peakBytes, peakBytes);

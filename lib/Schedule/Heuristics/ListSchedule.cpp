@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid/Schedule/Heuristics/ListSchedule.h"
+#include "Schedule/Model/LimitTracker.h"
 #include "braid/Schedule/Heuristics/RaiseCollectives.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -43,11 +44,9 @@ private:
   std::optional<unsigned> pop(Heap &heap);
 
   bool isFull(unsigned start) const {
-    return problem.maxInFlight != 0 &&
-           inFlight[graph[start].lane] >= problem.maxInFlight;
+    return limits && !limits->mayStart(start);
   }
 
-  const SchedulingProblem &problem;
   const ScheduleGraph &graph;
   const ListScheduleOptions options;
 
@@ -63,11 +62,11 @@ private:
   std::vector<unsigned> rankOf, nodeOf;
   Heap ready, fillers;
 
-  /// By lane: operations that are not awaited yet, and ready starts that may
-  /// not join them.
-  std::vector<unsigned> inFlight;
+  /// If there is a limit on operations in flight; and by lane the ready starts
+  /// that may not join them.
+  std::optional<FlatProblem> flat;
+  std::optional<LimitTracker> limits;
   std::vector<Heap> held;
-  std::vector<bool> awaited;
 };
 
 } // namespace
@@ -76,9 +75,8 @@ static constexpr unsigned kNone = ~0u;
 
 ListScheduler::ListScheduler(const SchedulingProblem &problem,
                              const ListScheduleOptions &options)
-    : problem(problem), graph(problem.graph), options(options),
-      scheduled(graph.size(), false), holds(graph.size(), false),
-      missing(graph.size()), awaited(graph.size(), false) {
+    : graph(problem.graph), options(options), scheduled(graph.size(), false),
+      holds(graph.size(), false), missing(graph.size()) {
   order.reserve(graph.size());
   for (unsigned node = 0, end = graph.size(); node != end; ++node)
     holds[node] = graph[node].kind == NodeKind::Wait;
@@ -89,11 +87,11 @@ ListScheduler::ListScheduler(const SchedulingProblem &problem,
 
   rankNodes();
   llvm::ArrayRef<unsigned> starts = graph.starts();
-  int32_t numLanes = 0;
-  for (unsigned start : starts)
-    numLanes = std::max(numLanes, graph[start].lane + 1);
-  inFlight.resize(numLanes, 0);
-  held.resize(numLanes);
+  if (problem.maxInFlight != 0) {
+    flat.emplace(problem);
+    limits.emplace(*flat);
+    held.resize(flat->numLanes);
+  }
 
   for (unsigned node = 0, end = graph.size(); node != end; ++node)
     missing[node] = graph.predecessors(node).size();
@@ -158,20 +156,16 @@ void ListScheduler::schedule(unsigned node) {
   assert(!scheduled[node] && missing[node] == 0 && "the node is ready");
   scheduled[node] = true;
   order.push_back(node);
-  if (graph[node].kind == NodeKind::Start)
-    ++inFlight[graph[node].lane];
-  if (problem.maxInFlight != 0) {
-    for (unsigned start : problem.getAwaitedStarts(node)) {
-      if (awaited[start])
-        continue;
-      awaited[start] = true;
-      int32_t lane = graph[start].lane;
-      --inFlight[lane];
-      if (held[lane].empty())
-        continue;
-      ready.push(held[lane].top());
-      held[lane].pop();
-    }
+  if (limits) {
+    std::vector<unsigned> before = limits->getInFlight().vec();
+    limits->place(node);
+    // As many starts become ready as operations have been awaited.
+    for (auto [starts, count, now] :
+         llvm::zip_equal(held, before, limits->getInFlight()))
+      for (; now < count && !starts.empty(); --count) {
+        ready.push(starts.top());
+        starts.pop();
+      }
   }
   for (unsigned successor : graph.successors(node))
     release(successor);

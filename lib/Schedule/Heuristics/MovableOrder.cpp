@@ -8,13 +8,13 @@
 
 #include "braid/Schedule/Heuristics/MovableOrder.h"
 
+#include "Schedule/Model/LimitTracker.h"
 #include "braid/Support/Units.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 #include <cassert>
 #include <limits>
-#include <numeric>
 
 using namespace braid;
 using namespace llvm;
@@ -34,7 +34,7 @@ static int64_t getLargestBytes(const SchedulingProblem &problem) {
 
 MovableOrder::MovableOrder(const SchedulingProblem &problem,
                            ArrayRef<unsigned> order)
-    : problem(problem), graph(problem.graph) {
+    : problem(problem), graph(problem.graph), lists(problem) {
   unsigned numNodes = graph.size();
   assert(order.size() == numNodes && "an order has all nodes");
   previous.assign(numNodes, none);
@@ -68,22 +68,11 @@ MovableOrder::MovableOrder(const SchedulingProblem &problem,
 
 void MovableOrder::findBuffers(ArrayRef<unsigned> position) {
   unsigned numNodes = graph.size();
-  // Which node uses which buffer, by a counting sort; once, however often a
-  // buffer names it.
-  buffersBegin.assign(numNodes + 1, 0);
-  for (const GraphBuffer &buffer : problem.buffers)
-    for (unsigned user : buffer.users)
-      ++buffersBegin[user + 1];
-  std::partial_sum(buffersBegin.begin(), buffersBegin.end(),
-                   buffersBegin.begin());
-  buffersOf.resize(buffersBegin.back());
-  std::vector<size_t> cursor(buffersBegin.begin(), buffersBegin.end());
-
   allocated.assign(numNodes, 0);
   transient.assign(numNodes, 0);
   freed.assign(numNodes, 0);
   int64_t largest = getLargestBytes(problem);
-  for (auto [index, buffer] : llvm::enumerate(problem.buffers)) {
+  for (const GraphBuffer &buffer : problem.buffers) {
     bytesOf.push_back(std::min(buffer.bytes, largest));
     auto isEarlier = [&](unsigned a, unsigned b) {
       return position[a] < position[b];
@@ -95,29 +84,21 @@ void MovableOrder::findBuffers(ArrayRef<unsigned> position) {
     allocated[*begin] += bytesOf.back();
     if (!buffer.escapes)
       freed[*end] += bytesOf.back();
-    for (unsigned user : buffer.users)
-      buffersOf[cursor[user]++] = index;
   }
   for (auto [node, bytes] : problem.transientBytes)
     transient[node] += std::min(bytes, largest);
 }
 
 void MovableOrder::countInFlight(ArrayRef<unsigned> order) {
+  FlatProblem flat(problem);
+  if (flat.maxInFlight == 0)
+    return;
   inFlight.assign(graph.size(), 0);
-  std::vector<bool> awaited(graph.size(), false);
-  SmallVector<unsigned> current;
+  LimitTracker limits(flat);
   for (unsigned node : order) {
-    for (unsigned start : problem.getAwaitedStarts(node)) {
-      if (!awaited[start])
-        --current[graph[start].lane];
-      awaited[start] = true;
-    }
-    if (graph[node].kind != NodeKind::Start)
-      continue;
-    unsigned lane = graph[node].lane;
-    if (lane >= current.size())
-      current.resize(lane + 1, 0);
-    inFlight[node] = ++current[lane];
+    limits.place(node);
+    if (flat.isStart(node))
+      inFlight[node] = limits.getInFlight()[flat.lane[node]];
   }
 }
 

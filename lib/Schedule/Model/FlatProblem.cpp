@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 using namespace braid;
 
@@ -22,20 +21,10 @@ using Entries = std::vector<std::pair<unsigned, unsigned>>;
 
 static constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
 
-FlatLists::FlatLists(unsigned size,
-                     llvm::ArrayRef<std::pair<unsigned, unsigned>> entries)
-    : begin(size + 1, 0), values(entries.size()) {
-  for (auto [index, value] : entries)
-    ++begin[index + 1];
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<unsigned> cursor(begin.begin(), begin.end());
-  for (auto [index, value] : entries)
-    values[cursor[index]++] = value;
-}
-
 bool FlatProblem::hasMemoryLimit() const { return maxMemory != unlimited; }
 
-FlatProblem::FlatProblem(const SchedulingProblem &problem) : problem(problem) {
+FlatProblem::FlatProblem(const SchedulingProblem &problem)
+    : AwaitLists(problem), BufferLists(problem), problem(problem) {
   addCosts();
   addEdges();
   addMemory();
@@ -100,13 +89,6 @@ void FlatProblem::addEdges() {
   }
   successors = FlatLists(size, forward);
   predecessors = FlatLists(size, backward);
-
-  Entries swapped;
-  swapped.reserve(problem.awaits.size());
-  for (auto [node, start] : problem.awaits)
-    swapped.emplace_back(start, node);
-  awaited = FlatLists(size, problem.awaits);
-  awaiters = FlatLists(size, swapped);
 }
 
 void FlatProblem::addMemory() {
@@ -123,24 +105,13 @@ void FlatProblem::addMemory() {
     liveBytes = unlimited / 8;
   }
   int64_t allBytes = liveBytes;
-  Entries users, buffers;
   bufferBytes.reserve(numBuffers);
   escapes.reserve(numBuffers);
-  std::vector<unsigned> seen(size, ~0u);
-  for (auto [index, buffer] : llvm::enumerate(problem.buffers)) {
+  for (const GraphBuffer &buffer : problem.buffers) {
     bufferBytes.push_back(clampBytes(buffer.bytes));
     allBytes += bufferBytes.back();
     escapes.push_back(buffer.escapes);
-    for (unsigned user : buffer.users) {
-      if (seen[user] == index)
-        continue;
-      seen[user] = index;
-      users.emplace_back(index, user);
-      buffers.emplace_back(user, index);
-    }
   }
-  usersOf = FlatLists(numBuffers, users);
-  buffersOf = FlatLists(size, buffers);
   transientBytes.assign(size, 0);
   int64_t largestTransient = 0;
   for (auto [node, bytes] : problem.transientBytes) {

@@ -13,26 +13,9 @@
 #ifndef BRAID_LIB_SCHEDULE_MODEL_FLATPROBLEM_H
 #define BRAID_LIB_SCHEDULE_MODEL_FLATPROBLEM_H
 
-#include "braid/Schedule/Model/SchedulingProblem.h"
+#include "braid/Schedule/Model/ProblemLists.h"
 
 namespace braid {
-
-/// Lists of numbers, one for each index, in one array.
-class FlatLists {
-public:
-  FlatLists() = default;
-  /// From (index, number) pairs; the numbers of an index keep their order.
-  FlatLists(unsigned size,
-            llvm::ArrayRef<std::pair<unsigned, unsigned>> entries);
-
-  llvm::ArrayRef<unsigned> operator[](unsigned index) const {
-    return llvm::ArrayRef<unsigned>(values.data() + begin[index],
-                                    begin[index + 1] - begin[index]);
-  }
-
-private:
-  std::vector<unsigned> begin, values;
-};
 
 /// What the times of an order follow from.
 enum class TimingModel : uint8_t {
@@ -47,7 +30,7 @@ enum class TimingModel : uint8_t {
 
 /// A problem as the search sees it. Times are those of a machine on which
 /// nothing slows anything down; they are exact if `timing` is `Additive`.
-struct FlatProblem {
+struct FlatProblem : AwaitLists, BufferLists {
   explicit FlatProblem(const SchedulingProblem &problem);
 
   unsigned size() const { return cost.size(); }
@@ -64,11 +47,8 @@ struct FlatProblem {
   /// The edges; with those between one start and the next if starts have to
   /// keep their order.
   FlatLists predecessors, successors;
-  /// The starts that a node awaits, and the nodes that await a start.
-  FlatLists awaited, awaiters;
 
-  /// The buffers that a node uses, and the nodes that use a buffer.
-  FlatLists buffersOf, usersOf;
+  /// By buffer.
   std::vector<int64_t> bufferBytes;
   std::vector<bool> escapes;
   std::vector<int64_t> transientBytes;

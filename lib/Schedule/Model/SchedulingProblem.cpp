@@ -8,9 +8,8 @@
 
 #include "braid/Schedule/Model/SchedulingProblem.h"
 
-#include "braid/Support/Units.h"
+#include "LimitTracker.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 
 #include <algorithm>
@@ -49,7 +48,8 @@ std::vector<unsigned> braid::getLiveBuffers(const SchedulingProblem &problem,
       first = std::min(first, positions[user]);
       last = std::max(last, positions[user]);
     }
-    if (first <= position && (buffer.escapes || position <= last))
+    if (buffer.bytes > 0 && first <= position &&
+        (buffer.escapes || position <= last))
       live.push_back(index);
   }
   llvm::sort(live, [&](unsigned a, unsigned b) {
@@ -74,24 +74,17 @@ bool braid::isAllowedOrder(const SchedulingProblem &problem,
   if (problem.maxInFlight == 0)
     return true;
 
-  // An operation is in flight until the first node that awaits it.
-  std::vector<bool> awaited(graph.size(), false);
-  SmallVector<unsigned> inFlight;
+  FlatProblem flat(problem);
+  LimitTracker limits(flat);
   for (unsigned node : order) {
-    for (unsigned start : problem.getAwaitedStarts(node)) {
-      if (!awaited[start])
-        --inFlight[graph[start].lane];
-      awaited[start] = true;
-    }
-    if (graph[node].kind != NodeKind::Start)
-      continue;
-    unsigned lane = graph[node].lane;
-    if (lane >= inFlight.size())
-      inFlight.resize(lane + 1, 0);
-    if (++inFlight[lane] > problem.maxInFlight)
+    if (!limits.mayStart(node)) {
+      unsigned lane = graph[node].lane;
       return fail("node " + Twine(node) + " is operation " +
-                  Twine(inFlight[lane]) + " in flight on lane " + Twine(lane) +
-                  ", which may have " + Twine(problem.maxInFlight));
+                  Twine(limits.getInFlight()[lane] + 1) +
+                  " in flight on lane " + Twine(lane) + ", which may have " +
+                  Twine(problem.maxInFlight));
+    }
+    limits.place(node);
   }
   return true;
 }

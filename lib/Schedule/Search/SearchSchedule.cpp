@@ -14,7 +14,6 @@
 #include "Construction/PriorityRules.h"
 #include "Improvement/ContentionLocalSearch.h"
 #include "Improvement/ContentionSearch.h"
-#include "Improvement/InsertionMoves.h"
 #include "Improvement/LocalSearch.h"
 #include "Improvement/MemorySchedule.h"
 #include "Improvement/StopRule.h"

@@ -8,7 +8,7 @@
 
 #include "braid/ScheduleIR/GraphBuilder.h"
 
-#include "Analysis/Prologue.h"
+#include "Analysis/TransparentOps.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/InitAll.h"
 
@@ -40,7 +40,7 @@ protected:
   }
 
   /// The graph of the body of the first function of `text`. The cost of an op
-  /// is the number of its operands; waits and prologue cost nothing.
+  /// is the number of its operands; waits and transparent ops cost nothing.
   BlockGraph build(llvm::StringRef text) {
     module = parseSourceString<ModuleOp>(text, &context);
     EXPECT_TRUE(module);
@@ -48,8 +48,9 @@ protected:
     CallEffects calls(/*entersBodies=*/true);
     RankUniformity uniformity(*module);
     auto cost = [](Operation *op) -> int64_t {
-      return isa<comm::WaitOp>(op) || isPrologueOp(op) ? 0
-                                                       : op->getNumOperands();
+      return isa<comm::WaitOp>(op) || isTransparentOp(op)
+                 ? 0
+                 : op->getNumOperands();
     };
     FailureOr<BlockGraph> graph =
         buildBlockGraph(function.getBody().front(), cost, calls, uniformity);
@@ -100,7 +101,7 @@ TEST_F(GraphBuilderTest, KindsLanesCostsAndBytes) {
   EXPECT_EQ(graph.numEdges(), 5u + 1u + 2u);
 }
 
-TEST_F(GraphBuilderTest, PrologueIsTransparent) {
+TEST_F(GraphBuilderTest, OpsWithoutTimeAreTransparent) {
   BlockGraph block = build(R"mlir(
     func.func @main(%a: tensor<8xf32>, %i: index) -> tensor<8xf32> {
       %c = arith.constant 0.0 : f32
@@ -117,7 +118,7 @@ TEST_F(GraphBuilderTest, PrologueIsTransparent) {
   )mlir");
   ASSERT_EQ(block.graph.size(), 3u);
   EXPECT_TRUE(block.graph.hasEdge(0, 1));
-  EXPECT_EQ(block.prologue.size(), 6u);
+  EXPECT_EQ(block.transparent.size(), 6u);
   EXPECT_EQ(block.numLeading, 1u);
   // The allocation counts where it is first used.
   EXPECT_EQ(block.graph[0].bytes, 32);
@@ -125,7 +126,7 @@ TEST_F(GraphBuilderTest, PrologueIsTransparent) {
   EXPECT_EQ(block.graph[2].bytes, 32 + 64);
 }
 
-TEST_F(GraphBuilderTest, WhatIsMeasuredToTakeTimeIsNoPrologue) {
+TEST_F(GraphBuilderTest, WhatIsMeasuredToTakeTimeIsNotTransparent) {
   module = parseSourceString<ModuleOp>(R"mlir(
     func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
       %s = tensor.extract_slice %a[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
@@ -203,7 +204,7 @@ TEST_F(GraphBuilderTest, EdgesStayLinear) {
   EXPECT_LT(block.graph.numEdges(), 20u * block.graph.size());
 }
 
-TEST_F(GraphBuilderTest, OrderIsAppliedWithThePrologue) {
+TEST_F(GraphBuilderTest, OrderIsAppliedWithTransparentOps) {
   BlockGraph block = build(R"mlir(
     func.func @main(%a: tensor<8xf32>, %i: index) -> (tensor<4xf32>, tensor<4xf32>) {
       %c = arith.constant 0.0 : f32

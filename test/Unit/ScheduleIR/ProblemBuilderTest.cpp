@@ -112,7 +112,7 @@ TEST_F(ProblemBuilderTest, WaitsOfACoalescedLaunchAwaitOneStart) {
   EXPECT_TRUE(buffers[3].escapes);
 }
 
-TEST_F(ProblemBuilderTest, MemoryOfPrologueLivesFromItsFirstUser) {
+TEST_F(ProblemBuilderTest, MemoryOfTransparentOpsLivesFromItsFirstUser) {
   func::FuncOp function = parse(R"mlir(
     func.func @main(%a: tensor<100xf32>) -> tensor<100xf32> {
       %e = tensor.empty() : tensor<100xf32>

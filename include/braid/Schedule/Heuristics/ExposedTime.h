@@ -10,6 +10,7 @@
 #define BRAID_SCHEDULE_HEURISTICS_EXPOSEDTIME_H
 
 #include "braid/Schedule/Heuristics/MovableOrder.h"
+#include "braid/Schedule/Model/ProblemLists.h"
 
 namespace braid {
 
@@ -42,8 +43,7 @@ public:
   }
   /// The nodes that await `start`.
   llvm::ArrayRef<unsigned> getAwaiters(unsigned start) const {
-    return llvm::ArrayRef<unsigned>(awaiters).slice(
-        awaitersBegin[start], awaitersBegin[start + 1] - awaitersBegin[start]);
+    return awaits.awaiters[start];
   }
 
   /// The place of `node` in the order given to the constructor, and the compute
@@ -62,9 +62,8 @@ public:
 
 private:
   const SchedulingProblem &problem;
+  AwaitLists awaits;
   std::vector<double> runtime;
-  std::vector<unsigned> awaiters;
-  std::vector<size_t> awaitersBegin;
   std::vector<unsigned> initialOrder, position;
   /// By position; one more than there are nodes.
   std::vector<double> computeBefore;

@@ -15,7 +15,7 @@
 #ifndef BRAID_SCHEDULE_HEURISTICS_MOVABLEORDER_H
 #define BRAID_SCHEDULE_HEURISTICS_MOVABLEORDER_H
 
-#include "braid/Schedule/Model/SchedulingProblem.h"
+#include "braid/Schedule/Model/ProblemLists.h"
 
 namespace braid {
 
@@ -86,8 +86,7 @@ private:
 
   int64_t delta(unsigned node) const { return allocated[node] - freed[node]; }
   llvm::ArrayRef<unsigned> getBuffers(unsigned node) const {
-    return llvm::ArrayRef<unsigned>(buffersOf).slice(
-        buffersBegin[node], buffersBegin[node + 1] - buffersBegin[node]);
+    return lists.buffersOf[node];
   }
   /// Sets what nodes do to memory, and who uses each buffer first and last.
   void findBuffers(llvm::ArrayRef<unsigned> position);
@@ -121,10 +120,9 @@ private:
   unsigned first = none;
   std::vector<unsigned> previous, next;
 
-  /// Bytes of each buffer, and the buffers of each node.
+  BufferLists lists;
+  /// Bytes of each buffer.
   std::vector<int64_t> bytesOf;
-  std::vector<unsigned> buffersOf;
-  std::vector<size_t> buffersBegin;
   /// The first and the last user of each buffer in the order.
   std::vector<unsigned> firstUser, lastUser;
   /// Bytes that come to life with each node, that live during it alone, that

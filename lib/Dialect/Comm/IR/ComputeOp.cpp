@@ -44,6 +44,16 @@ void ComputeOp::build(OpBuilder &builder, OperationState &state,
 // Assembly
 //===----------------------------------------------------------------------===//
 
+static LogicalResult checkAsyncTypes(OpAsmParser &parser, SMLoc loc,
+                                     ArrayRef<Type> valueTypes) {
+  for (Type type : valueTypes)
+    if (!isa<RankedTensorType>(type))
+      return parser.emitError(loc)
+             << "found value type " << type
+             << " of an async op, expected a ranked tensor";
+  return success();
+}
+
 ParseResult ComputeOp::parse(OpAsmParser &parser, OperationState &state) {
   Builder &builder = parser.getBuilder();
   bool async = succeeded(parser.parseOptionalKeyword("async"));
@@ -118,12 +128,8 @@ ParseResult ComputeOp::parse(OpAsmParser &parser, OperationState &state) {
       return parser.emitError(typesLoc, "found an empty region, expected a "
                                         "block that ends with comm.yield");
   }
-  if (async)
-    for (Type type : valueTypes)
-      if (!isa<RankedTensorType>(type))
-        return parser.emitError(typesLoc)
-               << "found value type " << type
-               << " of an async op, expected a ranked tensor";
+  if (async && failed(checkAsyncTypes(parser, typesLoc, valueTypes)))
+    return failure();
   state.addTypes(::getResultTypes(builder.getContext(), valueTypes, async));
   return parser.resolveOperands(operands, operandTypes, operandsLoc,
                                 state.operands);

@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <optional>
 
 using namespace braid;
 
@@ -60,22 +61,42 @@ bool LocalSearch::searchWindows(unsigned length, unsigned width,
   return timed.getMakespanNs() < beforeNs;
 }
 
-/// Moves the node at `from` to `to`, past all between, if that makes nothing
-/// longer.
-bool LocalSearch::tryMove(unsigned from, unsigned to) {
-  unsigned begin = std::min(from, to), end = std::max(from, to) + 1;
-  auto nodes = timed.getOrder().slice(begin, end - begin);
+void NodeMove::apply(llvm::MutableArrayRef<unsigned> nodes) const {
+  std::rotate(nodes.begin(), from < to ? nodes.begin() + 1 : nodes.end() - 1,
+              nodes.end());
+}
+
+/// A random move of the node at `from`, by at most `reach` places, that keeps
+/// the edges; none if the node cannot move.
+static std::optional<NodeMove> pickMove(const FlatProblem &flat,
+                                        llvm::ArrayRef<unsigned> order,
+                                        llvm::ArrayRef<unsigned> place,
+                                        unsigned from, unsigned reach,
+                                        std::mt19937_64 &engine) {
+  unsigned first = from - std::min(from, reach);
+  for (unsigned predecessor : flat.predecessors[order[from]])
+    first = std::max(first, place[predecessor] + 1);
+  unsigned last = std::min(from + reach, flat.size() - 1);
+  for (unsigned successor : flat.successors[order[from]])
+    last = std::min(last, place[successor] - 1);
+  if (first == last)
+    return std::nullopt;
+  unsigned to = first + engine() % (last - first);
+  return NodeMove{from, to + (to >= from)};
+}
+
+/// Makes `move` if that makes nothing longer.
+bool LocalSearch::tryMove(NodeMove move) {
+  auto nodes = timed.getOrder().slice(move.begin(), move.end() - move.begin());
   scratch.assign(nodes.begin(), nodes.end());
-  if (from < to)
-    std::rotate(scratch.begin(), scratch.begin() + 1, scratch.end());
-  else
-    std::rotate(scratch.begin(), scratch.end() - 1, scratch.end());
+  move.apply(scratch);
   ++statistics.movesTried;
-  if (timed.evaluate(begin, scratch) > timed.evaluate(begin, nodes) ||
-      !timed.keepsLimits(begin, scratch))
+  if (timed.evaluate(move.begin(), scratch) >
+          timed.evaluate(move.begin(), nodes) ||
+      !timed.keepsLimits(move.begin(), scratch))
     return false;
   ++statistics.movesMade;
-  timed.replace(begin, scratch);
+  timed.replace(move.begin(), scratch);
   return true;
 }
 
@@ -91,20 +112,12 @@ bool LocalSearch::moveNodes(unsigned reach, int64_t targetNs, uint64_t maxSteps,
     unsigned from = engine() % size;
     if (!timed.isCritical(from))
       continue;
-    unsigned node = timed.getOrder()[from];
-    // How far it may go.
-    unsigned first = from - std::min(from, reach);
-    for (unsigned predecessor : flat.predecessors[node])
-      first = std::max(first, timed.getPlace(predecessor) + 1);
-    unsigned last = std::min(from + reach, size - 1);
-    for (unsigned successor : flat.successors[node])
-      last = std::min(last, timed.getPlace(successor) - 1);
-    if (first == last)
+    std::optional<NodeMove> move = pickMove(
+        flat, timed.getOrder(), timed.getPlaces(), from, reach, engine);
+    if (!move)
       continue;
-    unsigned to = first + engine() % (last - first);
-    to += to >= from;
     int64_t nowNs = timed.getMakespanNs();
-    if (tryMove(from, to) && timed.getMakespanNs() < nowNs)
+    if (tryMove(*move) && timed.getMakespanNs() < nowNs)
       failures = 0;
   }
   return timed.getMakespanNs() < beforeNs;
@@ -129,5 +142,50 @@ void LocalSearch::improve(llvm::ArrayRef<unsigned> order,
       length *= 2;
     if (getMakespanNs() <= targetNs)
       break;
+  }
+}
+
+void braid::searchInsertionMoves(
+    const FlatProblem &flat, ScheduleEvaluator &evaluator, ScheduleOrder &order,
+    ScheduleEvaluator::Value &value, int64_t targetNs, uint64_t maxSteps,
+    std::mt19937_64 &engine, SearchStatistics &statistics) {
+  unsigned size = flat.size();
+  std::vector<unsigned> place(size);
+  for (auto [where, node] : llvm::enumerate(order))
+    place[node] = where;
+  OrderLimits limits(flat);
+  limits.assign(order, place);
+  uint64_t stepsEach = uint64_t(size) * evaluator.getStepsPerNode();
+  uint64_t most = maxSteps / std::max<uint64_t>(stepsEach, 1);
+  // Far moves are rare.
+  constexpr unsigned reaches[] = {2, 8, 32, 200};
+  uint64_t failures = 0;
+  for (uint64_t tried = 0; tried < most && value.makespanNs > targetNs &&
+                           failures < 20 * uint64_t(size) + 1000;) {
+    ++failures;
+    unsigned from = engine() % size;
+    unsigned reach = reaches[engine() % std::size(reaches)];
+    std::optional<NodeMove> move =
+        pickMove(flat, order, place, from, reach, engine);
+    if (!move)
+      continue;
+    unsigned begin = move->begin(), length = move->end() - begin;
+    auto nodes = llvm::MutableArrayRef(order).slice(begin, length);
+    move->apply(nodes);
+    ++tried;
+    ++statistics.movesTried;
+    ScheduleEvaluator::Value now = evaluator.evaluate(order);
+    if (now.makespanNs > value.makespanNs || now.peakBytes > flat.maxMemory ||
+        !limits.keeps(begin, nodes)) {
+      NodeMove{move->to, move->from}.apply(nodes);
+      continue;
+    }
+    ++statistics.movesMade;
+    if (now.makespanNs < value.makespanNs)
+      failures = 0;
+    value = now;
+    for (auto [where, node] : llvm::enumerate(nodes))
+      place[node] = begin + where;
+    limits.update(begin, begin + length);
   }
 }

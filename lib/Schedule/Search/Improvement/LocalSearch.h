@@ -9,13 +9,26 @@
 #ifndef BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_LOCALSEARCH_H
 #define BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_LOCALSEARCH_H
 
+#include "Schedule/Simulation/ScheduleEvaluator.h"
 #include "TimedOrder.h"
 #include "WindowSearch.h"
 #include "braid/Schedule/Search/SearchTypes.h"
 
+#include <algorithm>
 #include <random>
 
 namespace braid {
+
+/// The node at `from` goes to `to`, past all between.
+struct NodeMove {
+  unsigned from, to;
+
+  /// The part of the order that changes.
+  unsigned begin() const { return std::min(from, to); }
+  unsigned end() const { return std::max(from, to) + 1; }
+  /// `nodes`: that part of the order.
+  void apply(llvm::MutableArrayRef<unsigned> nodes) const;
+};
 
 /// Improves orders of one problem, on machines where ops do not slow each other
 /// down. All that it tries keeps the limits if the first order does.
@@ -48,7 +61,7 @@ public:
   uint64_t getSteps() const { return timed.getSteps(); }
 
 private:
-  bool tryMove(unsigned from, unsigned to);
+  bool tryMove(NodeMove move);
 
   const FlatProblem &flat;
   WindowSearch &windows;
@@ -56,6 +69,16 @@ private:
   TimedOrder timed;
   std::vector<unsigned> scratch;
 };
+
+/// Moves single nodes of `order` at random, on any machine: each move that
+/// makes nothing worse stays. Ends when the makespan, `value.makespanNs`, is at
+/// most `targetNs`, when `maxSteps` are spent, or when nothing has become
+/// better for long. Keeps the limits if `order` does.
+void searchInsertionMoves(const FlatProblem &flat, ScheduleEvaluator &evaluator,
+                          ScheduleOrder &order, ScheduleEvaluator::Value &value,
+                          int64_t targetNs, uint64_t maxSteps,
+                          std::mt19937_64 &engine,
+                          SearchStatistics &statistics);
 
 } // namespace braid
 

@@ -161,27 +161,13 @@ MemoryPeak braid::getMemoryPeak(const FlatProblem &flat,
                                 llvm::ArrayRef<unsigned> order) {
   MemoryPeak peak;
   peak.bytes = flat.liveBytes;
-  std::vector<unsigned> first(flat.bufferBytes.size(), ~0u);
-  std::vector<unsigned> last(flat.bufferBytes.size(), 0);
-  for (auto [place, node] : llvm::enumerate(order))
-    for (unsigned buffer : flat.buffersOf[node]) {
-      first[buffer] = std::min<unsigned>(first[buffer], place);
-      last[buffer] = flat.escapes[buffer] ? order.size() : place;
-    }
   LimitTracker limits(flat);
   for (auto [place, node] : llvm::enumerate(order))
     if (int64_t bytes = limits.place(node).neededBytes; bytes > peak.bytes) {
       peak.bytes = bytes;
       peak.place = place;
     }
-  for (unsigned buffer = 0, end = first.size(); buffer != end; ++buffer)
-    if (first[buffer] <= peak.place && last[buffer] >= peak.place &&
-        flat.bufferBytes[buffer] > 0)
-      peak.buffers.push_back(buffer);
-  llvm::sort(peak.buffers, [&](unsigned a, unsigned b) {
-    return std::pair(-flat.bufferBytes[a], a) <
-           std::pair(-flat.bufferBytes[b], b);
-  });
+  peak.buffers = getLiveBuffers(flat.problem, order, peak.place);
   return peak;
 }
 

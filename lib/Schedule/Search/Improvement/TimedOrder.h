@@ -36,6 +36,7 @@ public:
 
   llvm::ArrayRef<unsigned> getOrder() const { return order; }
   unsigned getPlace(unsigned node) const { return place[node]; }
+  llvm::ArrayRef<unsigned> getPlaces() const { return place; }
   int64_t getMakespanNs() const { return streamTailNs.front(); }
   /// When the stream comes to the node at `where`, and from there to the end.
   int64_t getStreamNs(unsigned where) const { return streamNs[where]; }

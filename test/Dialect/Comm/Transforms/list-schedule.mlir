@@ -9,17 +9,17 @@
 comm.group @world all
 
 // Ops that take no time move up with the start that is their only user.
-// CHECK-LABEL: func.func @prologue_rises_with_its_start(
+// CHECK-LABEL: func.func @transparent_op_rises_with_its_start(
 // CHECK-NEXT: tensor.extract_slice
 // CHECK-NEXT: comm.all_reduce
 // CHECK-NEXT: comm.compute "f"
 // CHECK-NEXT: comm.wait
-// NONE-LABEL: func.func @prologue_rises_with_its_start(
+// NONE-LABEL: func.func @transparent_op_rises_with_its_start(
 // NONE-NEXT: comm.compute "f"
 // NONE-NEXT: tensor.extract_slice
 // NONE-NEXT: comm.all_reduce
 // NONE-NEXT: comm.wait
-func.func @prologue_rises_with_its_start(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
+func.func @transparent_op_rises_with_its_start(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
   %f = comm.compute "f"(%a) {comm.cost_ns = 5 : i64} : (tensor<8xf32>) -> tensor<8xf32>
   %s = tensor.extract_slice %a[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
   %t = comm.all_reduce sum %s on @world {comm.cost_ns = 10 : i64} : tensor<4xf32>

@@ -46,7 +46,7 @@ func.func @across_groups(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, te
 
 // Ops that take no time move up with the start that uses them: constants, slices,
 // casts, scalars. A slice with another user also moves up.
-// CHECK-LABEL: func.func @prologue_moves_along
+// CHECK-LABEL: func.func @transparent_ops_move_along
 // CHECK-SAME: %[[A:.*]]: tensor<8xf32>, %[[N:.*]]: index)
 // CHECK-NEXT: %[[I:.*]] = arith.addi %[[N]], %[[N]]
 // CHECK-NEXT: %[[S:.*]] = tensor.extract_slice %[[A]][%[[I]]]
@@ -54,7 +54,7 @@ func.func @across_groups(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, te
 // CHECK-NEXT: "x"(%[[A]])
 // CHECK-NEXT: "y"(%[[S]])
 // CHECK-NEXT: comm.wait
-func.func @prologue_moves_along(%a: tensor<8xf32>, %n: index) -> (tensor<4xf32>, tensor<8xf32>, tensor<4xf32>) {
+func.func @transparent_ops_move_along(%a: tensor<8xf32>, %n: index) -> (tensor<4xf32>, tensor<8xf32>, tensor<4xf32>) {
   %x = comm.compute "x"(%a) : (tensor<8xf32>) -> tensor<8xf32>
   %i = arith.addi %n, %n : index
   %s = tensor.extract_slice %a[%i] [4] [1] : tensor<8xf32> to tensor<4xf32>

@@ -46,6 +46,27 @@ TEST(LimitTracker, NeededBytesAreThoseOfTheSimulator) {
   }
 }
 
+/// True if no start of `order` finds `maxInFlight` operations of its lane that
+/// nothing before it awaits.
+static bool hasRoomForStarts(const SchedulingProblem &problem,
+                             llvm::ArrayRef<unsigned> order) {
+  for (size_t place = 0; place != order.size(); ++place) {
+    auto isInFlight = [&](unsigned start) {
+      return problem.graph[start].kind == NodeKind::Start &&
+             problem.graph[start].lane == problem.graph[order[place]].lane &&
+             llvm::none_of(order.take_front(place), [&](unsigned node) {
+               return llvm::is_contained(problem.awaits,
+                                         std::pair(node, start));
+             });
+    };
+    if (problem.graph[order[place]].kind == NodeKind::Start &&
+        llvm::count_if(order.take_front(place), isInFlight) >=
+            problem.maxInFlight)
+      return false;
+  }
+  return true;
+}
+
 TEST(LimitTracker, StartsHaveRoomWhereTheOrderIsAllowed) {
   unsigned allowed = 0;
   for (uint64_t seed = 0; seed != 140; ++seed) {
@@ -59,6 +80,7 @@ TEST(LimitTracker, StartsHaveRoomWhereTheOrderIsAllowed) {
       hasRoom &= tracker.mayStart(node);
       tracker.place(node);
     }
+    EXPECT_EQ(hasRoom, hasRoomForStarts(problem, order));
     EXPECT_EQ(hasRoom, isAllowedOrder(problem, order));
     allowed += hasRoom;
   }

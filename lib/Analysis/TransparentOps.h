@@ -1,4 +1,4 @@
-//===- Prologue.h - Ops that take no time -----------------------*- C++ -*-===//
+//===- TransparentOps.h - Ops that take no time -----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_PROLOGUE_H
-#define BRAID_LIB_ANALYSIS_PROLOGUE_H
+#ifndef BRAID_LIB_ANALYSIS_TRANSPARENTOPS_H
+#define BRAID_LIB_ANALYSIS_TRANSPARENTOPS_H
 
 #include "mlir/IR/Operation.h"
 
@@ -17,7 +17,7 @@ namespace braid {
 /// that use it: constants, casts, slices and reshapes, shapes, `tensor.empty`,
 /// allocations, scalar arithmetic, choices between tokens, and folded fills. An
 /// op with `comm.cost_ns` is none.
-bool isPrologueOp(mlir::Operation *op);
+bool isTransparentOp(mlir::Operation *op);
 
 /// True if `op` is a fill or a splat that one structured or elementwise op of
 /// its block alone uses, which computes it along with its own: its values never
@@ -30,4 +30,4 @@ bool isUnneededCompute(mlir::Operation *op);
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_PROLOGUE_H
+#endif // BRAID_LIB_ANALYSIS_TRANSPARENTOPS_H

@@ -1,4 +1,4 @@
-//===- Prologue.cpp - Ops that take no time -------------------------------===//
+//===- TransparentOps.cpp - Ops that take no time -------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Prologue.h"
+#include "TransparentOps.h"
 
 #include "BufferRange.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
@@ -78,7 +78,7 @@ static bool takesNoTime(Operation *op) {
          llvm::all_of(op->getOperandTypes(), isScalar);
 }
 
-bool braid::isPrologueOp(Operation *op) {
+bool braid::isTransparentOp(Operation *op) {
   if (op->getNumResults() == 0 ||
       op->getDiscardableAttr(comm::CommDialect::kCostAttrName))
     return false;
