@@ -268,6 +268,21 @@ Communicator &MPIEngine::communicator(int32_t, const CommunicatorSpec &spec) {
   return findOrAdd(spec);
 }
 
+std::unique_ptr<TransferMemory> MPIEngine::takeMemory() {
+  if (spareMemory.empty())
+    return std::make_unique<TransferMemory>();
+  std::unique_ptr<TransferMemory> memory = std::move(spareMemory.back());
+  spareMemory.pop_back();
+  return memory;
+}
+
+void MPIEngine::keepMemory(std::unique_ptr<TransferMemory> memory) {
+  // A program with more operations in flight spends its time elsewhere.
+  constexpr size_t most = 16;
+  if (spareMemory.size() < most)
+    spareMemory.push_back(std::move(memory));
+}
+
 void MPIEngine::logCommunicator(const CommunicatorSpec &spec) const {
   if (environment.logs(BRAID_RT_DEBUG_INFO))
     environment.log("communicator of group @" + spec.name + " with " +
