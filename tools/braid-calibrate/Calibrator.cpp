@@ -106,14 +106,6 @@ Error Calibrator::openWorld(Traces traces) {
   return Error::success();
 }
 
-/// The machine that has GPUs of this model; empty if none is known.
-static std::string findHardware(llvm::StringRef gpu) {
-  for (llvm::StringRef model : {"V100", "A100", "H100", "H200", "B200"})
-    if (gpu.contains(model) && !gpu.contains("GB200") && !gpu.contains("NVL"))
-      return model.lower() + "x8";
-  return "";
-}
-
 /// The driver's version, where the system tells it.
 static std::string readDriverVersion() {
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
@@ -151,8 +143,10 @@ Error Calibrator::identify() {
     result.software.emplace_back("driver", driver);
   llvm::sort(result.software);
   result.gpus = world->ranks();
-  hardware =
-      options.hardware.empty() ? findHardware(result.gpu) : options.hardware;
+  hardware = options.hardware;
+  if (const Hardware *known = findHardwareOfGpu(result.gpu);
+      known && hardware.empty())
+    hardware = known->name;
   if (hardware.empty())
     return llvm::createStringError("found GPU '" + result.gpu +
                                    "', which no known machine has; expected "
