@@ -22,6 +22,10 @@ using llvm::Expected;
 
 /// The seconds that pairs need, with a world of their own.
 static constexpr double pairsSeconds = 25;
+/// The seconds that the launch of a lane needs, with a world of its own.
+static constexpr double launchSeconds = 5;
+/// The measurements of pairs, with the queue.
+static constexpr int64_t allPairs = 5;
 /// How often the world is opened again after a failure.
 static constexpr int mostFailures = 4;
 
@@ -68,9 +72,12 @@ static std::string describe(int32_t kind, const Lane &lane) {
 // The world
 //===----------------------------------------------------------------------===//
 
-Error Calibrator::openWorld(bool traces) {
+Error Calibrator::openWorld(Traces traces) {
   world.reset();
-  progress.show(traces ? "connecting, with traces" : "connecting");
+  static constexpr const char *names[] = {"connecting",
+                                          "connecting, with traces",
+                                          "connecting, with traces by CUPTI"};
+  progress.show(names[size_t(traces)]);
   OperandSizes sizes;
   for (const ProductCall &product : options.products) {
     int64_t bytes = braid_rt_dtype_size(product.dtype);
@@ -89,7 +96,7 @@ Error Calibrator::openWorld(bool traces) {
   }
   std::vector<Lane> wanted;
   for (const Lane &lane : lanes)
-    if (!traces || lane == symmetricLane || lane == copyLane)
+    if (traces == Traces::None || lane == symmetricLane || lane == copyLane)
       wanted.push_back(lane);
   Expected<std::unique_ptr<World>> opened =
       World::open(options.ranks, wanted, sizes, traces);
@@ -97,14 +104,6 @@ Error Calibrator::openWorld(bool traces) {
     return opened.takeError();
   world = std::move(*opened);
   return Error::success();
-}
-
-/// The machine that has GPUs of this model; empty if none is known.
-static std::string findHardware(llvm::StringRef gpu) {
-  for (llvm::StringRef model : {"V100", "A100", "H100", "H200", "B200"})
-    if (gpu.contains(model) && !gpu.contains("GB200") && !gpu.contains("NVL"))
-      return model.lower() + "x8";
-  return "";
 }
 
 /// The driver's version, where the system tells it.
@@ -144,8 +143,10 @@ Error Calibrator::identify() {
     result.software.emplace_back("driver", driver);
   llvm::sort(result.software);
   result.gpus = world->ranks();
-  hardware =
-      options.hardware.empty() ? findHardware(result.gpu) : options.hardware;
+  hardware = options.hardware;
+  if (const Hardware *known = findHardwareOfGpu(result.gpu);
+      known && hardware.empty())
+    hardware = known->name;
   if (hardware.empty())
     return llvm::createStringError("found GPU '" + result.gpu +
                                    "', which no known machine has; expected "
@@ -239,7 +240,7 @@ bool Calibrator::usesLane(const Lane &lane) const {
   return llvm::is_contained(lanes, lane);
 }
 
-Error Calibrator::runSteps(bool traces, double reserveSeconds) {
+Error Calibrator::runSteps(Traces traces, double reserveSeconds) {
   if (steps.empty())
     return Error::success();
   int failures = 0;
@@ -274,22 +275,36 @@ Error Calibrator::runSteps(bool traces, double reserveSeconds) {
   return Error::success();
 }
 
+void Calibrator::runLaunches() {
+  steps.clear();
+  if (measuredPairs != allPairs || !usesLane(symmetricLane))
+    return;
+  steps.push_back({"launch of a lane", launchSeconds,
+                   [this]() { return measureLaunch(); }, symmetricLane});
+  Error error = openWorld(Traces::Activities);
+  if (!error)
+    error = runSteps(Traces::Activities, /*reserveSeconds=*/0);
+  if (error)
+    addMissing(steps.front().name + ": " + llvm::toString(std::move(error)));
+}
+
 Error Calibrator::run() {
   lanes = options.lanes;
-  if (Error error = openWorld(/*traces=*/false))
+  if (Error error = openWorld(Traces::None))
     return error;
   if (Error error = identify())
     return error;
   planAlone();
-  Error failed =
-      runSteps(/*traces=*/false, options.ranks > 1 ? pairsSeconds : 0);
+  Error failed = runSteps(Traces::None, options.ranks > 1 ? pairsSeconds : 0);
   if (!failed) {
     planPairs();
     if (!steps.empty())
-      failed = openWorld(/*traces=*/true);
+      failed = openWorld(Traces::Events);
     if (!failed)
-      failed = runSteps(/*traces=*/true, /*reserveSeconds=*/0);
+      failed = runSteps(Traces::Events, launchSeconds);
   }
+  if (!failed)
+    runLaunches();
   // What was measured before a failure is worth keeping.
   if (failed) {
     addMissing("the rest: " + llvm::toString(std::move(failed)));
@@ -469,8 +484,8 @@ Error Calibrator::measureQueue() {
   bool queues = pair->collective > clear * withRoom;
   contention.multiprocessorModel =
       queues ? MultiprocessorModel::Queued : MultiprocessorModel::Taken;
-  // GPCs cannot be measured, and launches of lanes are not yet: the first was
-  // counted, the second read off a trace of a step on an H200.
+  // GPCs cannot be measured, but counted. Launches of lanes are measured last,
+  // with CUPTI; without it that in the trace of a step on an H200 counts.
   const Hardware *known = lookupHardware(hardware);
   constexpr int32_t hopperGroups = 8;
   constexpr int64_t hopperLaunchNs = 4600;
@@ -482,6 +497,21 @@ Error Calibrator::measureQueue() {
   return Error::success();
 }
 
+Error Calibrator::measureLaunch() {
+  Load load = makePair(ComputeClass::Product, LaneEngine::Kernel);
+  // Shorter than the product, so that the next one is started behind a product.
+  constexpr int64_t units = 64;
+  load.collective.bytes =
+      std::min(options.pairBytes, units * bytesPerRank * options.ranks);
+  Expected<MeasuredTime> launch =
+      measureLaneLaunch(*world, options.patience, load);
+  if (!launch)
+    return launch.takeError();
+  contention.laneLaunchNs = std::llround(launch->ns);
+  hasMeasuredLaunch = true;
+  return Error::success();
+}
+
 //===----------------------------------------------------------------------===//
 // The result
 //===----------------------------------------------------------------------===//
@@ -490,7 +520,6 @@ Calibration Calibrator::getResult() const {
   Calibration all = result;
   if (isRunning)
     all.missing.emplace_back("the rest: the measurement was still running");
-  constexpr int64_t allPairs = 5;
   if (measuredPairs == allPairs)
     all.contention = contention;
   // The rate that waves multiply: that of the products that fill them.

@@ -13,6 +13,7 @@
 #include "Progress.h"
 
 #include <functional>
+#include <optional>
 
 namespace braid::calibrate {
 
@@ -32,6 +33,11 @@ public:
 
   /// What has been measured so far.
   Calibration getResult() const;
+  /// The launch of a lane in ns, if it has been measured.
+  std::optional<int64_t> getMeasuredLaunch() const {
+    return hasMeasuredLaunch ? std::optional(contention.laneLaunchNs)
+                             : std::nullopt;
+  }
   const std::string &getHardware() const { return hardware; }
 
 private:
@@ -42,13 +48,15 @@ private:
     Lane lane = {};
   };
 
-  llvm::Error openWorld(bool traces);
+  llvm::Error openWorld(Traces traces);
   llvm::Error identify();
   void planAlone();
   void planPairs();
   /// Runs all steps, and opens the world again after a failure. Steps begin
   /// only while `reserveSeconds` remain for what follows.
-  llvm::Error runSteps(bool traces, double reserveSeconds);
+  llvm::Error runSteps(Traces traces, double reserveSeconds);
+  /// The last step, in a world of its own. What fails here is left out.
+  void runLaunches();
   void addProducts(int64_t multiprocessors);
   void addCurve(int32_t kind, const Lane &lane);
 
@@ -58,6 +66,7 @@ private:
   llvm::Error measureGap();
   llvm::Error measurePairOf(ComputeClass compute, LaneEngine engine);
   llvm::Error measureQueue();
+  llvm::Error measureLaunch();
 
   bool hasBfloat16() const;
   bool usesLane(const Lane &lane) const;
@@ -80,6 +89,7 @@ private:
   Calibration result;
   ContentionFigures contention;
   int64_t measuredPairs = 0;
+  bool hasMeasuredLaunch = false;
   bool isRunning = true;
 };
 

@@ -147,6 +147,11 @@ static void runLoad(void **args) {
     launchNothing();
   for (int64_t i = 0; i < load.collectives; ++i)
     braid_rt_wait(memory.requests[i], &site);
+  for (int64_t i = 0; i < load.rounds; ++i) {
+    void *request = start(load.collective, memory);
+    multiplyMatrices(load.product, memory);
+    braid_rt_wait(request, &site);
+  }
 }
 
 const braid_rt_entry braid::calibrate::loadEntry = {"calibrate", runLoad, 0,

@@ -31,7 +31,8 @@ struct CollectiveCall {
 
 /// The work of one invocation, on every rank: `leads` products or elementwise
 /// kernels, then the collectives, all started behind them, and beside the
-/// collectives the rest, and then the waits.
+/// collectives the rest, and then the waits; at last `rounds` times a
+/// collective, a product beside it, and the wait.
 struct Load {
   int64_t leads = 0;
   int64_t collectives = 0;
@@ -39,6 +40,7 @@ struct Load {
   int64_t elementwise = 0;
   /// Kernels that do nothing.
   int64_t empty = 0;
+  int64_t rounds = 0;
   CollectiveCall collective;
   ProductCall product;
   /// Of one operand of an elementwise kernel, a multiple of 4096.

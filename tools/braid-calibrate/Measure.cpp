@@ -8,6 +8,7 @@
 
 #include "Measure.h"
 
+#include "LaneLaunch.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -222,4 +223,35 @@ Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
   return MeasuredPair{std::max(1.0, ofCompute.ns),
                       std::max(1.0, ofCollective.ns),
                       std::max(ofCompute.spread, ofCollective.spread)};
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+Expected<MeasuredTime>
+braid::calibrate::measureLaneLaunch(World &world, const Patience &patience,
+                                    Load load) {
+  // The leads keep the device busy while the host issues the rest.
+  constexpr int64_t leads = 20, rounds = 50;
+  load.leads = leads;
+  load.rounds = rounds;
+  std::vector<double> medians;
+  for (int64_t block = 0; block <= patience.blocks; ++block) {
+    Expected<std::vector<double>> ran = world.run(load);
+    if (!ran)
+      return ran.takeError();
+    double slowest = 0;
+    for (int64_t rank = 0; rank < world.ranks(); ++rank) {
+      Expected<std::vector<double>> launches =
+          readLaneLaunches(world.takeTrace(rank), leads, rounds);
+      if (!launches)
+        return launches.takeError();
+      slowest = std::max(slowest, summarize(*launches).ns);
+    }
+    // The first block loads the kernels.
+    if (block > 0)
+      medians.push_back(slowest);
+  }
+  return summarize(medians);
 }

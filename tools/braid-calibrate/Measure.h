@@ -69,6 +69,13 @@ struct MeasuredPair {
 llvm::Expected<MeasuredPair> measurePair(World &world, const Patience &patience,
                                          Load load);
 
+/// Measures the time from the end of a product to the begin of the first
+/// collective of a lane that is started behind it, beside the next product. The
+/// product of `load` leaves room for the collective. The world has to trace
+/// activities.
+llvm::Expected<MeasuredTime>
+measureLaneLaunch(World &world, const Patience &patience, Load load);
+
 } // namespace braid::calibrate
 
 #endif // BRAID_TOOLS_BRAID_CALIBRATE_MEASURE_H

@@ -47,9 +47,9 @@ cl::opt<double> limit("limit",
 cl::list<std::string>
     programs("programs",
              cl::desc("Measure the products and collectives of these programs "
-                      "only: files of comm-report with format=json"),
-             cl::value_desc("report.json,..."), cl::CommaSeparated,
-             cl::cat(category));
+                      "only: reports of comm-report (format=json), or "
+                      "programs that braid-opt reads"),
+             cl::value_desc("FILE,..."), cl::CommaSeparated, cl::cat(category));
 cl::list<std::string>
     products("products",
              cl::desc("The products: rows x columns x depth, in bf16 or in the "

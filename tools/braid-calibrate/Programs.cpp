@@ -10,6 +10,8 @@
 
 #include "Cost/Profile/Profile.h"
 #include "Support/JsonObjectReader.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/Program.h"
 
 using namespace braid;
 using namespace braid::calibrate;
@@ -120,16 +122,59 @@ static Error addNodes(const StrictJson &file, int64_t ranks,
   return Error::success();
 }
 
-Error braid::calibrate::readShapes(StringRef path, int64_t ranks,
-                                   ProgramShapes &shapes) {
+/// Adds the shapes of a report, which messages call `name`.
+static Error readReport(StringRef path, StringRef name, int64_t ranks,
+                        ProgramShapes &shapes) {
   Expected<std::unique_ptr<llvm::MemoryBuffer>> text = readRegularFile(path);
   if (!text)
-    return llvm::createStringError(path + ": " +
+    return llvm::createStringError(name + ": " +
                                    llvm::toString(text.takeError()));
   Expected<StrictJson> file = StrictJson::parse((*text)->getBuffer());
   Error error = file ? addNodes(*file, ranks, shapes) : file.takeError();
   if (error)
-    return llvm::createStringError(path + ":" +
+    return llvm::createStringError(name + ":" +
                                    llvm::toString(std::move(error)));
   return Error::success();
+}
+
+/// The options of braid-opt that write the report of a program. Signatures, the
+/// only part that is read, are the same for every machine.
+static std::string reportOption(int64_t ranks, StringRef output) {
+  return ("--comm-report=format=json hardware=h100x8 world-size=" +
+          llvm::Twine(ranks) + " output=" + output)
+      .str();
+}
+
+/// Adds the shapes of a program in MLIR.
+static Error readProgram(StringRef path, int64_t ranks, ProgramShapes &shapes) {
+  llvm::ErrorOr<std::string> tool = llvm::sys::findProgramByName("braid-opt");
+  if (!tool)
+    return llvm::createStringError(
+        path +
+        ": found no braid-opt in PATH, which reads programs; expected "
+        "the report that it writes elsewhere: braid-opt " +
+        path + " \"" + reportOption(ranks, "report.json") + "\" -o /dev/null");
+  llvm::SmallString<128> report;
+  if (std::error_code problem =
+          llvm::sys::fs::createTemporaryFile("braid-calibrate", "json", report))
+    return llvm::createStringError(
+        path + ": cannot write its report: " + problem.message());
+  llvm::FileRemover remover(report);
+  std::string option = reportOption(ranks, report), problem;
+  // Its errors go to stderr.
+  int status =
+      llvm::sys::ExecuteAndWait(*tool, {*tool, path, option, "-o", "/dev/null"},
+                                std::nullopt, {}, 0, 0, &problem);
+  if (status != 0)
+    return llvm::createStringError(
+        path + ": " +
+        (problem.empty() ? "braid-opt cannot write its report" : problem));
+  return readReport(report, path, ranks, shapes);
+}
+
+Error braid::calibrate::readShapes(StringRef path, int64_t ranks,
+                                   ProgramShapes &shapes) {
+  if (path.ends_with(".mlir"))
+    return readProgram(path, ranks, shapes);
+  return readReport(path, path, ranks, shapes);
 }

@@ -28,8 +28,9 @@ struct ProgramShapes {
   std::map<int32_t, std::set<int64_t>> collectives;
 };
 
-/// Adds the shapes of a report of comm-report (format=json), a file. Only
-/// collectives of `ranks` ranks on one node count.
+/// Adds the shapes of a file: a report of comm-report (format=json), or a
+/// program in MLIR, whose report braid-opt writes. Only collectives of `ranks`
+/// ranks on one node count.
 llvm::Error readShapes(llvm::StringRef path, int64_t ranks,
                        ProgramShapes &shapes);
 

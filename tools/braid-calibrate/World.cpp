@@ -37,19 +37,19 @@ std::string Lane::name() const {
 
 static const braid_rt_entry *const entries[] = {&loadEntry};
 
-Error World::create(int64_t ranks, bool traces) {
+Error World::create(int64_t ranks, Traces traces) {
   braid_rt_config config;
   char error[4096] = "";
   if (braid_rt_config_init(&config, error, sizeof(error)) != BRAID_RT_OK)
     return makeError(error);
   config.engine = "cuda";
   config.ranks = static_cast<int32_t>(ranks);
-  config.trace = traces;
+  config.trace = traces != Traces::None;
   constexpr int64_t second = 1'000'000'000;
   config.timeoutNs = 20 * second;
-  // Events suffice for operations that take tens of microseconds, and need no
-  // library of their own.
-  const braid_rt_option options[] = {{"timing", "events"}};
+  // Events suffice for operations that take tens of microseconds.
+  const braid_rt_option options[] = {
+      {"timing", traces == Traces::Activities ? "cupti" : "events"}};
   config.options = options;
   config.optionCount = 1;
   world = braid_rt_world_create(&config, error, sizeof(error));
@@ -152,7 +152,7 @@ Error World::allocate(const OperandSizes &sizes) {
 Expected<std::unique_ptr<World>> World::open(int64_t ranks,
                                              llvm::ArrayRef<Lane> lanes,
                                              const OperandSizes &sizes,
-                                             bool traces) {
+                                             Traces traces) {
   std::unique_ptr<World> world(new World());
   if (Error error = world->create(ranks, traces))
     return error;

@@ -11,6 +11,7 @@
 
 #include "Cost/Profile/Calibration.h"
 #include "Load.h"
+#include "Trace.h"
 #include "braid-rt/Host.h"
 #include "llvm/Support/Error.h"
 
@@ -39,21 +40,15 @@ struct OperandSizes {
   int64_t collective = 0;
 };
 
-/// An operation of a rank in a trace, in ns.
-struct TracedSpan {
-  bool isCollective;
-  int64_t beginNs, endNs;
-};
-
 /// Ranks as threads of this process, a GPU each.
 class World {
 public:
   /// Connects the ranks in all lanes and fills the operands with random
-  /// numbers. With `traces`, `takeTrace` gives the times of single operations.
+  /// numbers. `takeTrace` gives times from the source `traces`.
   static llvm::Expected<std::unique_ptr<World>> open(int64_t ranks,
                                                      llvm::ArrayRef<Lane> lanes,
                                                      const OperandSizes &sizes,
-                                                     bool traces);
+                                                     Traces traces);
   ~World();
 
   int64_t ranks() const { return static_cast<int64_t>(contexts.size()); }
@@ -74,7 +69,7 @@ public:
 
 private:
   World() = default;
-  llvm::Error create(int64_t ranks, bool traces);
+  llvm::Error create(int64_t ranks, Traces traces);
   llvm::Error prepare(llvm::ArrayRef<Lane> lanes);
   llvm::Error allocate(const OperandSizes &sizes);
   llvm::Error fill(braid_rt_context *context, void *memory, int64_t bytes);

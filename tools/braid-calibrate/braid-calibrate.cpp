@@ -47,11 +47,15 @@ static Error writeFile(const std::string &path, llvm::StringRef text) {
   return Error::success();
 }
 
-static void summarize(const Calibration &result, const std::string &path) {
+static void summarize(const Calibrator &calibrator, const Calibration &result,
+                      const std::string &path) {
+  std::string launch;
+  if (std::optional<int64_t> ns = calibrator.getMeasuredLaunch())
+    launch = ", lanes begin after " + std::to_string(*ns) + " ns";
   llvm::outs() << "wrote " << path << ": " << result.gpus << " x " << result.gpu
                << ", " << result.products.size() << " products, "
                << result.collectives.size() << " curves, "
-               << (result.contention ? "contention" : "no contention")
+               << (result.contention ? "contention" : "no contention") << launch
                << ", spread " << llvm::format("%.3f", result.spread) << "\n";
   for (const std::string &what : result.missing)
     llvm::outs() << "missing: " << what << "\n";
@@ -111,7 +115,7 @@ int main(int argc, char **argv) {
     return fail(llvm::toString(std::move(error)), failed);
   if (Error error = writeFile(options->output, text))
     return fail(llvm::toString(std::move(error)), failed);
-  summarize(result, options->output);
+  summarize(calibrator, result, options->output);
   if (!options->page.empty())
     if (Error error = writePage(options->page, result))
       return fail(llvm::toString(std::move(error)), failed);

@@ -118,12 +118,29 @@ static FailureOr<std::shared_ptr<const Profile>> loadProfile(Operation *op,
   return failure();
 }
 
+/// Says so if a profile claims to be of `hardware`, but was measured on GPUs of
+/// another known machine with as many multiprocessors.
+static void warnOfOtherMachine(Operation *op, StringRef path,
+                               const Calibration &calibration,
+                               const Hardware &hardware) {
+  const Hardware *measured = findHardwareOfGpu(calibration.gpu);
+  // Nobody knows the GPUs of a user's own machine.
+  if (measured && measured->name != hardware.name &&
+      lookupHardware(hardware.name))
+    emitWarning(op->getLoc())
+        << "the profile '" << path << "' was measured on " << calibration.gpu
+        << " of '" << measured->name
+        << "', expected the hardware that costs are asked for: '"
+        << hardware.name << "'; braid-calibrate measures a machine";
+}
+
 /// The profile of `settings`. If the profile names its hardware, the hardware
 /// must be `hardware`. Emits an error and fails otherwise.
 static FailureOr<std::shared_ptr<const Profile>>
 resolveProfile(Operation *op, const CostSettings &settings,
                const Hardware &hardware) {
-  if (!settings.measurements) {
+  bool isNew = !settings.measurements;
+  if (isNew) {
     FailureOr<std::shared_ptr<const Profile>> profile =
         loadProfile(op, settings.profile);
     if (failed(profile))
@@ -144,6 +161,8 @@ resolveProfile(Operation *op, const CostSettings &settings,
            << calibration->multiprocessors
            << " multiprocessors, expected those of hardware '" << hardware.name
            << "': " << hardware.multiprocessors;
+  if (isNew && calibration)
+    warnOfOtherMachine(op, settings.profile, *calibration, hardware);
   return settings.measurements;
 }
 

@@ -150,3 +150,13 @@ Hardware Calibration::apply(const Hardware &hardware) const {
     result.contention = *contention;
   return result;
 }
+
+const Hardware *braid::findHardwareOfGpu(llvm::StringRef gpu) {
+  // Other connections and another size of the memory.
+  if (gpu.contains("GB200") || gpu.contains("NVL"))
+    return nullptr;
+  for (llvm::StringRef model : {"V100", "A100", "H100", "H200", "B200"})
+    if (gpu.contains(model))
+      return lookupHardware(model.lower() + "x8");
+  return nullptr;
+}

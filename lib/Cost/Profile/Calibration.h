@@ -121,6 +121,10 @@ struct Calibration {
   Hardware apply(const Hardware &hardware) const;
 };
 
+/// The machine with GPUs of this model, as drivers call it ("NVIDIA H200");
+/// null if none is known.
+const Hardware *findHardwareOfGpu(llvm::StringRef gpu);
+
 /// Reads the fields of a calibration from those of a profile, `parent`.
 llvm::Error readCalibration(JsonObjectReader &parent, Calibration &calibration);
 

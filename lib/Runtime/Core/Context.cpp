@@ -305,7 +305,7 @@ size_t Context::freeSlot() {
 }
 
 std::unique_ptr<EngineRequest>
-Context::startRecorded(Communicator &communicator, Operation operation,
+Context::startRecorded(Communicator &communicator, Operation &&operation,
                        int64_t &flight) {
   flight = 0;
   if (!engine.capabilities().hostMemory)
@@ -323,7 +323,7 @@ Context::startRecorded(Communicator &communicator, Operation operation,
   }
 }
 
-void *Context::start(const braid_rt_group &group, Operation operation) {
+void *Context::start(const braid_rt_group &group, Operation &&operation) {
   int64_t beginNs = environment.config.trace ? environment.now() : 0;
   braid_rt_site site = operation.site;
   size_t slot = freeSlot();
@@ -412,6 +412,7 @@ void Context::wait(void *handle, const braid_rt_site *site, bool onHost) {
   ++statistics.waits;
   if (!request.completed) {
     int64_t beginNs = environment.now();
+    request.request->awaitedNs = beginNs;
     try {
       WaitScope scope(*this, request.operation());
       if (request.flight)

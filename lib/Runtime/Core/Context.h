@@ -55,7 +55,7 @@ public:
   Communicator *communicator(const braid_rt_group &group);
 
   /// Starts an operation and returns its handle.
-  void *start(const braid_rt_group &group, Operation operation);
+  void *start(const braid_rt_group &group, Operation &&operation);
 
   /// Waits for the request of a handle, on the device, or with `onHost` on the
   /// host.
@@ -151,7 +151,7 @@ private:
   Request &find(void *handle, const braid_rt_site &site);
   size_t freeSlot();
   std::unique_ptr<EngineRequest> startRecorded(Communicator &communicator,
-                                               Operation operation,
+                                               Operation &&operation,
                                                int64_t &flight);
   bool tracesDevice() const;
   void addEvent(braid_rt_event_category category, const EngineRequest &request,

@@ -34,7 +34,7 @@ namespace braid::rt {
 /// destroys the request after Communicator::measure.
 class BRAID_RT_API EngineRequest {
 public:
-  explicit EngineRequest(Operation operation)
+  explicit EngineRequest(Operation &&operation)
       : operation(std::move(operation)) {}
   virtual ~EngineRequest();
 
@@ -45,6 +45,8 @@ public:
   int64_t endNs = 0;
   /// When the rank has started it, in the same time; 0: not measured.
   int64_t startedNs = 0;
+  /// When the rank has begun to wait for it, in the same time.
+  int64_t awaitedNs = 0;
   int64_t sequence = 0; ///< Its number in its communicator, from 1.
   /// Not 0 if a graph has recorded the operation and the device measures it in
   /// replays. Messages that run together share a number.

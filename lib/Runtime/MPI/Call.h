@@ -9,6 +9,7 @@
 #ifndef BRAID_RUNTIME_MPI_CALL_H
 #define BRAID_RUNTIME_MPI_CALL_H
 
+#include <cstddef>
 #include <cstdint>
 #include <mpi.h>
 #include <vector>
@@ -47,7 +48,7 @@ enum Tag {
 
 /// The handles of calls under way. Receives of messages come first.
 struct Requests : std::vector<MPI_Request> {
-  size_t receives = 0;
+  std::size_t receives = 0;
   int tag = CollectiveData; ///< The default tag of messages.
 
   /// Makes room for the handle that is added next.

@@ -49,11 +49,11 @@ void Transfer::postCheck() {
   MPI_Comm comm = communicator.checkLane();
   hash = signatureHash();
   if (Hello::suits(*this))
-    return hello.post(*this, hash, comm, checkRequests);
+    return hello.post(*this, hash, comm, memory->hello, memory->checkRequests);
   own[0] = hash;
   own[1] = ~hash;
   checkMPI(MPI_Iallreduce(own, largest, 2, MPI_UINT64_T, MPI_MAX, comm,
-                          addRequest(checkRequests)),
+                          addRequest(memory->checkRequests)),
            "MPI_Iallreduce");
 }
 
@@ -84,9 +84,9 @@ void Transfer::planData() {
 }
 
 bool Transfer::advanceCheck() {
-  if (checkRequests.empty() || !testAll(checkRequests))
+  if (memory->checkRequests.empty() || !testAll(memory->checkRequests))
     return false;
-  checkRequests.clear();
+  memory->checkRequests.clear();
   beginNs = lastStepNs = communicator.engine.nowNs;
   if (!agrees()) {
     withdraw();

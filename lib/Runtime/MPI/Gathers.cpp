@@ -21,11 +21,12 @@ static constexpr int64_t pieceBytes = int64_t(4) << 20;
 /// An all_gather by messages: for results too large for the ints of a
 /// collective, and between two members, where messages can start beside the
 /// check.
-static Step exchangeParts(const Transfer &transfer, const Operand &operand,
-                          int64_t bytes) {
-  int64_t size = transfer.groupSize(), self = transfer.member();
+static Step exchangeParts(const Transfer &transfer, const Operand &operand) {
+  // Two pointers fit into a std::function without an allocation.
   return {FirstLane,
-          [=, &operand](MPI_Comm comm, Requests &requests) {
+          [&transfer, &operand](MPI_Comm comm, Requests &requests) {
+            int64_t size = transfer.groupSize(), self = transfer.member();
+            int64_t bytes = operand.sourceBytes();
             for (int64_t m = 0; m < size; ++m) {
               if (m == self)
                 continue;
@@ -49,7 +50,7 @@ static void planAllGather(Transfer &transfer, const Operand &operand) {
     return;
   if (strided.isContiguous()) {
     if (size == 2 || size * bytes > mostCallBytes)
-      return transfer.add(exchangeParts(transfer, operand, bytes));
+      return transfer.add(exchangeParts(transfer, operand));
     bool inPlace = operand.source == operand.destination + self * bytes;
     return transfer.add(
         {FirstLane,

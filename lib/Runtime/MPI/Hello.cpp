@@ -29,11 +29,11 @@ bool Hello::suits(const Transfer &transfer) {
 
 const char *Hello::receivedFrom(int64_t member) const {
   int64_t place = onlyPeer >= 0 ? 0 : member - (member > self ? 1 : 0);
-  return buffer.get() + place * mostBytes;
+  return received + place * mostBytes;
 }
 
 void Hello::post(const Transfer &transfer, uint64_t hash, MPI_Comm comm,
-                 Requests &requests) {
+                 Room &room, Requests &requests) {
   const Queue &queue = transfer.queue;
   self = transfer.member();
   members = transfer.groupSize();
@@ -43,8 +43,9 @@ void Hello::post(const Transfer &transfer, uint64_t hash, MPI_Comm comm,
   dataBytes = bytes.value_or(-1);
   int64_t peers = queue.isMessages() ? 1 : members - 1;
   int64_t ownBytes = sizeof(hash) + bytes.value_or(0);
-  buffer = transfer.staging().borrow(peers * (mostBytes + ownBytes));
-  char *received = buffer.get(), *sent = received + peers * mostBytes;
+  char *theirData = room.reserve(peers * (mostBytes + ownBytes));
+  char *sent = theirData + peers * mostBytes;
+  received = theirData;
   Tag theirs = HelloOfMember, own = HelloOfMember;
   if (queue.isMessages()) {
     theirs = queue.sends ? HelloOfReceiver : HelloOfSender;
@@ -53,13 +54,13 @@ void Hello::post(const Transfer &transfer, uint64_t hash, MPI_Comm comm,
   for (int64_t m = 0; m < members; ++m) {
     if (m == self || (onlyPeer >= 0 && m != onlyPeer))
       continue;
-    receiveMessage(comm, m, received, mostBytes, requests, theirs);
+    receiveMessage(comm, m, theirData, mostBytes, requests, theirs);
     std::memcpy(sent, &hash, sizeof(hash));
     int64_t size = sizeof(hash);
     if (bytes)
       size += packSmallData(transfer, m, sent + sizeof(hash));
     sendMessage(comm, m, sent, size, requests, own);
-    received += mostBytes;
+    theirData += mostBytes;
     sent += ownBytes;
   }
 }

@@ -32,7 +32,8 @@ public:
   /// collective, which needs fewer messages.
   static bool suits(const Transfer &transfer);
 
-  void post(const Transfer &transfer, uint64_t hash, MPI_Comm comm,
+  /// The messages are in `room` until the calls are complete.
+  void post(const Transfer &transfer, uint64_t hash, MPI_Comm comm, Room &room,
             Requests &requests);
 
   /// Whether all other members have sent the same hash. Valid when the calls
@@ -46,7 +47,7 @@ public:
 private:
   const char *receivedFrom(int64_t member) const;
 
-  Staging::Buffer buffer;
+  const char *received = nullptr;
   int64_t self = 0;
   int64_t members = 0;
   int64_t onlyPeer = -1; ///< The other member of a send or recv, else -1.

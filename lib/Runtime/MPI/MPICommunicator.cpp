@@ -94,21 +94,22 @@ std::unique_ptr<EngineRequest> MPICommunicator::start(Operation operation) {
   }
   MPIEngine::Lock lock(engine.mutex);
   Queue &queue = queueOf(started);
-  auto transfer = std::make_shared<Transfer>(*this, queue, started);
-  transfer->number = queue.started + 1;
-  transfer->invocation = engine.begun;
-  transfer->startedNs = engine.environment.now();
-  engine.refuseStart(*transfer);
+  request->transfer =
+      std::make_shared<Transfer>(*this, queue, started, engine.takeMemory());
+  Transfer &transfer = *request->transfer;
+  transfer.number = queue.started + 1;
+  transfer.invocation = engine.begun;
+  transfer.startedNs = engine.environment.now();
+  engine.refuseStart(transfer);
   ++queue.started;
-  queue.open.push_back(transfer);
-  request->transfer = transfer;
-  request->sequence = queue.isMessages() ? 0 : transfer->number;
+  queue.open.push_back(request->transfer);
+  request->sequence = queue.isMessages() ? 0 : transfer.number;
   if (made)
-    transfer->postCheck();
+    transfer.postCheck();
   else
     engine.requestCommunicator(*this);
-  engine.addBusy(queue, *this, *transfer);
-  request->startedNs = transfer->startedNs;
+  engine.addBusy(queue, *this, transfer);
+  request->startedNs = transfer.startedNs;
   return request;
 }
 
@@ -116,7 +117,7 @@ void MPICommunicator::wait(EngineRequest &base) {
   auto &request = static_cast<MPIRequest &>(base);
   if (!request.transfer)
     return;
-  engine.wait(*request.transfer);
+  engine.wait(*request.transfer, request.awaitedNs);
   request.beginNs = request.transfer->beginNs;
   request.endNs = request.transfer->endNs;
 }
@@ -148,6 +149,8 @@ void MPICommunicator::advance(Queue &queue) {
   }
   // A refused transfer stays, because its sends may be in transit.
   while (!queue.open.empty() &&
-         queue.open.front()->state.load() == Transfer::Done)
+         queue.open.front()->state.load() == Transfer::Done) {
+    engine.keepMemory(queue.open.front()->takeMemory());
     queue.open.pop_front();
+  }
 }

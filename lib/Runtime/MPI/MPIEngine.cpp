@@ -37,11 +37,17 @@ static bool choosesFast(const Environment &environment) {
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// Waits until all processes have started, before the first call that blocks.
-/// The limit is the timeout, and at least 10 s, which a busy host may need.
-static void meet(const Environment &environment) {
+/// The limit of waits for all processes outside of programs: the timeout, and
+/// at least 10 s, which a busy host needs to start a process, or a rank to
+/// compile the program for all.
+static int64_t meetingTimeoutNs(const Environment &environment) {
   constexpr int64_t leastNs = int64_t(10000) * 1000 * 1000;
-  int64_t timeoutNs = std::max(leastNs, environment.config.timeoutNs);
+  return std::max(leastNs, environment.config.timeoutNs);
+}
+
+/// Waits until all processes have started, before the first call that blocks.
+static void meet(const Environment &environment) {
+  int64_t timeoutNs = meetingTimeoutNs(environment);
   MPI_Request request = MPI_REQUEST_NULL;
   checkMPI(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
   int64_t beginNs = environment.now();
@@ -154,6 +160,7 @@ std::vector<int32_t> MPIEngine::findAbsent(Pause &pause) {
 }
 
 void MPIEngine::complete(Requests &requests, Pause &pause, const char *what) {
+  int64_t timeoutNs = meetingTimeoutNs(environment);
   int64_t beginNs = environment.now(), sinceNs = beginNs;
   while (true) {
     if (isDead)
@@ -167,14 +174,14 @@ void MPIEngine::complete(Requests &requests, Pause &pause, const char *what) {
       break;
     progress();
     int64_t now = environment.now();
-    if (now - sinceNs > environment.config.timeoutNs) {
+    if (now - sinceNs > timeoutNs) {
       std::vector<int32_t> absent = findAbsent(pause);
       if (!absent.empty()) {
         if (!failure)
           failure = Failure{std::string("could not ") + what, false, {}};
-        throw Error(describeTimeout(environment.config.timeoutNs) +
-                    listRanks(absent) + (absent.size() == 1 ? " does" : " do") +
-                    " not come to " + what);
+        throw Error(describeTimeout(timeoutNs) + listRanks(absent) +
+                    (absent.size() == 1 ? " does" : " do") + " not come to " +
+                    what);
       }
       sinceNs = environment.now();
     }
@@ -266,6 +273,21 @@ MPICommunicator &MPIEngine::findOrAdd(const CommunicatorSpec &spec) {
 
 Communicator &MPIEngine::communicator(int32_t, const CommunicatorSpec &spec) {
   return findOrAdd(spec);
+}
+
+std::unique_ptr<TransferMemory> MPIEngine::takeMemory() {
+  if (spareMemory.empty())
+    return std::make_unique<TransferMemory>();
+  std::unique_ptr<TransferMemory> memory = std::move(spareMemory.back());
+  spareMemory.pop_back();
+  return memory;
+}
+
+void MPIEngine::keepMemory(std::unique_ptr<TransferMemory> memory) {
+  // A program with more operations in flight spends its time elsewhere.
+  constexpr size_t most = 16;
+  if (spareMemory.size() < most)
+    spareMemory.push_back(std::move(memory));
 }
 
 void MPIEngine::logCommunicator(const CommunicatorSpec &spec) const {

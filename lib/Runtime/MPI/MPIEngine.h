@@ -70,8 +70,12 @@ public:
   /// Records the error, unless the rank has one.
   void failTransfer(const Transfer &transfer, const std::string &text,
                     bool secondary);
-  /// Returns when the transfer is done; takes the mutex.
-  void wait(Transfer &transfer);
+  /// Returns when the transfer is done; takes the mutex. The rank has begun to
+  /// wait at `awaitedNs`.
+  void wait(Transfer &transfer, int64_t awaitedNs);
+  /// Memory for a transfer, and of one that is done.
+  std::unique_ptr<TransferMemory> takeMemory();
+  void keepMemory(std::unique_ptr<TransferMemory> memory);
 
   const Environment &environment;
   const MPILibrary library;
@@ -125,6 +129,8 @@ private:
   // Progress.cpp; the mutex is held.
   /// Returns nowNs.
   int64_t progress();
+  /// The same at a time that has just been read.
+  int64_t progressAt(int64_t now);
   /// The same, but mostly without a look at the clock and at control messages,
   /// for a thread that calls this function continuously.
   int64_t poll();
@@ -185,6 +191,7 @@ private:
   MPI_Comm leaving = MPI_COMM_NULL;
 
   std::map<std::string, std::unique_ptr<MPICommunicator>> communicators;
+  std::vector<std::unique_ptr<TransferMemory>> spareMemory;
   /// Queues with open transfers.
   std::vector<std::pair<Queue *, MPICommunicator *>> busy;
 

@@ -39,8 +39,10 @@ int64_t MPIEngine::poll() {
   return nowNs;
 }
 
-int64_t MPIEngine::progress() {
-  nowNs = environment.now();
+int64_t MPIEngine::progress() { return progressAt(environment.now()); }
+
+int64_t MPIEngine::progressAt(int64_t now) {
+  nowNs = std::max(nowNs, now);
   advanceAll();
   if (!isDead && size > 1 && nowNs - lastControlNs >= controlNs)
     serveControlAt(nowNs);
@@ -148,7 +150,7 @@ void MPIEngine::learnFromWait(const Transfer &transfer, int64_t beginNs) {
     awaitedAtOnce.erase(place);
 }
 
-void MPIEngine::wait(Transfer &transfer) {
+void MPIEngine::wait(Transfer &transfer, int64_t awaitedNs) {
   if (transfer.state.load(std::memory_order_acquire) == Transfer::Done)
     return;
   Pause pause(*this);
@@ -157,7 +159,7 @@ void MPIEngine::wait(Transfer &transfer) {
   blockedOn = &transfer;
   ++waitCount;
   try {
-    int64_t now = progress(), beginNs = now;
+    int64_t now = progressAt(awaitedNs), beginNs = now;
     learnFromWait(transfer, beginNs);
     inquiryPauseNs = (20 + size) * int64_t(1000 * 1000);
     nextInquiryNs = beginNs + inquiryPauseNs;

@@ -33,6 +33,25 @@ private:
   std::shared_ptr<Store> store = std::make_shared<Store>();
 };
 
+/// Memory of one owner, which grows and never shrinks.
+class Room {
+public:
+  /// At least `bytes` bytes, with any content. Throws std::bad_alloc.
+  char *reserve(int64_t bytes) {
+    if (bytes > size) {
+      memory.reset(); // Before `size`, which a failure must not exceed.
+      size = 0;
+      memory.reset(new char[static_cast<size_t>(bytes)]);
+      size = bytes;
+    }
+    return memory.get();
+  }
+
+private:
+  std::unique_ptr<char[]> memory;
+  int64_t size = 0;
+};
+
 } // namespace braid::rt
 
 #endif // BRAID_RUNTIME_MPI_STAGING_H

@@ -10,13 +10,21 @@
 #include "Reduce/Reduce.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 using namespace braid::rt;
 
+/// The product of sizes [begin, end).
+static int64_t product(const Sizes &sizes, int64_t begin, int64_t end) {
+  return std::accumulate(sizes.begin() + begin, sizes.begin() + end, int64_t(1),
+                         std::multiplies<>());
+}
+
 Strided::Strided(const Sizes &part, int64_t dim, int64_t parts,
                  int64_t elementBytes)
-    : parts(parts), rows(elementCount(Sizes(part.begin(), part.begin() + dim))),
-      rowBytes(elementCount(Sizes(part.begin() + dim, part.end())) *
+    : parts(parts), rows(product(part, 0, dim)),
+      rowBytes(product(part, dim, static_cast<int64_t>(part.size())) *
                elementBytes) {}
 
 template <typename Copy>

@@ -22,9 +22,23 @@ constexpr int64_t windowBytes = int64_t(16) << 20;
 constexpr size_t windowPieces = 16;
 } // namespace
 
+Piece &TransferMemory::addPiece() {
+  if (spare.empty())
+    return pieces.emplace_back();
+  pieces.splice(pieces.end(), spare, spare.begin());
+  return pieces.back();
+}
+
+void TransferMemory::dropPiece() {
+  pieces.front().clear();
+  spare.splice(spare.end(), pieces, pieces.begin());
+}
+
 Transfer::Transfer(MPICommunicator &communicator, Queue &queue,
-                   const Operation &operation)
-    : communicator(communicator), queue(queue), operation(operation) {}
+                   const Operation &operation,
+                   std::unique_ptr<TransferMemory> memory)
+    : communicator(communicator), queue(queue), operation(operation),
+      memory(std::move(memory)) {}
 
 Staging &Transfer::staging() const { return communicator.engine.staging; }
 int64_t Transfer::groupSize() const { return communicator.spec.size(); }
@@ -51,8 +65,7 @@ bool Transfer::involves(int32_t rank) const {
 //===----------------------------------------------------------------------===//
 
 void Transfer::add(Step step, int64_t stagingBytes) {
-  Part &part = parts.emplace_back(Part{1, stagingBytes, nullptr});
-  part.only.steps.push_back(std::move(step));
+  memory->parts.push_back({1, stagingBytes, nullptr, std::move(step)});
 }
 
 void Transfer::advancePiece(Piece &piece, Gate &gate) {
@@ -84,12 +97,14 @@ void Transfer::advancePiece(Piece &piece, Gate &gate) {
 }
 
 bool Transfer::advancePieces(Gate &gate) {
-  for (Piece &piece : pieces)
+  const std::list<Piece> &pieces = memory->pieces;
+  std::vector<Part> &parts = memory->parts;
+  for (Piece &piece : memory->pieces)
     advancePiece(piece, gate);
   while (true) {
     while (!pieces.empty() && pieces.front().isDone()) {
       stagedBytes -= pieces.front().bytes;
-      pieces.pop_front();
+      memory->dropPiece();
     }
     if (nextPart == parts.size())
       return pieces.empty();
@@ -102,12 +117,15 @@ bool Transfer::advancePieces(Gate &gate) {
       return false;
     }
     if (nextPiece < part.pieceCount) {
-      pieces.push_back(part.makePiece ? part.makePiece(nextPiece)
-                                      : std::move(part.only));
+      Piece &piece = memory->addPiece();
+      if (part.makePiece)
+        piece = part.makePiece(nextPiece);
+      else
+        piece.steps.push_back(std::move(part.only));
       ++nextPiece;
-      pieces.back().bytes = part.bytesOfPiece;
+      piece.bytes = part.bytesOfPiece;
       stagedBytes += part.bytesOfPiece;
-      advancePiece(pieces.back(), gate);
+      advancePiece(piece, gate);
     } else {
       ++nextPart;
       nextPiece = 0;
@@ -116,7 +134,7 @@ bool Transfer::advancePieces(Gate &gate) {
 }
 
 void Transfer::issueBesideCheck(Gate gate) {
-  if (checkRequests.empty() || groupSize() != 2 || queue.isMessages() ||
+  if (memory->checkRequests.empty() || groupSize() != 2 || queue.isMessages() ||
       hello.hasData())
     return;
   if (!isPlanned)
@@ -125,10 +143,10 @@ void Transfer::issueBesideCheck(Gate gate) {
 }
 
 bool Transfer::withdraw() {
-  for (Piece &piece : pieces)
+  for (Piece &piece : memory->pieces)
     receivesLeft |= !cancelReceives(piece.requests);
-  withdrawn.splice(withdrawn.end(), pieces);
-  parts.clear();
+  withdrawn.splice(withdrawn.end(), memory->pieces);
+  memory->parts.clear();
   nextPart = 0;
   nextPiece = stagedBytes = 0;
   nextPhase = nullptr;
@@ -154,7 +172,7 @@ void Transfer::advance(Gate &gate) {
         gate.close();
       return;
     }
-    parts.clear();
+    memory->parts.clear();
     nextPart = 0;
     if (!nextPhase)
       return finish();

@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --convert-linalg-to-gpu --canonicalize --cse | FileCheck %s
+// RUN: braid-opt %s --convert-linalg-to-gpu | FileCheck %s
 
 // Rows of a view that begin at multiples of 16 bytes, wherever it begins.
 // CHECK-LABEL: gpu.func @elementwise(

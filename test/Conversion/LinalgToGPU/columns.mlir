@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --braid-split-reductions --convert-linalg-to-gpu --canonicalize --cse | FileCheck %s
+// RUN: braid-opt %s --braid-split-reductions --convert-linalg-to-gpu --canonicalize | FileCheck %s
 
 #id = affine_map<(i, j) -> (i, j)>
 #col = affine_map<(i, j) -> (j)>

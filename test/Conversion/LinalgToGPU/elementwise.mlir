@@ -108,8 +108,7 @@ func.func @empty(%a: memref<0x4xf32>, %b: memref<0x4xf32>) {
 //       CHECK:     memref.store
 
 // CHECK-LABEL: gpu.func @elementwise_1(
-//       CHECK:   %[[X0:.*]] = vector.load %{{.*}} {alignment = 8 : i64} : {{.*}}, vector<4xbf16>
-//       CHECK:   %[[X1:.*]] = vector.load %{{.*}} {alignment = 8 : i64} : {{.*}}, vector<4xbf16>
+// CHECK-COUNT-2:   vector.load %{{.*}} {alignment = 8 : i64} : {{.*}}, vector<4xbf16>
 //       CHECK:   vector.store %{{.*}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
 //       CHECK:   vector.store %{{.*}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
 //       CHECK:   gpu.return

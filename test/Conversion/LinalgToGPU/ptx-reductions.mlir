@@ -1,5 +1,5 @@
 // REQUIRES: nvptx, libdevice
-// RUN: braid-opt %s --braid-split-reductions --convert-linalg-to-gpu --braid-lower-kernels --gpu-module-to-binary=format=isa \
+// RUN: braid-opt %s --convert-linalg-to-gpu --braid-lower-kernels --gpu-module-to-binary=format=isa \
 // RUN:   | tr '\\' '\n' | FileCheck %s
 
 #id = affine_map<(i, j) -> (i, j)>
@@ -7,15 +7,22 @@
 #col = affine_map<(i, j) -> (j)>
 
 // Rows of 2048: read once and written once, 16 bytes at a time, by 128 threads
-// of one vector each.
+// of one vector each. Both reductions go through a warp, and then through the
+// four warps.
 // CHECK-LABEL: .entry rows(
 // CHECK-COUNT-2: ld.global{{.*}}.v4.b32
 // CHECK-NOT:     ld.global
-// CHECK:         shfl.sync.bfly.b32
+// CHECK-COUNT-5: shfl.sync.bfly.b32
+// CHECK-NOT:     shfl
 // CHECK:         bar{{.*}}.sync
-// CHECK:         ex2.approx
-// CHECK:         shfl.sync.bfly.b32
-// CHECK-NOT:     ld.global
+// CHECK-COUNT-2: shfl.sync.bfly.b32
+// CHECK-NOT:     shfl
+// CHECK-COUNT-16: ex2.approx
+// CHECK-COUNT-5: shfl.sync.bfly.b32
+// CHECK-NOT:     shfl
+// CHECK:         bar{{.*}}.sync
+// CHECK-COUNT-2: shfl.sync.bfly.b32
+// CHECK-NOT:     {{shfl|ld\.global}}
 // CHECK-COUNT-2: st.global.v4.b32
 // CHECK-NOT:     st.global
 // CHECK:         ret

@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --convert-linalg-to-gpu --canonicalize --cse | FileCheck %s
+// RUN: braid-opt %s --convert-linalg-to-gpu --canonicalize | FileCheck %s
 
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>

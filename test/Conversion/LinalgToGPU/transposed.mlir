@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --convert-linalg-to-gpu --canonicalize --cse | FileCheck %s
+// RUN: braid-opt %s --convert-linalg-to-gpu | FileCheck %s
 
 // A block exchanges 64 x 64 elements through shared memory, whose rows are
 // padded; both sides are accessed 16 bytes at a time.

@@ -139,18 +139,24 @@ class Job:
             self.end(f"'{text}' appears {self.text().count(text)} times, expected {count}")
 
     def find_ranks(self, count):
-        """Finds the processes of all ranks, mpirun's children, which have printed."""
-        for pid in filter(str.isdigit, os.listdir("/proc")):
+        """Finds the processes of all ranks, which have printed: children of mpirun, or of
+        the proxies of MPICH's mpiexec."""
+        parents = {}
+        for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
             try:
                 with open(f"/proc/{pid}/stat") as file:
-                    parent = int(file.read().rpartition(")")[2].split()[1])
-                if parent != self.process.pid:
-                    continue
+                    parents[pid] = int(file.read().rpartition(")")[2].split()[1])
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+        for pid, parent in parents.items():
+            if self.process.pid not in (parent, parents.get(parent)):
+                continue
+            try:
                 with open(f"/proc/{pid}/environ") as file:
                     variables = dict(item.partition("=")[::2] for item in file.read().split("\0"))
-                if "OMPI_COMM_WORLD_RANK" in variables:
-                    rank = int(variables["OMPI_COMM_WORLD_RANK"])
-                    self.ranks[rank] = os.pidfd_open(int(pid))
+                rank = variables.get("OMPI_COMM_WORLD_RANK", variables.get("PMI_RANK"))
+                if rank:
+                    self.ranks[int(rank)] = os.pidfd_open(pid)
             except (FileNotFoundError, ProcessLookupError, PermissionError):
                 continue
         if sorted(self.ranks) != list(range(count)):

@@ -5,9 +5,10 @@
 // RUN: braid-compile %s --target=cuda --passes=none -o %t.so
 // DEFINE: %{fakes} = env BRAID_CUDA_LIBRARY=%braid_lib_dir/libfake_cuda.so BRAID_CUBLASLT_LIBRARY=%braid_lib_dir/libfake_cublasLt.so BRAID_NCCL_LIBRARY=%braid_lib_dir/libfake_nccl.so
 // RUN: %{fakes} braid-run %t.so --ranks=2 --arg=2@3x4 --arg=ones+rank@4x5 --print --repeat=3 | FileCheck %s
-// CHECK: rank 0: result0: tensor<6x5xf32> = {{\[}}[8, 8, 8, 8, 8],
-// CHECK: [16, 16, 16, 16, 16]]
-// CHECK: rank 1: result0: tensor<6x5xf32> = {{\[}}[8, 8, 8, 8, 8],
+// CHECK:      rank 0: result0: tensor<6x5xf32> = {{\[}}[8, 8, 8, 8, 8],
+// CHECK-SAME: [16, 16, 16, 16, 16]]{{$}}
+// CHECK-NEXT: rank 1: result0: tensor<6x5xf32> = {{\[}}[8, 8, 8, 8, 8],
+// CHECK-SAME: [16, 16, 16, 16, 16]]{{$}}
 
 comm.group @world all
 func.func @main(%a: tensor<?x4xf32>, %b: tensor<4x?xf32>) -> tensor<?x?xf32> {

@@ -397,11 +397,13 @@ TEST(Missing, RanksThatWaitForEachOtherAreToldWhileAnotherComputes) {
   Group a("a", {{0, 1}}), b("b", {{1, 0}});
   Data data(3);
   World world(3); // 30 s
+  // Rank 2 ends before a failed rank of another process ends the job, after 1
+  // s.
   auto begin = std::chrono::steady_clock::now();
   world.run(
       [&](int32_t rank) {
         if (rank == 2)
-          std::this_thread::sleep_for(std::chrono::seconds(1));
+          std::this_thread::sleep_for(std::chrono::milliseconds(500));
         else
           data.allReduce(rank, 4, BRAID_RT_F32, BRAID_RT_SUM,
                          rank ? a.get() : b.get());
@@ -426,7 +428,7 @@ TEST(Missing, RankThatWaitsForADeadlockIsNamedToo) {
   world.run(
       [&](int32_t rank) {
         if (rank == 3)
-          std::this_thread::sleep_for(std::chrono::seconds(1));
+          std::this_thread::sleep_for(std::chrono::milliseconds(500));
         else
           data.allReduce(rank, 4, BRAID_RT_F32, BRAID_RT_SUM,
                          rank == 0   ? a.get()
