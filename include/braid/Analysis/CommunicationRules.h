@@ -59,8 +59,12 @@ struct CommunicationRules {
   /// Whether a start may vanish together with its waits.
   bool (*mayErase)(const StartSummary &start) = nullptr;
   /// A start and its wait may become several of each, which divide the data
-  /// along a dimension: without gap or overlap, in place of the whole.
+  /// along a dimension: without gap or overlap, in place of the whole. The
+  /// parts of a gather may stay parts, for the parts of what reads the whole.
   bool mayDivide = false;
+  /// An all-reduce and its wait may become a reduce-scatter and its wait, an
+  /// all-gather of the result and its wait, where all ranks come together.
+  bool maySplitAllReduces = false;
   /// Starts may be added, each with one wait in its block.
   bool mayAdd = false;
   /// Waits may move up in their blocks, as far as no rank waits for another

@@ -13,6 +13,7 @@
 #include "braid/Analysis/CommunicationSummary.h"
 #include "braid/Analysis/InFlightAccesses.h"
 #include "braid/Analysis/RankUniformity.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -42,13 +43,15 @@ namespace {
 
 /// What has become of a token of the input.
 struct TokenFate {
-  enum class State { unknown, kept, divided, erased };
+  enum class State { unknown, kept, divided, split, erased };
   State state = State::unknown;
-  /// The token of the result, or the tokens of the parts.
+  /// The token of the result, the tokens of the parts, or that of the
+  /// reduce-scatter of an all-reduce that was split.
   SmallVector<unsigned, 1> tokens;
-  /// Of an operation that was divided: along which dimension, and what.
+  /// Of an operation that was divided: along which dimension, and what it gave
+  /// and took.
   int64_t dim = 0;
-  Type whole;
+  Type whole, source;
 };
 
 /// Compares the communication of one function before and after a pass.
@@ -81,6 +84,8 @@ private:
   LogicalResult compareWait();
   LogicalResult compareOther();
   LogicalResult compareParts(const StartSummary &whole, int64_t dim);
+  bool splits(const StartSummary &start, const Event &found) const;
+  LogicalResult compareSplitWait(unsigned token);
   bool keepsStart(const StartSummary &start, const Event &found) const;
   bool takesSame(const Event &event, const Event &found) const;
   void keepGiven(const Event &event, const Event &found);
@@ -194,7 +199,7 @@ bool FunctionComparison::takesSame(const Event &event,
 void FunctionComparison::keepGiven(const Event &event, const Event &found) {
   for (unsigned index = 0; index != event.numGiven; ++index)
     fates[event.firstGiven + index] = {
-        TokenFate::State::kept, {found.firstGiven + index}, 0, {}};
+        TokenFate::State::kept, {found.firstGiven + index}, 0, {}, {}};
 }
 
 /// True if `found`, a start of the result, stands for `start` as a whole.
@@ -211,7 +216,8 @@ bool FunctionComparison::keepsStart(const StartSummary &start,
 LogicalResult FunctionComparison::compareParts(const StartSummary &whole,
                                                int64_t dim) {
   const Event &event = *getBefore();
-  TokenFate fate = {TokenFate::State::divided, {}, dim, whole.values[0]};
+  TokenFate fate = {
+      TokenFate::State::divided, {}, dim, whole.values[0], whole.sources[0]};
   int64_t missing = getTransferredSize(whole, dim);
   size_t first = nextAfter;
   while (missing > 0) {
@@ -236,6 +242,53 @@ LogicalResult FunctionComparison::compareParts(const StartSummary &whole,
   return success();
 }
 
+/// True if `found` is the reduce-scatter of the all-reduce `start`.
+bool FunctionComparison::splits(const StartSummary &start,
+                                const Event &found) const {
+  if (!rules.maySplitAllReduces || found.kind != Kind::start ||
+      start.kind != comm::CollectiveKind::all_reduce)
+    return false;
+  const StartSummary &scatter = after.starts[found.number];
+  return scatter.kind == comm::CollectiveKind::reduce_scatter &&
+         start.group == scatter.group && start.lane == scatter.lane &&
+         start.reduction == scatter.reduction &&
+         haveSameTypes(start.sources, scatter.sources);
+}
+
+/// Compares the wait of `token`, of an all-reduce that was split, with the wait
+/// of the reduce-scatter, the all-gather of what that gives, and its wait.
+LogicalResult FunctionComparison::compareSplitWait(unsigned token) {
+  const TokenFate &fate = fates[token];
+  const Event *scattered = getAfter();
+  if (!scattered || scattered->kind != Kind::wait ||
+      after.getAwaited(*scattered) != fate.tokens.front())
+    return reportDifference();
+  ++nextAfter;
+  const Event *gather = getAfter();
+  if (!gather || gather->kind != Kind::start)
+    return reportDifference();
+  const StartSummary &start = after.starts[gather->number];
+  auto op = cast<comm::AsyncStartOpInterface>(gather->op);
+  auto scatter = cast<comm::CollectiveOpInterface>(
+      scattered->op->getOperand(0).getDefiningOp());
+  if (start.kind != comm::CollectiveKind::all_gather ||
+      start.group != scatter.getGroupAttr() ||
+      start.splitDim != scatter.getSplitDim() ||
+      op.getSources()[0] != cast<comm::WaitOp>(scattered->op).getValue() ||
+      !haveSameTypes({fate.whole}, start.values))
+    return report(*gather, "does not gather what an all-reduce before gave");
+  if (!uniformity.areReachedTogether(*gather->op->getBlock()))
+    return report(*gather, "is new where ranks may take different ways");
+  ++nextAfter;
+  const Event *gathered = getAfter();
+  if (!gathered || gathered->kind != Kind::wait ||
+      after.getAwaited(*gathered) != gather->firstGiven)
+    return reportDifference();
+  ++nextAfter;
+  ++next;
+  return success();
+}
+
 LogicalResult FunctionComparison::compareStart() {
   const Event &event = *getBefore();
   const StartSummary &start = before.starts[event.number];
@@ -243,6 +296,16 @@ LogicalResult FunctionComparison::compareStart() {
     if (keepsStart(start, *found) && event.numGiven == found->numGiven &&
         takesSame(event, *found)) {
       keepGiven(event, *found);
+      ++next;
+      ++nextAfter;
+      return success();
+    }
+    if (splits(start, *found)) {
+      fates[event.firstGiven] = {TokenFate::State::split,
+                                 {found->firstGiven},
+                                 0,
+                                 start.values[0],
+                                 start.sources[0]};
       ++next;
       ++nextAfter;
       return success();
@@ -269,6 +332,8 @@ LogicalResult FunctionComparison::compareWait() {
     ++next;
     return success();
   }
+  if (fates[token].state == TokenFate::State::split)
+    return compareSplitWait(token);
   if (fates[token].state != TokenFate::State::divided)
     return reportDifference();
   SmallVector<comm::WaitOp> waits;
@@ -279,7 +344,15 @@ LogicalResult FunctionComparison::compareWait() {
     waits.push_back(cast<comm::WaitOp>(found->op));
     ++nextAfter;
   }
-  std::string gap = findGap(waits, fates[token].whole, fates[token].dim);
+  const TokenFate &fate = fates[token];
+  auto isGathered = [](comm::WaitOp wait) {
+    auto start = wait->getOperand(0).getDefiningOp<comm::AllGatherOp>();
+    return start && wait.getValue() && wait.getValue().hasOneUse() &&
+           !isa<tensor::InsertSliceOp>(*wait.getValue().user_begin());
+  };
+  std::string gap = llvm::all_of(waits, isGathered)
+                        ? findGapOfOperands(waits, fate.source, fate.dim)
+                        : findGap(waits, fate.whole, fate.dim);
   ++next;
   if (gap.empty())
     return success();
@@ -442,7 +515,7 @@ LogicalResult FunctionComparison::compare() {
            << before.name.getValue() << ": found " << after.numArguments
            << ", expected " << before.numArguments;
   for (unsigned token = 0; token != before.numArguments; ++token)
-    fates[token] = {TokenFate::State::kept, {token}, 0, {}};
+    fates[token] = {TokenFate::State::kept, {token}, 0, {}, {}};
   eventsBefore = select(before);
   eventsAfter = select(after);
   while (getBefore() || getAfter()) {

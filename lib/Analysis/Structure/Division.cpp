@@ -8,6 +8,7 @@
 
 #include "Division.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -46,7 +47,9 @@ std::optional<int64_t> braid::getDividedDim(const StartSummary &whole,
       whole.kind == comm::CollectiveKind::all_to_all)
     return std::nullopt;
   std::optional<int64_t> dim = getSmallerDim(whole.sources[0], part.sources[0]);
-  if (!dim || dim == whole.splitDim ||
+  // A part of a gather joins rows of each member.
+  bool joins = whole.kind == comm::CollectiveKind::all_gather;
+  if (!dim || (dim == whole.splitDim && !joins) ||
       dim != getSmallerDim(whole.values[0], part.values[0]))
     return std::nullopt;
   return dim;
@@ -56,13 +59,80 @@ int64_t braid::getTransferredSize(const StartSummary &start, int64_t dim) {
   return cast<RankedTensorType>(start.values[0]).getDimSize(dim);
 }
 
-std::string braid::findGap(ArrayRef<comm::WaitOp> waits, Type whole,
-                           int64_t dim) {
+namespace {
+/// The places of the parts of a whole along one dimension.
+struct Parts {
   struct Part {
     int64_t begin, end;
   };
-  auto wholeType = cast<RankedTensorType>(whole);
   SmallVector<Part> parts;
+
+  /// Adds `slice`, of elements of `type`. False if its place is not known, or
+  /// not whole in the other dimensions of `whole`.
+  bool add(OffsetSizeAndStrideOpInterface slice, RankedTensorType type,
+           RankedTensorType whole, int64_t dim) {
+    for (int64_t other = 0; other != whole.getRank(); ++other) {
+      if (slice.isDynamicOffset(other) || slice.isDynamicSize(other) ||
+          slice.getStaticSize(other) != type.getDimSize(other) ||
+          (other != dim && (slice.getStaticOffset(other) != 0 ||
+                            type.getDimSize(other) != whole.getDimSize(other))))
+        return false;
+      if (other == dim)
+        parts.push_back({slice.getStaticOffset(dim),
+                         slice.getStaticOffset(dim) + type.getDimSize(dim)});
+    }
+    return slice.hasUnitStride();
+  }
+
+  /// What is missing or twice there; empty if nothing is.
+  std::string findGap(RankedTensorType whole, int64_t dim) {
+    llvm::sort(parts, [](Part a, Part b) { return a.begin < b.begin; });
+    int64_t end = 0;
+    auto describe = [&](StringRef what, int64_t from, int64_t to) {
+      return (what + " " + Twine(from) + " to " + Twine(to - 1) +
+              " of dimension " + Twine(dim))
+          .str();
+    };
+    for (Part part : parts) {
+      if (part.begin > end)
+        return describe("no part at", end, part.begin);
+      if (part.begin < end)
+        return describe("two parts at", part.begin, end);
+      end = part.end;
+    }
+    if (end != whole.getDimSize(dim))
+      return describe("no part at", end, whole.getDimSize(dim));
+    return "";
+  }
+};
+} // namespace
+
+std::string braid::findGapOfOperands(ArrayRef<comm::WaitOp> waits, Type source,
+                                     int64_t dim) {
+  auto whole = cast<RankedTensorType>(source);
+  Parts parts;
+  Value last;
+  for (comm::WaitOp wait : waits) {
+    auto start =
+        cast<comm::AsyncStartOpInterface>(wait->getOperand(0).getDefiningOp());
+    Value operand = start.getSources()[0];
+    // Slices that are not whole rows of memory are copied.
+    if (auto copy = operand.getDefiningOp<linalg::CopyOp>())
+      operand = copy.getInputs()[0];
+    auto slice = operand.getDefiningOp<tensor::ExtractSliceOp>();
+    if (!slice || slice.getSourceType() != whole ||
+        (last && slice.getSource() != last) ||
+        !parts.add(slice, slice.getType(), whole, dim))
+      return "a part that is not a slice of the operand";
+    last = slice.getSource();
+  }
+  return parts.findGap(whole, dim);
+}
+
+std::string braid::findGap(ArrayRef<comm::WaitOp> waits, Type whole,
+                           int64_t dim) {
+  auto wholeType = cast<RankedTensorType>(whole);
+  Parts parts;
   Value last;
   for (comm::WaitOp wait : waits) {
     Value value = wait.getValue();
@@ -75,32 +145,9 @@ std::string braid::findGap(ArrayRef<comm::WaitOp> waits, Type whole,
     if (last && insertion.getDest() != last)
       return "a part that is not inserted beside the one before it";
     last = insertion.getResult();
-    auto type = cast<RankedTensorType>(value.getType());
-    for (int64_t other = 0; other != wholeType.getRank(); ++other) {
-      int64_t offset = insertion.getStaticOffset(other);
-      if (insertion.isDynamicOffset(other) || insertion.isDynamicSize(other) ||
-          insertion.getStaticSize(other) != type.getDimSize(other) ||
-          (other != dim && offset != 0))
-        return "a part whose place in the whole is not known";
-      if (other == dim)
-        parts.push_back({offset, offset + type.getDimSize(dim)});
-    }
+    if (!parts.add(insertion, cast<RankedTensorType>(value.getType()),
+                   wholeType, dim))
+      return "a part whose place in the whole is not known";
   }
-  llvm::sort(parts, [](Part a, Part b) { return a.begin < b.begin; });
-  int64_t end = 0;
-  auto describe = [&](StringRef what, int64_t from, int64_t to) {
-    return (what + " " + Twine(from) + " to " + Twine(to - 1) +
-            " of dimension " + Twine(dim))
-        .str();
-  };
-  for (Part part : parts) {
-    if (part.begin > end)
-      return describe("no part at", end, part.begin);
-    if (part.begin < end)
-      return describe("two parts at", part.begin, end);
-    end = part.end;
-  }
-  if (end != wholeType.getDimSize(dim))
-    return describe("no part at", end, wholeType.getDimSize(dim));
-  return "";
+  return parts.findGap(wholeType, dim);
 }

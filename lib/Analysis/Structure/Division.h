@@ -26,6 +26,12 @@ std::optional<int64_t> getDividedDim(const StartSummary &whole,
 /// The elements along dimension `dim` that `start` transfers.
 int64_t getTransferredSize(const StartSummary &start, int64_t dim);
 
+/// What is wrong with the operands of the starts of `waits`, the parts of a
+/// gather of operands of type `source`: each element of the operand is in one
+/// of them. Empty if nothing is.
+std::string findGapOfOperands(llvm::ArrayRef<comm::WaitOp> waits,
+                              mlir::Type source, int64_t dim);
+
 /// What is wrong with the places at which the values of `waits`, the parts of
 /// the value of type `whole`, are put together along `dim`: each element of the
 /// whole comes from one of them. Empty if nothing is.

@@ -10,6 +10,7 @@
 #include "SchedulingPass.h"
 
 #include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -34,11 +35,16 @@ struct SplittableAllReduce {
 };
 
 struct CommSplitAllReducePass
-    : PassWithCosts<
-          comm::impl::CommSplitAllReducePassBase<CommSplitAllReducePass>> {
-  using PassWithCosts::PassWithCosts;
+    : StructuralPass<PassWithCosts<
+          comm::impl::CommSplitAllReducePassBase<CommSplitAllReducePass>>> {
+  using StructuralPass::StructuralPass;
 
-  void runOnOperation() override;
+  CommunicationRules getRules() const override {
+    CommunicationRules rules;
+    rules.maySplitAllReduces = true;
+    return rules;
+  }
+  LogicalResult transform() override;
 
 private:
   LogicalResult splitIn(func::FuncOp function, RankUniformity &uniformity);
@@ -222,16 +228,17 @@ LogicalResult CommSplitAllReducePass::splitIn(func::FuncOp function,
   return success();
 }
 
-void CommSplitAllReducePass::runOnOperation() {
+LogicalResult CommSplitAllReducePass::transform() {
   if (!(minGainPercent >= 0 && minGainPercent <= 100)) {
     emitError(getOperation().getLoc())
         << "invalid value " << double(minGainPercent)
         << " of option 'min-gain', expected a number from 0 to 100";
-    return signalPassFailure();
+    return failure();
   }
   RankUniformity uniformity(getOperation());
   for (func::FuncOp function :
        getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))
     if (!function.isExternal() && failed(splitIn(function, uniformity)))
-      return signalPassFailure();
+      return failure();
+  return success();
 }
