@@ -56,6 +56,7 @@ func.func @collective_after_messages(%x: tensor<4xf32>) -> (tensor<4xf32>, tenso
 func.func @message_after_collective(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   // SCHEDULE: comm.recv {{.*}} from %2
   // SCHEDULE: comm.all_reduce sum
+  // SCHEDULE-NEXT: comm.wait %send :
   // SCHEDULE-NEXT: comm.wait %recv :
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
