@@ -9,10 +9,10 @@
 #include "braid/ScheduleIR/GraphBuilder.h"
 
 #include "Analysis/BlockEffects.h"
+#include "Analysis/OpTable.h"
 #include "Analysis/Prologue.h"
 #include "Analysis/TypeSize.h"
 #include "DependenceTracker.h"
-#include "OpTable.h"
 #include "WaitOrderTracker.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 

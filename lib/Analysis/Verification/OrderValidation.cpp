@@ -8,6 +8,7 @@
 
 #include "braid/Analysis/OrderValidation.h"
 
+#include "Analysis/OpTable.h"
 #include "CommunicationOrder.h"
 #include "SeenAccesses.h"
 
@@ -228,34 +229,52 @@ void OrderValidator::findMoved() {
 /// Checks that the moved ops stand after what they use and before their users:
 /// where one op has passed another one, one of both was moved.
 LogicalResult OrderValidator::validateUses() {
-  constexpr StringRef rule = "each value stands before its uses";
+  if (moved.empty())
+    return success();
+  // Ops that are not in the cache cost more than all else: positions come from
+  // tables, not from the ops.
+  const OpTable::Ops ops(before.begin(), before.end()), none;
+  OpTable table(ops, none);
+  table.reserve(ops.size());
+  std::vector<unsigned> positions(ops.size());
+  for (unsigned index = 0; index != ops.size(); ++index) {
+    table.insert({index, /*isPrologue=*/false});
+    positions[stood[index]] = index;
+  }
+  // None for ops that are not in the list.
+  auto getPosition = [&](Operation *op) -> std::optional<unsigned> {
+    std::optional<OpTable::Entry> entry = table.find(op);
+    return entry ? std::optional(positions[entry->index]) : std::nullopt;
+  };
+
   constexpr size_t prefetchAhead = 4;
   for (size_t number = 0; number != moved.size(); ++number) {
     if (number + prefetchAhead < moved.size())
       prefetch(before[stood[moved[number + prefetchAhead]]]);
-    Operation *op = before[stood[moved[number]]];
+    unsigned present = moved[number];
+    Operation *op = before[stood[present]];
     Operation *passed = nullptr;
     auto visitOperands = [&](Operation *user) {
-      for (Value operand : user->getOperands()) {
-        Operation *definition = operand.getDefiningOp();
-        if (definition && definition->getBlock() == &block &&
-            definition != op && op->isBeforeInBlock(definition))
-          passed = definition;
-      }
+      for (Value operand : user->getOperands())
+        if (Operation *definition = operand.getDefiningOp())
+          if (std::optional<unsigned> position = getPosition(definition);
+              position && *position > present)
+            passed = definition;
     };
     if (hasNestedOps(op))
       op->walk(visitOperands);
     else
       visitOperands(op);
     for (Operation *user : op->getUsers()) {
-      Operation *ancestor = user->getBlock() == &block
-                                ? user
-                                : block.findAncestorOpInBlock(*user);
-      if (ancestor && ancestor != op && ancestor->isBeforeInBlock(op))
-        passed = ancestor;
+      std::optional<unsigned> position = getPosition(user);
+      if (!position && user->getBlock() != &block)
+        if ((user = block.findAncestorOpInBlock(*user)))
+          position = getPosition(user);
+      if (position && *position < present)
+        passed = user;
     }
     if (passed)
-      return emit(op, passed, rule);
+      return emit(op, passed, "each value stands before its uses");
   }
   return success();
 }
