@@ -10,6 +10,7 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -76,4 +77,43 @@ SmallVector<Operation *, 1> braid::getCarriedStarts(BlockArgument argument) {
         pending.push_back(other);
   }
   return starts;
+}
+
+bool braid::mayBeMessage(Value token) {
+  SmallVector<Value> pending = {token};
+  SmallPtrSet<Value, 4> seen;
+  auto addTokens = [&](ValueRange values) {
+    for (Value value : values)
+      if (isa<comm::TokenType>(value.getType()))
+        pending.push_back(value);
+  };
+  // Whatever goes into the op or comes out of its regions.
+  auto addTokensOf = [&](Operation *op) {
+    addTokens(op->getOperands());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (block.mightHaveTerminator())
+          addTokens(block.getTerminator()->getOperands());
+  };
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    Operation *op = value.getDefiningOp();
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      for (Block *predecessor : argument.getOwner()->getPredecessors())
+        addTokens(predecessor->getTerminator()->getOperands());
+      op = argument.getOwner()->getParentOp();
+    }
+    if (comm::getAsyncStart(op)) {
+      auto collective = dyn_cast<comm::CollectiveOpInterface>(op);
+      if (collective && collective.isPointToPoint())
+        return true;
+    } else if (isa<arith::SelectOp, RegionBranchOpInterface>(op)) {
+      addTokensOf(op);
+    } else {
+      return true;
+    }
+  }
+  return false;
 }

@@ -38,6 +38,10 @@ TokenOrigins getAwaitedTokens(mlir::Operation *op, mlir::Region &region);
 llvm::SmallVector<mlir::Operation *, 1>
 getCarriedStarts(mlir::BlockArgument argument);
 
+/// True if `token` may be that of a send or a receive, as far as its function
+/// tells.
+bool mayBeMessage(mlir::Value token);
+
 } // namespace braid
 
 #endif // BRAID_LIB_ANALYSIS_AWAITEDTOKENS_H

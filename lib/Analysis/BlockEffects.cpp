@@ -19,6 +19,7 @@ const BlockEffects::Entry &BlockEffects::add(unsigned place, Operation *op,
   entry.isCollected = true;
   entry.isUnknown = effects.isUnknown;
   entry.hasStart = effects.hasStart;
+  entry.hasMessage = effects.hasMessage;
   entry.hasWait = effects.hasWait;
   entry.accessesBegin = accesses.size();
   for (const OpEffects::Access &access : effects.accesses) {

@@ -32,7 +32,8 @@ public:
     unsigned accessesBegin = 0, accessesEnd = 0;
     unsigned resourcesBegin = 0, resourcesEnd = 0;
     bool isCollected = false;
-    bool isUnknown = false, hasStart = false, hasWait = false;
+    bool isUnknown = false, hasStart = false, hasMessage = false,
+         hasWait = false;
 
     bool touchesMemory() const {
       return isUnknown || accessesBegin != accessesEnd ||

@@ -52,7 +52,11 @@ static void addMemoryEffects(MemoryEffectOpInterface op, OpEffects &effects) {
 /// it count too.
 static bool addOwnEffects(Operation *op, CallEffects &calls,
                           OpEffects &effects) {
-  effects.hasStart |= static_cast<bool>(comm::getAsyncStart(op));
+  if (comm::getAsyncStart(op)) {
+    effects.hasStart = true;
+    auto collective = dyn_cast<comm::CollectiveOpInterface>(op);
+    effects.hasMessage |= collective && collective.isPointToPoint();
+  }
   effects.hasWait |= isa<comm::WaitOp>(op);
 
   if (auto call = dyn_cast<CallOpInterface>(op)) {
@@ -102,7 +106,8 @@ OpEffects braid::getOpEffects(Operation *op, CallEffects &calls) {
 
 bool CallEffects::Summary::operator==(const Summary &other) const {
   return isUnknown == other.isUnknown && hasStart == other.hasStart &&
-         hasWait == other.hasWait && readsMemory == other.readsMemory &&
+         hasMessage == other.hasMessage && hasWait == other.hasWait &&
+         readsMemory == other.readsMemory &&
          writesMemory == other.writesMemory &&
          readsArgument == other.readsArgument &&
          writesArgument == other.writesArgument;
@@ -159,6 +164,7 @@ CallEffects::Summary CallEffects::summarize(Operation *operation) {
       OpEffects effects = getOpEffects(&op, *this);
       summary.isUnknown |= effects.isUnknown || !effects.resources.empty();
       summary.hasStart |= effects.hasStart;
+      summary.hasMessage |= effects.hasMessage;
       summary.hasWait |= effects.hasWait;
       for (const OpEffects::Access &access : effects.accesses) {
         Value root =
@@ -212,6 +218,7 @@ void CallEffects::addEffects(CallOpInterface call, OpEffects &effects) {
   const Summary &summary = summaries[function];
   effects.isUnknown |= summary.isUnknown;
   effects.hasStart |= summary.hasStart;
+  effects.hasMessage |= summary.hasMessage;
   effects.hasWait |= summary.hasWait;
   if (summary.readsMemory)
     effects.accesses.push_back({Value(), /*isWrite=*/false});

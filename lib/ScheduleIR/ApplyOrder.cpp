@@ -94,7 +94,8 @@ static std::vector<unsigned> selectInOrder(ArrayRef<PlacedOp> ops) {
   return selection;
 }
 
-bool braid::applyOrder(const BlockGraph &graph, ArrayRef<unsigned> order) {
+bool braid::applyOrder(const BlockGraph &graph, ArrayRef<unsigned> order,
+                       OrderClaim *claim) {
   assert(order.size() == graph.ops.size() && "the order has all nodes");
   assert((graph.graph.size() == 0 || isLegalOrder(graph.graph, order)) &&
          "the order is legal");
@@ -103,6 +104,12 @@ bool braid::applyOrder(const BlockGraph &graph, ArrayRef<unsigned> order) {
 
   std::vector<PlacedOp> ops = placeOps(graph, order);
   std::vector<unsigned> staying = selectInOrder(ops);
+  if (claim) {
+    claim->places.reserve(ops.size());
+    for (const PlacedOp &op : ops)
+      claim->places.push_back(op.position);
+    claim->staying = staying;
+  }
   // From the end of the block, move every op before its successor. The
   // terminator, or the end of the block, comes last.
   Block::iterator next = graph.block->end();

@@ -9,10 +9,11 @@
 #include "braid/ScheduleIR/GraphBuilder.h"
 
 #include "Analysis/BlockEffects.h"
+#include "Analysis/OpTable.h"
 #include "Analysis/TransparentOps.h"
 #include "Analysis/TypeSize.h"
 #include "DependenceTracker.h"
-#include "OpTable.h"
+#include "WaitOrderTracker.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -147,8 +148,8 @@ class GraphBuilder {
 public:
   GraphBuilder(Block &block, CostFunction cost, CallEffects &calls,
                RankUniformity &uniformity, size_t expectedOps)
-      : cost(cost), calls(calls), uniformity(uniformity),
-        dependences(result.graph), exchanges(result.graph),
+      : cost(cost), calls(calls), dependences(result.graph),
+        exchanges(result.graph), waitOrder(result.graph, block, uniformity),
         table(result.ops, result.transparent) {
     result.block = &block;
     result.effects = std::make_shared<BlockEffects>();
@@ -175,7 +176,6 @@ private:
   LogicalResult addNumber(unsigned node, Operation *op);
   void addEffects(unsigned node, const BlockEffects::Entry &effects);
   void addCommunicator(unsigned node, bool isStart);
-  void keepAfterStarts(unsigned wait, comm::AsyncStartOpInterface awaited);
   void addBarrier(unsigned node);
 
   /// A transparent op that depends on more nodes than this becomes a node
@@ -184,10 +184,10 @@ private:
 
   CostFunction cost;
   CallEffects &calls;
-  RankUniformity &uniformity;
   BlockGraph result;
   DependenceTracker dependences;
   ExchangeTracker exchanges;
+  WaitOrderTracker waitOrder;
   /// Nodes and transparent ops with uses; most ops on buffers have none.
   OpTable table;
   /// The nodes that each transparent op uses.
@@ -204,11 +204,6 @@ private:
   /// The last op that communicates inside, and the starts after it.
   std::optional<unsigned> communicator;
   SmallVector<unsigned> startsSince;
-  /// The last start of a collective or message, also inside an op.
-  std::optional<unsigned> lastCommunication;
-  /// True if ranks may come to the block in different texts; unknown before a
-  /// wait needs it.
-  std::optional<bool> isDivergent;
   /// The last start with a number.
   std::optional<unsigned> numbered;
   int64_t lastNumber = 0;
@@ -365,7 +360,8 @@ LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
   if (start) {
     addCommunicator(node, /*isStart=*/true);
     if (isa<comm::CollectiveOpInterface>(op))
-      lastCommunication = node;
+      waitOrder.addStart(node, op,
+                         info.pointToPoint ? start.getLane() : Attribute());
     if (info.pointToPoint)
       exchanges.addStart(node, start.getLane());
     return addNumber(node, op);
@@ -378,14 +374,14 @@ LogicalResult GraphBuilder::addNode(Operation *op, const Nodes &producers) {
       exchanges.addWait(node, /*lane=*/{});
     else if (collective && collective.isPointToPoint())
       exchanges.addWait(node, awaited.getLane());
-    keepAfterStarts(node, awaited);
+    waitOrder.addWait(node, wait);
     return success();
   }
   if (effects.hasStart || effects.hasWait) {
     addCommunicator(node, /*isStart=*/false);
     if (effects.hasStart) {
       exchanges.addNestedStart(node);
-      lastCommunication = node;
+      waitOrder.addNestedStart(node, effects.hasMessage);
     }
     if (effects.hasWait)
       exchanges.addWait(node, /*lane=*/{});
@@ -435,6 +431,7 @@ void GraphBuilder::addBarrier(unsigned node) {
     result.graph.addEdge(before, node);
   barrier = node;
   firstSinceBarrier = node + 1;
+  waitOrder.addBarrier();
 }
 
 void GraphBuilder::addCommunicator(unsigned node, bool isStart) {
@@ -448,22 +445,6 @@ void GraphBuilder::addCommunicator(unsigned node, bool isStart) {
     result.graph.addEdge(start, node);
   startsSince.clear();
   communicator = node;
-}
-
-/// Keeps `wait`, which awaits `awaited`, after the starts before it where ranks
-/// may take different ways: a rank that waits earlier than the program says may
-/// block before it starts what another rank waits for. Starts keep their order
-/// there, so one edge says it. A kernel on a side stream needs no other rank.
-void GraphBuilder::keepAfterStarts(unsigned wait,
-                                   comm::AsyncStartOpInterface awaited) {
-  if (!lastCommunication ||
-      (awaited && (awaited == result.ops[*lastCommunication] ||
-                   !isa<comm::CollectiveOpInterface>(*awaited))))
-    return;
-  if (!isDivergent)
-    isDivergent = !uniformity.areReachedTogether(*result.block);
-  if (*isDivergent)
-    result.graph.addEdge(*lastCommunication, wait);
 }
 
 FailureOr<BlockGraph> braid::buildBlockGraph(Block &block, CostFunction cost,

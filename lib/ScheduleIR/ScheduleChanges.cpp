@@ -9,19 +9,27 @@
 #include "braid/ScheduleIR/ScheduleChanges.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace braid;
 using namespace mlir;
 
-void ScheduleChanges::recordOrder(const BlockGraph &graph) {
+void ScheduleChanges::applyOrder(const BlockGraph &graph,
+                                 ArrayRef<unsigned> order) {
   std::vector<Operation *> ops(graph.ops.size() + graph.transparent.size());
   for (auto [op, place] : llvm::zip_equal(graph.ops, graph.opPlaces))
     ops[place.position] = op;
   for (auto [op, place] :
        llvm::zip_equal(graph.transparent, graph.transparentPlaces))
     ops[place.position] = op;
-  changes.push_back({graph.block, std::move(ops), graph.effects});
+  auto [first, isFirst] = firstChanges.try_emplace(graph.block, changes.size());
+  changes.push_back({graph.block, std::move(ops), {}, graph.effects});
+  if (isFirst) {
+    braid::applyOrder(graph, order, &changes.back().claim);
+    return;
+  }
+  // The claim tells of the last order, not of the first one.
+  changes[first->second].claim = OrderClaim();
+  braid::applyOrder(graph, order);
 }
 
 void ScheduleChanges::Order::restore() const {
@@ -35,12 +43,11 @@ void ScheduleChanges::Order::restore() const {
 
 LogicalResult ScheduleChanges::checkBlocks(
     function_ref<LogicalResult(Block &block, ArrayRef<Operation *> before,
-                               BlockEffects &effects)>
+                               const OrderClaim &claim, BlockEffects &effects)>
         check) const {
-  SmallPtrSet<Block *, 8> checked;
-  for (const Order &order : changes)
-    if (checked.insert(order.block).second &&
-        failed(check(*order.block, order.ops, *order.effects)))
+  for (auto [index, order] : llvm::enumerate(changes))
+    if (firstChanges.lookup(order.block) == index &&
+        failed(check(*order.block, order.ops, order.claim, *order.effects)))
       return failure();
   return success();
 }
@@ -49,4 +56,5 @@ void ScheduleChanges::undo() {
   for (const Order &order : llvm::reverse(changes))
     order.restore();
   changes.clear();
+  firstChanges.clear();
 }

@@ -11,6 +11,9 @@ With --hazards accesses do touch elements in flight. comm-resolve-hazards repair
 program. comm-check-in-flight and comm-verify have to be quiet on it, and it has to give
 the results that the program has in its sequential meaning.
 
+With --messages three ranks exchange messages on tensors, at different places of one text
+(message_programs.py). Programs in which ranks block as written are left out.
+
 The exit status is 1 if there is a difference; the script prints and keeps the program.
 """
 import argparse
@@ -23,6 +26,8 @@ import random
 import re
 import subprocess
 import sys
+
+import message_programs
 
 # Every pass that reorders ops, as docs/passes.md lists them.
 COSTS = "hardware=ideal"
@@ -298,30 +303,38 @@ def run(tool, programs, arguments):
     return list(zip(errors, results))
 
 
-def make_program(seed, has_hazards):
-    return Generator(seed, has_hazards).make()
+def make_program(seed, options):
+    if options.messages:
+        return message_programs.Generator(seed).make()
+    return Generator(seed, options.hazards).make()
 
 
-def interpret(rounds, extra=""):
+def get_ranks(options):
+    return message_programs.RANKS if options.messages else RANKS
+
+
+def interpret(options, rounds, extra=""):
     arguments = ",".join(map(str, ARGUMENTS))
-    return f"--comm-interpret=ranks={RANKS} rounds={rounds} arguments={arguments} print-results {extra}"
+    return f"--comm-interpret=ranks={get_ranks(options)} rounds={rounds} arguments={arguments} print-results {extra}"
 
 
 def check_batch(options, seeds):
     """Yields the number of each program, how it was changed, and what is wrong; an empty
     list if nothing is."""
-    programs = [make_program(seed, options.hazards) for seed in seeds]
+    programs = [make_program(seed, options) for seed in seeds]
+    verify = f"--comm-verify=ranks={get_ranks(options)}"
     if options.hazards:
-        wanted = run(options.tool, programs, [interpret(3, "sequential")])
+        wanted = run(options.tool, programs, [interpret(options, 3, "sequential")])
         ways = {name: [f"--{name}", "--comm-check-in-flight"]
                 for name in options.passes or [f"comm-resolve-hazards=ranks={RANKS} {COSTS}"]}
     else:
-        wanted = run(options.tool, programs, [f"--comm-verify=ranks={RANKS}", interpret(options.rounds)])
+        wanted = run(options.tool, programs, [verify, interpret(options, options.rounds)])
         ways = {name: [f"--{name}"] for name in options.passes or PASSES}
     for seed, program, (errors, _) in zip(seeds, programs, wanted):
-        yield seed, "as written", program, errors
+        if not (options.messages and errors):
+            yield seed, "as written", program, errors
     for way, arguments in ways.items():
-        found = run(options.tool, programs, [*arguments, f"--comm-verify=ranks={RANKS}", interpret(options.rounds)])
+        found = run(options.tool, programs, [*arguments, verify, interpret(options, options.rounds)])
         for seed, program, (no_errors, right), (errors, results) in zip(seeds, programs, wanted, found):
             if no_errors:
                 continue
@@ -339,6 +352,7 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="the number of the first program")
     parser.add_argument("--rounds", type=int, default=20, help="the interleavings of each schedule")
     parser.add_argument("--hazards", action="store_true", help="check comm-resolve-hazards instead of the schedules")
+    parser.add_argument("--messages", action="store_true", help="make programs with messages on tensors")
     parser.add_argument("--passes", nargs="+", help="the passes, with options after =")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument("--batch", type=int, default=20, help="programs for one process")

@@ -43,6 +43,8 @@ struct OpEffects {
   bool isUnknown = false;
   /// Something nested in the op, or the op itself, starts an operation ...
   bool hasStart = false;
+  /// ... that is a send or a receive ...
+  bool hasMessage = false;
   /// ... or waits for one.
   bool hasWait = false;
 
@@ -79,6 +81,7 @@ private:
   struct Summary {
     bool isUnknown = false;
     bool hasStart = false;
+    bool hasMessage = false;
     bool hasWait = false;
     bool readsMemory = false;
     bool writesMemory = false;

@@ -15,9 +15,21 @@
 #include "mlir/IR/Block.h"
 #include "llvm/ADT/ArrayRef.h"
 
+#include <vector>
+
 namespace braid {
 
 class BlockEffects;
+
+/// What a pass says of an order that it has made. The validation believes none
+/// of it: it is quick to check, and slow to find. What turns out wrong, or is
+/// empty, is found from the block.
+struct OrderClaim {
+  /// For each op, as they stand now, the place where it stood.
+  std::vector<unsigned> places;
+  /// Positions in `places`, ascending, of ops that have not passed each other.
+  std::vector<unsigned> staying;
+};
 
 /// Checks, from the program alone, that the ops of `block`, which stood in the
 /// order `before`, without the terminator, may stand as they do now:
@@ -28,16 +40,19 @@ class BlockEffects;
 ///   order, starts and waits among them;
 /// - where ranks may take different ways, starts keep their order, and each
 ///   wait stands after the starts that it stood after;
-/// - the messages of a group and their later waits keep their order everywhere,
-///   as do starts with `comm.order`.
+/// - everywhere, each wait stands after the messages that it stood after, and a
+///   wait for a message after all starts that it stood after;
+/// - the messages of a group keep their order, as do starts with `comm.order`,
+///   and no wait of their lane comes between messages that run together.
 ///
 /// `effects` may have the effects of the ops, by their places in `before`, from
-/// an earlier look at them. Time goes into the part of the block that changed.
+/// an earlier look at them.
 ///
 /// Emits an error that names `pass`, and fails, at the first op that stands in
 /// a wrong place.
 llvm::LogicalResult validateOrder(mlir::Block &block,
                                   llvm::ArrayRef<mlir::Operation *> before,
+                                  const OrderClaim &claim,
                                   BlockEffects &effects, CallEffects &calls,
                                   RankUniformity &uniformity,
                                   llvm::StringRef pass);

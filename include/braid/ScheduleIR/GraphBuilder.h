@@ -10,6 +10,7 @@
 #define BRAID_SCHEDULEIR_GRAPHBUILDER_H
 
 #include "braid/Analysis/OpEffects.h"
+#include "braid/Analysis/OrderValidation.h"
 #include "braid/Analysis/RankUniformity.h"
 #include "braid/Schedule/Model/ScheduleGraph.h"
 
@@ -76,8 +77,8 @@ struct BlockGraph {
 ///  - edges that keep exchanges together: the runtime issues sends and receives
 ///    with no wait of their lane between them as one group, so no such wait may
 ///    move between them;
-///  - where ranks may take different ways (see `RankUniformity`), an edge from
-///    the last start of a collective or message before each wait to the wait.
+///  - edges from starts to the waits that must not pass them (see
+///    `WaitOrderTracker`).
 /// Effects on communicators are not edges: the algorithm decides about the
 /// order of collectives. Where ranks may take different ways it must keep the
 /// order of the program.
@@ -93,8 +94,9 @@ buildBlockGraph(mlir::Block &block, CostFunction cost, CallEffects &calls,
 /// Moves the ops of the graph's block into `order`, a legal order of the graph.
 /// Moves as few ops as possible. The block must not have changed since the
 /// graph was built. Returns false, and changes nothing, if `order` is the
-/// program order.
-bool applyOrder(const BlockGraph &graph, llvm::ArrayRef<unsigned> order);
+/// program order. Writes what it has done to `claim`, if any.
+bool applyOrder(const BlockGraph &graph, llvm::ArrayRef<unsigned> order,
+                OrderClaim *claim = nullptr);
 
 /// A block with a start or a wait.
 struct SchedulableBlock {

@@ -11,6 +11,8 @@
 
 #include "braid/ScheduleIR/GraphBuilder.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 #include <vector>
 
 namespace braid {
@@ -25,16 +27,16 @@ public:
   ScheduleChanges &operator=(const ScheduleChanges &) = delete;
 
   /// Records the present order of the graph's block, which must not have
-  /// changed since the graph was built.
-  void recordOrder(const BlockGraph &graph);
+  /// changed since the graph was built, and applies `order`.
+  void applyOrder(const BlockGraph &graph, llvm::ArrayRef<unsigned> order);
 
-  /// Calls `check` with each changed block and its first order of ops, and the
-  /// effects of these ops. Stops
-  /// and fails if `check` fails.
+  /// Calls `check` with each changed block and its first order of ops, what is
+  /// claimed of the present order, and the effects of these ops. Stops and
+  /// fails if `check` fails.
   llvm::LogicalResult
   checkBlocks(llvm::function_ref<llvm::LogicalResult(
                   mlir::Block &block, llvm::ArrayRef<mlir::Operation *> before,
-                  BlockEffects &effects)>
+                  const OrderClaim &claim, BlockEffects &effects)>
                   check) const;
 
   /// Undoes all changes, the last one first, and drops the records.
@@ -44,10 +46,13 @@ private:
   struct Order {
     mlir::Block *block;
     std::vector<mlir::Operation *> ops;
+    OrderClaim claim;
     std::shared_ptr<BlockEffects> effects;
     void restore() const;
   };
   std::vector<Order> changes;
+  /// The first change of each block.
+  llvm::DenseMap<mlir::Block *, size_t> firstChanges;
 };
 
 } // namespace braid

@@ -25,6 +25,14 @@ void SeenInSpan::clear() {
 std::optional<unsigned>
 SeenInSpan::addToPieces(Pieces &pieces, unsigned place,
                         const BlockEffects::Access &access) {
+  // Most ops access whole buffers.
+  if (pieces.size() == 1 && pieces.front().begin == access.begin &&
+      pieces.front().end == access.end) {
+    LatestAccess &latest = pieces.front().latest;
+    std::optional<unsigned> passed = latest.findAfter(place, access.isWrite);
+    latest.add(place, access.isWrite);
+    return passed;
+  }
   auto splitAt = [&](int64_t position) {
     size_t index =
         partition_point(

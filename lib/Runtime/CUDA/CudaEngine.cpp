@@ -298,9 +298,17 @@ void CudaEngine::awaitAnnouncements(CudaRank &rank,
                                     const OpenOperation &operation) {
   // The watchdog's message says more, so let it time out first.
   constexpr int64_t moreNs = int64_t(1000) * 1000 * 1000;
+  // A member may come late because its host waits for a message that this rank
+  // holds back. Most members only take a while, so let a batch of messages
+  // grow.
+  constexpr int64_t patienceNs = int64_t(1000) * 1000 * 1000;
   int64_t timeoutNs = environment.config.timeoutNs;
-  std::vector<int32_t> missing = announcements.await(
-      operation, timeoutNs + moreNs, [this]() { return hasFailed(); });
+  auto isOver = [this]() { return hasFailed(); };
+  if (rank.hasDeferredMessages() &&
+      !announcements.arriveWithin(operation, patienceNs, isOver))
+    rank.flushMessages();
+  std::vector<int32_t> missing =
+      announcements.await(operation, timeoutNs + moreNs, isOver);
   rank.throwIfFailed();
   if (!missing.empty())
     throw Error(describeTimeout(timeoutNs) +

@@ -93,6 +93,10 @@ void CudaRank::free(const Driver &driver, DevicePointer pointer) {
 void CudaRank::waitsFor(Stream stream) {
   // The compute stream may wait for messages that are not issued yet.
   flushMessages();
+  beginWait(stream);
+}
+
+void CudaRank::beginWait(Stream stream) {
   if (awaitedStream != stream) {
     std::lock_guard<std::mutex> lock(mutex);
     ++waits;
@@ -158,6 +162,7 @@ void CudaRank::failInvocation() {
   for (NCCLCommunicator *communicator : withMessages)
     communicator->drop();
   withMessages.clear();
+  hasPassedWait = false;
   {
     std::unique_lock<std::mutex> lock(mutex);
     ended = begun;
@@ -297,8 +302,35 @@ void CudaRank::flushMessages() {
     return;
   std::vector<NCCLCommunicator *> flushed;
   flushed.swap(withMessages);
+  hasPassedWait = false;
   for (NCCLCommunicator *communicator : flushed)
     communicator->flush();
+}
+
+void CudaRank::flushMessages(NCCLCommunicator &communicator) {
+  auto found =
+      std::find(withMessages.begin(), withMessages.end(), &communicator);
+  if (found == withMessages.end())
+    return;
+  withMessages.erase(found);
+  hasPassedWait &= !withMessages.empty();
+  communicator.flush();
+}
+
+void CudaRank::passesWait() {
+  if (withMessages.empty() || hasPassedWait)
+    return;
+  hasPassedWait = true;
+  enqueuedSince = 0;
+}
+
+void CudaRank::enqueues() {
+  // What the stream waits for may need a rank that needs the messages. A stream
+  // holds some 1024 calls; then the driver blocks the thread, which cannot
+  // issue them any more.
+  constexpr int64_t most = 256;
+  if (hasPassedWait && !gpu().capturing && ++enqueuedSince > most)
+    flushMessages();
 }
 
 //===----------------------------------------------------------------------===//

@@ -50,6 +50,7 @@ public:
   void free(const Driver &driver, DevicePointer pointer) override;
   void waitsFor(Stream stream) override;
   void endWait() override;
+  void enqueues() override;
   int32_t chooseAlgorithm(const std::string &product,
                           const std::function<int32_t()> &measure) override;
 
@@ -72,10 +73,16 @@ public:
   void markAwaited(Flight &flight);
   void markReleased(Flight &flight);
 
-  /// Enqueues a communicator whose messages flushMessages issues at the next
-  /// wait.
+  /// Enqueues a communicator whose messages are issued at its next wait for a
+  /// message, or when the thread may block.
   void defer(NCCLCommunicator &communicator);
+  bool hasDeferredMessages() const { return !withMessages.empty(); }
   void flushMessages();
+  void flushMessages(NCCLCommunicator &communicator);
+  /// The compute stream is about to wait for an operation.
+  void passesWait();
+  /// The thread waits for `stream`, or for other ranks. Issues no messages.
+  void beginWait(Stream stream);
 
   /// The operation of a flight, for other processes.
   OpenOperation describe(const NCCLCommunicator &communicator,
@@ -120,6 +127,9 @@ private:
 
   std::map<std::string, std::unique_ptr<NCCLCommunicator>> communicators;
   std::vector<NCCLCommunicator *> withMessages;
+  /// Messages that are not issued stand before a wait of the compute stream.
+  bool hasPassedWait = false;
+  int64_t enqueuedSince = 0; ///< The calls for the stream after this wait.
   std::vector<Event> events; ///< Free ones.
   int64_t ended = 0;
   int64_t waits = 0; ///< Waits of the thread for its device.

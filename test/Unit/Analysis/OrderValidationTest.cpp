@@ -40,6 +40,32 @@ protected:
   /// of the ops in the function `main`, or the innermost block with `isNested`.
   std::string move(StringRef text, unsigned from, unsigned to,
                    bool isNested = false) {
+    std::string error = moveWithClaim(text, from, to, isNested, OrderClaim());
+    // No claim, right or wrong, changes what is found.
+    OrderClaim right, wrongPlaces, wrongStaying, everything;
+    for (unsigned place = 0; place != numOps; ++place)
+      if (place != from)
+        right.places.push_back(place);
+    unsigned position = to > from ? to - 1 : to;
+    right.places.insert(right.places.begin() + position, from);
+    for (unsigned index = 0; index != numOps; ++index) {
+      if (index != position)
+        right.staying.push_back(index);
+      wrongPlaces.places.push_back(index);
+      wrongPlaces.staying.push_back(index);
+    }
+    wrongStaying.places = everything.places = right.places;
+    wrongStaying.staying = wrongPlaces.staying;
+    everything.staying = {0};
+    for (const OrderClaim &claim :
+         {right, wrongPlaces, wrongStaying, everything})
+      EXPECT_EQ(moveWithClaim(text, from, to, isNested, claim).empty(),
+                error.empty());
+    return error;
+  }
+
+  std::string moveWithClaim(StringRef text, unsigned from, unsigned to,
+                            bool isNested, const OrderClaim &claim) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     if (!module)
       return "does not parse";
@@ -50,6 +76,7 @@ protected:
     std::vector<Operation *> before;
     for (Operation &op : block->without_terminator())
       before.push_back(&op);
+    numOps = before.size();
     before[from]->moveBefore(before[to]);
     std::string error;
     ScopedDiagnosticHandler handler(
@@ -57,13 +84,15 @@ protected:
     CallEffects calls(/*entersBodies=*/true);
     RankUniformity uniformity(*module);
     BlockEffects effects;
-    LogicalResult isRight =
-        validateOrder(*block, before, effects, calls, uniformity, "a pass");
+    LogicalResult isRight = validateOrder(*block, before, claim, effects, calls,
+                                          uniformity, "a pass");
     EXPECT_EQ(failed(isRight), !error.empty());
     return error;
   }
 
   MLIRContext context;
+  /// The number of ops of the last block.
+  unsigned numOps = 0;
 };
 
 constexpr StringRef buffers = R"mlir(
@@ -200,6 +229,18 @@ constexpr StringRef messages = R"mlir(
   }
 )mlir";
 
+constexpr StringRef exchangesOfTwoGroups = R"mlir(
+  comm.group @g all
+  comm.group @h all
+  func.func @main(%x: tensor<4xf32>, %p: index) {
+    %t = comm.send %x on @g to %p : tensor<4xf32>
+    comm.wait %t : !comm.token
+    %u = comm.recv on @h from %p : tensor<4xf32>
+    %r = comm.wait %u : !comm.token<tensor<4xf32>>
+    return
+  }
+)mlir";
+
 TEST_F(OrderValidationTest, KeepsMessagesAndTheirExchanges) {
   EXPECT_EQ(move(messages, 1, 0),
             "'comm.recv' op was moved past 'comm.send' by a pass, expected "
@@ -222,6 +263,77 @@ constexpr StringRef exchanges = R"mlir(
     return
   }
 )mlir";
+
+constexpr StringRef messageBesideCollective = R"mlir(
+  comm.group @g all
+  func.func @main(%x: tensor<4xf32>, %p: index) {
+    %t = comm.all_reduce sum %x on @g : tensor<4xf32>
+    %u = comm.send %x on @g to %p : tensor<4xf32>
+    %v = comm.all_reduce max %x on @g : tensor<4xf32>
+    comm.wait %u : !comm.token
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    %s = comm.wait %v : !comm.token<tensor<4xf32>>
+    return
+  }
+)mlir";
+
+TEST_F(OrderValidationTest, KeepsWaitsForCollectivesAfterMessages) {
+  EXPECT_EQ(move(messageBesideCollective, 4, 1),
+            "'comm.wait' op was moved past 'comm.send' by a pass, expected "
+            "that a wait stands after the messages that it stood after");
+  // It may pass a start of a collective.
+  EXPECT_EQ(move(messageBesideCollective, 4, 2), "");
+}
+
+TEST_F(OrderValidationTest, KeepsWaitsForMessagesAfterCollectives) {
+  EXPECT_EQ(move(messageBesideCollective, 3, 2),
+            "'comm.wait' op was moved past 'comm.all_reduce' by a pass, "
+            "expected that a wait for a message stands after the starts that "
+            "it stood after");
+  EXPECT_EQ(move(messageBesideCollective, 3, 5), "");
+}
+
+TEST_F(OrderValidationTest, LetsMessagesPassEarlierWaits) {
+  EXPECT_EQ(move(exchangesOfTwoGroups, 2, 1), "");
+}
+
+constexpr StringRef nestedMessages = R"mlir(
+  comm.group @g all
+  func.func @main(%x: tensor<4xf32>, %p: index, %c: i1) {
+    %t = comm.all_reduce sum %x on @g : tensor<4xf32>
+    scf.if %c {
+      %u = comm.send %x on @g to %p : tensor<4xf32>
+      comm.wait %u : !comm.token
+    }
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+    return
+  }
+)mlir";
+
+TEST_F(OrderValidationTest, KeepsWaitsAfterMessagesInsideOfOps) {
+  EXPECT_EQ(move(nestedMessages, 2, 1),
+            "'comm.wait' op was moved past 'scf.if' by a pass, expected that a "
+            "wait stands after the messages that it stood after");
+}
+
+constexpr StringRef carried = R"mlir(
+  comm.group @g all
+  func.func @main(%x: tensor<4xf32>, %n: index) {
+    %one = arith.constant 1 : index
+    %t = comm.all_reduce sum %x on @g : tensor<4xf32>
+    %l = scf.for %i = %one to %n step %one iter_args(%k = %t) -> (!comm.token<tensor<4xf32>>) {
+      scf.yield %k : !comm.token<tensor<4xf32>>
+    }
+    %u = comm.all_reduce max %x on @g : tensor<4xf32>
+    %r = comm.wait %l : !comm.token<tensor<4xf32>>
+    %s = comm.wait %u : !comm.token<tensor<4xf32>>
+    return
+  }
+)mlir";
+
+TEST_F(OrderValidationTest, TakesNoCarriedTokenOfACollectiveForAMessage) {
+  EXPECT_EQ(move(carried, 4, 3), "");
+}
 
 TEST_F(OrderValidationTest, LetsNoWaitSinkBetweenMessagesThatRunTogether) {
   EXPECT_EQ(move(exchanges, 1, 3),

@@ -173,6 +173,60 @@ TEST_F(GraphBuilderTest, AFillThatAStartSendsIsANode) {
   EXPECT_EQ(block.graph.size(), 3u);
 }
 
+// Two ranks may exchange a message in different ops of one text.
+TEST_F(GraphBuilderTest, WaitsStayAfterMessagesAndWaitsForMessagesAfterStarts) {
+  BlockGraph block = build(R"mlir(
+    comm.group @world all
+    func.func @main(%a: tensor<8xf32>, %p: index) {
+      %t = comm.all_reduce sum %a on @world : tensor<8xf32>
+      %u = comm.send %a on @world to %p : tensor<8xf32>
+      %v = comm.all_reduce max %a on @world : tensor<8xf32>
+      %r = comm.wait %t : !comm.token<tensor<8xf32>>
+      comm.wait %u : !comm.token
+      return
+    }
+  )mlir");
+  const ScheduleGraph &graph = block.graph;
+  // Tokens.
+  EXPECT_TRUE(graph.hasEdge(0, 3));
+  EXPECT_TRUE(graph.hasEdge(1, 4));
+  EXPECT_TRUE(graph.hasEdge(1, 3));
+  EXPECT_TRUE(graph.hasEdge(0, 4));
+  EXPECT_TRUE(graph.hasEdge(2, 4));
+  EXPECT_EQ(graph.numEdges(), 5u);
+}
+
+// Each wait for a message follows all earlier collectives, in few edges.
+TEST_F(GraphBuilderTest, EdgesFromCollectivesToWaitsForMessagesStayLinear) {
+  constexpr unsigned count = 500;
+  std::string text = R"mlir(
+    comm.group @world all
+    func.func @main(%a: tensor<8xf32>, %p: index) {
+  )mlir";
+  for (unsigned i = 0; i != count; ++i)
+    text += llvm::formatv(R"mlir(
+      %t{0} = comm.all_reduce sum %a on @world : tensor<8xf32>
+      %u{0} = comm.send %a on @world to %p : tensor<8xf32>
+      comm.wait %u{0} : !comm.token
+    )mlir",
+                          i);
+  BlockGraph block = build(text + "return }");
+  const ScheduleGraph &graph = block.graph;
+  ASSERT_EQ(graph.size(), 3 * count);
+  EXPECT_LT(graph.numEdges(), 70 * count);
+  for (unsigned start = 0; start != graph.size(); start += 3) {
+    std::vector<bool> follows(graph.size(), false);
+    follows[start] = true;
+    for (unsigned node = start + 1; node != graph.size(); ++node) {
+      for (unsigned predecessor : graph.predecessors(node))
+        follows[node] = follows[node] || follows[predecessor];
+      if (node % 3 == 2) {
+        ASSERT_TRUE(follows[node]) << start << " before " << node;
+      }
+    }
+  }
+}
+
 // A shared scalar that depends on many nodes becomes a node, and a read of a
 // buffer that was written piece by piece counts as a write; or there would be
 // an edge for each pair.

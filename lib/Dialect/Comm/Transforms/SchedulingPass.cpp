@@ -133,9 +133,11 @@ LogicalResult braid::comm::verifyChanges(Operation *root,
     return success();
   CallEffects calls = getCallEffects(root);
   RankUniformity uniformity(root);
-  LogicalResult isRight = changes.checkBlocks(
-      [&](Block &block, ArrayRef<Operation *> before, BlockEffects &effects) {
-        return validateOrder(block, before, effects, calls, uniformity, pass);
+  LogicalResult isRight =
+      changes.checkBlocks([&](Block &block, ArrayRef<Operation *> before,
+                              const OrderClaim &claim, BlockEffects &effects) {
+        return validateOrder(block, before, claim, effects, calls, uniformity,
+                             pass);
       });
   if (failed(isRight))
     changes.undo();
@@ -193,8 +195,7 @@ static unsigned applyRecorded(const BlockGraph &block,
                               ScheduleChanges &changes) {
   if (isProgramOrder(order))
     return 0;
-  changes.recordOrder(block);
-  applyOrder(block, order);
+  changes.applyOrder(block, order);
   return countMoved(graph, order, isMover);
 }
 

@@ -43,6 +43,16 @@ public:
     return missing;
   }
 
+  /// True if all members announce the operation within the time, or `isOver`.
+  template <typename IsOver>
+  bool arriveWithin(const OpenOperation &operation, int64_t limitNs,
+                    IsOver isOver) {
+    std::unique_lock<std::mutex> lock(mutex);
+    return changed.wait_for(lock, std::chrono::nanoseconds(limitNs), [&]() {
+      return isOver() || findMissing(operation).empty();
+    });
+  }
+
   /// Wakes a waiting thread after a failure.
   void wake();
 

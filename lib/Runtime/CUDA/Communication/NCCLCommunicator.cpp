@@ -224,9 +224,10 @@ std::unique_ptr<EngineRequest> NCCLCommunicator::start(Operation operation) {
 // Messages
 //===----------------------------------------------------------------------===//
 
-// Messages that a rank starts without a wait in between are issued together, in
-// one NCCL group. A single message would wait in its stream for a peer that has
-// started another message first.
+// Messages that a rank starts without a wait of their lane in between are
+// issued together, in one NCCL group. A single message would wait in its stream
+// for a peer that has started another message first. A wait for anything else
+// does not end the group: the scheduler may put one there.
 
 void NCCLCommunicator::meetMessage(const Flight &flight) {
   const Operation &operation = flight.call->operation;
@@ -306,14 +307,16 @@ void NCCLCommunicator::flush() {
 void NCCLCommunicator::wait(EngineRequest &base) {
   auto &request = static_cast<CudaRequest &>(base);
   rank.throwIfFailed();
-  rank.flushMessages();
+  if (request.operation.isPointToPoint())
+    rank.flushMessages(*this);
+  rank.passesWait();
   const Driver &driver = rank.driver();
   driver.check(
       driver.streamWaitEvent(rank.gpu().stream, request.flight->end, 0),
       "cuStreamWaitEvent");
   rank.markAwaited(*request.flight);
   if (spec.size() > 1 && rank.engine.announces()) {
-    rank.waitsFor(rank.gpu().stream);
+    rank.beginWait(rank.gpu().stream);
     rank.engine.awaitAnnouncements(rank, rank.describe(*this, *request.flight));
     rank.endWait();
   }

@@ -67,7 +67,7 @@ public:
 
   //===--- For the rank and the engine ------------------------------------===//
 
-  /// Issues the messages that have been started since the last wait.
+  /// Issues the messages that have been started since the last wait for one.
   void flush();
   /// Drops these messages, after a failure of the rank.
   void drop() { deferred.clear(); }

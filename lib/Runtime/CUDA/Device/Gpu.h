@@ -40,6 +40,10 @@ public:
   /// The thread that has called waitsFor has stopped waiting.
   virtual void endWait() {}
 
+  /// Work of the program is about to be put into the compute stream. The driver
+  /// blocks the thread if the stream holds too much work.
+  virtual void enqueues() {}
+
   /// Chooses the algorithm of a product, by its position in the library's list.
   /// All ranks get the result of `measure` on the rank that finishes first. The
   /// default is 0, the library's own choice. `product` describes the product

@@ -137,6 +137,7 @@ void DeviceMemory::read(void *host, DevicePointer device, int64_t bytes) {
 
 void DeviceMemory::copy(DevicePointer destination, DevicePointer source,
                         int64_t bytes) {
+  gpu.hooks.enqueues();
   gpu.driver.check(gpu.driver.memcpyDtoDAsync(destination, source,
                                               static_cast<size_t>(bytes),
                                               gpu.stream),

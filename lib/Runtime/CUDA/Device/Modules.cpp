@@ -243,6 +243,7 @@ void Modules::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
                   " arguments, but the program passes " +
                   std::to_string(argumentCount));
     allowShared(found, size.sharedBytes);
+    gpu.hooks.enqueues();
     gpu.driver.check(
         gpu.driver.launchKernel(found.function, narrow(size.grid[0]),
                                 narrow(size.grid[1]), narrow(size.grid[2]),

@@ -269,6 +269,7 @@ void Products::multiplyByNothing(const MatrixProduct &p, void *c) const {
 void Products::multiply(MatrixProduct product, const void *a, const void *b,
                         void *c) {
   prepare();
+  gpu.hooks.enqueues();
   if (product.options.multiprocessors == 0)
     product.options.multiprocessors = gpu.options.productMultiprocessors;
   if (product.k == 0) {

@@ -81,6 +81,25 @@ func.func @messages_that_run_together(%x: memref<4xf32>, %y: memref<4xf32>, %pee
   return
 }
 
+// A wait above a message that it stood after could keep another rank from its
+// own message, in whatever lane it is.
+// CHECK-LABEL: func.func @a_wait_stays_after_a_message
+// CHECK: %[[C:.*]] = memref.alloc()
+// CHECK-NEXT: memref.copy
+// CHECK-NEXT: comm.all_reduce sum %[[C]]
+// CHECK-NEXT: memref.store
+// CHECK-NEXT: comm.send
+// CHECK-NEXT: comm.wait
+func.func @a_wait_stays_after_a_message(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>, %peer: index, %f: f32, %i: index) {
+  // expected-remark@+1 {{NoWait="ranks that exchange messages could wait for each other"}}
+  %t = comm.all_reduce sum %x into %y on @world {comm.cost_ns = 10 : i64} : memref<4xf32>, memref<4xf32>
+  memref.store %f, %x[%i] : memref<4xf32>
+  %s = comm.send %z on @world to %peer {comm.cost_ns = 10 : i64} : memref<4xf32>
+  comm.wait %t reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) : !comm.token
+  comm.wait %s reads(%z : memref<4xf32>) : !comm.token
+  return
+}
+
 // -----
 
 // The other ranks may start the second collective before the first.

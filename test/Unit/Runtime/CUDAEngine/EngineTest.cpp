@@ -217,6 +217,106 @@ TEST_F(Engine, MeasurementOfARankDoesNotHoldUpAnotherOne) {
             5);
 }
 
+/// The number of times that `text` is in the log of the fakes.
+static size_t countInLog(const std::string &text) {
+  std::string log = fake_cuda_log();
+  size_t count = 0;
+  for (size_t at = log.find(text); at != std::string::npos;
+       at = log.find(text, at + 1))
+    ++count;
+  return count;
+}
+
+TEST_F(Engine, AWaitForACollectiveDoesNotDivideAnExchange) {
+  // A send alone would wait for a receive that its rank starts later.
+  TestWorld world(2, {}, /*timeoutNs=*/int64_t(2) * 1000000000);
+  ASSERT_EQ(world.prepare({&everyone}), "");
+  std::vector<float *> memory = {world.allocate(0, 4), world.allocate(1, 4)};
+  for (int32_t rank : world.locals)
+    world.set(rank, memory[rank], {float(rank + 1), 0, 0, 0});
+  fake_cuda_clear_log();
+  EXPECT_TRUE(world.run([&](int32_t rank) {
+    int64_t one = 1;
+    braid_rt_view from = {memory[rank], &one, BRAID_RT_F32, 1};
+    braid_rt_view to = {memory[rank] + 1, &one, BRAID_RT_F32, 1};
+    void *sum = startAllReduce(everyone, memory[rank], memory[rank] + 2, 1);
+    void *send = braid_rt_send(&everyone, 1, &from, 1 - rank, nullptr);
+    braid_rt_wait(sum, nullptr);
+    void *receive = braid_rt_recv(&everyone, 1, &to, 1 - rank, nullptr);
+    braid_rt_wait(send, nullptr);
+    braid_rt_wait(receive, nullptr);
+  })) << world.error(0);
+  EXPECT_EQ(countInLog("ncclSend"), 2U) << fake_cuda_log();
+  for (int32_t rank : world.locals) {
+    std::vector<float> values = world.get(rank, memory[rank], 3);
+    EXPECT_EQ(values[1], float(2 - rank));
+    EXPECT_EQ(values[2], 3.0F);
+    world.release(rank, memory[rank]);
+  }
+}
+
+TEST_F(Engine, AWaitForAMessageIssuesTheMessagesOfItsGroupAlone) {
+  const int32_t offsets[] = {0, 2}, ranks[] = {0, 1};
+  const braid_rt_group pair = {"pair", 0, 1, offsets, ranks, nullptr};
+  TestWorld world(2, {}, /*timeoutNs=*/int64_t(2) * 1000000000);
+  ASSERT_EQ(world.prepare({&everyone, &pair}), "");
+  std::vector<float *> memory = {world.allocate(0, 4), world.allocate(1, 4)};
+  fake_cuda_clear_log();
+  EXPECT_TRUE(world.run([&](int32_t rank) {
+    int64_t one = 1;
+    braid_rt_view from = {memory[rank], &one, BRAID_RT_F32, 1};
+    braid_rt_view to = {memory[rank] + 1, &one, BRAID_RT_F32, 1};
+    braid_rt_view again = {memory[rank] + 2, &one, BRAID_RT_F32, 1};
+    void *send = braid_rt_send(&everyone, 1, &from, 1 - rank, nullptr);
+    void *other = rank ? braid_rt_recv(&pair, 1, &again, 0, nullptr)
+                       : braid_rt_send(&pair, 1, &from, 1, nullptr);
+    braid_rt_wait(other, nullptr);
+    void *receive = braid_rt_recv(&everyone, 1, &to, 1 - rank, nullptr);
+    braid_rt_wait(send, nullptr);
+    braid_rt_wait(receive, nullptr);
+  })) << world.error(0);
+  // Two exchanges, and the send and the receive of the other group.
+  EXPECT_EQ(countInLog("ncclSend") + countInLog("ncclRecv"), 4U)
+      << fake_cuda_log();
+  for (int32_t rank : world.locals)
+    world.release(rank, memory[rank]);
+}
+
+TEST_F(Engine, MessagesAreIssuedBeforeTheStreamIsFull) {
+  // Rank 1 starts the collective after the message that rank 0 holds back.
+  TestWorld world(2);
+  ASSERT_EQ(world.prepare({&everyone}), "");
+  std::vector<float *> memory = {world.allocate(0, 4), world.allocate(1, 4)};
+  fake_cuda_clear_log();
+  size_t issuedEarly = 1, issuedInTime = 0;
+  EXPECT_TRUE(world.run([&](int32_t rank) {
+    int64_t one = 1;
+    braid_rt_view view = {memory[rank], &one, BRAID_RT_F32, 1};
+    if (rank == 1) {
+      braid_rt_wait(braid_rt_recv(&everyone, 1, &view, 0, nullptr), nullptr);
+      braid_rt_wait(
+          startAllReduce(everyone, memory[rank] + 1, memory[rank] + 2, 1),
+          nullptr);
+      return;
+    }
+    void *send = braid_rt_send(&everyone, 1, &view, 1, nullptr);
+    braid_rt_wait(
+        startAllReduce(everyone, memory[rank] + 1, memory[rank] + 2, 1),
+        nullptr);
+    for (int i = 0; i < 100; ++i)
+      braid_rt_copy(memory[rank] + 3, memory[rank] + 2, sizeof(float), nullptr);
+    issuedEarly = countInLog("ncclSend");
+    for (int i = 0; i < 200; ++i)
+      braid_rt_copy(memory[rank] + 3, memory[rank] + 2, sizeof(float), nullptr);
+    issuedInTime = countInLog("ncclSend");
+    braid_rt_wait(send, nullptr);
+  })) << world.error(0);
+  EXPECT_EQ(issuedEarly, 0U);
+  EXPECT_EQ(issuedInTime, 1U);
+  for (int32_t rank : world.locals)
+    world.release(rank, memory[rank]);
+}
+
 TEST_F(Engine, MessagesAreIssuedTogetherAtTheNextWait) {
   TestWorld world(2);
   ASSERT_EQ(world.prepare({&everyone}), "");

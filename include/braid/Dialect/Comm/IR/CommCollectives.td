@@ -367,9 +367,8 @@ def Comm_SendOp : Comm_StartOp<"send", [
     The peer is an index within the group, a constant or a value. The peer is
     another member. Sends and receives of a group share a lane. Sends and receives
     without a wait between them run together, so that an exchange cannot deadlock.
-    A wait of their lane ends such a batch; with the engine `cuda` each wait of the
-    rank does. The sends of one member to another match the receives by their
-    order. The token carries no value.
+    A wait for a message of their lane ends such a batch. The sends of one member to
+    another match the receives by their order. The token carries no value.
 
     Example:
 

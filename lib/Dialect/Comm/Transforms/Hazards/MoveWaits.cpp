@@ -8,6 +8,8 @@
 
 #include "HazardRepair.h"
 
+#include "Analysis/AwaitedTokens.h"
+
 using namespace braid;
 using namespace braid::comm;
 using namespace mlir;
@@ -48,7 +50,8 @@ static std::string whyNotBefore(WaitOp wait, Operation *place, Operation *start,
       if (context.mayAccess(op, buffer, /*onlyWrites=*/false))
         return "'" + op->getName().getStringRef().str() +
                "' would see its result";
-    if (!getOpEffects(op, context.calls).hasStart)
+    OpEffects effects = getOpEffects(op, context.calls);
+    if (!effects.hasStart)
       continue;
     // Ranks that take different ways may wait for the start in another order.
     if (!areTogether)
@@ -58,6 +61,10 @@ static std::string whyNotBefore(WaitOp wait, Operation *place, Operation *start,
         (isa<CallOpInterface>(op) ||
          startsMessageOf(op, collective ? collective.getLane() : Attribute())))
       return "messages that run together would be separated";
+    // A message may meet another op of the text, to which a rank does not come.
+    if (effects.hasMessage ? !start || collective
+                           : braid::mayBeMessage(wait.getToken()))
+      return "ranks that exchange messages could wait for each other";
   }
   return "";
 }
