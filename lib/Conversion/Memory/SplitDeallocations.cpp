@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
@@ -60,16 +59,14 @@ void split(bufferization::DeallocOp dealloc, BufferViewFlowAnalysis &aliases) {
 }
 
 struct SplitDeallocationsPass
-    : public braid::StructuralPass<
-          braid::impl::SplitDeallocationsPassBase<SplitDeallocationsPass>> {
-  LogicalResult transform() override {
+    : public braid::impl::SplitDeallocationsPassBase<SplitDeallocationsPass> {
+  void runOnOperation() override {
     BufferViewFlowAnalysis aliases(getOperation());
     SmallVector<bufferization::DeallocOp> deallocs;
     getOperation().walk(
         [&](bufferization::DeallocOp dealloc) { deallocs.push_back(dealloc); });
     for (bufferization::DeallocOp dealloc : deallocs)
       split(dealloc, aliases);
-    return success();
   }
 };
 
