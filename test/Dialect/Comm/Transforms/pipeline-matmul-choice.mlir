@@ -1,4 +1,4 @@
-// RUN: braid-opt %s -comm-pipeline-matmul="hardware=ideal" -comm-schedule="hardware=ideal" | FileCheck %s
+// RUN: braid-opt %s -comm-pipeline-matmul="hardware=ideal" | FileCheck %s
 // RUN: braid-opt %s -comm-pipeline-matmul="hardware=ideal min-gain=60" | FileCheck %s --check-prefix=KEEP
 // RUN: not braid-opt %s -comm-pipeline-matmul=chunks=1 2>&1 | FileCheck %s --check-prefix=ERROR
 
