@@ -238,7 +238,7 @@ LogicalResult OrderValidator::validateUses() {
   table.reserve(ops.size());
   std::vector<unsigned> positions(ops.size());
   for (unsigned index = 0; index != ops.size(); ++index) {
-    table.insert({index, /*isPrologue=*/false});
+    table.insert({index, /*isTransparent=*/false});
     positions[stood[index]] = index;
   }
   // None for ops that are not in the list.
