@@ -12,9 +12,11 @@ comm.group @world all
 
 // The second product hides the first all-reduce, and nothing but its own chunks
 // the last one. With kernels on few multiprocessors beside the chunks of the
-// product, more of them pay than with those that NCCL takes by itself.
+// products, more chunks pay than with those that NCCL takes by itself, also those
+// of the first all-reduce, which then ends before the first chunk of the last.
 // CHECK-LABEL: func.func @last_collective
-// CHECK:         comm.all_reduce {{.*}}comm.label = "g0"} : tensor<8192x8192xbf16>
+// CHECK:         comm.all_reduce {{.*}}comm.label = "g0.0"} : tensor<1024x8192xbf16>
+// CHECK:         comm.all_reduce {{.*}}comm.label = "g0.7"} : tensor<1024x8192xbf16>
 // CHECK:         comm.all_reduce {{.*}}comm.label = "g1.0"} : tensor<1024x8192xbf16>
 // CHECK:         comm.all_reduce {{.*}}comm.label = "g1.7"} : tensor<1024x8192xbf16>
 // CHECK-NOT:     comm.all_reduce
