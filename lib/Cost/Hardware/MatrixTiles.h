@@ -45,9 +45,9 @@ struct TileGrid {
 /// target, finds tiles that fill whole waves there, and the product takes
 /// (multiprocessors / target)^0.65 times as long: under load the power limit
 /// binds, and fewer multiprocessors run at higher clocks. Eleven products on an
-/// H200 (braid-calibrate) took 0.5 percent longer on 128 of 132, where they need
-/// no more waves, and 5.9, 3.0, 9.7 and 13.0 percent longer on 124, 120, 116 and
-/// 108 (medians; the formula gives 4.1, 6.4, 8.8 and 13.9).
+/// H200 (braid-calibrate) took 0.5 percent longer on 128 of 132, where they
+/// need no more waves, and 5.9, 3.0, 9.7 and 13.0 percent longer on 124, 120,
+/// 116 and 108 (medians; the formula gives 4.1, 6.4, 8.8 and 13.9).
 TileGrid chooseTiles(uint64_t rows, uint64_t columns, uint64_t batch,
                      ElementClass element, int64_t multiprocessors,
                      int64_t target = 0);

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../SchedulingPass.h"
 #include "ChunkCollective.h"
 #include "ChunkGather.h"
 #include "RewriteJudge.h"
-#include "SchedulingPass.h"
 
 #include "braid/Analysis/RankUniformity.h"
 #include "braid/Analysis/StructuralPass.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../SchedulingPass.h"
 #include "RewriteJudge.h"
-#include "SchedulingPass.h"
 
 #include "braid/Analysis/RankUniformity.h"
 #include "braid/Analysis/StructuralPass.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RewriteJudge.h"
-#include "SchedulingPass.h"
+#include "../SchedulingPass.h"
 
 #include "braid/Schedule/Search/SearchSchedule.h"
 #include "llvm/ADT/ScopeExit.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockPlan.h"
-#include "SchedulingPass.h"
+#include "../SchedulingPass.h"
 
 #include "Cost/Profile/Calibration.h"
 #include "braid/Dialect/Comm/IR/Comm.h"

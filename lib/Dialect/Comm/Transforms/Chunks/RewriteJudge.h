@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITEJUDGE_H
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_REWRITEJUDGE_H
 
-#include "BlockPlan.h"
+#include "../Plan/BlockPlan.h"
 
 #include "braid/Analysis/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
