@@ -115,6 +115,25 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(caught.exception.tool, "braid-compile")
         self.assertEqual(caught.exception.location.line, 2)
 
+    def test_operations_without_partners_are_found_unless_turned_off(self):
+        program = Program("""comm.group @world [[0, 1]]
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %rank = comm.rank on @world
+  %zero = arith.constant 0 : index
+  %is_first = arith.cmpi eq, %rank, %zero : index
+  %y = scf.if %is_first -> tensor<4xf32> {
+    %t = comm.all_reduce sum %x on @world : tensor<4xf32>
+    %z = comm.wait %t : !comm.token<tensor<4xf32>>
+    scf.yield %z : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}""")
+        with self.assertRaisesRegex(ToolError, "expected the same operations on all members"):
+            program.compile()
+        program.compile(verify_program="off")
+
 
 class RunTest(unittest.TestCase):
     def test_ranks_get_and_give_lists(self):
