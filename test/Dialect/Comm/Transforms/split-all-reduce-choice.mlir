@@ -1,7 +1,7 @@
 // With gathers by copy engines as fast as on no H200 the two parts are shorter
 // than the whole; with those that were measured they are not.
 // RUN: sed '/"kind": "all_gather", "ranks": 2, "transport": "copy"/{n;s/"points".*\]\]/"points": [[262144, 5000], [268435456, 20000]]/}' \
-// RUN:   %S/../../../../lib/Cost/Profile/Shipped/h200x8.json > %t.json
+// RUN:   %braid_src_root/lib/Cost/Profile/Shipped/h200x8.json > %t.json
 // RUN: braid-opt %s --comm-split-all-reduce="hardware=h200x8 profile=%t.json" | FileCheck %s --check-prefix=FAST
 // RUN: braid-opt %s --comm-split-all-reduce="hardware=h200x8" | FileCheck %s --check-prefix=MEASURED
 // RUN: braid-opt %s --braid-overlap="effort=low split-all-reduce=true hardware=h200x8 profile=%t.json" \
