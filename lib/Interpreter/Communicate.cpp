@@ -8,6 +8,7 @@
 
 #include "Machine.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -231,6 +232,13 @@ std::vector<std::vector<LaunchPtr>> Machine::findReady() {
   return ready;
 }
 
+/// The types of the elements of `values`.
+static SmallVector<Type> getElementTypes(ValueRange values) {
+  return llvm::map_to_vector(values, [](Value value) {
+    return getElementTypeOrSelf(value.getType());
+  });
+}
+
 /// Fails if the operations of a meeting differ.
 bool Machine::match(ArrayRef<LaunchPtr> meeting) {
   const Launch &first = *meeting.front();
@@ -240,8 +248,11 @@ bool Machine::match(ArrayRef<LaunchPtr> meeting) {
     });
   };
   auto collective = cast<comm::CollectiveOpInterface>(first.op);
+  SmallVector<Type> elements =
+      getElementTypes(cast<comm::AsyncStartOpInterface>(first.op).getSources());
   for (const LaunchPtr &launch : meeting.drop_front()) {
     auto other = cast<comm::CollectiveOpInterface>(launch->op);
+    auto start = cast<comm::AsyncStartOpInterface>(launch->op);
     bool isMessage = first.peer >= 0;
     bool isSame =
         isMessage ||
@@ -250,17 +261,18 @@ bool Machine::match(ArrayRef<LaunchPtr> meeting) {
          collective.getRootIndex() == other.getRootIndex() &&
          collective.getSplitDim() == other.getSplitDim() &&
          first.op->getAttr("pairs") == launch->op->getAttr("pairs") &&
-         getCounts(first.sources) == getCounts(launch->sources));
+         getCounts(first.sources) == getCounts(launch->sources) &&
+         elements == getElementTypes(start.getSources()));
     if (isSame && isMessage) {
       Type type =
-          launch->destinations.empty()
-              ? cast<comm::AsyncStartOpInterface>(launch->op).getInFlightType(0)
-              : Type();
+          launch->destinations.empty() ? start.getInFlightType(0) : Type();
       if (type && !cast<ShapedType>(type).hasStaticShape())
         return unsupported(launch->op);
       int64_t count = type ? cast<ShapedType>(type).getNumElements()
                            : launch->destinations.front().getNumElements();
-      isSame = count == first.sources.front().getNumElements();
+      Type received = type ? type : start.getDestinations()[0].getType();
+      isSame = count == first.sources.front().getNumElements() &&
+               elements.front() == getElementTypeOrSelf(received);
     }
     if (!isSame)
       return fail(InterpreterFailure::Mismatch, launch->op,

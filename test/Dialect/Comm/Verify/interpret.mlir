@@ -141,3 +141,40 @@ func.func @main(%x: tensor<4xf32>) {
 // expected-error@+1 {{has no function 'main' with a body, expected one to run}}
 module {
 }
+
+// -----
+
+comm.group @g all
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xf16>) {
+  %zero = arith.constant 0 : index
+  %rank = comm.rank on @g
+  %first = arith.cmpi eq, %rank, %zero : index
+  scf.if %first {
+    %t = comm.all_reduce sum %x on @g : tensor<4xf32>
+    %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  } else {
+    // expected-error@+1 {{'comm.all_reduce' op of rank 1 meets 'comm.all_reduce' of rank 0}}
+    %t = comm.all_reduce sum %y on @g : tensor<4xf16>
+    %r = comm.wait %t : !comm.token<tensor<4xf16>>
+  }
+  return
+}
+
+// -----
+
+comm.group @g all
+func.func @main(%x: tensor<4xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %rank = comm.rank on @g
+  %first = arith.cmpi eq, %rank, %zero : index
+  scf.if %first {
+    %t = comm.send %x on @g to %one : tensor<4xf32>
+    comm.wait %t : !comm.token
+  } else {
+    // expected-error@+1 {{'comm.recv' op of rank 1 meets 'comm.send' of rank 0}}
+    %t = comm.recv on @g from %zero : tensor<4xf16>
+    %r = comm.wait %t : !comm.token<tensor<4xf16>>
+  }
+  return
+}
