@@ -1,5 +1,4 @@
-//===- CommunicationRules.h - What passes may do -------------- -*- C++ -*-===//
-//-*-===//
+//===- CommunicationRules.h - What passes may do ----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -269,12 +269,12 @@ LogicalResult FunctionComparison::compareSplitWait(unsigned token) {
     return reportDifference();
   const StartSummary &start = after.starts[gather->number];
   auto op = cast<comm::AsyncStartOpInterface>(gather->op);
-  auto scatter = cast<comm::CollectiveOpInterface>(
-      scattered->op->getOperand(0).getDefiningOp());
+  auto wait = cast<comm::WaitOp>(scattered->op);
+  auto scatter = cast<comm::CollectiveOpInterface>(*wait.getStart());
   if (start.kind != comm::CollectiveKind::all_gather ||
       start.group != scatter.getGroupAttr() ||
       start.splitDim != scatter.getSplitDim() ||
-      op.getSources()[0] != cast<comm::WaitOp>(scattered->op).getValue() ||
+      op.getSources()[0] != wait.getValue() ||
       !haveSameTypes({fate.whole}, start.values))
     return report(*gather, "does not gather what an all-reduce before gave");
   if (!uniformity.areReachedTogether(*gather->op->getBlock()))
@@ -346,8 +346,8 @@ LogicalResult FunctionComparison::compareWait() {
   }
   const TokenFate &fate = fates[token];
   auto isGathered = [](comm::WaitOp wait) {
-    auto start = wait->getOperand(0).getDefiningOp<comm::AllGatherOp>();
-    return start && wait.getValue() && wait.getValue().hasOneUse() &&
+    return isa<comm::AllGatherOp>(*wait.getStart()) && wait.getValue() &&
+           wait.getValue().hasOneUse() &&
            !isa<tensor::InsertSliceOp>(*wait.getValue().user_begin());
   };
   std::string gap = llvm::all_of(waits, isGathered)

@@ -113,9 +113,7 @@ std::string braid::findGapOfOperands(ArrayRef<comm::WaitOp> waits, Type source,
   Parts parts;
   Value last;
   for (comm::WaitOp wait : waits) {
-    auto start =
-        cast<comm::AsyncStartOpInterface>(wait->getOperand(0).getDefiningOp());
-    Value operand = start.getSources()[0];
+    Value operand = wait.getStart().getSources()[0];
     // Slices that are not whole rows of memory are copied.
     if (auto copy = operand.getDefiningOp<linalg::CopyOp>())
       operand = copy.getInputs()[0];

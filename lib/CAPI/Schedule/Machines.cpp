@@ -9,7 +9,7 @@
 #include "Errors.h"
 #include "Objects.h"
 
-#include "Cost/Hardware/LimitedHardware.h"
+#include "Cost/Hardware/KernelBlocks.h"
 #include "Cost/Profile/Calibration.h"
 #include "braid/Cost/Collectives/CollectiveCost.h"
 

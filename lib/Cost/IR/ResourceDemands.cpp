@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cost/Hardware/LimitedHardware.h"
+#include "Cost/Hardware/KernelBlocks.h"
 #include "braid/Cost/IR/OpCostModel.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-//===- LimitedHardware.cpp - Kernels on some multiprocessors --------------===//
+//===- KernelBlocks.cpp - Thread blocks of kernels ------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LimitedHardware.h"
+#include "KernelBlocks.h"
 
 using namespace braid;
 

@@ -1,4 +1,4 @@
-//===- LimitedHardware.h - Kernels on some multiprocessors ------*- C++ -*-===//
+//===- KernelBlocks.h - Thread blocks of kernels ----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_COST_HARDWARE_LIMITEDHARDWARE_H
-#define BRAID_LIB_COST_HARDWARE_LIMITEDHARDWARE_H
+#ifndef BRAID_LIB_COST_HARDWARE_KERNELBLOCKS_H
+#define BRAID_LIB_COST_HARDWARE_KERNELBLOCKS_H
 
 #include "braid/Cost/Hardware/Hardware.h"
 #include "braid/Schedule/Model/Machine.h"
@@ -24,4 +24,4 @@ int32_t getClusterSize(const Hardware &hardware, int64_t maxCtas);
 
 } // namespace braid
 
-#endif // BRAID_LIB_COST_HARDWARE_LIMITEDHARDWARE_H
+#endif // BRAID_LIB_COST_HARDWARE_KERNELBLOCKS_H
