@@ -216,7 +216,8 @@ BRAID_RT_API int32_t braid_rt_world_run(braid_rt_world *world,
  * alone. The results of such an invocation are wrong. */
 typedef enum braid_rt_skip {
   BRAID_RT_SKIP_NOTHING = 0,
-  BRAID_RT_SKIP_COMMUNICATION = 1, /* starts give requests that have ended */
+  BRAID_RT_SKIP_COMMUNICATION = 1, /* starts give requests that have ended; on
+                                      a device, results repeat operands */
   BRAID_RT_SKIP_COMPUTE = 2 /* kernels, matrix products, copies and writes on
                                the device; not without a device of its own */
 } braid_rt_skip;

@@ -323,6 +323,14 @@ Context::startRecorded(Communicator &communicator, Operation &&operation,
   }
 }
 
+void Context::standIn(const Operation &operation) {
+  for (const Operand &operand : operation.operands)
+    if (operand.source && operand.destination &&
+        operand.source != operand.destination)
+      device.standIn(operand.destination, operand.destinationBytes(),
+                     operand.source, operand.sourceBytes());
+}
+
 void *Context::start(const braid_rt_group &group, Operation &&operation) {
   int64_t beginNs = environment.config.trace ? environment.now() : 0;
   braid_rt_site site = operation.site;
@@ -345,6 +353,8 @@ void *Context::start(const braid_rt_group &group, Operation &&operation) {
         std::max<int64_t>(1, static_cast<int64_t>(operation.operands.size()));
     request.communicator = communicator;
     request.completed = skips(BRAID_RT_SKIP_COMMUNICATION);
+    if (request.completed)
+      standIn(operation);
     request.request =
         request.completed
             ? std::make_unique<EngineRequest>(std::move(operation))

@@ -150,6 +150,8 @@ private:
   void fail(const std::string &message, bool isSecondary);
   Request &find(void *handle, const braid_rt_site &site);
   size_t freeSlot();
+  /// Lets the operands of a skipped collective stand in for its results.
+  void standIn(const Operation &operation);
   std::unique_ptr<EngineRequest> startRecorded(Communicator &communicator,
                                                Operation &&operation,
                                                int64_t &flight);

@@ -138,6 +138,14 @@ public:
   virtual void launch(const braid_rt_kernel &kernel, const LaunchSize &size,
                       void **arguments, int64_t argumentCount);
   virtual void copy(void *destination, const void *source, int64_t bytes);
+
+  /// Fills the result of a collective that the invocation skips with the bytes
+  /// of its operand, repeated. The power of a GPU, and with it its clock,
+  /// depends on the data of matrix products, so the work that remains needs
+  /// data like those of a whole invocation. Not part of `deviceNs`. The default
+  /// does nothing: the results stay as they are.
+  virtual void standIn(void *result, int64_t resultBytes, const void *operand,
+                       int64_t operandBytes);
   virtual void read(void *host, const void *device, int64_t bytes);
   virtual void write(void *device, const void *host, int64_t bytes);
 };

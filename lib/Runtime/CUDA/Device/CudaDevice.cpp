@@ -14,6 +14,8 @@
 #include "CUDA/Device/Products.h"
 #include "Core/Error.h"
 
+#include <algorithm>
+
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
@@ -35,7 +37,7 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       products(std::make_unique<Products>(blas, gpuState, *deviceMemory)),
       graphs(std::make_unique<Graphs>(gpuState)) {
   try {
-    for (Event *event : {&begun, &ended})
+    for (Event *event : {&invocation.begun, &invocation.ended})
       driver.check(driver.eventCreate(event, EVENT_TIMING), "cuEventCreate");
   } catch (const Error &) {
     destroyEvents();
@@ -44,9 +46,11 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
 }
 
 void CudaDevice::destroyEvents() {
-  for (Event event : {begun, ended})
-    if (event)
-      gpuState.driver.eventDestroy(event);
+  standIns.push_back(invocation);
+  for (const Span &span : standIns)
+    for (Event event : {span.begun, span.ended})
+      if (event)
+        gpuState.driver.eventDestroy(event);
 }
 
 CudaDevice::~CudaDevice() {
@@ -157,36 +161,46 @@ bool CudaDevice::beginInvocation(const braid_rt_entry &entry, void **args) {
       timeline->begin(nullptr);
     return false;
   }
-  record(begun);
+  record(invocation.begun);
   if (timeline)
-    timeline->begin(begun);
-  if (mode == Graphs::Mode::Run)
+    timeline->begin(invocation.begun);
+  if (mode == Graphs::Mode::Run) {
+    standInCount = 0;
     return false;
+  }
   if (timeline && graphs->spans())
     timeline->replay(*graphs->spans());
   graphs->launch();
   return true;
 }
 
+int64_t CudaDevice::elapsedNs(const Span &span) const {
+  float milliseconds = 0;
+  gpuState.driver.check(
+      gpuState.driver.eventElapsedTime(&milliseconds, span.begun, span.ended),
+      "cuEventElapsedTime");
+  return static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
+}
+
 void CudaDevice::endInvocation() {
   if (gpuState.capturing) {
     graphs->finish();
-    record(begun);
+    record(invocation.begun);
     graphs->launch();
   }
-  record(ended);
-  gpuState.waitOnHost(ended, gpuState.stream, "the program");
-  float milliseconds = 0;
-  gpuState.driver.check(
-      gpuState.driver.eventElapsedTime(&milliseconds, begun, ended),
-      "cuEventElapsedTime");
-  lastNs = static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
+  record(invocation.ended);
+  gpuState.waitOnHost(invocation.ended, gpuState.stream, "the program");
+  standInNs = 0;
+  for (size_t i = 0; i < standInCount; ++i)
+    standInNs += elapsedNs(standIns[i]);
+  lastNs = std::max<int64_t>(0, elapsedNs(invocation) - standInNs);
   if (gpuState.timeline)
     gpuState.timeline->collect();
 }
 
 void CudaDevice::failInvocation() {
   graphs->forget();
+  standInCount = 0;
   // Waits for work that uses the rank's memory, if the device still runs.
   gpuState.settle(int64_t(5) * 1000 * 1000 * 1000);
   lastNs = 0;
@@ -267,6 +281,34 @@ void CudaDevice::copy(void *destination, const void *source, int64_t bytes) {
   traced({BRAID_RT_EVENT_COPY, "Memcpy DtoD", 0, 0, bytes}, [&]() {
     deviceMemory->copy(address(destination), address(source), bytes);
   });
+}
+
+CudaDevice::Span &CudaDevice::nextStandIn() {
+  if (standInCount == standIns.size()) {
+    Span &span = standIns.emplace_back();
+    for (Event *event : {&span.begun, &span.ended})
+      gpuState.driver.check(gpuState.driver.eventCreate(event, EVENT_TIMING),
+                            "cuEventCreate");
+  }
+  return standIns[standInCount++];
+}
+
+void CudaDevice::standIn(void *result, int64_t resultBytes, const void *operand,
+                         int64_t operandBytes) {
+  if (operandBytes <= 0)
+    return;
+  Span *span = gpuState.capturing ? nullptr : &nextStandIn();
+  if (span)
+    record(span->begun);
+  for (int64_t begin = 0; begin < resultBytes; begin += operandBytes) {
+    DevicePointer part = address(result) + static_cast<uint64_t>(begin);
+    // The operand may be the rank's part of the result.
+    if (part != address(operand))
+      deviceMemory->copy(part, address(operand),
+                         std::min(operandBytes, resultBytes - begin));
+  }
+  if (span)
+    record(span->ended);
 }
 
 void CudaDevice::read(void *host, const void *device, int64_t bytes) {

@@ -14,6 +14,7 @@
 #include "Core/Device.h"
 
 #include <memory>
+#include <vector>
 
 namespace braid::rt {
 
@@ -68,6 +69,8 @@ public:
   void launch(const braid_rt_kernel &kernel, const LaunchSize &size,
               void **arguments, int64_t argumentCount) override;
   void copy(void *destination, const void *source, int64_t bytes) override;
+  void standIn(void *result, int64_t resultBytes, const void *operand,
+               int64_t operandBytes) override;
   void read(void *host, const void *device, int64_t bytes) override;
   void write(void *device, const void *host, int64_t bytes) override;
 
@@ -77,6 +80,13 @@ private:
 
   void record(cuda::Event event) const;
   void destroyEvents();
+
+  /// Events before and after work that `deviceNs` leaves out.
+  struct Span {
+    cuda::Event begun = nullptr, ended = nullptr;
+  };
+  Span &nextStandIn();
+  int64_t elapsedNs(const Span &span) const;
 
   const cuda::Blas &blas;
   cuda::Gpu gpuState;
@@ -89,7 +99,13 @@ private:
   std::unique_ptr<cuda::Graphs> graphs;
   cuda::DevicePointer arenaBase = 0;
   int64_t arenaBytes = 0;
-  cuda::Event begun = nullptr, ended = nullptr; ///< Of the last invocation.
+  Span invocation; ///< The last one.
+  /// The copies that stood in for collectives of the last invocation that was
+  /// not a graph, and events left from others. A graph has no times inside, so
+  /// its copies count with those of the invocation before its recording.
+  std::vector<Span> standIns;
+  size_t standInCount = 0;
+  int64_t standInNs = 0;
   int64_t lastNs = 0;
 };
 

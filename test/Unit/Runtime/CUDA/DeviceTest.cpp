@@ -157,6 +157,27 @@ TEST_F(DeviceTest, measuresInvocationsOnTheDevicesClock) {
   EXPECT_NEAR(static_cast<double>(device().deviceNs()), 3000, 1);
 }
 
+TEST_F(DeviceTest, leavesOutOfItsTimeWhatStandsInForCollectives) {
+  TestProgram program;
+  device().prepare(program.get());
+  std::vector<float> operand = {1, 2}, result(5, 0.0F);
+  auto *memory = static_cast<float *>(device().allocate(28));
+  device().copyToDevice(memory, operand.data(), 8);
+  invoke([&] {
+    void *nothing = nullptr;
+    void *arguments[] = {&nothing};
+    device().launch(program.fill, {{1, 1, 1}, {1, 1, 1}, 0}, arguments, 1);
+    device().standIn(memory + 2, 20, memory, 8);
+  });
+  EXPECT_NEAR(static_cast<double>(device().deviceNs()), 1000, 1);
+  device().copyFromDevice(result.data(), memory + 2, 20);
+  EXPECT_EQ(result, (std::vector<float>{1, 2, 1, 2, 1}));
+  // The next invocation counts from anew.
+  invoke([&] { device().copy(memory + 2, memory, 8); });
+  EXPECT_GT(device().deviceNs(), 0);
+  device().free(memory);
+}
+
 TEST_F(DeviceTest, waitsForTheDeviceAtTheEnd) {
   device();
   fake_cuda_block(0);

@@ -105,6 +105,30 @@ TEST_F(Engine, NothingIsLeftBehind) {
   EXPECT_STREQ(fake_cuda_leaks(), "");
 }
 
+TEST_F(Engine, OperandsStandInForResultsOfSkippedCollectives) {
+  TestWorld world(2);
+  ASSERT_EQ(world.prepare({&everyone}), "");
+  char error[256] = "";
+  ASSERT_EQ(braid_rt_world_skip(world.world.get(), BRAID_RT_SKIP_COMMUNICATION,
+                                error, sizeof(error)),
+            BRAID_RT_OK)
+      << error;
+  std::vector<float *> memory;
+  for (int32_t rank : world.locals) {
+    memory.push_back(world.allocate(rank, 4));
+    world.set(rank, memory.back(), {float(rank + 1), 5, 0, 0});
+  }
+  EXPECT_TRUE(world.run([&](int32_t rank) {
+    braid_rt_wait(startAllReduce(everyone, memory[rank], memory[rank] + 2, 2),
+                  nullptr);
+  })) << world.error(0);
+  for (int32_t rank : world.locals) {
+    EXPECT_EQ(world.get(rank, memory[rank] + 2, 2),
+              (std::vector<float>{float(rank + 1), 5}));
+    world.release(rank, memory[rank]);
+  }
+}
+
 TEST_F(Engine, CommunicatorsThatDoNotBlockAreAwaited) {
   TestWorld world(2, {{"blocking", "0"}});
   ASSERT_EQ(world.prepare({&everyone}), "");
