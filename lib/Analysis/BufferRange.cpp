@@ -146,6 +146,13 @@ BufferRange BufferResolver::compute(Value value) {
     auto function = global->getParentOfType<FunctionOpInterface>();
     startsAtZero = function && function.isPublic();
     key = startsAtZero ? global.getNameAttr().getAsOpaquePointer() : &numbers;
+  } else if (isa<BaseMemRefType>(value.getType())) {
+    // Its views still compare with each other.
+    range.root = value;
+    range.hasOrigin = true;
+    if (auto span = getSpan(value))
+      std::tie(range.begin, range.end) = *span;
+    return range;
   } else {
     return range;
   }
@@ -157,7 +164,7 @@ BufferRange BufferResolver::compute(Value value) {
 }
 
 void BufferResolver::narrowToView(Value view, BufferRange &range) {
-  if (range.buffer == BufferRange::unknown)
+  if (!range.root)
     return;
   Operation *op = view.getDefiningOp();
   // The offset of a memref counts from the pointer of what it is a view of;

@@ -48,8 +48,10 @@ Value getRoot(Value value) {
 /// True if `a` and `b`, views of one buffer, are known to share no element.
 bool areDisjoint(Value a, Value b, BufferResolver &resolver) {
   BufferRange first = resolver.resolve(a), second = resolver.resolve(b);
-  if (first.buffer == second.buffer && first.buffer != BufferRange::unknown &&
-      (first.end <= second.begin || second.end <= first.begin))
+  bool isOneBuffer = first.root && first.root == second.root;
+  isOneBuffer |=
+      first.buffer == second.buffer && first.buffer != BufferRange::unknown;
+  if (isOneBuffer && (first.end <= second.begin || second.end <= first.begin))
     return true;
   auto viewA = a.getDefiningOp<memref::SubViewOp>();
   auto viewB = b.getDefiningOp<memref::SubViewOp>();
