@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ResourcePlan.h"
+#include "Construction/AlapWaits.h"
+#include "Schedule/Model/FlatProblem.h"
 #include "Schedule/Simulation/PersistentKernel.h"
 
 #include "braid/Schedule/Bounds/LowerBound.h"
@@ -54,6 +56,10 @@ private:
   /// waits for the product's end: 1.94 ms instead of 1.61 for eight layers.
   bool leavesRoom(llvm::ArrayRef<unsigned> choice) const;
   bool isDone() const { return plan.numPlayed >= maxPlays; }
+  struct Played {
+    int64_t ns, peakBytes;
+  };
+  Played simulate(ArrayRef<unsigned> order, const ResourceChoice &choice);
   int64_t play(ArrayRef<unsigned> order, const ResourceChoice &choice);
   /// Plays the order of the plan with `choice`, and keeps what is better.
   bool consider(const ResourceChoice &choice);
@@ -63,7 +69,12 @@ private:
   /// One option for each class of families.
   std::vector<ResourceChoice> getClassChoices() const;
   std::vector<ScheduleOrder> getOrders(size_t mostOrders);
-  std::vector<std::pair<ResourceChoice, ScheduleOrder>> getBeginnings();
+  std::pair<int64_t, size_t> findOrder(ArrayRef<ScheduleOrder> orders,
+                                       const ResourceChoice &choice,
+                                       double minGain);
+  std::vector<std::pair<ResourceChoice, ScheduleOrder>>
+  getBeginnings(double minGain);
+  void sinkWaits();
   void searchFrom(const SearchOptions &options, ResourceChoice choice,
                   ScheduleOrder order);
 
@@ -84,10 +95,16 @@ Planner::Planner(const SchedulingProblem &given,
   plan.beforeNs = plan.afterNs = play(plan.order, plan.options);
 }
 
-int64_t Planner::play(ArrayRef<unsigned> order, const ResourceChoice &choice) {
+Planner::Played Planner::simulate(ArrayRef<unsigned> order,
+                                  const ResourceChoice &choice) {
   ++plan.numPlayed;
   applyChoice(problem, families, choice);
-  return simulateLoopOrder(problem, order).periodNs;
+  LoopSimulation played = simulateLoopOrder(problem, order);
+  return {played.periodNs, played.iteration.peakBytes};
+}
+
+int64_t Planner::play(ArrayRef<unsigned> order, const ResourceChoice &choice) {
+  return simulate(order, choice).ns;
 }
 
 bool Planner::leavesRoom(ArrayRef<unsigned> choice) const {
@@ -185,9 +202,31 @@ std::vector<ScheduleOrder> Planner::getOrders(size_t mostOrders) {
   return orders;
 }
 
+/// The makespan and the number of the order with the lowest peak memory among
+/// those that take at most `minGain` longer than the shortest.
+std::pair<int64_t, size_t> Planner::findOrder(ArrayRef<ScheduleOrder> orders,
+                                              const ResourceChoice &choice,
+                                              double minGain) {
+  SmallVector<Played> played;
+  int64_t shortestNs = std::numeric_limits<int64_t>::max();
+  for (const ScheduleOrder &order : orders) {
+    played.push_back(simulate(order, choice));
+    shortestNs = std::min(shortestNs, played.back().ns);
+  }
+  size_t best = orders.size();
+  for (auto [which, value] : enumerate(played))
+    if (double(value.ns - shortestNs) <= minGain * double(shortestNs) &&
+        (best == orders.size() ||
+         std::pair(value.peakBytes, value.ns) <
+             std::pair(played[best].peakBytes, played[best].ns)))
+      best = which;
+  return {played[best].ns, best};
+}
+
 /// Where searches begin: no plan, and the best choices for classes, each with
 /// the order that is the best one for it.
-std::vector<std::pair<ResourceChoice, ScheduleOrder>> Planner::getBeginnings() {
+std::vector<std::pair<ResourceChoice, ScheduleOrder>>
+Planner::getBeginnings(double minGain) {
   std::vector<ResourceChoice> choices = getClassChoices();
   size_t mostOrders = std::max<size_t>(1, maxPlays / 2 / choices.size());
   std::vector<ScheduleOrder> orders = getOrders(mostOrders);
@@ -197,11 +236,8 @@ std::vector<std::pair<ResourceChoice, ScheduleOrder>> Planner::getBeginnings() {
   };
   std::vector<Beginning> found;
   for (auto [number, choice] : enumerate(choices)) {
-    Beginning best = {std::numeric_limits<int64_t>::max(), number, 0};
-    for (auto [which, order] : enumerate(orders))
-      if (int64_t ns = play(order, choice); ns < best.ns)
-        best = {ns, number, which};
-    found.push_back(best);
+    auto [ns, which] = findOrder(orders, choice, minGain);
+    found.push_back({ns, number, which});
   }
   // Choices that are the same for all families play alike.
   llvm::sort(drop_begin(found), [](const Beginning &a, const Beginning &b) {
@@ -232,7 +268,8 @@ void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
     int64_t beforeNs = plan.afterNs;
     applyChoice(problem, families, plan.options);
     SearchResult found = searchSchedule(problem, options);
-    if (!found.excess && found.makespanNs < plan.afterNs) {
+    double gained = double(plan.afterNs - found.makespanNs);
+    if (!found.excess && gained > options.minGain * double(plan.afterNs)) {
       plan.afterNs = found.makespanNs;
       plan.order = std::move(found.order);
     }
@@ -250,13 +287,26 @@ void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
   plan.numPlayed = numPlayed;
 }
 
+/// Puts waits as late as they may stand if that costs no time: an operation
+/// that takes longer than estimated then exposes less.
+void Planner::sinkWaits() {
+  if (isProgramOrder(plan.order))
+    return;
+  applyChoice(problem, families, plan.options);
+  ScheduleOrder order = getOrderWithAlapWaits(FlatProblem(problem), plan.order);
+  if (isAllowedOrder(problem, order) &&
+      play(order, plan.options) <= plan.afterNs)
+    plan.order = std::move(order);
+}
+
 ResourcePlan Planner::planAndSearch(const SearchOptions &options) {
   problem.maxMemory.reset();
   unsigned share = maxPlays / (searchedPlans + 1);
-  for (auto &[choice, order] : getBeginnings()) {
+  for (auto &[choice, order] : getBeginnings(options.minGain)) {
     maxPlays = plan.numPlayed + share;
     searchFrom(options, std::move(choice), std::move(order));
   }
+  sinkWaits();
   return std::move(plan);
 }
 

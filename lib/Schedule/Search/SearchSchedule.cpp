@@ -54,6 +54,10 @@ uint64_t braid::getStepLimit(const SchedulingProblem &problem,
   return effort == SearchEffort::Low ? limit / 8 : limit;
 }
 
+double braid::getDefaultMinGain(const SchedulingProblem &problem) {
+  return problem.machine.isQueued() ? 0.01 : 0;
+}
+
 static constexpr int64_t never = std::numeric_limits<int64_t>::max();
 
 namespace {
@@ -114,6 +118,8 @@ private:
     return std::min(sunkNs, consider(order, method));
   }
   void sinkWaitsOfResult();
+  void considerPasses();
+  void preferOrderOfPass();
   void findFittingOrder();
   void runListRules();
   int64_t tryList(const RuleParameters &parameters);
@@ -144,6 +150,12 @@ private:
   bool hasResult = false;
   /// If there are limits: an order that keeps them.
   ScheduleOrder base;
+  /// If `minGain` is set: what the passes gave within all limits.
+  struct PassOrder {
+    ScheduleEvaluator::Value value;
+    ScheduleCandidate candidate;
+  };
+  std::vector<PassOrder> passOrders;
   /// The rules of the table and what they gave, the shortest first.
   std::vector<std::pair<int64_t, RuleParameters>> lists;
 };
@@ -211,6 +223,37 @@ void ScheduleSearch::sinkWaitsOfResult() {
   result.order = std::move(order);
   result.makespanNs = value.makespanNs;
   result.peakBytes = value.peakBytes;
+}
+
+void ScheduleSearch::considerPasses() {
+  for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
+    otherSteps += flat.size();
+    int64_t makespanNs = considerUnchecked(candidate.order, candidate.name);
+    if (options.minGain <= 0 || makespanNs == never)
+      continue;
+    int64_t peakBytes = evaluator.evaluate(candidate.order).peakBytes;
+    passOrders.push_back({{makespanNs, peakBytes}, std::move(candidate)});
+  }
+}
+
+/// Keeps the order of a pass unless the search has gained `minGain`.
+void ScheduleSearch::preferOrderOfPass() {
+  PassOrder *best = nullptr;
+  for (PassOrder &order : passOrders) {
+    double gain = double(order.value.makespanNs - result.makespanNs);
+    if (gain >= options.minGain * double(order.value.makespanNs) && gain > 0)
+      continue;
+    if (!best || std::pair(order.value.peakBytes, order.value.makespanNs) <
+                     std::pair(best->value.peakBytes, best->value.makespanNs))
+      best = &order;
+  }
+  if (!best)
+    return;
+  result.order = std::move(best->candidate.order);
+  result.method = std::move(best->candidate.name);
+  result.makespanNs = best->value.makespanNs;
+  result.peakBytes = best->value.peakBytes;
+  result.optimal = result.makespanNs <= result.lowerBoundNs;
 }
 
 /// Looks for an order within the memory limit, by all means.
@@ -505,10 +548,7 @@ SearchResult ScheduleSearch::run() {
                                          options.boundParts);
   result.lowerBoundNs = bounds->find(never, LowerBoundEffort::Quick).best();
   if (options.usePasses) {
-    for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
-      otherSteps += flat.size();
-      considerUnchecked(candidate.order, candidate.name);
-    }
+    considerPasses();
   } else {
     considerUnchecked(getProgramOrder(problem.graph), "program order");
   }
@@ -572,6 +612,7 @@ SearchResult ScheduleSearch::run() {
   }
   if (!isDone())
     runLocalSearch();
+  preferOrderOfPass();
   sinkWaitsOfResult();
   result.statistics.steps = std::min(getSteps(), maxSteps);
   result.statistics.ordersTried = evaluator.getNumOrders();

@@ -31,9 +31,15 @@ constexpr unsigned maxExactNodes = 64;
 uint64_t getStepLimit(const SchedulingProblem &problem,
                       SearchEffort effort = SearchEffort::Default);
 
+/// `SearchOptions::minGain` for the machine of `problem`: 0.01 where ops queue
+/// for multiprocessors. Predicted steps of such machines were compared with
+/// measured ones, and orders whose predictions differ by less came out either
+/// way (docs/performance.md). 0 elsewhere, where the costs are taken as given.
+double getDefaultMinGain(const SchedulingProblem &problem);
+
 /// Searches for the legal order of least makespan within all limits of the
 /// problem. Never longer than the program's order or than what any other pass
-/// gives, as far as these keep the limits; among equals the program's order
+/// gives, as far as these keep the limits and but for `minGain`; among equals the program's order
 /// wins. Legal orders are those of `isAllowedOrder`; if the program's own order
 /// has too many operations in flight and nothing else was found, it comes back.
 SearchResult searchSchedule(const SchedulingProblem &problem,

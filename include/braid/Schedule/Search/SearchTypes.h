@@ -41,6 +41,11 @@ struct SearchOptions {
   SearchEffort effort = SearchEffort::Default;
   /// Of the random choices.
   uint64_t seed = 0;
+  /// By what share of its makespan the search has to shorten the order of a
+  /// pass to replace it. Of several such orders, the one with the lowest peak
+  /// memory stays. A search finds orders that are shorter by less than what the
+  /// model knows of the machine, and such orders were longer on the machine.
+  double minGain = 0;
 
   // The parts of the search, which can be switched off, to measure what each is
   // worth.

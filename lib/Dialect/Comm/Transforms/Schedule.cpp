@@ -79,7 +79,11 @@ private:
     if (failed(limit))
       return failure();
     memoryLimit = *limit;
-    return success();
+    if (minGainPercent == -1 || (minGainPercent >= 0 && minGainPercent <= 100))
+      return success();
+    return emitError(getOperation()->getLoc())
+           << "invalid value " << double(minGainPercent)
+           << " of option 'min-gain', expected -1 or a number from 0 to 100";
   }
 
   uint64_t getShareOfSteps(const BlockProblem &problem) const;
@@ -155,6 +159,8 @@ FailureOr<ScheduleOrder> CommSchedulePass::schedule(BlockProblem &problem,
   options.maxSteps = steps ? uint64_t(steps) : getShareOfSteps(problem);
   options.effort = effort;
   options.seed = seed;
+  options.minGain = minGainPercent == -1 ? getDefaultMinGain(limited)
+                                         : double(minGainPercent) / 100;
   SearchResult result = searchSchedule(limited, options);
   if (result.excess) {
     Operation *worst = problem.block.ops[result.excess->node];

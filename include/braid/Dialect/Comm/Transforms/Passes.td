@@ -388,7 +388,8 @@ def CommSchedulePass : Pass<"comm-schedule"> {
     order of the program, the orders of all other scheduling passes and
     critical-path list schedules, and improves the best of them (see
     docs/search.md). Small blocks are searched exactly. The result is never worse
-    than the input or than the result of another scheduling pass.
+    than the input or than the result of another scheduling pass, except that an
+    order of these stays unless the search shortens it by `min-gain`.
 
     The order of collectives is free where all ranks run the same text of a block,
     because every rank then gets the same order. The order is fixed in blocks
@@ -459,7 +460,10 @@ def CommSchedulePass : Pass<"comm-schedule"> {
            "a number that follows from the effort and the size of the block, or a share of "
            "it where there are several blocks">,
     Option<"seed", "seed", "uint64_t", /*default=*/"0",
-           "The seed of the random choices of the search">
+           "The seed of the random choices of the search">,
+    Option<"minGainPercent", "min-gain", "double", /*default=*/"-1",
+           "By how many percent the search has to shorten the order of another pass to "
+           "replace it; -1 is 1 on machines whose multiprocessors are queued for, else 0">
   ] # costOptions;
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];

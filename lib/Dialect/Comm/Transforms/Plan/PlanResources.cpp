@@ -11,6 +11,7 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Schedule/Search/SearchSchedule.h"
 #include "braid/Support/IR/Remarks.h"
 
 namespace braid::comm {
@@ -143,6 +144,7 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
   planOptions.search.boundEffort = LowerBoundEffort::Quick;
   // Searches begin with the orders of the passes, and comm-schedule goes on.
   planOptions.search.usePasses = false;
+  planOptions.search.minGain = getDefaultMinGain(limited);
   planOptions.search.maxSteps = 50'000 + 20 * limited.graph.size();
   std::optional<comm::BlockPlan> found =
       comm::planBlock(problem, *options, planOptions);
