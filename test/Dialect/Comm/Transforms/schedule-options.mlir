@@ -4,6 +4,9 @@
 // RUN: not braid-opt %s --comm-schedule="hardware=h900x8" 2>&1 | FileCheck %s --check-prefix=HARDWARE
 // RUN: not braid-opt %s --comm-schedule="steps=-3" 2>&1 | FileCheck %s --check-prefix=STEPS
 // RUN: not braid-opt %s --comm-schedule="effort=most" 2>&1 | FileCheck %s --check-prefix=EFFORT
+// RUN: not braid-opt %s --comm-schedule="min-gain=101" 2>&1 | FileCheck %s --check-prefix=GAIN
+// RUN: not braid-opt %s --comm-schedule="min-gain=-2" 2>&1 | FileCheck %s --check-prefix=GAIN
+// RUN: not braid-opt %s --comm-schedule="min-gain=nan" 2>&1 | FileCheck %s --check-prefix=GAIN
 // RUN: braid-opt %s --comm-schedule="hardware=ideal" --remarks-filter=comm-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=BESIDE
 // RUN: braid-opt %s --comm-schedule="hardware=ideal lanes=shared" --remarks-filter=comm-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: braid-opt %s --comm-schedule="hardware=ideal max-in-flight=1 keep-order" | FileCheck %s --check-prefix=ONE
@@ -13,6 +16,7 @@
 // LANES: for the --lanes option: Cannot find option named 'all'!
 // HARDWARE: error: unknown hardware 'h900x8' in option 'hardware', expected
 // EFFORT: for the --effort option: Cannot find option named 'most'!
+// GAIN: error: invalid value {{.*}} of option 'min-gain', expected -1 or a number from 0 to 100
 // STEPS: for the --steps option: '-3' value invalid for ulong argument
 
 comm.group @world all

@@ -110,6 +110,22 @@ TEST(ResourcePlan, AKernelWithoutRoomIsNotPlanned) {
   EXPECT_THAT(plan.options, ElementsAre(1, 0));
 }
 
+TEST(ResourcePlan, CopyEnginesWithoutRoomAreNotPlanned) {
+  ResourceFamily collectives, products;
+  ResourceOption copy = kernelOn(100, 0);
+  copy.demand.linkBytes = 1;
+  copy.demand.clusterSize = 4;
+  collectives.options = {kernelOn(150, 2), copy};
+  products.options = {productOn(12, 4)};
+  products.ofClass = 1;
+  SchedulingProblem problem = makeProblem({{&collectives, 5}, {&products, 2}});
+  ResourcePlan plan = planResources(problem, {collectives, products}, 1000);
+  EXPECT_THAT(plan.options, ElementsAre(0, 0));
+  products.options = {productOn(12, 3)};
+  plan = planResources(problem, {collectives, products}, 1000);
+  EXPECT_THAT(plan.options, ElementsAre(1, 0));
+}
+
 TEST(ResourcePlan, NothingChangesWithoutAGain) {
   ResourceFamily products;
   products.options = {productOn(12, 4), productOn(12, 3), productOn(12, 4)};

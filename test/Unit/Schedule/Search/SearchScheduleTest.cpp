@@ -447,3 +447,32 @@ TEST(SearchSchedule, AmongEqualsTheProgramWins) {
   EXPECT_TRUE(isProgramOrder(result.order));
   EXPECT_EQ(result.method, "program order");
 }
+
+TEST(SearchSchedule, KeepsTheOrderOfAPassUnlessItGainsEnough) {
+  unsigned numChecked = 0;
+  for (uint64_t seed = 0; seed != 400 && numChecked != 10; ++seed) {
+    SchedulingProblem problem = makeProblem(seed, 12);
+    SearchResult best = searchSchedule(problem);
+    int64_t passNs = std::numeric_limits<int64_t>::max();
+    for (const ScheduleCandidate &candidate : getScheduleCandidates(problem))
+      if (isAllowedOrder(problem, candidate.order))
+        passNs = std::min(passNs,
+                          simulateLoopOrder(problem, candidate.order).periodNs);
+    if (best.excess || passNs <= best.makespanNs ||
+        passNs == std::numeric_limits<int64_t>::max())
+      continue;
+    ++numChecked;
+    double gain = double(passNs - best.makespanNs) / double(passNs);
+    SearchOptions options;
+    options.minGain = gain * 0.99;
+    EXPECT_EQ(searchSchedule(problem, options).makespanNs, best.makespanNs)
+        << seed;
+    options.minGain = gain * 1.01;
+    SearchResult kept = searchSchedule(problem, options);
+    ASSERT_NO_FATAL_FAILURE(expectSound(problem, kept, {}));
+    EXPECT_TRUE(llvm::is_contained(getScheduleCandidateNames(), kept.method))
+        << seed;
+    EXPECT_EQ(kept.lowerBoundNs, best.lowerBoundNs) << seed;
+  }
+  EXPECT_EQ(numChecked, 10u);
+}
