@@ -1,5 +1,6 @@
 # Regression tests: .mlir files with RUN lines, and Python scripts of their own.
 import os
+import subprocess
 
 import lit.formats
 import lit.util
@@ -79,6 +80,10 @@ if lit.util.which("mpirun", config.environment["PATH"]) and os.path.exists(engin
     path = config.environment["PATH"] + os.pathsep + "/usr/sbin"
     if os.geteuid() == 0 and all(lit.util.which(name, path) for name in slurm):
         config.available_features.add("slurm")
+    # tools/dev/nodes.sh makes two nodes of one machine, where that is permitted.
+    nodes = os.path.join(config.braid_source_dir, "tools", "dev", "nodes.sh")
+    if subprocess.run([nodes, "true"], capture_output=True).returncode == 0:
+        config.available_features.add("nodes")
 
 # The Python package, installed from its wheel (tools/dev/wheel.sh --test), and
 # `python` for its page.

@@ -24,9 +24,9 @@ trap 'exit 130' INT TERM
 
 head -c 128 /dev/urandom > "$folder/key"
 chmod 400 "$folder/key"
-mkdir "$folder/controller" "$folder/node"
+mkdir "$folder/controller" "$folder/node" "$folder/tmp"
 host=$(hostname -s)
-# Several of these may run at a time.
+# Several of these may run at a time, so the ports and PMIx' folder (TmpFS) differ.
 port=$((20000 + $$ % 20000))
 cat > "$folder/slurm.conf" <<CONF
 ClusterName=one
@@ -44,6 +44,7 @@ SlurmdSpoolDir=$folder/node
 SlurmctldLogFile=$folder/controller.log
 SlurmdLogFile=$folder/node.log
 SlurmdParameters=config_overrides
+TmpFS=$folder/tmp
 NodeName=$host NodeAddr=127.0.0.1 CPUs=8
 PartitionName=all Nodes=$host Default=YES OverSubscribe=FORCE:8
 CONF

@@ -140,7 +140,7 @@ void Context::finish(const braid_rt_entry &entry, void **args) {
       if (request.request)
         throw Error(messagePrefix(request.operation().site, rank) +
                     "the program ended without waiting for " +
-                    request.operation().signature() + " on @" + request.lane);
+                    request.operation().signature() + " on @" + request.lane());
     detachResults(entry, args);
     atSite(entry.site, [&]() {
       device.endInvocation();
@@ -288,6 +288,18 @@ Communicator *Context::communicator(const braid_rt_group &group) {
 // Requests
 //===----------------------------------------------------------------------===//
 
+std::string Context::Request::lane() const {
+  return describeLane(communicator->spec, operation());
+}
+
+std::vector<Operand> Context::takeOperands() {
+  if (spareOperands.empty())
+    return {};
+  std::vector<Operand> operands = std::move(spareOperands.back());
+  spareOperands.pop_back();
+  return operands;
+}
+
 static void *makeHandle(size_t slot, uint32_t generation) {
   // Odd, so neither null nor a valid pointer.
   return reinterpret_cast<void *>((static_cast<uintptr_t>(generation) << 32) |
@@ -344,11 +356,6 @@ void *Context::start(const braid_rt_group &group, Operation &&operation) {
                   braid_rt_kind_name(operation.kind));
     checkOperation(operation, communicator->spec.index,
                    communicator->spec.size());
-    request.lane = group.name;
-    if (group.lane)
-      request.lane += std::string(" ") + group.lane->name;
-    if (operation.isPointToPoint())
-      request.lane += " p2p";
     request.waitsLeft =
         std::max<int64_t>(1, static_cast<int64_t>(operation.operands.size()));
     request.communicator = communicator;
@@ -368,11 +375,11 @@ void *Context::start(const braid_rt_group &group, Operation &&operation) {
   ++statistics.starts;
   if (environment.logs(BRAID_RT_DEBUG_DETAIL))
     environment.log(messagePrefix(site, rank) + "starts " +
-                    request.operation().signature() + " on @" + request.lane +
+                    request.operation().signature() + " on @" + request.lane() +
                     ", number " + std::to_string(request.request->sequence));
   if (environment.config.trace)
     addEvent(BRAID_RT_EVENT_START, *request.request, *request.communicator,
-             request.lane, beginNs, environment.now());
+             beginNs, environment.now());
   return makeHandle(slot, request.generation);
 }
 
@@ -446,8 +453,8 @@ void Context::wait(void *handle, const braid_rt_site *site, bool onHost) {
     if (environment.config.trace) {
       auto add = [&](braid_rt_event_category category, int64_t beginNs,
                      int64_t endNs) {
-        addEvent(category, *request.request, *request.communicator,
-                 request.lane, beginNs, endNs);
+        addEvent(category, *request.request, *request.communicator, beginNs,
+                 endNs);
       };
       if (!tracesDevice())
         add(BRAID_RT_EVENT_COLLECTIVE, request.request->beginNs,
@@ -455,21 +462,28 @@ void Context::wait(void *handle, const braid_rt_site *site, bool onHost) {
       add(BRAID_RT_EVENT_WAIT, beginNs, endNs);
     }
     if (environment.logs(BRAID_RT_DEBUG_DETAIL))
-      environment.log(messagePrefix(request.operation().site, rank) + "has " +
-                      request.operation().signature() + " on @" + request.lane +
-                      ", number " + std::to_string(request.request->sequence) +
-                      ", after " + std::to_string((endNs - beginNs) / 1000) +
-                      " us of waiting");
+      environment.log(
+          messagePrefix(request.operation().site, rank) + "has " +
+          request.operation().signature() + " on @" + request.lane() +
+          ", number " + std::to_string(request.request->sequence) + ", after " +
+          std::to_string((endNs - beginNs) / 1000) + " us of waiting");
   }
   if (--request.waitsLeft > 0)
     return;
-  size_t slot = static_cast<size_t>(&request - requests.data());
+  endRequest(request);
+}
+
+void Context::endRequest(Request &request) {
+  // A program with more operations in flight spends its time elsewhere.
+  constexpr size_t mostSpare = 16;
   if (tracesDevice() && !skips(BRAID_RT_SKIP_COMMUNICATION))
     tracedRequests.push_back(
-        {std::move(request.request), request.communicator, request.lane});
+        {std::move(request.request), request.communicator});
+  else if (spareOperands.size() < mostSpare)
+    spareOperands.push_back(std::move(request.request->operation.operands));
   request.request.reset();
   ++request.generation;
-  freeSlots.push_back(slot);
+  freeSlots.push_back(static_cast<size_t>(&request - requests.data()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -482,13 +496,12 @@ bool Context::tracesDevice() const {
 
 void Context::addEvent(braid_rt_event_category category,
                        const EngineRequest &request,
-                       const Communicator &communicator,
-                       const std::string &lane, int64_t beginNs,
+                       const Communicator &communicator, int64_t beginNs,
                        int64_t endNs) {
   TraceEvent event;
   const Operation &operation = request.operation;
   event.signature = operation.signature();
-  event.lane = lane;
+  event.lane = describeLane(communicator.spec, operation);
   event.ranks = communicator.spec.ranks;
   event.event = {category,
                  operation.kind,
@@ -527,7 +540,7 @@ void Context::addDeviceEvents() {
     EngineRequest &request = *traced.request;
     traced.communicator->measure(request);
     addEvent(BRAID_RT_EVENT_COLLECTIVE, request, *traced.communicator,
-             traced.lane, request.beginNs, request.endNs);
+             request.beginNs, request.endNs);
     if (request.recorded)
       recordedEvents[request.recorded].push_back(events.back());
   }

@@ -54,6 +54,9 @@ public:
   /// Throws if the group names ranks that do not exist.
   Communicator *communicator(const braid_rt_group &group);
 
+  /// Operands of an earlier operation, whose memory a new one may use.
+  std::vector<Operand> takeOperands();
+
   /// Starts an operation and returns its handle.
   void *start(const braid_rt_group &group, Operation &&operation);
 
@@ -117,9 +120,9 @@ private:
     int64_t waitsLeft = 0;
     bool completed = false;
     int64_t flight = 0; ///< Its number in the recorder; 0: not recorded here.
-    std::string lane;   ///< The group's name, ` p2p` after it for messages.
 
     const Operation &operation() const { return request->operation; }
+    std::string lane() const;
   };
 
   struct TraceEvent {
@@ -135,7 +138,6 @@ private:
   struct TracedRequest {
     std::unique_ptr<EngineRequest> request;
     Communicator *communicator;
-    std::string lane;
   };
 
   /// Keeps `waitingFor` up to date during a wait.
@@ -155,10 +157,11 @@ private:
   std::unique_ptr<EngineRequest> startRecorded(Communicator &communicator,
                                                Operation &&operation,
                                                int64_t &flight);
+  void endRequest(Request &request);
   bool tracesDevice() const;
   void addEvent(braid_rt_event_category category, const EngineRequest &request,
-                const Communicator &communicator, const std::string &lane,
-                int64_t beginNs, int64_t endNs);
+                const Communicator &communicator, int64_t beginNs,
+                int64_t endNs);
   void addDeviceEvents();
   void addInvocation(const braid_rt_entry &entry, int64_t beginNs);
 
@@ -174,6 +177,8 @@ private:
   std::vector<size_t> freeSlots;
   std::vector<TraceEvent> events;
   std::vector<TracedRequest> tracedRequests;
+  /// The memory of awaited operations, for the next ones.
+  std::vector<std::vector<Operand>> spareOperands;
   /// The collectives that graphs have recorded, by their requests' `recorded`.
   std::map<int64_t, std::vector<TraceEvent>> recordedEvents;
   int32_t skip = BRAID_RT_SKIP_NOTHING;

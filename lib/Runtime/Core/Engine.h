@@ -38,7 +38,7 @@ public:
       : operation(std::move(operation)) {}
   virtual ~EngineRequest();
 
-  const Operation operation;
+  Operation operation; ///< Unchanged until the last wait has ended.
   /// The begin and the end of the data transfer, in ns since the world was
   /// created; valid after hostWait or measure.
   int64_t beginNs = 0;
@@ -62,7 +62,7 @@ public:
 
   /// Starts a checked operation after all earlier work of the rank's device.
   /// Returns at once; never waits for another rank.
-  virtual std::unique_ptr<EngineRequest> start(Operation operation) = 0;
+  virtual std::unique_ptr<EngineRequest> start(Operation &&operation) = 0;
 
   /// Makes the rank's device wait until the operation has ended. The host need
   /// not wait.

@@ -26,6 +26,12 @@ std::string braid::rt::describeOperation(const Operation &operation) {
   return sink.text;
 }
 
+std::string braid::rt::describeLane(const CommunicatorSpec &spec,
+                                    const Operation &operation) {
+  return spec.name + (spec.lane.name.empty() ? "" : " " + spec.lane.name) +
+         (operation.isPointToPoint() ? " p2p" : "");
+}
+
 std::string braid::rt::listRanks(const std::vector<int32_t> &ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (size_t i = 0; i < ranks.size(); ++i) {

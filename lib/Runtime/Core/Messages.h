@@ -15,6 +15,7 @@
 #ifndef BRAID_RUNTIME_CORE_MESSAGES_H
 #define BRAID_RUNTIME_CORE_MESSAGES_H
 
+#include "Core/Communicator.h"
 #include "Core/Operation.h"
 
 #include <cstdint>
@@ -37,6 +38,10 @@ BRAID_RT_API std::string describeOperation(const Operation &operation);
 
 /// The same for a signal handler: allocates nothing.
 void printOperation(TextSink &text, const Operation &operation);
+
+/// `tp latency`: the group and the lane, and ` p2p` after them for messages.
+BRAID_RT_API std::string describeLane(const CommunicatorSpec &spec,
+                                      const Operation &operation);
 
 /// `rank 3` or `ranks 1, 2 and 5`.
 BRAID_RT_API std::string listRanks(const std::vector<int32_t> &ranks);

@@ -157,17 +157,26 @@ int64_t Operation::rowsFrom(int64_t member, int64_t source, int64_t groupSize,
   return operand.destinationSizes[0] / groupSize;
 }
 
-static Sizes scaled(Sizes sizes, int64_t dim, int64_t factor) {
-  sizes[dim] *= factor;
-  return sizes;
-}
-
 static void checkShape(const Operation &operation, const Operand &operand,
                        const Sizes &expected) {
   if (operand.destinationSizes != expected)
     throw Error(operation.signature() + ": the result is " +
                 tensorType(operand.destinationSizes, operand.dtype) +
                 ", expected " + tensorType(expected, operand.dtype));
+}
+
+/// The result has the sizes of the source, with another one in `dim`.
+static void checkResized(const Operation &operation, const Operand &operand,
+                         int64_t dim, int64_t size) {
+  const Sizes &from = operand.sourceSizes, &to = operand.destinationSizes;
+  bool isExpected = from.size() == to.size() && to[dim] == size;
+  for (size_t d = 0; isExpected && d < to.size(); ++d)
+    isExpected = to[d] == from[d] || d == static_cast<size_t>(dim);
+  if (isExpected)
+    return;
+  Sizes expected = from;
+  expected[dim] = size;
+  checkShape(operation, operand, expected);
 }
 
 static void checkDim(const Operation &operation, const Sizes &sizes,
@@ -210,9 +219,7 @@ static void checkSplits(const Operation &operation, const Operand &operand,
                 std::to_string(operand.sourceSizes[0]) +
                 ", the size of dimension 0 of " +
                 tensorType(operand.sourceSizes, operand.dtype));
-  Sizes expected = operand.sourceSizes;
-  expected[0] = received;
-  checkShape(operation, operand, expected);
+  checkResized(operation, operand, 0, received);
 }
 
 static void checkOperandShape(const Operation &operation,
@@ -225,15 +232,13 @@ static void checkOperandShape(const Operation &operation,
     return checkShape(operation, operand, operand.sourceSizes);
   case BRAID_RT_SHAPE_JOIN:
     checkDim(operation, operand.sourceSizes, dim, operand);
-    return checkShape(operation, operand,
-                      scaled(operand.sourceSizes, dim, groupSize));
-  case BRAID_RT_SHAPE_SPLIT: {
+    return checkResized(operation, operand, dim,
+                        operand.sourceSizes[dim] * groupSize);
+  case BRAID_RT_SHAPE_SPLIT:
     checkDim(operation, operand.sourceSizes, dim, operand);
     checkDivisible(operation, operand, dim, groupSize);
-    Sizes expected = operand.sourceSizes;
-    expected[dim] /= groupSize;
-    return checkShape(operation, operand, expected);
-  }
+    return checkResized(operation, operand, dim,
+                        operand.sourceSizes[dim] / groupSize);
   case BRAID_RT_SHAPE_PARTS:
     checkDim(operation, operand.sourceSizes, 0, operand);
     return checkSplits(operation, operand, member, groupSize);

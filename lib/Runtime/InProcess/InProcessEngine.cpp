@@ -47,7 +47,7 @@ public:
       : Communicator(std::move(spec)), engine(engine), rank(rank),
         group(group) {}
 
-  std::unique_ptr<EngineRequest> start(Operation operation) override {
+  std::unique_ptr<EngineRequest> start(Operation &&operation) override {
     return engine.start(rank, group, spec.index, std::move(operation));
   }
   void wait(EngineRequest &request) override {

@@ -13,9 +13,7 @@
 
 using namespace braid::rt;
 
-void braid::rt::checkMPI(int code, const char *call) {
-  if (code == MPI_SUCCESS)
-    return;
+void braid::rt::failMPI(int code, const char *call) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);

@@ -16,9 +16,15 @@
 
 namespace braid::rt {
 
-/// Throws an Error with the library's text unless `code` is MPI_SUCCESS.
-/// `call` is the name of the function that returned it.
-void checkMPI(int code, const char *call);
+/// Throws an Error with the library's text for `code`, which the function
+/// `call` has returned.
+[[noreturn]] void failMPI(int code, const char *call);
+
+/// Throws an Error unless the function `call` has returned MPI_SUCCESS.
+inline void checkMPI(int code, const char *call) {
+  if (code != MPI_SUCCESS)
+    failMPI(code, call);
+}
 
 /// The native type of an element type in a reduction, or MPI_DATATYPE_NULL.
 MPI_Datatype nativeType(int32_t dtype, int32_t reduction);

@@ -82,7 +82,7 @@ Queue *MPICommunicator::findQueue(uint64_t wanted) {
   return found;
 }
 
-std::unique_ptr<EngineRequest> MPICommunicator::start(Operation operation) {
+std::unique_ptr<EngineRequest> MPICommunicator::start(Operation &&operation) {
   auto request = std::make_unique<MPIRequest>(std::move(operation));
   const Operation &started = request->operation;
   if (spec.size() == 1) {

@@ -23,7 +23,7 @@ class MPICommunicator final : public Communicator {
 public:
   MPICommunicator(MPIEngine &engine, CommunicatorSpec spec);
 
-  std::unique_ptr<EngineRequest> start(Operation operation) override;
+  std::unique_ptr<EngineRequest> start(Operation &&operation) override;
   void wait(EngineRequest &request) override;
   int64_t sequenceNumber() const override;
 

@@ -139,6 +139,9 @@ private:
   int64_t progressOfThread();
   void progressThread();
   void wakeThread(bool toStop = false);
+  bool isAwaitedAtOnce(const Place &place) const {
+    return place == lastAtOnce || awaitedAtOnce.count(place);
+  }
   bool needsThread(const Transfer &transfer) const;
   void learnFromWait(const Transfer &transfer, int64_t beginNs);
   int64_t idleNs() const;
@@ -229,6 +232,8 @@ private:
   /// The places in the program whose operations the rank awaits right after the
   /// start.
   std::set<Place> awaitedAtOnce;
+  /// The last one that the rank has awaited so: most starts need no search.
+  std::optional<Place> lastAtOnce;
 
   std::atomic<int> waiting{0}; ///< Threads that make progress themselves.
   /// Guards the following members, which wake the progress thread.

@@ -51,9 +51,10 @@ static void issueParts(const Transfer &transfer, const Operand &operand,
                        const char *source, MPI_Comm comm, Requests &requests) {
   const Operation &operation = transfer.operation;
   int64_t size = transfer.groupSize(), self = transfer.member();
-  int64_t rowBytes = elementCount(Sizes(operand.sourceSizes.begin() + 1,
-                                        operand.sourceSizes.end())) *
-                     operand.elementBytes();
+  // The source may have no rows.
+  int64_t rowBytes = operand.elementBytes();
+  for (size_t d = 1; d < operand.sourceSizes.size(); ++d)
+    rowBytes *= operand.sourceSizes[d];
   char *destination = operand.destination;
   const char *own = nullptr;
   char *ownDestination = nullptr;

@@ -31,8 +31,8 @@ constexpr int64_t atOnceNs = 20 * 1000;
 } // namespace
 
 int64_t MPIEngine::poll() {
-  // Reading the clock takes a good part of a poll.
-  constexpr unsigned pollsOfTime = 4;
+  // Reading the clock takes a good part of a poll of some 100 ns.
+  constexpr unsigned pollsOfTime = 16;
   if (++polls % pollsOfTime == 0)
     return progress();
   advanceAll();
@@ -127,7 +127,7 @@ bool MPIEngine::needsThread(const Transfer &transfer) const {
   constexpr int64_t wakeBytes = 64 * 1024;
   const Operation &operation = transfer.operation;
   return operation.linkBytes() >= wakeBytes &&
-         !awaitedAtOnce.count(placeOf(operation.site));
+         !isAwaitedAtOnce(placeOf(operation.site));
 }
 
 void MPIEngine::addBusy(Queue &queue, MPICommunicator &communicator,
@@ -144,10 +144,14 @@ void MPIEngine::addBusy(Queue &queue, MPICommunicator &communicator,
 
 void MPIEngine::learnFromWait(const Transfer &transfer, int64_t beginNs) {
   Place place = placeOf(transfer.operation.site);
-  if (beginNs - transfer.startedNs < atOnceNs)
-    awaitedAtOnce.insert(place);
-  else
+  if (beginNs - transfer.startedNs >= atOnceNs) {
     awaitedAtOnce.erase(place);
+    if (lastAtOnce == place)
+      lastAtOnce.reset();
+  } else if (lastAtOnce != place) {
+    awaitedAtOnce.insert(place);
+    lastAtOnce = place;
+  }
 }
 
 void MPIEngine::wait(Transfer &transfer, int64_t awaitedNs) {

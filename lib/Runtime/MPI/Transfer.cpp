@@ -64,8 +64,11 @@ bool Transfer::involves(int32_t rank) const {
 // Moving the data
 //===----------------------------------------------------------------------===//
 
-void Transfer::add(Step step, int64_t stagingBytes) {
-  memory->parts.push_back({1, stagingBytes, nullptr, std::move(step)});
+void Transfer::add(Step &&step, int64_t stagingBytes) {
+  Part &part = memory->parts.emplace_back();
+  part.pieceCount = 1;
+  part.bytesOfPiece = stagingBytes;
+  part.only = std::move(step);
 }
 
 void Transfer::advancePiece(Piece &piece, Gate &gate) {

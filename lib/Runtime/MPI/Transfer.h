@@ -90,8 +90,8 @@ struct Piece {
 
 /// The pieces of one operand. A piece is made when the window has room for it.
 struct Part {
-  int64_t pieceCount;
-  int64_t bytesOfPiece;
+  int64_t pieceCount = 0;
+  int64_t bytesOfPiece = 0;
   /// Empty: the only piece has one step, `only`.
   std::function<Piece(int64_t)> makePiece;
   Step only = {};
@@ -164,7 +164,7 @@ public:
   /// Adds a part to the phase that is being planned.
   void add(Part part) { memory->parts.push_back(std::move(part)); }
   /// Adds a part of one piece with one step.
-  void add(Step step, int64_t stagingBytes = 0);
+  void add(Step &&step, int64_t stagingBytes = 0);
   /// Sets the function that plans the next phase when all parts are done.
   void setNextPhase(std::function<void()> plan) { nextPhase = std::move(plan); }
 

@@ -6,7 +6,8 @@ over shared memory and over TCP.
 
 Every test that the engine inproc runs in a shared world runs with mpi too, on the one
 number of ranks that it needs: one that does not is an error. failures.py runs the tests
-that need a world of their own.
+that need a world of their own. With numbers of ranks as arguments, only the tests for these
+numbers run, over what mpirun chooses.
 """
 
 import os
@@ -16,7 +17,7 @@ import sys
 import googletest_report as gt
 import mpi_testing as mt
 
-PROGRAM, DIRECTORY = sys.argv[1:]
+PROGRAM, DIRECTORY, *RANKS = sys.argv[1:]
 
 
 def check(command, done, report, wanted_engine):
@@ -57,6 +58,11 @@ def own_worlds():
 
 def main():
     os.makedirs(DIRECTORY, exist_ok=True)
+    if RANKS:
+        for ranks in RANKS:
+            if not run("mpi", ranks):
+                sys.exit(f"mpi on {ranks} ranks: no test ran")
+        return
     wanted = run("inproc", "all") - own_worlds()
     for transport in mt.TRANSPORTS:
         covered = set()

@@ -192,7 +192,7 @@ void NCCLCommunicator::announce(const Flight &flight) {
   rank.throwIfFailed();
 }
 
-std::unique_ptr<EngineRequest> NCCLCommunicator::start(Operation operation) {
+std::unique_ptr<EngineRequest> NCCLCommunicator::start(Operation &&operation) {
   rank.throwIfFailed();
   if (operation.isPointToPoint())
     return startMessage(std::move(operation));

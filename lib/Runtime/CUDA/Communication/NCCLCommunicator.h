@@ -59,7 +59,7 @@ public:
                    std::shared_ptr<Rendezvous> rendezvous);
   ~NCCLCommunicator() override;
 
-  std::unique_ptr<EngineRequest> start(Operation operation) override;
+  std::unique_ptr<EngineRequest> start(Operation &&operation) override;
   void wait(EngineRequest &request) override;
   void hostWait(EngineRequest &request) override;
   void measure(EngineRequest &request) override;

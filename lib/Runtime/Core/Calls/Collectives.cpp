@@ -31,11 +31,12 @@ static bool joinsOrSplits(int32_t kind) {
   return shape == BRAID_RT_SHAPE_JOIN || shape == BRAID_RT_SHAPE_SPLIT;
 }
 
-static Sizes sizesOf(const braid_rt_view &view, int32_t kind) {
+static void setSizes(Sizes &sizes, const braid_rt_view &view, int32_t kind) {
   // A tensor without dimensions is one element along dimension 0.
   if (view.rank == 0 && joinsOrSplits(kind))
-    return {1};
-  return Sizes(view.sizes, view.sizes + view.rank);
+    sizes.assign(1, 1);
+  else
+    sizes.assign(view.sizes, view.sizes + view.rank);
 }
 
 static void checkView(const braid_rt_view &view) {
@@ -49,8 +50,8 @@ static void checkView(const braid_rt_view &view) {
                   std::to_string(view.sizes[i]));
 }
 
-static Operation makeOperation(const Launch &launch) {
-  Operation operation;
+/// The operands may be those of an earlier operation.
+static void fillOperation(Operation &operation, const Launch &launch) {
   operation.kind = launch.kind;
   if (launch.site)
     operation.site = *launch.site;
@@ -59,17 +60,21 @@ static Operation makeOperation(const Launch &launch) {
   operation.operands.resize(launch.count);
   for (int64_t i = 0; i < launch.count; ++i) {
     Operand &operand = operation.operands[i];
+    operand.source = nullptr;
+    operand.destination = nullptr;
+    operand.sourceSizes.clear();
+    operand.destinationSizes.clear();
     if (launch.sources) {
       checkView(launch.sources[i]);
       operand.source = static_cast<const char *>(launch.sources[i].data);
       operand.dtype = launch.sources[i].dtype;
-      operand.sourceSizes = sizesOf(launch.sources[i], launch.kind);
+      setSizes(operand.sourceSizes, launch.sources[i], launch.kind);
     }
     if (launch.destinations) {
       const braid_rt_view &view = launch.destinations[i];
       checkView(view);
       operand.destination = static_cast<char *>(view.data);
-      operand.destinationSizes = sizesOf(view, launch.kind);
+      setSizes(operand.destinationSizes, view, launch.kind);
       if (launch.sources && view.dtype != operand.dtype)
         throw Error(
             std::string(braid_rt_kind_name(launch.kind)) + ": the operand is " +
@@ -79,7 +84,6 @@ static Operation makeOperation(const Launch &launch) {
       operand.dtype = view.dtype;
     }
   }
-  return operation;
 }
 
 static void setReduction(Operation &operation, int32_t reduction,
@@ -106,8 +110,9 @@ template <typename Adjust>
 static void *start(const Launch &launch, Adjust adjust) {
   return leaveOnError([&](Context &context) {
     Operation operation;
+    operation.operands = context.takeOperands();
     try {
-      operation = makeOperation(launch);
+      fillOperation(operation, launch);
       adjust(operation);
     } catch (const Error &error) {
       throw Error(messagePrefix(launch.site ? *launch.site : braid_rt_site{},

@@ -10,6 +10,7 @@
 #include "Core/Bytes.h"
 #include "Core/Error.h"
 #include "Core/Failures/JsonText.h"
+#include "Core/Messages.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -45,7 +46,7 @@ int64_t FlightRecorder::start(Start start) {
     queue = 2 * operation.peer + (operation.kind == BRAID_RT_SEND);
   std::lock_guard<std::mutex> lock(mutex);
   if (!start.sequence)
-    start.sequence = ++counts[{start.communicator, queue}];
+    start.sequence = ++countOf({start.communicator, queue});
   ++started;
   Entry &entry = entries[static_cast<size_t>(started) % capacity];
   entry.number = started;
@@ -56,6 +57,12 @@ int64_t FlightRecorder::start(Start start) {
                     std::memory_order_relaxed);
   entry.start = std::move(start);
   return started;
+}
+
+int64_t &FlightRecorder::countOf(const CountKey &key) {
+  if (!lastCount || lastCount->first != key)
+    lastCount = &*counts.try_emplace(key).first;
+  return lastCount->second;
 }
 
 FlightRecorder::Entry *FlightRecorder::find(int64_t number) {
@@ -94,6 +101,7 @@ void FlightRecorder::clear() {
     entry.number = 0;
   }
   counts.clear();
+  lastCount = nullptr;
   started = begun = ended = 0;
   error.clear();
 }
@@ -116,13 +124,6 @@ static std::string quoteHash(uint64_t hash) {
   return digits;
 }
 
-/// `tp latency`, and ` p2p` after it for messages.
-static std::string laneOf(const FlightRecorder::Start &start) {
-  const CommunicatorSpec &spec = *start.communicator;
-  return spec.name + (spec.lane.name.empty() ? "" : " " + spec.lane.name) +
-         (start.call->operation.isPointToPoint() ? " p2p" : "");
-}
-
 const char *FlightRecorder::nameOf(State state) {
   static constexpr const char *names[] = {"started", "awaited", "finished",
                                           "recorded", "refused"};
@@ -132,8 +133,8 @@ const char *FlightRecorder::nameOf(State state) {
 std::string FlightRecorder::toJson(const Entry &entry, size_t group) {
   const Operation &operation = entry.start.call->operation;
   std::string text =
-      "{\"number\": " + std::to_string(entry.number) +
-      ", \"lane\": " + quoted(laneOf(entry.start)) +
+      "{\"number\": " + std::to_string(entry.number) + ", \"lane\": " +
+      quoted(describeLane(*entry.start.communicator, operation)) +
       ", \"group\": " + std::to_string(group) +
       ", \"sequence\": " + std::to_string(entry.start.sequence) +
       ", \"invocation\": " + std::to_string(entry.invocation) +
@@ -190,8 +191,9 @@ std::string FlightRecorder::describeLast(size_t count) const {
     const Operation &operation = entry.start.call->operation;
     std::string site = describeSite(operation.site);
     text += "\n  number " + std::to_string(entry.number) + ": " +
-            operation.signature() + " on @" + laneOf(entry.start) +
-            ", number " + std::to_string(entry.start.sequence) +
+            operation.signature() + " on @" +
+            describeLane(*entry.start.communicator, operation) + ", number " +
+            std::to_string(entry.start.sequence) +
             (site.empty() ? "" : ", at ") + site + ": " + nameOf(entry.state);
   });
   return text;

@@ -78,9 +78,12 @@ private:
     std::atomic<int64_t> startedNs{0}, finishedNs{0};
     std::atomic<State> state{State::Started};
   };
+  /// A communicator and, for messages, the member and the direction.
+  using CountKey = std::pair<const CommunicatorSpec *, int64_t>;
   using Groups = std::map<const CommunicatorSpec *, size_t>;
 
   template <typename Visit> void forEach(size_t most, Visit visit) const;
+  int64_t &countOf(const CountKey &key);
   Entry *find(int64_t number);
   static const char *nameOf(State state);
   static std::string toJson(const Entry &entry, size_t group);
@@ -91,8 +94,9 @@ private:
   int64_t started = 0;
   int64_t begun = 0, ended = 0; ///< Invocations.
   std::string error;            ///< Of the present invocation; empty: none.
-  /// Starts by communicator and, for messages, by member and direction.
-  std::map<std::pair<const CommunicatorSpec *, int64_t>, int64_t> counts;
+  std::map<CountKey, int64_t> counts; ///< Of starts.
+  /// The count of the last start: most starts need no search.
+  std::map<CountKey, int64_t>::value_type *lastCount = nullptr;
 };
 
 /// Throws an Error if the environment names files in a folder that does not
