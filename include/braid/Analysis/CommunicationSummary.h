@@ -61,6 +61,8 @@ struct FunctionCommunication {
   std::vector<unsigned> takenTokens;
   /// The first tokens are the arguments of the function.
   unsigned numTokens = 0, numArguments = 0;
+  /// The number of all arguments of the function.
+  unsigned numInputs = 0;
 
   llvm::ArrayRef<unsigned> getTaken(const CommunicationEvent &event) const {
     return llvm::ArrayRef(takenTokens).slice(event.firstTaken, event.numTaken);

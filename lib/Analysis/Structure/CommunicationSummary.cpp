@@ -8,6 +8,8 @@
 
 #include "braid/Analysis/CommunicationSummary.h"
 
+#include "StartOperands.h"
+
 #include "braid/Analysis/InFlightAccesses.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -51,7 +53,7 @@ static bool isToken(Type type) { return isa<comm::TokenType>(type); }
 
 static StartSummary summarize(comm::AsyncStartOpInterface start) {
   StartSummary summary = {
-      start->getName(), start.getLoc(), {}, {}, {}, {}, {}, {}, {}, {}};
+      start->getName(), start.getLoc(), {}, {}, {}, {}, {}, {}, {}, {}, {}};
   for (Value source : start.getSources())
     summary.sources.push_back(source.getType());
   if (start.isBufferForm()) {
@@ -109,6 +111,12 @@ void SummaryBuilder::addEvent(Operation &op, Kind kind) {
     event.kind = Kind::start;
     event.number = function.starts.size();
     function.starts.push_back(summarize(start));
+    StartSummary &summary = function.starts.back();
+    for (Value source : start.getSources())
+      summary.origins.push_back(getOperandOrigin(source, numbers));
+    if (start.isBufferForm())
+      for (Value destination : start.getDestinations())
+        summary.origins.push_back(getOperandOrigin(destination, numbers));
     isOnBuffers |= start.isBufferForm();
   } else if (auto call = dyn_cast<CallOpInterface>(op)) {
     if (auto callee = dyn_cast<SymbolRefAttr>(call.getCallableForCallee()))
@@ -151,6 +159,7 @@ void SummaryBuilder::numberArguments(Region &region) {
 }
 
 void SummaryBuilder::visitFunction(Region &body) {
+  function.numInputs = body.getNumArguments();
   numberArguments(body);
   function.numArguments = function.numTokens;
   visit(body);
