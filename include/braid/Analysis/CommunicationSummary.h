@@ -97,11 +97,12 @@ private:
   bool isOnBuffers = false;
 };
 
-/// Checks from the program below `root` alone that what it communicates
-/// follows from `before` by `rules`, and that no op accesses a buffer in flight
-/// that did not do so before. Emits an error that names `pass`, and fails, at
-/// the first difference.
+/// Checks from the program below `root` alone that what it communicates,
+/// `after`, follows from `before` by `rules`, and that no op accesses a buffer
+/// in flight that did not do so before. Emits an error that names `pass`, and
+/// fails, at the first difference.
 llvm::LogicalResult validateCommunication(const CommunicationSummary &before,
+                                          const CommunicationSummary &after,
                                           mlir::Operation *root,
                                           const CommunicationRules &rules,
                                           llvm::StringRef pass);

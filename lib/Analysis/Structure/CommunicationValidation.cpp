@@ -567,10 +567,10 @@ static FunctionCommunication getSilent(const FunctionCommunication &function) {
 }
 
 LogicalResult braid::validateCommunication(const CommunicationSummary &before,
+                                           const CommunicationSummary &after,
                                            Operation *root,
                                            const CommunicationRules &rules,
                                            StringRef pass) {
-  CommunicationSummary after(root);
   RankUniformity uniformity(root);
   // Nested modules may have functions of one name.
   llvm::MapVector<StringAttr, SmallVector<const FunctionCommunication *, 1>>

@@ -22,7 +22,7 @@ using namespace mlir;
 using Kind = OperandOrigin::Kind;
 
 /// The ops before a start that its operand is known by.
-static constexpr unsigned mostDepth = 2;
+static constexpr unsigned mostDepth = 1;
 
 /// The value of which `value` is a copy, in the same or another form.
 static Value skipCopies(Value value) {

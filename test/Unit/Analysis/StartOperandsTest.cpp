@@ -57,7 +57,8 @@ protected:
     std::string error;
     ScopedDiagnosticHandler handler(
         &context, [&](Diagnostic &diagnostic) { error += diagnostic.str(); });
-    LogicalResult isRight = runValidated(*module, {}, "a-pass", [&]() {
+    KnownCommunication known(*module);
+    LogicalResult isRight = runValidated(*module, {}, "a-pass", known, [&]() {
       change(starts);
       return success();
     });
