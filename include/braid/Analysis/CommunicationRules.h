@@ -59,6 +59,8 @@ struct StartSummary {
   llvm::SmallVector<mlir::Type, 1> sources, values;
   /// Of the sources, and after them of the buffers that it writes.
   llvm::SmallVector<OperandOrigin, 1> origins;
+  /// The origins are those of buffers, not of what is in them.
+  bool isOnBuffers = false;
 
   bool isPointToPoint() const {
     return kind == comm::CollectiveKind::send ||

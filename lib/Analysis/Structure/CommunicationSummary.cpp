@@ -57,7 +57,8 @@ static bool isToken(Type type) { return isa<comm::TokenType>(type); }
 
 static StartSummary summarize(comm::AsyncStartOpInterface start) {
   StartSummary summary = {
-      start->getName(), start.getLoc(), {}, {}, {}, {}, {}, {}, {}, {}, {}};
+      start->getName(),    start.getLoc(), {}, {}, {}, {}, {}, {}, {}, {}, {},
+      start.isBufferForm()};
   for (Value source : start.getSources())
     summary.sources.push_back(source.getType());
   if (start.isBufferForm()) {

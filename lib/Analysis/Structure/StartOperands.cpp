@@ -113,7 +113,11 @@ std::optional<ChangedOperand> braid::findChangedOperand(
     function_ref<std::optional<unsigned>(unsigned)> getToken,
     bool hasSameTokens, bool hasSameArguments) {
   std::vector<OperandPair> pairs;
-  for (const KeptStart &start : starts)
+  for (const KeptStart &start : starts) {
+    // A value and a buffer that it is in are not compared: another value may
+    // have been there before.
+    if (start.before->isOnBuffers != start.after->isOnBuffers)
+      continue;
     for (auto [number, origins] : llvm::enumerate(
              llvm::zip(start.before->origins, start.after->origins))) {
       auto [from, to] = origins;
@@ -121,6 +125,7 @@ std::optional<ChangedOperand> braid::findChangedOperand(
         pairs.push_back({start.after, start.before,
                          static_cast<unsigned>(number), from, to});
     }
+  }
 
   // What comes from outside of all computation stays what it is.
   for (const OperandPair &pair : pairs) {

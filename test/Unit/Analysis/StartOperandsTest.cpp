@@ -188,4 +188,31 @@ TEST_F(StartOperandsTest, AcceptsWhatIsComputedInAnotherWay) {
             "");
 }
 
+TEST_F(StartOperandsTest, ABufferMayHoldAnotherValue) {
+  // As bufferization does that reuses the buffer of an argument.
+  auto getProgram = [](const std::string &signature, const std::string &ops) {
+    return "comm.group @g all\nfunc.func private @main(" + signature + ") {\n" +
+           ops + "return\n}\n";
+  };
+  auto tensors = parseSourceString<ModuleOp>(
+      getProgram("%x: tensor<8xf32>, %y: tensor<8xf32>",
+                 "%t = comm.all_reduce sum %x on @g : tensor<8xf32>\n"
+                 "%r = comm.wait %t : !comm.token<tensor<8xf32>>\n"),
+      &context);
+  auto buffers = parseSourceString<ModuleOp>(
+      getProgram("%x: memref<8xf32>, %y: memref<8xf32>",
+                 "memref.copy %x, %y : memref<8xf32> to memref<8xf32>\n"
+                 "%t = comm.all_reduce sum %y into %y on @g : memref<8xf32>, "
+                 "memref<8xf32>\n"
+                 "comm.wait %t writes(%y : memref<8xf32>) : !comm.token\n"),
+      &context);
+  KnownCommunication known(*tensors);
+  EXPECT_TRUE(succeeded(runValidated(*tensors, {}, "a-pass", known, [&]() {
+    tensors->getBody()->clear();
+    tensors->getBodyRegion().takeBody(buffers->getBodyRegion());
+    buffers->getBodyRegion().emplaceBlock();
+    return success();
+  })));
+}
+
 } // namespace
