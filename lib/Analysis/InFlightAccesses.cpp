@@ -87,7 +87,14 @@ bool isElementBeside(Operation *op, Value view) {
 
 class InFlightChecker {
 public:
-  SmallVector<InFlightAccess> check(Operation *root);
+  /// Adds a start or a wait; other ops add nothing.
+  void collect(Operation *op) {
+    if (AsyncStartOpInterface start = getAsyncStart(op))
+      collectStart(start);
+    else if (auto wait = dyn_cast<WaitOp>(op))
+      collectWait(wait);
+  }
+  SmallVector<InFlightAccess> check();
 
 private:
   void collectStart(AsyncStartOpInterface start);
@@ -176,8 +183,11 @@ void InFlightChecker::collectWait(WaitOp wait) {
 }
 
 void InFlightChecker::checkOp(Operation *op) {
-  // A wait accesses none of the buffers that it names.
-  if (isa<WaitOp>(op))
+  // A wait accesses none of the buffers that it names. What most ops in the
+  // bodies of others do, they do to scalars.
+  auto isBuffer = [](Type type) { return isa<BaseMemRefType>(type); };
+  if (isa<WaitOp>(op) || (op->getNumRegions() == 0 &&
+                          llvm::none_of(op->getOperandTypes(), isBuffer)))
     return;
   auto report = [&](Value buffer, StringRef what, bool onlyIfWritten) {
     auto flights = active.find(getRoot(buffer));
@@ -223,7 +233,8 @@ void InFlightChecker::checkOp(Operation *op) {
 }
 
 void InFlightChecker::checkBlock(Block *block, ArrayRef<Flight> flights) {
-  llvm::DenseMap<Operation *, SmallVector<const Flight *, 2>> begins, ends;
+  llvm::MapVector<Operation *, SmallVector<const Flight *, 2>> begins;
+  llvm::DenseMap<Operation *, SmallVector<const Flight *, 2>> ends;
   active.clear();
   auto activate = [&](const Flight *flight) {
     active[getRoot(flight->buffer)].push_back(flight);
@@ -236,31 +247,41 @@ void InFlightChecker::checkBlock(Block *block, ArrayRef<Flight> flights) {
     if (flight.end)
       ends[flight.end].push_back(&flight);
   }
-  for (Operation &op : *block) {
-    if (auto found = ends.find(&op); found != ends.end())
-      for (const Flight *flight : found->second) {
-        auto entry = active.find(getRoot(flight->buffer));
-        if (entry == active.end())
-          continue;
-        llvm::erase(entry->second, flight);
-        if (entry->second.empty())
-          active.erase(entry);
-      }
+  auto deactivate = [&](const Flight *flight) {
+    auto entry = active.find(getRoot(flight->buffer));
+    if (entry == active.end())
+      return;
+    llvm::erase(entry->second, flight);
+    if (entry->second.empty())
+      active.erase(entry);
+  };
+  auto visit = [&](Operation *op) {
+    if (auto found = ends.find(op); found != ends.end())
+      llvm::for_each(found->second, deactivate);
     if (!active.empty())
-      op.walk([&](Operation *nested) { checkOp(nested); });
-    if (auto found = begins.find(&op); found != begins.end())
-      for (const Flight *flight : found->second)
-        activate(flight);
+      op->walk([&](Operation *nested) { checkOp(nested); });
+    if (auto *found = begins.find(op); found != begins.end()) {
+      llvm::for_each(found->second, activate);
+      found->second.clear();
+    }
+  };
+  // Ops before which nothing is in flight are passed over.
+  for (Operation *op = &block->front(); op && !active.empty();
+       op = op->getNextNode())
+    visit(op);
+  for (auto &[begin, started] : begins) {
+    if (started.empty())
+      continue;
+    Operation *op = begin;
+    do {
+      visit(op);
+      op = op->getNextNode();
+    } while (op && !active.empty());
+    active.clear();
   }
 }
 
-SmallVector<InFlightAccess> InFlightChecker::check(Operation *root) {
-  root->walk([&](Operation *op) {
-    if (AsyncStartOpInterface start = getAsyncStart(op))
-      collectStart(start);
-    else if (auto wait = dyn_cast<WaitOp>(op))
-      collectWait(wait);
-  });
+SmallVector<InFlightAccess> InFlightChecker::check() {
   for (auto &[block, flights] : flightsOf)
     checkBlock(block, flights);
   return std::move(found);
@@ -269,5 +290,15 @@ SmallVector<InFlightAccess> InFlightChecker::check(Operation *root) {
 } // namespace
 
 SmallVector<InFlightAccess> braid::comm::findInFlightAccesses(Operation *root) {
-  return InFlightChecker().check(root);
+  InFlightChecker checker;
+  root->walk([&](Operation *op) { checker.collect(op); });
+  return checker.check();
+}
+
+SmallVector<InFlightAccess>
+braid::comm::findInFlightAccesses(ArrayRef<Operation *> communication) {
+  InFlightChecker checker;
+  for (Operation *op : communication)
+    checker.collect(op);
+  return checker.check();
 }

@@ -9,31 +9,20 @@
 #include "braid/Analysis/RankUniformity.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace braid;
-
-/// True if the bounds of `loop` are known, and uniform: all ranks run its body
-/// equally often.
-static bool hasUniformBounds(LoopLikeOpInterface loop) {
-  std::optional<SmallVector<OpFoldResult>> lower = loop.getLoopLowerBounds();
-  std::optional<SmallVector<OpFoldResult>> upper = loop.getLoopUpperBounds();
-  std::optional<SmallVector<OpFoldResult>> steps = loop.getLoopSteps();
-  if (!lower || !upper || !steps)
-    return false;
-  return llvm::all_of(llvm::concat<OpFoldResult>(*lower, *upper, *steps),
-                      [](OpFoldResult bound) {
-                        auto value = dyn_cast<Value>(bound);
-                        return !value || isUniform(value);
-                      });
-}
 
 static bool isUniformSize(comm::SizeOp op) {
   SymbolTableCollection symbolTables;
@@ -44,21 +33,128 @@ static bool isUniformSize(comm::SizeOp op) {
                        [](ArrayRef<int64_t> ranks) { return ranks.size(); })));
 }
 
-bool braid::isUniform(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop =
-        dyn_cast<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
-    if (!loop)
-      return false;
-    std::optional<SmallVector<Value>> variables = loop.getLoopInductionVars();
-    return variables && llvm::is_contained(*variables, value) &&
-           hasUniformBounds(loop);
+namespace {
+
+/// Collects what a value is computed from. If nothing of it may differ between
+/// ranks, all of it is uniform, also what a loop carries from one iteration to
+/// the next one.
+class UniformValues {
+public:
+  /// Adds `values`; true, as a step of those that may fail.
+  bool add(ValueRange values) {
+    for (Value value : values)
+      if (seen.insert(value).second)
+        pending.push_back(value);
+    return true;
   }
-  Operation *op = value.getDefiningOp();
+  /// What decides how often `loop` runs its body; false if that is not known.
+  bool addIterations(LoopLikeOpInterface loop);
+  bool areUniform() {
+    while (!pending.empty())
+      if (!visit(pending.pop_back_val()))
+        return false;
+    return true;
+  }
+
+private:
+  bool visit(Value value);
+  bool visitArgument(BlockArgument argument);
+  bool visitResult(OpResult result);
+  bool visitBody(linalg::LinalgOp op);
+
+  llvm::DenseSet<Value> seen;
+  SmallVector<Value> pending;
+};
+
+} // namespace
+
+bool UniformValues::addIterations(LoopLikeOpInterface loop) {
+  if (auto whileLoop = dyn_cast<scf::WhileOp>(*loop))
+    return add(whileLoop.getConditionOp().getCondition());
+  std::optional<SmallVector<OpFoldResult>> lower = loop.getLoopLowerBounds();
+  std::optional<SmallVector<OpFoldResult>> upper = loop.getLoopUpperBounds();
+  std::optional<SmallVector<OpFoldResult>> steps = loop.getLoopSteps();
+  if (!lower || !upper || !steps)
+    return false;
+  for (OpFoldResult bound : llvm::concat<OpFoldResult>(*lower, *upper, *steps))
+    if (auto value = dyn_cast<Value>(bound))
+      add(value);
+  return true;
+}
+
+bool UniformValues::visitArgument(BlockArgument argument) {
+  Operation *op = argument.getOwner()->getParentOp();
+  auto loop = dyn_cast_or_null<LoopLikeOpInterface>(op);
+  if (!loop || !addIterations(loop))
+    return false;
+  if (auto whileLoop = dyn_cast<scf::WhileOp>(op)) {
+    unsigned number = argument.getArgNumber();
+    if (argument.getOwner() == whileLoop.getAfterBody())
+      return add(whileLoop.getConditionOp().getArgs()[number]);
+    return add({whileLoop.getInits()[number],
+                whileLoop.getYieldOp().getOperand(number)});
+  }
+  std::optional<SmallVector<Value>> variables = loop.getLoopInductionVars();
+  if (variables && llvm::is_contained(*variables, argument))
+    return true;
+  auto forLoop = dyn_cast<scf::ForOp>(op);
+  if (!forLoop)
+    return false;
+  return add({forLoop.getTiedLoopInit(argument)->get(),
+              forLoop.getTiedLoopYieldedValue(argument)->get()});
+}
+
+/// Adds what the body of `op` uses from outside; false if it asks for the rank.
+bool UniformValues::visitBody(linalg::LinalgOp op) {
+  visitUsedValuesDefinedAbove(op->getRegions(),
+                              [&](OpOperand *used) { add(used->get()); });
+  return llvm::all_of(*op.getBlock(), [](Operation &nested) {
+    auto size = dyn_cast<comm::SizeOp>(nested);
+    return nested.getNumRegions() == 0 && !isa<comm::RankOp>(nested) &&
+           (!size || isUniformSize(size));
+  });
+}
+
+bool UniformValues::visitResult(OpResult result) {
+  Operation *op = result.getOwner();
+  unsigned number = result.getResultNumber();
+  if (isa<comm::RankOp>(op))
+    return false;
   if (auto size = dyn_cast<comm::SizeOp>(op))
     return isUniformSize(size);
-  return !isa<comm::RankOp>(op) && op->getNumRegions() == 0 && isPure(op) &&
-         llvm::all_of(op->getOperands(), isUniform);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return add({branch.getCondition(), branch.thenYield().getOperand(number),
+                branch.elseYield().getOperand(number)});
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return addIterations(loop) && add(loop.getConditionOp().getArgs()[number]);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return addIterations(loop) &&
+           add({loop.getInitArgs()[number], loop.getYieldedValues()[number]});
+  if (!isPure(op))
+    return false;
+  add(op->getOperands());
+  if (op->getNumRegions() == 0)
+    return true;
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  return structured && visitBody(structured);
+}
+
+bool UniformValues::visit(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return visitArgument(argument);
+  return visitResult(cast<OpResult>(value));
+}
+
+bool braid::isUniform(Value value) {
+  UniformValues values;
+  values.add(value);
+  return values.areUniform();
+}
+
+/// True if all ranks run the body of `loop` equally often.
+static bool hasUniformIterations(LoopLikeOpInterface loop) {
+  UniformValues values;
+  return values.addIterations(loop) && values.areUniform();
 }
 
 RankUniformity::RankUniformity(Operation *root)
@@ -135,7 +231,7 @@ bool RankUniformity::areReachedTogether(Block &block) {
       return areEnteredTogether(op);
     }
     if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
-      if (!hasUniformBounds(loop))
+      if (!hasUniformIterations(loop))
         return false;
     } else if (auto branch = dyn_cast<RegionBranchOpInterface>(op)) {
       // Whatever decides between regions is among the operands that they do not

@@ -254,7 +254,7 @@ int main(int argc, char **argv) {
 
   const Size sizes[] = {{"1,000 ops", 1000, 41},
                         {"10,000 ops", 10000, 15},
-                        {"100,000 ops", 100000, 5}};
+                        {"100,000 ops", 100000, 15}};
   for (bool onBuffers : {false, true}) {
     llvm::outs() << llvm::formatv("{0,-36}",
                                   onBuffers ? "on buffers" : "on tensors");

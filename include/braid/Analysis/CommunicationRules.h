@@ -18,6 +18,27 @@
 
 namespace braid {
 
+/// Where a start takes an operand from, as far as passes keep that. Casts and
+/// copies are passed over.
+struct OperandOrigin {
+  enum class Kind {
+    unknown,
+    /// An argument of the function, by its number.
+    argument,
+    /// What a wait gives, by the number of its token.
+    awaited,
+    /// An op: a hash of it, of its place in the program and of the origins of
+    /// its operands.
+    computed
+  };
+  Kind kind = Kind::unknown;
+  uint64_t number = 0;
+
+  bool operator==(const OperandOrigin &other) const {
+    return kind == other.kind && number == other.number;
+  }
+};
+
 /// What one start says, in attributes and types alone: it can be read after the
 /// op is gone.
 struct StartSummary {
@@ -36,6 +57,10 @@ struct StartSummary {
   std::array<mlir::Attribute, 3> lane;
   /// The types of what the operation reads, and of what it gives or writes.
   llvm::SmallVector<mlir::Type, 1> sources, values;
+  /// Of the sources, and after them of the buffers that it writes.
+  llvm::SmallVector<OperandOrigin, 1> origins;
+  /// The origins are those of buffers, not of what is in them.
+  bool isOnBuffers = false;
 
   bool isPointToPoint() const {
     return kind == comm::CollectiveKind::send ||

@@ -61,6 +61,8 @@ struct FunctionCommunication {
   std::vector<unsigned> takenTokens;
   /// The first tokens are the arguments of the function.
   unsigned numTokens = 0, numArguments = 0;
+  /// The number of all arguments of the function.
+  unsigned numInputs = 0;
 
   llvm::ArrayRef<unsigned> getTaken(const CommunicationEvent &event) const {
     return llvm::ArrayRef(takenTokens).slice(event.firstTaken, event.numTaken);
@@ -95,11 +97,12 @@ private:
   bool isOnBuffers = false;
 };
 
-/// Checks from the program below `root` alone that what it communicates
-/// follows from `before` by `rules`, and that no op accesses a buffer in flight
-/// that did not do so before. Emits an error that names `pass`, and fails, at
-/// the first difference.
+/// Checks from the program below `root` alone that what it communicates,
+/// `after`, follows from `before` by `rules`, and that no op accesses a buffer
+/// in flight that did not do so before. Emits an error that names `pass`, and
+/// fails, at the first difference.
 llvm::LogicalResult validateCommunication(const CommunicationSummary &before,
+                                          const CommunicationSummary &after,
                                           mlir::Operation *root,
                                           const CommunicationRules &rules,
                                           llvm::StringRef pass);

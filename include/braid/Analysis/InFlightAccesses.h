@@ -29,6 +29,11 @@ struct InFlightAccess {
 /// All accesses below `root` that `checkInFlight` reports.
 llvm::SmallVector<InFlightAccess> findInFlightAccesses(mlir::Operation *root);
 
+/// The same, of the operations that these starts and waits start and end, in
+/// the order of the text.
+llvm::SmallVector<InFlightAccess>
+findInFlightAccesses(llvm::ArrayRef<mlir::Operation *> communication);
+
 } // namespace braid::comm
 
 #endif // BRAID_ANALYSIS_INFLIGHTACCESSES_H

@@ -18,9 +18,11 @@
 namespace braid {
 
 /// True if `value` is known to be the same on all ranks: constants, the size of
-/// a group whose lists have one length, the induction variables of loops whose
-/// bounds are uniform, and what is computed from these alone without effects.
-/// Arguments and the contents of memory may differ.
+/// a group whose lists have one length, the induction variables of loops that
+/// all ranks run equally often, and what is computed from these alone without
+/// effects: by ops, by the bodies of linalg ops, in conditions that are uniform
+/// and from one iteration of a loop to the next one. Arguments and the contents
+/// of memory may differ.
 bool isUniform(mlir::Value value);
 
 /// Tells where the order of collectives may be chosen freely: in blocks that

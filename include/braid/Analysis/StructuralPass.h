@@ -15,13 +15,26 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/LogicalResult.h"
 
+#include <memory>
+
 namespace braid {
 
+class CommunicationSummary;
+
+/// What a program communicates, as an analysis: what the last pass has left is
+/// what the next one finds, unless another pass comes between.
+struct KnownCommunication {
+  explicit KnownCommunication(mlir::Operation * /*root*/) {}
+  /// Null if it is not known.
+  std::shared_ptr<const CommunicationSummary> summary;
+};
+
 /// Runs `transform`, which changes the program below `root`, and validates what
-/// it did, if passes are validated.
+/// it did, if passes are validated. Then `known` tells of the result; what it
+/// tells before is believed.
 llvm::LogicalResult
 runValidated(mlir::Operation *root, const CommunicationRules &rules,
-             llvm::StringRef pass,
+             llvm::StringRef pass, KnownCommunication &known,
              llvm::function_ref<llvm::LogicalResult()> transform);
 
 /// True if each pass checks its result from the program alone; by default they
@@ -45,10 +58,13 @@ protected:
 
 private:
   void runOnOperation() final {
+    auto &known = this->template getAnalysis<KnownCommunication>();
     if (llvm::failed(runValidated(this->getOperation(), getRules(),
-                                  this->getArgument(),
+                                  this->getArgument(), known,
                                   [&]() { return transform(); })))
-      this->signalPassFailure();
+      return this->signalPassFailure();
+    if (arePassesValidated())
+      this->template markAnalysesPreserved<KnownCommunication>();
   }
 };
 

@@ -8,6 +8,8 @@
 
 #include "braid/Analysis/CommunicationSummary.h"
 
+#include "StartOperands.h"
+
 #include "braid/Analysis/InFlightAccesses.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -34,6 +36,8 @@ public:
 private:
   void visit(Region &region);
   void visit(Operation &op);
+  bool isPlainBody(Region &region);
+  bool isCall(Operation &op);
   void numberArguments(Region &region);
   CommunicationEvent &append(Operation &op, Kind kind);
   void addEvent(Operation &op, Kind kind);
@@ -43,6 +47,8 @@ private:
   bool collectsCalls;
   bool isOnBuffers = false;
   llvm::DenseMap<Value, unsigned> numbers;
+  /// The ops that are calls, by their names.
+  llvm::DenseMap<OperationName, bool> areCalls;
 };
 
 } // namespace
@@ -51,7 +57,8 @@ static bool isToken(Type type) { return isa<comm::TokenType>(type); }
 
 static StartSummary summarize(comm::AsyncStartOpInterface start) {
   StartSummary summary = {
-      start->getName(), start.getLoc(), {}, {}, {}, {}, {}, {}, {}, {}};
+      start->getName(),    start.getLoc(), {}, {}, {}, {}, {}, {}, {}, {}, {},
+      start.isBufferForm()};
   for (Value source : start.getSources())
     summary.sources.push_back(source.getType());
   if (start.isBufferForm()) {
@@ -109,6 +116,12 @@ void SummaryBuilder::addEvent(Operation &op, Kind kind) {
     event.kind = Kind::start;
     event.number = function.starts.size();
     function.starts.push_back(summarize(start));
+    StartSummary &summary = function.starts.back();
+    for (Value source : start.getSources())
+      summary.origins.push_back(getOperandOrigin(source, numbers));
+    if (start.isBufferForm())
+      for (Value destination : start.getDestinations())
+        summary.origins.push_back(getOperandOrigin(destination, numbers));
     isOnBuffers |= start.isBufferForm();
   } else if (auto call = dyn_cast<CallOpInterface>(op)) {
     if (auto callee = dyn_cast<SymbolRefAttr>(call.getCallableForCallee()))
@@ -116,18 +129,39 @@ void SummaryBuilder::addEvent(Operation &op, Kind kind) {
   }
 }
 
+static bool hasTokens(Operation &op) {
+  return llvm::any_of(op.getOperandTypes(), isToken) ||
+         llvm::any_of(op.getResultTypes(), isToken);
+}
+
+bool SummaryBuilder::isCall(Operation &op) {
+  auto [it, isNew] = areCalls.try_emplace(op.getName(), false);
+  if (isNew)
+    it->second = isa<CallOpInterface>(op);
+  return it->second;
+}
+
+/// True for a body, such as that of a linalg op, without anything to collect.
+bool SummaryBuilder::isPlainBody(Region &region) {
+  return region.hasOneBlock() &&
+         llvm::none_of(region.getArgumentTypes(), isToken) &&
+         llvm::none_of(region.front(), [&](Operation &op) {
+           return op.getNumRegions() != 0 || hasTokens(op) ||
+                  (collectsCalls && isCall(op));
+         });
+}
+
 void SummaryBuilder::visit(Operation &op) {
-  if (llvm::any_of(op.getOperandTypes(), isToken) ||
-      llvm::any_of(op.getResultTypes(), isToken)) {
+  if (hasTokens(op)) {
     auto wait = dyn_cast<comm::WaitOp>(op);
     if (wait)
       isOnBuffers |= !wait.getReads().empty() || !wait.getWrites().empty();
     addEvent(op, wait ? Kind::wait : Kind::carry);
-  } else if (collectsCalls && isa<CallOpInterface>(op)) {
+  } else if (collectsCalls && isCall(op)) {
     addEvent(op, Kind::call);
   }
   for (Region &region : op.getRegions()) {
-    if (region.empty())
+    if (region.empty() || isPlainBody(region))
       continue;
     append(op, Kind::open).number = region.getRegionNumber();
     size_t size = function.events.size();
@@ -151,6 +185,7 @@ void SummaryBuilder::numberArguments(Region &region) {
 }
 
 void SummaryBuilder::visitFunction(Region &body) {
+  function.numInputs = body.getNumArguments();
   numberArguments(body);
   function.numArguments = function.numTokens;
   visit(body);
@@ -230,7 +265,14 @@ CommunicationSummary::CommunicationSummary(Operation *root) {
   llvm::erase_if(functions, [](const FunctionCommunication &function) {
     return function.events.empty();
   });
-  if (isOnBuffers)
-    for (const comm::InFlightAccess &access : comm::findInFlightAccesses(root))
-      accessesInFlight.push_back(access.op->getLoc());
+  if (!isOnBuffers)
+    return;
+  std::vector<Operation *> communication;
+  for (const FunctionCommunication &function : functions)
+    for (const CommunicationEvent &event : function.events)
+      if (event.kind == Kind::start || event.kind == Kind::wait)
+        communication.push_back(event.op);
+  for (const comm::InFlightAccess &access :
+       comm::findInFlightAccesses(communication))
+    accessesInFlight.push_back(access.op->getLoc());
 }

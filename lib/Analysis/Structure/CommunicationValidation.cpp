@@ -7,11 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Division.h"
+#include "NewAccesses.h"
+#include "StartOperands.h"
 
 #include "Analysis/Verification/CollectiveSequence.h"
 
 #include "braid/Analysis/CommunicationSummary.h"
-#include "braid/Analysis/InFlightAccesses.h"
 #include "braid/Analysis/RankUniformity.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Diagnostics.h"
@@ -102,6 +103,7 @@ private:
   std::map<unsigned, SmallVector<PlacedWait, 1>>
   placeWaits(const FunctionCommunication &function) const;
   LogicalResult compareRaisedWaits();
+  LogicalResult compareOperands();
   LogicalResult checkPassed(const PlacedWait &from, const PlacedWait &to);
 
   const FunctionCommunication &before, &after;
@@ -111,6 +113,7 @@ private:
   std::vector<const Event *> eventsBefore, eventsAfter;
   size_t next = 0, nextAfter = 0;
   std::vector<TokenFate> fates;
+  std::vector<KeptStart> keptStarts;
   /// The tokens of starts that the pass has added.
   std::vector<bool> isAdded;
   /// The regions around the next event of the result that the pass has added.
@@ -296,6 +299,7 @@ LogicalResult FunctionComparison::compareStart() {
     if (keepsStart(start, *found) && event.numGiven == found->numGiven &&
         takesSame(event, *found)) {
       keepGiven(event, *found);
+      keptStarts.push_back({&start, &after.starts[found->number]});
       ++next;
       ++nextAfter;
       return success();
@@ -534,30 +538,25 @@ LogicalResult FunctionComparison::compare() {
     if (failed(result))
       return failure();
   }
-  return rules.mayRaiseWaits ? compareRaisedWaits() : success();
+  if (rules.mayRaiseWaits && failed(compareRaisedWaits()))
+    return failure();
+  return compareOperands();
 }
 
-/// Checks that no op accesses a buffer in flight that did not do so before.
-static LogicalResult validateBuffers(const CommunicationSummary &before,
-                                     const CommunicationSummary &after,
-                                     Operation *root, StringRef pass) {
-  size_t numBefore = before.getAccessesInFlight().size();
-  if (after.getAccessesInFlight().size() <= numBefore)
-    return success();
-  SmallVector<comm::InFlightAccess> accesses = comm::findInFlightAccesses(root);
-  const auto *access = llvm::find_if(accesses, [&](const auto &other) {
-    return !llvm::is_contained(before.getAccessesInFlight(),
-                               other.op->getLoc());
-  });
-  if (access == accesses.end())
-    access = &accesses.back();
-  InFlightDiagnostic diagnostic =
-      access->op->emitOpError()
-      << access->verb << " a buffer that an operation in flight "
-      << (access->isWritten ? "writes" : "reads") << " after " << pass
-      << ", expected its wait before";
-  diagnostic.attachNote(access->started) << "the operation starts here";
-  return diagnostic;
+/// Checks that the starts take the data that they took.
+LogicalResult FunctionComparison::compareOperands() {
+  auto getToken = [&](unsigned token) -> std::optional<unsigned> {
+    const TokenFate &fate = fates[token];
+    if (fate.state != TokenFate::State::kept)
+      return std::nullopt;
+    return fate.tokens.front();
+  };
+  bool hasSameTokens = before.numTokens == after.numTokens;
+  for (unsigned token = 0; token != before.numTokens && hasSameTokens; ++token)
+    hasSameTokens = getToken(token) == token;
+  std::optional<ChangedOperand> changed = findChangedOperand(
+      keptStarts, getToken, hasSameTokens, before.numInputs == after.numInputs);
+  return changed ? reportChangedOperand(*changed, pass) : success();
 }
 
 /// `function` without communication.
@@ -568,10 +567,10 @@ static FunctionCommunication getSilent(const FunctionCommunication &function) {
 }
 
 LogicalResult braid::validateCommunication(const CommunicationSummary &before,
+                                           const CommunicationSummary &after,
                                            Operation *root,
                                            const CommunicationRules &rules,
                                            StringRef pass) {
-  CommunicationSummary after(root);
   RankUniformity uniformity(root);
   // Nested modules may have functions of one name.
   llvm::MapVector<StringAttr, SmallVector<const FunctionCommunication *, 1>>
@@ -593,5 +592,5 @@ LogicalResult braid::validateCommunication(const CommunicationSummary &before,
     for (const FunctionCommunication *function : others)
       if (failed(compare(getSilent(*function), *function)))
         return failure();
-  return validateBuffers(before, after, root, pass);
+  return validateAccesses(before, after, root, pass);
 }

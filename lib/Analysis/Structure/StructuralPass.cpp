@@ -26,12 +26,19 @@ void braid::setPassesValidated(bool areValidated) {
 
 LogicalResult braid::runValidated(Operation *root,
                                   const CommunicationRules &rules,
-                                  StringRef pass,
+                                  StringRef pass, KnownCommunication &known,
                                   function_ref<LogicalResult()> transform) {
   if (!arePassesValidated())
     return transform();
-  CommunicationSummary before(root);
+  std::shared_ptr<const CommunicationSummary> before = std::move(known.summary);
+  known.summary = nullptr;
+  if (!before)
+    before = std::make_shared<CommunicationSummary>(root);
   if (failed(transform()))
     return failure();
-  return validateCommunication(before, root, rules, pass);
+  auto after = std::make_shared<CommunicationSummary>(root);
+  if (failed(validateCommunication(*before, *after, root, rules, pass)))
+    return failure();
+  known.summary = std::move(after);
+  return success();
 }

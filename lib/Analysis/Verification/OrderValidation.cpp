@@ -8,8 +8,8 @@
 
 #include "braid/Analysis/OrderValidation.h"
 
-#include "Analysis/OpTable.h"
 #include "CommunicationOrder.h"
+#include "OpSet.h"
 #include "SeenAccesses.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -39,6 +39,7 @@ public:
 private:
   bool acceptPlaces();
   bool findPlaces();
+  bool visitOps();
   bool acceptMoved();
   void findMoved();
   LogicalResult validateUses();
@@ -63,6 +64,9 @@ private:
   /// For each op, as they stand now, the place where it stood.
   ArrayRef<unsigned> stood;
   std::vector<unsigned> ownStood;
+  /// An op, as it stands now, with a user that does not stand after it.
+  std::optional<unsigned> early;
+  Operation *user = nullptr;
   /// Ops without which the others stand in the order in which they stood, as
   /// they stand now.
   std::vector<unsigned> moved;
@@ -74,6 +78,17 @@ private:
 /// Ops of a long block are not in the cache.
 static void prefetch(const Operation *op) {
   LLVM_PREFETCH(op, /*rw=*/0, /*locality=*/3);
+}
+
+static void prefetchResults(Operation *op) {
+  for (OpResult result : op->getResults())
+    LLVM_PREFETCH(result.getAsOpaquePointer(), /*rw=*/0, /*locality=*/3);
+}
+
+static void prefetchUses(Operation *op) {
+  for (OpResult result : op->getOpResults())
+    if (!result.use_empty())
+      LLVM_PREFETCH(result.use_begin().getOperand(), /*rw=*/0, /*locality=*/3);
 }
 
 LogicalResult OrderValidator::emit(Operation *op, Operation *other,
@@ -89,27 +104,14 @@ LogicalResult OrderValidator::emit(Operation *op, Operation *other,
 // Places
 //===----------------------------------------------------------------------===//
 
-/// True if the claim says for each op where it stood, which proves as well that
-/// the ops are the same.
+/// True if the claim says for each op where it stood.
 bool OrderValidator::acceptPlaces() {
-  constexpr size_t prefetchAhead = 16;
-  ArrayRef<unsigned> places = claim.places;
-  if (places.size() != before.size() ||
-      llvm::any_of(places,
+  if (claim.places.size() != before.size() ||
+      llvm::any_of(claim.places,
                    [&](unsigned place) { return place >= before.size(); }))
     return false;
-  size_t index = 0;
-  for (Operation &op : block) {
-    if (&op == terminator)
-      break;
-    if (index == places.size() || before[places[index]] != &op)
-      return false;
-    if (index + prefetchAhead < places.size())
-      prefetch(before[places[index + prefetchAhead]]);
-    ++index;
-  }
-  stood = places;
-  return index == places.size();
+  stood = claim.places;
+  return visitOps();
 }
 
 /// Finds out where each op stood, without a claim; false if the ops are not the
@@ -168,8 +170,67 @@ bool OrderValidator::findPlaces() {
   }
   while (next != before.size() && advance())
     continue;
+  if (next != before.size() || numBefore != 0 || numNow != 0)
+    return false;
   stood = ownStood;
-  return next == before.size() && numBefore == 0 && numNow == 0;
+  return visitOps();
+}
+
+/// Reads the ops once, in their order. True if they stood where `stood` says,
+/// which proves as well that they are the same. Finds an op whose user stands
+/// before it.
+bool OrderValidator::visitOps() {
+  // Only ops that another one has overtaken may have such a user.
+  std::vector<uint8_t> isOvertaken(stood.size());
+  unsigned furthest = 0;
+  for (auto [place, flag] : llvm::zip_equal(stood, isOvertaken)) {
+    flag = place < furthest;
+    furthest = std::max(furthest, place);
+  }
+  // The set is in the cache, unlike the ops.
+  OpSet earlier;
+  auto findEarlyUser = [&](Operation &op, unsigned index) {
+    for (OpResult result : op.getOpResults())
+      for (OpOperand &use : result.getUses()) {
+        Operation *owner = use.getOwner();
+        if (owner->getBlock() != &block)
+          owner = block.findAncestorOpInBlock(*owner);
+        if (owner && earlier.contains(owner)) {
+          early = index;
+          user = owner;
+        }
+      }
+  };
+  early.reset();
+  // An op that is known to stand in the block still exists, and may be read.
+  const size_t size = stood.size();
+  size_t numKnown = 0;
+  Block::iterator next = block.begin(),
+                  end = terminator ? terminator->getIterator() : block.end();
+  auto advance = [&]() {
+    if (next == end || before[stood[numKnown]] != &*next)
+      return false;
+    ++next;
+    ++numKnown;
+    return true;
+  };
+  constexpr size_t ahead = 16;
+  for (size_t index = 0; index != size; ++index) {
+    while (numKnown != size && numKnown <= index + 2 * ahead)
+      if (!advance())
+        return false;
+    if (numKnown + ahead < size)
+      prefetch(before[stood[numKnown + ahead]]);
+    if (index + 2 * ahead < size && isOvertaken[index + 2 * ahead])
+      prefetchResults(before[stood[index + 2 * ahead]]);
+    if (index + ahead < size && isOvertaken[index + ahead])
+      prefetchUses(before[stood[index + ahead]]);
+    Operation *op = before[stood[index]];
+    if (isOvertaken[index] && !early)
+      findEarlyUser(*op, index);
+    earlier.insert(op);
+  }
+  return next == end;
 }
 
 //===----------------------------------------------------------------------===//
@@ -226,57 +287,14 @@ void OrderValidator::findMoved() {
 // Rules
 //===----------------------------------------------------------------------===//
 
-/// Checks that the moved ops stand after what they use and before their users:
-/// where one op has passed another one, one of both was moved.
+/// Checks that the users of each op stand after it.
 LogicalResult OrderValidator::validateUses() {
-  if (moved.empty())
+  if (!early)
     return success();
-  // Ops that are not in the cache cost more than all else: positions come from
-  // tables, not from the ops.
-  const OpTable::Ops ops(before.begin(), before.end()), none;
-  OpTable table(ops, none);
-  table.reserve(ops.size());
-  std::vector<unsigned> positions(ops.size());
-  for (unsigned index = 0; index != ops.size(); ++index) {
-    table.insert({index, /*isTransparent=*/false});
-    positions[stood[index]] = index;
-  }
-  // None for ops that are not in the list.
-  auto getPosition = [&](Operation *op) -> std::optional<unsigned> {
-    std::optional<OpTable::Entry> entry = table.find(op);
-    return entry ? std::optional(positions[entry->index]) : std::nullopt;
-  };
-
-  constexpr size_t prefetchAhead = 4;
-  for (size_t number = 0; number != moved.size(); ++number) {
-    if (number + prefetchAhead < moved.size())
-      prefetch(before[stood[moved[number + prefetchAhead]]]);
-    unsigned present = moved[number];
-    Operation *op = before[stood[present]];
-    Operation *passed = nullptr;
-    auto visitOperands = [&](Operation *user) {
-      for (Value operand : user->getOperands())
-        if (Operation *definition = operand.getDefiningOp())
-          if (std::optional<unsigned> position = getPosition(definition);
-              position && *position > present)
-            passed = definition;
-    };
-    if (hasNestedOps(op))
-      op->walk(visitOperands);
-    else
-      visitOperands(op);
-    for (Operation *user : op->getUsers()) {
-      std::optional<unsigned> position = getPosition(user);
-      if (!position && user->getBlock() != &block)
-        if ((user = block.findAncestorOpInBlock(*user)))
-          position = getPosition(user);
-      if (position && *position < present)
-        passed = user;
-    }
-    if (passed)
-      return emit(op, passed, "each value stands before its uses");
-  }
-  return success();
+  Operation *op = before[stood[*early]];
+  bool hasMoved = llvm::binary_search(moved, *early);
+  return emit(hasMoved ? op : user, hasMoved ? user : op,
+              "each value stands before its uses");
 }
 
 /// Checks starts and waits.

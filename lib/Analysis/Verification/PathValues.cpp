@@ -20,6 +20,27 @@ bool braid::isScalarType(Type type) {
   return type.isIndex() || type.isSignlessInteger();
 }
 
+Type braid::getScalarType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (tensor && tensor.getRank() == 0)
+    type = tensor.getElementType();
+  return isScalarType(type) ? type : Type();
+}
+
+/// `scalar` as a constant of `type`, which may be a tensor of it.
+static Attribute getConstant(Type type, Attribute scalar) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? DenseElementsAttr::get(tensor, scalar) : scalar;
+}
+
+/// The scalar that `constant` has; null for other constants.
+static IntegerAttr getScalar(Attribute constant) {
+  if (auto elements = dyn_cast<DenseElementsAttr>(constant);
+      elements && elements.isSplat())
+    constant = elements.getSplatValue<Attribute>();
+  return dyn_cast<IntegerAttr>(constant);
+}
+
 static IntegerAttr getNumberAttr(Type type, int64_t number) {
   if (type.isIndex())
     return IntegerAttr::get(type, number);
@@ -56,7 +77,7 @@ int64_t PathChoices::choose(uint64_t id, Value value) {
     if (!llvm::is_contained(choice.pool, number))
       choice.pool.push_back(number);
   };
-  if (value.getType().isInteger(1)) {
+  if (getScalarType(value.getType()).isInteger(1)) {
     choice.pool = {1, 0};
   } else {
     choice.pool = {2, 0, 1, 3};
@@ -88,12 +109,13 @@ Attribute ScalarEvaluator::computeNew(const PathValue &value, bool mayChoose) {
   if (scalar.op) {
     SmallVector<Attribute> operands;
     // Folding changes no op whose operands are all constant.
-    for (const PathValue &operand : scalar.operands) {
+    for (auto [operand, type] :
+         llvm::zip(scalar.operands, scalar.op->getOperandTypes())) {
       Attribute attribute =
           operand.scalar ? compute(operand, mayChoose) : Attribute();
       if (!attribute)
         break;
-      operands.push_back(attribute);
+      operands.push_back(getConstant(type, attribute));
     }
     bool isKnown = operands.size() == scalar.operands.size();
     SmallVector<OpFoldResult> results;
@@ -101,17 +123,17 @@ Attribute ScalarEvaluator::computeNew(const PathValue &value, bool mayChoose) {
         results.size() == scalar.op->getNumResults()) {
       OpFoldResult result = results[scalar.resultNumber];
       if (auto attribute = dyn_cast<Attribute>(result))
-        return dyn_cast<IntegerAttr>(attribute);
+        return getScalar(attribute);
       // An op may fold to one of its operands.
       for (auto [operand, attribute] :
            llvm::zip_equal(scalar.op->getOperands(), operands))
         if (operand == cast<Value>(result))
-          return attribute;
+          return getScalar(attribute);
     }
   }
   if (!mayChoose)
     return {};
-  return getNumberAttr(scalar.value.getType(),
+  return getNumberAttr(getScalarType(scalar.value.getType()),
                        choices.choose(value.id, scalar.value));
 }
 

@@ -25,7 +25,8 @@ namespace braid {
 struct PathValue {
   struct Scalar;
   uint64_t id = 0;
-  /// An integer or index; null for other values.
+  /// An integer or index, or the element of a tensor without dimensions; null
+  /// for other values.
   std::shared_ptr<const Scalar> scalar;
   /// The memory of a memref; null for other values.
   std::shared_ptr<const PathBuffer> buffer;
@@ -110,6 +111,10 @@ PathValue getConstantScalar(mlir::Type type, int64_t number,
 
 /// True for the types of scalars.
 bool isScalarType(mlir::Type type);
+
+/// `type`, or the type of the element of a tensor without dimensions; null for
+/// types of other values than one scalar.
+mlir::Type getScalarType(mlir::Type type);
 
 } // namespace braid
 

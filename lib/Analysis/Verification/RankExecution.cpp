@@ -20,7 +20,9 @@ using namespace mlir;
 static constexpr uint64_t mostSteps = 4'000'000;
 static constexpr unsigned mostCalls = 64;
 static constexpr unsigned mostBlocks = 4096;
-static constexpr unsigned mostWhileRuns = 64;
+static constexpr unsigned mostWhileRuns = 4096;
+/// Runs of a while loop whose condition the program does not tell.
+static constexpr unsigned mostChosenRuns = 64;
 /// Loops with more iterations than this skip some in the middle.
 static constexpr int64_t mostIterations = 48;
 /// Iterations are skipped by multiples of this, so that buffers that take turns
@@ -191,7 +193,8 @@ bool RankExecution::executeOp(Operation *op, Frame &frame) {
   // Interfaces tell the effects of ops such as those of linalg.
   if (op->getNumRegions() == 0 || isa<MemoryEffectOpInterface>(op)) {
     accessMemory(op, frame);
-    if (!bindGroupQuery(op, frame) && !bindBuffer(op, frame))
+    if (!bindGroupQuery(op, frame) && !bindElement(op, frame) &&
+        !bindBody(op, frame) && !bindBuffer(op, frame))
       bindResults(op, frame);
     return true;
   }
@@ -246,7 +249,7 @@ bool RankExecution::mayBeSkipped(Operation *op, Frame &frame) {
     return false;
   // Conditions may depend on its numbers, which are known if all is.
   if (auto branch = dyn_cast<scf::IfOp>(op);
-      branch && llvm::any_of(op->getResultTypes(), isScalarType) &&
+      branch && llvm::any_of(op->getResultTypes(), getScalarType) &&
       scalars.evaluateKnown(get(branch.getCondition(), frame)))
     return false;
   if (auto loop = dyn_cast<scf::ForOp>(op);
@@ -318,10 +321,12 @@ bool RankExecution::executeFor(scf::ForOp loop, Frame &frame) {
 
 bool RankExecution::executeWhile(scf::WhileOp loop, Frame &frame) {
   Values carried = getAll(loop.getInits(), frame);
-  for (unsigned i = 0; i != mostWhileRuns; ++i) {
+  for (unsigned i = 0, numChosen = 0;
+       i != mostWhileRuns && numChosen != mostChosenRuns; ++i) {
     Values results;
     if (!executeRegion(loop.getBefore(), carried, results, frame))
       return false;
+    numChosen += !scalars.evaluateKnown(results.front());
     bool goesOn = *scalars.evaluate(results.front()) != 0;
     results.erase(results.begin());
     if (!goesOn) {

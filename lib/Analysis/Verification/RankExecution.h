@@ -77,6 +77,8 @@ private:
 
   // Everything else.
   bool bindGroupQuery(mlir::Operation *op, Frame &frame);
+  bool bindElement(mlir::Operation *op, Frame &frame);
+  bool bindBody(mlir::Operation *op, Frame &frame);
   void bindResults(mlir::Operation *op, Frame &frame);
   void bindUnknown(mlir::Operation *op, Frame &frame);
   PathValue makeUnknown(mlir::Value value, uint64_t id);

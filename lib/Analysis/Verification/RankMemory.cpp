@@ -9,8 +9,11 @@
 #include "RankExecution.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -29,7 +32,7 @@ PathValue RankExecution::makeUnknown(Value value, uint64_t id) {
     unknown.token = tokens.add(value, std::nullopt, 0);
   } else if (isa<BaseMemRefType>(type)) {
     unknown.buffer = makeRoot(value, id, {});
-  } else if (isScalarType(type)) {
+  } else if (getScalarType(type)) {
     auto scalar = std::make_shared<PathValue::Scalar>();
     scalar->value = value;
     unknown.scalar = std::move(scalar);
@@ -66,6 +69,54 @@ bool RankExecution::bindGroupQuery(Operation *op, Frame &frame) {
   return true;
 }
 
+static bool hasOneElement(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getRank() == 0;
+}
+
+/// Binds the result of an op that moves the only element of a tensor without
+/// dimensions: both are one value.
+bool RankExecution::bindElement(Operation *op, Frame &frame) {
+  Value element;
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    element = hasOneElement(extract.getTensor().getType()) ? extract.getTensor()
+                                                           : Value();
+  else if (auto insert = dyn_cast<tensor::InsertOp>(op))
+    element = hasOneElement(insert.getType()) ? insert.getScalar() : Value();
+  else if (auto create = dyn_cast<tensor::FromElementsOp>(op))
+    element =
+        hasOneElement(create.getType()) ? create.getElements()[0] : Value();
+  if (!element)
+    return false;
+  PathValue value = get(element, frame);
+  frame[op->getResult(0)] = std::move(value);
+  return true;
+}
+
+/// Binds the results of a linalg op on tensors without dimensions: its body
+/// runs once.
+bool RankExecution::bindBody(Operation *op, Frame &frame) {
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  if (!structured || !structured.hasPureTensorSemantics() ||
+      structured.getNumLoops() != 0 ||
+      !llvm::all_of(op->getOperandTypes(), [](Type type) {
+        return hasOneElement(type) || !isa<ShapedType>(type);
+      }))
+    return false;
+  Block &body = *structured.getBlock();
+  if (!llvm::all_of(body.without_terminator(), [](Operation &nested) {
+        return nested.getNumRegions() == 0 && isMemoryEffectFree(&nested);
+      }))
+    return false;
+  bind(body.getArguments(), getAll(op->getOperands(), frame), frame);
+  for (Operation &nested : body.without_terminator())
+    if (!bindGroupQuery(&nested, frame))
+      bindResults(&nested, frame);
+  bind(op->getResults(), getAll(body.getTerminator()->getOperands(), frame),
+       frame);
+  return true;
+}
+
 void RankExecution::bindResults(Operation *op, Frame &frame) {
   if (op->getNumResults() == 0)
     return;
@@ -83,6 +134,13 @@ void RankExecution::bindResults(Operation *op, Frame &frame) {
       id = llvm::hash_combine(id, versions[buffer->root]);
       isPure = true;
     }
+  }
+  // Attributes do not tell what a body computes, and from what.
+  if (isPure && op->getNumRegions() != 0) {
+    id = llvm::hash_combine(id, op);
+    mlir::visitUsedValuesDefinedAbove(op->getRegions(), [&](OpOperand *used) {
+      id = llvm::hash_combine(id, get(used->get(), frame).id);
+    });
   }
   if (!isPure)
     id = llvm::hash_combine(op, countRun(op));

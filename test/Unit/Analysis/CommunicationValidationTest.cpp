@@ -46,12 +46,14 @@ protected:
     std::string error;
     ScopedDiagnosticHandler handler(
         &context, [&](Diagnostic &diagnostic) { error += diagnostic.str(); });
-    LogicalResult isRight = runValidated(*module, rules, "a-pass", [&]() {
-      module->getBody()->clear();
-      module->getBodyRegion().takeBody(result->getBodyRegion());
-      result->getBodyRegion().emplaceBlock();
-      return success();
-    });
+    KnownCommunication known(*module);
+    LogicalResult isRight =
+        runValidated(*module, rules, "a-pass", known, [&]() {
+          module->getBody()->clear();
+          module->getBodyRegion().takeBody(result->getBodyRegion());
+          result->getBodyRegion().emplaceBlock();
+          return success();
+        });
     EXPECT_EQ(failed(isRight), !error.empty());
     return error;
   }
@@ -518,6 +520,74 @@ TEST_F(CommunicationValidationTest, APassThatBreaksItsRulesFails) {
   setPassesValidated(false);
   EXPECT_EQ(run(), "");
   setPassesValidated(true);
+}
+
+/// A pass that changes nothing.
+struct KeepsAll
+    : StructuralPass<PassWrapper<KeepsAll, OperationPass<ModuleOp>>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepsAll)
+  StringRef getArgument() const override { return "keeps-all"; }
+  LogicalResult transform() override { return success(); }
+};
+
+/// A pass without validation that erases the starts and their waits.
+struct Silences : PassWrapper<Silences, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Silences)
+  void runOnOperation() override {
+    getOperation().walk([](comm::WaitOp wait) {
+      Operation *start = wait.getStart();
+      wait.erase();
+      start->erase();
+    });
+  }
+};
+
+/// Looks whether the communication is known at its place.
+struct LooksUp : PassWrapper<LooksUp, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LooksUp)
+  explicit LooksUp(std::vector<bool> &found) : found(found) {}
+  LooksUp(const LooksUp &other) = default;
+  void runOnOperation() override {
+    auto known = getCachedAnalysis<KnownCommunication>();
+    found.push_back(known && known->get().summary);
+    markAllAnalysesPreserved();
+  }
+  std::vector<bool> &found;
+};
+
+TEST_F(CommunicationValidationTest, NeighboursShareASummary) {
+  auto module = parseSourceString<ModuleOp>(onTensors(both), &context);
+  std::string error;
+  ScopedDiagnosticHandler handler(
+      &context, [&](Diagnostic &diagnostic) { error += diagnostic.str(); });
+  std::vector<bool> found;
+  PassManager passes(&context);
+  auto add = [&](std::unique_ptr<Pass> pass) {
+    passes.addPass(std::move(pass));
+    passes.addPass(std::make_unique<LooksUp>(found));
+  };
+  passes.addPass(std::make_unique<LooksUp>(found));
+  add(std::make_unique<KeepsAll>());
+  add(std::make_unique<KeepsAll>());
+  // What another pass has changed is no change by the next structural one.
+  add(std::make_unique<Silences>());
+  add(std::make_unique<KeepsAll>());
+  EXPECT_TRUE(succeeded(passes.run(*module)));
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(found, std::vector<bool>({false, true, true, false, true}));
+}
+
+TEST_F(CommunicationValidationTest, ASharedSummaryFindsTheSame) {
+  auto module = parseSourceString<ModuleOp>(onTensors(both), &context);
+  std::string error;
+  ScopedDiagnosticHandler handler(
+      &context, [&](Diagnostic &diagnostic) { error += diagnostic.str(); });
+  PassManager passes(&context);
+  passes.addPass(std::make_unique<KeepsAll>());
+  passes.addPass(std::make_unique<LosesWaits>());
+  EXPECT_TRUE(failed(passes.run(*module)));
+  EXPECT_EQ(error, "loses-waits has changed the communication of @main: found "
+                   "the end of the function, expected 'comm.wait'");
 }
 
 } // namespace

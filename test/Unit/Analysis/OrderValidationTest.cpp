@@ -66,6 +66,14 @@ protected:
 
   std::string moveWithClaim(StringRef text, unsigned from, unsigned to,
                             bool isNested, const OrderClaim &claim) {
+    return change(text, isNested, claim, [&](ArrayRef<Operation *> ops) {
+      ops[from]->moveBefore(ops[to]);
+    });
+  }
+
+  /// Validates what `change` makes of the block with the given ops.
+  std::string change(StringRef text, bool isNested, const OrderClaim &claim,
+                     function_ref<void(ArrayRef<Operation *>)> change) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     if (!module)
       return "does not parse";
@@ -77,7 +85,7 @@ protected:
     for (Operation &op : block->without_terminator())
       before.push_back(&op);
     numOps = before.size();
-    before[from]->moveBefore(before[to]);
+    change(before);
     std::string error;
     ScopedDiagnosticHandler handler(
         &context, [&](Diagnostic &diagnostic) { error += diagnostic.str(); });
@@ -121,6 +129,50 @@ TEST_F(OrderValidationTest, RejectsAWaitBeforeItsStart) {
   EXPECT_EQ(move(buffers, 2, 0),
             "'comm.wait' op was moved past 'comm.all_reduce' by a pass, "
             "expected that each value stands before its uses");
+}
+
+constexpr StringRef nestedUse = R"mlir(
+  comm.group @g all
+  func.func @main(%c: i1) {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %sum = arith.addi %zero, %one : index
+    scf.if %c {
+      scf.if %c {
+        %twice = arith.addi %sum, %sum : index
+      }
+    }
+    %other = arith.muli %zero, %one : index
+    return
+  }
+)mlir";
+
+TEST_F(OrderValidationTest, RejectsARegionBeforeAValueThatItUses) {
+  EXPECT_EQ(move(nestedUse, 3, 2),
+            "'scf.if' op was moved past 'arith.addi' by a pass, expected that "
+            "each value stands before its uses");
+  EXPECT_EQ(move(nestedUse, 3, 0),
+            "'scf.if' op was moved past 'arith.addi' by a pass, expected that "
+            "each value stands before its uses");
+  EXPECT_EQ(move(nestedUse, 4, 2), "");
+}
+
+TEST_F(OrderValidationTest, RejectsAMissingAndANewOp) {
+  OrderClaim same;
+  same.places = same.staying = {0, 1, 2, 3, 4};
+  for (const OrderClaim &claim : {OrderClaim(), same}) {
+    EXPECT_EQ(change(nestedUse, /*isNested=*/false, claim,
+                     [](ArrayRef<Operation *> ops) { ops.back()->erase(); }),
+              "'func.func' op has other ops after a pass than before, expected "
+              "that the pass changes their order alone");
+    EXPECT_EQ(change(nestedUse, /*isNested=*/false, claim,
+                     [](ArrayRef<Operation *> ops) {
+                       Operation *copy = ops.back()->clone();
+                       ops.back()->getBlock()->push_front(copy);
+                     }),
+              "'func.func' op has other ops after a pass than before, expected "
+              "that the pass changes their order alone");
+  }
 }
 
 constexpr StringRef slices = R"mlir(
