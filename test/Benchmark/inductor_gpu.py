@@ -56,7 +56,8 @@ class Variant:
         passes = self.patch.get("reorder_for_compute_comm_overlap_passes")
         if passes:
             self.patch.update(reorder(*passes, lambda snodes: self.record(snodes)))
-        elif not self.measures_kernels:
+        elif not self.patch and not self.measures_kernels:
+            # Inductor's overlap on FX graphs does not run in this mode.
             self.patch["deterministic"] = True
 
     def record(self, snodes):

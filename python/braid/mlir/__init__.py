@@ -16,10 +16,12 @@
 
 `results[rank]` is the list of that rank's results. Ranks are threads of this
 process, or with an `MPIWorld` the processes that mpirun has started. Tensors of PyTorch and arrays of JAX are arguments as well, and `to_dlpack`
-hands results to them. The package needs NumPy, and ml_dtypes for arrays of bf16 and 8-bit floats.
+hands results to them. A program for GPUs takes tensors on GPUs as they are, and gives a
+`DeviceArray` for each result. The package needs NumPy, and ml_dtypes for arrays of bf16 and 8-bit floats.
 """
 
 from .arrays import empty
+from .devices import DeviceArray
 from .dlpack import from_dlpack, to_dlpack
 from .errors import (ArgumentError, BraidError, Diagnostic, Location, NotFoundError,
                      RankError, RankFailure, ToolError)
@@ -30,7 +32,7 @@ from .tools import find_runtime, find_tool
 from .worlds import MPIWorld
 
 __all__ = [
-    "ArgumentError", "BraidError", "Diagnostic", "Executable", "Location",
+    "ArgumentError", "BraidError", "DeviceArray", "Diagnostic", "Executable", "Location",
     "MPIWorld", "NotFoundError", "Program", "RankError", "RankFailure", "Timeline", "ToolError",
     "empty", "find_runtime", "find_tool", "from_dlpack", "to_dlpack",
 ]

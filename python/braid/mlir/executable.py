@@ -15,6 +15,7 @@ import weakref
 from . import _abi
 from .arrays import (aligned_copy, check, describe, descriptor, empty, is_dynamic,
                      is_taken_as_it_is, sizes_of, take_result)
+from .devices import DeviceFrame, DeviceWorld
 from .dlpack import as_array
 from .dtypes import numpy_dtype
 from .errors import ArgumentError, BraidError, RankError
@@ -68,31 +69,16 @@ class _Frame:
         self.pointers[i] = words.ctypes.data
         return words
 
-    def take_results(self):
+    def place(self, world):
+        """Nothing to do: the program reads the host's memory."""
+
+    def take_results(self, world):
         return [array if array is not None else take_result(argument, words)
                 for argument, array, words in self.results]
 
 
-def _call_interruptibly(function):
-    """Calls `function` so that Ctrl-C ends the wait for it. Gives its result."""
-    if threading.current_thread() is not threading.main_thread():
-        return function()
-    outcome = []
-    done = threading.Event()
-
-    def call():
-        try:
-            outcome.append(function())
-        finally:
-            done.set()
-
-    threading.Thread(target=call, daemon=True).start()
-    done.wait()
-    return outcome[0]
-
-
 class Executable:
-    """A program compiled for the host, ready to run.
+    """A compiled program, ready to run: on the host, or with a GPU for each rank.
 
     entries: the names of its entry points
     program: the runtime's table of the program
@@ -137,7 +123,8 @@ class Executable:
         """Runs an entry on len(arguments) ranks and gives the results of each.
 
         arguments: for each rank of this process the list of its arrays; also tensors of
-            other packages that have __dlpack__ or that NumPy can read, in memory of the CPU
+            other packages that have __dlpack__ or that NumPy can read, in memory of the CPU,
+            and of the rank's GPU if the program is for GPUs (rank i has GPU i)
         entry: the name of the entry; by default "main", or the only one
         donate: arguments that are marked comm.donated may be overwritten; without
             it the program gets copies of these
@@ -145,18 +132,19 @@ class Executable:
         world: an MPIWorld, in which this process is one rank: all processes call run()
             together, each with the arguments of its rank; by default ranks are threads
 
-        Contiguous arrays are read where they lie; others are copied.
+        Contiguous arrays are read where they lie; others are copied. Results of programs for
+        GPUs are `DeviceArray`s; tensors on GPUs are read where they lie, and must be contiguous.
 
         Raises ArgumentError for arguments that do not fit, RankError when ranks
         fail. KeyboardInterrupt ends the call at once; the ranks end when they
         have waited for `timeout`.
         """
-        if self.target != "host":
-            raise ArgumentError(f"the program was compiled for {self.target}; run() runs "
-                                "programs of the target host")
         found = self._entry(entry)
         expected = sum(found.arguments[i].direction != _abi.OUT
                        for i in range(found.argument_count))
+        if world is not None and self.target != "host":
+            raise ArgumentError(f"the program was compiled for {self.target}, expected the host: "
+                                "ranks of an MPIWorld have no GPU")
         if world is not None and not isinstance(world, MPIWorld):
             raise ArgumentError(f"world is {world!r}, expected an MPIWorld or None")
         if not arguments:
@@ -169,14 +157,15 @@ class Executable:
             if len(inputs) != expected:
                 raise ArgumentError(f"rank {rank} has {len(inputs)} arguments, expected "
                                     f"{expected}: {', '.join(self.signature(entry)[0])}")
-        frames = [_Frame(found, inputs, rank, donate) for rank, inputs in zip(ranks, arguments)]
-        self.copied_bytes = sum(frame.copied_bytes for frame in frames)
+        make_frame = _Frame if self.target == "host" else DeviceFrame
+        frames = [make_frame(found, inputs, rank, donate) for rank, inputs in zip(ranks, arguments)]
         with self._lock:
             if world is not None:
                 return self._run(found, frames, world)
             key = len(frames), float(timeout)
             if self._world is None or self._world.key != key:
-                self._world = ThreadWorld(*key)
+                make_world = ThreadWorld if self.target == "host" else DeviceWorld
+                self._world = make_world(*key)
             # A run that Ctrl-C leaves keeps its world and its arrays to itself.
             world, self._world = self._world, None
             results = self._run(found, frames, world)
@@ -186,7 +175,8 @@ class Executable:
     def _run(self, entry, frames, world):
         """Runs the frames on the ranks of the world that this process has."""
         runtime = _abi.runtime()
-        world.prepare(self)
+        world.run(lambda: self._prepare(frames, world))
+        self.copied_bytes = sum(frame.copied_bytes for frame in frames)
         pointers = (c.c_void_p * len(frames))(
             *[c.addressof(frame.pointers) for frame in frames])
 
@@ -196,12 +186,17 @@ class Executable:
             finally:
                 _keep(frames, self)
 
-        status = _call_interruptibly(run)
+        status = world.run(run)
         self.elapsed_ns = runtime.braid_rt_world_elapsed_ns(world.handle)
         if status != _abi.OK:
             failures = world.failures()
             raise RankError(failures) if failures else BraidError("the run failed")
-        return [frame.take_results() for frame in frames]
+        return world.run(lambda: [frame.take_results(world) for frame in frames])
+
+    def _prepare(self, frames, world):
+        world.prepare(self)
+        for frame in frames:
+            frame.place(world)
 
 
 def _keep(*_objects):

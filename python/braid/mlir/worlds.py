@@ -8,14 +8,18 @@
 """Worlds: ranks as threads of this process, or as processes that mpirun has started."""
 
 import ctypes as c
+import threading
 import weakref
 
 from . import _abi
 from .errors import ArgumentError, BraidError, RankFailure
 
 
-class _World:
-    """The ranks of an engine; they end when nothing holds the world any more."""
+class World:
+    """The ranks of an engine; they end when nothing holds the world any more.
+
+    contexts: the runtime's contexts of the ranks that this process has, by rank
+    """
 
     def __init__(self, engine, ranks, timeout):
         # Nanoseconds have 63 bits.
@@ -30,7 +34,7 @@ class _World:
         self.handle = _abi.checked(runtime.braid_rt_world_create, c.byref(config))
         numbers = c.POINTER(c.c_int32)()
         count = runtime.braid_rt_world_local_ranks(self.handle, c.byref(numbers))
-        self._contexts = {rank: runtime.braid_rt_world_context(self.handle, rank)
+        self.contexts = {rank: runtime.braid_rt_world_context(self.handle, rank)
                           for rank in numbers[:count]}
         self._prepared = weakref.WeakSet()
         self._finalizer = weakref.finalize(self, runtime.braid_rt_world_destroy, self.handle)
@@ -42,11 +46,15 @@ class _World:
             _abi.checked(runtime.braid_rt_world_prepare, self.handle, executable.program)
             self._prepared.add(executable)
 
+    def run(self, function):
+        """What `function`, which runs the ranks, gives. Ctrl-C ends the wait for it."""
+        return _call_interruptibly(function)
+
     def failures(self):
         """What went wrong on the ranks of this process."""
         runtime = _abi.runtime()
         failures = []
-        for rank, context in self._contexts.items():
+        for rank, context in self.contexts.items():
             text = runtime.braid_rt_error(context).decode(errors="replace")
             if text:
                 secondary = bool(runtime.braid_rt_error_is_secondary(context))
@@ -54,7 +62,25 @@ class _World:
         return failures
 
 
-class ThreadWorld(_World):
+def _call_interruptibly(function):
+    """Calls `function` so that Ctrl-C ends the wait for it. Gives its result."""
+    if threading.current_thread() is not threading.main_thread():
+        return function()
+    outcome = []
+    done = threading.Event()
+
+    def call():
+        try:
+            outcome.append(function())
+        finally:
+            done.set()
+
+    threading.Thread(target=call, daemon=True).start()
+    done.wait()
+    return outcome[0]
+
+
+class ThreadWorld(World):
     """Ranks as threads of this process."""
 
     def __init__(self, ranks, timeout):
@@ -64,7 +90,7 @@ class ThreadWorld(_World):
         self._finalizer.atexit = False
 
 
-class MPIWorld(_World):
+class MPIWorld(World):
     """This process as one rank of those that mpirun or srun has started.
 
     timeout: seconds that a rank waits for another one to come
@@ -81,7 +107,7 @@ class MPIWorld(_World):
 
     def __init__(self, timeout=30.0):
         super().__init__(b"mpi", 0, timeout)
-        (self.rank,) = self._contexts
+        (self.rank,) = self.contexts
         self.size = _abi.runtime().braid_rt_world_size(self.handle)
         self._has_failed = False
 
