@@ -97,11 +97,9 @@ class Variant:
 
 def get_variants(step, options):
     """The variants without a plan, and the passes of Braid in them."""
-    passes = {"braid": overlap.with_options(machine=options.machine)}
+    passes = {"braid, no contention": overlap.with_options(machine=options.machine, profile=None)}
     if options.profile:
-        passes["braid, profile"] = overlap.with_options(
-            machine=options.machine, profile=options.profile, contention=True, estimates="braid"
-        )
+        passes["braid"] = overlap.with_options(machine=options.machine, profile=options.profile)
     settings = {
         "as it comes": {},
         "the seeds' three": reorder("sink_waits", "raise_comms", "reorder_compute_for_overlap"),
