@@ -17,7 +17,8 @@
 `results[rank]` is the list of that rank's results. Ranks are threads of this
 process, or with an `MPIWorld` the processes that mpirun has started. Tensors of PyTorch and arrays of JAX are arguments as well, and `to_dlpack`
 hands results to them. A program for GPUs takes tensors on GPUs as they are, and gives a
-`DeviceArray` for each result. The package needs NumPy, and ml_dtypes for arrays of bf16 and 8-bit floats.
+`DeviceArray` for each result. The package needs NumPy, and ml_dtypes for arrays of bf16 and
+8-bit floats.
 """
 
 from .arrays import empty

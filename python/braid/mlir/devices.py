@@ -20,7 +20,7 @@ from .arrays import aligned_copy, check, descriptor_at, is_dynamic, sizes_of
 from .dlpack import CUDA, as_array, contiguous_strides, export, get_device, import_cuda
 from .dtypes import NAMES, numpy_dtype
 from .errors import ArgumentError, BraidError
-from .worlds import World
+from .worlds import Outcome, World
 
 
 class _Worker:
@@ -47,22 +47,9 @@ class _Worker:
 
     def call(self, function):
         """What `function` gives or raises. Ctrl-C ends the wait for it."""
-        outcome, done = [], threading.Event()
-
-        def run():
-            try:
-                outcome.append((function(), None))
-            except BaseException as error:
-                outcome.append((None, error))
-            finally:
-                done.set()
-
-        self._calls.put(run)
-        done.wait()
-        result, error = outcome[0]
-        if error is not None:
-            raise error
-        return result
+        outcome = Outcome(function)
+        self._calls.put(outcome.call)
+        return outcome.take()
 
 
 def _driver():

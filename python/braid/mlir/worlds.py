@@ -62,22 +62,38 @@ class World:
         return failures
 
 
+class Outcome:
+    """What a function gives that another thread calls."""
+
+    def __init__(self, function):
+        self._function = function
+        self._done = threading.Event()
+        self._result = self._error = None
+
+    def call(self):
+        """Calls the function, in the other thread."""
+        try:
+            self._result = self._function()
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._done.set()
+
+    def take(self):
+        """Waits for the function, and gives or raises what it did. Ctrl-C ends the wait."""
+        self._done.wait()
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
 def _call_interruptibly(function):
     """Calls `function` so that Ctrl-C ends the wait for it. Gives its result."""
     if threading.current_thread() is not threading.main_thread():
         return function()
-    outcome = []
-    done = threading.Event()
-
-    def call():
-        try:
-            outcome.append(function())
-        finally:
-            done.set()
-
-    threading.Thread(target=call, daemon=True).start()
-    done.wait()
-    return outcome[0]
+    outcome = Outcome(function)
+    threading.Thread(target=outcome.call, daemon=True).start()
+    return outcome.take()
 
 
 class ThreadWorld(World):
