@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What `braid.inductor` and `braid.fx` share: versions, options, costs, agreement of ranks."""
 
+import functools
 import hashlib
 import logging
 import pickle
@@ -16,7 +17,7 @@ from .schedule.problem import Problem
 #: Versions of PyTorch that this was tested with: at least, and below.
 SUPPORTED = ((2, 11), (2, 14))
 
-#: The machine whose models are used where neither Inductor's estimates nor the caller say anything.
+#: The machine whose models are used where neither the caller nor the GPU says which one.
 DEFAULT_MACHINE = "h100x8"
 
 #: The steps of a search, where nobody asks for an effort: a compile waits for it.
@@ -43,7 +44,8 @@ class OverlapPass:
     DEFAULTS = {
         "estimates": "auto",
         "machine": None,
-        "contention": False,
+        "contention": None,
+        "min_gain": 0.01,
         "memory_budget": 0.2,
         "max_memory": None,
         "max_in_flight": None,
@@ -87,6 +89,9 @@ class OverlapPass:
         estimates = options["estimates"]
         if not callable(estimates) and estimates not in ("auto", "inductor", "braid"):
             raise ScheduleError(f"found estimates={estimates!r}, expected auto, inductor, braid or a callable")
+        gain = options["min_gain"]
+        if isinstance(gain, bool) or not (isinstance(gain, (int, float)) and 0 <= gain < 1):
+            raise ScheduleError(f"found min_gain={gain!r}, expected a number of at least 0 and below 1")
         budget = options["memory_budget"]
         if budget is not None and not (isinstance(budget, (int, float)) and budget >= 0):
             raise ScheduleError(f"found memory_budget={budget!r}, expected a number of at least 0, or None")
@@ -95,7 +100,7 @@ class OverlapPass:
 
     def get_machine(self):
         machine = self.options["machine"]
-        return machine if isinstance(machine, Machine) else Machine(machine or DEFAULT_MACHINE)
+        return machine if isinstance(machine, Machine) else Machine(machine or find_machine())
 
     def has_to_agree(self):
         """True if there are other processes that compile the same graph, and the caller has not said that
@@ -109,15 +114,16 @@ class OverlapPass:
 
     def get_options_of_all_ranks(self):
         """The options that an order depends on."""
-        names = ("contention", "memory_budget", "max_memory", "max_in_flight", "keep_order", "algorithm", "effort")
+        names = ("memory_budget", "max_memory", "max_in_flight", "keep_order", "algorithm", "effort", "min_gain")
         options = {name: self.options[name] for name in names}
+        options["contention"] = self.has_contention()
         if self.has_contention():
             options["machine"] = self.get_machine().name
         return options
 
     def has_contention(self):
         """True if compute and communication slow each other down."""
-        return self.options["contention"]
+        return bool(self.options["contention"])
 
     def keep(self, error):
         """Says why a graph stays as it is."""
@@ -143,13 +149,23 @@ class OverlapPass:
             effort=options["effort"],
             steps=min(_MOST_STEPS, _STEPS_PER_NODE * len(graph)) if options["effort"] == "default" else None,
         )
-        self.last = found
         self.log.info(
             "%d nodes: %d ns before, %d ns by %s, no order below %d ns; peak %d bytes before, %d now",
             len(graph), before.makespan, found.makespan, found.method, found.bound, before.peak, found.peak,
         )  # fmt: skip
+        if self._is_good_enough(before, found):
+            self.log.info("keeping the order: the gain is less than %g %%", 100 * options["min_gain"])
+            found = before
+        self.last = found
         self._report(found)
         return found.order
+
+    def _is_good_enough(self, before, found):
+        """Whether the order `before`, which the graph came with, stays: models are not so exact that a small
+        gain is one."""
+        limit = self.options["max_memory"]
+        keeps_limits = self.options["max_in_flight"] is None and (limit is None or before.peak <= limit)
+        return keeps_limits and found.makespan > before.makespan * (1 - self.options["min_gain"])
 
     def _report(self, found):
         path = self.options["report"]
@@ -158,6 +174,26 @@ class OverlapPass:
         found.to_html(f"{path}.{self._count}.html")
         found.to_perfetto(f"{path}.{self._count}.json")
         self._count += 1
+
+
+@functools.lru_cache(maxsize=None)
+def find_machine():
+    """The machine that the GPU of this process is part of, as far as Braid knows it."""
+    import torch
+
+    name = torch.cuda.get_device_name() if torch.cuda.is_available() else ""
+    match = re.search(r"\b(V100|A100|H100|H200|B200)\b", name)
+    return f"{match[1].lower()}x8" if match else DEFAULT_MACHINE
+
+
+@functools.lru_cache(maxsize=None)
+def has_shipped_profile(machine):
+    """Whether Braid has a profile of the machine of this name."""
+    try:
+        Machine(machine, "shipped")
+    except ScheduleError:
+        return False
+    return True
 
 
 def _make(cls, options):

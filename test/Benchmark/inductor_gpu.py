@@ -7,18 +7,22 @@
     torchrun --nproc-per-node 2 inductor_gpu.py [--machine NAME] [--steps "tensor parallel,..."] [--limit SECONDS]
 
 Needs GPUs, PyTorch 2.11 to 2.13 and the package braid. Each step (test/Inputs/torch_steps.py) is compiled by Inductor
-with each scheduler. All variants run in turn in one process for each GPU; the times are medians of CUDA events, the
-maximum over ranks. The gradients of all variants are compared with those of the first one.
+with each scheduler. All variants run in turn in one process for each GPU, in a new order each round; the times are
+medians of CUDA events, the maximum over ranks. The gradients of all variants are compared with those of the first one.
+Inductor chooses kernels without measuring them, so that variants differ in nothing but their order: two variants of the
+same order show how much noise there is.
 
-With a profile of the machine the last variant has a plan as well: limits of thread blocks and multiprocessors. On two
-GPUs the groups of the hybrid step, of shards and of replicas, are both ranks: two communicators with the collectives of
-a hybrid step, on a grid that is too small for one.
+With a profile of the machine there are variants that know how collectives slow products down, and the last one has a
+plan as well: limits of thread blocks and multiprocessors. On two GPUs the groups of the hybrid step, of shards and of
+replicas, are both ranks: two communicators with the collectives of a hybrid step, on a grid that is too small for one.
 """
 
 import argparse
 import contextlib
+import hashlib
 import json
 import os
+import random
 import statistics
 import sys
 import time
@@ -29,7 +33,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 import torch
 import torch.distributed as dist
 import torch_steps
-from braid.inductor import overlap
+from braid.inductor import Plan, overlap
 from torch._inductor import config
 from torch._inductor.compile_fx import compile_fx
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -42,16 +46,49 @@ def reorder(*passes):
 class Variant:
     """A step as one scheduler compiles it, and what holds while it runs."""
 
+    #: Inductor chooses kernels by measuring them, which makes variants differ in more than their order.
+    measures_kernels = False
+
     def __init__(self, step, patch, plan=None):
-        self.step, self.patch = step, patch
+        self.step, self.patch = step, dict(patch)
         self.active = plan.active if plan else contextlib.nullcontext
-        self.function = None
+        self.function = self.digest = None
+        passes = self.patch.get("reorder_for_compute_comm_overlap_passes")
+        if passes:
+            self.patch.update(reorder(*passes, lambda snodes: self.record(snodes)))
+        elif not self.patch and not self.measures_kernels:
+            # Inductor's overlap on FX graphs does not run in this mode.
+            self.patch["deterministic"] = True
+
+    def record(self, snodes):
+        """The last pass over scheduler nodes: remembers a digest of the order."""
+        self.digest = hashlib.sha256(" ".join(snode.get_name() for snode in snodes).encode()).hexdigest()[:8]
+        if not self.measures_kernels:
+            # Before, this would keep Inductor from calling any of these passes.
+            config.deterministic = True
+        return snodes
 
     def compile(self, inputs):
-        with self.active(), config.patch(fx_graph_cache=False, **self.patch):
+        patch = {"fx_graph_cache": False, "deterministic": False, **self.patch}
+        if not self.measures_kernels:
+            patch["triton.autotune_pointwise"] = False
+        with self.active(), config.patch(patch):
             graph = make_fx(self.step, tracing_mode="fake", _allow_non_fake_inputs=True)(*inputs)
             self.function = compile_fx(graph, list(inputs))
             self.run(inputs)
+
+    def capture(self, inputs):
+        """Makes a CUDA graph of it, which the host launches at once."""
+        graph = torch.cuda.CUDAGraph()
+        # Other threads, such as the watchdog of NCCL, may ask for events meanwhile.
+        with self.active(), torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            results = self.function(*inputs)
+
+        def replay(*_):
+            graph.replay()
+            return results
+
+        self.function = replay
 
     def run(self, inputs):
         with self.active():
@@ -60,8 +97,9 @@ class Variant:
 
 def get_variants(step, options):
     """The variants without a plan, and the passes of Braid in them."""
-    ordered = overlap.with_options(machine=options.machine)
-    estimated = overlap.with_options(machine=options.machine, estimates="braid")
+    passes = {"braid, no contention": overlap.with_options(machine=options.machine, profile=None)}
+    if options.profile:
+        passes["braid"] = overlap.with_options(machine=options.machine, profile=options.profile)
     settings = {
         "as it comes": {},
         "the seeds' three": reorder("sink_waits", "raise_comms", "reorder_compute_for_overlap"),
@@ -71,50 +109,62 @@ def get_variants(step, options):
             "reorder_communication_preserving_peak_memory",
         ),
         "Inductor on FX": {"aten_distributed_optimizations.enable_overlap_scheduling": True},
-        "braid": reorder(ordered),
-        "braid, own estimates": reorder(estimated),
+        **{name: reorder(ordered) for name, ordered in passes.items()},
     }
-    variants = {name: Variant(step, patch) for name, patch in settings.items()}
-    return variants, {"braid": ordered, "braid, own estimates": estimated}
+    return {name: Variant(step, patch) for name, patch in settings.items()}, passes
 
 
-def get_planned_variant(name, step, inputs, options):
-    """The variant with the plan that the model finds best, and the pass in it."""
+def get_planned_variants(name, step, inputs, options):
+    """(title, variant, pass, plan) with the plan that the model finds best, and with its limit of blocks alone."""
     planner = overlap.with_options(machine=options.machine, profile=options.profile, plan=True)
     torch_steps.compile_until_scheduled(step, inputs, [planner])
-    plan = planner.plan
-    if plan is None:
+    best = planner.plan
+    if best is None:
         raise RuntimeError(f"found no plan: {planner.reason}")
-    planned, _ = torch_steps.STEPS[name](
-        options.layers,
-        options.width,
-        options.tokens,
-        lambda *shape: None,
-        group=plan.new_group().group_name,
-        new_group=plan.new_group,
-    )
-    ordered = planner.with_options(plan=plan)
-    return Variant(planned, reorder(ordered), plan), ordered, plan
+    plans = {"braid, plan": best}
+    if best.max_ctas and best.carveout:
+        plans["braid, blocks alone"] = Plan(best.max_ctas)
+    for title, plan in plans.items():
+        planned, _ = torch_steps.STEPS[name](
+            options.layers,
+            options.width,
+            options.tokens,
+            lambda *shape: None,
+            group=plan.new_group().group_name,
+            new_group=plan.new_group,
+        )
+        ordered = planner.with_options(plan=plan)
+        yield title, Variant(planned, reorder(ordered), plan), ordered, plan
 
 
 def measure(variants, inputs, rounds):
-    """Medians in ms of the compiled functions, the variants of a round in turn."""
-    times = {name: [] for name in variants}
+    """By name of the compiled functions: the medians of GPU and host in ms, and the quartiles of the GPU.
+
+    The variants of a round run in turn, in an order that each round draws anew, the same on all ranks.
+    """
+    times, host = {name: [] for name in variants}, {name: [] for name in variants}
+    draw = random.Random(0)
     for number in range(rounds + 3):
-        for name, variant in variants.items():
+        for name in draw.sample(list(variants), len(variants)):
+            variant = variants[name]
             begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
             dist.barrier()
             torch.cuda.synchronize()
             with variant.active():
                 begin.record()
+                start = time.perf_counter()
                 variant.function(*inputs)
+                launched = time.perf_counter() - start
                 end.record()
             torch.cuda.synchronize()
             if number >= 3:
                 times[name].append(begin.elapsed_time(end))
-    medians = torch.tensor([statistics.median(times[name]) for name in variants], device="cuda")
-    dist.all_reduce(medians, op=dist.ReduceOp.MAX)
-    return dict(zip(variants, medians.tolist()))
+                host[name].append(launched * 1e3)
+    figures = [[statistics.median(host[name]), *statistics.quantiles(times[name], n=4)] for name in variants]
+    figures = torch.tensor(figures, device="cuda")
+    dist.all_reduce(figures, op=dist.ReduceOp.MAX)
+    names = ("host_ms", "first_quartile", "ms", "third_quartile")
+    return {name: dict(zip(names, row)) for name, row in zip(variants, figures.tolist())}
 
 
 def flatten(value):
@@ -124,7 +174,7 @@ def flatten(value):
 
 
 def run_step(name, options):
-    """Milliseconds by variant, how gradients differ, seconds of compiling, and what Braid says."""
+    """Figures by variant, how gradients differ, and what Braid says."""
     step, inputs = torch_steps.STEPS[name](
         options.layers,
         options.width,
@@ -132,11 +182,11 @@ def run_step(name, options):
         lambda *shape: torch.randn(*shape, dtype=torch.bfloat16, device="cuda") * 0.02,
     )
     variants, passes = get_variants(step, options)
-    notes, seconds, compiled = {}, {}, {}
+    notes, seconds, compiled, plans = {}, {}, {}, {}
     if options.profile:
         try:
-            planned, passes["braid, plan"], plan = get_planned_variant(name, step, inputs, options)
-            variants["braid, plan"] = planned
+            for title, *planned in get_planned_variants(name, step, inputs, options):
+                variants[title], passes[title], plans[title] = planned
         except Exception as error:  # what this version of PyTorch does not take
             notes["braid, plan"] = repr(error)[:300]
     for title, variant in variants.items():
@@ -156,10 +206,8 @@ def run_step(name, options):
                 "before": used.before.makespan / 1e6,
                 "bound": used.last.bound / 1e6,
             }
-    if isinstance(notes.get("braid, plan"), dict):
-        notes["braid, plan"].update(
-            {"blocks": plan.max_ctas, "carveout": plan.carveout, "without": plan.makespan_without / 1e6}
-        )
+            if title in plans:
+                notes[title].update({"blocks": plans[title].max_ctas, "carveout": plans[title].carveout})
     first = [value.clone() for value in flatten(compiled["as it comes"].run(inputs))]
     differ = {}
     for title, variant in compiled.items():
@@ -171,8 +219,18 @@ def run_step(name, options):
                 ),
                 "repeats": all(torch.equal(a, b) for a, b in zip(results, flatten(variant.run(inputs)))),
             }
-    del first
-    return measure(compiled, inputs, options.rounds), differ, seconds, notes
+    del first, results
+    if options.graphs:
+        for variant in compiled.values():
+            variant.capture(inputs)
+    found = measure(compiled, inputs, options.rounds)
+    for title, figures in found.items():
+        torch.cuda.reset_peak_memory_stats()
+        compiled[title].run(inputs)
+        figures["peak_mib"] = torch.cuda.max_memory_allocated() / 2**20
+        figures["order"] = compiled[title].digest
+        figures["compile_s"] = seconds[title]
+    return found, differ, notes
 
 
 def main():
@@ -182,7 +240,13 @@ def main():
     parser.add_argument("--tokens", type=int, default=2048)
     parser.add_argument("--machine", default="h100x8")
     parser.add_argument("--profile", help='a file of braid-calibrate, or "shipped": measure a plan, too')
-    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument(
+        "--measure-kernels",
+        action="store_true",
+        help="let Inductor choose kernels by measuring them, as it does unless told otherwise",
+    )
+    parser.add_argument("--graphs", action="store_true", help="measure CUDA graphs, which take the host little time")
     parser.add_argument("--limit", type=float, default=600, help="seconds after which no further step begins")
     parser.add_argument("--steps", default=",".join(torch_steps.STEPS))
     parser.add_argument("--output", help="a file for the figures as JSON")
@@ -193,6 +257,7 @@ def main():
     torch.cuda.set_device(rank)
     dist.init_process_group("nccl", device_id=torch.device("cuda", rank))
     torch.manual_seed(rank)
+    Variant.measures_kernels = options.measure_kernels
     found = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "ranks": dist.get_world_size()}
     for name in options.steps.split(","):
         # All ranks have to agree on whether there is time.
@@ -200,14 +265,19 @@ def main():
         dist.all_reduce(late, op=dist.ReduceOp.MAX)
         if late.item():
             break
-        times, differ, seconds, notes = run_step(name, options)
-        found[name] = {"ms": times, "differ": differ, "compile_s": seconds, "notes": notes}
+        figures, differ, notes = run_step(name, options)
+        found[name] = {"figures": figures, "differ": differ, "notes": notes}
         torch.cuda.empty_cache()
         if rank:
             continue
-        print(f"\n{name}: differences {differ}; {notes}\n\n| scheduler | ms | compile s |\n|---|---|---|")
-        for variant, ms in times.items():
-            print(f"| {variant} | {ms:.3f} | {seconds[variant]:.1f} |", flush=True)
+        print(f"\n{name}: differences {differ}; {notes}\n")
+        print("| scheduler | ms | quartiles | host ms | peak MiB | compile s | order |\n|---|---|---|---|---|---|---|")
+        for variant, row in figures.items():
+            print(
+                f"| {variant} | {row['ms']:.3f} | {row['first_quartile']:.3f} to {row['third_quartile']:.3f} "
+                f"| {row['host_ms']:.3f} | {row['peak_mib']:.0f} | {row['compile_s']:.1f} | {row['order']} |",
+                flush=True,
+            )
         if options.output:
             with open(options.output, "w", encoding="utf-8") as stream:
                 json.dump(found, stream, indent=1)

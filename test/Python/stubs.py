@@ -29,7 +29,9 @@ def get_real_parameters(function):
     return kinds
 
 
-class Stubs(unittest.TestCase):
+class Checks:
+    """What compares a stub with its module."""
+
     def check(self, name, ignored=()):
         module = importlib.import_module(name)
         with open(os.path.join(os.path.dirname(module.__file__), "__init__.pyi"), encoding="utf-8") as file:
@@ -44,6 +46,9 @@ class Stubs(unittest.TestCase):
                 self.check_class(getattr(module, node.name), node, ignored)
             elif isinstance(node, ast.AnnAssign):
                 declared.add(node.target.id)
+            elif isinstance(node, ast.ImportFrom):
+                # `from m import a as a` gives a name on.
+                declared.update(alias.asname for alias in node.names if alias.asname)
         self.assertEqual(declared, set(module.__all__))
 
     def check_class(self, cls, stub, ignored):
@@ -57,6 +62,8 @@ class Stubs(unittest.TestCase):
                 continue
             self.assertEqual(get_parameters(node), get_real_parameters(getattr(cls, node.name)), where)
 
+
+class Stubs(Checks, unittest.TestCase):
     def test_schedule(self):
         self.check("braid.schedule")
 

@@ -198,7 +198,8 @@ def configurations(machine):
     for text in machine.options.configuration:
         name, _, words = text.partition("=")
         found.append((name, words.split()))
-    return found
+    wanted = machine.options.configurations
+    return [one for one in found if not wanted or one[0] in wanted.split(",")]
 
 
 def measure_traces(machine, step):
@@ -493,6 +494,7 @@ def main():
     parser.add_argument("--jax", help="the script jax_overlap.py")
     parser.add_argument("--sizes", help="those of the steps to run, 4096,8192")
     parser.add_argument("--steps", help="the steps to run, seed,tp")
+    parser.add_argument("--configurations", help="those of the steps to run, stream,graph")
     parser.add_argument("--only", default="check,steps,parts,peers,traces")
     parser.add_argument("--limit", type=float, default=540, help="seconds of all parts")
     parser.add_argument("--part-limit", type=float, default=90)

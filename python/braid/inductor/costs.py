@@ -26,10 +26,10 @@ class Costs:
         self.graph = graph
         self.estimates = overlap.options["estimates"]
         self.contention = overlap.has_contention()
-        self.has_profile = overlap.options["profile"] is not None
+        self.has_profile = overlap.get_profile() is not None
         self.plan = plan
-        if overlap.options["plan"] is not None:
-            # Estimates of others do not know of limits.
+        if overlap.options["plan"] is not None or (self.has_profile and self.estimates == "auto"):
+            # Estimates of others know neither of limits nor of what was measured.
             self.estimates = "braid"
         self.machine = overlap.get_machine()
         self.groups = _torch.CollectiveGroups(self.machine)

@@ -23,7 +23,7 @@ class Overlap(_torch.OverlapPass):
     """
 
     #: The options of both passes, and its own.
-    DEFAULTS = {**_torch.OverlapPass.DEFAULTS, "profile": None, "plan": None}
+    DEFAULTS = {**_torch.OverlapPass.DEFAULTS, "profile": "auto", "plan": None}
 
     plan = None
 
@@ -36,18 +36,24 @@ class Overlap(_torch.OverlapPass):
             Where costs come from: Inductor's own runtime estimates (which may measure), Braid's models of
             collectives and its roofline for `machine`, or a function from a scheduler node to nanoseconds,
             or None where it has nothing to say, and Braid's models hold. "auto": Inductor's, and Braid's
-            where Inductor has none (it has none for CPUs), or where its compute takes 30 times as long as the
-            roofline, or a 30th of that (PyTorch 2.11 takes an H200 for a GPU of 0.54 TFLOP/s).
+            where there is a profile, where Inductor has none (it has none for CPUs), or where its compute takes
+            30 times as long as the roofline, or a 30th of that (PyTorch 2.11 takes an H200 for a GPU of
+            0.54 TFLOP/s).
         machine : str or Machine
-            What Braid's models estimate for; "h100x8" unless given.
-        profile : str
+            What Braid's models estimate for. None: the machine with this process's GPU, or "h100x8".
+        profile : str or None
             A file of braid-calibrate about `machine` (docs/profiles.md), or "shipped": times of collectives
-            and of products of matrices, and how they slow each other down.
+            and of products of matrices, and how they slow each other down. "auto": the shipped one, where
+            Braid has one for the machine.
         plan : Plan or True
             Limits of thread blocks and multiprocessors that hold when the graph runs; True looks for the
             best ones, which `plan` then has. It implies contention and Braid's estimates.
-        contention : bool
-            Compute and communication slow each other down as `machine` says; the search takes longer.
+        contention : bool or None
+            Compute and communication slow each other down as `machine` says; the search takes longer. None:
+            where there is a profile.
+        min_gain : float
+            The order that the graph came with stays unless the new one is predicted to take so much less
+            time: 0.01 is 1 %.
         memory_budget : float or None
             The peak may be so much above that of Inductor's order: 0.2 is 20 %. Memory is counted as
             Inductor counts it. None: no limit.
@@ -82,26 +88,40 @@ class Overlap(_torch.OverlapPass):
 
     def _check_options(self):
         machine, profile, plan = (self.options[name] for name in ("machine", "profile", "plan"))
-        if profile is not None and isinstance(machine, Machine):
+        if profile not in (None, "auto") and isinstance(machine, Machine):
             raise ScheduleError("found a profile beside a Machine, expected a Machine that has the profile")
         super()._check_options()
-        if profile is not None:
+        if profile not in (None, "auto"):
             self.get_machine()
         if plan is not None and plan is not True and not isinstance(plan, Plan):
             raise ScheduleError(f"found plan={plan!r}, expected a Plan, True or None")
         if plan is not None and self.options["estimates"] not in ("auto", "braid"):
             raise ScheduleError('found a plan and the estimates of others, expected estimates="braid"')
 
-    def get_machine(self):
+    def get_profile(self):
+        """The profile, "shipped" or a file; None if there is none."""
         machine, profile = self.options["machine"], self.options["profile"]
-        return super().get_machine() if profile is None else Machine(machine or _torch.DEFAULT_MACHINE, profile)
+        if profile != "auto":
+            return profile
+        if isinstance(machine, Machine):
+            return None
+        return "shipped" if _torch.has_shipped_profile(machine or _torch.find_machine()) else None
+
+    def get_machine(self):
+        profile = self.get_profile()
+        if profile is None:
+            return super().get_machine()
+        return Machine(self.options["machine"] or _torch.find_machine(), profile)
 
     def has_contention(self):
         # A plan makes no sense without.
+        if self.options["contention"] is None:
+            return self.options["plan"] is not None or self.get_profile() is not None
         return super().has_contention() or self.options["plan"] is not None
 
     def get_options_of_all_ranks(self):
-        return {**super().get_options_of_all_ranks(), "plan": self.options["plan"]}
+        own = {"plan": self.options["plan"], "profile": self.get_profile()}
+        return {**super().get_options_of_all_ranks(), **own}
 
     def __call__(self, snodes):
         """Returns `snodes`, Inductor's scheduler nodes, in a better order."""

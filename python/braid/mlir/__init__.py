@@ -15,11 +15,14 @@
     results = run([[np.full(4, rank + 1, np.float32)] for rank in range(2)])
 
 `results[rank]` is the list of that rank's results. Ranks are threads of this
-process. Tensors of PyTorch and arrays of JAX are arguments as well, and `to_dlpack`
-hands results to them. The package needs NumPy, and ml_dtypes for arrays of bf16 and 8-bit floats.
+process, or with an `MPIWorld` the processes that mpirun has started. Tensors of PyTorch and arrays of JAX are arguments as well, and `to_dlpack`
+hands results to them. A program for GPUs takes tensors on GPUs as they are, and gives a
+`DeviceArray` for each result. The package needs NumPy, and ml_dtypes for arrays of bf16 and
+8-bit floats.
 """
 
 from .arrays import empty
+from .devices import DeviceArray
 from .dlpack import from_dlpack, to_dlpack
 from .errors import (ArgumentError, BraidError, Diagnostic, Location, NotFoundError,
                      RankError, RankFailure, ToolError)
@@ -27,9 +30,10 @@ from .executable import Executable
 from .program import Program
 from .timeline import Timeline
 from .tools import find_runtime, find_tool
+from .worlds import MPIWorld
 
 __all__ = [
-    "ArgumentError", "BraidError", "Diagnostic", "Executable", "Location",
-    "NotFoundError", "Program", "RankError", "RankFailure", "Timeline", "ToolError",
+    "ArgumentError", "BraidError", "DeviceArray", "Diagnostic", "Executable", "Location",
+    "MPIWorld", "NotFoundError", "Program", "RankError", "RankFailure", "Timeline", "ToolError",
     "empty", "find_runtime", "find_tool", "from_dlpack", "to_dlpack",
 ]

@@ -69,17 +69,24 @@ def check(argument, array, where):
             f"{describe(argument)} ({numpy_dtype(argument.dtype)})")
 
 
+def descriptor_at(address, sizes):
+    """The MLIR descriptor of memory without gaps."""
+    rank = len(sizes)
+    words = np.zeros(3 + 2 * rank, np.int64)
+    words[0] = words[1] = address
+    words[3:3 + rank] = sizes
+    stride = 1
+    for i in reversed(range(rank)):
+        words[3 + rank + i] = stride
+        stride *= sizes[i]
+    return words
+
+
 def descriptor(argument, array):
     """The MLIR descriptor of a contiguous array, or zeros for None."""
-    words = np.zeros(3 + 2 * argument.rank, np.int64)
-    if array is not None:
-        words[0] = words[1] = array.ctypes.data
-        words[3:3 + argument.rank] = array.shape
-        stride = 1
-        for i in reversed(range(argument.rank)):
-            words[3 + argument.rank + i] = stride
-            stride *= array.shape[i]
-    return words
+    if array is None:
+        return np.zeros(3 + 2 * argument.rank, np.int64)
+    return descriptor_at(array.ctypes.data, array.shape)
 
 
 def take_result(argument, words):

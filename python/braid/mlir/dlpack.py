@@ -5,10 +5,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===-----------------------------------------------------------------------===#
-"""DLPack in and out, for memory of the CPU.
+"""DLPack in and out.
 
 NumPy's own exchange refuses bf16 and 8-bit floats, which PyTorch and JAX have; here
-they are arrays of ml_dtypes, as everywhere in braid.mlir.
+they are arrays of ml_dtypes, as everywhere in braid.mlir. Memory of GPUs goes the same
+way (devices.py).
 """
 
 import ctypes as c
@@ -20,6 +21,8 @@ from .dtypes import NAMES, numpy_dtype
 from .errors import ArgumentError
 
 _CPU = 1  # kDLCPU
+CUDA = 2  # kDLCUDA
+_LEGACY_STREAM = 1  # the consumer's stream of CUDA, where it has no other
 _NAME, _USED_NAME = b"dltensor", b"used_dltensor"
 
 # By the name of an element type of the runtime: DLPack's type code and the bits.
@@ -95,6 +98,56 @@ def as_array(value):
     return from_dlpack(value)
 
 
+def get_device(tensor):
+    """DLPack's (type, number) of the device of `tensor`; None if it has none."""
+    if not hasattr(tensor, "__dlpack__") or not hasattr(tensor, "__dlpack_device__"):
+        return None
+    device, number = tensor.__dlpack_device__()
+    return int(device), number
+
+
+def contiguous_strides(shape, step=1):
+    """The strides of memory without gaps, whose last dimension has the stride `step`."""
+    strides = []
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+class Imported:
+    """What a tensor says of its memory, which lives as long as this object.
+
+    address, shape, dtype: the first element, the sizes, NumPy's type
+    strides: in bytes; None if the memory is contiguous
+    """
+
+    def __init__(self, tensor, **options):
+        capsule = tensor.__dlpack__(**options)
+        if not _is_valid(id(capsule), _NAME):
+            raise ArgumentError(f"__dlpack__ gives {capsule!r}, expected a capsule "
+                                f"{_NAME.decode()!r}, not used before")
+        managed = c.cast(_get_pointer(id(capsule), _NAME), c.POINTER(_ManagedTensor))
+        given = managed.contents.tensor
+        self.dtype = _dtype(given.dtype)
+        self.shape = tuple(given.sizes[i] for i in range(given.rank))
+        self.ndim = given.rank
+        self.address = (given.data or 0) + given.byte_offset
+        self.strides = None
+        if given.strides:
+            strides = tuple(given.strides[i] * self.dtype.itemsize for i in range(given.rank))
+            expected = contiguous_strides(self.shape, self.dtype.itemsize)
+            if any(n != 1 and s != e for n, s, e in zip(self.shape, strides, expected)):
+                self.strides = strides
+        # From here on the tensor is this object's to delete.
+        _set_name(id(capsule), _USED_NAME)
+        weakref.finalize(self, _delete, managed).atexit = False
+
+    @property
+    def nbytes(self):
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+
 def from_dlpack(tensor):
     """A NumPy array of the memory of `tensor`, which has `__dlpack__`, such as a tensor of
     PyTorch or an array of JAX. Nothing is copied; the memory lives as long as the array.
@@ -102,37 +155,31 @@ def from_dlpack(tensor):
     Raises ArgumentError for memory of another device than the CPU, and for elements that
     programs do not have.
     """
-    if not hasattr(tensor, "__dlpack__") or not hasattr(tensor, "__dlpack_device__"):
+    device = get_device(tensor)
+    if device is None:
         raise ArgumentError(f"found {type(tensor).__name__}, expected an object with __dlpack__ "
                             "and __dlpack_device__")
-    device, number = tensor.__dlpack_device__()
-    if int(device) != _CPU:
-        raise ArgumentError(f"the memory is that of DLPack's device {int(device)}:{number}, "
+    if device[0] != _CPU:
+        raise ArgumentError(f"the memory is that of DLPack's device {device[0]}:{device[1]}, "
                             f"expected {_CPU}:0, the CPU")
-    capsule = tensor.__dlpack__()
-    if not _is_valid(id(capsule), _NAME):
-        raise ArgumentError(f"__dlpack__ gives {capsule!r}, expected a capsule "
-                            f"{_NAME.decode()!r}, not used before")
-    managed = c.cast(_get_pointer(id(capsule), _NAME), c.POINTER(_ManagedTensor))
-    given = managed.contents.tensor
-    dtype = _dtype(given.dtype)
-    sizes = tuple(given.sizes[i] for i in range(given.rank))
-    strides = None
-    if given.strides:
-        strides = tuple(given.strides[i] * dtype.itemsize for i in range(given.rank))
-    # From here on the tensor is this function's to delete.
-    _set_name(id(capsule), _USED_NAME)
-    if 0 in sizes:
-        _delete(managed)
-        return np.empty(sizes, dtype)
-    steps = [] if strides is None else [(n - 1) * s for n, s in zip(sizes, strides)]
+    imported = Imported(tensor)
+    if 0 in imported.shape:
+        return np.empty(imported.shape, imported.dtype)
+    strides = imported.strides
+    steps = [] if strides is None else [(n - 1) * s for n, s in zip(imported.shape, strides)]
     first = sum(min(step, 0) for step in steps)
-    size = dtype.itemsize + sum(abs(step) for step in steps)
+    size = imported.dtype.itemsize + sum(abs(step) for step in steps)
     if strides is None:
-        size = int(np.prod(sizes, dtype=np.int64)) * dtype.itemsize
-    memory = (c.c_char * size).from_address(given.data + given.byte_offset + first)
-    weakref.finalize(memory, _delete, managed).atexit = False
-    return np.ndarray(sizes, dtype, memory, -first, strides)
+        size = imported.nbytes
+    memory = (c.c_char * size).from_address(imported.address + first)
+    # Until nothing refers to the memory.
+    memory.imported = imported
+    return np.ndarray(imported.shape, imported.dtype, memory, -first, strides)
+
+
+def import_cuda(tensor):
+    """The memory of a tensor on a GPU, ready for what the legacy stream runs."""
+    return Imported(tensor, stream=_LEGACY_STREAM)
 
 
 def _delete(managed):
@@ -160,6 +207,18 @@ def _drop_unused(capsule):
         _release(c.cast(_get_pointer(capsule, _NAME), c.POINTER(_ManagedTensor)))
 
 
+def export(address, device, shape, strides, element, owner):
+    """A capsule of memory that `owner` keeps."""
+    sizes = (c.c_int64 * len(shape))(*shape)
+    strides = (c.c_int64 * len(shape))(*strides)
+    managed = _ManagedTensor()
+    managed.tensor = _Tensor(address, _Device(*device), len(shape),
+                             _DataType(*_CODES[element], 1), sizes, strides, 0)
+    managed.deleter = _release
+    _exported[c.addressof(managed)] = managed, owner, sizes, strides
+    return _new(c.addressof(managed), _NAME, _drop_unused)
+
+
 class DLPackArray:
     """A NumPy array for consumers of DLPack, such as `torch.from_dlpack`."""
 
@@ -180,14 +239,8 @@ class DLPackArray:
         array = self._array.copy() if copy else self._array
         if not array.flags.writeable:
             raise BufferError("the array is read-only, which DLPack cannot say")
-        sizes = (c.c_int64 * array.ndim)(*array.shape)
-        strides = (c.c_int64 * array.ndim)(*[s // array.itemsize for s in array.strides])
-        managed = _ManagedTensor()
-        managed.tensor = _Tensor(array.ctypes.data, _Device(_CPU, 0), array.ndim,
-                                 _DataType(*_CODES[self._element], 1), sizes, strides, 0)
-        managed.deleter = _release
-        _exported[c.addressof(managed)] = managed, array, sizes, strides
-        return _new(c.addressof(managed), _NAME, _drop_unused)
+        strides = [s // array.itemsize for s in array.strides]
+        return export(array.ctypes.data, (_CPU, 0), array.shape, strides, self._element, array)
 
 
 def _find_element(dtype):
@@ -203,7 +256,8 @@ def _find_element(dtype):
 
 def to_dlpack(array):
     """An object with `__dlpack__` that shares the memory of a result of a program, of bf16 and
-    of 8-bit floats, too: `torch.from_dlpack(braid.mlir.to_dlpack(result))`.
+    of 8-bit floats, too: `torch.from_dlpack(braid.mlir.to_dlpack(result))`. A `DeviceArray`
+    has `__dlpack__` itself.
 
     Raises ArgumentError for an array of elements that programs do not have.
     """

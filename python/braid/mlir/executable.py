@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===-----------------------------------------------------------------------===#
-"""Compiled programs: loaded into this process, run on ranks that are threads."""
+"""Compiled programs: loaded into this process, run on ranks."""
 
 import ctypes as c
 import os
@@ -15,36 +15,11 @@ import weakref
 from . import _abi
 from .arrays import (aligned_copy, check, describe, descriptor, empty, is_dynamic,
                      is_taken_as_it_is, sizes_of, take_result)
+from .devices import DeviceFrame, DeviceWorld
 from .dlpack import as_array
 from .dtypes import numpy_dtype
-from .errors import ArgumentError, BraidError, RankError, RankFailure
-
-
-class _World:
-    """Ranks as threads; they are ended when nothing holds the world any more."""
-
-    def __init__(self, ranks, timeout):
-        runtime = _abi.runtime()
-        config = _abi.Config()
-        _abi.checked(runtime.braid_rt_config_init, c.byref(config))
-        config.ranks = ranks
-        config.timeout_ns = int(timeout * 1e9)
-        self.key = ranks, timeout
-        self.handle = _abi.checked(runtime.braid_rt_world_create, c.byref(config))
-        self.contexts = [runtime.braid_rt_world_context(self.handle, rank)
-                         for rank in range(ranks)]
-        # Not at exit: a rank may still be running then.
-        weakref.finalize(self, runtime.braid_rt_world_destroy, self.handle).atexit = False
-
-    def failures(self):
-        runtime = _abi.runtime()
-        failures = []
-        for rank, context in enumerate(self.contexts):
-            text = runtime.braid_rt_error(context).decode(errors="replace")
-            if text:
-                secondary = bool(runtime.braid_rt_error_is_secondary(context))
-                failures.append(RankFailure(rank, text, secondary))
-        return failures
+from .errors import ArgumentError, BraidError, RankError
+from .worlds import MPIWorld, ThreadWorld
 
 
 class _Frame:
@@ -94,33 +69,19 @@ class _Frame:
         self.pointers[i] = words.ctypes.data
         return words
 
-    def take_results(self):
+    def place(self, world):
+        """Nothing to do: the program reads the host's memory."""
+
+    def take_results(self, world):
         return [array if array is not None else take_result(argument, words)
                 for argument, array, words in self.results]
 
 
-def _call_interruptibly(function):
-    """Calls `function` so that Ctrl-C ends the wait for it. Gives its result."""
-    if threading.current_thread() is not threading.main_thread():
-        return function()
-    outcome = []
-    done = threading.Event()
-
-    def call():
-        try:
-            outcome.append(function())
-        finally:
-            done.set()
-
-    threading.Thread(target=call, daemon=True).start()
-    done.wait()
-    return outcome[0]
-
-
 class Executable:
-    """A program compiled for the host, ready to run.
+    """A compiled program, ready to run: on the host, or with a GPU for each rank.
 
     entries: the names of its entry points
+    program: the runtime's table of the program
     copied_bytes: the bytes of arguments that the last run had to copy
     elapsed_ns: the time of the last run, from its start to the end of its last rank
     """
@@ -130,8 +91,8 @@ class Executable:
         runtime = _abi.runtime()
         self._library = _abi.checked(runtime.braid_rt_load,
                                      os.fsencode(os.path.abspath(path)))
-        self._program = runtime.braid_rt_library_program(self._library)
-        table = self._program.contents
+        self.program = runtime.braid_rt_library_program(self._library)
+        table = self.program.contents
         self.target = _abi.TARGETS[table.target]
         self.entries = [table.entries[i].contents.name.decode()
                         for i in range(table.entry_count)]
@@ -149,7 +110,7 @@ class Executable:
         if name not in self.entries:
             raise ArgumentError(f"the program has no entry {name!r}; it has "
                                 f"{', '.join(self.entries)}")
-        return self._program.contents.entries[self.entries.index(name)].contents
+        return self.program.contents.entries[self.entries.index(name)].contents
 
     def signature(self, entry=None):
         """The types of an entry's arguments and results, as two lists of text."""
@@ -158,47 +119,64 @@ class Executable:
         return ([describe(a) for a in arguments if a.direction != _abi.OUT],
                 [describe(a) for a in arguments if a.direction == _abi.OUT])
 
-    def run(self, arguments, entry=None, donate=False, timeout=30.0):
+    def run(self, arguments, entry=None, donate=False, timeout=30.0, world=None):
         """Runs an entry on len(arguments) ranks and gives the results of each.
 
-        arguments: for each rank the list of its arrays; also tensors of other packages
-            that have __dlpack__ or that NumPy can read, in memory of the CPU
+        arguments: for each rank of this process the list of its arrays; also tensors of
+            other packages that have __dlpack__ or that NumPy can read, in memory of the CPU,
+            and of the rank's GPU if the program is for GPUs (rank i has GPU i)
         entry: the name of the entry; by default "main", or the only one
         donate: arguments that are marked comm.donated may be overwritten; without
             it the program gets copies of these
-        timeout: seconds that a rank waits for another one to come
+        timeout: seconds that a rank waits for another one to come; a world has its own
+        world: an MPIWorld, in which this process is one rank: all processes call run()
+            together, each with the arguments of its rank; by default ranks are threads
 
-        Contiguous arrays are read where they lie; others are copied.
+        Contiguous arrays are read where they lie; others are copied. Results of programs for
+        GPUs are `DeviceArray`s; tensors on GPUs are read where they lie, and must be contiguous.
 
         Raises ArgumentError for arguments that do not fit, RankError when ranks
         fail. KeyboardInterrupt ends the call at once; the ranks end when they
         have waited for `timeout`.
         """
-        if self.target != "host":
-            raise ArgumentError(f"the program was compiled for {self.target}; run() runs "
-                                "programs of the target host")
         found = self._entry(entry)
         expected = sum(found.arguments[i].direction != _abi.OUT
                        for i in range(found.argument_count))
+        if world is not None and self.target != "host":
+            raise ArgumentError(f"the program was compiled for {self.target}, expected the host: "
+                                "ranks of an MPIWorld have no GPU")
+        if world is not None and not isinstance(world, MPIWorld):
+            raise ArgumentError(f"world is {world!r}, expected an MPIWorld or None")
         if not arguments:
             raise ArgumentError("no rank: `arguments` has a list for each rank, found none")
-        for rank, inputs in enumerate(arguments):
+        if world is not None and len(arguments) != 1:
+            raise ArgumentError(f"`arguments` has the lists of {len(arguments)} ranks, expected "
+                                f"one list: this process is rank {world.rank} alone")
+        ranks = range(len(arguments)) if world is None else [world.rank]
+        for rank, inputs in zip(ranks, arguments):
             if len(inputs) != expected:
                 raise ArgumentError(f"rank {rank} has {len(inputs)} arguments, expected "
                                     f"{expected}: {', '.join(self.signature(entry)[0])}")
-        frames = [_Frame(found, inputs, rank, donate)
-                  for rank, inputs in enumerate(arguments)]
-        self.copied_bytes = sum(frame.copied_bytes for frame in frames)
+        make_frame = _Frame if self.target == "host" else DeviceFrame
+        frames = [make_frame(found, inputs, rank, donate) for rank, inputs in zip(ranks, arguments)]
         with self._lock:
-            return self._run(found, frames, float(timeout))
+            if world is not None:
+                return self._run(found, frames, world)
+            key = len(frames), float(timeout)
+            if self._world is None or self._world.key != key:
+                make_world = ThreadWorld if self.target == "host" else DeviceWorld
+                self._world = make_world(*key)
+            # A run that Ctrl-C leaves keeps its world and its arrays to itself.
+            world, self._world = self._world, None
+            results = self._run(found, frames, world)
+            self._world = world
+            return results
 
-    def _run(self, entry, frames, timeout):
+    def _run(self, entry, frames, world):
+        """Runs the frames on the ranks of the world that this process has."""
         runtime = _abi.runtime()
-        if self._world is None or self._world.key != (len(frames), timeout):
-            self._world = _World(len(frames), timeout)
-            _abi.checked(runtime.braid_rt_world_prepare, self._world.handle, self._program)
-        # A run that Ctrl-C leaves keeps its world and its arrays to itself.
-        world, self._world = self._world, None
+        world.run(lambda: self._prepare(frames, world))
+        self.copied_bytes = sum(frame.copied_bytes for frame in frames)
         pointers = (c.c_void_p * len(frames))(
             *[c.addressof(frame.pointers) for frame in frames])
 
@@ -208,14 +186,17 @@ class Executable:
             finally:
                 _keep(frames, self)
 
-        status = _call_interruptibly(run)
-        self._world = world
+        status = world.run(run)
         self.elapsed_ns = runtime.braid_rt_world_elapsed_ns(world.handle)
         if status != _abi.OK:
             failures = world.failures()
-            self._world = None
             raise RankError(failures) if failures else BraidError("the run failed")
-        return [frame.take_results() for frame in frames]
+        return world.run(lambda: [frame.take_results(world) for frame in frames])
+
+    def _prepare(self, frames, world):
+        world.prepare(self)
+        for frame in frames:
+            frame.place(world)
 
 
 def _keep(*_objects):

@@ -13,8 +13,9 @@ from unittest import mock
 import torch
 import torch.distributed._functional_collectives as funcol
 import torch_steps
+from braid import _torch
 from braid.inductor import Overlap
-from braid.schedule import ScheduleError
+from braid.schedule import Machine, ScheduleError
 
 
 def step(x, y):
@@ -93,6 +94,9 @@ class Options(unittest.TestCase):
             ("found estimates='guess', expected auto, inductor, braid or a callable", {"estimates": "guess"}),
             ("found memory_budget=-1, expected a number of at least 0", {"memory_budget": -1}),
             ("found no machine called 'abacus'", {"machine": "abacus"}),
+            ("found min_gain=1, expected a number of at least 0 and below 1", {"min_gain": 1}),
+            ("found min_gain=None, expected a number of at least 0 and below 1", {"min_gain": None}),
+            ("found min_gain=True, expected a number of at least 0 and below 1", {"min_gain": True}),
         ):
             with self.assertRaises(ScheduleError) as raised:
                 Overlap().with_options(**options)
@@ -101,6 +105,53 @@ class Options(unittest.TestCase):
     def test_options_add_up(self):
         overlap = Overlap(machine="a100x8").with_options(effort="high")
         self.assertEqual((overlap.options["machine"], overlap.options["effort"]), ("a100x8", "high"))
+
+    def test_a_machine_with_a_shipped_profile_has_it_and_contention(self):
+        for options, profile, contention in (
+            ({"machine": "h200x8"}, "shipped", True),
+            ({"machine": "h200x8", "profile": None}, None, False),
+            ({"machine": "h200x8", "contention": False}, "shipped", False),
+            ({"machine": "h100x8"}, None, False),
+            ({"machine": "h100x8", "contention": True}, None, True),
+            ({"machine": Machine("h200x8")}, None, False),
+            ({}, None, False),
+        ):
+            overlap = Overlap(**options)
+            self.assertEqual((overlap.get_profile(), overlap.has_contention()), (profile, contention), options)
+
+    def test_the_gpu_says_which_machine(self):
+        for name, machine in (
+            ("NVIDIA H200", "h200x8"),
+            ("NVIDIA H100 80GB HBM3", "h100x8"),
+            ("Tesla V100-SXM2-32GB", "v100x8"),
+            ("NVIDIA GH200 480GB", _torch.DEFAULT_MACHINE),
+        ):
+            _torch.find_machine.cache_clear()
+            with mock.patch("torch.cuda.is_available", lambda: True):
+                with mock.patch("torch.cuda.get_device_name", lambda: name):
+                    self.assertEqual(Overlap().get_machine().name, machine)
+        _torch.find_machine.cache_clear()
+        self.assertEqual(Overlap().get_machine().name, _torch.DEFAULT_MACHINE)
+
+    def test_small_gains_keep_the_order(self):
+        # y @ y, of 1 us, may run beside the collective, of 100 us.
+        def estimate(snode):
+            return 100_000 if "all_reduce" in str(getattr(snode.node, "python_kernel_name", "")) else 1000
+
+        for gain, moves in ((0, True), (0.005, True), (0.05, False)):
+            overlap = Overlap(estimates=estimate, min_gain=gain, memory_budget=None)
+            results = schedule_step(lambda snodes: list(snodes), overlap)
+            self.assertIsNone(overlap.reason)
+            self.assertEqual(results[0] != results[1], moves)
+            self.assertEqual(overlap.last is not overlap.before, moves)
+
+    def test_small_gains_do_not_keep_an_order_that_breaks_a_limit(self):
+        free = Overlap(min_gain=0.99)
+        schedule_step(free)
+        self.assertIs(free.last, free.before)
+        limited = Overlap(min_gain=0.99, max_in_flight=1)
+        schedule_step(limited)
+        self.assertIsNot(limited.last, limited.before)
 
     def test_costs_of_the_caller(self):
         seen = []

@@ -1,0 +1,140 @@
+# ===- worlds.py - The ranks that a program runs on ------------------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Worlds: ranks as threads of this process, or as processes that mpirun has started."""
+
+import ctypes as c
+import threading
+import weakref
+
+from . import _abi
+from .errors import ArgumentError, BraidError, RankFailure
+
+
+class World:
+    """The ranks of an engine; they end when nothing holds the world any more.
+
+    contexts: the runtime's contexts of the ranks that this process has, by rank
+    """
+
+    def __init__(self, engine, ranks, timeout):
+        # Nanoseconds have 63 bits.
+        if isinstance(timeout, (bool, str)) or not 0 < timeout < 9e9:
+            raise ArgumentError(f"timeout is {timeout!r}, expected seconds, above 0 and below 9e9")
+        runtime = _abi.runtime()
+        config = _abi.Config()
+        _abi.checked(runtime.braid_rt_config_init, c.byref(config))
+        config.engine = engine
+        config.ranks = ranks
+        config.timeout_ns = int(timeout * 1e9)
+        self.handle = _abi.checked(runtime.braid_rt_world_create, c.byref(config))
+        numbers = c.POINTER(c.c_int32)()
+        count = runtime.braid_rt_world_local_ranks(self.handle, c.byref(numbers))
+        self.contexts = {rank: runtime.braid_rt_world_context(self.handle, rank)
+                          for rank in numbers[:count]}
+        self._prepared = weakref.WeakSet()
+        self._finalizer = weakref.finalize(self, runtime.braid_rt_world_destroy, self.handle)
+
+    def prepare(self, executable):
+        """Creates the communicators of a program, which all processes do together."""
+        if executable not in self._prepared:
+            runtime = _abi.runtime()
+            _abi.checked(runtime.braid_rt_world_prepare, self.handle, executable.program)
+            self._prepared.add(executable)
+
+    def run(self, function):
+        """What `function`, which runs the ranks, gives. Ctrl-C ends the wait for it."""
+        return _call_interruptibly(function)
+
+    def failures(self):
+        """What went wrong on the ranks of this process."""
+        runtime = _abi.runtime()
+        failures = []
+        for rank, context in self.contexts.items():
+            text = runtime.braid_rt_error(context).decode(errors="replace")
+            if text:
+                secondary = bool(runtime.braid_rt_error_is_secondary(context))
+                failures.append(RankFailure(rank, text, secondary))
+        return failures
+
+
+class Outcome:
+    """What a function gives that another thread calls."""
+
+    def __init__(self, function):
+        self._function = function
+        self._done = threading.Event()
+        self._result = self._error = None
+
+    def call(self):
+        """Calls the function, in the other thread."""
+        try:
+            self._result = self._function()
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._done.set()
+
+    def take(self):
+        """Waits for the function, and gives or raises what it did. Ctrl-C ends the wait."""
+        self._done.wait()
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+def _call_interruptibly(function):
+    """Calls `function` so that Ctrl-C ends the wait for it. Gives its result."""
+    if threading.current_thread() is not threading.main_thread():
+        return function()
+    outcome = Outcome(function)
+    threading.Thread(target=outcome.call, daemon=True).start()
+    return outcome.take()
+
+
+class ThreadWorld(World):
+    """Ranks as threads of this process."""
+
+    def __init__(self, ranks, timeout):
+        super().__init__(b"inproc", ranks, timeout)
+        self.key = ranks, timeout
+        # Not at exit: a rank may still be running then.
+        self._finalizer.atexit = False
+
+
+class MPIWorld(World):
+    """This process as one rank of those that mpirun or srun has started.
+
+    timeout: seconds that a rank waits for another one to come
+
+    rank: the number of this process's rank
+    size: the number of ranks
+
+    All processes make the world together. It ends with the last reference to it, or with
+    the process. A failure ends the job, because MPI cannot go on without a rank: run()
+    raises RankError, and the end of this process ends the others.
+
+    Raises BraidError when Braid was built without MPI, or other processes do not come.
+    """
+
+    def __init__(self, timeout=30.0):
+        super().__init__(b"mpi", 0, timeout)
+        (self.rank,) = self.contexts
+        self.size = _abi.runtime().braid_rt_world_size(self.handle)
+        self._has_failed = False
+
+    def __repr__(self):
+        return f"<rank {self.rank} of {self.size}>"
+
+    def prepare(self, executable):
+        if self._has_failed:
+            raise BraidError(f"a run on rank {self.rank} has failed: the world cannot be used again")
+        super().prepare(executable)
+
+    def failures(self):
+        self._has_failed = True
+        return super().failures()
