@@ -127,6 +127,8 @@ int64_t BufferPool::releaseAll() {
 }
 
 void BufferPool::releaseKept() {
+  // Calls that wait may use the blocks.
+  gpu.ordered();
   for (auto it = kept.upper_bound(largestPart); it != kept.end();
        it = kept.erase(it))
     for (DevicePointer block : it->second)
