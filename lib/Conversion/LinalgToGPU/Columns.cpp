@@ -27,7 +27,7 @@ static constexpr int64_t kMinRunOfBytes = 64;
 static constexpr int64_t kMaxThreads = 1024;
 static constexpr int64_t kMaxWorkgroupBytes = 48 * 1024;
 /// The number of rows that a thread loads at once.
-static constexpr int64_t kUnroll = 4;
+static constexpr int64_t kUnroll = 8;
 
 namespace {
 
@@ -316,6 +316,10 @@ bool ColumnKernel::emit() {
     types.push_back(builder.getWorkgroupType(
         height * width / kWarpSize * width * lanes, combiner.type));
   builder.start(height * width, types);
+  // By default ptxas leaves registers to a second block, and a thread of a
+  // large block has too few for the rows that it loads at once.
+  if (height * width == kMaxThreads)
+    builder.expectOneBlock();
   emitPlace();
   emitResults(reduceRows());
   builder.launch(getNumBlocks());
