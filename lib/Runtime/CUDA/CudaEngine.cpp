@@ -38,7 +38,7 @@ extern "C" const EngineDescriptor braid_rt_engine = {engineInterfaceVersion,
 static LaneOptions readLaneOptions(const Environment &environment) {
   LaneOptions lanes(environment);
   std::vector<std::string> known = DeviceOptions::names();
-  for (const char *name : {"blocking", "device", "register-buffers", "timing"})
+  for (const char *name : {"device", "blocking", "timing"})
     known.emplace_back(name);
   for (const std::string &key : lanes.keys())
     known.push_back(key);
@@ -71,8 +71,7 @@ CudaEngine::CudaEngine(const Environment &environment)
     : environment(environment), laneOptions(readLaneOptions(environment)),
       activities(openActivities(environment)),
       launch(findLaunch([](const char *name) { return std::getenv(name); })),
-      blocking(isFirstChoice(environment, "blocking", "1", "0")),
-      registering(!isFirstChoice(environment, "register-buffers", "0", "1")) {
+      blocking(isFirstChoice(environment, "blocking", "1", "0")) {
   int32_t asked = environment.config.ranks;
   if (launch.hasLauncher()) {
     size = launch.size;

@@ -65,9 +65,6 @@ public:
   /// only for a few operations.
   const nccl::NCCL &nccl() const;
   bool blocksInNCCL() const { return blocking; }
-  /// Communicators know arguments and arena, so that NCCL need not copy them
-  /// to buffers of its own.
-  bool registersBuffers() const { return registering; }
   bool isLocal(int32_t rank) const { return locals.size() > 1 || rank == own; }
   std::shared_ptr<cuda::Rendezvous> rendezvous(const CommunicatorSpec &spec);
   void logCommunicator(const CommunicatorSpec &spec) const;
@@ -151,7 +148,7 @@ private:
   std::optional<int32_t> findChoice(const std::string &product) const;
 
   const cuda::Launch launch;
-  const bool blocking, registering;
+  const bool blocking;
   int32_t size = 1, own = 0;
   std::vector<int32_t> locals;
   Capabilities abilities;

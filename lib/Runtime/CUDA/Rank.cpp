@@ -82,7 +82,7 @@ void CudaRank::free(const Driver &driver, DevicePointer pointer) {
   for (auto &[begin, bytes] : symmetric)
     if (begin == pointer && bytes) {
       for (auto &entry : communicators)
-        entry.second->forgetMemory(pointer);
+        entry.second->forgetWindow(pointer);
       bytes = 0;
       begin = 0;
     }

@@ -407,9 +407,6 @@ Result ncclMemFree(void *pointer) {
       for (const auto &window : comm->windows)
         if (window->begin == begin)
           fake_cuda_abort("ncclMemFree", "a window still holds the memory");
-      for (const auto &registration : comm->registrations)
-        if (*registration == begin)
-          fake_cuda_abort("ncclMemFree", "the memory is still registered");
     }
     if (library().allocations.erase(begin) == 0)
       fake_cuda_abort("ncclMemFree", "no ncclMemAlloc has returned this");
@@ -417,38 +414,6 @@ Result ncclMemFree(void *pointer) {
   return cuMemFree_v2(reinterpret_cast<unsigned long long>(pointer)) == 0
              ? Success
              : UnhandledCudaError;
-}
-
-Result ncclCommRegister(ncclComm *comm, void *buffer, size_t bytes,
-                        void **handle) {
-  FAKE_NCCL_ENTER("ncclCommRegister")
-  Call call("ncclCommRegister", comm);
-  checkIdle("ncclCommRegister", comm);
-  const auto *begin = static_cast<const char *>(buffer);
-  {
-    std::lock_guard<std::mutex> lock(library().mutex);
-    auto found = library().allocations.find(begin);
-    if (found == library().allocations.end() || found->second < bytes)
-      return refuse(InvalidArgument, "the buffer is not of ncclMemAlloc");
-  }
-  std::lock_guard<std::mutex> lock(comm->mutex);
-  comm->registrations.push_back(std::make_unique<const char *>(begin));
-  *handle = comm->registrations.back().get();
-  return Success;
-}
-
-Result ncclCommDeregister(ncclComm *comm, void *handle) {
-  Call call("ncclCommDeregister", comm);
-  std::lock_guard<std::mutex> lock(comm->mutex);
-  auto found =
-      std::find_if(comm->registrations.begin(), comm->registrations.end(),
-                   [&](const std::unique_ptr<const char *> &entry) {
-                     return entry.get() == handle;
-                   });
-  if (found == comm->registrations.end())
-    fake_cuda_abort("ncclCommDeregister", "there is no such registration");
-  comm->registrations.erase(found);
-  return Success;
 }
 
 Result ncclCommWindowRegister(ncclComm *comm, void *buffer, size_t bytes,
