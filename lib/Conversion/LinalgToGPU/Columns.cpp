@@ -12,6 +12,7 @@
 #include "Reduction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -326,7 +327,8 @@ bool ColumnKernel::emit() {
   // loads at once helped where a block reads whole lines, and harmed where it
   // reads halves.
   if (height * width == kMaxThreads && runOfBytes >= kLineOfBytes)
-    builder.expectOneBlock();
+    b.getInsertionBlock()->getParentOp()->setDiscardableAttr(
+        NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
   emitPlace();
   emitResults(reduceRows());
   builder.launch(getNumBlocks());

@@ -81,17 +81,14 @@ static size_t hashKernel(gpu::GPUFuncOp kernel) {
   return hash;
 }
 
-/// The attribute with the number of blocks of a multiprocessor.
-static constexpr llvm::StringLiteral kBlocks = "nvvm.minctasm";
-
 gpu::GPUFuncOp KernelModule::share(gpu::GPUFuncOp kernel) {
   SmallVector<gpu::GPUFuncOp> &candidates = byHash[hashKernel(kernel)];
   for (gpu::GPUFuncOp other : candidates)
     if (other.getFunctionType() == kernel.getFunctionType() &&
         other.getArgAttrsAttr() == kernel.getArgAttrsAttr() &&
         other.getKnownBlockSizeAttr() == kernel.getKnownBlockSizeAttr() &&
-        other->getDiscardableAttr(kBlocks) ==
-            kernel->getDiscardableAttr(kBlocks) &&
+        other->getDiscardableAttrDictionary() ==
+            kernel->getDiscardableAttrDictionary() &&
         OperationEquivalence::isRegionEquivalentTo(
             &other.getBody(), &kernel.getBody(),
             OperationEquivalence::IgnoreLocations)) {
@@ -140,10 +137,6 @@ Value KernelBuilder::getInitial(const LoopNest &nest, unsigned output,
     return fromHost.lookup(value);
   const Access &access = nest.outputs[output];
   return load(getMemory(access.buffer), getAddress(access, indices), 1);
-}
-
-void KernelBuilder::expectOneBlock() {
-  kernel->setDiscardableAttr(kBlocks, b.getI32IntegerAttr(1));
 }
 
 void KernelBuilder::start(int64_t size, TypeRange workgroupMemory) {

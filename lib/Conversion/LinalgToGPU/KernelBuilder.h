@@ -67,9 +67,6 @@ public:
   /// block.
   void start(int64_t blockSize, mlir::TypeRange workgroupMemory = {});
   mlir::Value getWorkgroupMemory(unsigned index);
-  /// Says that a multiprocessor has one block at a time, so that a thread may
-  /// have more registers.
-  void expectOneBlock();
 
   /// Maps all values from outside that the body of `nest` reads to their values
   /// in the kernel.
