@@ -234,6 +234,9 @@ void CommunicationSummary::dropSilentCalls() {
       }
       kept.push_back(event);
     }
+    // The end of a function closes its last blocks.
+    while (!kept.empty() && kept.back().kind == Kind::block)
+      kept.pop_back();
     function.events = std::move(kept);
   }
 }

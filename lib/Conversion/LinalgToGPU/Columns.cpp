@@ -12,6 +12,7 @@
 #include "Reduction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -24,6 +25,8 @@ using namespace braid::kernels;
 static constexpr int64_t kManyBlocks = 128;
 /// The smallest number of contiguous bytes for an efficient access.
 static constexpr int64_t kMinRunOfBytes = 64;
+/// The bytes of a line of the cache.
+static constexpr int64_t kLineOfBytes = 128;
 static constexpr int64_t kMaxThreads = 1024;
 static constexpr int64_t kMaxWorkgroupBytes = 48 * 1024;
 /// The number of rows that a thread loads at once.
@@ -66,6 +69,8 @@ private:
   /// Elements of a vector, vectors in all columns, vectors of a block, threads
   /// of a column.
   int64_t lanes = 1, vectors = 0, width = 0, height = 0;
+  /// The bytes of a row that a block reads, of the widest operand.
+  int64_t runOfBytes = 0;
   /// The position of the thread in the block, and whether it has a column.
   Value x, y, isColumn;
   SmallVector<Value> outerIndices;
@@ -121,6 +126,7 @@ bool ColumnKernel::chooseShape() {
   while (width > 1 && width * lanes * size > kMinRunOfBytes &&
          getNumBlocks() < kManyBlocks)
     width /= 2;
+  runOfBytes = width * lanes * size;
   int64_t threads = getNumBlocks() < 2 * kManyBlocks ? kMaxThreads : kBlockSize;
   height = std::min<int64_t>(threads / width, llvm::PowerOf2Ceil(rows));
   height = std::max(height, kWarpSize / width);
@@ -316,6 +322,13 @@ bool ColumnKernel::emit() {
     types.push_back(builder.getWorkgroupType(
         height * width / kWarpSize * width * lanes, combiner.type));
   builder.start(height * width, types);
+  // By default ptxas leaves registers to a second block, and a thread of a
+  // large block has too few for the rows that it loads at once. On an H200 more
+  // loads at once helped where a block reads whole lines, and harmed where it
+  // reads halves.
+  if (height * width == kMaxThreads && runOfBytes >= kLineOfBytes)
+    b.getInsertionBlock()->getParentOp()->setDiscardableAttr(
+        NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
   emitPlace();
   emitResults(reduceRows());
   builder.launch(getNumBlocks());

@@ -87,6 +87,8 @@ gpu::GPUFuncOp KernelModule::share(gpu::GPUFuncOp kernel) {
     if (other.getFunctionType() == kernel.getFunctionType() &&
         other.getArgAttrsAttr() == kernel.getArgAttrsAttr() &&
         other.getKnownBlockSizeAttr() == kernel.getKnownBlockSizeAttr() &&
+        other->getDiscardableAttrDictionary() ==
+            kernel->getDiscardableAttrDictionary() &&
         OperationEquivalence::isRegionEquivalentTo(
             &other.getBody(), &kernel.getBody(),
             OperationEquivalence::IgnoreLocations)) {

@@ -166,7 +166,7 @@ Flight &NCCLCommunicator::begin(Lane &lane, std::shared_ptr<const Call> call,
 
 void NCCLCommunicator::follow(Lane &lane) {
   const Driver &driver = rank.driver();
-  driver.check(driver.eventRecord(lane.follow, rank.gpu().stream),
+  driver.check(driver.eventRecord(lane.follow, rank.gpu().ordered()),
                "cuEventRecord");
   driver.check(driver.streamWaitEvent(lane.stream, lane.follow, 0),
                "cuStreamWaitEvent");
@@ -312,7 +312,7 @@ void NCCLCommunicator::wait(EngineRequest &base) {
   rank.passesWait();
   const Driver &driver = rank.driver();
   driver.check(
-      driver.streamWaitEvent(rank.gpu().stream, request.flight->end, 0),
+      driver.streamWaitEvent(rank.gpu().ordered(), request.flight->end, 0),
       "cuStreamWaitEvent");
   rank.markAwaited(*request.flight);
   if (spec.size() > 1 && rank.engine.announces()) {

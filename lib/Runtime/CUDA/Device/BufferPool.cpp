@@ -20,6 +20,7 @@ static constexpr int64_t smallestClass = 512;
 /// memory in units of 2 MiB.
 static constexpr int64_t largestPart = int64_t(1) << 20;
 static constexpr int64_t slabBytes = int64_t(16) << 20;
+static const char *const what = "a buffer of the program";
 
 int64_t BufferPool::getClass(int64_t bytes) {
   if (bytes <= smallestClass)
@@ -45,23 +46,39 @@ BufferPool::~BufferPool() {
   }
 }
 
+void BufferPool::reserve() {
+  if (!slabs.empty())
+    return;
+  size_t available = 0, total = 0;
+  gpu.driver.check(gpu.driver.memGetInfo(&available, &total), "cuMemGetInfo");
+  int64_t bytes =
+      std::min(static_cast<int64_t>(available) / reserveFraction, mostReserved);
+  if (bytes >= slabBytes)
+    openSlab(bytes);
+}
+
+void BufferPool::openSlab(int64_t bytes) {
+  slab = memory.allocatePrivate(bytes, what);
+  slabs.push_back(slab);
+  slabLeft = bytes;
+}
+
+DevicePointer BufferPool::allocateWhole(int64_t size) {
+  try {
+    return memory.allocatePrivate(size, what);
+  } catch (const Error &) {
+    if (whole.empty())
+      throw;
+    releaseKept();
+    return memory.allocatePrivate(size, what);
+  }
+}
+
 DevicePointer BufferPool::allocateBlock(int64_t size) {
-  static const std::string what = "a buffer of the program";
-  if (size > largestPart) {
-    try {
-      return memory.allocatePrivate(size, what);
-    } catch (const Error &) {
-      if (kept.empty())
-        throw;
-      releaseKept();
-      return memory.allocatePrivate(size, what);
-    }
-  }
-  if (slabLeft < size) {
-    slab = memory.allocatePrivate(slabBytes, what);
-    slabs.push_back(slab);
-    slabLeft = slabBytes;
-  }
+  if (slabLeft < size && size > largestPart)
+    return *whole.insert(allocateWhole(size)).first;
+  if (slabLeft < size)
+    openSlab(slabBytes);
   DevicePointer block = slab;
   slab += static_cast<DevicePointer>(size);
   slabLeft -= size;
@@ -127,8 +144,17 @@ int64_t BufferPool::releaseAll() {
 }
 
 void BufferPool::releaseKept() {
-  for (auto it = kept.upper_bound(largestPart); it != kept.end();
-       it = kept.erase(it))
-    for (DevicePointer block : it->second)
-      memory.freePrivate(block);
+  // Calls that wait may use the blocks.
+  gpu.ordered();
+  for (auto &[size, blocks] : kept) {
+    auto parts =
+        std::partition(blocks.begin(), blocks.end(), [&](DevicePointer block) {
+          return whole.count(block) == 0;
+        });
+    for (auto block = parts; block != blocks.end(); ++block) {
+      whole.erase(*block);
+      memory.freePrivate(*block);
+    }
+    blocks.erase(parts, blocks.end());
+  }
 }

@@ -8,6 +8,7 @@
 
 #include "CUDA/Device/CudaDevice.h"
 #include "CUDA/Device/BufferPool.h"
+#include "CUDA/Device/ComputeGraphs.h"
 #include "CUDA/Device/Graphs.h"
 #include "CUDA/Device/Memory.h"
 #include "CUDA/Device/Modules.h"
@@ -36,6 +37,11 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       modules(std::make_unique<Modules>(gpuState, *deviceMemory)),
       products(std::make_unique<Products>(blas, gpuState, *deviceMemory)),
       graphs(std::make_unique<Graphs>(gpuState)) {
+  // Whole graphs contain the calls, and traces measure each call.
+  if (options.computeGraphs && !options.graphs && !gpuState.timeline)
+    computeGraphs = std::make_unique<ComputeGraphs>(
+        gpuState, CallTargets{*modules, *products, *deviceMemory},
+        options.computeGraphs);
   try {
     for (Event *event : {&invocation.begun, &invocation.ended})
       driver.check(driver.eventCreate(event, EVENT_TIMING), "cuEventCreate");
@@ -56,6 +62,7 @@ void CudaDevice::destroyEvents() {
 CudaDevice::~CudaDevice() {
   gpuState.driver.ctxSetCurrent(gpuState.context);
   graphs.reset();
+  computeGraphs.reset();
   buffers.reset();
   products.reset();
   modules.reset();
@@ -96,7 +103,7 @@ void CudaDevice::prepare(const braid_rt_program &program) {
     throw Error("the program brings nothing for a device");
   gpuState.makeCurrent();
   // Recordings refer to kernels and to the arena.
-  graphs->forget();
+  dropRecordings();
   if (gpuState.options.graphs)
     Graphs::checkProgram(program);
   const braid_rt_device_program &device = *program.device;
@@ -116,6 +123,9 @@ void CudaDevice::prepare(const braid_rt_program &program) {
         deviceMemory->allocate(device.arenaBytes, "the buffers of the program");
     arenaBytes = device.arenaBytes;
   }
+  // A program without an arena may allocate while it runs.
+  if (device.arenaBytes == 0)
+    buffers->reserve();
 }
 
 void *CudaDevice::allocate(int64_t bytes) {
@@ -147,7 +157,7 @@ void CudaDevice::copyFromDevice(void *host, const void *device, int64_t bytes) {
 //===----------------------------------------------------------------------===//
 
 void CudaDevice::record(Event event) const {
-  gpuState.driver.check(gpuState.driver.eventRecord(event, gpuState.stream),
+  gpuState.driver.check(gpuState.driver.eventRecord(event, gpuState.ordered()),
                         "cuEventRecord");
 }
 
@@ -196,10 +206,12 @@ void CudaDevice::endInvocation() {
   lastNs = std::max<int64_t>(0, elapsedNs(invocation) - standInNs);
   if (gpuState.timeline)
     gpuState.timeline->collect();
+  if (computeGraphs)
+    computeGraphs->makeGraphs();
 }
 
 void CudaDevice::failInvocation() {
-  graphs->forget();
+  dropRecordings();
   standInCount = 0;
   // Waits for work that uses the rank's memory, if the device still runs.
   gpuState.settle(int64_t(5) * 1000 * 1000 * 1000);
@@ -208,7 +220,13 @@ void CudaDevice::failInvocation() {
 
 void CudaDevice::forgetGraphs() {
   gpuState.makeCurrent();
+  dropRecordings();
+}
+
+void CudaDevice::dropRecordings() {
   graphs->forget();
+  if (computeGraphs)
+    computeGraphs->forget();
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,19 +283,49 @@ void *CudaDevice::constant(const braid_rt_constant &constant) {
   return toPointer(modules->constant(constant));
 }
 
+template <typename Encode> bool CudaDevice::waits(Encode encode) {
+  if (!computeGraphs)
+    return false;
+  encode();
+  return computeGraphs->take(call);
+}
+
+void *CudaDevice::computeStream() {
+  // The caller may use the stream at any time.
+  if (computeGraphs)
+    computeGraphs->stop();
+  return gpuState.stream;
+}
+
 void CudaDevice::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
                         void **arguments, int64_t argumentCount) {
+  if (computeGraphs) {
+    const std::vector<size_t> *bytes = modules->parameterBytes(kernel);
+    // A launch with arguments of unknown sizes cannot be compared.
+    if (!bytes || static_cast<int64_t>(bytes->size()) != argumentCount)
+      computeGraphs->makeAll();
+    else if (waits([&]() {
+               encodeLaunch(call, kernel, size, arguments, *bytes);
+             }))
+      return;
+  }
   traced({BRAID_RT_EVENT_KERNEL, kernel.name},
          [&]() { modules->launch(kernel, size, arguments, argumentCount); });
 }
 
 void CudaDevice::multiply(const MatrixProduct &product, const void *a,
                           const void *b, void *c) {
+  if (waits([&]() { encodeProduct(call, product, a, b, c); }))
+    return;
   traced({BRAID_RT_EVENT_KERNEL, nameProduct(product)},
          [&]() { products->multiply(product, a, b, c); });
 }
 
 void CudaDevice::copy(void *destination, const void *source, int64_t bytes) {
+  if (waits([&]() {
+        encodeCopy(call, address(destination), address(source), bytes);
+      }))
+    return;
   traced({BRAID_RT_EVENT_COPY, "Memcpy DtoD", 0, 0, bytes}, [&]() {
     deviceMemory->copy(address(destination), address(source), bytes);
   });
@@ -297,6 +345,8 @@ void CudaDevice::standIn(void *result, int64_t resultBytes, const void *operand,
                          int64_t operandBytes) {
   if (operandBytes <= 0)
     return;
+  if (computeGraphs)
+    computeGraphs->makeAll();
   Span *span = gpuState.capturing ? nullptr : &nextStandIn();
   if (span)
     record(span->begun);
@@ -317,6 +367,10 @@ void CudaDevice::read(void *host, const void *device, int64_t bytes) {
 }
 
 void CudaDevice::write(void *device, const void *host, int64_t bytes) {
+  bool isValid = bytes >= 0 && bytes <= DeviceMemory::mostWritten;
+  if (isValid &&
+      waits([&]() { encodeWrite(call, address(device), host, bytes); }))
+    return;
   traced({BRAID_RT_EVENT_COPY, "Memset", 0, 0, bytes},
          [&]() { deviceMemory->write(address(device), host, bytes); });
 }

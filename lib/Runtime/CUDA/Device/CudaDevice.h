@@ -20,6 +20,7 @@ namespace braid::rt {
 
 namespace cuda {
 class BufferPool;
+class ComputeGraphs;
 class DeviceMemory;
 class Graphs;
 class Modules;
@@ -59,7 +60,7 @@ public:
   MemoryPool &memory() override { return hostMemory; }
   bool detachBuffer(void *buffer) override;
   int64_t releaseBuffers() override;
-  void *computeStream() override { return gpuState.stream; }
+  void *computeStream() override;
   void multiply(const MatrixProduct &product, const void *a, const void *b,
                 void *c) override;
   void *arena(int64_t bytes) override;
@@ -78,6 +79,11 @@ private:
   /// Runs `body`, which enqueues `event` on the compute stream.
   template <typename Body> void traced(const DeviceEvent &event, Body body);
 
+  /// Returns true if a call waits for those that follow it; `encode` writes
+  /// the call.
+  template <typename Encode> bool waits(Encode encode);
+
+  void dropRecordings();
   void record(cuda::Event event) const;
   void destroyEvents();
 
@@ -97,6 +103,8 @@ private:
   std::unique_ptr<cuda::Modules> modules;
   std::unique_ptr<cuda::Products> products;
   std::unique_ptr<cuda::Graphs> graphs;
+  std::unique_ptr<cuda::ComputeGraphs> computeGraphs; ///< Null: none.
+  std::vector<uint64_t> call;                         ///< Of computeGraphs.
   cuda::DevicePointer arenaBase = 0;
   int64_t arenaBytes = 0;
   Span invocation; ///< The last one.

@@ -24,6 +24,8 @@ using namespace braid::rt::cuda;
 
 DeviceHooks::~DeviceHooks() = default;
 
+WaitingCalls::~WaitingCalls() = default;
+
 DevicePointer DeviceHooks::allocate(const Driver &driver, int64_t bytes) {
   DevicePointer pointer = 0;
   Result result = driver.memAlloc(&pointer, static_cast<size_t>(bytes));
@@ -43,13 +45,15 @@ int32_t DeviceHooks::chooseAlgorithm(const std::string &,
 }
 
 std::vector<std::string> DeviceOptions::names() {
-  return {"cuda-graph", "matmul-multiprocessors", "matmul-precision",
-          "matmul-tuning"};
+  return {"compute-graphs", "cuda-graph", "matmul-multiprocessors",
+          "matmul-precision", "matmul-tuning"};
 }
 
 DeviceOptions DeviceOptions::read(const Environment &environment) {
   DeviceOptions options;
   options.graphs = !isFirstChoice(environment, "cuda-graph", "0", "1");
+  options.computeGraphs = static_cast<int32_t>(
+      getEngineNumber(environment, "compute-graphs", 8, 0, 128));
   options.tf32 = !isFirstChoice(environment, "matmul-precision", "f32", "tf32");
   options.measureProducts =
       isFirstChoice(environment, "matmul-tuning", "measure", "heuristic");
@@ -184,7 +188,7 @@ void Gpu::pollEvent(Event event, Stream stream, const char *what) const {
 }
 
 void Gpu::synchronize(const char *what) const {
-  driver.check(driver.eventRecord(reached, stream), "cuEventRecord");
+  driver.check(driver.eventRecord(reached, ordered()), "cuEventRecord");
   waitOnHost(reached, stream, what);
 }
 

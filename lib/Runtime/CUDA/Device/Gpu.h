@@ -14,6 +14,7 @@
 #include "CUDA/Trace/Timeline.h"
 #include "Core/Environment.h"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -56,7 +57,10 @@ public:
 
 /// The options of the engine for devices.
 struct DeviceOptions {
-  bool graphs = false;         ///< cuda-graph=0|1
+  bool graphs = false; ///< cuda-graph=0|1
+  /// compute-graphs=N: the fewest neighbouring calls that are launched as one
+  /// graph; 0: none.
+  int32_t computeGraphs = 0;
   bool tf32 = false;           ///< matmul-precision=f32|tf32
   bool measureProducts = true; ///< matmul-tuning=measure|heuristic
   /// matmul-multiprocessors=N: the multiprocessors of products without a number
@@ -73,6 +77,13 @@ struct DeviceOptions {
   /// Reads these options. Throws an Error that names the option, the found and
   /// the expected value.
   static DeviceOptions read(const Environment &environment);
+};
+
+/// Calls of the program that are not in the compute stream yet.
+class WaitingCalls {
+public:
+  virtual ~WaitingCalls();
+  virtual void makeAll() = 0;
 };
 
 /// A GPU with its primary context and a compute stream of the lowest priority.
@@ -117,10 +128,19 @@ public:
   const int32_t ordinal;
   DeviceHandle device = 0;
   ContextHandle context = nullptr;
-  Stream stream = nullptr; ///< The compute stream.
+  /// The compute stream, for the calls of the program. All that must come after
+  /// the calls so far, such as events, uses `ordered`.
+  Stream stream = nullptr;
+  /// The compute stream with all calls of the program so far.
+  Stream ordered() const {
+    if (waitingCalls)
+      waitingCalls->makeAll();
+    return stream;
+  }
+  WaitingCalls *waitingCalls = nullptr; ///< Null: no call ever waits.
   /// True while the compute stream records a graph. Events in the recording
   /// must not be queried.
-  bool capturing = false;
+  std::atomic<bool> capturing{false};
   /// For traces; null without one.
   std::unique_ptr<Timeline> timeline;
   std::string model;           ///< `NVIDIA H200`

@@ -17,7 +17,6 @@ using namespace braid::rt;
 using namespace braid::rt::cuda;
 
 static constexpr int64_t stagingBytes = 64 * 1024;
-static constexpr int64_t mostWritten = 64;
 
 std::string braid::rt::cuda::describeBytes(int64_t bytes) {
   static constexpr const char *units[] = {"KiB", "MiB", "GiB", "TiB"};
@@ -108,7 +107,7 @@ void DeviceMemory::toDevice(DevicePointer device, const void *host,
   if (bytes == 0)
     return;
   gpu.driver.check(gpu.driver.memcpyHtoDAsync(
-                       device, host, static_cast<size_t>(bytes), gpu.stream),
+                       device, host, static_cast<size_t>(bytes), gpu.ordered()),
                    "cuMemcpyHtoDAsync");
   gpu.synchronize("a copy from the host");
 }
@@ -117,7 +116,7 @@ void DeviceMemory::toHost(void *host, DevicePointer device, int64_t bytes) {
   if (bytes == 0)
     return;
   gpu.driver.check(gpu.driver.memcpyDtoHAsync(
-                       host, device, static_cast<size_t>(bytes), gpu.stream),
+                       host, device, static_cast<size_t>(bytes), gpu.ordered()),
                    "cuMemcpyDtoHAsync");
   gpu.synchronize("a copy to the host");
 }

@@ -48,9 +48,11 @@ public:
   /// Copies on the compute stream.
   void copy(DevicePointer destination, DevicePointer source, int64_t bytes);
 
-  /// Writes at most 64 bytes on the compute stream. The calls contain the
-  /// values, so a graph records the values, and the caller may free `host`.
+  /// Writes at most mostWritten bytes on the compute stream. The calls contain
+  /// the values, so a graph records the values, and the caller may free `host`.
   void write(DevicePointer device, const void *host, int64_t bytes);
+
+  static constexpr int64_t mostWritten = 64;
 
   /// Copies a few bytes to the host through pinned memory, and waits.
   void read(void *host, DevicePointer device, int64_t bytes);

@@ -167,15 +167,21 @@ DevicePointer Modules::constant(const braid_rt_constant &constant) const {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// The number of parameters of a kernel; -1 if the driver does not know it.
-int64_t Modules::countParameters(Function function) const {
+void Modules::findParameters(Kernel &kernel) const {
   size_t offset = 0, bytes = 0;
-  for (int64_t count = 0;; ++count) {
-    Result result = gpu.driver.funcGetParamInfo(
-        function, static_cast<size_t>(count), &offset, &bytes);
-    if (result != SUCCESS)
-      return result == ERROR_INVALID_VALUE ? count : -1;
-  }
+  Result result = SUCCESS;
+  while ((result = gpu.driver.funcGetParamInfo(kernel.function,
+                                               kernel.parameterBytes.size(),
+                                               &offset, &bytes)) == SUCCESS)
+    kernel.parameterBytes.push_back(bytes);
+  // The position after the last parameter is an invalid value.
+  kernel.knowsParameters = result == ERROR_INVALID_VALUE;
+}
+
+const std::vector<size_t> *
+Modules::parameterBytes(const braid_rt_kernel &kernel) {
+  const Kernel &found = find(kernel);
+  return found.knowsParameters ? &found.parameterBytes : nullptr;
 }
 
 Modules::Kernel &Modules::find(const braid_rt_kernel &kernel) {
@@ -201,7 +207,7 @@ Modules::Kernel &Modules::find(const braid_rt_kernel &kernel) {
                   " has no kernel '" + kernel.name + "'");
     gpu.driver.check(result, "cuModuleGetFunction");
   }
-  found.parameterCount = countParameters(found.function);
+  findParameters(found);
   int limit = 0;
   gpu.driver.check(
       gpu.driver.funcGetAttribute(
@@ -238,8 +244,9 @@ void Modules::launch(const braid_rt_kernel &kernel, const LaunchSize &size,
                      void **arguments, int64_t argumentCount) {
   Kernel &found = find(kernel);
   try {
-    if (found.parameterCount >= 0 && argumentCount != found.parameterCount)
-      throw Error("it takes " + std::to_string(found.parameterCount) +
+    auto expected = static_cast<int64_t>(found.parameterBytes.size());
+    if (found.knowsParameters && argumentCount != expected)
+      throw Error("it takes " + std::to_string(expected) +
                   " arguments, but the program passes " +
                   std::to_string(argumentCount));
     allowShared(found, size.sharedBytes);

@@ -37,6 +37,10 @@ public:
 
   DevicePointer constant(const braid_rt_constant &constant) const;
 
+  /// The bytes of each parameter of a kernel; null if the driver does not know
+  /// them.
+  const std::vector<size_t> *parameterBytes(const braid_rt_kernel &kernel);
+
   /// Launches a kernel on the compute stream. Throws an Error that names it.
   void launch(const braid_rt_kernel &kernel, const LaunchSize &size,
               void **arguments, int64_t argumentCount);
@@ -48,8 +52,9 @@ private:
   };
   struct Kernel {
     Function function = nullptr;
-    int64_t parameterCount = -1; ///< -1: unknown.
-    int64_t sharedLimit = 0;     ///< Of dynamic shared memory, as set now.
+    bool knowsParameters = false;
+    std::vector<size_t> parameterBytes; ///< Of each parameter.
+    int64_t sharedLimit = 0; ///< Of dynamic shared memory, as set now.
   };
 
   void checkChip(const braid_rt_image &image) const;
@@ -57,7 +62,7 @@ private:
   void loadConstants(const braid_rt_program &program);
   void forget(const braid_rt_program &program);
   void unload(Image &image);
-  int64_t countParameters(Function function) const;
+  void findParameters(Kernel &kernel) const;
   Kernel &find(const braid_rt_kernel &kernel);
   void allowShared(Kernel &kernel, int64_t bytes);
 

@@ -68,6 +68,44 @@ TEST_F(BufferPoolTest, anInvocationReusesWhatTheLastOneHeld) {
   fake_cuda_forbid_allocations(0);
 }
 
+TEST_F(BufferPoolTest, theFirstBuffersComeFromTheReserve) {
+  fake_cuda_set_memory(static_cast<size_t>(64 * 64 * mebibyte));
+  TestProgram program;
+  device().prepare(program.get());
+  fake_cuda_forbid_allocations(1);
+  invoke([&] {
+    char *large = static_cast<char *>(device().allocateBuffer(40 * mebibyte));
+    char *next = static_cast<char *>(device().allocateBuffer(20 * mebibyte));
+    EXPECT_EQ(next - large, 40 * mebibyte);
+  });
+  fake_cuda_forbid_allocations(0);
+  invoke([&] { EXPECT_NE(device().allocateBuffer(5 * mebibyte), nullptr); });
+}
+
+TEST_F(BufferPoolTest, aProgramWithAnArenaHasNoReserve) {
+  TestProgram program;
+  program.device.arenaBytes = 1024;
+  device().prepare(program.get());
+  size_t available = 0, total = 0, left = 0;
+  driver().memGetInfo(&available, &total);
+  invoke([&] { device().allocateBuffer(20 * mebibyte); });
+  driver().memGetInfo(&left, &total);
+  EXPECT_EQ(available - left, static_cast<size_t>(20 * mebibyte));
+}
+
+TEST_F(BufferPoolTest, theReserveStaysWhereMemoryIsShort) {
+  fake_cuda_set_memory(static_cast<size_t>(64 * 64 * mebibyte));
+  TestProgram program;
+  device().prepare(program.get());
+  invoke([&] {
+    void *part = device().allocateBuffer(40 * mebibyte);
+    device().freeBuffer(part);
+    EXPECT_THAT(errorOf([&] { device().allocateBuffer(4096 * mebibyte); }),
+                HasSubstr("has too little memory for a buffer"));
+    EXPECT_EQ(device().allocateBuffer(40 * mebibyte), part);
+  });
+}
+
 TEST_F(BufferPoolTest, resultsOutliveTheInvocation) {
   void *result = nullptr;
   invoke([&] {

@@ -241,16 +241,6 @@ TEST_F(Engine, MeasurementOfARankDoesNotHoldUpAnotherOne) {
             5);
 }
 
-/// The number of times that `text` is in the log of the fakes.
-static size_t countInLog(const std::string &text) {
-  std::string log = fake_cuda_log();
-  size_t count = 0;
-  for (size_t at = log.find(text); at != std::string::npos;
-       at = log.find(text, at + 1))
-    ++count;
-  return count;
-}
-
 TEST_F(Engine, AWaitForACollectiveDoesNotDivideAnExchange) {
   // A send alone would wait for a receive that its rank starts later.
   TestWorld world(2, {}, /*timeoutNs=*/int64_t(2) * 1000000000);

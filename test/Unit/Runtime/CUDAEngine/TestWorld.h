@@ -9,6 +9,7 @@
 #ifndef BRAID_TEST_UNIT_RUNTIME_CUDAENGINE_TESTWORLD_H
 #define BRAID_TEST_UNIT_RUNTIME_CUDAENGINE_TESTWORLD_H
 
+#include "FakeCUDA.h"
 #include "braid-rt/braid-rt.h"
 
 #include <cstdlib>
@@ -152,6 +153,16 @@ inline std::string whyNoWorld(int32_t ranks, const Options &options = {},
 
 inline const braid_rt_group everyone = {"world", 1,       0,
                                         nullptr, nullptr, nullptr};
+
+/// How often a text stands in the log of the fakes.
+inline size_t countInLog(const std::string &text) {
+  std::string log = fake_cuda_log();
+  size_t count = 0;
+  for (size_t at = log.find(text); at != std::string::npos;
+       at = log.find(text, at + 1))
+    ++count;
+  return count;
+}
 
 /// Starts an all-reduce of `count` floats.
 inline void *startAllReduce(const braid_rt_group &group, float *from, float *to,
