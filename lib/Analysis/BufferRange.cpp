@@ -102,6 +102,23 @@ const BufferRange &BufferResolver::resolve(Value value) {
   return ranges[value];
 }
 
+BufferRange BufferResolver::resolveWithin(Value value, Value root) {
+  SmallVector<Value> chain;
+  for (; value && value != root; value = getSource(value))
+    chain.push_back(value);
+  BufferRange range;
+  if (!value)
+    return range;
+  range.root = root;
+  range.buffer = getNumber(root.getAsOpaquePointer());
+  range.hasOrigin = true;
+  if (auto span = getSpan(root))
+    std::tie(range.begin, range.end) = *span;
+  for (Value next : llvm::reverse(chain))
+    narrowToView(next, range);
+  return range;
+}
+
 Value BufferResolver::getSource(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     // The region of a `comm.compute` sees its operands.

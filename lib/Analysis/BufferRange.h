@@ -50,6 +50,10 @@ public:
   /// The piece that `value`, a memref or pointer, points to.
   const BufferRange &resolve(mlir::Value value);
 
+  /// The piece of `root` that `value`, a view of it, points to. Says nothing of
+  /// other buffers, as `root` may be anything.
+  BufferRange resolveWithin(mlir::Value value, mlir::Value root);
+
   /// True if `value` is what an op allocates.
   static bool isAllocation(mlir::Value value);
 

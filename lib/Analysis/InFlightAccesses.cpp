@@ -48,6 +48,12 @@ Value getRoot(Value value) {
 /// True if `a` and `b`, views of one buffer, are known to share no element.
 bool areDisjoint(Value a, Value b, BufferResolver &resolver) {
   BufferRange first = resolver.resolve(a), second = resolver.resolve(b);
+  // Lowering turns allocations into values of which nothing is known.
+  if (first.buffer == BufferRange::unknown) {
+    Value root = getRoot(a);
+    first = resolver.resolveWithin(a, root);
+    second = resolver.resolveWithin(b, root);
+  }
   if (first.buffer == second.buffer && first.buffer != BufferRange::unknown &&
       (first.end <= second.begin || second.end <= first.begin))
     return true;
