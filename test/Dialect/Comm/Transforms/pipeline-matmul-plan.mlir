@@ -23,7 +23,7 @@ comm.group @world all
 // CHECK:         return
 // ORDER-LABEL: func.func @last_collective
 // ORDER:         comm.all_reduce {{.*}}comm.label = "g0"} : tensor<8192x8192xbf16>
-// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.3"} : tensor<2048x8192xbf16>
+// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.2"} : tensor<2688x8192xbf16>
 // ORDER-NOT:     comm.all_reduce
 // ORDER:         return
 // FOUR-LABEL: func.func @last_collective
