@@ -8,6 +8,8 @@
 
 #include "Calibration.h"
 
+#include "Cost/Hardware/MatrixTiles.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -74,9 +76,14 @@ static double getDistance(const ProductTime &product, int64_t rows,
   return largest;
 }
 
-static double countOperations(int64_t rows, int64_t columns, int64_t depth) {
-  return 2.0 * static_cast<double>(rows) * static_cast<double>(columns) *
-         static_cast<double>(depth);
+/// The work of a product, with the waves of its tiles counted whole.
+static double countWork(int64_t rows, int64_t columns, int64_t depth,
+                        ElementClass element, int64_t multiprocessors) {
+  TileGrid tiles =
+      chooseTiles(static_cast<uint64_t>(rows), static_cast<uint64_t>(columns),
+                  /*batch=*/1, element, multiprocessors);
+  return static_cast<double>(rows) * static_cast<double>(columns) *
+         static_cast<double>(depth) * tiles.stretch;
 }
 
 /// The time of the shape of `like` on `target` multiprocessors of `all`.
@@ -130,8 +137,9 @@ Calibration::estimateProduct(int64_t rows, int64_t columns, int64_t depth,
   if (distance == 1)
     return estimate;
   double scale =
-      countOperations(rows, columns, depth) /
-      countOperations(nearest->rows, nearest->columns, nearest->depth);
+      countWork(rows, columns, depth, element, this->multiprocessors) /
+      countWork(nearest->rows, nearest->columns, nearest->depth, element,
+                this->multiprocessors);
   return ProductEstimate{estimate.ns * scale, false};
 }
 

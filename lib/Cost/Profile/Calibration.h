@@ -111,7 +111,8 @@ struct Calibration {
   /// - on another number of multiprocessors: linear between those of the same
   ///   shape that were measured, and in inverse proportion below the fewest;
   /// - of another shape: at the rate of the measured shape that is nearest, if
-  ///   no size differs by more than a factor of 2.
+  ///   no size differs by more than a factor of 2; the waves of their tiles
+  ///   count whole.
   /// None if no measurement is near enough.
   std::optional<ProductEstimate> estimateProduct(int64_t rows, int64_t columns,
                                                  int64_t depth,

@@ -173,6 +173,9 @@ static Error readCollective(JsonObjectReader &reader, Calibration &result) {
     return error;
   if (Error error = reader.readInteger("ranks", curve.ranks, 2, mostParts))
     return error;
+  if (curve.ranks > result.gpus)
+    return reader.makeFieldError("ranks", "at most the machine's \"gpus\", " +
+                                              std::to_string(result.gpus));
   if (Error error =
           reader.readEnum("transport", laneTransportNames, curve.transport,
                           /*isOptional=*/true))

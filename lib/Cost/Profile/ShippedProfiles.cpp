@@ -9,18 +9,35 @@
 #include "Calibration.h"
 #include "Profile.h"
 
-#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <set>
 
 #include "ShippedProfiles.inc"
 
 using namespace braid;
 
+/// How many GPUs were measured: "2x and 8x". Each curve is of as many as it has
+/// ranks; all else is of the fewest.
+static std::string describeCounts(const Calibration &calibration) {
+  std::set<int64_t> counts;
+  for (const CollectiveCurve &curve : calibration.collectives)
+    counts.insert(curve.ranks);
+  if (counts.empty())
+    counts.insert(calibration.gpus);
+  return llvm::join(
+      llvm::map_range(
+          counts, [](int64_t count) { return std::to_string(count) + "x"; }),
+      " and ");
+}
+
 /// What the profile in `text` says of its machine.
 static std::shared_ptr<const Calibration> read(llvm::StringRef text) {
   Profile profile = llvm::cantFail(readProfile(text));
   auto calibration = std::make_shared<Calibration>(*profile.getCalibration());
-  calibration->origin = "measured on " + std::to_string(calibration->gpus) +
-                        "x " + calibration->gpu + ", shipped";
+  calibration->origin = "measured on " + describeCounts(*calibration) + " " +
+                        calibration->gpu + ", shipped";
   return calibration;
 }
 

@@ -189,11 +189,11 @@ class Machines(unittest.TestCase):
     def test_a_profile_gives_times_of_collectives_and_products(self):
         model, measured = schedule.Machine("h200x8"), schedule.Machine("h200x8", "shipped")
         time = measured.collective("all_reduce", 1 << 26, group_size=2)
-        self.assertEqual((time.ns, time.measured), (247644, True))
+        self.assertEqual((time.ns, time.measured), (247553, True))
         self.assertFalse(model.collective("all_reduce", 1 << 26, group_size=2).measured)
         # Limits of blocks: those that were measured, or else the next one below.
         limited = [measured.collective("all_reduce", 1 << 26, group_size=2, max_ctas=n).ns for n in (4, 8, 9)]
-        self.assertEqual(limited, [822663, 440582, 440582])
+        self.assertEqual(limited, [822308, 439450, 439450])
         # A model that the caller names has not been measured.
         self.assertFalse(measured.collective("all_reduce", 1 << 26, group_size=2, model="link").measured)
         self.assertLess(model.product(4096, 4096, 4096).ns, measured.product(4096, 4096, 4096).ns)

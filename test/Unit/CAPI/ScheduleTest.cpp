@@ -359,9 +359,9 @@ TEST(ScheduleCTest, aProfileReplacesTheModelOfCollectives) {
   braid_error error = {};
   ASSERT_EQ(braid_machine_calibrate(machine.get(), nullptr, &error), BRAID_OK)
       << error.text;
-  EXPECT_EQ(estimate(0), 247644);
+  EXPECT_EQ(estimate(0), 247553);
   EXPECT_EQ(time.is_measured, 1);
-  EXPECT_EQ(estimate(8), 440582);
+  EXPECT_EQ(estimate(8), 439450);
   EXPECT_EQ(time.cluster_size, 0);
   EXPECT_EQ(time.multiprocessors, 8);
 }

@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --comm-report -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,H100
+// RUN: braid-opt %s --comm-report="profile=none" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,H100
 // RUN: braid-opt %s --comm-report="hardware=a100x8" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,A100
 // RUN: braid-opt %s --comm-report="hardware=v100x8" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,V100
 

@@ -1,8 +1,8 @@
 // RUN: split-file %s %t
-// RUN: braid-opt %t/program.mlir --comm-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=NODE
-// RUN: braid-opt %t/program.mlir --comm-report="world-size=64" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NODES
+// RUN: braid-opt %t/program.mlir --comm-report="profile=none" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NODE
+// RUN: braid-opt %t/program.mlir --comm-report="world-size=64 profile=none" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NODES
 // RUN: braid-opt %t/program.mlir --comm-report="hardware=%t/capped.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CAPPED
-// RUN: braid-opt %t/program.mlir --comm-report="collective-model=inductor-newest" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NEWEST
+// RUN: braid-opt %t/program.mlir --comm-report="collective-model=inductor-newest profile=none" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NEWEST
 
 // NODE: comm-report: hardware h100x8, collective model nccl, 8 ranks
 // NODES: comm-report: hardware h100x8, collective model nccl, 64 ranks

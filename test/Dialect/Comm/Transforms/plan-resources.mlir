@@ -5,7 +5,7 @@
 // RUN:   | FileCheck %s --check-prefix=PLANNED
 // RUN: braid-opt %s --pass-pipeline="builtin.module(braid-overlap{plan-resources=false hardware=h200x8 world-size=2})" \
 // RUN:   | FileCheck %s --check-prefix=UNPLANNED
-// RUN: braid-opt %s --comm-plan-resources="hardware=h100x8 world-size=2" | FileCheck %s --check-prefix=UNKNOWN
+// RUN: braid-opt %s --comm-plan-resources="hardware=b200x8 world-size=2" | FileCheck %s --check-prefix=UNKNOWN
 // RUN: braid-opt %s --comm-plan-resources="hardware=h200x8 world-size=2 profile=none" | FileCheck %s --check-prefix=UNKNOWN
 
 // braid-overlap plans unless told not to.

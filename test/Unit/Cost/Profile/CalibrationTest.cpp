@@ -152,24 +152,38 @@ TEST(Calibration, ProductsBetweenTargetsAreOnALine) {
 }
 
 TEST(Calibration, ProductsOfOtherShapesHaveTheRateOfTheNearest) {
+  // 100 tiles of 128 x 256, a wave on 100 multiprocessors; and four waves.
   std::shared_ptr<const Calibration> measured = read(R"(, "products": [
-    {"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 100},
-    {"rows": 8, "columns": 8, "depth": 8, "element": "bf16",
+    {"rows": 1280, "columns": 2560, "depth": 64, "element": "bf16", "ns": 100},
+    {"rows": 1280, "columns": 2560, "depth": 64, "element": "bf16",
      "multiprocessors": 50, "ns": 150},
-    {"rows": 32, "columns": 8, "depth": 8, "element": "bf16", "ns": 320}])");
+    {"rows": 5120, "columns": 2560, "depth": 64, "element": "bf16", "ns": 320}])");
   auto estimate = [&](int64_t rows, int64_t target,
                       ElementClass element = ElementClass::BF16) {
-    return measured->estimateProduct(rows, 8, 8, element, target);
+    return measured->estimateProduct(rows, 2560, 64, element, target);
   };
-  EXPECT_EQ(estimate(12, 0)->ns, 150);
-  EXPECT_FALSE(estimate(12, 0)->isMeasured);
-  EXPECT_EQ(estimate(12, 50)->ns, 225);
-  EXPECT_EQ(estimate(24, 0)->ns, 240);
-  EXPECT_EQ(estimate(4, 0)->ns, 50);
+  EXPECT_EQ(estimate(2560, 0)->ns, 200);
+  EXPECT_FALSE(estimate(2560, 0)->isMeasured);
+  EXPECT_EQ(estimate(2560, 50)->ns, 300);
+  EXPECT_EQ(estimate(3840, 0)->ns, 240);
   // More than twice as far from any.
-  EXPECT_FALSE(estimate(3, 0).has_value());
-  EXPECT_FALSE(estimate(65, 0).has_value());
-  EXPECT_FALSE(estimate(8, 0, ElementClass::F32).has_value());
+  EXPECT_FALSE(estimate(639, 0).has_value());
+  EXPECT_FALSE(estimate(10241, 0).has_value());
+  EXPECT_FALSE(estimate(1280, 0, ElementClass::F32).has_value());
+}
+
+TEST(Calibration, ProductsOfOtherShapesTakeWholeWaves) {
+  std::shared_ptr<const Calibration> measured = read(R"(, "products": [
+    {"rows": 1280, "columns": 2560, "depth": 64, "element": "bf16", "ns": 100},
+    {"rows": 5120, "columns": 2560, "depth": 64, "element": "bf16", "ns": 320}])");
+  auto estimate = [&](int64_t rows) {
+    return measured->estimateProduct(rows, 2560, 64, ElementClass::BF16, 0)->ns;
+  };
+  // One tile more than a wave takes two.
+  EXPECT_EQ(estimate(1281), 200);
+  EXPECT_EQ(estimate(1920), 200);
+  // A tile of half the size takes two thirds of the time.
+  EXPECT_NEAR(estimate(640), 200.0 / 3, 1e-9);
 }
 
 TEST(Calibration, WhatIsWrittenReadsTheSame) {
@@ -218,16 +232,16 @@ TEST(Calibration, WhatIsWrittenReadsTheSame) {
 TEST(Calibration, WhatIsShippedSaysSo) {
   std::shared_ptr<const Calibration> shipped = getShippedCalibration("h200x8");
   ASSERT_NE(shipped, nullptr);
-  EXPECT_EQ(shipped->origin, "measured on 8x NVIDIA H200, shipped");
+  EXPECT_EQ(shipped->origin, "measured on 2x and 8x NVIDIA H200, shipped");
   ASSERT_TRUE(shipped->contention.has_value());
   EXPECT_EQ(shipped->contention->multiprocessorModel,
             MultiprocessorModel::Queued);
   EXPECT_EQ(shipped->multiprocessors,
             lookupHardware("h200x8")->multiprocessors);
-  // Measured: 33,554,432 bytes in 0.138 ms on 2 GPUs.
+  // Measured: 33,554,432 bytes in 0.137 ms on 2 GPUs.
   EXPECT_EQ(shipped->findCurve("all_reduce", 2, LaneTransport::Default, 0)
                 ->getNs(32 << 20),
-            138113);
+            137442);
   EXPECT_EQ(getShippedCalibration("b200x8"), nullptr);
 }
 
@@ -297,6 +311,11 @@ TEST(Calibration, ContradictionsAreErrors) {
           R"("collectives": [{"kind": "a", "ranks": 2, "transport": "copy", "ctas": 4, "points": []}])"),
       "4:72: found 4 in field \"collectives[0].ctas\", expected none, as copy "
       "engines take no thread blocks");
+  EXPECT_EQ(
+      getErrorOf(
+          R"("collectives": [{"kind": "a", "ranks": 3, "points": [[1, 1], [2, 3]]}])"),
+      "4:40: found 3 in field \"collectives[0].ranks\", expected at most the "
+      "machine's \"gpus\", 2");
   EXPECT_EQ(getErrorOf(R"("products": [
 {"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 5},
 {"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 6}])"),
