@@ -11,6 +11,7 @@
 #include "BufferAddress.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -82,13 +83,14 @@ static size_t hashKernel(gpu::GPUFuncOp kernel) {
 }
 
 gpu::GPUFuncOp KernelModule::share(gpu::GPUFuncOp kernel) {
+  StringRef blocks = NVVM::NVVMDialect::getMinctasmAttrName();
   SmallVector<gpu::GPUFuncOp> &candidates = byHash[hashKernel(kernel)];
   for (gpu::GPUFuncOp other : candidates)
     if (other.getFunctionType() == kernel.getFunctionType() &&
         other.getArgAttrsAttr() == kernel.getArgAttrsAttr() &&
         other.getKnownBlockSizeAttr() == kernel.getKnownBlockSizeAttr() &&
-        other->getDiscardableAttrDictionary() ==
-            kernel->getDiscardableAttrDictionary() &&
+        other->getDiscardableAttr(blocks) ==
+            kernel->getDiscardableAttr(blocks) &&
         OperationEquivalence::isRegionEquivalentTo(
             &other.getBody(), &kernel.getBody(),
             OperationEquivalence::IgnoreLocations)) {

@@ -173,7 +173,8 @@ void ComputeGraphs::refuse(Segment &segment) const {
 void ComputeGraphs::makeGraphs() {
   makeAll();
   for (Segment *segment : repeated)
-    if (!segment->graph && !segment->refused)
+    // Later calls of the invocation may have shortened it.
+    if (!segment->graph && segment->ends.size() >= fewest)
       makeGraph(*segment);
   repeated.clear();
   if (segments.size() == mostSegments)

@@ -66,7 +66,8 @@ TEST_F(Segments, LetMessagesBeIssuedBeforeTheStreamIsFull) {
   // Rank 1 starts the collective after the message that rank 0 holds back.
   TestWorld world(2);
   ASSERT_EQ(world.prepare({&everyone}), "");
-  std::vector<float *> memory = {world.allocate(0, 4), world.allocate(1, 4)};
+  std::vector<float *> memory = {world.allocate(0, 303),
+                                 world.allocate(1, 303)};
   size_t issued = 0;
   std::function<void(int32_t)> body = [&](int32_t rank) {
     float *at = memory[rank];
@@ -80,7 +81,7 @@ TEST_F(Segments, LetMessagesBeIssuedBeforeTheStreamIsFull) {
     void *send = braid_rt_send(&everyone, 1, &view, 1, nullptr);
     braid_rt_wait(startAllReduce(everyone, at + 1, at + 2, 1), nullptr);
     for (int i = 0; i < 300; ++i)
-      copy(at + 3, at + 2);
+      copy(at + 3 + i, at + 2);
     issued = countInLog("ncclSend");
     braid_rt_wait(send, nullptr);
   };
