@@ -26,7 +26,7 @@ def covered(rects, kind):
 
 def main(folder, steps):
     os.makedirs(folder, exist_ok=True)
-    small_size, small = draw(folder, steps, 8)
+    small_size, small = draw(folder, steps, 4)
     middle_size, _ = draw(folder, steps, 128)
     large_size, large = draw(folder, steps, 512)
     assert middle_size < 2_000_000 and large_size < 2_000_000, (middle_size, large_size)
