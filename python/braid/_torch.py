@@ -232,10 +232,14 @@ def agree(failure, fingerprint, costs):
     Returns rank 0's costs; raises `KeepOrder` on all ranks if the ranks' graphs differ, or if one
     of them could not read its own.
     """
+    import torch
     import torch.distributed as dist
 
     gathered = [None] * dist.get_world_size()
-    dist.all_gather_object(gathered, (failure, fingerprint))
+    # Under Inductor's Python dispatcher a collective holds the interpreter's lock, which Gloo's thread
+    # needs to free the tensors of the collective before: both would wait for each other.
+    with torch._C._DisablePythonDispatcher():
+        dist.all_gather_object(gathered, (failure, fingerprint))
     for rank, (reason, _) in enumerate(gathered):
         if reason is not None:
             raise KeepOrder(f"rank {rank}: {reason}" if rank != dist.get_rank() else reason)
@@ -243,7 +247,8 @@ def agree(failure, fingerprint, costs):
     if differing:
         raise KeepOrder(f"the graphs of ranks {differing} differ from that of rank 0")
     box = [costs]
-    dist.broadcast_object_list(box, src=0)
+    with torch._C._DisablePythonDispatcher():
+        dist.broadcast_object_list(box, src=0)
     return box[0]
 
 

@@ -99,14 +99,24 @@ class ArgumentsTest(unittest.TestCase):
         self.assertEqual(self.function({"x": x}).dtype, np.float32)
 
 
-class RanksTest(unittest.TestCase):
-    def test_failure_names_the_line_of_the_collective(self):
-        def some_ranks_reduce(x):
-            return lax.cond(lax.axis_index("r") < 2,
-                            lambda x: lax.psum(x, "r"),  # this line
-                            lambda x: x, x)
+def some_ranks_reduce(x):
+    return lax.cond(lax.axis_index("r") < 2,
+                    lambda x: lax.psum(x, "r"),  # this line
+                    lambda x: x, x)
 
-        function = braid.jax.compile(shard(some_ranks_reduce), jt.integers((8, 2)))
+
+class RanksTest(unittest.TestCase):
+    def test_deadlock_is_found_at_the_line_of_the_collective(self):
+        line = some_ranks_reduce.__code__.co_firstlineno + 2
+        with self.assertRaisesRegex(
+                braid.mlir.ToolError,
+                rf"jax_errors.py:{line}:\d+: error: 'comm.all_reduce' op starts operation #0 of rank 0 "
+                "on group 'world', where rank 2 starts only 0"):
+            braid.jax.compile(shard(some_ranks_reduce), jt.integers((8, 2)))
+
+    def test_failure_names_the_line_of_the_collective(self):
+        function = braid.jax.export(shard(some_ranks_reduce), jt.integers((8, 2))).compile(
+            verify_program="off")
         with self.assertRaises(braid.mlir.RankError) as caught:
             function(jt.integers((8, 2)))
         error = caught.exception
