@@ -23,8 +23,8 @@ struct BufferRange {
   /// may overlap with anything.
   static constexpr unsigned unknown = ~0u;
   unsigned buffer = unknown;
-  /// The value that this is a piece of: an allocation, an argument, a global, or
-  /// a memref of an unknown buffer. Null for other values.
+  /// The value that this is a piece of: an allocation, an argument, a global,
+  /// or a memref of an unknown buffer. Null for other values.
   mlir::Value root;
   /// Bytes from the start of the buffer, `end` exclusive; the largest range if
   /// they are not known. Strided pieces count from their first to their last

@@ -39,9 +39,10 @@ double getDefaultMinGain(const SchedulingProblem &problem);
 
 /// Searches for the legal order of least makespan within all limits of the
 /// problem. Never longer than the program's order or than what any other pass
-/// gives, as far as these keep the limits and but for `minGain`; among equals the program's order
-/// wins. Legal orders are those of `isAllowedOrder`; if the program's own order
-/// has too many operations in flight and nothing else was found, it comes back.
+/// gives, as far as these keep the limits and but for `minGain`; among equals
+/// the program's order wins. Legal orders are those of `isAllowedOrder`; if the
+/// program's own order has too many operations in flight and nothing else was
+/// found, it comes back.
 SearchResult searchSchedule(const SchedulingProblem &problem,
                             const SearchOptions &options = {});
 
