@@ -11,6 +11,7 @@
 #include "MPI/Call.h"
 
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 
 using namespace braid::rt;
@@ -26,6 +27,17 @@ static void finalizeLibrary() {
     MPI_Finalize();
 }
 
+/// Lets writes to broken connections fail instead of ending the process, unless
+/// the program has a handler. A rank that such a signal ends hides from the
+/// launcher which rank died first.
+static void ignoreBrokenPipes() {
+  struct sigaction action = {};
+  if (sigaction(SIGPIPE, nullptr, &action) != 0 || action.sa_handler != SIG_DFL)
+    return;
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &action, nullptr);
+}
+
 MPILibrary::MPILibrary() {
   int isInitialized = 0, granted = MPI_THREAD_SINGLE;
   MPI_Initialized(&isInitialized);
@@ -36,6 +48,7 @@ MPILibrary::MPILibrary() {
         MPI_SUCCESS)
       throw Error("the MPI library could not be initialized");
     std::atexit(finalizeLibrary);
+    ignoreBrokenPipes();
   }
   if (granted < MPI_THREAD_MULTIPLE)
     throw Error(
