@@ -292,7 +292,6 @@ void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
 void Planner::sinkWaits() {
   if (isProgramOrder(plan.order))
     return;
-  applyChoice(problem, families, plan.options);
   ScheduleOrder order = getOrderWithAlapWaits(FlatProblem(problem), plan.order);
   if (isAllowedOrder(problem, order) &&
       play(order, plan.options) <= plan.afterNs)

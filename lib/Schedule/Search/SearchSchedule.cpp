@@ -29,6 +29,7 @@
 #include <algorithm>
 #include <limits>
 #include <random>
+#include <tuple>
 
 using namespace braid;
 
@@ -124,12 +125,9 @@ private:
   bool hasResult = false;
   /// If there are limits: an order that keeps them.
   ScheduleOrder base;
-  /// If `minGain` is set: what the passes gave within all limits.
-  struct PassOrder {
-    ScheduleEvaluator::Value value;
-    ScheduleCandidate candidate;
-  };
-  std::vector<PassOrder> passOrders;
+  /// If `minGain` is set: what the passes gave within all limits, with the
+  /// makespans.
+  std::vector<std::pair<int64_t, ScheduleCandidate>> passOrders;
   /// The rules of the table and what they gave, the shortest first.
   std::vector<std::pair<int64_t, RuleParameters>> lists;
 };
@@ -203,30 +201,31 @@ void ScheduleSearch::considerPasses() {
   for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
     otherSteps += flat.size();
     int64_t makespanNs = considerUnchecked(candidate.order, candidate.name);
-    if (options.minGain <= 0 || makespanNs == never)
-      continue;
-    int64_t peakBytes = evaluator.evaluate(candidate.order).peakBytes;
-    passOrders.push_back({{makespanNs, peakBytes}, std::move(candidate)});
+    if (options.minGain > 0 && makespanNs != never)
+      passOrders.emplace_back(makespanNs, std::move(candidate));
   }
 }
 
 /// Keeps the order of a pass unless the search has gained `minGain`.
 void ScheduleSearch::preferOrderOfPass() {
-  PassOrder *best = nullptr;
-  for (PassOrder &order : passOrders) {
-    double gain = double(order.value.makespanNs - result.makespanNs);
-    if (gain >= options.minGain * double(order.value.makespanNs) && gain > 0)
+  ScheduleCandidate *best = nullptr;
+  // Peak memory and makespan.
+  std::pair<int64_t, int64_t> least;
+  for (auto &[makespanNs, candidate] : passOrders) {
+    double gain = double(makespanNs - result.makespanNs);
+    if (gain >= options.minGain * double(makespanNs) && gain > 0)
       continue;
-    if (!best || std::pair(order.value.peakBytes, order.value.makespanNs) <
-                     std::pair(best->value.peakBytes, best->value.makespanNs))
-      best = &order;
+    std::pair value(evaluator.evaluate(candidate.order).peakBytes, makespanNs);
+    if (best && value >= least)
+      continue;
+    best = &candidate;
+    least = value;
   }
   if (!best)
     return;
-  result.order = std::move(best->candidate.order);
-  result.method = std::move(best->candidate.name);
-  result.makespanNs = best->value.makespanNs;
-  result.peakBytes = best->value.peakBytes;
+  result.order = std::move(best->order);
+  result.method = std::move(best->name);
+  std::tie(result.peakBytes, result.makespanNs) = least;
   result.optimal = result.makespanNs <= result.lowerBoundNs;
 }
 
@@ -521,11 +520,10 @@ SearchResult ScheduleSearch::run() {
   std::optional<LowerBoundFinder> bounds(std::in_place, problem,
                                          options.boundParts);
   result.lowerBoundNs = bounds->find(never, LowerBoundEffort::Quick).best();
-  if (options.usePasses) {
+  if (options.usePasses)
     considerPasses();
-  } else {
+  else
     considerUnchecked(getProgramOrder(problem.graph), "program order");
-  }
   if (flat.hasMemoryLimit() &&
       !(hasResult && result.peakBytes <= flat.maxMemory))
     findFittingOrder();
