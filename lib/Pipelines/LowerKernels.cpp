@@ -37,6 +37,7 @@ void braid::buildLowerKernelsPipeline(OpPassManager &pm,
   kernels.addPass(createConvertComplexToLLVMPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createCSEPass());
+  kernels.addPass(createLowerNontemporalLoadsPass());
 
   AttachKernelTargetPassOptions targetOptions;
   targetOptions.chip = options.chip;

@@ -29,6 +29,9 @@ def llvm_ir(kernels):
     text = bt.command_with_input(["mlir-translate", "--mlir-to-llvmir"], module)
     text = text.replace("ptx_kernel ", "").replace("internal addrspace(3) global", "global")
     text = re.sub(r"addrspacecast \(ptr addrspace\(3\) (@\w+) to ptr\)", r"\1", text).replace(" addrspace(3)", "")
+    # Global memory is the host's, and a load in PTX is a load.
+    text = re.sub(r"addrspacecast ptr (%\w+) to ptr addrspace\(1\)", r"getelementptr i8, ptr \1, i64 0", text)
+    text = re.sub(r'call (\{[^}]*\}) asm "ld\.global[^"]*", "[^"]*"\(ptr addrspace\(1\) (%\w+)\)', r"load \1, ptr \2", text)
     text = re.sub(r"@llvm\.nvvm\.([\w.]+)", lambda name: "@nvvm_" + name.group(1).replace(".", "_"), text)
     for name, parameters in re.findall(r"define void @(\w+)\(([^)]*)\)", text):
         types = [parameter.split()[0] for parameter in parameters.split(", ") if parameter]

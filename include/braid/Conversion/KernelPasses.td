@@ -109,6 +109,36 @@ def ExpandErfPass : Pass<"braid-expand-erf", "::mlir::gpu::GPUModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def LowerNontemporalLoadsPass
+    : Pass<"braid-lower-nontemporal-loads", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Load what is read once without a place in the L1 cache";
+  let description = [{
+    LLVM ignores `nontemporal` for NVIDIA's GPUs. The pass turns nontemporal
+    loads of 16 aligned bytes into PTX that takes no line of the L1 cache. A
+    reduction of 64 MiB on an H200 gains 1 to 4 %.
+
+    The buffer must be an argument of the kernel with `llvm.noalias` through which
+    the kernel only loads. Other loads stay.
+
+    Before:
+
+    ```mlir
+    %x = llvm.load %p {alignment = 16 : i64, nontemporal} : !llvm.ptr -> vector<4xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %g = llvm.addrspacecast %p : !llvm.ptr to !llvm.ptr<1>
+    %r = llvm.inline_asm "ld.global.nc.L1::no_allocate.v4.b32 {$0, $1, $2, $3}, [$4];",
+        "=r,=r,=r,=r,l" %g : (!llvm.ptr<1>) -> !llvm.struct<(i32, i32, i32, i32)>
+    // %w, the vector of the four words of %r
+    %x = llvm.bitcast %w : vector<4xi32> to vector<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def ExpandFloat8Pass : Pass<"braid-expand-float8"> {
   let summary = "Convert 8-bit floats by operations on integers";
   let description = [{

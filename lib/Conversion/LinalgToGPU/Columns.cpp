@@ -25,8 +25,6 @@ using namespace braid::kernels;
 static constexpr int64_t kManyBlocks = 128;
 /// The smallest number of contiguous bytes for an efficient access.
 static constexpr int64_t kMinRunOfBytes = 64;
-/// The bytes of a line of the cache.
-static constexpr int64_t kLineOfBytes = 128;
 static constexpr int64_t kMaxThreads = 1024;
 static constexpr int64_t kMaxWorkgroupBytes = 48 * 1024;
 /// The number of rows that a thread loads at once.
@@ -69,8 +67,6 @@ private:
   /// Elements of a vector, vectors in all columns, vectors of a block, threads
   /// of a column.
   int64_t lanes = 1, vectors = 0, width = 0, height = 0;
-  /// The bytes of a row that a block reads, of the widest operand.
-  int64_t runOfBytes = 0;
   /// The position of the thread in the block, and whether it has a column.
   Value x, y, isColumn;
   SmallVector<Value> outerIndices;
@@ -126,7 +122,6 @@ bool ColumnKernel::chooseShape() {
   while (width > 1 && width * lanes * size > kMinRunOfBytes &&
          getNumBlocks() < kManyBlocks)
     width /= 2;
-  runOfBytes = width * lanes * size;
   int64_t threads = getNumBlocks() < 2 * kManyBlocks ? kMaxThreads : kBlockSize;
   height = std::min<int64_t>(threads / width, llvm::PowerOf2Ceil(rows));
   height = std::max(height, kWarpSize / width);
@@ -196,7 +191,8 @@ SmallVector<Value> ColumnKernel::takeIn(ArrayRef<Value> rows, Value isValid,
         mapping.map(access.argument,
                     builder.load(builder.getMemory(access.buffer),
                                  builder.getAddress(access, indices.back()),
-                                 access.strides[inner] == 1 ? lanes : 1));
+                                 access.strides[inner] == 1 ? lanes : 1,
+                                 access.isInjective(nest.sizes)));
   }
   for (auto [place, mapping] : llvm::zip(indices, mappings)) {
     SmallVector<Value> elements =
@@ -323,10 +319,8 @@ bool ColumnKernel::emit() {
         height * width / kWarpSize * width * lanes, combiner.type));
   builder.start(height * width, types);
   // By default ptxas leaves registers to a second block, and a thread of a
-  // large block has too few for the rows that it loads at once. On an H200 more
-  // loads at once helped where a block reads whole lines, and harmed where it
-  // reads halves.
-  if (height * width == kMaxThreads && runOfBytes >= kLineOfBytes)
+  // large block has too few for the rows that it loads at once.
+  if (height * width == kMaxThreads)
     b.getInsertionBlock()->getParentOp()->setDiscardableAttr(
         NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
   emitPlace();

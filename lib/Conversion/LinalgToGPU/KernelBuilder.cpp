@@ -417,31 +417,31 @@ Type KernelBuilder::getWorkgroupType(int64_t size, Type element) {
 }
 
 Value KernelBuilder::loadIf(Value condition, Value buffer, Value address,
-                            int64_t lanes) {
+                            int64_t lanes, bool isReadOnce) {
   if (!condition)
-    return load(buffer, address, lanes);
+    return load(buffer, address, lanes, isReadOnce);
   Type type = cast<MemRefType>(buffer.getType()).getElementType();
   if (lanes > 1)
     type = VectorType::get({lanes}, type);
   auto branch = scf::IfOp::create(b, type, condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, load(buffer, address, lanes));
+  scf::YieldOp::create(b, load(buffer, address, lanes, isReadOnce));
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(
       b, arith::ConstantOp::create(b, b.getZeroAttr(type)).getResult());
   return branch.getResult(0);
 }
 
-Value KernelBuilder::load(Value buffer, Value address, int64_t lanes) {
+Value KernelBuilder::load(Value buffer, Value address, int64_t lanes,
+                          bool isReadOnce) {
   Type type = cast<MemRefType>(buffer.getType()).getElementType();
   Value index = toIndex(address);
   if (lanes == 1)
     return memref::LoadOp::create(b, buffer, index);
   auto vectorType = VectorType::get({lanes}, type);
   if (!type.isInteger(1))
-    return vector::LoadOp::create(b, vectorType, buffer, index,
-                                  /*nontemporal=*/false,
+    return vector::LoadOp::create(b, vectorType, buffer, index, isReadOnce,
                                   llvm::MaybeAlign(lanes * getByteSize(type)));
   // A vector of i1 is packed, but a buffer has one byte for each i1.
   SmallVector<Value> elements;

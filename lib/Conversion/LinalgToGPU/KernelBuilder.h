@@ -109,11 +109,14 @@ public:
 
   /// The type of shared memory with `size` elements.
   mlir::Type getWorkgroupType(int64_t size, mlir::Type element);
-  /// Loads `lanes` adjacent elements, as a scalar if `lanes` is 1.
-  mlir::Value load(mlir::Value memory, mlir::Value address, int64_t lanes);
+  /// Loads `lanes` adjacent elements, as a scalar if `lanes` is 1. A vector that
+  /// no thread reads again (`isReadOnce`) is loaded as nontemporal.
+  mlir::Value load(mlir::Value memory, mlir::Value address, int64_t lanes,
+                   bool isReadOnce = false);
   /// Loads if `condition` is true; otherwise the result is zero.
   mlir::Value loadIf(mlir::Value condition, mlir::Value memory,
-                     mlir::Value address, int64_t lanes);
+                     mlir::Value address, int64_t lanes,
+                     bool isReadOnce = false);
   void store(mlir::Value value, mlir::Value memory, mlir::Value address);
   /// The initial value of the output `output` of `nest`.
   mlir::Value getInitial(const LoopNest &nest, unsigned output,

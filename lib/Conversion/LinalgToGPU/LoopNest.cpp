@@ -25,6 +25,21 @@ bool braid::kernels::hasTooManyIterations(ArrayRef<int64_t> sizes) {
   return false;
 }
 
+bool Access::isInjective(ArrayRef<int64_t> sizes) const {
+  SmallVector<std::pair<int64_t, int64_t>> loops;
+  for (auto [stride, size] : llvm::zip_equal(strides, sizes))
+    if (size != 1)
+      loops.emplace_back(std::abs(stride), size);
+  llvm::sort(loops);
+  int64_t extent = 1;
+  for (auto [stride, size] : loops) {
+    if (stride < extent)
+      return false;
+    extent = stride * size;
+  }
+  return true;
+}
+
 int64_t LoopNest::getNumIterations() const {
   int64_t product = 1;
   for (int64_t size : sizes)

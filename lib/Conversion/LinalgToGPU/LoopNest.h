@@ -25,6 +25,8 @@ struct Access {
   mlir::BlockArgument argument;
 
   int64_t getStride(unsigned loop) const { return strides[loop]; }
+  /// True if no two iterations of loops of `sizes` access the same element.
+  bool isInjective(llvm::ArrayRef<int64_t> sizes) const;
 };
 
 /// Kernels have fewer iterations than this.
