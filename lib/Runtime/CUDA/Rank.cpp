@@ -277,8 +277,15 @@ Flight &CudaRank::addFlight(Lane &lane, const CommunicatorSpec &spec,
   return lane.flights.back();
 }
 
+void CudaRank::markIssuing(const Flight &flight) {
+  std::lock_guard<std::mutex> lock(mutex);
+  ++waits;
+  issuingFlight = &flight;
+}
+
 void CudaRank::markIssued(Flight &flight) {
   std::lock_guard<std::mutex> lock(mutex);
+  issuingFlight = nullptr;
   flight.issued = true;
 }
 
@@ -423,6 +430,10 @@ OpenOperation CudaRank::describe(const NCCLCommunicator &communicator,
 RankStatus CudaRank::status() {
   // Later operations only wait for these.
   constexpr size_t mostOfLane = 64;
+  // NCCL connects members at their first operation, which blocks the thread
+  // until all members come. Loading kernels takes less.
+  constexpr int64_t longIssueNs = 5'000'000'000;
+  int64_t now = engine.environment.now();
   std::lock_guard<std::mutex> lock(mutex);
   RankStatus result;
   result.rank = rank;
@@ -449,6 +460,11 @@ RankStatus CudaRank::status() {
         OpenOperation open = describe(communicator, lane.flights[i]);
         open.awaited = lane.flights[i].awaited &&
                        (awaited == gpu().stream || awaited == lane.stream);
+        if (&lane.flights[i] == issuingFlight &&
+            now - lane.flights[i].startedNs > longIssueNs) {
+          open.awaited = true;
+          result.wait = waits;
+        }
         result.open.push_back(std::move(open));
       }
     });

@@ -68,6 +68,9 @@ public:
 
   /// Adds a flight to a lane.
   Flight &addFlight(Lane &lane, const CommunicatorSpec &spec, Flight flight);
+  /// The thread makes the communicator of the flight and calls NCCL, which may
+  /// block until other members do the same.
+  void markIssuing(const Flight &flight);
   /// The flight's work and the event of its end have been enqueued.
   void markIssued(Flight &flight);
   void markAwaited(Flight &flight);
@@ -132,7 +135,9 @@ private:
   int64_t enqueuedSince = 0; ///< The calls for the stream after this wait.
   std::vector<Event> events; ///< Free ones.
   int64_t ended = 0;
-  int64_t waits = 0; ///< Waits of the thread for its device.
+  int64_t waits = 0; ///< Waits of the thread for its device or in NCCL.
+  const Flight *issuingFlight =
+      nullptr; ///< The flight that NCCL is called for.
   /// The stream for which the thread waits; null if it does not wait.
   std::atomic<Stream> awaitedStream{nullptr};
   bool running = false, hasFailed = false;

@@ -204,6 +204,7 @@ std::unique_ptr<EngineRequest> NCCLCommunicator::start(Operation &&operation) {
   request->sequence = ++this->started;
   meet(flight);
   announce(flight);
+  rank.markIssuing(flight);
   ensureMade();
   {
     std::lock_guard<std::mutex> lock(rank.issuing);
