@@ -12,6 +12,7 @@ sanitizer compute-sanitizer. The checks, each with a limit of time:
   faults       cuda_faults.py
   agreement    cuda_agreement.py with the programs of the integration tests
   memcheck     compute-sanitizer's memcheck and racecheck on generated kernels
+  buffers      the times of collectives without and with register-buffers=1, and the end
 
 The exit status is 1 if a check fails.
 """
@@ -87,6 +88,15 @@ func.func @main(%a: tensor<40x64xf32>, %b: tensor<37xbf16>, %c: tensor<64xi16>, 
 """
 
 
+#: Collectives of 64 MiB a rank (a gather's result, an operand else), ten in a row.
+BUFFERS = {
+    "all_gather": ("comm.all_gather %x on @world dim 0", 1 << 23, 1 << 24),
+    "all_to_all": ("comm.all_to_all %x on @world", 1 << 24, 1 << 24),
+    "reduce_scatter": ("comm.reduce_scatter sum %x on @world dim 0", 1 << 24, 1 << 23),
+    "all_reduce": ("comm.all_reduce sum %x on @world", 1 << 24, 1 << 24),
+}
+
+
 #===-----------------------------------------------------------------------===#
 # Where Braid is built
 #===-----------------------------------------------------------------------===#
@@ -149,6 +159,24 @@ def prepare_kernels(options, build):
         json.dump(runs, file)
 
 
+def prepare_buffers(options, build):
+    """The collectives of BUFFERS for two ranks."""
+    folder = os.path.join(options.folder, "buffers")
+    os.makedirs(folder, exist_ok=True)
+    for name, (op, given, got) in BUFFERS.items():
+        operand, result = f"tensor<{given}xf32>", f"tensor<{got}xf32>"
+        types = operand if given == got else f"{operand} -> {result}"
+        lines = "".join(f"  %t{i} = {op} : {types}\n"
+                        f"  %r{i} = comm.wait %t{i} : !comm.token<{result}>\n"
+                        for i in range(10))
+        source = os.path.join(folder, name + ".mlir")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(f"comm.group @world all\nfunc.func @main(%x: {operand}) -> {result} {{\n"
+                       f"{lines}  return %r9 : {result}\n}}\n")
+        call([f"{build}/bin/braid-compile", source, "--target=cuda", f"--chip={options.chip}",
+              "--passes=none", "-o", os.path.join(folder, name + ".so")])
+
+
 def record_files(build, work):
     """Keeps the programs of the tests that are MLIR files."""
     sys.path.insert(0, os.path.join(ROOT, "test", "Inputs"))
@@ -208,6 +236,8 @@ def prepare(options):
               "--prepare", f"--chip={options.chip}", f"--braid-compile={build}/bin/braid-compile"])
     if "memcheck" in parts:
         prepare_kernels(options, build)
+    if "buffers" in parts:
+        prepare_buffers(options, build)
     if "agreement" in parts:
         prepare_agreement(options, build)
 
@@ -295,16 +325,9 @@ def run_conformance(options, log):
         done = log.run("conformance-" + name.replace(" ", "-"), [program, "--gtest_brief=1"], 90,
                        {**engine, **more})
         good &= judge(name, [done])
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        runs = [pool.submit(log.run, f"conformance-process{rank}", [program, "--gtest_brief=1"], 60,
-                            {**engine, "RANK": str(rank), "LOCAL_RANK": str(rank),
-                             "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2",
-                             "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)})
-                for rank in range(2)]
-        good &= judge("two processes", [run.result() for run in runs])
+    words = ["env", *(f"{key}={value}" for key, value in engine.items()), program]
+    good &= judge("two processes",
+                  run_together(log, "conformance", [*words, "--gtest_brief=1"], 60))
     return good
 
 
@@ -376,8 +399,45 @@ def run_memcheck(options, log):
     return good
 
 
+def run_together(log, name, words, seconds, count=2):
+    """(exit status, output) of each of `count` processes with a launcher's variables."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        runs = [pool.submit(log.run, f"{name}-process{rank}", words, seconds,
+                            {"RANK": str(rank), "LOCAL_RANK": str(rank),
+                             "WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count),
+                             "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)})
+                for rank in range(count)]
+        return [run.result() for run in runs]
+
+
+def run_buffers(options, log):
+    """Collectives without and with registered buffers, as threads and as processes."""
+    good = True
+    for name in BUFFERS:
+        figures = []
+        for threads in (True, False):
+            for registers in (0, 1):
+                words = [f"{options.folder}/braid/bin/braid-run",
+                         f"{options.folder}/buffers/{name}.so", "--arg=random:1", "--repeat=20",
+                         f"--engine-option=register-buffers={registers}"]
+                label = f"buffers-{name}-{'threads' if threads else 'processes'}-{registers}"
+                results = ([log.run(label, [*words, "--ranks=2"], 40)] if threads
+                           else run_together(log, label, words, 40))
+                time_of = re.search(r"time: ([\d.]+) ms", results[0][1])
+                ended = time_of and all(status == 0 for status, _ in results)
+                good &= bool(ended)
+                figures.append(f"{time_of[1] if time_of else '-'}"
+                               f"{'' if ended else ' FAILED ' + last(results[0][1], 1)}")
+        print(f"buffers, {name}: ms for 10 without / with register-buffers: threads "
+              f"{figures[0]} / {figures[1]}, processes {figures[2]} / {figures[3]}", flush=True)
+    return good
+
+
 CHECKS = {"conformance": run_conformance, "faults": run_faults, "agreement": run_agreement,
-          "memcheck": run_memcheck}
+          "memcheck": run_memcheck, "buffers": run_buffers}
 
 
 def main():
