@@ -122,8 +122,7 @@ static void setRootSpan(Value value, BufferRange &range) {
   if (auto span = getSpan(value))
     std::tie(range.rootBegin, range.rootEnd) = *span;
   if (range.rootStartsBuffer)
-    std::tie(range.begin, range.end) =
-        std::tie(range.rootBegin, range.rootEnd);
+    std::tie(range.begin, range.end) = std::tie(range.rootBegin, range.rootEnd);
 }
 
 BufferRange BufferResolver::compute(Value value) {
@@ -202,6 +201,5 @@ void BufferResolver::narrowToView(Value view, BufferRange &range) {
   range.rootBegin = std::max(range.rootBegin, begin);
   range.rootEnd = std::min(range.rootEnd, end);
   if (range.rootStartsBuffer)
-    std::tie(range.begin, range.end) =
-        std::tie(range.rootBegin, range.rootEnd);
+    std::tie(range.begin, range.end) = std::tie(range.rootBegin, range.rootEnd);
 }
