@@ -392,6 +392,7 @@ def run_memcheck(options, log):
             f"--expect={folder}/{program}.{{result}}.{{rank}}.npy", *more], 60)
         summary = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: .*", text)
         clean = status == 0 and bool(summary)
+        summary += re.findall(r"braid-run: error: .*", text)[:1]
         good &= clean
         print(f"{tool} {program} {' '.join(more)}: {'clean' if clean else 'FAILED'} "
               f"({time.monotonic() - begin:.0f} s): {'; '.join(summary) or last(text)}",
