@@ -322,7 +322,7 @@ def run_conformance(options, log):
     engine = {"BRAID_TEST_ENGINE": "cuda",
               "LD_LIBRARY_PATH": os.path.join(options.folder, "braid", "lib")}
     for name, more in [("all GPUs", {}), ("one GPU", {"CUDA_VISIBLE_DEVICES": "0"})]:
-        done = log.run("conformance-" + name.replace(" ", "-"), [program, "--gtest_brief=1"], 90,
+        done = log.run("conformance-" + name.replace(" ", "-"), [program, "--gtest_brief=1"], 150,
                        {**engine, **more})
         good &= judge(name, [done])
     words = ["env", *(f"{key}={value}" for key, value in engine.items()), program]
@@ -452,7 +452,7 @@ def main():
     parser.add_argument("--only", default="", help="names of checks, with commas between")
     parser.add_argument("--logs", default="logs", help="the folder for all that is printed")
     parser.add_argument("--sanitizer", default="", help="the path of compute-sanitizer")
-    parser.add_argument("--jobs", type=int, default=4, help="programs of agreement at a time")
+    parser.add_argument("--jobs", type=int, default=6, help="programs of agreement at a time")
     parser.add_argument("--limit", type=float, default=560, help="seconds of all checks")
     options = parser.parse_args()
     options.folder = os.path.abspath(options.folder)
