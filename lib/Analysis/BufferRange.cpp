@@ -116,6 +116,15 @@ Value BufferResolver::getSource(Value value) {
   return view.getViewSource();
 }
 
+/// Sets the bytes of `range`, whose root is `value`.
+static void setRootSpan(Value value, BufferRange &range) {
+  range.hasOrigin = true;
+  if (auto span = getSpan(value))
+    std::tie(range.rootBegin, range.rootEnd) = *span;
+  if (range.rootStartsBuffer)
+    std::tie(range.begin, range.end) = std::tie(range.rootBegin, range.rootEnd);
+}
+
 BufferRange BufferResolver::compute(Value value) {
   if (Value source = getSource(value)) {
     BufferRange range = ranges.lookup(source);
@@ -149,17 +158,14 @@ BufferRange BufferResolver::compute(Value value) {
   } else if (isa<BaseMemRefType>(value.getType())) {
     // Its views still compare with each other.
     range.root = value;
-    range.hasOrigin = true;
-    if (auto span = getSpan(value))
-      std::tie(range.begin, range.end) = *span;
+    setRootSpan(value, range);
     return range;
   } else {
     return range;
   }
   range.buffer = getNumber(key);
-  range.hasOrigin = startsAtZero;
-  if (auto span = getSpan(value); span && startsAtZero)
-    std::tie(range.begin, range.end) = *span;
+  range.rootStartsBuffer = startsAtZero;
+  setRootSpan(value, range);
   return range;
 }
 
@@ -174,8 +180,8 @@ void BufferResolver::narrowToView(Value view, BufferRange &range) {
                      memref::CollapseShapeOp, memref::TransposeOp,
                      memref::AssumeAlignmentOp, memref::ViewOp>(op);
   if (!isPiece) {
-    range.begin = BufferRange().begin;
-    range.end = BufferRange().end;
+    range.begin = range.rootBegin = BufferRange().begin;
+    range.end = range.rootEnd = BufferRange().end;
     range.hasOrigin &= isa<memref::ReinterpretCastOp>(op);
   }
   if (auto shifted = dyn_cast<memref::ViewOp>(op)) {
@@ -192,6 +198,8 @@ void BufferResolver::narrowToView(Value view, BufferRange &range) {
       llvm::AddOverflow(span->second, range.origin, end))
     return;
   // A cast may know less than its source.
-  range.begin = std::max(range.begin, begin);
-  range.end = std::min(range.end, end);
+  range.rootBegin = std::max(range.rootBegin, begin);
+  range.rootEnd = std::min(range.rootEnd, end);
+  if (range.rootStartsBuffer)
+    std::tie(range.begin, range.end) = std::tie(range.rootBegin, range.rootEnd);
 }

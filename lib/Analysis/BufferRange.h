@@ -31,9 +31,14 @@ struct BufferRange {
   /// element.
   int64_t begin = std::numeric_limits<int64_t>::min();
   int64_t end = std::numeric_limits<int64_t>::max();
+  /// The same from the start of `root`, so that pieces of one root compare even
+  /// if the place of the root in its buffer is not known.
+  int64_t rootBegin = std::numeric_limits<int64_t>::min();
+  int64_t rootEnd = std::numeric_limits<int64_t>::max();
+  bool rootStartsBuffer = false;
 
-  /// Where the pointer stands that the offset of a memref counts from, if that
-  /// is known.
+  /// Where the pointer stands that the offset of a memref counts from, from the
+  /// start of `root`, if that is known.
   int64_t origin = 0;
   bool hasOrigin = false;
 

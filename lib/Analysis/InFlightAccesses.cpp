@@ -48,10 +48,11 @@ Value getRoot(Value value) {
 /// True if `a` and `b`, views of one buffer, are known to share no element.
 bool areDisjoint(Value a, Value b, BufferResolver &resolver) {
   BufferRange first = resolver.resolve(a), second = resolver.resolve(b);
-  bool isOneBuffer = first.root && first.root == second.root;
-  isOneBuffer |=
-      first.buffer == second.buffer && first.buffer != BufferRange::unknown;
-  if (isOneBuffer && (first.end <= second.begin || second.end <= first.begin))
+  if (first.root && first.root == second.root &&
+      (first.rootEnd <= second.rootBegin || second.rootEnd <= first.rootBegin))
+    return true;
+  if (first.buffer == second.buffer && first.buffer != BufferRange::unknown &&
+      (first.end <= second.begin || second.end <= first.begin))
     return true;
   auto viewA = a.getDefiningOp<memref::SubViewOp>();
   auto viewB = b.getDefiningOp<memref::SubViewOp>();

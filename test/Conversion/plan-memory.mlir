@@ -130,6 +130,31 @@ func.func @caller(%x: memref<64xf32>, %y: memref<64xf32>) attributes {braid.entr
 
 // -----
 
+// Operations in flight on pieces of the arena that a function gets are no conflict.
+comm.group @world all
+// CHECK-LABEL: func.func private @in_flight
+// CHECK-SAME:      (%[[X:.*]]: memref<64xf32>, %[[ARENA:.*]]: memref<512xi8>) {
+// CHECK:         %[[A:.*]] = memref.view %[[ARENA]][%c0][]
+// CHECK-NEXT:    comm.all_reduce sum %[[X]] into %[[A]]
+// CHECK:         %[[B:.*]] = memref.view %[[ARENA]][%c256][]
+// CHECK-NEXT:    comm.all_reduce max %[[X]] into %[[B]]
+func.func private @in_flight(%x: memref<64xf32>) {
+  %a = memref.alloc() : memref<64xf32>
+  %s = comm.all_reduce sum %x into %a on @world : memref<64xf32>, memref<64xf32>
+  %b = memref.alloc() : memref<64xf32>
+  %t = comm.all_reduce max %x into %b on @world : memref<64xf32>, memref<64xf32>
+  comm.wait %s reads(%x : memref<64xf32>) writes(%a : memref<64xf32>) : !comm.token
+  comm.wait %t reads(%x : memref<64xf32>) writes(%b : memref<64xf32>) : !comm.token
+  linalg.add ins(%a, %b : memref<64xf32>, memref<64xf32>) outs(%x : memref<64xf32>)
+  return
+}
+func.func @calls_in_flight(%x: memref<64xf32>) attributes {braid.entry = []} {
+  call @in_flight(%x) : (memref<64xf32>) -> ()
+  return
+}
+
+// -----
+
 // The arena of a program is that of its entry point that needs most.
 // CHECK-LABEL: module attributes {braid_rt.arena_bytes = 512 : i64}
 // CHECK:         memref.alloc() {alignment = 256 : i64, braid.arena} : memref<256xi8>

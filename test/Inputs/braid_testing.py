@@ -341,10 +341,10 @@ def braid_run(program, ranks):
     return ["braid-run", program, f"--ranks={ranks}"]
 
 
-def record_run(program, ranks, entry, arguments, pattern, results):
+def record_run(program, ranks, entry, arguments, pattern, results, words=()):
     """Keeps a run for a machine with GPUs: the program compiled for them, the files
     of its arguments and results. A program that cannot be compiled for them is kept
-    with the reason."""
+    with the reason. `words` are arguments of braid-run that no file gives."""
     folder, _, most = os.environ["BRAID_TEST_RECORD"].partition(":")
     if ranks > int(most or 2):
         return
@@ -363,7 +363,8 @@ def record_run(program, ranks, entry, arguments, pattern, results):
     if any(run["key"] == key for run in runs):
         return
     run = {"key": key, "source": source, "ranks": ranks, "entry": entry,
-           "program": f"{number}.so", "arguments": len(arguments), "results": results}
+           "program": f"{number}.so", "arguments": len(arguments), "results": results,
+           "words": list(words)}
     done = subprocess.run(["braid-compile", source, "--target=cuda", "--chip=sm_90", "-o",
                            os.path.join(folder, run["program"])],
                           capture_output=True, text=True)

@@ -31,6 +31,7 @@ def run(folder, number, record, options):
         os.path.join(folder, record["program"]),
         f"--ranks={record['ranks']}",
         *(f"--arg={place}.a{index}.{{rank}}.npy" for index in range(record["arguments"])),
+        *(f"--arg={word}" for word in record["words"]),
         f"--expect={place}.r{{result}}.{{rank}}.npy",
         *options.option,
     ]

@@ -38,7 +38,7 @@ extern "C" const EngineDescriptor braid_rt_engine = {engineInterfaceVersion,
 static LaneOptions readLaneOptions(const Environment &environment) {
   LaneOptions lanes(environment);
   std::vector<std::string> known = DeviceOptions::names();
-  for (const char *name : {"device", "blocking", "timing"})
+  for (const char *name : {"blocking", "device", "register-buffers", "timing"})
     known.emplace_back(name);
   for (const std::string &key : lanes.keys())
     known.push_back(key);
@@ -71,7 +71,8 @@ CudaEngine::CudaEngine(const Environment &environment)
     : environment(environment), laneOptions(readLaneOptions(environment)),
       activities(openActivities(environment)),
       launch(findLaunch([](const char *name) { return std::getenv(name); })),
-      blocking(isFirstChoice(environment, "blocking", "1", "0")) {
+      blocking(isFirstChoice(environment, "blocking", "1", "0")),
+      registering(!isFirstChoice(environment, "register-buffers", "0", "1")) {
   int32_t asked = environment.config.ranks;
   if (launch.hasLauncher()) {
     size = launch.size;
@@ -173,7 +174,25 @@ void CudaEngine::chooseDevices() {
   }
 }
 
+void CudaEngine::deregisterBuffers() {
+  if (!registering || hasFailed())
+    return;
+  try {
+    // Recorded collectives use the buffers, too.
+    for (const auto &rank : localRanksState)
+      rank->forgetGraphs();
+    for (const auto &rank : localRanksState)
+      rank->deregisterBuffers();
+    if (launch.hasLauncher() && size > 1)
+      store->exchange("");
+  } catch (const std::exception &error) {
+    environment.log("not all ranks have deregistered their buffers: " +
+                    std::string(error.what()));
+  }
+}
+
 CudaEngine::~CudaEngine() {
+  deregisterBuffers();
   {
     std::lock_guard<std::mutex> lock(lifeMutex);
     isAlive = false;

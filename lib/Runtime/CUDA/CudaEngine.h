@@ -65,6 +65,9 @@ public:
   /// only for a few operations.
   const nccl::NCCL &nccl() const;
   bool blocksInNCCL() const { return blocking; }
+  /// Communicators know arguments and arena, so that NCCL need not copy them
+  /// to buffers of its own.
+  bool registersBuffers() const { return registering; }
   bool isLocal(int32_t rank) const { return locals.size() > 1 || rank == own; }
   std::shared_ptr<cuda::Rendezvous> rendezvous(const CommunicatorSpec &spec);
   void logCommunicator(const CommunicatorSpec &spec) const;
@@ -135,6 +138,9 @@ private:
   };
 
   int64_t storeTimeoutNs() const;
+  /// Has all ranks deregister their buffers before one of them frees a
+  /// communicator: a registration also lives in the process of each peer.
+  void deregisterBuffers();
   void startWorld();
   void chooseDevices();
   int32_t deviceOf(int32_t rank) const;
@@ -148,7 +154,7 @@ private:
   std::optional<int32_t> findChoice(const std::string &product) const;
 
   const cuda::Launch launch;
-  const bool blocking;
+  const bool blocking, registering;
   int32_t size = 1, own = 0;
   std::vector<int32_t> locals;
   Capabilities abilities;

@@ -45,6 +45,12 @@ void CudaRank::forgetGraphs() {
     device->forgetGraphs();
 }
 
+void CudaRank::deregisterBuffers() {
+  driver().ctxSetCurrent(gpu().context);
+  for (auto &entry : communicators)
+    entry.second->deregisterBuffers();
+}
+
 void CudaRank::releaseCommunicators() {
   driver().ctxSetCurrent(gpu().context);
   for (auto &entry : communicators)
@@ -82,7 +88,7 @@ void CudaRank::free(const Driver &driver, DevicePointer pointer) {
   for (auto &[begin, bytes] : symmetric)
     if (begin == pointer && bytes) {
       for (auto &entry : communicators)
-        entry.second->forgetWindow(pointer);
+        entry.second->forgetMemory(pointer);
       bytes = 0;
       begin = 0;
     }

@@ -36,6 +36,8 @@ public:
   /// Drops recorded graphs, which use NCCL's communicators, at the end of a
   /// world.
   void forgetGraphs();
+  /// Deregisters all buffers at the end of a world.
+  void deregisterBuffers();
   void releaseCommunicators();
 
   /// Creates the device.

@@ -94,6 +94,8 @@ struct ncclComm {
   // Guarded by `mutex`.
   std::mutex mutex;
   std::vector<std::unique_ptr<ncclWindow_vidmem>> windows;
+  std::vector<std::unique_ptr<const char *>>
+      registrations; ///< Of ncclCommRegister.
   int64_t windowCount = 0;
   /// What has been begun without blocking: looks that are left until then.
   int looksLeft = 0;

@@ -48,6 +48,9 @@ const char *fake_nccl_log(void);
 
 /// The number of communicators that have not been destroyed or aborted.
 int fake_nccl_communicators(void);
+
+/// The number of buffers that are registered with them (ncclCommRegister).
+int fake_nccl_registrations(void);
 }
 
 #endif // BRAID_TEST_INPUTS_FAKENCCL_FAKENCCL_H

@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Communicator.h"
 #include "Exchange.h"
-#include "FakeCUDA.h"
 #include "FakeNCCL.h"
+#include "Library.h"
 
 #include <algorithm>
 #include <cstring>
@@ -21,28 +20,7 @@
 
 using namespace fakenccl;
 
-// The driver's, in libfake_cuda.so.
-extern "C" unsigned cuMemAlloc_v2(unsigned long long *pointer, size_t bytes);
-extern "C" unsigned cuMemFree_v2(unsigned long long pointer);
-
 namespace {
-struct Failure {
-  int result, skipped;
-};
-
-struct Library {
-  std::mutex mutex;
-  std::map<std::string, Failure> failures;
-  std::map<int, int> broken; ///< Results by device.
-  std::string log, shownLog;
-  std::set<ncclComm *> live;
-  std::map<const char *, size_t> allocations;
-  std::map<int, std::string> scales; ///< By premultiplied operator.
-  int nextOp = Avg + 1;
-  int nextId = 0;
-  std::mt19937 random{1};
-};
-
 /// The group that a thread is in.
 struct OpenGroup {
   int depth = 0;
@@ -52,61 +30,7 @@ struct OpenGroup {
 };
 } // namespace
 
-static Library &library() {
-  // Never destroyed: threads of streams may still use it.
-  static auto *instance = new Library();
-  return *instance;
-}
-
 static thread_local OpenGroup group;
-static thread_local std::string lastError;
-
-/// Whether a call was asked to fail.
-static bool failsNow(const char *function, Result &result) {
-  std::lock_guard<std::mutex> lock(library().mutex);
-  auto found = library().failures.find(function);
-  if (found == library().failures.end() || found->second.skipped-- > 0)
-    return false;
-  result = static_cast<Result>(found->second.result);
-  library().failures.erase(found);
-  lastError = "injected failure";
-  return true;
-}
-#define FAKE_NCCL_ENTER(name)                                                  \
-  Result injected = Success;                                                   \
-  if (failsNow(name, injected))                                                \
-    return injected;
-
-static Result refuse(Result result, const std::string &why) {
-  lastError = why;
-  return result;
-}
-
-namespace {
-/// A call of a communicator: the only one at a time.
-class Call {
-public:
-  Call(const char *name, ncclComm *comm) : comm(comm) {
-    if (!comm || comm->dead)
-      fake_cuda_abort(name, "the communicator is gone");
-    if (comm->inCall.exchange(true))
-      fake_cuda_abort(name, "two threads call one communicator at once");
-  }
-  ~Call() { comm->inCall = false; }
-  Call(const Call &) = delete;
-  Call &operator=(const Call &) = delete;
-
-private:
-  ncclComm *comm;
-};
-} // namespace
-
-static void checkIdle(const char *name, ncclComm *comm) {
-  std::lock_guard<std::mutex> lock(comm->mutex);
-  if (comm->looksLeft > 0 || comm->joining)
-    fake_cuda_abort(name, "an earlier call of the communicator is in progress");
-}
-
 //===----------------------------------------------------------------------===//
 // Groups
 //===----------------------------------------------------------------------===//
@@ -345,6 +269,14 @@ Result ncclCommDestroy(ncclComm *comm) {
     if (comm->running > 0)
       fake_cuda_abort("ncclCommDestroy",
                       "operations of the communicator are under way");
+    // A registration also lives at the other members.
+    std::lock_guard<std::mutex> lock(library().mutex);
+    for (ncclComm *member : library().live) {
+      std::lock_guard<std::mutex> memberLock(member->mutex);
+      if (member->id == comm->id && !member->registrations.empty())
+        fake_cuda_abort("ncclCommDestroy",
+                        "a member has not deregistered its buffers");
+    }
   }
   end(comm);
   return Success;
@@ -379,85 +311,6 @@ Result ncclCommGetAsyncError(ncclComm *comm, Result *error) {
   auto broken = library().broken.find(comm->device);
   if (broken != library().broken.end())
     *error = static_cast<Result>(broken->second);
-  return Success;
-}
-
-//===----------------------------------------------------------------------===//
-// Memory
-//===----------------------------------------------------------------------===//
-
-Result ncclMemAlloc(void **pointer, size_t bytes) {
-  FAKE_NCCL_ENTER("ncclMemAlloc")
-  unsigned long long address = 0;
-  if (cuMemAlloc_v2(&address, bytes) != 0)
-    return refuse(UnhandledCudaError, "out of memory");
-  *pointer = reinterpret_cast<void *>(address);
-  std::lock_guard<std::mutex> lock(library().mutex);
-  library().allocations[static_cast<const char *>(*pointer)] = bytes;
-  return Success;
-}
-
-Result ncclMemFree(void *pointer) {
-  FAKE_NCCL_ENTER("ncclMemFree")
-  const auto *begin = static_cast<const char *>(pointer);
-  {
-    std::lock_guard<std::mutex> lock(library().mutex);
-    for (ncclComm *comm : library().live) {
-      std::lock_guard<std::mutex> commLock(comm->mutex);
-      for (const auto &window : comm->windows)
-        if (window->begin == begin)
-          fake_cuda_abort("ncclMemFree", "a window still holds the memory");
-    }
-    if (library().allocations.erase(begin) == 0)
-      fake_cuda_abort("ncclMemFree", "no ncclMemAlloc has returned this");
-  }
-  return cuMemFree_v2(reinterpret_cast<unsigned long long>(pointer)) == 0
-             ? Success
-             : UnhandledCudaError;
-}
-
-Result ncclCommWindowRegister(ncclComm *comm, void *buffer, size_t bytes,
-                              Window *window, int) {
-  FAKE_NCCL_ENTER("ncclCommWindowRegister")
-  Call call("ncclCommWindowRegister", comm);
-  checkIdle("ncclCommWindowRegister", comm);
-  const auto *begin = static_cast<const char *>(buffer);
-  {
-    std::lock_guard<std::mutex> lock(library().mutex);
-    auto found = library().allocations.find(begin);
-    if (found == library().allocations.end() || found->second < bytes)
-      return refuse(InvalidArgument, "the buffer is not of ncclMemAlloc");
-  }
-  int64_t number = ++comm->windowCount;
-  std::string base = comm->id + ".w" + std::to_string(number) + ".";
-  std::string mine = std::to_string(bytes), other;
-  exchange().put(base + std::to_string(comm->rank), mine, comm->size - 1);
-  for (int i = 0; i < comm->size; ++i)
-    if (i != comm->rank) {
-      if (!exchange().take(base + std::to_string(i), other, comm->aborted))
-        return refuse(InternalError, "aborted");
-      if (other != mine)
-        fake_cuda_abort("ncclCommWindowRegister",
-                        "members register buffers of different sizes");
-    }
-  std::lock_guard<std::mutex> lock(comm->mutex);
-  comm->windows.push_back(
-      std::make_unique<ncclWindow_vidmem>(ncclWindow_vidmem{begin, bytes}));
-  *window = comm->windows.back().get();
-  return Success;
-}
-
-Result ncclCommWindowDeregister(ncclComm *comm, Window window) {
-  Call call("ncclCommWindowDeregister", comm);
-  std::lock_guard<std::mutex> lock(comm->mutex);
-  auto found =
-      std::find_if(comm->windows.begin(), comm->windows.end(),
-                   [&](const std::unique_ptr<ncclWindow_vidmem> &entry) {
-                     return entry.get() == window;
-                   });
-  if (found == comm->windows.end())
-    fake_cuda_abort("ncclCommWindowDeregister", "there is no such window");
-  comm->windows.erase(found);
   return Success;
 }
 

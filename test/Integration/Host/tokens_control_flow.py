@@ -13,10 +13,11 @@ import numpy as np
 
 PASSES = [None, "none", "comm-sink-waits", "comm-raise-collectives",
           "comm-reorder-compute-for-overlap",
-          "comm-order-collectives,comm-sink-waits,comm-raise-collectives"]
+          "comm-order-collectives,comm-sink-waits,comm-raise-collectives",
+          "func.func(comm-legalize-for-nccl)"]
 
 PROGRAM = """
-!t = tensor<4xf32>
+!t = tensor<8xf32>
 !token = !comm.token<!t>
 comm.group @world all
 
@@ -309,7 +310,10 @@ def main():
         program = bt.compile_program(PROGRAM, directory, passes=passes)
         for ranks, n in [(2, 0), (2, 1), (3, 4)]:
             random = np.random.RandomState(n)
-            x = [random.standard_normal(4).astype(np.float32) for _ in range(ranks)]
+            x = [random.standard_normal(8).astype(np.float32) for _ in range(ranks)]
+            # What a minimum or maximum has to keep, one by one.
+            x[0][0], x[1][1], x[0][2] = np.nan, np.inf, -np.inf
+            x[1][3] = np.finfo(np.float32).max
             count = [np.array(n, np.int64)] * ranks
             for entry, results in expected(x, n).items():
                 found = bt.run_program(

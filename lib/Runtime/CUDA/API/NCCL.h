@@ -110,6 +110,9 @@ struct Config {
   FUNCTION(commDestroy, ncclCommDestroy, Result, (Comm))                       \
   FUNCTION(commAbort, ncclCommAbort, Result, (Comm))                           \
   FUNCTION(commGetAsyncError, ncclCommGetAsyncError, Result, (Comm, Result *)) \
+  FUNCTION(commRegister, ncclCommRegister, Result,                             \
+           (Comm, void *, size_t, void **))                                    \
+  FUNCTION(commDeregister, ncclCommDeregister, Result, (Comm, void *))         \
   FUNCTION(commWindowRegister, ncclCommWindowRegister, Result,                 \
            (Comm, void *, size_t, Window *, int))                              \
   FUNCTION(commWindowDeregister, ncclCommWindowDeregister, Result,             \

@@ -111,18 +111,26 @@ void NCCLCommunicator::unstage(const Operation &operation,
                    "cuMemFreeAsync");
 }
 
-void NCCLCommunicator::registerWindows() {
-  // Registration is collective. The operation is collective, too, and all
-  // members allocate alike. Messages involve only two members and need no
-  // windows.
-  Lane &lane = collectives;
-  if (!needsWindows(spec.lane) || rank.gpu().capturing)
+void NCCLCommunicator::registerMemory(Lane &lane) {
+  // Registration of windows is collective. The operation is collective, too,
+  // and all members allocate alike. Messages involve only two members and need
+  // no windows. Other registration is local.
+  bool needs = needsWindows(spec.lane) && &lane == &collectives;
+  if ((!needs && !rank.engine.registersBuffers()) || rank.gpu().capturing)
     return;
   const nccl::NCCL &nccl = rank.engine.nccl();
   for (; lane.known < rank.symmetric.size(); ++lane.known) {
     auto [pointer, bytes] = rank.symmetric[lane.known];
     if (bytes == 0)
       continue;
+    if (!needs) {
+      settle(lane,
+             nccl.commRegister(lane.comm, reinterpret_cast<void *>(pointer),
+                               static_cast<size_t>(bytes),
+                               &lane.registrations[pointer]),
+             "ncclCommRegister");
+      continue;
+    }
     settle(lane,
            nccl.commWindowRegister(lane.comm, reinterpret_cast<void *>(pointer),
                                    static_cast<size_t>(bytes),
@@ -132,9 +140,16 @@ void NCCLCommunicator::registerWindows() {
   }
 }
 
-void NCCLCommunicator::forgetWindow(DevicePointer memory) {
+void NCCLCommunicator::forgetMemory(DevicePointer memory) {
   const nccl::NCCL &nccl = rank.engine.nccl();
   forEachLane([&](Lane &lane) {
+    auto registration = lane.registrations.find(memory);
+    if (registration != lane.registrations.end()) {
+      if (lane.comm)
+        settle(lane, nccl.commDeregister(lane.comm, registration->second),
+               "ncclCommDeregister");
+      lane.registrations.erase(registration);
+    }
     auto found = lane.windows.find(memory);
     if (found == lane.windows.end())
       return;
@@ -142,6 +157,18 @@ void NCCLCommunicator::forgetWindow(DevicePointer memory) {
       settle(lane, nccl.commWindowDeregister(lane.comm, found->second),
              "ncclCommWindowDeregister");
     lane.windows.erase(found);
+  });
+}
+
+void NCCLCommunicator::deregisterBuffers() {
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  forEachLane([&](Lane &lane) {
+    std::map<DevicePointer, void *> registrations;
+    registrations.swap(lane.registrations);
+    for (const auto &[memory, registration] : registrations)
+      if (lane.comm)
+        settle(lane, nccl.commDeregister(lane.comm, registration),
+               "ncclCommDeregister");
   });
 }
 
@@ -166,7 +193,7 @@ void NCCLCommunicator::issue(const Operation &operation) {
     return issueBarrier();
   if (operation.operands.empty())
     return;
-  registerWindows();
+  registerMemory(collectives);
   nccl::ReductionOp op = reductionOp(operation.reduction);
   if (scales) {
     unsigned char scale[sizeof(operation.scale)];

@@ -285,6 +285,7 @@ void NCCLCommunicator::flush() {
   rank.throwIfFailed();
   TimelineSpan span(rank.gpu().timeline.get(), messages.stream,
                     {BRAID_RT_EVENT_COLLECTIVE, ""});
+  registerMemory(messages);
   nccl::Group calls(rank.engine.nccl());
   for (CudaRequest *request : requests)
     issueMessage(request->operation);

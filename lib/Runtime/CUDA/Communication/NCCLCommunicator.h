@@ -30,8 +30,10 @@ struct Lane {
   nccl::Comm comm = nullptr;
   Stream stream = nullptr;
   Event follow = nullptr; ///< Makes the stream follow the compute stream.
-  size_t known = 0; ///< The number of the rank's allocations with windows.
-  std::map<DevicePointer, nccl::Window> windows; ///< By allocation.
+  size_t known = 0;       ///< The number of the rank's allocations it has seen.
+  // By allocation.
+  std::map<DevicePointer, nccl::Window> windows;
+  std::map<DevicePointer, void *> registrations;
 
   // Guarded by the rank's mutex.
   std::deque<Flight> flights; ///< Finished ones at the front.
@@ -81,8 +83,10 @@ public:
   /// Waits until NCCL has initialized the communicators.
   void complete();
 
-  /// Deregisters the window of an allocation that is about to be freed.
-  void forgetWindow(DevicePointer memory);
+  /// Deregisters an allocation that is about to be freed.
+  void forgetMemory(DevicePointer memory);
+  /// Ends all registrations, but not the windows.
+  void deregisterBuffers();
 
   /// Frees the NCCL communicators. Their operations must have ended.
   void release();
@@ -140,7 +144,7 @@ private:
   std::vector<const char *> stage(const Operation &operation);
   void unstage(const Operation &operation,
                const std::vector<const char *> &sources);
-  void registerWindows();
+  void registerMemory(Lane &lane);
   void settle(Lane &lane, nccl::Result result, const char *function) const;
   bool isTargetOf(const Operation &operation) const;
 

@@ -15,7 +15,7 @@ func.func @buffers(%x: memref<4x2xf32>, %y: memref<4x4xf32>) {
 comm.group @world all
 func.func private @later(!comm.token<tensor<4xi16>>)
 func.func @passed_on(%x: tensor<4xi16>) {
-  // expected-error@+1 {{'comm.all_reduce' op is not supported by NCCL, expected waits as the only users of its tokens so that other collectives can replace it}}
+  // expected-error@+1 {{'comm.all_reduce' op is not supported by NCCL, expected tokens that stay in their function so that other collectives can replace it}}
   %t = comm.all_reduce sum %x on @world : tensor<4xi16>
   call @later(%t) : (!comm.token<tensor<4xi16>>) -> ()
   return
@@ -30,4 +30,28 @@ func.func @averages(%x: tensor<4xi32>, %y: tensor<4xf32>) {
   %v = comm.wait %t#0 : !comm.token<tensor<4xi32>>
   %w = comm.wait %t#1 : !comm.token<tensor<4xf32>>
   return
+}
+
+// -----
+
+comm.group @world all
+func.func @tokens_of_two_types(%x: tensor<4xi16>, %c: i1) -> tensor<4xi16> {
+  %a = comm.all_reduce sum %x on @world : tensor<4xi16>
+  // expected-error@+1 {{'comm.all_reduce' op is not supported by NCCL, expected starts with replacements of one type for the tokens of a wait so that other collectives can replace it}}
+  %b = comm.all_reduce avg %x on @world : tensor<4xi16>
+  %t = arith.select %c, %a, %b : !comm.token<tensor<4xi16>>
+  %v = comm.wait %t : !comm.token<tensor<4xi16>>
+  return %v : tensor<4xi16>
+}
+
+// -----
+
+comm.group @world all
+func.func @operand_of_the_root(%x: tensor<4xi32>, %y: tensor<4xi32>, %c: i1) -> tensor<4xi32> {
+  // expected-error@+1 {{'comm.reduce' op is not supported by NCCL, expected waits as the only users of its tokens so that other collectives can replace it}}
+  %a = comm.reduce avg %x on @world root 0 : tensor<4xi32>
+  %b = comm.reduce avg %y on @world root 0 : tensor<4xi32>
+  %t = arith.select %c, %a, %b : !comm.token<tensor<4xi32>>
+  %v = comm.wait %t : !comm.token<tensor<4xi32>>
+  return %v : tensor<4xi32>
 }

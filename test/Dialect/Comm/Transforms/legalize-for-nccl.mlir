@@ -268,9 +268,9 @@ comm.group @world all
 // give.
 // CHECK-LABEL: func.func @dynamic_columns
 // CHECK-SAME:      (%[[X:.*]]: tensor<4x?xf32>)
-// CHECK:         %[[N:.*]] = comm.size on @world
 // CHECK:         %[[T:.*]] = comm.all_gather %[[X]] on @world dim 0 : tensor<4x?xf32> -> tensor<?x?xf32>
 // CHECK-NEXT:    %[[W:.*]] = comm.wait %[[T]] : !comm.token<tensor<?x?xf32>>
+// CHECK-NEXT:    %[[N:.*]] = comm.size on @world
 // CHECK:         %[[D:.*]] = tensor.dim %[[W]], %{{.*}} : tensor<?x?xf32>
 // CHECK:         %[[Q:.*]] = affine.apply #{{.*}}()[%[[D]], %[[N]]]
 // CHECK:         %[[P:.*]] = tensor.expand_shape %[[W]] {{\[\[}}0, 1], [2]] output_shape [%[[N]], %[[Q]], %{{.*}}] : tensor<?x?xf32> into tensor<?x?x?xf32>

@@ -120,6 +120,40 @@ TEST(Lanes, MemoryThatIsAllocatedLaterGetsAWindow) {
   EXPECT_THAT(std::string(fake_nccl_log()), Not(HasSubstr(", kernel")));
 }
 
+TEST(Lanes, RegisteredBuffersAreDeregisteredBeforeACommunicatorEnds) {
+  fake_cuda_reset();
+  fake_nccl_reset();
+  for (bool registers : {false, true}) {
+    {
+      TestWorld world(2, {{"register-buffers", registers ? "1" : "0"}});
+      ASSERT_EQ(world.prepare({&onLatency}), "");
+      std::vector<float *> memory, other;
+      for (int32_t rank : world.locals) {
+        memory.push_back(world.allocate(rank, 2));
+        other.push_back(world.allocate(rank, 2));
+        world.set(rank, memory.back(), {float(rank + 1), 0.0F});
+      }
+      EXPECT_TRUE(world.run([&](int32_t rank) {
+        braid_rt_wait(
+            startAllReduce(onLatency, memory[rank], memory[rank] + 1, 1),
+            nullptr);
+      })) << world.error(0);
+      for (int32_t rank : world.locals)
+        EXPECT_EQ(world.get(rank, memory[rank], 2)[1], 3.0F);
+      int before = fake_nccl_registrations();
+      EXPECT_EQ(before > 0, registers);
+      // Memory that is freed is deregistered first. The other is still
+      // registered at the end of the world: the fake ends the process if one
+      // rank frees its communicator then.
+      for (int32_t rank : world.locals)
+        world.release(rank, other[rank]);
+      EXPECT_EQ(fake_nccl_registrations() < before, registers);
+      EXPECT_EQ(fake_nccl_registrations() > 0, registers);
+    }
+    EXPECT_EQ(fake_nccl_communicators(), 0);
+  }
+}
+
 TEST(Lanes, MessagesOfALaneConcernTheirTwoRanksAlone) {
   fake_cuda_reset();
   fake_nccl_reset();

@@ -131,6 +131,22 @@ TEST(Processes, ReduceTogether) {
   EXPECT_THAT(results, Each(testing::Eq("6.000000")));
 }
 
+TEST(Processes, DeregisterTheirBuffersTogether) {
+  std::vector<std::string> results = runProcesses(3, 3, [](int32_t rank) {
+    std::string text;
+    {
+      TestWorld world(0, {{"register-buffers", "1"}});
+      // Freed by no one before the world ends.
+      float *kept = world.allocate(rank, 2);
+      text = reduceRanks(world, rank);
+      EXPECT_GT(fake_nccl_registrations(), 0);
+      (void)kept;
+    }
+    return text + (fake_nccl_communicators() == 0 ? "" : ", still open");
+  });
+  EXPECT_THAT(results, Each(testing::Eq("6.000000")));
+}
+
 TEST(Processes, RankThatIsKilledIsNamedByAllOthers) {
   std::vector<std::string> results = runProcesses(3, 3, [](int32_t rank) {
     TestWorld world(0);

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "NCCLElements.h"
-#include "TensorRewrites.h"
+#include "Legalizer.h"
+#include "TaggedTokens.h"
+#include "TokenFamilies.h"
 #include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
@@ -16,10 +17,9 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include <functional>
 
 namespace braid::comm {
 #define GEN_PASS_DEF_COMMLEGALIZEFORNCCLPASS
@@ -32,334 +32,212 @@ using namespace braid::comm;
 
 namespace {
 
-/// The size of the largest group whose members gather all operands of a bitwise
-/// reduction. Gathering moves the operand once for each other member. Reducing
-/// the bits as bytes moves 16 times the bytes of the operand in any group.
-constexpr int64_t kMostGathered = 16;
-
-bool isBitwise(std::optional<ReductionKind> reduction) {
-  return reduction == ReductionKind::band || reduction == ReductionKind::bor ||
-         reduction == ReductionKind::bxor;
-}
-
-/// The compute on a value after its wait.
-using Finish = std::function<Value(ImplicitLocOpBuilder &, Value)>;
-
-/// Replaces one start that NCCL does not support.
-class Legalizer {
+/// Legalizes the starts of one family of tokens. A wait undoes what the start
+/// of its token has changed. If the starts of a web differ in what is to be
+/// undone, its tokens carry a tag, the number of the *form* of the start.
+class FamilyLegalizer {
 public:
-  explicit Legalizer(CollectiveOpInterface op)
-      : op(op), start(cast<AsyncStartOpInterface>(op.getOperation())),
-        b(op.getLoc(), op), reduction(op.getReductionKind()) {}
+  FamilyLegalizer(TokenFamily &family) : family(family) {}
 
-  bool isLegal();
+  /// True if a web has a tag now.
+  bool hasTags() const { return tagged; }
   LogicalResult legalize();
 
 private:
-  LogicalResult check();
-  void prepare(Value &source, Finish &finish);
-  void prepareElements(Value &source, Finish &finish);
-  void gatherBits(Value &source, Finish &finish);
-  void reduceUnpackedBits(Value &source, Finish &finish);
-  void replace(ArrayRef<Value> sources, ArrayRef<Finish> finishes);
-  Operation *createStart(ArrayRef<Value> sources, ArrayRef<Type> results);
-  RankedTensorType getResultType(Value source, RankedTensorType original);
-  std::optional<int64_t> getConstantGroupSize();
-  OpFoldResult getGroupSize();
-  std::optional<int64_t> getRootThatReduces();
+  /// The token of a start and what stands for it.
+  struct StartedToken {
+    Value token;
+    unsigned form;
+    Finish finish;
+  };
 
-  CollectiveOpInterface op;
-  AsyncStartOpInterface start;
-  ImplicitLocOpBuilder b;
-  std::optional<ReductionKind> reduction;
-  /// The kind and reduction of the start that replaces the op.
-  CollectiveKind newKind;
-  std::optional<ReductionKind> newReduction;
-  Value newScale;
+  LogicalResult replaceStart(AsyncStartOpInterface start);
+  unsigned getForm(Attribute key);
+  LogicalResult rewrite(TokenWeb &web);
+
+  TokenFamily &family;
+  /// What distinguishes the forms; a start that is kept has none.
+  SmallVector<Attribute> forms;
+  DenseMap<Value, StartedToken> started; ///< By the token of the old start.
+  bool keepsTypes = false;
+  bool tagged = false;
 };
 
-bool Legalizer::isLegal() {
-  if (op.getSplitDim() != 0)
-    return false;
-  if (!reduction)
-    return true;
-  if (isBitwise(reduction))
-    return false;
-  // Starts on buffers keep the NaNs and 8-bit floats of NCCL.
-  return llvm::none_of(start.getSources(), [&](Value source) {
-    return NCCLElements::get(getElementTypeOrSelf(source.getType()), *reduction,
-                             /*exact=*/!start.isBufferForm());
-  });
+bool isLegal(AsyncStartOpInterface start) {
+  auto op = dyn_cast<CollectiveOpInterface>(start.getOperation());
+  return !op || Legalizer(op).isLegal();
 }
 
-/// Checks the preconditions of all rewrites.
-LogicalResult Legalizer::check() {
-  auto expect = [&](const Twine &expected) {
-    return op->emitOpError()
-           << "is not supported by NCCL, expected " << expected
-           << " so that other collectives can replace it";
+/// Starts with equal keys are replaced alike. A start that is kept has a null
+/// key.
+Attribute getKey(AsyncStartOpInterface start) {
+  if (isLegal(start))
+    return {};
+  Attribute parts[] = {start->getName().getIdentifier(),
+                       start->getPropertiesAsAttribute()};
+  return ArrayAttr::get(start->getContext(), parts);
+}
+
+LogicalResult emitUnsupported(Operation *op, const Twine &expected) {
+  return op->emitOpError() << "is not supported by NCCL, expected " << expected
+                           << " so that other collectives can replace it";
+}
+
+unsigned FamilyLegalizer::getForm(Attribute key) {
+  auto *found = llvm::find(forms, key);
+  if (found == forms.end()) {
+    forms.push_back(key);
+    return forms.size() - 1;
+  }
+  return found - forms.begin();
+}
+
+LogicalResult FamilyLegalizer::replaceStart(AsyncStartOpInterface start) {
+  if (isLegal(start)) {
+    unsigned form = getForm({});
+    for (Value token : start.getTokens())
+      started[token] = {token, form, {}};
+    return success();
+  }
+  if (family.leavesFunction && !start.isBufferForm())
+    return emitUnsupported(start, "tokens that stay in their function");
+  Attribute key = getKey(start);
+  FailureOr<Replacement> replacement =
+      Legalizer(cast<CollectiveOpInterface>(start.getOperation()))
+          .replace(keepsTypes);
+  if (failed(replacement))
+    return failure();
+  if (replacement->usesOperands && !family.isAwaitedDirectly())
+    return emitUnsupported(start, "waits as the only users of its tokens");
+  // Nothing is to be undone, for example of `band` of i1.
+  if (llvm::none_of(replacement->finishes,
+                    [](const Finish &finish) { return bool(finish); }))
+    key = {};
+  unsigned form = getForm(key);
+  for (auto [old, token, finish] :
+       llvm::zip_equal(start.getTokens(), replacement->start->getResults(),
+                       replacement->finishes))
+    started[old] = {token, form, finish};
+  return success();
+}
+
+/// The value of `wait`, which has a type of its own until `finish`.
+Value finishValue(ImplicitLocOpBuilder &b, const Finish &finish, Value value,
+                  Type original) {
+  if (finish)
+    value = finish(b, value);
+  return value.getType() == original
+             ? value
+             : tensor::CastOp::create(b, original, value).getResult();
+}
+
+/// Selects one of `finishes`, which are numbered from `first`, by `tag`.
+Value finishByTag(ImplicitLocOpBuilder &b, Value tag,
+                  ArrayRef<std::pair<unsigned, Finish>> finishes, Value value,
+                  Type original) {
+  unsigned number = finishes.front().first;
+  const Finish &finish = finishes.front().second;
+  if (finishes.size() == 1)
+    return finishValue(b, finish, value, original);
+  Value expected = arith::ConstantIndexOp::create(b, number);
+  Value isThis =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, tag, expected);
+  auto choice = scf::IfOp::create(b, TypeRange(original), isThis,
+                                  /*withElseRegion=*/true);
+  auto fill = [&](Block *block,
+                  function_ref<Value(ImplicitLocOpBuilder &)> get) {
+    auto inner = ImplicitLocOpBuilder::atBlockEnd(b.getLoc(), block);
+    scf::YieldOp::create(inner, get(inner));
   };
-  if (start.isBufferForm())
-    return expect("tensors");
-  for (Value token : start.getTokens())
-    if (!llvm::all_of(token.getUsers(), llvm::IsaPred<WaitOp>))
-      return expect("waits as the only users of its tokens");
-  if (reduction == ReductionKind::avg) {
-    auto isInteger = [](Value source) {
-      return isa<IntegerType>(getElementTypeOrSelf(source.getType()));
-    };
-    if (!llvm::all_of(start.getSources(), isInteger) &&
-        llvm::any_of(start.getSources(), isInteger))
-      return expect("integers and floats in different starts");
+  fill(choice.thenBlock(), [&](ImplicitLocOpBuilder &inner) {
+    return finishValue(inner, finish, value, original);
+  });
+  fill(choice.elseBlock(), [&](ImplicitLocOpBuilder &inner) {
+    return finishByTag(inner, tag, finishes.drop_front(), value, original);
+  });
+  return choice.getResult(0);
+}
+
+/// Replaces `wait` by one on `token`, and by the value that `finish` computes.
+void renewWait(WaitOp wait, Value token,
+               function_ref<Value(ImplicitLocOpBuilder &, Value)> finish) {
+  ImplicitLocOpBuilder b(wait.getLoc(), wait);
+  auto renewed =
+      WaitOp::create(b, cast<TokenType>(token.getType()).getValueType(), token,
+                     ValueRange(), ValueRange());
+  renewed->setDiscardableAttrs(wait->getDiscardableAttrDictionary());
+  wait.getValue().replaceAllUsesWith(finish(b, renewed.getValue()));
+  wait.erase();
+}
+
+LogicalResult FamilyLegalizer::rewrite(TokenWeb &web) {
+  // The finish of each form, in the order of the starts.
+  llvm::MapVector<unsigned, Finish> finishes;
+  Type type, original = web.tokens.front().getType();
+  for (Value token : web.tokens) {
+    auto found = started.find(token);
+    if (found == started.end())
+      continue;
+    finishes.insert({found->second.form, found->second.finish});
+    Type newType = found->second.token.getType();
+    if (type && type != newType)
+      return emitUnsupported(
+          token.getDefiningOp(),
+          "starts with replacements of one type for the tokens of a wait");
+    type = newType;
+  }
+  // A token of an endless loop.
+  if (!type)
+    return success();
+  bool hasTag = finishes.size() > 1;
+  tagged |= hasTag;
+  Type passedOn = hasTag ? getTaggedType(cast<TokenType>(type)) : type;
+  for (Value token : web.tokens) {
+    auto found = started.find(token);
+    if (found == started.end()) {
+      token.setType(passedOn);
+      continue;
+    }
+    const StartedToken &other = found->second;
+    if (hasTag)
+      replaceByTagged(token, other.token, other.form);
+    else if (other.token != token)
+      token.replaceAllUsesWith(other.token);
+  }
+  Type value = cast<TokenType>(original).getValueType();
+  for (WaitOp wait : web.waits) {
+    if (!hasTag) {
+      renewWait(wait, wait.getToken(), [&](ImplicitLocOpBuilder &b, Value of) {
+        return finishValue(b, finishes.front().second, of, value);
+      });
+      continue;
+    }
+    Value token, tag;
+    std::tie(token, tag) =
+        splitTagged(wait.getToken(), cast<TokenType>(type), wait);
+    renewWait(wait, token, [&](ImplicitLocOpBuilder &b, Value of) {
+      return finishByTag(b, tag, finishes.getArrayRef(), of, value);
+    });
   }
   return success();
 }
 
-/// The number of members of the op's group, if the group or the op's shapes
-/// give the number.
-std::optional<int64_t> Legalizer::getConstantGroupSize() {
-  if (auto size = lookupGroup(op, op.getGroupAttr()).getStaticSize())
-    return size;
-  CollectiveKind kind = op.getCollectiveKind();
-  bool gathers = kind == CollectiveKind::all_gather;
-  if (!gathers && kind != CollectiveKind::reduce_scatter)
-    return std::nullopt;
-  int64_t whole =
-      getTensorType(start.getSources()[0]).getDimSize(op.getSplitDim());
-  int64_t part = cast<RankedTensorType>(start.getInFlightType(0))
-                     .getDimSize(op.getSplitDim());
-  if (gathers)
-    std::swap(whole, part);
-  if (ShapedType::isDynamic(whole) || ShapedType::isDynamic(part) || part == 0)
-    return std::nullopt;
-  return whole / part;
-}
-
-OpFoldResult Legalizer::getGroupSize() {
-  if (std::optional<int64_t> size = getConstantGroupSize())
-    return b.getIndexAttr(*size);
-  return SizeOp::create(b, b.getIndexType(), op.getGroupAttr()).getResult();
-}
-
-/// The root, if only the root gets the result of the reduction.
-std::optional<int64_t> Legalizer::getRootThatReduces() {
-  return op.getCollectiveKind() == CollectiveKind::reduce ? op.getRootIndex()
-                                                          : std::nullopt;
-}
-
-/// `reduced` on the root and `own`, the operand, on other members; `reduced` on
-/// all members if there is no root.
-Value selectAtRoot(ImplicitLocOpBuilder &b, FlatSymbolRefAttr group,
-                   std::optional<int64_t> root, Value reduced, Value own) {
-  if (!root)
-    return reduced;
-  Value rank = RankOp::create(b, b.getIndexType(), group);
-  Value rootIndex = arith::ConstantIndexOp::create(b, *root);
-  Value isRoot =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, rootIndex);
-  return arith::SelectOp::create(b, isRoot, reduced, own);
-}
-
-/// Reduces the bits as bytes, for a group of any size.
-void Legalizer::reduceUnpackedBits(Value &source, Finish &finish) {
-  // The lowest bit of a sum is correct even if the sum overflows.
-  newReduction = reduction == ReductionKind::band  ? ReductionKind::min
-                 : reduction == ReductionKind::bor ? ReductionKind::max
-                                                   : ReductionKind::sum;
-  auto element = cast<IntegerType>(getTensorType(source).getElementType());
-  source = unpackBits(b, source);
-  finish = [=](ImplicitLocOpBuilder &b, Value value) {
-    return packBits(b, value, element);
-  };
-}
-
-/// Gathers the operands of all members and reduces them after the wait.
-void Legalizer::gatherBits(Value &source, Finish &finish) {
-  ReductionKind kind = *reduction;
-  RankedTensorType type = getTensorType(source);
-  CollectiveKind original = op.getCollectiveKind();
-  if (original == CollectiveKind::reduce_scatter) {
-    // Each member receives the parts that it reduces.
-    OpFoldResult count = getGroupSize();
-    newKind = CollectiveKind::all_to_all;
-    finish = [=](ImplicitLocOpBuilder &b, Value value) {
-      return reduceBits(b, splitDim(b, value, 0, count), kind);
-    };
-    return;
-  }
-  std::optional<int64_t> size = getConstantGroupSize();
-  if (!size || *size > kMostGathered)
-    return reduceUnpackedBits(source, finish);
-  SmallVector<int64_t> shape(type.getShape());
-  shape.insert(shape.begin(), 1);
-  SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(b, b.getLoc(), source);
-  sizes.insert(sizes.begin(), b.getIndexAttr(1));
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    groups.push_back({dim + 1});
-  if (!groups.empty())
-    groups.front().insert(groups.front().begin(), 0);
-  Value own = source;
-  source = tensor::ExpandShapeOp::create(
-      b, RankedTensorType::get(shape, type.getElementType()), source, groups,
-      sizes);
-  newKind = CollectiveKind::all_gather;
-  FlatSymbolRefAttr group = op.getGroupAttr();
-  std::optional<int64_t> root = getRootThatReduces();
-  finish = [=](ImplicitLocOpBuilder &b, Value value) {
-    return selectAtRoot(b, group, root, reduceBits(b, value, kind), own);
-  };
-}
-
-/// Converts the elements of `source` to a type that NCCL reduces, and the
-/// elements of the result back.
-void Legalizer::prepareElements(Value &source, Finish &finish) {
-  Type element = getTensorType(source).getElementType();
-  std::optional<NCCLElements> converted =
-      reduction ? NCCLElements::get(element, *reduction) : std::nullopt;
-  if (!converted)
-    return;
-  Value own = source;
-  Value scale =
-      *reduction == ReductionKind::premul_sum ? op->getOperand(0) : Value();
-  if (converted->changesOperands())
-    source = map(b, source, converted->getType(),
-                 [&](ImplicitLocOpBuilder &b, Value value) {
-                   return converted->convert(b, value, scale);
-                 });
-  newReduction = converted->getReduction();
-  newScale = converted->convertScale(b, scale);
-  FlatSymbolRefAttr group = op.getGroupAttr();
-  std::optional<int64_t> root = getRootThatReduces();
-  finish = [=](ImplicitLocOpBuilder &b, Value value) {
-    Value size;
-    if (converted->isAverage())
-      size = arith::IndexCastOp::create(
-          b, converted->getType(), SizeOp::create(b, b.getIndexType(), group));
-    Value result =
-        map(b, value, element, [&](ImplicitLocOpBuilder &b, Value value) {
-          return converted->restore(b, value, size);
-        });
-    return converted->keepsOperands()
-               ? result
-               : selectAtRoot(b, group, root, result, own);
-  };
-}
-
-/// Replaces `source` by the operand of the new start, and sets `finish`, which
-/// computes the value of the op from the value of the new start.
-void Legalizer::prepare(Value &source, Finish &finish) {
-  int64_t dim = op.getSplitDim();
-  if (op.getCollectiveKind() == CollectiveKind::all_gather) {
-    OpFoldResult count = getGroupSize();
-    finish = [=](ImplicitLocOpBuilder &b, Value value) {
-      Value parts = splitDim(b, value, 0, count);
-      return joinDims(b, moveDim(b, parts, 0, dim), dim);
-    };
-    return;
-  }
-  if (dim != 0) {
-    Value parts = splitDim(b, source, dim, getGroupSize());
-    source = joinDims(b, moveDim(b, parts, dim, 0), 0);
-  }
-  if (isBitwise(reduction))
-    return gatherBits(source, finish);
-  prepareElements(source, finish);
-}
-
-Operation *Legalizer::createStart(ArrayRef<Value> sources,
-                                  ArrayRef<Type> results) {
-  SmallVector<Type> tokens;
-  for (Type type : results)
-    tokens.push_back(TokenType::get(type));
-  FlatSymbolRefAttr group = op.getGroupAttr();
-  ValueRange inputs(sources), none;
-  ReductionKindAttr kind =
-      newReduction ? ReductionKindAttr::get(op.getContext(), *newReduction)
-                   : ReductionKindAttr();
-  switch (newKind) {
-  case CollectiveKind::all_gather:
-    return AllGatherOp::create(b, tokens, inputs, none, group,
-                               b.getI64IntegerAttr(0));
-  case CollectiveKind::all_to_all:
-    return AllToAllOp::create(b, tokens, inputs, none, group, none, none,
-                              nullptr, nullptr, nullptr);
-  case CollectiveKind::reduce_scatter:
-    return ReduceScatterOp::create(b, tokens, kind, newScale, inputs, none,
-                                   group, b.getI64IntegerAttr(0));
-  case CollectiveKind::reduce:
-    return ReduceOp::create(b, tokens, kind, newScale, inputs, none, group,
-                            b.getI64IntegerAttr(*op.getRootIndex()));
-  default:
-    return AllReduceOp::create(b, tokens, kind, newScale, inputs, none, group);
-  }
-}
-
-/// The type of the value of the new start for the operand `source`. `original`
-/// is the type of the op's value.
-RankedTensorType Legalizer::getResultType(Value source,
-                                          RankedTensorType original) {
-  RankedTensorType type = getTensorType(source);
-  SmallVector<int64_t> shape(type.getShape());
-  if (newKind == CollectiveKind::reduce_scatter) {
-    shape = llvm::to_vector(original.getShape());
-  } else if (newKind == CollectiveKind::all_gather) {
-    std::optional<int64_t> size = getConstantGroupSize();
-    shape[0] = size && !ShapedType::isDynamic(shape[0]) ? shape[0] * *size
-                                                        : ShapedType::kDynamic;
-  }
-  return RankedTensorType::get(shape, type.getElementType());
-}
-
-void Legalizer::replace(ArrayRef<Value> sources, ArrayRef<Finish> finishes) {
-  SmallVector<Type> results;
-  for (auto [index, source] : llvm::enumerate(sources))
-    results.push_back(getResultType(
-        source, cast<RankedTensorType>(start.getInFlightType(index))));
-  Operation *replacement = createStart(sources, results);
-  replacement->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  for (auto [old, token, type, finish] : llvm::zip_equal(
-           start.getTokens(), replacement->getResults(), results, finishes))
-    for (Operation *user : llvm::make_early_inc_range(old.getUsers())) {
-      auto wait = cast<WaitOp>(user);
-      ImplicitLocOpBuilder after(wait.getLoc(), wait);
-      auto renewed =
-          WaitOp::create(after, type, token, ValueRange(), ValueRange());
-      renewed->setDiscardableAttrs(wait->getDiscardableAttrDictionary());
-      Value value = renewed.getValue();
-      if (finish)
-        value = finish(after, value);
-      Type original = wait.getValue().getType();
-      if (value.getType() != original)
-        value = tensor::CastOp::create(after, original, value);
-      wait.getValue().replaceAllUsesWith(value);
-      wait.erase();
-    }
-  op->erase();
-}
-
-LogicalResult Legalizer::legalize() {
-  if (failed(check()))
-    return failure();
-  newKind = op.getCollectiveKind();
-  newReduction = reduction;
-  if (reduction == ReductionKind::premul_sum)
-    newScale = op->getOperand(0);
-  // On i1, `band` is `min` and `bor` is `max`.
-  bool isBit = isBitwise(reduction) &&
-               llvm::all_of(start.getSources(), [](Value source) {
-                 return getElementTypeOrSelf(source.getType()).isInteger(1);
-               });
-  if (isBit && reduction != ReductionKind::bxor)
-    newReduction = reduction = *reduction == ReductionKind::band
-                                   ? ReductionKind::min
-                                   : ReductionKind::max;
-  SmallVector<Value> sources = start.getSources();
-  SmallVector<Finish> finishes(sources.size());
-  for (auto [index, source] : llvm::enumerate(sources))
-    prepare(source, finishes[index]);
-  replace(sources, finishes);
+LogicalResult FamilyLegalizer::legalize() {
+  llvm::SmallDenseSet<Attribute> keys;
+  for (AsyncStartOpInterface start : family.starts)
+    keys.insert(getKey(start));
+  if (llvm::all_of(family.starts, isLegal))
+    return success();
+  keepsTypes = keys.size() > 1;
+  for (AsyncStartOpInterface start : family.starts)
+    if (failed(replaceStart(start)))
+      return failure();
+  for (TokenWeb &web : family.webs)
+    if (failed(rewrite(web)))
+      return failure();
+  for (AsyncStartOpInterface start : family.starts)
+    if (started.lookup(start.getTokens()[0]).token != start.getTokens()[0])
+      start->erase();
   return success();
 }
 
@@ -412,14 +290,14 @@ struct CommLegalizeForNCCLPass
   }
 
   LogicalResult transform() override {
-    SmallVector<CollectiveOpInterface> ops;
-    getOperation().walk([&](CollectiveOpInterface op) { ops.push_back(op); });
-    for (CollectiveOpInterface op : ops) {
-      Legalizer legalizer(op);
-      if (!legalizer.isLegal() && failed(legalizer.legalize()))
+    bool tagged = false;
+    for (TokenFamily &family : getTokenFamilies(getOperation())) {
+      FamilyLegalizer legalizer(family);
+      if (failed(legalizer.legalize()))
         return failure();
+      tagged |= legalizer.hasTags();
     }
-    return success();
+    return success(!tagged || succeeded(lowerTags(getOperation())));
   }
 };
 
