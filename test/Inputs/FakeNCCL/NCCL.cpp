@@ -12,7 +12,9 @@
 #include "FakeNCCL.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <set>
 #include <unistd.h>
@@ -34,6 +36,7 @@ struct Library {
   std::mutex mutex;
   std::map<std::string, Failure> failures;
   std::map<int, int> broken; ///< Results by device.
+  std::string refused;       ///< Words of fake_nccl_refuse.
   std::string log, shownLog;
   std::set<ncclComm *> live;
   std::map<const char *, size_t> allocations;
@@ -48,6 +51,7 @@ struct OpenGroup {
   int depth = 0;
   std::vector<ncclComm *> joins;
   std::vector<std::shared_ptr<Batch>> batches;
+  std::vector<std::function<Result()>> registrations;
   Result error = Success;
 };
 } // namespace
@@ -80,6 +84,18 @@ static bool failsNow(const char *function, Result &result) {
 static Result refuse(Result result, const std::string &why) {
   lastError = why;
   return result;
+}
+
+/// Whether this rank of a communicator was asked to refuse `what`.
+static bool refuses(const std::string &what, int rank) {
+  const char *variable = std::getenv("FAKE_NCCL_REFUSE");
+  std::lock_guard<std::mutex> lock(library().mutex);
+  std::string words = "," + library().refused + ",";
+  if (variable)
+    words += std::string(variable) + ",";
+  return words.find("," + what + ",") != std::string::npos ||
+         words.find("," + what + "@" + std::to_string(rank) + ",") !=
+             std::string::npos;
 }
 
 namespace {
@@ -163,8 +179,12 @@ static Result launch(const std::shared_ptr<Batch> &batch) {
 static Result endGroup() {
   OpenGroup ending;
   std::swap(ending, group);
-  if (ending.error != Success)
+  if (ending.error != Success) {
+    std::lock_guard<std::mutex> lock(library().mutex);
+    for (ncclComm *comm : ending.joins)
+      library().live.erase(comm);
     return ending.error;
+  }
   Result result = Success;
   // All members of this thread are there before any waits for the others.
   std::vector<std::thread> joiners;
@@ -187,6 +207,17 @@ static Result endGroup() {
   for (ncclComm *comm : ending.joins)
     if (comm->config.blocking != 0 && comm->error != Success)
       return refuse(InvalidUsage, "Duplicate GPU detected");
+  // Members of this thread register their windows at once, too.
+  std::vector<Result> registered(ending.registrations.size(), Success);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < registered.size(); ++i)
+    threads.emplace_back(
+        [&, i]() { registered[i] = ending.registrations[i](); });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (Result each : registered)
+    if (each != Success)
+      return refuse(each, "symmetric memory is not supported");
   for (const std::shared_ptr<Batch> &batch : ending.batches) {
     Result launched = launch(batch);
     if (launched != Success && launched != InProgress)
@@ -246,6 +277,32 @@ static Result add(const char *name, ncclComm *comm, Stream stream, Task task) {
   }
   (*batch)->tasks.push_back(std::move(task));
   return alone ? endGroup() : Success;
+}
+
+/// Registers a window together with the other members.
+static Result registerWindow(ncclComm *comm, const char *begin, size_t bytes,
+                             Window *window) {
+  int64_t number = ++comm->windowCount;
+  std::string base = comm->id + ".w" + std::to_string(number) + ".";
+  std::string mine = std::to_string(bytes), other;
+  exchange().put(base + std::to_string(comm->rank), mine, comm->size - 1);
+  for (int i = 0; i < comm->size; ++i)
+    if (i != comm->rank) {
+      if (!exchange().take(base + std::to_string(i), other, comm->aborted))
+        return refuse(InternalError, "aborted");
+      if (other != mine)
+        fake_cuda_abort("ncclCommWindowRegister",
+                        "members register buffers of different sizes");
+    }
+  if (refuses("windows", comm->rank))
+    return refuse(InvalidUsage, "symmetric memory is not supported");
+  if (refuses("nowindows", comm->rank))
+    return Success;
+  std::lock_guard<std::mutex> lock(comm->mutex);
+  comm->windows.push_back(
+      std::make_unique<ncclWindow_vidmem>(ncclWindow_vidmem{begin, bytes}));
+  *window = comm->windows.back().get();
+  return Success;
 }
 
 extern "C" {
@@ -312,6 +369,13 @@ Result ncclCommInitRankConfig(ncclComm **result, int size, UniqueId id,
   if (!group.batches.empty())
     fake_cuda_abort("ncclCommInitRankConfig",
                     "a group has collectives and new communicators");
+  if ((config->maxCTAs > 0 && refuses("ctas", rank)) ||
+      (config->ctaPolicy == ctaPolicyZero && refuses("copy", rank))) {
+    group.error = group.depth > 0 ? InvalidArgument : Success;
+    return refuse(InvalidArgument, config->ctaPolicy == ctaPolicyZero
+                                       ? "no such CTA policy"
+                                       : "no such number of CTAs");
+  }
   auto *comm = new ncclComm();
   comm->id = id.internal;
   comm->name = config->commName ? config->commName : "";
@@ -428,22 +492,11 @@ Result ncclCommWindowRegister(ncclComm *comm, void *buffer, size_t bytes,
     if (found == library().allocations.end() || found->second < bytes)
       return refuse(InvalidArgument, "the buffer is not of ncclMemAlloc");
   }
-  int64_t number = ++comm->windowCount;
-  std::string base = comm->id + ".w" + std::to_string(number) + ".";
-  std::string mine = std::to_string(bytes), other;
-  exchange().put(base + std::to_string(comm->rank), mine, comm->size - 1);
-  for (int i = 0; i < comm->size; ++i)
-    if (i != comm->rank) {
-      if (!exchange().take(base + std::to_string(i), other, comm->aborted))
-        return refuse(InternalError, "aborted");
-      if (other != mine)
-        fake_cuda_abort("ncclCommWindowRegister",
-                        "members register buffers of different sizes");
-    }
-  std::lock_guard<std::mutex> lock(comm->mutex);
-  comm->windows.push_back(
-      std::make_unique<ncclWindow_vidmem>(ncclWindow_vidmem{begin, bytes}));
-  *window = comm->windows.back().get();
+  *window = nullptr;
+  auto meet = [=]() { return registerWindow(comm, begin, bytes, window); };
+  if (group.depth == 0)
+    return meet();
+  group.registrations.emplace_back(meet);
   return Success;
 }
 
@@ -568,12 +621,18 @@ void fake_nccl_reset(void) {
   std::lock_guard<std::mutex> lock(library().mutex);
   library().failures.clear();
   library().broken.clear();
+  library().refused.clear();
   library().log.clear();
 }
 
 void fake_nccl_fail(const char *function, int result, int skipped) {
   std::lock_guard<std::mutex> lock(library().mutex);
   library().failures[function] = {result, skipped};
+}
+
+void fake_nccl_refuse(const char *words) {
+  std::lock_guard<std::mutex> lock(library().mutex);
+  library().refused = words;
 }
 
 void fake_nccl_break(int device, int result) {

@@ -116,7 +116,7 @@ void NCCLCommunicator::registerWindows() {
   // members allocate alike. Messages involve only two members and need no
   // windows.
   Lane &lane = collectives;
-  if (!needsWindows(spec.lane) || rank.gpu().capturing)
+  if (!wantsWindows() || rank.gpu().capturing)
     return;
   const nccl::NCCL &nccl = rank.engine.nccl();
   for (; lane.known < rank.symmetric.size(); ++lane.known) {
@@ -129,6 +129,11 @@ void NCCLCommunicator::registerWindows() {
                                    &lane.windows[pointer],
                                    nccl::windowCollSymmetric),
            "ncclCommWindowRegister");
+    // The members cannot agree here to do without this window.
+    if (!lane.windows[pointer])
+      throw Error("ncclCommWindowRegister has given no window for " +
+                  std::to_string(bytes) + " bytes to lane " + lane.label +
+                  ", which has others");
   }
 }
 
@@ -158,7 +163,9 @@ void NCCLCommunicator::issue(const Operation &operation) {
     // NCCL multiplies the operand of a premul_sum, also for one rank.
     nccl::UniqueId id;
     nccl.check(nccl.getUniqueId(&id), "ncclGetUniqueId");
-    request(collectives, id);
+    requestAccepted(collectives, id);
+    allRefusals = refusal;
+    reportReplacement();
     settle(collectives, nccl::InProgress, "ncclCommInitRankConfig");
   }
   rank.throwIfFailed();
