@@ -177,6 +177,22 @@ BRAID_RT_API int32_t braid_rt_device_property(const braid_rt_context *context,
                                               const char *property, char *text,
                                               size_t textSize);
 
+/* A resource that the program plans and a library of the device refuses at run
+ * time, and what the rank uses instead. */
+typedef struct braid_rt_replacement {
+  const char *resource; /* `lane tp copies` */
+  const char *planned;  /* `transport copy, 8 CTAs` */
+  const char *reason;   /* what the library says */
+  const char *used;     /* `8 CTAs` */
+} braid_rt_replacement;
+
+/* Writes replacement number `index`, from 0, of the rank since the creation of
+ * the world. BRAID_RT_FAILED if the rank has replaced fewer resources. The
+ * strings are valid until the next invocation or braid_rt_world_prepare. */
+BRAID_RT_API int32_t
+braid_rt_find_replacement(const braid_rt_context *context, int64_t index,
+                          braid_rt_replacement *replacement);
+
 /* Memory of the rank's device for arguments, aligned to at least 256 bytes;
  * host memory if the host is the device. All ranks allocate the same sizes in
  * the same order, so that an engine may place the buffers symmetrically. If

@@ -17,7 +17,6 @@ plan as well: limits of thread blocks and multiprocessors. On two GPUs the group
 replicas, are both ranks: two communicators with the collectives of a hybrid step, on a grid that is too small for one.
 """
 
-import argparse
 import contextlib
 import hashlib
 import json
@@ -234,11 +233,7 @@ def run_step(name, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--layers", type=int, default=4)
-    parser.add_argument("--width", type=int, default=4096)
-    parser.add_argument("--tokens", type=int, default=2048)
-    parser.add_argument("--machine", default="h100x8")
+    parser = torch_steps.make_parser(__doc__)
     parser.add_argument("--profile", help='a file of braid-calibrate, or "shipped": measure a plan, too')
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument(

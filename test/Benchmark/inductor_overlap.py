@@ -11,7 +11,6 @@ empty, and compiles end behind the scheduler. Costs are Braid's models for the m
 to the scheduler's passes. Times are processor time.
 """
 
-import argparse
 import os
 import sys
 import time
@@ -146,11 +145,7 @@ def time_large(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--layers", type=int, default=4)
-    parser.add_argument("--width", type=int, default=4096)
-    parser.add_argument("--tokens", type=int, default=2048)
-    parser.add_argument("--machine", default="h100x8")
+    parser = torch_steps.make_parser(__doc__)
     parser.add_argument("--large", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -7,6 +7,8 @@ Each step takes parameters and tokens and returns gradients, so that forward and
 graph. Collectives belong to `group`, the name of a group of all ranks, or to what `new_group` makes of ranks.
 """
 
+import argparse
+
 import torch
 import torch.distributed as dist
 import torch.distributed._functional_collectives as funcol
@@ -200,6 +202,16 @@ STEPS = {
 
 class Stop(Exception):
     """Ends a compile behind the scheduler."""
+
+
+def make_parser(description):
+    """A parser with the size of the steps and the machine that costs are taken from."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--width", type=int, default=4096)
+    parser.add_argument("--tokens", type=int, default=2048)
+    parser.add_argument("--machine", default="h100x8")
+    return parser
 
 
 def compile_until_scheduled(step, inputs, passes):

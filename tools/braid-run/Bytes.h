@@ -50,6 +50,8 @@ public:
     return {data, size};
   }
 
+  bool atEnd() const { return next == bytes.size(); }
+
 private:
   const char *take(size_t size) {
     if (size > bytes.size() - next)

@@ -78,6 +78,11 @@ public:
   /// The recording of the last run on all ranks.
   Recording recording() const { return gatherEvents(processes, world.get()); }
 
+  /// The planned resources that ranks have replaced so far.
+  std::vector<Replacement> replacements() const {
+    return gatherReplacements(processes, world.get());
+  }
+
   const Processes &getProcesses() const { return processes; }
   const braid_rt_world *getWorld() const { return world.get(); }
 

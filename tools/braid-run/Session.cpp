@@ -315,6 +315,8 @@ void Session::report() {
   }
   for (size_t i = 1; i < subjects.size(); ++i)
     add("beside, " + subjects[i].name, "beside", subjects[i]);
+  std::vector<Replacement> replacements = runner.replacements();
+  text += describe(replacements, processes.worldSize());
   processes.together([&]() {
     if (options.figures.empty() || !processes.isFirst())
       return;
@@ -324,6 +326,7 @@ void Session::report() {
         .number("warmup", warmup());
     if (verifier)
       object.real("largest_error", verifier->largestError());
+    object.raw("replaced", toJson(replacements));
     writeFigures(options.figures,
                  object.raw("programs", "[\n  " + programs + "]").str());
   });

@@ -27,8 +27,10 @@ OpCostModel::getCollectiveDemand(comm::CollectiveOpInterface op) {
   demand.multiprocessors = time.channels;
   demand.memoryBytes = clampBytes(getMemoryBytes(describe(op)));
   demand.linkBytes = clampBytes(static_cast<double>(time.linkBytes));
-  comm::LaneSettings lane = comm::getLaneSettings(op, symbolTables);
-  demand.clusterSize = getClusterSize(*options.hardware, lane.ctas);
+  // Copy engines have no blocks.
+  if (demand.multiprocessors > 0)
+    demand.clusterSize = getClusterSize(
+        *options.hardware, comm::getLaneSettings(op, symbolTables).ctas);
   return demand;
 }
 

@@ -40,23 +40,32 @@ ElementClass braid::classifyElementType(Type elementType) {
   return elementType.isInteger(8) ? ElementClass::I8 : ElementClass::Integer;
 }
 
-double braid::estimateArithmeticNs(const Work &work, const Hardware &hardware,
-                                   int64_t target) {
-  double seconds = 0.0;
+Arithmetic braid::estimateArithmetic(const Work &work, const Hardware &hardware,
+                                     int64_t target) {
+  double seconds = 0.0, longestSeconds = 0.0;
+  uint64_t numTiles = 0;
   for (const Work::Operations &entry : work.operations)
     seconds += static_cast<double>(entry.count) /
                hardware.getPeak(classifyElementType(entry.elementType));
   if (hardware.multiprocessors > 0)
     for (const comm::MatrixProduct &product : work.products) {
       ElementClass element = classifyElementType(product.elementType);
-      double stretch = chooseTiles(product.rows, product.columns, product.batch,
-                                   element, hardware.multiprocessors, target)
-                           .stretch;
+      TileGrid grid = chooseTiles(product.rows, product.columns, product.batch,
+                                  element, hardware.multiprocessors, target);
+      double peakSeconds =
+          static_cast<double>(product.operations) / hardware.getPeak(element);
       // The sum already counts the operations once.
-      seconds += (stretch - 1.0) * static_cast<double>(product.operations) /
-                 hardware.getPeak(element);
+      seconds += (grid.stretch - 1.0) * peakSeconds;
+      if (grid.stretch * peakSeconds > longestSeconds) {
+        longestSeconds = grid.stretch * peakSeconds;
+        numTiles = grid.numTiles;
+      }
     }
-  return seconds * 1e9;
+  constexpr auto most = std::numeric_limits<int64_t>::max();
+  if (longestSeconds < seconds / 2)
+    numTiles = 0;
+  return {seconds * 1e9,
+          static_cast<int64_t>(std::min<uint64_t>(numTiles, most))};
 }
 
 double braid::estimateMemoryNs(const Work &work, const Hardware &hardware) {
@@ -65,7 +74,7 @@ double braid::estimateMemoryNs(const Work &work, const Hardware &hardware) {
 
 double braid::estimateRooflineNs(const Work &work, const Hardware &hardware,
                                  int64_t target) {
-  return std::max(estimateArithmeticNs(work, hardware, target),
+  return std::max(estimateArithmetic(work, hardware, target).ns,
                   estimateMemoryNs(work, hardware));
 }
 

@@ -234,6 +234,10 @@ std::string CudaEngine::property(const std::string &name) const {
              : std::string();
 }
 
+const std::vector<Replacement> &CudaEngine::replacements(int32_t rank) const {
+  return find(rank).replacements;
+}
+
 Communicator &CudaEngine::communicator(int32_t rank,
                                        const CommunicatorSpec &spec) {
   return find(rank).communicator(spec);
@@ -471,6 +475,12 @@ void CudaEngine::received(int32_t process, const std::string &bytes) {
     std::string key = content.getText();
     std::lock_guard<std::mutex> lock(mutex);
     unannouncedIds[key] = content.get<CommunicatorIds>();
+    return changed.notify_all();
+  }
+  case Outcome: {
+    std::string key = content.getText();
+    std::lock_guard<std::mutex> lock(mutex);
+    unannouncedLanes[key].add(process, LaneOutcome::read(content));
     return changed.notify_all();
   }
   case ChoiceProposed: {

@@ -45,6 +45,7 @@ public:
   const std::vector<int32_t> &localRanks() const override { return locals; }
   Device &device(int32_t rank) override { return *find(rank).device; }
   std::string property(const std::string &name) const override;
+  const std::vector<Replacement> &replacements(int32_t rank) const override;
   void prepare(const std::vector<RankSpecs> &specs) override;
   Communicator &communicator(int32_t rank,
                              const CommunicatorSpec &spec) override;
@@ -70,7 +71,8 @@ public:
   bool registersBuffers() const { return registering; }
   bool isLocal(int32_t rank) const { return locals.size() > 1 || rank == own; }
   std::shared_ptr<cuda::Rendezvous> rendezvous(const CommunicatorSpec &spec);
-  void logCommunicator(const CommunicatorSpec &spec) const;
+  void logCommunicator(const CommunicatorSpec &spec,
+                       const LaneSpec &used) const;
   /// Creates a communicator that no program has announced, and waits for its
   /// other members.
   void makeUnannounced(cuda::NCCLCommunicator &communicator);
@@ -133,6 +135,7 @@ private:
     Announced,      ///< A RankStatus with the operation that starts.
     Ready,          ///< A member of an unannounced group waits for the others.
     Ids,            ///< Of such a group.
+    Outcome,        ///< What NCCL gives a member of such a group.
     ChoiceProposed, ///< To rank 0: the algorithm, and the product.
     ChoiceMade      ///< By rank 0: the same.
   };
@@ -147,7 +150,17 @@ private:
   cuda::CudaRank &find(int32_t rank) const;
   cuda::CommunicatorIds createIds() const;
   void exchangeIds(const std::vector<RankSpecs> &specs);
+  void makeAll(const std::vector<RankSpecs> &specs,
+               std::vector<cuda::NCCLCommunicator *> &created);
   void makeTogether(const std::vector<cuda::NCCLCommunicator *> &members);
+  bool requestTogether(const std::vector<cuda::NCCLCommunicator *> &members,
+                       bool forCollectives);
+  void testWindows(const std::vector<cuda::NCCLCommunicator *> &members);
+  bool agree(const std::vector<cuda::NCCLCommunicator *> &members);
+  void awaitMembers(cuda::NCCLCommunicator &communicator,
+                    const std::string &key,
+                    const std::function<bool()> &condition);
+  bool tryUnannounced(cuda::NCCLCommunicator &communicator, int32_t attempt);
   void post(PostKind kind, const std::string &body);
   void applyFailure(const cuda::Failure &failure);
   int32_t settleChoice(const std::string &product, int32_t algorithm);
@@ -168,6 +181,7 @@ private:
   /// Of groups that no program has announced, by their keys.
   std::map<std::string, std::set<int32_t>> waiting;
   std::map<std::string, cuda::CommunicatorIds> unannouncedIds;
+  std::map<std::string, cuda::LaneAgreement> unannouncedLanes;
   /// Chosen algorithms, by product.
   std::map<std::string, int32_t> algorithms;
   cuda::Failure firstFailure;

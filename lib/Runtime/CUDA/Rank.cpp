@@ -124,6 +124,14 @@ int32_t CudaRank::chooseAlgorithm(const std::string &product,
   return engine.chooseAlgorithm(*this, product, measure);
 }
 
+void CudaRank::replaces(const Replacement &replacement) {
+  replacements.push_back(replacement);
+  engine.environment.log(
+      "warning: rank " + std::to_string(rank) + ": " + replacement.resource +
+      ": planned " + replacement.planned +
+      ", used instead: " + replacement.used + " (" + replacement.reason + ")");
+}
+
 //===----------------------------------------------------------------------===//
 // Invocations
 //===----------------------------------------------------------------------===//

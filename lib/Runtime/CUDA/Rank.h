@@ -55,6 +55,7 @@ public:
   void enqueues() override;
   int32_t chooseAlgorithm(const std::string &product,
                           const std::function<int32_t()> &measure) override;
+  void replaces(const Replacement &replacement) override;
 
   //===--- For the rank's thread ------------------------------------------===//
 
@@ -123,6 +124,8 @@ public:
   /// bytes. Only the rank's own thread changes this list.
   std::vector<std::pair<DevicePointer, int64_t>> symmetric;
   int64_t begun = 0; ///< Invocations.
+  /// Only the rank's own thread changes this list, or that which prepares.
+  std::vector<Replacement> replacements;
 
 private:
   Event takeEvent();

@@ -15,6 +15,11 @@ EngineRequest::~EngineRequest() = default;
 Communicator::~Communicator() = default;
 Engine::~Engine() = default;
 
+const std::vector<Replacement> &Engine::replacements(int32_t) const {
+  static const std::vector<Replacement> none;
+  return none;
+}
+
 void Engine::prepare(const std::vector<RankSpecs> &specs) {
   for (const RankSpecs &ofRank : specs)
     for (const CommunicatorSpec &spec : ofRank)

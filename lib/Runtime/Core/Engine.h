@@ -118,6 +118,15 @@ struct RankSpecs {
   const CommunicatorSpec &operator[](size_t i) const { return specs[i]; }
 };
 
+/// A resource that the program plans and a library refuses, and what the rank
+/// uses instead.
+struct Replacement {
+  std::string resource; ///< `lane tp copies`, `matmul of f32: ...`.
+  std::string planned;  ///< `transport copy, 8 CTAs`.
+  std::string reason;   ///< What the library says.
+  std::string used;     ///< `8 CTAs`.
+};
+
 /// Finds the ranks of the world and connects them.
 class BRAID_RT_API Engine {
 public:
@@ -137,6 +146,10 @@ public:
   /// A property of the libraries that connect the ranks, by the names of
   /// braid_rt_device_property; empty if the engine does not know it.
   virtual std::string property(const std::string &) const { return {}; }
+
+  /// The planned resources that the local rank has replaced since the creation
+  /// of the world, in the order of their first use.
+  virtual const std::vector<Replacement> &replacements(int32_t rank) const;
 
   /// Creates the communicators of a program before it runs. All processes of
   /// the world call this function together, with equal groups in equal order.

@@ -8,6 +8,7 @@
 
 #include "ResourcePlan.h"
 #include "Construction/AlapWaits.h"
+#include "LeastMemory.h"
 #include "Schedule/Model/FlatProblem.h"
 #include "Schedule/Simulation/PersistentKernel.h"
 
@@ -18,6 +19,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <map>
 
 using namespace braid;
 using namespace llvm;
@@ -60,6 +62,8 @@ private:
     int64_t ns, peakBytes;
   };
   Played simulate(ArrayRef<unsigned> order, const ResourceChoice &choice);
+  const SearchResult &search(const ResourceChoice &choice,
+                             const SearchOptions &options);
   int64_t play(ArrayRef<unsigned> order, const ResourceChoice &choice);
   /// Plays the order of the plan with `choice`, and keeps what is better.
   bool consider(const ResourceChoice &choice);
@@ -82,6 +86,12 @@ private:
   ArrayRef<ResourceFamily> families;
   unsigned maxPlays;
   ResourcePlan plan;
+  /// What orders with choices have taken. Families are tried again after each
+  /// gain, and the orders of passes for each choice.
+  std::map<std::pair<ResourceChoice, ScheduleOrder>, Played> played;
+  /// What searches have found: searches from several beginnings often come to
+  /// the same choice.
+  std::map<ResourceChoice, SearchResult> searched;
 };
 
 } // namespace
@@ -98,9 +108,24 @@ Planner::Planner(const SchedulingProblem &given,
 Planner::Played Planner::simulate(ArrayRef<unsigned> order,
                                   const ResourceChoice &choice) {
   ++plan.numPlayed;
-  applyChoice(problem, families, choice);
-  LoopSimulation played = simulateLoopOrder(problem, order);
-  return {played.periodNs, played.iteration.peakBytes};
+  auto [known, isNew] =
+      played.try_emplace({choice, ScheduleOrder(order.begin(), order.end())});
+  if (isNew) {
+    applyChoice(problem, families, choice);
+    LoopSimulation simulation = simulateLoopOrder(problem, order);
+    known->second = {simulation.periodNs, simulation.iteration.peakBytes};
+  }
+  return known->second;
+}
+
+const SearchResult &Planner::search(const ResourceChoice &choice,
+                                    const SearchOptions &options) {
+  auto [known, isNew] = searched.try_emplace(choice);
+  if (isNew) {
+    applyChoice(problem, families, choice);
+    known->second = searchSchedule(problem, options);
+  }
+  return known->second;
 }
 
 int64_t Planner::play(ArrayRef<unsigned> order, const ResourceChoice &choice) {
@@ -113,8 +138,7 @@ bool Planner::leavesRoom(ArrayRef<unsigned> choice) const {
     const ResourceDemand &demand = family.options[option].demand;
     if (demand.isPersistent)
       taken = std::max<int64_t>(taken, demand.blocks ? demand.blocks : all);
-    else if (option != 0 &&
-             (demand.clusterSize <= 1 || demand.multiprocessors == 0))
+    else if (option != 0 && demand.clusterSize <= 1)
       asked = std::max<int64_t>(
           asked, getNeededMultiprocessors(demand, problem.machine,
                                           /*isCrowded=*/false));
@@ -203,24 +227,20 @@ std::vector<ScheduleOrder> Planner::getOrders(size_t mostOrders) {
 }
 
 /// The makespan and the number of the order with the lowest peak memory among
-/// those that take at most `minGain` longer than the shortest.
+/// those over which the shortest gains less than `minGain`.
 std::pair<int64_t, size_t> Planner::findOrder(ArrayRef<ScheduleOrder> orders,
                                               const ResourceChoice &choice,
                                               double minGain) {
-  SmallVector<Played> played;
-  int64_t shortestNs = std::numeric_limits<int64_t>::max();
+  SmallVector<int64_t> makespansNs, peakBytes;
   for (const ScheduleOrder &order : orders) {
-    played.push_back(simulate(order, choice));
-    shortestNs = std::min(shortestNs, played.back().ns);
+    Played played = simulate(order, choice);
+    makespansNs.push_back(played.ns);
+    peakBytes.push_back(played.peakBytes);
   }
-  size_t best = orders.size();
-  for (auto [which, value] : enumerate(played))
-    if (double(value.ns - shortestNs) <= minGain * double(shortestNs) &&
-        (best == orders.size() ||
-         std::pair(value.peakBytes, value.ns) <
-             std::pair(played[best].peakBytes, played[best].ns)))
-      best = which;
-  return {played[best].ns, best};
+  size_t best =
+      *findLeastMemory(makespansNs, *llvm::min_element(makespansNs), minGain,
+                       [&](size_t which) { return peakBytes[which]; });
+  return {makespansNs[best], best};
 }
 
 /// Where searches begin: no plan, and the best choices for classes, each with
@@ -266,12 +286,11 @@ void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
   constexpr unsigned mostRounds = 3;
   for (unsigned round = 0; round != mostRounds; ++round) {
     int64_t beforeNs = plan.afterNs;
-    applyChoice(problem, families, plan.options);
-    SearchResult found = searchSchedule(problem, options);
+    const SearchResult &found = search(plan.options, options);
     double gained = double(plan.afterNs - found.makespanNs);
     if (!found.excess && gained > options.minGain * double(plan.afterNs)) {
       plan.afterNs = found.makespanNs;
-      plan.order = std::move(found.order);
+      plan.order = found.order;
     }
     int64_t searchedNs = plan.afterNs;
     improveByFamilies();
@@ -292,6 +311,7 @@ void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
 void Planner::sinkWaits() {
   if (isProgramOrder(plan.order))
     return;
+  applyChoice(problem, families, plan.options);
   ScheduleOrder order = getOrderWithAlapWaits(FlatProblem(problem), plan.order);
   if (isAllowedOrder(problem, order) &&
       play(order, plan.options) <= plan.afterNs)

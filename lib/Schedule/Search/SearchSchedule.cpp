@@ -18,6 +18,7 @@
 #include "Improvement/MemorySchedule.h"
 #include "Improvement/StopRule.h"
 #include "Improvement/WindowSearch.h"
+#include "LeastMemory.h"
 #include "RelaxedSearch.h"
 #include "Schedule/Model/FlatProblem.h"
 #include "Schedule/Simulation/ScheduleEvaluator.h"
@@ -208,24 +209,21 @@ void ScheduleSearch::considerPasses() {
 
 /// Keeps the order of a pass unless the search has gained `minGain`.
 void ScheduleSearch::preferOrderOfPass() {
-  ScheduleCandidate *best = nullptr;
-  // Peak memory and makespan.
-  std::pair<int64_t, int64_t> least;
-  for (auto &[makespanNs, candidate] : passOrders) {
-    double gain = double(makespanNs - result.makespanNs);
-    if (gain >= options.minGain * double(makespanNs) && gain > 0)
-      continue;
-    std::pair value(evaluator.evaluate(candidate.order).peakBytes, makespanNs);
-    if (best && value >= least)
-      continue;
-    best = &candidate;
-    least = value;
-  }
+  llvm::SmallVector<int64_t> makespansNs, peakBytes(passOrders.size());
+  for (const auto &[makespanNs, candidate] : passOrders)
+    makespansNs.push_back(makespanNs);
+  std::optional<size_t> best = findLeastMemory(
+      makespansNs, result.makespanNs, options.minGain, [&](size_t which) {
+        const ScheduleOrder &order = passOrders[which].second.order;
+        return peakBytes[which] = evaluator.evaluate(order).peakBytes;
+      });
   if (!best)
     return;
-  result.order = std::move(best->order);
-  result.method = std::move(best->name);
-  std::tie(result.peakBytes, result.makespanNs) = least;
+  ScheduleCandidate &candidate = passOrders[*best].second;
+  result.order = std::move(candidate.order);
+  result.method = std::move(candidate.name);
+  result.peakBytes = peakBytes[*best];
+  result.makespanNs = makespansNs[*best];
   result.optimal = result.makespanNs <= result.lowerBoundNs;
 }
 

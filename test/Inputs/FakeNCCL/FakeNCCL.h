@@ -37,6 +37,13 @@ void fake_nccl_reset(void);
 /// `result` and does nothing else; later ones work.
 void fake_nccl_fail(const char *function, int result, int skipped);
 
+/// From now on the ranks of communicators refuse what these words, with commas
+/// between, say: `ctas` (a limit of CTAs), `copy` (copy engines), `windows`
+/// (all windows, with an error), `nowindows` (the same with success, but no
+/// window). `copy@1`: only rank 1 of a communicator. The variable
+/// FAKE_NCCL_REFUSE says the same to processes.
+void fake_nccl_refuse(const char *words);
+
 /// The communicators of this device report an error of their own.
 void fake_nccl_break(int device, int result);
 

@@ -8,6 +8,8 @@
 
 #include "Library.h"
 
+#include <cstdlib>
+
 using namespace fakenccl;
 
 thread_local std::string fakenccl::lastError;
@@ -32,6 +34,17 @@ bool fakenccl::failsNow(const char *function, Result &result) {
 Result fakenccl::refuse(Result result, const std::string &why) {
   lastError = why;
   return result;
+}
+
+bool fakenccl::refuses(const std::string &what, int rank) {
+  const char *variable = std::getenv("FAKE_NCCL_REFUSE");
+  std::lock_guard<std::mutex> lock(library().mutex);
+  std::string words = "," + library().refused + ",";
+  if (variable)
+    words += std::string(variable) + ",";
+  return words.find("," + what + ",") != std::string::npos ||
+         words.find("," + what + "@" + std::to_string(rank) + ",") !=
+             std::string::npos;
 }
 
 void fakenccl::checkIdle(const char *name, ncclComm *comm) {

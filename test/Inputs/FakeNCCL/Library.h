@@ -12,6 +12,7 @@
 #include "Communicator.h"
 #include "FakeCUDA.h"
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <random>
@@ -28,6 +29,7 @@ struct Library {
   std::mutex mutex;
   std::map<std::string, Failure> failures;
   std::map<int, int> broken; ///< Results by device.
+  std::string refused;       ///< Words of fake_nccl_refuse.
   std::string log, shownLog;
   std::set<ncclComm *> live;
   std::map<const char *, size_t> allocations;
@@ -50,6 +52,12 @@ bool failsNow(const char *function, Result &result);
     return injected;
 
 Result refuse(Result result, const std::string &why);
+
+/// Whether this rank of a communicator was asked to refuse `what`.
+bool refuses(const std::string &what, int rank);
+
+/// Runs a collective registration, now or at the end of the thread's group.
+Result registerInGroup(const std::function<Result()> &registration);
 
 /// A call of a communicator: the only one at a time.
 class Call {

@@ -20,6 +20,32 @@ using namespace fakenccl;
 extern "C" unsigned cuMemAlloc_v2(unsigned long long *pointer, size_t bytes);
 extern "C" unsigned cuMemFree_v2(unsigned long long pointer);
 
+/// Registers a window together with the other members.
+static Result registerWindow(ncclComm *comm, const char *begin, size_t bytes,
+                             Window *window) {
+  int64_t number = ++comm->windowCount;
+  std::string base = comm->id + ".w" + std::to_string(number) + ".";
+  std::string mine = std::to_string(bytes), other;
+  exchange().put(base + std::to_string(comm->rank), mine, comm->size - 1);
+  for (int i = 0; i < comm->size; ++i)
+    if (i != comm->rank) {
+      if (!exchange().take(base + std::to_string(i), other, comm->aborted))
+        return refuse(InternalError, "aborted");
+      if (other != mine)
+        fake_cuda_abort("ncclCommWindowRegister",
+                        "members register buffers of different sizes");
+    }
+  if (refuses("windows", comm->rank))
+    return refuse(InvalidUsage, "symmetric memory is not supported");
+  if (refuses("nowindows", comm->rank))
+    return Success;
+  std::lock_guard<std::mutex> lock(comm->mutex);
+  comm->windows.push_back(
+      std::make_unique<ncclWindow_vidmem>(ncclWindow_vidmem{begin, bytes}));
+  *window = comm->windows.back().get();
+  return Success;
+}
+
 extern "C" {
 
 Result ncclMemAlloc(void **pointer, size_t bytes) {
@@ -99,23 +125,9 @@ Result ncclCommWindowRegister(ncclComm *comm, void *buffer, size_t bytes,
     if (found == library().allocations.end() || found->second < bytes)
       return refuse(InvalidArgument, "the buffer is not of ncclMemAlloc");
   }
-  int64_t number = ++comm->windowCount;
-  std::string base = comm->id + ".w" + std::to_string(number) + ".";
-  std::string mine = std::to_string(bytes), other;
-  exchange().put(base + std::to_string(comm->rank), mine, comm->size - 1);
-  for (int i = 0; i < comm->size; ++i)
-    if (i != comm->rank) {
-      if (!exchange().take(base + std::to_string(i), other, comm->aborted))
-        return refuse(InternalError, "aborted");
-      if (other != mine)
-        fake_cuda_abort("ncclCommWindowRegister",
-                        "members register buffers of different sizes");
-    }
-  std::lock_guard<std::mutex> lock(comm->mutex);
-  comm->windows.push_back(
-      std::make_unique<ncclWindow_vidmem>(ncclWindow_vidmem{begin, bytes}));
-  *window = comm->windows.back().get();
-  return Success;
+  *window = nullptr;
+  return registerInGroup(
+      [=]() { return registerWindow(comm, begin, bytes, window); });
 }
 
 Result ncclCommWindowDeregister(ncclComm *comm, Window window) {

@@ -11,7 +11,9 @@
 #include "Library.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <set>
 #include <unistd.h>
@@ -26,6 +28,7 @@ struct OpenGroup {
   int depth = 0;
   std::vector<ncclComm *> joins;
   std::vector<std::shared_ptr<Batch>> batches;
+  std::vector<std::function<Result()>> registrations;
   Result error = Success;
 };
 } // namespace
@@ -87,8 +90,12 @@ static Result launch(const std::shared_ptr<Batch> &batch) {
 static Result endGroup() {
   OpenGroup ending;
   std::swap(ending, group);
-  if (ending.error != Success)
+  if (ending.error != Success) {
+    std::lock_guard<std::mutex> lock(library().mutex);
+    for (ncclComm *comm : ending.joins)
+      library().live.erase(comm);
     return ending.error;
+  }
   Result result = Success;
   // All members of this thread are there before any waits for the others.
   std::vector<std::thread> joiners;
@@ -111,6 +118,17 @@ static Result endGroup() {
   for (ncclComm *comm : ending.joins)
     if (comm->config.blocking != 0 && comm->error != Success)
       return refuse(InvalidUsage, "Duplicate GPU detected");
+  // Members of this thread register their windows at once, too.
+  std::vector<Result> registered(ending.registrations.size(), Success);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < registered.size(); ++i)
+    threads.emplace_back(
+        [&, i]() { registered[i] = ending.registrations[i](); });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (Result each : registered)
+    if (each != Success)
+      return refuse(each, "symmetric memory is not supported");
   for (const std::shared_ptr<Batch> &batch : ending.batches) {
     Result launched = launch(batch);
     if (launched != Success && launched != InProgress)
@@ -170,6 +188,13 @@ static Result add(const char *name, ncclComm *comm, Stream stream, Task task) {
   }
   (*batch)->tasks.push_back(std::move(task));
   return alone ? endGroup() : Success;
+}
+
+Result fakenccl::registerInGroup(const std::function<Result()> &registration) {
+  if (group.depth == 0)
+    return registration();
+  group.registrations.push_back(registration);
+  return Success;
 }
 
 extern "C" {
@@ -236,6 +261,13 @@ Result ncclCommInitRankConfig(ncclComm **result, int size, UniqueId id,
   if (!group.batches.empty())
     fake_cuda_abort("ncclCommInitRankConfig",
                     "a group has collectives and new communicators");
+  if ((config->maxCTAs > 0 && refuses("ctas", rank)) ||
+      (config->ctaPolicy == ctaPolicyZero && refuses("copy", rank))) {
+    group.error = group.depth > 0 ? InvalidArgument : Success;
+    return refuse(InvalidArgument, config->ctaPolicy == ctaPolicyZero
+                                       ? "no such CTA policy"
+                                       : "no such number of CTAs");
+  }
   auto *comm = new ncclComm();
   comm->id = id.internal;
   comm->name = config->commName ? config->commName : "";
@@ -421,12 +453,18 @@ void fake_nccl_reset(void) {
   std::lock_guard<std::mutex> lock(library().mutex);
   library().failures.clear();
   library().broken.clear();
+  library().refused.clear();
   library().log.clear();
 }
 
 void fake_nccl_fail(const char *function, int result, int skipped) {
   std::lock_guard<std::mutex> lock(library().mutex);
   library().failures[function] = {result, skipped};
+}
+
+void fake_nccl_refuse(const char *words) {
+  std::lock_guard<std::mutex> lock(library().mutex);
+  library().refused = words;
 }
 
 void fake_nccl_break(int device, int result) {

@@ -93,6 +93,7 @@ Recording braid::run::gatherEvents(const Processes &processes,
   Recording recording;
   recording.isHostMemory = braid_rt_world_has(world, "host-memory");
   recording.hasActivities = braid_rt_world_has(world, "activities");
+  recording.replacements = gatherReplacements(processes, world);
   recording.ranks.resize(processes.worldSize());
   processes.together([&]() {
     for (size_t process = 0; process < all.size(); ++process) {

@@ -10,6 +10,7 @@
 #define BRAID_TOOLS_BRAID_RUN_TIMING_EVENTS_H
 
 #include "Launch/Processes.h"
+#include "Timing/Replacements.h"
 #include "braid-rt/braid-rt.h"
 
 #include <string>
@@ -38,6 +39,7 @@ struct Recording {
   /// True if devices have the times of each kernel and collective, also in
   /// graphs (CUPTI).
   bool hasActivities = false;
+  std::vector<Replacement> replacements;
 
   /// The earliest time of all events.
   int64_t beginNs() const;

@@ -254,6 +254,7 @@ static void writeFile(const std::string &file, const Recording &recording,
          << quoted(recording.isHostMemory    ? "host"
                    : recording.hasActivities ? "cupti"
                                              : "events")
+         << ",\n \"replaced\": " << toJson(recording.replacements)
          << ",\n \"displayTimeUnit\": \"ms\", \"baseTimeNanoseconds\": 0,\n"
             " \"traceEvents\": [\n";
   for (size_t i = 0; i < lines.size(); ++i)

@@ -12,6 +12,7 @@
 #include "Core/Messages.h"
 
 #include <algorithm>
+#include <optional>
 
 using namespace braid::rt;
 using namespace braid::rt::cuda;
@@ -25,20 +26,17 @@ CudaEngine::rendezvous(const CommunicatorSpec &spec) {
   return group;
 }
 
-void CudaEngine::logCommunicator(const CommunicatorSpec &spec) const {
+void CudaEngine::logCommunicator(const CommunicatorSpec &spec,
+                                 const LaneSpec &used) const {
   // If the ranks are threads, only one of them prints the message.
   bool says = spec.index == 0 || locals.size() == 1;
   if (!environment.logs(BRAID_RT_DEBUG_INFO) || !says)
     return;
-  static constexpr const char *transports[] = {"", ", transport symmetric",
-                                               ", transport copy"};
-  environment.log(
-      "communicator of group @" + spec.name +
-      (spec.lane.name.empty() ? "" : ", lane " + spec.lane.name) + " with " +
-      std::to_string(spec.size()) + " ranks, the first is " +
-      std::to_string(spec.ranks.front()) +
-      (spec.lane.ctas ? ", " + std::to_string(spec.lane.ctas) + " CTAs" : "") +
-      transports[spec.lane.transport]);
+  environment.log("communicator of group @" + spec.name +
+                  (spec.lane.name.empty() ? "" : ", lane " + spec.lane.name) +
+                  " with " + std::to_string(spec.size()) +
+                  " ranks, the first is " + std::to_string(spec.ranks.front()) +
+                  (isPlanned(used) ? ", " + describeResources(used) : ""));
 }
 
 CommunicatorIds CudaEngine::createIds() const {
@@ -74,31 +72,61 @@ void CudaEngine::exchangeIds(const std::vector<RankSpecs> &specs) {
     }
 }
 
+/// Requests one NCCL communicator of each member. False if NCCL refuses their
+/// configuration: every member requests less in the next call.
+bool CudaEngine::requestTogether(const std::vector<NCCLCommunicator *> &members,
+                                 bool forCollectives) {
+  nccl::Group group(nccl());
+  bool accepted = true;
+  for (NCCLCommunicator *member : members) {
+    const CommunicatorIds &ids = *member->rendezvous->ids;
+    accepted &= forCollectives
+                    ? member->request(member->collectives, ids.collectives)
+                    : member->request(member->messages, ids.messages);
+  }
+  nccl::Result result = group.end();
+  if (!accepted)
+    return false;
+  if (result != nccl::Success && result != nccl::InProgress) {
+    awaitFailureOfPeer();
+    members.front()->rank.throwIfFailed();
+  }
+  nccl().check(result, "ncclGroupEnd");
+  return true;
+}
+
 void CudaEngine::makeTogether(const std::vector<NCCLCommunicator *> &members) {
   // Another process may fail in the meantime.
   std::vector<std::unique_lock<std::mutex>> locks;
   for (NCCLCommunicator *member : members)
     locks.emplace_back(member->rank.issuing);
-  for (auto lane :
-       {&NCCLCommunicator::collectives, &NCCLCommunicator::messages}) {
-    nccl::Group group(nccl());
-    for (NCCLCommunicator *member : members) {
-      const CommunicatorIds &ids = *member->rendezvous->ids;
-      bool isFirst = lane == &NCCLCommunicator::collectives;
-      member->request(member->*lane, isFirst ? ids.collectives : ids.messages);
+  for (bool forCollectives : {true, false})
+    while (!requestTogether(members, forCollectives)) {
     }
-    nccl::Result result = group.end();
-    if (result != nccl::Success && result != nccl::InProgress) {
-      awaitFailureOfPeer();
-      members.front()->rank.throwIfFailed();
-    }
-    nccl().check(result, "ncclGroupEnd");
-  }
   for (NCCLCommunicator *member : members)
     member->complete();
+  testWindows(members);
 }
 
-void CudaEngine::prepare(const std::vector<RankSpecs> &specs) {
+void CudaEngine::testWindows(const std::vector<NCCLCommunicator *> &members) {
+  // All of them are members of one lane.
+  if (!members.front()->wantsWindows())
+    return;
+  nccl::Group group(nccl());
+  nccl::Result first = nccl::Success;
+  for (NCCLCommunicator *member : members) {
+    nccl::Result result = member->registerFirstWindow();
+    if (first == nccl::Success && result != nccl::InProgress)
+      first = result;
+  }
+  nccl::Result result = group.end();
+  for (NCCLCommunicator *member : members)
+    member->completeFirstWindow(first == nccl::Success ? result : first);
+}
+
+/// Creates the communicators that are not made, and adds them to `created`.
+void CudaEngine::makeAll(const std::vector<RankSpecs> &specs,
+                         std::vector<NCCLCommunicator *> &created) {
   if (size > 1)
     exchangeIds(specs);
   // Group by group: all processes have the members of a list in the same order.
@@ -115,51 +143,145 @@ void CudaEngine::prepare(const std::vector<RankSpecs> &specs) {
     }
     if (!members.empty())
       makeTogether(members);
+    for (NCCLCommunicator *member : members)
+      if (std::find(created.begin(), created.end(), member) == created.end())
+        created.push_back(member);
   }
+}
+
+/// Exchanges what NCCL gives the members, of which all use what all have. False
+/// if members of any process need other communicators for that.
+bool CudaEngine::agree(const std::vector<NCCLCommunicator *> &members) {
+  Writer own;
+  for (const NCCLCommunicator *member : members) {
+    if (!isPlanned(member->spec.lane))
+      continue;
+    own.put(member->spec.key).put(member->rank.rank);
+    member->outcome().write(own);
+  }
+  std::map<std::string, LaneAgreement> lanes;
+  for (const std::string &bytes : exchange(own.bytes))
+    for (Reader reader(bytes); !reader.atEnd();) {
+      std::string key = reader.getText();
+      auto rank = reader.get<int32_t>();
+      lanes[key].add(rank, LaneOutcome::read(reader));
+    }
+  bool agreed = std::none_of(lanes.begin(), lanes.end(), [](const auto &lane) {
+    return lane.second.needsOthers();
+  });
+  // Ranks that are threads leave their communicators together.
+  std::optional<nccl::Group> group;
+  if (!agreed)
+    group.emplace(nccl());
+  for (NCCLCommunicator *member : members) {
+    auto found = lanes.find(member->spec.key);
+    if (found == lanes.end())
+      continue;
+    member->adopt(found->second);
+    if (found->second.needsOthers())
+      member->rendezvous->ids.reset();
+  }
+  if (group)
+    group->end();
+  return agreed;
+}
+
+void CudaEngine::prepare(const std::vector<RankSpecs> &specs) {
+  std::vector<NCCLCommunicator *> created;
+  do {
+    makeAll(specs, created);
+  } while (size > 1 && !agree(created));
+  for (NCCLCommunicator *member : created)
+    member->reportReplacement();
 }
 
 //===----------------------------------------------------------------------===//
 // Groups that no program has announced
 //===----------------------------------------------------------------------===//
 
-void CudaEngine::makeUnannounced(NCCLCommunicator &communicator) {
+/// Waits for a condition on what the other members have sent; `key` is that of
+/// the members which wait.
+void CudaEngine::awaitMembers(NCCLCommunicator &communicator,
+                              const std::string &key,
+                              const std::function<bool()> &condition) {
   const CommunicatorSpec &spec = communicator.spec;
-  CudaRank &rank = communicator.rank;
-  Rendezvous &group = *communicator.rendezvous;
-  post(Ready, Writer().put(spec.key).bytes);
   std::unique_lock<std::mutex> lock(mutex);
-  waiting[spec.key].insert(rank.rank);
-  changed.notify_all();
   auto deadline = std::chrono::steady_clock::now() +
                   std::chrono::nanoseconds(environment.config.timeoutNs);
-  auto waitFor = [&](const std::function<bool()> &condition) {
-    bool inTime = changed.wait_until(lock, deadline,
-                                     [&]() { return failed || condition(); });
-    if (failed) {
-      lock.unlock();
-      rank.throwIfFailed();
-    }
-    if (inTime)
-      return;
-    std::vector<int32_t> missing;
-    for (int32_t member : spec.ranks)
-      if (!waiting[spec.key].count(member))
-        missing.push_back(member);
-    throw Error(describeTimeout(environment.config.timeoutNs) +
-                describeMissing(missing, {spec.name, false, 1}));
-  };
-  waitFor([&]() { return waiting[spec.key].size() == spec.ranks.size(); });
+  bool inTime = changed.wait_until(lock, deadline,
+                                   [&]() { return failed || condition(); });
+  if (failed) {
+    lock.unlock();
+    communicator.rank.throwIfFailed();
+  }
+  if (inTime)
+    return;
+  std::vector<int32_t> missing;
+  for (int32_t member : spec.ranks)
+    if (!waiting[key].count(member))
+      missing.push_back(member);
+  throw Error(describeTimeout(environment.config.timeoutNs) +
+              describeMissing(missing, {spec.name, false, 1}));
+}
+
+/// False if the members need other communicators than those of this attempt.
+bool CudaEngine::tryUnannounced(NCCLCommunicator &communicator,
+                                int32_t attempt) {
+  const CommunicatorSpec &spec = communicator.spec;
+  CudaRank &rank = communicator.rank;
+  std::string key =
+      spec.key + (attempt ? " attempt " + std::to_string(attempt) : "");
+  post(Ready, Writer().put(key).bytes);
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    waiting[key].insert(rank.rank);
+  }
+  changed.notify_all();
+  awaitMembers(communicator, key,
+               [&]() { return waiting[key].size() == spec.ranks.size(); });
   if (spec.index == 0) {
-    group.ids = createIds();
-    post(Ids, Writer().put(spec.key).put(*group.ids).bytes);
-    unannouncedIds[spec.key] = *group.ids;
+    CommunicatorIds ids = createIds();
+    post(Ids, Writer().put(key).put(ids).bytes);
+    std::lock_guard<std::mutex> lock(mutex);
+    unannouncedIds[key] = ids;
     changed.notify_all();
   }
-  waitFor([&]() { return unannouncedIds.count(spec.key) > 0; });
-  CommunicatorIds ids = unannouncedIds[spec.key];
-  lock.unlock();
+  CommunicatorIds ids;
+  awaitMembers(communicator, key, [&]() {
+    auto found = unannouncedIds.find(key);
+    if (found == unannouncedIds.end())
+      return false;
+    ids = found->second;
+    return true;
+  });
   std::lock_guard<std::mutex> issue(rank.issuing);
-  communicator.request(communicator.collectives, ids.collectives);
-  communicator.request(communicator.messages, ids.messages);
+  communicator.requestAccepted(communicator.collectives, ids.collectives);
+  communicator.requestAccepted(communicator.messages, ids.messages);
   communicator.complete();
+  if (!isPlanned(spec.lane))
+    return true;
+  communicator.completeFirstWindow(communicator.registerFirstWindow());
+  LaneOutcome outcome = communicator.outcome();
+  Writer writer;
+  writer.put(key);
+  outcome.write(writer);
+  post(Outcome, writer.bytes);
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    unannouncedLanes[key].add(rank.rank, outcome);
+  }
+  changed.notify_all();
+  LaneAgreement agreement;
+  awaitMembers(communicator, key, [&]() {
+    agreement = unannouncedLanes[key];
+    return agreement.size() == spec.ranks.size();
+  });
+  communicator.adopt(agreement);
+  return !agreement.needsOthers();
+}
+
+void CudaEngine::makeUnannounced(NCCLCommunicator &communicator) {
+  for (int32_t attempt = 0; !tryUnannounced(communicator, attempt);)
+    ++attempt;
+  communicator.reportReplacement();
 }

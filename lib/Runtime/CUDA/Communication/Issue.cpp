@@ -115,7 +115,7 @@ void NCCLCommunicator::registerMemory(Lane &lane) {
   // Registration of windows is collective. The operation is collective, too,
   // and all members allocate alike. Messages involve only two members and need
   // no windows. Other registration is local.
-  bool needs = needsWindows(spec.lane) && &lane == &collectives;
+  bool needs = wantsWindows() && &lane == &collectives;
   if ((!needs && !rank.engine.registersBuffers()) || rank.gpu().capturing)
     return;
   const nccl::NCCL &nccl = rank.engine.nccl();
@@ -137,6 +137,11 @@ void NCCLCommunicator::registerMemory(Lane &lane) {
                                    &lane.windows[pointer],
                                    nccl::windowCollSymmetric),
            "ncclCommWindowRegister");
+    // The members cannot agree here to do without this window.
+    if (!lane.windows[pointer])
+      throw Error("ncclCommWindowRegister has given no window for " +
+                  std::to_string(bytes) + " bytes to lane " + lane.label +
+                  ", which has others");
   }
 }
 
@@ -185,7 +190,9 @@ void NCCLCommunicator::issue(const Operation &operation) {
     // NCCL multiplies the operand of a premul_sum, also for one rank.
     nccl::UniqueId id;
     nccl.check(nccl.getUniqueId(&id), "ncclGetUniqueId");
-    request(collectives, id);
+    requestAccepted(collectives, id);
+    allRefusals = refusal;
+    reportReplacement();
     settle(collectives, nccl::InProgress, "ncclCommInitRankConfig");
   }
   rank.throwIfFailed();

@@ -30,7 +30,8 @@ NCCLCommunicator::NCCLCommunicator(CudaRank &rank, CommunicatorSpec spec,
       rendezvous(std::move(rendezvous)),
       calls([this](const Operation &operation) {
         checkSupported(operation, this->spec.size());
-      }) {
+      }),
+      used(this->spec.lane) {
   collectives.label = this->spec.name;
   if (!this->spec.lane.name.empty())
     collectives.label += " " + this->spec.lane.name;
@@ -45,7 +46,11 @@ NCCLCommunicator::~NCCLCommunicator() {
     if (lane.stream)
       driver.streamDestroy(lane.stream);
   });
-  if (barrierWord)
+  if (!barrierWord)
+    return;
+  if (hasWindows())
+    rank.engine.nccl().memFree(reinterpret_cast<void *>(barrierWord));
+  else
     driver.memFree(barrierWord);
 }
 
@@ -70,18 +75,55 @@ void NCCLCommunicator::open() {
     driver.check(driver.eventCreate(&lane.follow, EVENT_NO_TIMING),
                  "cuEventCreate");
   });
-  driver.check(driver.memAlloc(&barrierWord, sizeof(int32_t)), "cuMemAlloc");
+  if (hasWindows()) {
+    void *word = nullptr;
+    rank.engine.nccl().check(
+        rank.engine.nccl().memAlloc(&word, sizeof(int32_t)), "ncclMemAlloc");
+    barrierWord = reinterpret_cast<DevicePointer>(word);
+  } else {
+    driver.check(driver.memAlloc(&barrierWord, sizeof(int32_t)), "cuMemAlloc");
+  }
   made = spec.size() == 1;
 }
 
-void NCCLCommunicator::request(Lane &lane, const nccl::UniqueId &id) {
+bool NCCLCommunicator::hasWindows() const {
+  return spec.size() > 1 && needsWindows(spec.lane);
+}
+
+bool NCCLCommunicator::wantsWindows() const {
+  return spec.size() > 1 && needsWindows(used);
+}
+
+void NCCLCommunicator::refuse(const char *function, nccl::Result result) {
+  std::string text =
+      std::string(function) +
+      (result == nccl::Success
+           ? " has given no window"
+           : " failed: " + rank.engine.nccl().describe(result, nullptr));
+  if (refusal.find(text) == std::string::npos)
+    refusal += (refusal.empty() ? "" : ", ") + text;
+}
+
+bool NCCLCommunicator::request(Lane &lane, const nccl::UniqueId &id) {
   const nccl::NCCL &nccl = rank.engine.nccl();
   rank.gpu().makeCurrent();
-  nccl::Config config =
-      configOf(spec.lane, lane.label, rank.engine.blocksInNCCL());
-  nccl.check(nccl.commInitRankConfig(&lane.comm, static_cast<int>(spec.size()),
-                                     id, static_cast<int>(spec.index), &config),
-             "ncclCommInitRankConfig");
+  nccl::Config config = configOf(used, lane.label, rank.engine.blocksInNCCL());
+  nccl::Result result =
+      nccl.commInitRankConfig(&lane.comm, static_cast<int>(spec.size()), id,
+                              static_cast<int>(spec.index), &config);
+  // NCCL checks the configuration before it contacts other ranks.
+  if (isRefusal(result) && weaken(used)) {
+    refuse("ncclCommInitRankConfig", result);
+    lane.comm = nullptr;
+    return false;
+  }
+  nccl.check(result, "ncclCommInitRankConfig");
+  return true;
+}
+
+void NCCLCommunicator::requestAccepted(Lane &lane, const nccl::UniqueId &id) {
+  while (!request(lane, id)) {
+  }
 }
 
 void NCCLCommunicator::complete() {
@@ -89,14 +131,54 @@ void NCCLCommunicator::complete() {
     settle(lane, nccl::InProgress, "ncclCommInitRankConfig");
   });
   made = true;
-  rank.engine.logCommunicator(spec);
+  rank.engine.logCommunicator(spec, used);
 }
 
-void NCCLCommunicator::settle(Lane &lane, nccl::Result result,
-                              const char *function) const {
-  const nccl::NCCL &nccl = rank.engine.nccl();
-  if (result == nccl::Success)
+nccl::Result NCCLCommunicator::registerFirstWindow() {
+  if (!wantsWindows())
+    return nccl::Success;
+  rank.gpu().makeCurrent();
+  return rank.engine.nccl().commWindowRegister(
+      collectives.comm, reinterpret_cast<void *>(barrierWord), sizeof(int32_t),
+      &collectives.windows[barrierWord], nccl::windowCollSymmetric);
+}
+
+void NCCLCommunicator::completeFirstWindow(nccl::Result result) {
+  const char *function = "ncclCommWindowRegister";
+  if (!wantsWindows())
     return;
+  if (result == nccl::InProgress)
+    result = poll(collectives, result, function);
+  if (!isRefusal(result))
+    rank.engine.nccl().check(result, function, collectives.comm);
+  if (result == nccl::Success && collectives.windows[barrierWord])
+    return;
+  // A communicator that has returned an error is of no further use.
+  refuse(function, result);
+  used.transport = BRAID_RT_TRANSPORT_DEFAULT;
+  isStale = true;
+}
+
+void NCCLCommunicator::adopt(const LaneAgreement &agreement) {
+  allRefusals = agreement.describeRefusals();
+  LaneSpec common = agreement.common();
+  used.ctas = common.ctas;
+  used.transport = common.transport;
+  if (!agreement.needsOthers())
+    return;
+  isStale = made = false;
+  release();
+}
+
+void NCCLCommunicator::reportReplacement() {
+  if (!allRefusals.empty())
+    rank.replaces({"lane " + collectives.label, describeResources(spec.lane),
+                   allRefusals, describeResources(used)});
+}
+
+nccl::Result NCCLCommunicator::poll(Lane &lane, nccl::Result result,
+                                    const char *function) const {
+  const nccl::NCCL &nccl = rank.engine.nccl();
   // With blocking=0 a call returns ncclInProgress: poll until it completes.
   for (int64_t begin = monotonicNs(); result == nccl::InProgress;) {
     rank.throwIfFailed();
@@ -110,6 +192,15 @@ void NCCLCommunicator::settle(Lane &lane, nccl::Result result,
                   lane.label + " has not ended");
     std::this_thread::yield();
   }
+  return result;
+}
+
+void NCCLCommunicator::settle(Lane &lane, nccl::Result result,
+                              const char *function) const {
+  const nccl::NCCL &nccl = rank.engine.nccl();
+  if (result == nccl::Success)
+    return;
+  result = poll(lane, result, function);
   if (result != nccl::Success) {
     rank.engine.awaitFailureOfPeer();
     rank.throwIfFailed();
@@ -121,6 +212,8 @@ void NCCLCommunicator::release(Lane &lane, bool abort) {
   const nccl::NCCL &nccl = rank.engine.nccl();
   nccl::Comm comm = lane.comm;
   lane.comm = nullptr;
+  lane.windows.clear();
+  lane.known = 0;
   nccl::Result result = abort ? nccl.commAbort(comm) : nccl.commDestroy(comm);
   if (result != nccl::Success && result != nccl::InProgress)
     rank.engine.environment.log("rank " + std::to_string(rank.rank) + ": " +

@@ -11,6 +11,7 @@
 
 #include "CUDA/API/NCCL.h"
 #include "CUDA/Communication/Flight.h"
+#include "CUDA/Communication/LaneAgreement.h"
 #include "CUDA/Communication/Rendezvous.h"
 #include "Core/Engine.h"
 
@@ -78,10 +79,27 @@ public:
   void open();
   /// True if the lanes can be used.
   bool isMade() const { return made; }
-  /// Creates the NCCL communicator of one lane; within an NCCL group.
-  void request(Lane &lane, const nccl::UniqueId &id);
+  /// Creates the NCCL communicator of one lane, within an NCCL group. False if
+  /// NCCL refuses the lane's configuration: the next call requests less.
+  bool request(Lane &lane, const nccl::UniqueId &id);
+  /// The same outside of groups; requests less until NCCL accepts.
+  void requestAccepted(Lane &lane, const nccl::UniqueId &id);
   /// Waits until NCCL has initialized the communicators.
   void complete();
+  /// True if operands must be in windows.
+  bool wantsWindows() const;
+  /// Registers the first window, in which NCCL says whether it supports them;
+  /// within an NCCL group. Does nothing in a lane without windows.
+  nccl::Result registerFirstWindow();
+  /// Waits for this window after the group, which has returned `result`.
+  void completeFirstWindow(nccl::Result result);
+  /// What NCCL gives this member.
+  LaneOutcome outcome() const { return {used, isStale, refusal}; }
+  /// Adopts what all members may use. Frees the communicators if the members
+  /// need others.
+  void adopt(const LaneAgreement &agreement);
+  /// Tells the rank if the lane uses less than its program plans.
+  void reportReplacement();
 
   /// Deregisters an allocation that is about to be freed.
   void forgetMemory(DevicePointer memory);
@@ -116,7 +134,9 @@ public:
 private:
   // NCCLCommunicator.cpp
   void ensureMade();
+  bool hasWindows() const;
   void release(Lane &lane, bool abort);
+  void refuse(const char *function, nccl::Result result);
   Flight &begin(Lane &lane, std::shared_ptr<const Call> call, int64_t sequence);
   void follow(Lane &lane);
   void finish(Lane &lane, Flight &flight);
@@ -146,6 +166,8 @@ private:
                const std::vector<const char *> &sources);
   void registerMemory(Lane &lane);
   void settle(Lane &lane, nccl::Result result, const char *function) const;
+  nccl::Result poll(Lane &lane, nccl::Result result,
+                    const char *function) const;
   bool isTargetOf(const Operation &operation) const;
 
   CallCache calls;
@@ -155,6 +177,12 @@ private:
   std::map<std::pair<int64_t, bool>, int64_t> counts;
   std::vector<CudaRequest *> deferred;
   DevicePointer barrierWord = 0;
+
+  LaneSpec used; ///< What remains of `spec.lane` after NCCL's refusals.
+  /// The communicators were created for more than `used`.
+  bool isStale = false;
+  std::string refusal;     ///< NCCL's, to this member.
+  std::string allRefusals; ///< To any member.
 };
 
 } // namespace braid::rt::cuda

@@ -12,7 +12,7 @@
 #include "CUDA/API/Driver.h"
 #include "CUDA/Trace/Activities.h"
 #include "CUDA/Trace/Timeline.h"
-#include "Core/Environment.h"
+#include "Core/Engine.h"
 
 #include <atomic>
 #include <cstdint>
@@ -53,6 +53,10 @@ public:
   /// not wait for another rank's measurement, which may depend on this rank.
   virtual int32_t chooseAlgorithm(const std::string &product,
                                   const std::function<int32_t()> &measure);
+
+  /// The rank uses something else than the program plans. Called once for each
+  /// such resource, on the rank's thread.
+  virtual void replaces(const Replacement &replacement) { (void)replacement; }
 };
 
 /// The options of the engine for devices.

@@ -117,8 +117,7 @@ void Products::describe(Plan &plan, const MatrixProduct &p) const {
   if (p.options.bias)
     set(plan.desc, MATMUL_DESC_BIAS_DATA_TYPE, result);
   if (p.options.multiprocessors > 0)
-    set(plan.desc, MATMUL_DESC_SM_COUNT_TARGET,
-        std::min(p.options.multiprocessors, gpu.multiprocessors));
+    set(plan.desc, MATMUL_DESC_SM_COUNT_TARGET, p.options.multiprocessors);
   plan.a = layout(arithmetic.type, p.transposeB ? p.k : p.n,
                   p.transposeB ? p.n : p.k, p.ldb, p.batch, p.strideB);
   plan.b = layout(arithmetic.type, p.transposeA ? p.m : p.k,
@@ -180,6 +179,59 @@ Products::propose(const Plan &plan, const MatrixProduct &product,
               gpu.name + " (" + blas.getStatusName(status) + ")" + hint);
 }
 
+Products::Plan Products::choose(const MatrixProduct &p, const Key &key) {
+  Plan plan;
+  try {
+    describe(plan, p);
+    if (p.options.bias)
+      set(plan.desc, MATMUL_DESC_BIAS_POINTER, p.options.bias);
+    plan.bias = p.options.bias;
+    std::vector<MatmulHeuristicResult> candidates = propose(plan, p, key);
+    size_t choice = 0;
+    // A measurement waits for the stream, which a recording cannot.
+    if (gpu.options.measureProducts && candidates.size() > 1 &&
+        !gpu.capturing) {
+      std::string text = gpu.model;
+      for (int64_t value : key)
+        text += ' ' + std::to_string(value);
+      choice = static_cast<size_t>(gpu.hooks.chooseAlgorithm(
+          text, [&]() { return measure(plan, p, candidates); }));
+    }
+    plan.algorithm =
+        candidates[choice < candidates.size() ? choice : 0].algorithm;
+  } catch (const Error &) {
+    release(plan);
+    throw;
+  }
+  return plan;
+}
+
+/// The same with as many of the planned multiprocessors as the device has, or
+/// with all of them if the library refuses the number.
+Products::Plan Products::chooseWithin(MatrixProduct p, const Key &key) {
+  int32_t planned = p.options.multiprocessors;
+  auto replace = [&](const std::string &reason, const std::string &used) {
+    gpu.hooks.replaces({"matmul of " + describeProduct(p),
+                        std::to_string(planned) + " multiprocessors", reason,
+                        used + " multiprocessors"});
+  };
+  if (planned > gpu.multiprocessors) {
+    p.options.multiprocessors = gpu.multiprocessors;
+    replace(gpu.name + " has " + std::to_string(gpu.multiprocessors),
+            std::to_string(gpu.multiprocessors));
+  }
+  try {
+    return choose(p, key);
+  } catch (const Error &error) {
+    if (planned <= 0)
+      throw;
+    p.options.multiprocessors = 0;
+    Plan plan = choose(p, key);
+    replace(error.what(), "all");
+    return plan;
+  }
+}
+
 Products::Plan &Products::find(const MatrixProduct &p,
                                const Operands &operands) {
   int64_t beta = 0;
@@ -205,30 +257,7 @@ Products::Plan &Products::find(const MatrixProduct &p,
   auto found = plans.find(key);
   if (found != plans.end())
     return found->second;
-  Plan plan;
-  try {
-    describe(plan, p);
-    if (p.options.bias)
-      set(plan.desc, MATMUL_DESC_BIAS_POINTER, p.options.bias);
-    plan.bias = p.options.bias;
-    std::vector<MatmulHeuristicResult> candidates = propose(plan, p, key);
-    size_t choice = 0;
-    // A measurement waits for the stream, which a recording cannot.
-    if (gpu.options.measureProducts && candidates.size() > 1 &&
-        !gpu.capturing) {
-      std::string text = gpu.model;
-      for (int64_t value : key)
-        text += ' ' + std::to_string(value);
-      choice = static_cast<size_t>(gpu.hooks.chooseAlgorithm(
-          text, [&]() { return measure(plan, p, candidates); }));
-    }
-    plan.algorithm =
-        candidates[choice < candidates.size() ? choice : 0].algorithm;
-  } catch (const Error &) {
-    release(plan);
-    throw;
-  }
-  return plans.emplace(key, plan).first->second;
+  return plans.emplace(key, chooseWithin(p, key)).first->second;
 }
 
 //===----------------------------------------------------------------------===//

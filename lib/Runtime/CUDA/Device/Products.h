@@ -64,6 +64,8 @@ private:
   };
 
   Plan &find(const MatrixProduct &product, const Operands &operands);
+  Plan choose(const MatrixProduct &product, const Key &key);
+  Plan chooseWithin(MatrixProduct product, const Key &key);
   void describe(Plan &plan, const MatrixProduct &product) const;
   MatrixLayout layout(DataType type, int64_t rows, int64_t columns,
                       int64_t leading, int64_t batch, int64_t stride) const;

@@ -121,6 +121,19 @@ int32_t braid_rt_device_property(const braid_rt_context *context,
   return value.empty() ? BRAID_RT_FAILED : BRAID_RT_OK;
 }
 
+int32_t braid_rt_find_replacement(const braid_rt_context *context,
+                                  int64_t index,
+                                  braid_rt_replacement *replacement) {
+  const auto *rank = reinterpret_cast<const Context *>(context);
+  const std::vector<Replacement> &all = rank->engine.replacements(rank->rank);
+  if (index < 0 || index >= static_cast<int64_t>(all.size()))
+    return BRAID_RT_FAILED;
+  const Replacement &found = all[static_cast<size_t>(index)];
+  *replacement = {found.resource.c_str(), found.planned.c_str(),
+                  found.reason.c_str(), found.used.c_str()};
+  return BRAID_RT_OK;
+}
+
 void *braid_rt_device_alloc(braid_rt_context *context, int64_t bytes,
                             char *error, size_t errorSize) {
   try {

@@ -14,7 +14,12 @@ typedef struct {
   int64_t offset, sizes[2], strides[2];
 } Memref2D;
 
+#ifdef LANE
+static const braid_rt_lane copies = {"copies", 8, BRAID_RT_TRANSPORT_COPY};
+static const braid_rt_group world = {"world", 1, 0, 0, 0, &copies};
+#else
 static const braid_rt_group world = {"world", 1};
+#endif
 static const braid_rt_site sum = {"prog.mlir", "sum", 3, 8};
 static const braid_rt_site product = {"prog.mlir", "product", 4, 8};
 static const int64_t square[] = {4, 4};

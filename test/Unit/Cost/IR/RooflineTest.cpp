@@ -82,13 +82,14 @@ TEST_F(Roofline, MatrixProductsTakeWholeWaves) {
                    spread / 1e3);
   // Other operations beside the product are spread evenly.
   work.addOperations(builder.getF32Type(), 67000000);
-  EXPECT_NEAR(estimateArithmeticNs(work, *lookupHardware("h200x8")),
+  EXPECT_NEAR(estimateArithmetic(work, *lookupHardware("h200x8")).ns,
               spread / 989.4e3 * (16 * 132 / 2048.0) + 1000, 1e-3);
   // In a loop the product runs again and again.
   Work loop;
   loop.addOperationsOf(work, 10);
-  EXPECT_NEAR(estimateArithmeticNs(loop, *lookupHardware("h200x8")),
-              10 * estimateArithmeticNs(work, *lookupHardware("h200x8")), 1e-2);
+  EXPECT_NEAR(estimateArithmetic(loop, *lookupHardware("h200x8")).ns,
+              10 * estimateArithmetic(work, *lookupHardware("h200x8")).ns,
+              1e-2);
 }
 
 TEST_F(Roofline, WorkSaturates) {

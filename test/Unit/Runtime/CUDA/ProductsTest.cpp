@@ -171,17 +171,57 @@ TEST_F(ProductsTest, mayChangeTheirBias) {
   EXPECT_EQ(fake_cublaslt_heuristic_calls(), 1);
 }
 
+namespace {
+class ReplacingHooks final : public cuda::DeviceHooks {
+public:
+  void replaces(const Replacement &replacement) override {
+    all.push_back(replacement);
+  }
+  std::vector<Replacement> all;
+};
+} // namespace
+
 TEST_F(ProductsTest, useTheMultiprocessorsOfTheirOptions) {
+  auto owned = std::make_unique<ReplacingHooks>();
+  ReplacingHooks &replacing = *owned;
+  hooks = std::move(owned);
   MatrixProduct p = productOf(BRAID_RT_F32, 2, 2, 2);
   auto *memory = upload(std::vector<float>(1024));
   p.options.multiprocessors = 116;
   fake_cuda_clear_log();
   device().multiply(p, memory, memory + 256, memory + 512);
   EXPECT_THAT(fake_cuda_log(), HasSubstr("multiprocessors 116\n"));
+  EXPECT_TRUE(replacing.all.empty());
+  // More than the device has: those that it has.
   p.options.multiprocessors = 200;
   fake_cuda_clear_log();
-  device().multiply(p, memory, memory + 256, memory + 512);
+  for (int i = 0; i < 2; ++i)
+    device().multiply(p, memory, memory + 256, memory + 512);
   EXPECT_THAT(fake_cuda_log(), HasSubstr("multiprocessors 132\n"));
+  ASSERT_EQ(replacing.all.size(), 1U);
+  EXPECT_THAT(replacing.all[0].resource, HasSubstr("matmul of "));
+  EXPECT_EQ(replacing.all[0].planned, "200 multiprocessors");
+  EXPECT_EQ(replacing.all[0].used, "132 multiprocessors");
+  EXPECT_EQ(replacing.all[0].reason, "device 0 (Fake GPU) has 132");
+}
+
+TEST_F(ProductsTest, useAllMultiprocessorsIfTheLibraryRefusesTheirNumber) {
+  auto owned = std::make_unique<ReplacingHooks>();
+  ReplacingHooks &replacing = *owned;
+  hooks = std::move(owned);
+  MatrixProduct p = productOf(BRAID_RT_F32, 2, 2, 2);
+  auto *memory = upload(std::vector<float>(1024));
+  p.options.multiprocessors = 116;
+  fake_cublaslt_fail("cublasLtMatmulAlgoGetHeuristic", cuda::BLAS_NOT_SUPPORTED,
+                     0);
+  fake_cuda_clear_log();
+  device().multiply(p, memory, memory + 256, memory + 512);
+  EXPECT_THAT(fake_cuda_log(), HasSubstr("multiprocessors 0\n"));
+  ASSERT_EQ(replacing.all.size(), 1U);
+  EXPECT_EQ(replacing.all[0].planned, "116 multiprocessors");
+  EXPECT_EQ(replacing.all[0].used, "all multiprocessors");
+  EXPECT_THAT(replacing.all[0].reason,
+              HasSubstr("cuBLASLt has no algorithm for it"));
 }
 
 TEST_F(ProductsTest, areOfFullPrecisionUnlessAskedOtherwise) {

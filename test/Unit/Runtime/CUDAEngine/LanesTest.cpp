@@ -97,6 +97,94 @@ TEST(Lanes, OptionThatCannotBeReadIsRefused) {
         << value;
 }
 
+/// Runs the lanes where the fake refuses `words`.
+static std::string runRefusing(const char *words, const Options &options = {}) {
+  setenv("FAKE_NCCL_REFUSE", words, 1);
+  std::string log = runLanes(options);
+  unsetenv("FAKE_NCCL_REFUSE");
+  return log;
+}
+
+TEST(Lanes, RefusedCopyEnginesAreSymmetricKernels) {
+  for (const char *words : {"copy", "copy@1"})
+    EXPECT_THAT(
+        runRefusing(words),
+        AllOf(HasSubstr("tp copies: ncclAllGather 1 on device 0, symmetric"),
+              HasSubstr("tp copies: ncclAllGather 1 on device 1, symmetric"),
+              Not(HasSubstr("copy engines"))))
+        << words;
+}
+
+TEST(Lanes, RefusedLimitLeavesTheTransport) {
+  for (const char *words : {"ctas", "ctas@0"})
+    EXPECT_THAT(runRefusing(words),
+                AllOf(HasSubstr("tp sym: ncclAllGather 1 on device 0, symm"),
+                      HasSubstr("tp sym: ncclAllGather 1 on device 1, symm"),
+                      HasSubstr("tp latency: ncclAllReduce 1 on device 0, ker"),
+                      HasSubstr("tp copies: ncclAllGather 1 on device 1, copy"),
+                      Not(HasSubstr("CTAs"))))
+        << words;
+}
+
+TEST(Lanes, RefusedWindowsLeaveTheLimit) {
+  for (const char *words : {"windows", "nowindows", "windows@1", "nowindows@0"})
+    for (const char *blocking : {"0", "1"})
+      EXPECT_THAT(
+          runRefusing(words, {{"blocking", blocking}}),
+          AllOf(HasSubstr("tp sym: ncclAllGather 1 on device 0, CTAs 8, kern"),
+                HasSubstr("tp sym: ncclAllGather 1 on device 1, CTAs 8, kern"),
+                HasSubstr("tp copies: ncclAllGather 1 on device 1, kernel"),
+                Not(HasSubstr("symmetric"))))
+          << words;
+}
+
+TEST(Lanes, RanksTellWhatTheyReplace) {
+  fake_cuda_reset();
+  fake_nccl_reset();
+  TestWorld world(2);
+  fake_nccl_refuse("copy@1");
+  ASSERT_EQ(world.prepare({&onLatency, &onCopies}), "");
+  // The second preparation creates no communicator.
+  ASSERT_EQ(world.prepare({&onLatency, &onCopies}), "");
+  for (int32_t rank : world.locals) {
+    braid_rt_replacement found;
+    ASSERT_EQ(braid_rt_find_replacement(world.context(rank), 0, &found),
+              BRAID_RT_OK);
+    EXPECT_STREQ(found.resource, "lane tp copies");
+    EXPECT_STREQ(found.planned, "transport copy");
+    EXPECT_STREQ(found.used, "transport symmetric");
+    EXPECT_STREQ(found.reason, "rank 1: ncclCommInitRankConfig failed: invalid "
+                               "argument (no such CTA policy)");
+    EXPECT_EQ(braid_rt_find_replacement(world.context(rank), 1, &found),
+              BRAID_RT_FAILED);
+  }
+}
+
+TEST(Lanes, MembersOfUnannouncedGroupsAgree) {
+  for (const char *words : {"copy@1", "nowindows@0", "windows@1", ""}) {
+    fake_cuda_reset();
+    fake_nccl_reset();
+    TestWorld world(2);
+    fake_nccl_refuse(words);
+    std::vector<float *> memory;
+    for (int32_t rank : world.locals) {
+      memory.push_back(world.allocate(rank, 2));
+      world.set(rank, memory.back(), {float(rank + 1), 0});
+    }
+    EXPECT_TRUE(world.run([&](int32_t rank) {
+      braid_rt_wait(startAllReduce(onCopies, memory[rank], memory[rank] + 1, 1),
+                    nullptr);
+    })) << world.error(0);
+    braid_rt_replacement found;
+    for (int32_t rank : world.locals) {
+      EXPECT_EQ(world.get(rank, memory[rank], 2)[1], 3.0F);
+      EXPECT_EQ(braid_rt_find_replacement(world.context(rank), 0, &found),
+                *words ? BRAID_RT_OK : BRAID_RT_FAILED);
+      world.release(rank, memory[rank]);
+    }
+  }
+}
+
 TEST(Lanes, MemoryThatIsAllocatedLaterGetsAWindow) {
   fake_cuda_reset();
   fake_nccl_reset();

@@ -147,6 +147,38 @@ TEST(Processes, DeregisterTheirBuffersTogether) {
   EXPECT_THAT(results, Each(testing::Eq("6.000000")));
 }
 
+TEST(Processes, AgreeOnWhatOneOfThemIsRefused) {
+  for (const char *word : {"copy", "ctas", "nowindows", "windows"}) {
+    std::vector<std::string> results =
+        runProcesses(2, 2, [&](int32_t rank) -> std::string {
+          if (rank == 1)
+            setenv("FAKE_NCCL_REFUSE", word, 1);
+          TestWorld world(0);
+          const braid_rt_lane lane = {"copies", 8, BRAID_RT_TRANSPORT_COPY};
+          const braid_rt_group group = {"tp", 1, 0, nullptr, nullptr, &lane};
+          std::string problem = world.prepare({&group});
+          if (!problem.empty())
+            return problem;
+          float *memory = world.allocate(rank, 2);
+          world.set(rank, memory, {float(rank + 1), 0});
+          if (!world.run([&](int32_t) {
+                braid_rt_wait(startAllReduce(group, memory, memory + 1, 1),
+                              nullptr);
+              }))
+            return world.error(rank);
+          braid_rt_replacement found = {};
+          braid_rt_find_replacement(world.context(rank), 0, &found);
+          std::string text = std::to_string(world.get(rank, memory, 2)[1]) +
+                             ", " + found.used + ", " + found.reason;
+          world.release(rank, memory);
+          return text;
+        });
+    EXPECT_THAT(results, Each(AllOf(HasSubstr("3.000000, "),
+                                    HasSubstr(", rank 1: ncclComm"))));
+    EXPECT_EQ(results[0], results[1]);
+  }
+}
+
 TEST(Processes, RankThatIsKilledIsNamedByAllOthers) {
   std::vector<std::string> results = runProcesses(3, 3, [](int32_t rank) {
     TestWorld world(0);

@@ -119,7 +119,6 @@ TEST(ResourcePlan, AKernelWithoutRoomIsNotPlanned) {
 TEST(ResourcePlan, CopyEnginesWithoutRoomAreNotPlanned) {
   ResourceOption copy = kernelOn(100, 0);
   copy.demand.linkBytes = 1;
-  copy.demand.clusterSize = 4;
   expectPlannedOnlyWithRoom(copy);
 }
 

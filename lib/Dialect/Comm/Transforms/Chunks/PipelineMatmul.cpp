@@ -232,9 +232,7 @@ LogicalResult CommPipelineMatmulPass::checkOptions() {
   if (maxChunks < 2 || maxChunks > kMostChunks)
     return fail("max-chunks", int64_t(maxChunks),
                 "a number from 2 to " + Twine(kMostChunks));
-  if (!(minGainPercent >= 0 && minGainPercent <= 100))
-    return fail("min-gain", double(minGainPercent), "a number from 0 to 100");
-  return success();
+  return verifyMinGain(getOperation().getLoc(), minGainPercent);
 }
 
 LogicalResult CommPipelineMatmulPass::transform() {

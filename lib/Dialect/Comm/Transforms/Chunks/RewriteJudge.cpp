@@ -110,6 +110,14 @@ SmallVector<AlikeCollectives> CollectiveKinds::take() {
       order, [&](size_t place) { return std::move(kinds[place].starts); });
 }
 
+LogicalResult braid::comm::verifyMinGain(Location loc, double minGainPercent) {
+  if (minGainPercent >= 0 && minGainPercent <= 100)
+    return success();
+  return emitError(loc) << "invalid value " << minGainPercent
+                        << " of option 'min-gain', expected a number from 0 to "
+                           "100";
+}
+
 size_t braid::comm::getMostTrials(size_t numOps) {
   constexpr size_t triedOps = 1'000, mostTrials = 16, fewestTrials = 2;
   return std::clamp(triedOps / std::max<size_t>(1, numOps), fewestTrials,

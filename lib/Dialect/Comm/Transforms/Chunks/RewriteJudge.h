@@ -103,6 +103,10 @@ llvm::FailureOr<llvm::SmallVector<RewriteChoice>> chooseRewrites(
         llvm::FailureOr<BlockPrediction>(llvm::ArrayRef<RewriteChoice>)>
         predict);
 
+/// Fails, with an error at `loc`, if the option `min-gain` is no share in
+/// percent.
+llvm::LogicalResult verifyMinGain(mlir::Location loc, double minGainPercent);
+
 /// The most predictions for a block of `numOps`: the fewer, the longer each
 /// takes.
 size_t getMostTrials(size_t numOps);

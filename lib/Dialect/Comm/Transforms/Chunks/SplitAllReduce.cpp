@@ -229,12 +229,8 @@ LogicalResult CommSplitAllReducePass::splitIn(func::FuncOp function,
 }
 
 LogicalResult CommSplitAllReducePass::transform() {
-  if (!(minGainPercent >= 0 && minGainPercent <= 100)) {
-    emitError(getOperation().getLoc())
-        << "invalid value " << double(minGainPercent)
-        << " of option 'min-gain', expected a number from 0 to 100";
+  if (failed(verifyMinGain(getOperation().getLoc(), minGainPercent)))
     return failure();
-  }
   RankUniformity uniformity(getOperation());
   for (func::FuncOp function :
        getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))

@@ -1,0 +1,89 @@
+//===- LaneAgreement.cpp - Common resources of a lane's members -----------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/Communication/LaneAgreement.h"
+#include "Core/Messages.h"
+
+#include <algorithm>
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+bool braid::rt::cuda::isPlanned(const LaneSpec &lane) {
+  return lane.ctas > 0 || lane.transport != BRAID_RT_TRANSPORT_DEFAULT;
+}
+
+bool braid::rt::cuda::isRefusal(nccl::Result result) {
+  return result == nccl::InvalidArgument || result == nccl::InvalidUsage;
+}
+
+bool braid::rt::cuda::weaken(LaneSpec &lane) {
+  if (lane.transport == BRAID_RT_TRANSPORT_COPY)
+    lane.transport = BRAID_RT_TRANSPORT_SYMMETRIC;
+  else if (lane.ctas > 0)
+    lane.ctas = 0;
+  else
+    return false;
+  return true;
+}
+
+std::string braid::rt::cuda::describeResources(const LaneSpec &lane) {
+  static constexpr const char *transports[] = {"", "transport symmetric",
+                                               "transport copy"};
+  std::string text = transports[lane.transport];
+  if (lane.ctas)
+    text += (text.empty() ? "" : ", ") + std::to_string(lane.ctas) + " CTAs";
+  return text.empty() ? "the choice of NCCL" : text;
+}
+
+void LaneOutcome::write(Writer &writer) const {
+  writer.put(lane.ctas).put(lane.transport).put(isStale).put(refusal);
+}
+
+LaneOutcome LaneOutcome::read(Reader &reader) {
+  LaneOutcome outcome;
+  outcome.lane.ctas = reader.get<int32_t>();
+  outcome.lane.transport = reader.get<int32_t>();
+  outcome.isStale = reader.get<bool>();
+  outcome.refusal = reader.getText();
+  return outcome;
+}
+
+void LaneAgreement::add(int32_t rank, const LaneOutcome &outcome) {
+  outcomes[rank] = outcome;
+}
+
+LaneSpec LaneAgreement::common() const {
+  LaneSpec lane = outcomes.begin()->second.lane;
+  // A limit is either the planned one or none.
+  for (const auto &[rank, outcome] : outcomes) {
+    lane.ctas = std::min(lane.ctas, outcome.lane.ctas);
+    lane.transport = std::min(lane.transport, outcome.lane.transport);
+  }
+  return lane;
+}
+
+bool LaneAgreement::needsOthers() const {
+  LaneSpec lane = common();
+  return std::any_of(outcomes.begin(), outcomes.end(), [&](const auto &entry) {
+    const LaneOutcome &outcome = entry.second;
+    return outcome.isStale || outcome.lane.ctas != lane.ctas ||
+           outcome.lane.transport != lane.transport;
+  });
+}
+
+std::string LaneAgreement::describeRefusals() const {
+  std::map<std::string, std::vector<int32_t>> ranks;
+  for (const auto &[rank, outcome] : outcomes)
+    if (!outcome.refusal.empty())
+      ranks[outcome.refusal].push_back(rank);
+  std::string text;
+  for (const auto &[refusal, those] : ranks)
+    text += (text.empty() ? "" : "; ") + listRanks(those) + ": " + refusal;
+  return text;
+}
