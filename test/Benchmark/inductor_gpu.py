@@ -6,14 +6,14 @@
 
     torchrun --nproc-per-node 2 inductor_gpu.py [--machine NAME] [--steps "tensor parallel,..."] [--limit SECONDS]
 
-Needs GPUs, PyTorch 2.11 to 2.13 and the package braid. Each step (test/Inputs/torch_steps.py) is compiled by Inductor
+Needs GPUs (or `--device=cpu`, which tries everything but the times of GPUs), PyTorch 2.11 to 2.13 and the package braid. Each step (test/Inputs/torch_steps.py) is compiled by Inductor
 with each scheduler. All variants run in turn in one process for each GPU, in a new order each round; the times are
 medians of CUDA events, the maximum over ranks. The gradients of all variants are compared with those of the first one.
 Inductor chooses kernels without measuring them, so that variants differ in nothing but their order: two variants of the
 same order show how much noise there is.
 
-With a profile of the machine there are variants that know how collectives slow products down, and the last one has a
-plan as well: limits of thread blocks and multiprocessors. On two GPUs the groups of the hybrid step, of shards and of
+With a profile of the machine there is a variant that knows how collectives slow products down, and with `--plan` others
+that have a plan as well: limits of thread blocks and multiprocessors. On two GPUs the groups of the hybrid step, of shards and of
 replicas, are both ranks: two communicators with the collectives of a hybrid step, on a grid that is too small for one.
 """
 
@@ -25,17 +25,69 @@ import random
 import statistics
 import sys
 import time
+import traceback
 import warnings
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "Inputs"))
 
 import torch
 import torch.distributed as dist
+import torch.utils._runtime_estimation
 import torch_steps
 from braid.inductor import Plan, overlap
 from torch._inductor import config
 from torch._inductor.compile_fx import compile_fx
 from torch.fx.experimental.proxy_tensor import make_fx
+
+
+class Device:
+    """Where steps run, and its clock."""
+
+    def __init__(self, kind, rank):
+        self.is_gpu = kind == "cuda"
+        self.device = torch.device(kind, rank) if self.is_gpu else torch.device(kind)
+        if self.is_gpu:
+            torch.cuda.set_device(rank)
+
+    def get_name(self):
+        return torch.cuda.get_device_name() if self.is_gpu else "CPU"
+
+    def start_group(self):
+        if self.is_gpu:
+            dist.init_process_group("nccl", device_id=self.device)
+        else:
+            dist.init_process_group("gloo")
+
+    def free(self):
+        if self.is_gpu:
+            torch.cuda.empty_cache()
+
+    def synchronize(self):
+        if self.is_gpu:
+            torch.cuda.synchronize()
+
+    def measure(self, variant, inputs):
+        """Milliseconds of the device and of the host, for one run."""
+        dist.barrier()
+        self.synchronize()
+        events = [torch.cuda.Event(enable_timing=True) for _ in range(2)] if self.is_gpu else []
+        with variant.active():
+            if events:
+                events[0].record()
+            start = time.perf_counter()
+            variant.function(*inputs)
+            launched = (time.perf_counter() - start) * 1e3
+            if events:
+                events[1].record()
+        self.synchronize()
+        return (events[0].elapsed_time(events[1]) if events else launched), launched
+
+    def get_peak_mib(self, variant, inputs):
+        if not self.is_gpu:
+            return 0.0
+        torch.cuda.reset_peak_memory_stats()
+        variant.run(inputs)
+        return torch.cuda.max_memory_allocated() / 2**20
 
 
 def reorder(*passes):
@@ -94,6 +146,16 @@ class Variant:
             return self.function(*inputs)
 
 
+def get_overlap_on_graphs(options):
+    """Inductor's overlap on FX graphs, which estimates costs with what it knows about a GPU."""
+    settings = {"enable_overlap_scheduling": True}
+    if options.device == "cpu":
+        # It measures GPUs, and asks for the memory of one.
+        settings.update({"enable_fusion_regions": False, "compute_estimator": "analytical"})
+        torch.utils._runtime_estimation.get_gpu_dram_gbps = lambda: 100
+    return {f"aten_distributed_optimizations.{name}": value for name, value in settings.items()}
+
+
 def get_variants(step, options):
     """The variants without a plan, and the passes of Braid in them."""
     passes = {"braid, no contention": overlap.with_options(machine=options.machine, profile=None)}
@@ -107,7 +169,7 @@ def get_variants(step, options):
             "sink_waits_iterative",
             "reorder_communication_preserving_peak_memory",
         ),
-        "Inductor on FX": {"aten_distributed_optimizations.enable_overlap_scheduling": True},
+        "Inductor on FX": get_overlap_on_graphs(options),
         **{name: reorder(ordered) for name, ordered in passes.items()},
     }
     return {name: Variant(step, patch) for name, patch in settings.items()}, passes
@@ -136,8 +198,8 @@ def get_planned_variants(name, step, inputs, options):
         yield title, Variant(planned, reorder(ordered), plan), ordered, plan
 
 
-def measure(variants, inputs, rounds):
-    """By name of the compiled functions: the medians of GPU and host in ms, and the quartiles of the GPU.
+def measure(variants, inputs, rounds, device):
+    """By name of the compiled functions: the medians of device and host in ms, and the quartiles of the device.
 
     The variants of a round run in turn, in an order that each round draws anew, the same on all ranks.
     """
@@ -145,22 +207,12 @@ def measure(variants, inputs, rounds):
     draw = random.Random(0)
     for number in range(rounds + 3):
         for name in draw.sample(list(variants), len(variants)):
-            variant = variants[name]
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            dist.barrier()
-            torch.cuda.synchronize()
-            with variant.active():
-                begin.record()
-                start = time.perf_counter()
-                variant.function(*inputs)
-                launched = time.perf_counter() - start
-                end.record()
-            torch.cuda.synchronize()
+            device_ms, host_ms = device.measure(variants[name], inputs)
             if number >= 3:
-                times[name].append(begin.elapsed_time(end))
-                host[name].append(launched * 1e3)
+                times[name].append(device_ms)
+                host[name].append(host_ms)
     figures = [[statistics.median(host[name]), *statistics.quantiles(times[name], n=4)] for name in variants]
-    figures = torch.tensor(figures, device="cuda")
+    figures = torch.tensor(figures, device=device.device)
     dist.all_reduce(figures, op=dist.ReduceOp.MAX)
     names = ("host_ms", "first_quartile", "ms", "third_quartile")
     return {name: dict(zip(names, row)) for name, row in zip(variants, figures.tolist())}
@@ -172,17 +224,17 @@ def flatten(value):
     return [tensor for one in value for tensor in flatten(one)]
 
 
-def run_step(name, options):
+def run_step(name, options, device):
     """Figures by variant, how gradients differ, and what Braid says."""
     step, inputs = torch_steps.STEPS[name](
         options.layers,
         options.width,
         options.tokens,
-        lambda *shape: torch.randn(*shape, dtype=torch.bfloat16, device="cuda") * 0.02,
+        lambda *shape: torch.randn(*shape, dtype=torch.bfloat16, device=device.device) * 0.02,
     )
     variants, passes = get_variants(step, options)
     notes, seconds, compiled, plans = {}, {}, {}, {}
-    if options.profile:
+    if options.profile and options.plan:
         try:
             for title, *planned in get_planned_variants(name, step, inputs, options):
                 variants[title], passes[title], plans[title] = planned
@@ -194,6 +246,7 @@ def run_step(name, options):
             variant.compile(inputs)
             compiled[title] = variant
         except Exception as error:  # a variant that this version lacks
+            traceback.print_exc()
             notes[title] = repr(error)[:300]
         seconds[title] = time.time() - begin
     for title, used in passes.items():
@@ -222,11 +275,9 @@ def run_step(name, options):
     if options.graphs:
         for variant in compiled.values():
             variant.capture(inputs)
-    found = measure(compiled, inputs, options.rounds)
+    found = measure(compiled, inputs, options.rounds, device)
     for title, figures in found.items():
-        torch.cuda.reset_peak_memory_stats()
-        compiled[title].run(inputs)
-        figures["peak_mib"] = torch.cuda.max_memory_allocated() / 2**20
+        figures["peak_mib"] = device.get_peak_mib(compiled[title], inputs)
         figures["order"] = compiled[title].digest
         figures["compile_s"] = seconds[title]
     return found, differ, notes
@@ -234,7 +285,9 @@ def run_step(name, options):
 
 def main():
     parser = torch_steps.make_parser(__doc__)
-    parser.add_argument("--profile", help='a file of braid-calibrate, or "shipped": measure a plan, too')
+    parser.add_argument("--profile", help='a file of braid-calibrate, or "shipped"')
+    parser.add_argument("--plan", action="store_true", help="measure plans, too; needs a profile")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument(
         "--measure-kernels",
@@ -249,20 +302,20 @@ def main():
     warnings.simplefilter("ignore")
     begin = time.time()
     rank = int(os.environ["LOCAL_RANK"])
-    torch.cuda.set_device(rank)
-    dist.init_process_group("nccl", device_id=torch.device("cuda", rank))
+    device = Device(options.device, rank)
+    device.start_group()
     torch.manual_seed(rank)
     Variant.measures_kernels = options.measure_kernels
-    found = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "ranks": dist.get_world_size()}
+    found = {"gpu": device.get_name(), "torch": torch.__version__, "ranks": dist.get_world_size()}
     for name in options.steps.split(","):
         # All ranks have to agree on whether there is time.
-        late = torch.tensor([float(time.time() - begin > options.limit)], device="cuda")
+        late = torch.tensor([float(time.time() - begin > options.limit)], device=device.device)
         dist.all_reduce(late, op=dist.ReduceOp.MAX)
         if late.item():
             break
-        figures, differ, notes = run_step(name, options)
+        figures, differ, notes = run_step(name, options, device)
         found[name] = {"figures": figures, "differ": differ, "notes": notes}
-        torch.cuda.empty_cache()
+        device.free()
         if rank:
             continue
         print(f"\n{name}: differences {differ}; {notes}\n")

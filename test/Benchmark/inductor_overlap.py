@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Inductor's schedulers beside braid.inductor: makespans by the same simulator, and what they cost.
 
-    inductor_overlap.py [--layers N] [--width N] [--tokens N] [--machine NAME] [--large]
+    inductor_overlap.py [--layers N] [--width N] [--tokens N] [--ranks N] [--machine NAME] [--large]
 
-Needs PyTorch 2.11 to 2.13 and the package braid; no GPU: the process group is a fake one of 8 ranks, tensors are
-empty, and compiles end behind the scheduler. Costs are Braid's models for the machine, for all schedulers alike.
+Needs PyTorch 2.11 to 2.13 and the package braid; no GPU: the process group is a fake one, tensors are empty, and
+compiles end behind the scheduler. Costs are Braid's models for the machine, for all schedulers alike; where Braid has a
+profile of the machine (h200x8), they are those of the profile, and all orders are played with contention.
 --large times graphs of about 1,000 and 10,000 nodes instead, where Inductor's own time is that of the whole compile up
 to the scheduler's passes. Times are processor time.
 """
@@ -63,7 +64,8 @@ class Comparison:
 
         graph = SchedulerGraph(snodes)
         costs = Costs(self.overlap, graph).get()
-        problem = Problem(graph.build(costs, keep_order=False))
+        machine = self.overlap.get_machine() if self.overlap.has_contention() else None
+        problem = Problem(graph.build(costs, keep_order=False), machine)
         ms = {snode: cost[0] / 1e6 for snode, cost in zip(snodes, costs)}
         place = {snode: index + 1 for index, snode in enumerate(snodes)}
 
@@ -146,10 +148,11 @@ def time_large(options):
 
 def main():
     parser = torch_steps.make_parser(__doc__)
+    parser.add_argument("--ranks", type=int, default=8)
     parser.add_argument("--large", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    torch_steps.start_fake_group(8)
+    torch_steps.start_fake_group(options.ranks)
     if options.large:
         time_large(options)
     else:

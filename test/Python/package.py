@@ -4,8 +4,10 @@
 # RUN: %package_python %s %braid_bin_root
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 import zipfile
 
@@ -26,6 +28,25 @@ class Package(unittest.TestCase):
         self.assertFalse([name for name in names if ".libs/" in name])
         self.assertEqual([name for name in names if ".so" in name], ["braid/_lib/libbraid-schedule-c.so"])
         self.assertLess(size, 8 << 20)
+
+    def test_every_python_in_the_path_takes_it(self):
+        wheel = os.path.join(BUILD, "wheel", os.listdir(os.path.join(BUILD, "wheel"))[0])
+        graphs = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Schedule", "graphs.py")
+        with tempfile.TemporaryDirectory() as folder:
+            with zipfile.ZipFile(wheel) as unpacked:
+                unpacked.extractall(folder)
+            for minor in range(10, 14):
+                python = f"python3.{minor}"
+                if not shutil.which(python) or subprocess.run([python, "-V"], capture_output=True).returncode:
+                    continue
+                with self.subTest(python=python):
+                    result = subprocess.run(
+                        [python, graphs, "Search", "Algorithms", "Machines", "Pictures", "BadInput"],
+                        capture_output=True,
+                        text=True,
+                        env={**os.environ, "PYTHONPATH": folder},
+                    )
+                    self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_versions_agree(self):
         library = _native.library()

@@ -5,6 +5,7 @@
 
 import ast
 import importlib
+import importlib.util
 import inspect
 import os
 import unittest
@@ -67,18 +68,25 @@ class Stubs(Checks, unittest.TestCase):
     def test_schedule(self):
         self.check("braid.schedule")
 
-    def test_inductor(self):
-        # The options stand in a table.
-        self.check("braid.inductor", ignored=["with_options"])
-        from braid.inductor import Overlap
-
-        folder = os.path.dirname(inspect.getsourcefile(Overlap))
+    def check_pass(self, name):
+        """The options stand in a table."""
+        self.check(name, ignored=["with_options"])
+        cls = importlib.import_module(name).Overlap
+        folder = os.path.dirname(inspect.getsourcefile(cls))
         with open(os.path.join(folder, "__init__.pyi"), encoding="utf-8") as file:
-            cls = next(node for node in ast.parse(file.read()).body if getattr(node, "name", "") == "Overlap")
-        method = next(node for node in cls.body if getattr(node, "name", "") == "with_options")
-        self.assertEqual(get_parameters(method)["keyword"], list(Overlap.DEFAULTS))
-        for name in Overlap.DEFAULTS:
-            self.assertIn(f"\n        {name} : ", Overlap.with_options.__doc__ + "\n")
+            stub = next(node for node in ast.parse(file.read()).body if getattr(node, "name", "") == "Overlap")
+        method = next(node for node in stub.body if getattr(node, "name", "") == "with_options")
+        self.assertEqual(get_parameters(method)["keyword"], list(cls.DEFAULTS))
+        return cls
+
+    def test_inductor(self):
+        cls = self.check_pass("braid.inductor")
+        for name in cls.DEFAULTS:
+            self.assertIn(f"\n        {name} : ", cls.with_options.__doc__ + "\n")
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "the pass is one of PyTorch's classes")
+    def test_fx(self):
+        self.check_pass("braid.fx")
 
 
 if __name__ == "__main__":

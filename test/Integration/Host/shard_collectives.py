@@ -85,6 +85,7 @@ def add_collectives(function, random):
     for kind, element, result in [("sum", "f32", "f32"), ("max", "f32", "f64"),
                                   ("average", "f32", "f32"), ("sum", "i8", "i32"),
                                   ("min", "i32", "i32"), ("product", "i32", "f64"),
+                                  ("bitwise_and", "i32", "i32"), ("bitwise_or", "i8", "i8"),
                                   ("bitwise_xor", "i8", "i8"), ("sum", "i1", "i32")]:
         values = arrays(element, 3, 2)
         expected = model.all_reduce(shape, axes, values, kind, DTYPES[result])
@@ -152,9 +153,10 @@ def add_rooted(function, a, x, arrays):
                             model.broadcast(shape, axes, flags, root), functional)
             function.result(f"reduce X {grid} reduction = max {where}", a, source, "f64",
                             model.reduce(shape, axes, x, "max", np.float64, root), functional)
-            for dim in range(2):
+            for dim in range(3):
                 function.result(f"gather X {grid} gather_axis = {dim} {where}", a, source,
                                 "f32", model.gather(shape, axes, x, dim, root), functional)
+            for dim in range(2):
                 function.result(f"scatter X {grid} scatter_axis = {dim} {where}", s, source,
                                 "f32", model.scatter(shape, axes, special, dim, root),
                                 functional)

@@ -5,10 +5,11 @@ and the results of the program as it was written."""
 # RUN: %package_python -W ignore %s
 
 import os
-import subprocess
 import sys
 import tempfile
 import unittest
+
+import torch_ranks
 
 RANKS = 2
 
@@ -19,6 +20,7 @@ def run_rank(rank, store, output):
     import torch
     import torch.distributed as dist
 
+    torch_ranks.say_where()
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=RANKS)
     results = {}
     for case in CASES:
@@ -177,26 +179,12 @@ class Ranks(unittest.TestCase):
 
         with tempfile.TemporaryDirectory() as folder:
             output = os.path.join(folder, "output")
-            processes = []
-            for rank in range(RANKS):
-                environment = {
-                    **os.environ,
-                    "TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, f"cache{rank}"),
-                    "OMP_NUM_THREADS": "1",
-                }
-                arguments = [str(rank), os.path.join(folder, "store"), output]
-                processes.append(
-                    subprocess.Popen(
-                        [sys.executable, "-W", "ignore", __file__, *arguments],
-                        stdout=subprocess.PIPE,
-                        stderr=subprocess.STDOUT,
-                        text=True,
-                        env=environment,
-                    )
-                )
-            cls.outputs = [process.communicate(timeout=280)[0] for process in processes]
-            if any(process.returncode for process in processes):
-                raise AssertionError("\n".join(cls.outputs))
+            store = os.path.join(folder, "store")
+            cls.outputs = torch_ranks.run_ranks(
+                folder,
+                [[__file__, str(rank), store, output] for rank in range(RANKS)],
+                [{"TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, f"cache{rank}")} for rank in range(RANKS)],
+            )
             cls.results = []
             for rank in range(RANKS):
                 with open(f"{output}.{rank}") as file:

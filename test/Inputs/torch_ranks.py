@@ -1,0 +1,77 @@
+# ===- torch_ranks.py - Processes of ranks that a test waits for -----------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Runs a Python script in a process for each rank. A rank that fails or hangs leaves no other one behind, and the
+failure has what all ranks have printed and, with `say_where`, where each of them was."""
+
+import faulthandler
+import os
+import signal
+import subprocess
+import sys
+import time
+
+#: lit ends a test after 300 seconds.
+SECONDS = 270
+
+
+def say_where():
+    """For a rank: SIGUSR1 prints the stacks of its threads."""
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
+
+
+def run_ranks(folder, arguments, environments):
+    """What each rank has printed.
+
+    `arguments[i]` are the words behind the interpreter for rank i, `environments[i]` its own variables. `folder` is an
+    existing one: each rank prints into a file there, because a rank that fills a pipe nobody reads would hold the
+    others. Raises `AssertionError` if a rank ends with another status than 0, or does not end.
+    """
+    paths = [os.path.join(folder, f"rank{rank}.txt") for rank in range(len(arguments))]
+    processes = []
+    for words, environment, path in zip(arguments, environments, paths):
+        with open(path, "wb") as file:
+            processes.append(
+                subprocess.Popen(
+                    [sys.executable, "-W", "ignore", *words],
+                    stdout=file,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+                )
+            )
+    failure = _wait(processes)
+    outputs = []
+    for path in paths:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            outputs.append(file.read())
+    if failure:
+        raise AssertionError("\n".join([failure, *(f"rank {rank}:\n{text}" for rank, text in enumerate(outputs))]))
+    return outputs
+
+
+def _wait(processes):
+    """Waits for all; why not all of them have ended well, or None."""
+    end = time.monotonic() + SECONDS
+    while True:
+        codes = [process.poll() for process in processes]
+        failed = [rank for rank, code in enumerate(codes) if code]
+        if not failed and None not in codes:
+            return None
+        if failed or time.monotonic() > end:
+            break
+        time.sleep(0.1)
+    running = [rank for rank, code in enumerate(codes) if code is None]
+    for rank in running:
+        if not failed:
+            processes[rank].send_signal(signal.SIGUSR1)
+    time.sleep(1)
+    for rank in running:
+        processes[rank].kill()
+        processes[rank].wait()
+    if failed:
+        return f"rank {failed[0]} has ended with status {codes[failed[0]]}"
+    return f"ranks {running} have not ended after {SECONDS} seconds"

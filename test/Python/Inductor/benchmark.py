@@ -1,0 +1,69 @@
+"""The benchmark for GPUs runs on two ranks of the CPU: each scheduler compiles the step, and results are compared."""
+
+# REQUIRES: package, torch
+# RUN: %package_python -W ignore %s %braid_src_root
+
+import json
+import os
+import socket
+import sys
+import tempfile
+import unittest
+
+import torch_ranks
+
+STEP = "data parallel"
+
+
+def get_free_port():
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return str(server.getsockname()[1])
+
+
+class Benchmark(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        script = os.path.join(ROOT, "test", "Benchmark", "inductor_gpu.py")
+        options = ["--device=cpu", "--machine=h200x8", "--profile=shipped", f"--steps={STEP}"]
+        sizes = ["--layers=1", "--width=64", "--tokens=32", "--rounds=2"]
+        with tempfile.TemporaryDirectory() as folder:
+            output = os.path.join(folder, "output.json")
+            environment = {
+                "MASTER_ADDR": "127.0.0.1",
+                "MASTER_PORT": get_free_port(),
+                "WORLD_SIZE": "2",
+                "TORCHINDUCTOR_COMPILE_THREADS": "1",
+                # What one rank has compiled the other one finds.
+                "TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, "cache"),
+            }
+            outputs = torch_ranks.run_ranks(
+                folder,
+                [[script, *options, *sizes, f"--output={output}"]] * 2,
+                [{**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(2)],
+            )
+            cls.table = outputs[0]
+            with open(output) as file:
+                cls.found = json.load(file)[STEP]
+
+    def test_every_scheduler_has_figures(self):
+        names = ["as it comes", "the seeds' three", "the recommended three", "Inductor on FX", "braid, no contention", "braid"]
+        self.assertEqual(list(self.found["figures"]), names, self.found["notes"])
+        for name in names:
+            self.assertGreater(self.found["figures"][name]["ms"], 0)
+            self.assertIn(f"| {name} | ", self.table)
+
+    def test_orders_do_not_change_results(self):
+        # Inductor on FX may fuse collectives, which sums in another order.
+        self.assertLessEqual(set(self.found["differ"]), {"Inductor on FX"})
+
+    def test_predictions(self):
+        for name in ("braid, no contention", "braid"):
+            note = self.found["notes"][name]
+            self.assertLessEqual(note["bound"], note["predicted ms"])
+            self.assertLessEqual(note["predicted ms"], note["before"])
+
+
+if __name__ == "__main__":
+    ROOT = sys.argv.pop(1)
+    unittest.main()
