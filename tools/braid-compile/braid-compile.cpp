@@ -14,6 +14,7 @@
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/InitAll.h"
 #include "braid/Pipelines/Pipelines.h"
+#include "braid/Pipelines/VerifyEachPass.h"
 #include "braid/Target/Host/HostTarget.h"
 
 #include "mlir/IR/AsmState.h"
@@ -95,6 +96,11 @@ cl::opt<Findings> verifyProgram(
                clEnumValN(Findings::Warning, "warning", "warnings"),
                clEnumValN(Findings::Error, "error", "errors (default)")),
     cl::init(Findings::Error), cl::cat(category));
+cl::opt<bool> verifyEach(
+    "verify-program-each",
+    cl::desc("Run comm-verify on the program and after every pass, and name "
+             "the pass after which the program is wrong"),
+    cl::init(false), cl::cat(category));
 cl::opt<unsigned> ranks(
     "ranks",
     cl::desc("The number of ranks that comm-verify follows (default: what the "
@@ -116,9 +122,9 @@ std::string findRuntimeLibrary(const char *tool) {
   return llvm::sys::fs::exists(path) ? path.str().str() : std::string();
 }
 
-/// Adds comm-verify, unless the options disable it.
+/// Adds comm-verify, unless the options disable it or run it on every pass.
 void addVerification(PassManager &pm) {
-  if (verifyProgram == Findings::Off)
+  if (verifyProgram == Findings::Off || verifyEach)
     return;
   braid::comm::CommVerifyPassOptions options;
   options.onlyWarns = verifyProgram == Findings::Warning;
@@ -154,6 +160,16 @@ LogicalResult buildPipeline(PassManager &pm) {
   options.toolkit = cudaPath;
   braid::buildLowerToCUDAPipeline(pm, options);
   return success();
+}
+
+/// The same, with comm-verify after every pass if the options ask for it.
+LogicalResult buildVerifiedPipeline(PassManager &pm) {
+  if (!verifyEach)
+    return buildPipeline(pm);
+  braid::ProgramVerifierOptions options;
+  if (ranks != 0)
+    options.numRanks = ranks;
+  return braid::verifyProgramAfterEachPass(pm, options, buildPipeline);
 }
 
 /// Writes `module` to `outputPath`, in the format of `--emit`.
@@ -234,6 +250,11 @@ bool isChip(StringRef name) {
 
 /// Checks the values of the options.
 bool checkOptions() {
+  if (verifyEach && verifyProgram != Findings::Error) {
+    error() << "--verify-program-each reports errors, expected no "
+               "'--verify-program=off' or '--verify-program=warning' with it\n";
+    return false;
+  }
   if (target != "host" && target != "cuda") {
     error() << "unknown target '" << target << "', expected 'host' or 'cuda'\n";
     return false;
@@ -324,7 +345,7 @@ int main(int argc, char **argv) {
   PassManager pm(&context);
   if (failed(applyPassManagerCLOptions(pm)))
     return usageStatus;
-  if (failed(buildPipeline(pm)))
+  if (failed(buildVerifiedPipeline(pm)))
     return usageStatus;
   TimingScope passTiming = timing.nest("Passes");
   pm.enableTiming(passTiming);
