@@ -2,13 +2,16 @@
 # Builds with sanitizers and assertions in folders below the build folder, and runs
 #  - with those for addresses and undefined behaviour: every lit test that needs no
 #    other tool of Braid than braid-opt, the unit tests of scheduling and of the
-#    cost models, mutated programs through pipelines of every pass, and odd values of
-#    options;
+#    cost models, mutated programs through pipelines of every pass, odd values of
+#    options, and the unit tests of the runtime, which look for leaks, too;
 #  - with the one for races: the unit tests of the runtime.
+# The tests of faults (a rank that dies, is late, disagrees or fails) run in several
+# rounds with both.
 # The last line reads "N passed, M failed", with the parts that failed behind it.
 #
-# PROGRAMS=n   how many mutated programs (default: 1000)
+# PROGRAMS=n   how many mutated programs (default: 700)
 # SEED=n       of their random choices (default: 1)
+# FAULT_ROUNDS=n   the rounds of the tests of faults (default: 5)
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 LLVM=22
@@ -63,6 +66,19 @@ unitTests() {
     add "${1##*/}" "${count:-0}" "$(failedOf "$log")"
   fi
 }
+# The tests of faults of the engine inproc, several times, with the sanitizer $2.
+faults() {
+  local log=$1/faults.log rounds=${FAULT_ROUNDS:-5} status=0
+  step "$rounds rounds of faults"
+  "$1/test/Unit/Runtime/BraidRuntimeConformanceTests" --gtest_brief=1 --gtest_repeat="$rounds" \
+    --gtest_filter='Disagreement.*:Missing.*:Recovery.*' >"$log" 2>&1 || status=$?
+  if [ $status -eq 0 ] && [ "$(grep -c '^\[  PASSED  \]' "$log")" -eq "$rounds" ]; then
+    add "faults ($2)" "$rounds" 0
+  else
+    tail -n 20 "$log"
+    add "faults ($2)" 0 1
+  fi
+}
 # At least one: a process that dies names no test.
 failedOf() {
   local count
@@ -72,7 +88,7 @@ failedOf() {
 
 SECONDS=0
 if build address "$address" braid-opt BraidSupportTests BraidScheduleTests BraidAnalysisTests BraidCostTests \
-  BraidCostModelTests; then
+  BraidCostModelTests BraidRuntimeTests BraidRuntimeConformanceTests; then
   # What needs another tool, or a program in Python, is no test of braid-opt alone.
   cd "$ROOT"
   mapfile -t tests < <(git ls-files -- 'test/*.mlir' 'test/*.test' | xargs grep -l 'RUN:.*braid-opt')
@@ -95,7 +111,7 @@ if build address "$address" braid-opt BraidSupportTests BraidScheduleTests Braid
   unitTests "$address/test/Unit/Cost/BraidCostTests"
   unitTests "$address/test/Unit/ScheduleIR/BraidCostModelTests"
 
-  programs=${PROGRAMS:-1000}
+  programs=${PROGRAMS:-700}
   step "$programs mutated programs"
   log=$address/mutations.log status=0
   "$ROOT/tools/dev/mutate_programs.py" --tool "$address/bin/braid-opt" --programs "$programs" \
@@ -115,11 +131,18 @@ if build address "$address" braid-opt BraidSupportTests BraidScheduleTests Braid
   else
     add "odd options" 0 1
   fi
+
+  # Tests ask for more memory than there is.
+  export ASAN_OPTIONS+=":allocator_may_return_null=1"
+  unitTests "$address/test/Unit/Runtime/BraidRuntimeTests"
+  unitTests "$address/test/Unit/Runtime/BraidRuntimeConformanceTests"
+  faults "$address" address
 fi
 if build thread "$thread" BraidRuntimeTests BraidRuntimeConformanceTests BraidRuntimeCUDADeviceTests \
   BraidRuntimeCUDAEngineTests; then
   unitTests "$thread/test/Unit/Runtime/BraidRuntimeTests"
   unitTests "$thread/test/Unit/Runtime/BraidRuntimeConformanceTests"
+  faults "$thread" thread
   unitTests "$thread/test/Unit/Runtime/CUDA/BraidRuntimeCUDADeviceTests"
   unitTests "$thread/test/Unit/Runtime/CUDAEngine/BraidRuntimeCUDAEngineTests"
 fi

@@ -109,8 +109,8 @@ public:
 
   /// The type of shared memory with `size` elements.
   mlir::Type getWorkgroupType(int64_t size, mlir::Type element);
-  /// Loads `lanes` adjacent elements, as a scalar if `lanes` is 1. A vector that
-  /// no thread reads again (`isReadOnce`) is loaded as nontemporal.
+  /// Loads `lanes` adjacent elements, as a scalar if `lanes` is 1. A vector
+  /// that no thread reads again (`isReadOnce`) is loaded as nontemporal.
   mlir::Value load(mlir::Value memory, mlir::Value address, int64_t lanes,
                    bool isReadOnce = false);
   /// Loads if `condition` is true; otherwise the result is zero.

@@ -30,9 +30,21 @@ static int64_t product(const Sizes &sizes, int64_t begin, int64_t end) {
                          std::multiplies<>());
 }
 
+/// True if no member reads or writes a byte. Pointers to no bytes may be null.
+static bool isEmpty(const std::vector<const Operation *> &members,
+                    size_t index) {
+  return std::all_of(
+      members.begin(), members.end(), [&](const Operation *member) {
+        const Operand &operand = member->operands[index];
+        return operand.sourceBytes() == 0 && operand.destinationBytes() == 0;
+      });
+}
+
 Plan::Plan(const std::vector<const Operation *> &members) : members(members) {
   const Operation &first = *members[0];
   for (size_t operand = 0; operand < first.operands.size(); ++operand) {
+    if (isEmpty(members, operand))
+      continue;
     switch (first.traits().flow) {
     case BRAID_RT_FLOW_REDUCE:
       planReduction(operand);
