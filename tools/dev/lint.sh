@@ -53,7 +53,12 @@ step "generated documentation"
 
 if [ "${1:-}" != --fast ]; then
   step "clang-tidy"
-  "$ROOT/tools/dev/tidy.sh" || findings=$((findings + 1))
+  # All sources take half of CI's time: there, those that the last commits changed.
+  sources=()
+  [ -z "${CI:-}" ] || mapfile -t sources < <(
+    git log -n 40 --no-merges --name-only --format= -- 'lib/*.cpp' 'tools/*.cpp' | sort -u |
+      while read -r file; do [ ! -f "$file" ] || echo "$file"; done)
+  "$ROOT/tools/dev/tidy.sh" "${sources[@]}" || findings=$((findings + 1))
 fi
 
 if [ $findings -gt 0 ]; then

@@ -9,9 +9,9 @@
 # rounds with both.
 # The last line reads "N passed, M failed", with the parts that failed behind it.
 #
-# PROGRAMS=n   how many mutated programs (default: 700)
+# PROGRAMS=n   how many mutated programs (default: 400)
 # SEED=n       of their random choices (default: 1)
-# FAULT_ROUNDS=n   the rounds of the tests of faults (default: 5)
+# FAULT_ROUNDS=n   the rounds of the tests of faults (default: 3)
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 LLVM=22
@@ -68,7 +68,7 @@ unitTests() {
 }
 # The tests of faults of the engine inproc, several times, with the sanitizer $2.
 faults() {
-  local log=$1/faults.log rounds=${FAULT_ROUNDS:-5} status=0
+  local log=$1/faults.log rounds=${FAULT_ROUNDS:-3} status=0
   step "$rounds rounds of faults"
   "$1/test/Unit/Runtime/BraidRuntimeConformanceTests" --gtest_brief=1 --gtest_repeat="$rounds" \
     --gtest_filter='Disagreement.*:Missing.*:Recovery.*' >"$log" 2>&1 || status=$?
@@ -111,7 +111,7 @@ if build address "$address" braid-opt BraidSupportTests BraidScheduleTests Braid
   unitTests "$address/test/Unit/Cost/BraidCostTests"
   unitTests "$address/test/Unit/ScheduleIR/BraidCostModelTests"
 
-  programs=${PROGRAMS:-700}
+  programs=${PROGRAMS:-400}
   step "$programs mutated programs"
   log=$address/mutations.log status=0
   "$ROOT/tools/dev/mutate_programs.py" --tool "$address/bin/braid-opt" --programs "$programs" \
