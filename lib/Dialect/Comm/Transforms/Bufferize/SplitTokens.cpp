@@ -23,6 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../ConvertSelect.h"
 #include "InFlight.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -396,23 +397,6 @@ struct ConvertWait : public OpConversionPattern<braid::comm::WaitOp> {
           /*writable=*/true);
     else
       rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-struct ConvertSelect : public OpConversionPattern<arith::SelectOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult
-  matchAndRewrite(arith::SelectOp op, OneToNOpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> parts;
-    for (auto [ifTrue, ifFalse] :
-         llvm::zip_equal(adaptor.getTrueValue(), adaptor.getFalseValue()))
-      parts.push_back(arith::SelectOp::create(rewriter, op.getLoc(),
-                                              adaptor.getCondition().front(),
-                                              ifTrue, ifFalse));
-    rewriter.replaceOpWithMultiple(op, ArrayRef<SmallVector<Value>>{parts});
     return success();
   }
 };

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "TaggedTokens.h"
+
+#include "../ConvertSelect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/Transforms/StructuralTypeConversions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -70,23 +72,6 @@ struct ConvertCast : public OpConversionPattern<UnrealizedConversionCastOp> {
       rewriter.replaceOpWithMultiple(op, ArrayRef<SmallVector<Value>>{parts});
     else
       rewriter.replaceOp(op, parts);
-    return success();
-  }
-};
-
-struct ConvertSelect : public OpConversionPattern<arith::SelectOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult
-  matchAndRewrite(arith::SelectOp op, OneToNOpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SmallVector<Value> parts;
-    for (auto [ifTrue, ifFalse] :
-         llvm::zip_equal(adaptor.getTrueValue(), adaptor.getFalseValue()))
-      parts.push_back(arith::SelectOp::create(rewriter, op.getLoc(),
-                                              adaptor.getCondition().front(),
-                                              ifTrue, ifFalse));
-    rewriter.replaceOpWithMultiple(op, ArrayRef<SmallVector<Value>>{parts});
     return success();
   }
 };
