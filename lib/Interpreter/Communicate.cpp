@@ -76,6 +76,13 @@ bool Machine::start(unsigned rank, comm::AsyncStartOpInterface start) {
   if (launch->members.empty())
     return fail(InterpreterFailure::Mismatch, op,
                 "runs on rank " + Twine(rank) + ", which is in no list");
+  int64_t numRanks = ranks.size();
+  const int64_t *outside = llvm::find_if(
+      launch->members, [&](int64_t member) { return member >= numRanks; });
+  if (outside != launch->members.end())
+    return fail(InterpreterFailure::Mismatch, op,
+                "runs in a group that has rank " + Twine(*outside) +
+                    ", expected ranks below " + Twine(numRanks));
   launch->index = llvm::find(launch->members, rank) - launch->members.begin();
   const void *key = group.getAsOpaquePointer();
   if (collective.isPointToPoint()) {

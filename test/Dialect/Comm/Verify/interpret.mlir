@@ -178,3 +178,13 @@ func.func @main(%x: tensor<4xf32>) {
   }
   return
 }
+
+// -----
+
+comm.group @triple [[0, 1, 2]]
+func.func @main(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'comm.all_reduce' op runs in a group that has rank 2, expected ranks below 2, with argument 0 in interleaving 0}}
+  %t = comm.all_reduce sum %x on @triple : tensor<4xf32>
+  %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  return
+}
