@@ -34,11 +34,29 @@ function(braid_llvm_flags target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:braid_options>)
 endfunction()
 
+# A build takes half the time if MLIR's headers are compiled once. Other builds show
+# where an include is missing.
+option(BRAID_PRECOMPILED_HEADERS "Compile MLIR's headers once" OFF)
+mark_as_advanced(BRAID_PRECOMPILED_HEADERS)
+
 # braid_compiler_flags(target): the same of code that uses MLIR as well.
 function(braid_compiler_flags target)
   braid_llvm_flags(${target})
   target_include_directories(${target} SYSTEM PUBLIC
     "$<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS}>")
+  if(NOT BRAID_PRECOMPILED_HEADERS OR target STREQUAL BraidPrecompiledHeaders)
+    return()
+  endif()
+  if(NOT TARGET BraidPrecompiledHeaders)
+    add_library(BraidPrecompiledHeaders OBJECT "${PROJECT_SOURCE_DIR}/tools/cmake/Precompiled.cpp")
+    braid_compiler_flags(BraidPrecompiledHeaders)
+    target_precompile_headers(BraidPrecompiledHeaders PRIVATE
+      "${PROJECT_SOURCE_DIR}/tools/cmake/Precompiled.h")
+  endif()
+  target_precompile_headers(${target} REUSE_FROM BraidPrecompiledHeaders)
+  # -fPIE would be another kind of code than that of the headers.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIC)
 endfunction()
 
 # What both kinds of libraries have. Headers beside the sources of another room are
@@ -53,30 +71,12 @@ function(braid_define_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
 endfunction()
 
-# Builds that only check, such as those with sanitizers, take half the time if MLIR's
-# headers are compiled once. Other builds show where an include is missing.
-option(BRAID_PRECOMPILED_HEADERS "Compile MLIR's headers once for the compiler's libraries" OFF)
-mark_as_advanced(BRAID_PRECOMPILED_HEADERS)
-function(braid_precompile_headers target)
-  if(NOT BRAID_PRECOMPILED_HEADERS)
-    return()
-  endif()
-  if(NOT TARGET BraidPrecompiledHeaders)
-    add_library(BraidPrecompiledHeaders OBJECT "${PROJECT_SOURCE_DIR}/tools/cmake/Precompiled.cpp")
-    braid_compiler_flags(BraidPrecompiledHeaders)
-    target_precompile_headers(BraidPrecompiledHeaders PRIVATE
-      "${PROJECT_SOURCE_DIR}/tools/cmake/Precompiled.h")
-  endif()
-  target_precompile_headers(${target} REUSE_FROM BraidPrecompiledHeaders)
-endfunction()
-
 # braid_add_library(name sources... [DEPENDS targets...] [LINK_LIBS libraries...])
 # A static library of the compiler, linked against the shared MLIR (mixing the
 # shared and the static MLIR in one process duplicates its type ids).
 function(braid_add_library name)
   braid_define_library(${name} ${ARGN})
   braid_compiler_flags(${name})
-  braid_precompile_headers(${name})
   target_link_libraries(${name} PUBLIC MLIR LLVM)
   set_property(GLOBAL APPEND PROPERTY BRAID_LIBRARIES ${name})
 endfunction()

@@ -21,6 +21,9 @@ fi
 arguments+=("-DBRAID_INCLUDE_TESTS=$tests")
 if command -v ccache >/dev/null && [ -z "${CCACHE_DISABLE:-}" ]; then
   arguments+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+else
+  # ccache knows precompiled headers by their folder alone.
+  arguments+=(-DBRAID_PRECOMPILED_HEADERS=ON)
 fi
 read -r -a more <<<"${BRAID_CMAKE_ARGS:-}"
 arguments+=("${more[@]}")
