@@ -372,10 +372,14 @@ bool RankExecution::executeCall(CallOpInterface call, Frame &frame) {
     if (auto attribute = callee->getAttrOfType<StringAttr>(
             comm::CommDialect::kEffectsAttrName))
       effects = attribute.getValue();
+  // Nobody but the callee can await the tokens that it gets.
+  for (Value operand : call.getArgOperands())
+    if (std::optional<unsigned> token = get(operand, frame).token) {
+      tokens.handOut(*token, call);
+      buffers.end(*token);
+    }
   for (Value operand : call.getArgOperands()) {
     const PathValue &value = get(operand, frame);
-    if (value.token)
-      tokens.handOut(*value.token, call);
     if (value.buffer && effects != "none")
       access(call, operand,
              effects == "args" ? BuffersInFlight::Access::Write

@@ -10,6 +10,7 @@
 #define BRAID_LIB_ANALYSIS_VERIFICATION_RANKEXECUTION_H
 
 #include "BuffersInFlight.h"
+#include "KernelAccesses.h"
 #include "PathValues.h"
 #include "RankTrace.h"
 #include "TokenUse.h"
@@ -26,20 +27,26 @@ class WhileOp;
 
 namespace braid {
 
-/// Tells which ops communicate, themselves or in their regions and callees.
+/// Tells which ops communicate, themselves or in their regions and callees, and
+/// what kernels do.
 class CommunicationQuery {
 public:
   explicit CommunicationQuery(mlir::SymbolTableCollection &symbolTables)
-      : symbolTables(symbolTables) {}
+      : symbolTables(symbolTables), kernels(symbolTables) {}
 
   bool communicates(mlir::Operation *op);
   mlir::FunctionOpInterface getCallee(mlir::CallOpInterface call);
   comm::GroupOp getGroup(mlir::Operation *op, mlir::FlatSymbolRefAttr group) {
     return comm::lookupGroup(op, group, symbolTables);
   }
+  KernelAccesses::Access getKernelAccess(mlir::gpu::LaunchFuncOp launch,
+                                         unsigned index) {
+    return kernels.get(launch, index);
+  }
 
 private:
   mlir::SymbolTableCollection &symbolTables;
+  KernelAccesses kernels;
   llvm::DenseMap<mlir::Operation *, bool> known;
 };
 

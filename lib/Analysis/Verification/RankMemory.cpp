@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/Hashing.h"
@@ -29,6 +30,9 @@ PathValue RankExecution::makeUnknown(Value value, uint64_t id) {
   unknown.id = id;
   Type type = value.getType();
   if (isa<comm::TokenType>(type)) {
+    // Poison stands for a token where there is none.
+    if (value.getDefiningOp<ub::PoisonOp>())
+      return unknown;
     unknown.token = tokens.add(value, std::nullopt, 0);
   } else if (isa<BaseMemRefType>(type)) {
     unknown.buffer = makeRoot(value, id, {});
@@ -381,8 +385,18 @@ void RankExecution::accessMemory(Operation *op, Frame &frame) {
       access(op, operand, Access::Write, frame);
     }
   };
-  if (isa<gpu::LaunchFuncOp>(op))
-    return accessOperands();
+  if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op)) {
+    for (auto [index, operand] : llvm::enumerate(launch.getKernelOperands())) {
+      if (!isa<BaseMemRefType>(operand.getType()))
+        continue;
+      KernelAccesses::Access accesses = query.getKernelAccess(launch, index);
+      if (accesses.isRead)
+        access(op, operand, Access::Read, frame);
+      if (accesses.isWritten)
+        access(op, operand, Access::Write, frame);
+    }
+    return;
+  }
   auto interface = dyn_cast<MemoryEffectOpInterface>(op);
   if (!interface) {
     if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())

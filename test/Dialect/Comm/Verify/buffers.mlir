@@ -388,3 +388,25 @@ func.func @linalg_on_buffers(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4x
   comm.wait %t reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) : !comm.token
   return
 }
+
+// -----
+
+// A callee that gets the token awaits it: before it touches the buffer, and
+// before whatever comes after the call.
+comm.group @g [[0, 1]]
+func.func private @awaits(!comm.token, memref<4xf32>)
+func.func @token_of_buffer_passed(%x: memref<4xf32>, %y: memref<4xf32>, %f: f32, %i: index) {
+  %t = comm.all_reduce sum %x into %y on @g : memref<4xf32>, memref<4xf32>
+  call @awaits(%t, %y) : (!comm.token, memref<4xf32>) -> ()
+  memref.store %f, %y[%i] : memref<4xf32>
+  return
+}
+func.func @other_token_passed(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>) {
+  // expected-note@+1 {{the operation starts here}}
+  %t = comm.all_reduce sum %x into %y on @g : memref<4xf32>, memref<4xf32>
+  %u = comm.all_reduce sum %x into %z on @g : memref<4xf32>, memref<4xf32>
+  // expected-error@+1 {{'func.call' op passes a buffer that an operation in flight writes}}
+  call @awaits(%u, %y) : (!comm.token, memref<4xf32>) -> ()
+  comm.wait %t reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) : !comm.token
+  return
+}

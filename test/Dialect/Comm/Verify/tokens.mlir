@@ -275,3 +275,17 @@ func.func @token_of_caller_lost(%x: tensor<4xf32>, %t: !comm.token<tensor<4xf32>
   comm.wait %u : !comm.token
   return
 }
+
+// -----
+
+// Poison stands for a token on paths without one; nobody has to await it.
+comm.group @g [[0, 1]]
+func.func @poison(%x: tensor<4xf32>, %c: i1) {
+  %p = ub.poison : !comm.token<tensor<4xf32>>
+  scf.if %c {
+    %t = comm.all_reduce sum %x on @g : tensor<4xf32>
+    %s = arith.select %c, %t, %p : !comm.token<tensor<4xf32>>
+    %y = comm.wait %s : !comm.token<tensor<4xf32>>
+  }
+  return
+}
