@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ResourcePlan.h"
+#include "ChoicePlayer.h"
 #include "Construction/AlapWaits.h"
 #include "LeastMemory.h"
 #include "Schedule/Model/FlatProblem.h"
@@ -14,7 +15,6 @@
 
 #include "braid/Schedule/Bounds/LowerBound.h"
 #include "braid/Schedule/Search/SearchSchedule.h"
-#include "braid/Schedule/Simulation/LoopSimulator.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -41,11 +41,11 @@ namespace {
 
 class Planner {
 public:
-  Planner(const SchedulingProblem &given, ArrayRef<ResourceFamily> families,
+  Planner(const SchedulingProblem &problem, ArrayRef<ResourceFamily> families,
           unsigned maxPlays);
 
   ResourcePlan planProgramOrder();
-  ResourcePlan planAndSearch(const SearchOptions &options);
+  ResourcePlan planAndSearch(SearchOptions options);
 
 private:
   /// True if products leave room for the kernels on few multiprocessors that
@@ -57,14 +57,9 @@ private:
   /// product that awaits one gather begins before the next gather, which then
   /// waits for the product's end: 1.94 ms instead of 1.61 for eight layers.
   bool leavesRoom(llvm::ArrayRef<unsigned> choice) const;
-  bool isDone() const { return plan.numPlayed >= maxPlays; }
-  struct Played {
-    int64_t ns, peakBytes;
-  };
-  Played simulate(ArrayRef<unsigned> order, const ResourceChoice &choice);
+  bool isDone() const { return player.getNumPlayed() >= maxPlays; }
   const SearchResult &search(const ResourceChoice &choice,
                              const SearchOptions &options);
-  int64_t play(ArrayRef<unsigned> order, const ResourceChoice &choice);
   /// Plays the order of the plan with `choice`, and keeps what is better.
   bool consider(const ResourceChoice &choice);
   /// One family after the other, as long as that gains.
@@ -74,21 +69,21 @@ private:
   std::vector<ResourceChoice> getClassChoices() const;
   std::vector<ScheduleOrder> getOrders(size_t mostOrders);
   std::pair<int64_t, size_t> findOrder(ArrayRef<ScheduleOrder> orders,
+                                       ArrayRef<int64_t> peakBytes,
                                        const ResourceChoice &choice,
                                        double minGain);
   std::vector<std::pair<ResourceChoice, ScheduleOrder>>
   getBeginnings(double minGain);
   void sinkWaits();
+  ResourcePlan takePlan();
   void searchFrom(const SearchOptions &options, ResourceChoice choice,
                   ScheduleOrder order);
 
-  SchedulingProblem problem;
+  const MachineModel &machine;
   ArrayRef<ResourceFamily> families;
   unsigned maxPlays;
+  ChoicePlayer player;
   ResourcePlan plan;
-  /// What orders with choices have taken. Families are tried again after each
-  /// gain, and the orders of passes for each choice.
-  std::map<std::pair<ResourceChoice, ScheduleOrder>, Played> played;
   /// What searches have found: searches from several beginnings often come to
   /// the same choice.
   std::map<ResourceChoice, SearchResult> searched;
@@ -96,52 +91,33 @@ private:
 
 } // namespace
 
-Planner::Planner(const SchedulingProblem &given,
+Planner::Planner(const SchedulingProblem &problem,
                  ArrayRef<ResourceFamily> families, unsigned maxPlays)
-    : problem(given), families(families), maxPlays(maxPlays) {
-  problem.demands.resize(problem.graph.size());
+    : machine(problem.machine), families(families), maxPlays(maxPlays),
+      player(problem, families) {
   plan.options.assign(families.size(), 0);
   plan.order = getProgramOrder(problem.graph);
-  plan.beforeNs = plan.afterNs = play(plan.order, plan.options);
-}
-
-Planner::Played Planner::simulate(ArrayRef<unsigned> order,
-                                  const ResourceChoice &choice) {
-  ++plan.numPlayed;
-  auto [known, isNew] =
-      played.try_emplace({choice, ScheduleOrder(order.begin(), order.end())});
-  if (isNew) {
-    applyChoice(problem, families, choice);
-    LoopSimulation simulation = simulateLoopOrder(problem, order);
-    known->second = {simulation.periodNs, simulation.iteration.peakBytes};
-  }
-  return known->second;
+  plan.beforeNs = plan.afterNs = player.play(plan.order, plan.options);
 }
 
 const SearchResult &Planner::search(const ResourceChoice &choice,
                                     const SearchOptions &options) {
   auto [known, isNew] = searched.try_emplace(choice);
-  if (isNew) {
-    applyChoice(problem, families, choice);
-    known->second = searchSchedule(problem, options);
-  }
+  if (isNew)
+    known->second = searchSchedule(player.getProblem(choice), options);
   return known->second;
 }
 
-int64_t Planner::play(ArrayRef<unsigned> order, const ResourceChoice &choice) {
-  return simulate(order, choice).ns;
-}
-
 bool Planner::leavesRoom(ArrayRef<unsigned> choice) const {
-  int64_t all = problem.machine.multiprocessors, asked = 0, taken = 0;
+  int64_t all = machine.multiprocessors, asked = 0, taken = 0;
   for (auto [family, option] : zip_equal(families, choice)) {
     const ResourceDemand &demand = family.options[option].demand;
     if (demand.isPersistent)
       taken = std::max<int64_t>(taken, demand.blocks ? demand.blocks : all);
     else if (option != 0 && demand.clusterSize <= 1)
-      asked = std::max<int64_t>(
-          asked, getNeededMultiprocessors(demand, problem.machine,
-                                          /*isCrowded=*/false));
+      asked = std::max<int64_t>(asked,
+                                getNeededMultiprocessors(demand, machine,
+                                                         /*isCrowded=*/false));
   }
   return asked == 0 || taken + asked <= all;
 }
@@ -149,7 +125,7 @@ bool Planner::leavesRoom(ArrayRef<unsigned> choice) const {
 bool Planner::consider(const ResourceChoice &choice) {
   if (isDone() || choice == plan.options || !leavesRoom(choice))
     return false;
-  int64_t ns = play(plan.order, choice);
+  int64_t ns = player.play(plan.order, choice);
   if (ns >= plan.afterNs)
     return false;
   plan.afterNs = ns;
@@ -198,23 +174,30 @@ ResourcePlan Planner::planProgramOrder() {
   for (const ResourceChoice &choice : getClassChoices())
     consider(choice);
   improveByFamilies();
+  return takePlan();
+}
+
+ResourcePlan Planner::takePlan() {
+  plan.numPlayed = player.getNumPlayed();
   return std::move(plan);
 }
 
 /// Allowed orders that differ, the program's first, then the shortest without a
 /// plan.
 std::vector<ScheduleOrder> Planner::getOrders(size_t mostOrders) {
-  std::vector<ScheduleOrder> orders = {getProgramOrder(problem.graph)};
-  std::vector<std::pair<int64_t, ScheduleOrder>> others;
   ResourceChoice none(families.size(), 0);
-  applyChoice(problem, families, none);
+  const SchedulingProblem &problem = player.getProblem(none);
+  std::vector<ScheduleOrder> orders = {getProgramOrder(problem.graph)};
+  if (mostOrders <= 1)
+    return orders;
+  std::vector<std::pair<int64_t, ScheduleOrder>> others;
   for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
     bool isKnown = is_contained(orders, candidate.order) ||
                    any_of(others, [&](const auto &other) {
                      return other.second == candidate.order;
                    });
     if (!isKnown && isAllowedOrder(problem, candidate.order)) {
-      int64_t ns = play(candidate.order, none);
+      int64_t ns = player.play(candidate.order, none);
       others.emplace_back(ns, std::move(candidate.order));
     }
   }
@@ -229,14 +212,12 @@ std::vector<ScheduleOrder> Planner::getOrders(size_t mostOrders) {
 /// The makespan and the number of the order with the lowest peak memory among
 /// those over which the shortest gains less than `minGain`.
 std::pair<int64_t, size_t> Planner::findOrder(ArrayRef<ScheduleOrder> orders,
+                                              ArrayRef<int64_t> peakBytes,
                                               const ResourceChoice &choice,
                                               double minGain) {
-  SmallVector<int64_t> makespansNs, peakBytes;
-  for (const ScheduleOrder &order : orders) {
-    Played played = simulate(order, choice);
-    makespansNs.push_back(played.ns);
-    peakBytes.push_back(played.peakBytes);
-  }
+  SmallVector<int64_t> makespansNs;
+  for (const ScheduleOrder &order : orders)
+    makespansNs.push_back(player.play(order, choice));
   size_t best =
       *findLeastMemory(makespansNs, *llvm::min_element(makespansNs), minGain,
                        [&](size_t which) { return peakBytes[which]; });
@@ -250,13 +231,14 @@ Planner::getBeginnings(double minGain) {
   std::vector<ResourceChoice> choices = getClassChoices();
   size_t mostOrders = std::max<size_t>(1, maxPlays / 2 / choices.size());
   std::vector<ScheduleOrder> orders = getOrders(mostOrders);
+  std::vector<int64_t> peakBytes = player.getPeakBytes(orders);
   struct Beginning {
     int64_t ns;
     size_t choice, order;
   };
   std::vector<Beginning> found;
   for (auto [number, choice] : enumerate(choices)) {
-    auto [ns, which] = findOrder(orders, choice, minGain);
+    auto [ns, which] = findOrder(orders, peakBytes, choice, minGain);
     found.push_back({ns, number, which});
   }
   // Choices that are the same for all families play alike.
@@ -279,10 +261,9 @@ void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
                          ScheduleOrder order) {
   ResourcePlan best = std::move(plan);
   plan = ResourcePlan();
-  plan.numPlayed = best.numPlayed;
   plan.options = std::move(choice);
   plan.order = std::move(order);
-  plan.afterNs = play(plan.order, plan.options);
+  plan.afterNs = player.play(plan.order, plan.options);
   constexpr unsigned mostRounds = 3;
   for (unsigned round = 0; round != mostRounds; ++round) {
     int64_t beforeNs = plan.afterNs;
@@ -297,13 +278,9 @@ void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
     if (plan.afterNs == searchedNs || plan.afterNs == beforeNs)
       break;
   }
-  unsigned numPlayed = plan.numPlayed;
-  if (plan.afterNs < best.afterNs) {
-    plan.beforeNs = best.beforeNs;
-    return;
-  }
-  plan = std::move(best);
-  plan.numPlayed = numPlayed;
+  plan.beforeNs = best.beforeNs;
+  if (plan.afterNs >= best.afterNs)
+    plan = std::move(best);
 }
 
 /// Puts waits as late as they may stand if that costs no time: an operation
@@ -311,22 +288,25 @@ void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
 void Planner::sinkWaits() {
   if (isProgramOrder(plan.order))
     return;
-  applyChoice(problem, families, plan.options);
+  const SchedulingProblem &problem = player.getProblem(plan.options);
   ScheduleOrder order = getOrderWithAlapWaits(FlatProblem(problem), plan.order);
   if (isAllowedOrder(problem, order) &&
-      play(order, plan.options) <= plan.afterNs)
+      player.play(order, plan.options) <= plan.afterNs)
     plan.order = std::move(order);
 }
 
-ResourcePlan Planner::planAndSearch(const SearchOptions &options) {
-  problem.maxMemory.reset();
+ResourcePlan Planner::planAndSearch(SearchOptions options) {
+  // Bounds only let a search end early. The better ones take longer than what
+  // they save of searches as short as these.
+  options.boundEffort = LowerBoundEffort::Quick;
+  options.boundParts.refinedHeads = options.boundParts.availability = false;
   unsigned share = maxPlays / (searchedPlans + 1);
   for (auto &[choice, order] : getBeginnings(options.minGain)) {
-    maxPlays = plan.numPlayed + share;
+    maxPlays = player.getNumPlayed() + share;
     searchFrom(options, std::move(choice), std::move(order));
   }
   sinkWaits();
-  return std::move(plan);
+  return takePlan();
 }
 
 ResourcePlan braid::planResources(const SchedulingProblem &problem,
@@ -339,7 +319,9 @@ ResourcePlan braid::planOrderAndResources(const SchedulingProblem &problem,
                                           ArrayRef<ResourceFamily> families,
                                           const SearchOptions &options,
                                           unsigned maxPlays) {
-  return Planner(problem, families, maxPlays).planAndSearch(options);
+  SchedulingProblem unlimited = problem;
+  unlimited.maxMemory.reset();
+  return Planner(unlimited, families, maxPlays).planAndSearch(options);
 }
 
 int64_t braid::boundAllPlans(const SchedulingProblem &problem,

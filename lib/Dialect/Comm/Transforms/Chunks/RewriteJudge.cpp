@@ -74,7 +74,6 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
     planOptions.playedNodes = 100'000;
     planOptions.search = search;
     planOptions.search.maxSteps = 20'000 + 5 * problem->problem.graph.size();
-    planOptions.search.boundEffort = LowerBoundEffort::Quick;
     // Plans begin with what the passes give.
     planOptions.search.usePasses = false;
     if (std::optional<BlockPlan> found =

@@ -141,7 +141,6 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
   planOptions.lanes = lanes;
   planOptions.keepOrder = keepOrder;
   planOptions.search.effort = SearchEffort::Low;
-  planOptions.search.boundEffort = LowerBoundEffort::Quick;
   // Searches begin with the orders of the passes, and comm-schedule goes on.
   planOptions.search.usePasses = false;
   planOptions.search.minGain = getDefaultMinGain(limited);

@@ -146,7 +146,8 @@ void FamilyBuilder::addToFamily(unsigned node, unsigned ofClass,
     return;
   Operation *op = problem.block.ops[node];
   // Ops that cost the same and ask for the same are run alike.
-  ResourceOption present = price(op, {});
+  ResourceOption present{problem.problem.graph[node].cost,
+                         problem.problem.demands[node]};
   SmallVector<int64_t> key = {ofClass,
                               present.costNs,
                               present.demand.arithmeticNs,
@@ -166,7 +167,8 @@ void FamilyBuilder::addToFamily(unsigned node, unsigned ofClass,
   ResourceFamily &family = found.families.emplace_back();
   family.ops = {node};
   family.ofClass = ofClass;
-  for (const ResourceAttributes &attributes : options)
+  family.options = {present};
+  for (const ResourceAttributes &attributes : drop_begin(options))
     family.options.push_back(price(op, attributes));
   found.attributes.emplace_back(options);
 }

@@ -1,0 +1,85 @@
+//===- ChoicePlayer.cpp - Plays orders with choices of resources ----------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ChoicePlayer.h"
+
+#include "Improvement/MemorySchedule.h"
+#include "Schedule/Model/FlatProblem.h"
+#include "braid/Schedule/Simulation/LoopSimulator.h"
+#include "braid/Schedule/Simulation/SimulatedOrder.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace braid;
+using namespace llvm;
+
+/// `problem` with the first options.
+static SchedulingProblem withFirstOptions(SchedulingProblem problem,
+                                          ArrayRef<ResourceFamily> families) {
+  problem.demands.resize(problem.graph.size());
+  applyChoice(problem, families, ResourceChoice(families.size(), 0));
+  return problem;
+}
+
+ChoicePlayer::ChoicePlayer(const SchedulingProblem &given,
+                           ArrayRef<ResourceFamily> families)
+    : problem(withFirstOptions(given, families)), families(families),
+      applied(families.size(), 0), ops(getOpsByNode(problem)),
+      times(ops.size()), machine(ops, problem.machine, times) {}
+
+void ChoicePlayer::apply(const ResourceChoice &choice) {
+  for (auto [family, before, option] : zip_equal(families, applied, choice)) {
+    if (before == option)
+      continue;
+    const ResourceOption &chosen = family.options[option];
+    for (unsigned node : family.ops) {
+      problem.graph.setCost(node, chosen.costNs);
+      problem.demands[node] = chosen.demand;
+      ops[node].costNs = chosen.costNs;
+      ops[node].demand = chosen.demand;
+    }
+  }
+  applied = choice;
+}
+
+int64_t ChoicePlayer::simulate(ArrayRef<unsigned> order) {
+  bool slowsDown = problem.machine.hasContention() &&
+                   any_of(ops, [&](const SimulatedOp &op) {
+                     return isShared(op.demand, problem.machine);
+                   });
+  if (!slowsDown || !problem.carriedAwaits.empty())
+    return simulateLoopOrder(problem, order).periodNs;
+  machine.play(order);
+  return machine.getNowNs();
+}
+
+int64_t ChoicePlayer::play(ArrayRef<unsigned> order,
+                           const ResourceChoice &choice) {
+  ++numPlayed;
+  auto [known, isNew] =
+      played.try_emplace({choice, ScheduleOrder(order.begin(), order.end())});
+  if (isNew) {
+    apply(choice);
+    known->second = simulate(order);
+  }
+  return known->second;
+}
+
+std::vector<int64_t>
+ChoicePlayer::getPeakBytes(ArrayRef<ScheduleOrder> orders) const {
+  FlatProblem flat(problem);
+  std::vector<int64_t> peakBytes;
+  for (const ScheduleOrder &order : orders)
+    peakBytes.push_back(getMemoryPeak(flat, order).bytes);
+  return peakBytes;
+}
+
+const SchedulingProblem &
+ChoicePlayer::getProblem(const ResourceChoice &choice) {
+  apply(choice);
+  return problem;
+}
