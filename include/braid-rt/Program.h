@@ -105,7 +105,7 @@ typedef struct braid_rt_constant {
 } braid_rt_constant;
 
 /* The parts of a program for a device besides its host code.
- * LLVM: { i64, ptr, i64, ptr, i64, i64 }. */
+ * LLVM: { i64, ptr, i64, ptr, i64, i64, i64 }. */
 typedef struct braid_rt_device_program {
   int64_t imageCount;
   const braid_rt_image *const *images; /* imageCount pointers */
@@ -115,6 +115,8 @@ typedef struct braid_rt_device_program {
                             arguments: the greatest braid_rt_arena */
   int64_t hostReadCount; /* sites that read device memory on the host: with any
                             the program cannot run as a graph */
+  int64_t bufferAllocCount; /* sites of braid_rt_buffer_alloc: with any the
+                               program cannot run as a graph */
 } braid_rt_device_program;
 
 /* The program: constant data.

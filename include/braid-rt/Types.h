@@ -33,7 +33,7 @@
 
 /* The version of these headers. The runtime refuses a program table with
  * another version. */
-#define BRAID_RT_ABI_VERSION 2
+#define BRAID_RT_ABI_VERSION 3
 
 /* A size in braid_rt_argument that is not known before the program runs. */
 #define BRAID_RT_DYNAMIC ((int64_t)-1)

@@ -50,7 +50,7 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   // Buffers to an arena, ops to calls and kernels.
   pm.addNestedPass<func::FuncOp>(createSplitReductionsPass());
   pm.addPass(createPlanMemoryPass());
-  // If the program has no memory plan, deallocate its buffers.
+  // Free the buffers that have no place in the arena.
   pm.addPass(createDeallocateBuffersPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
   ConvertLinalgToBraidRTPassOptions libraryOptions;

@@ -3,7 +3,7 @@
 // RUN: braid-opt %s --convert-device-memory-to-braid-rt --finalize-memref-to-llvm --convert-to-llvm --reconcile-unrealized-casts | FileCheck %s
 // RUN: braid-opt %s -o /dev/null --convert-device-memory-to-braid-rt --remarks-filter=convert-device-memory-to-braid-rt 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// CHECK: module attributes {{.*}}braid_rt.host_reads = 2 : i64
+// CHECK: module attributes {{.*}}braid_rt.buffer_allocs = 0 : i64, {{.*}}braid_rt.host_reads = 2 : i64
 // REMARK: device-memory-to-braid-rt.mlir:[[@LINE+24]]:8: remark: [Passed] host-read | Category:convert-device-memory-to-braid-rt | Function=load | ElementOf=memref<4x8xf32>
 // REMARK: remark: [Passed] host-read | Category:convert-device-memory-to-braid-rt | Function=load_bit | ElementOf=memref<i1>
 

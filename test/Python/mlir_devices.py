@@ -7,10 +7,12 @@
 """braid.mlir: programs for GPUs, over fakes of NVIDIA's libraries: arrays of the host and
 of GPUs in, arrays of GPUs out."""
 
+import contextlib
 import gc
 import os
 import subprocess
 import sys
+import types
 import unittest
 
 import numpy as np
@@ -80,6 +82,33 @@ class DeviceTest(Case):
         results = self.run_program([Exporter(x) for x in xs], [identity] * 2)
         np.testing.assert_array_equal(results[0].numpy(), 2 * (numbers(0) + numbers(1)))
         self.assertEqual(self.program.copied_bytes, 2 * 64)
+
+    def test_tensors_of_pytorch_are_exported_on_their_gpu(self):
+        # PyTorch refuses a tensor of another GPU than the thread's current one.
+        torch = types.ModuleType("torch")
+        current = [0]
+
+        @contextlib.contextmanager
+        def device(number):
+            kept, current[0] = current[0], number
+            yield
+            current[0] = kept
+
+        class Tensor(Exporter):
+            def __dlpack__(self, *, stream=None):
+                if current[0] != self.array.device:
+                    raise BufferError(f"current device: {current[0]}")
+                return super().__dlpack__(stream=stream)
+
+        torch.Tensor, torch.cuda = Tensor, types.SimpleNamespace(device=device)
+        xs = [Tensor(x) for x in self.make_device_arrays([numbers(0)] * 2)]
+        sys.modules["torch"] = torch
+        try:
+            results = self.run_program(xs, [np.eye(4, dtype=np.float32)] * 2)
+        finally:
+            del sys.modules["torch"]
+        np.testing.assert_array_equal(results[1].numpy(), 4 * numbers(0))
+        self.assertEqual(current, [0])
 
     def test_the_producer_makes_the_legacy_stream_wait(self):
         xs = [Exporter(x) for x in self.make_device_arrays([numbers(0)] * 2)]

@@ -2,7 +2,7 @@
 """Runs on a machine with GPUs what can be checked there alone, and prints a summary.
 
     cuda_checks.py checks --prepare [--build=build] [--chip=sm_90]
-    cuda_checks.py checks [--only=conformance,faults,agreement,memcheck] [--logs=logs]
+    cuda_checks.py checks [--only=conformance,faults,agreement,memcheck,dlpack] [--logs=logs]
 
 The first line, where Braid is built, fills the folder `checks` with all that the second
 one needs there. The GPUs' machine needs a driver, NCCL, cuBLASLt, Python, and for the
@@ -12,6 +12,7 @@ sanitizer compute-sanitizer. The checks, each with a limit of time:
   faults       cuda_faults.py
   agreement    cuda_agreement.py with the programs of the integration tests
   memcheck     compute-sanitizer's memcheck and racecheck on generated kernels
+  dlpack       cuda_dlpack.py, where this Python has PyTorch
   buffers      the times of collectives without and with register-buffers=1, and the end
 
 The exit status is 1 if a check fails.
@@ -234,6 +235,9 @@ def prepare(options):
     if "faults" in parts:
         call([sys.executable, os.path.join(HERE, "cuda_faults.py"), f"{options.folder}/faults",
               "--prepare", f"--chip={options.chip}", f"--braid-compile={build}/bin/braid-compile"])
+    if "dlpack" in parts:
+        call([sys.executable, os.path.join(HERE, "cuda_dlpack.py"), f"{options.folder}/dlpack",
+              "--prepare", f"--chip={options.chip}", f"--build={build}"])
     if "memcheck" in parts:
         prepare_kernels(options, build)
     if "buffers" in parts:
@@ -401,6 +405,18 @@ def run_memcheck(options, log):
     return good
 
 
+def run_dlpack(options, log):
+    """Tensors of PyTorch in and out of programs."""
+    folder = os.path.join(options.folder, "dlpack")
+    status, text = log.run("dlpack", [
+        sys.executable, "-u", os.path.join(folder, "cuda_dlpack.py"), folder], 120,
+        {"BRAID_ROOT": os.path.join(options.folder, "braid")})
+    lines = [line for line in text.splitlines() if re.match(r"\d+ GPU|no GPU|all passed", line)]
+    print("dlpack: " + ("\n  ".join(lines) or last(text))
+          + ("" if status is not None else "\n  FAILED: not ended in time"), flush=True)
+    return status == 0
+
+
 def run_together(log, name, words, seconds, count=2):
     """(exit status, output) of each of `count` processes with a launcher's variables."""
     with socket.socket() as listener:
@@ -439,7 +455,7 @@ def run_buffers(options, log):
 
 
 CHECKS = {"conformance": run_conformance, "faults": run_faults, "agreement": run_agreement,
-          "memcheck": run_memcheck, "buffers": run_buffers}
+          "memcheck": run_memcheck, "dlpack": run_dlpack, "buffers": run_buffers}
 
 
 def main():

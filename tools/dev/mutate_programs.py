@@ -57,7 +57,7 @@ PIPELINES = [
     [f"comm-report{{output=/dev/null format=* max-memory=* passes=comm-schedule{{steps=2000}} {COSTS}}}"],
     ["comm-fuse-elementwise", "comm-inline-compute", "comm-bufferize", "comm-check-in-flight"],
     ["comm-bufferize", "braid-mark-overwriting-matmuls", "convert-linalg-to-braid-rt", "braid-outline-kernels",
-     "ownership-based-buffer-deallocation", "braid-split-deallocations", "braid-free-early", "braid-prepare-entries",
+     "ownership-based-buffer-deallocation", "braid-drop-unowned-deallocations", "braid-split-deallocations", "braid-free-early", "braid-prepare-entries",
      "braid-drop-deallocations", "convert-assert-to-braid-rt", "braid-emit-entry-table"],
     ["comm-verify{ranks=* lanes=* strict=* max-paths=*}", "comm-interpret{ranks=* rounds=2}"],
     ["braid-prepare", "braid-overlap", "braid-lower-to-host"],

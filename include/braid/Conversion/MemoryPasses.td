@@ -11,6 +11,39 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DropUnownedDeallocationsPass
+    : Pass<"braid-drop-unowned-deallocations", "::mlir::func::FuncOp"> {
+  let summary = "Erase deallocations of buffers that a function never owns";
+  let description = [{
+    Ownership-based deallocation passes a condition along with each buffer that a
+    loop or a region passes on. The pass removes a buffer from
+    `bufferization.dealloc` if its condition is false in all executions: views of
+    an arena and arguments of the function. A loop may exchange such buffers,
+    which neither canonicalization nor upstream's simplification sees.
+
+    Before:
+
+    ```mlir
+    %r:4 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a, %y = %b, %p = %false, %q = %false)
+        -> (memref<4xf32>, memref<4xf32>, i1, i1) {
+      %o:2 = bufferization.dealloc (%x, %y : memref<4xf32>, memref<4xf32>) if (%p, %q)
+          retain (%y, %x : memref<4xf32>, memref<4xf32>)
+      scf.yield %y, %x, %o#0, %o#1 : memref<4xf32>, memref<4xf32>, i1, i1
+    }
+    ```
+
+    After:
+
+    ```mlir
+    %r:4 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a, %y = %b, %p = %false, %q = %false)
+        -> (memref<4xf32>, memref<4xf32>, i1, i1) {
+      scf.yield %y, %x, %false, %false : memref<4xf32>, memref<4xf32>, i1, i1
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def SplitDeallocationsPass
     : Pass<"braid-split-deallocations", "::mlir::func::FuncOp"> {
   let summary = "Free buffers that no retained value aliases";
@@ -49,9 +82,12 @@ def DeallocateBuffersPass
   let summary = "Free the buffers that a program allocates";
   let description = [{
     Runs upstream's ownership-based deallocation and its clean-up passes
-    (`braid-split-deallocations`, simplification, lowering, `braid-free-early`).
-    The pass does nothing if the program allocates only arenas of
-    `braid-plan-memory`.
+    (`braid-drop-unowned-deallocations`, `braid-split-deallocations`,
+    simplification, lowering, `braid-free-early`). On the target cuda the host
+    compares the addresses of buffers that may be the same one, because lists of
+    addresses, as in upstream's lowering, would be in device memory. The runtime owns the arenas of
+    `braid-plan-memory`, which the pass does not free; the pass does nothing if
+    the program allocates only arenas.
 
     Before:
 
@@ -151,8 +187,8 @@ def RotateLoopBuffersPass
     An iteration of `scf.for` or `scf.while` must not write the buffer that the
     previous iteration passes on. If an iteration allocates a buffer that a later
     iteration uses, the pass replaces the buffer by two or more buffers that are
-    allocated before the loop and used in rotation. All other buffers stay in the
-    loop.
+    allocated before the loop and used in rotation. All other buffers, and those
+    of dynamic sizes, stay in the loop.
 
     If a loop may keep a buffer for an unknown number of iterations, the loop
     passes on a copy. A copy of a buffer in flight is not possible, so such a loop
@@ -187,7 +223,7 @@ def RotateLoopBuffersPass
 def PlanMemoryPass : Pass<"braid-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Place all buffers of an entry point in one arena";
   let description = [{
-    Every `memref.alloc` becomes a view of one arena, which the runtime provides.
+    A `memref.alloc` becomes a view of one arena, which the runtime provides.
     Buffers that are live at the same time do not overlap. A buffer is live from
     its first use to its last one, through views, regions and calls. A wait uses
     the buffers that it names, so a buffer in flight keeps its place until its
@@ -200,16 +236,20 @@ def PlanMemoryPass : Pass<"braid-plan-memory", "::mlir::ModuleOp"> {
     The remark `arena` gives the size of the arena and the peak of live bytes,
     which is a lower bound for every plan.
 
-    The program gets no arena, and its buffers stay as they are for
-    `braid-deallocate-buffers`, if
+    An allocation stays as it is, for `braid-deallocate-buffers`, if
 
-    - a buffer has a size that is not constant,
-    - a loop of blocks carries a buffer,
-    - a loop that carries operations in flight keeps a buffer for an unknown
-      number of iterations, or
-    - a function that allocates calls itself.
+    - its size is not constant,
+    - a loop of blocks carries its buffer,
+    - a loop that carries operations in flight keeps its buffer for an unknown
+      number of iterations,
+    - its function calls itself,
+    - its function is an entry point that returns the buffer, which the caller of
+      the program frees, or
+    - its function returns the buffer, and an allocation of the program stays for
+      one of the other reasons.
 
-    The remark `memory-at-run-time` gives the reason.
+    The remark `memory-at-run-time` gives the reason of each such allocation. All
+    other buffers of the program have their places in the arena.
 
     Errors: buffers that are not contiguous, and element types that the runtime
     does not support.

@@ -31,6 +31,9 @@ constexpr llvm::StringLiteral kArenaBytesAttrName = "braid_rt.arena_bytes";
 /// The number of ops that read device memory on the host, an i64.
 constexpr llvm::StringLiteral kHostReadsAttrName = "braid_rt.host_reads";
 
+/// The number of ops that allocate buffers outside of the arena, an i64.
+constexpr llvm::StringLiteral kBufferAllocsAttrName = "braid_rt.buffer_allocs";
+
 /// The number of constants that the lowering has named, an i64.
 constexpr llvm::StringLiteral kConstantsAttrName = "braid_rt.constants";
 

@@ -224,7 +224,7 @@ struct ConvertDeviceMemoryToBraidRTPass
               ConvertDeviceMemoryToBraidRTPass>> {
   LogicalResult transform() override {
     ModuleOp module = getOperation();
-    int64_t reads = 0;
+    int64_t reads = 0, allocs = 0;
     module.walk([&](Operation *op) {
       if (isa<gpu::GPUModuleOp>(op))
         return WalkResult::skip();
@@ -235,10 +235,13 @@ struct ConvertDeviceMemoryToBraidRTPass
                                          llvm::to_string(load.getMemRefType()));
         });
       }
+      if (isa<memref::AllocOp>(op) && !op->hasAttr(kArenaAttrName))
+        ++allocs;
       return WalkResult::advance();
     });
-    module->setAttr(kHostReadsAttrName,
-                    Builder(module).getI64IntegerAttr(reads));
+    Builder builder(module);
+    module->setAttr(kHostReadsAttrName, builder.getI64IntegerAttr(reads));
+    module->setAttr(kBufferAllocsAttrName, builder.getI64IntegerAttr(allocs));
 
     LLVMTypeConverter converter(&getContext());
     RewritePatternSet patterns(&getContext());

@@ -258,7 +258,7 @@ LLVM::GlobalOp TableEmitter::emitDeviceProgram() {
     auto attribute = module->getAttrOfType<IntegerAttr>(name);
     return attribute ? attribute.getInt() : 0;
   };
-  auto type = getStruct({i64, pointer, i64, pointer, i64, i64});
+  auto type = getStruct({i64, pointer, i64, pointer, i64, i64, i64});
   return createConstant(
       builder, module, loc, type, "__braid_device", [&](OpBuilder &builder) {
         return createStruct(
@@ -268,7 +268,8 @@ LLVM::GlobalOp TableEmitter::emitDeviceProgram() {
              getInteger(builder, loc, i64, constants.size()),
              getAddress(builder, loc, constantList),
              getInteger(builder, loc, i64, getNumber(kArenaBytesAttrName)),
-             getInteger(builder, loc, i64, getNumber(kHostReadsAttrName))});
+             getInteger(builder, loc, i64, getNumber(kHostReadsAttrName)),
+             getInteger(builder, loc, i64, getNumber(kBufferAllocsAttrName))});
       });
 }
 
@@ -329,7 +330,7 @@ struct EmitEntryTablePass
     for (StringRef name :
          {StringRef(kConstantsAttrName), StringRef(kTargetAttrName),
           StringRef(kScheduleAttrName), StringRef(kArenaBytesAttrName),
-          StringRef(kHostReadsAttrName)})
+          StringRef(kHostReadsAttrName), StringRef(kBufferAllocsAttrName)})
       module->removeAttr(name);
     // Allocations do not overlap. With `noalias` LLVM needs no overlap checks
     // at run time.

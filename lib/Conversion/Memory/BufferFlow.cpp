@@ -28,6 +28,8 @@ static void addInputs(RegionBranchOpInterface op, OpOperand &use,
                       SmallVectorImpl<Value> &forwarded) {
   for (const RegionSuccessor &successor : successors) {
     OperandRange operands = get(successor);
+    if (operands.empty())
+      continue;
     unsigned begin = operands.getBeginOperandIndex();
     unsigned number = use.getOperandNumber();
     if (number < begin || number >= begin + operands.size())
@@ -67,11 +69,7 @@ static void addResults(func::CallOp call, OpOperand &use,
   });
 }
 
-/// The values that may alias the buffer of `use` because of its owner: views,
-/// arguments and results of regions and loops, arguments of blocks, results of
-/// calls.
-static SmallVector<Value> getForwarded(OpOperand &use,
-                                       ArrayRef<Operation *> callers) {
+SmallVector<Value> braid::getPassedOn(OpOperand &use) {
   Operation *owner = use.getOwner();
   SmallVector<Value> forwarded;
   SmallVector<RegionSuccessor> successors;
@@ -98,12 +96,23 @@ static SmallVector<Value> getForwarded(OpOperand &use,
     }
     return forwarded;
   }
-  if (auto branch = dyn_cast<BranchOpInterface>(owner)) {
+  if (auto branch = dyn_cast<BranchOpInterface>(owner))
     if (std::optional<BlockArgument> argument =
             branch.getSuccessorBlockArgument(use.getOperandNumber()))
       forwarded.push_back(*argument);
-    return forwarded;
-  }
+  return forwarded;
+}
+
+/// The values that may alias the buffer of `use` because of its owner: views,
+/// arguments and results of regions and loops, arguments of blocks, results of
+/// calls.
+static SmallVector<Value> getForwarded(OpOperand &use,
+                                       ArrayRef<Operation *> callers) {
+  Operation *owner = use.getOwner();
+  if (isa<RegionBranchOpInterface, BranchOpInterface>(owner) ||
+      isa<RegionBranchTerminatorOpInterface>(owner))
+    return getPassedOn(use);
+  SmallVector<Value> forwarded;
   if (auto call = dyn_cast<func::CallOp>(owner)) {
     addResults(call, use, callers, forwarded);
     return forwarded;

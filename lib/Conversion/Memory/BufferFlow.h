@@ -23,6 +23,9 @@ llvm::SetVector<mlir::Value> getAliases(
       return false;
     });
 
+/// The values that receive the operand through a region, a loop or a branch.
+llvm::SmallVector<mlir::Value> getPassedOn(mlir::OpOperand &use);
+
 /// True if `loop`, an scf.for or scf.while, passes the operand to its next
 /// iteration.
 bool isCarried(mlir::OpOperand &use, mlir::Operation *loop);

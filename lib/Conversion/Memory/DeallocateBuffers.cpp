@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CompareDeallocations.h"
+
 #include "braid/Conversion/Passes.h"
 #include "braid/Conversion/ProgramAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,16 +28,21 @@ namespace braid {
 using namespace mlir;
 using namespace braid;
 
-/// Upstream's buffer-deallocation-pipeline, with `braid-split-deallocations`
-/// before its simplification, which compares all pairs of buffers.
-static void addDeallocation(OpPassManager &pm) {
+/// The first part of upstream's buffer-deallocation-pipeline, with
+/// `braid-drop-unowned-deallocations` and `braid-split-deallocations` before
+/// its simplification, which compares all pairs of buffers.
+static void addOwnership(OpPassManager &pm) {
   memref::ExpandReallocPassOptions reallocOptions;
   reallocOptions.emitDeallocs = false;
   pm.addPass(memref::createExpandReallocPass(reallocOptions));
   pm.addPass(bufferization::createOwnershipBasedBufferDeallocationPass());
+  pm.addNestedPass<func::FuncOp>(createDropUnownedDeallocationsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createSplitDeallocationsPass());
   pm.addPass(bufferization::createBufferDeallocationSimplificationPass());
+}
+
+static void addLowering(OpPassManager &pm) {
   pm.addPass(bufferization::createLowerDeallocationsPass());
   pm.addPass(createCSEPass());
   pm.addPass(createCanonicalizerPass());
@@ -46,19 +53,36 @@ namespace {
 struct DeallocateBuffersPass
     : public braid::impl::DeallocateBuffersPassBase<DeallocateBuffersPass> {
   void runOnOperation() override {
-    bool allocates = getOperation()
-                         .walk([](memref::AllocOp op) {
-                           return op->hasAttr(kArenaAttrName)
-                                      ? WalkResult::advance()
-                                      : WalkResult::interrupt();
-                         })
-                         .wasInterrupted();
+    SmallVector<memref::AllocOp> arenas;
+    bool allocates = false;
+    getOperation().walk([&](memref::AllocOp op) {
+      if (op->hasAttr(kArenaAttrName))
+        arenas.push_back(op);
+      else
+        allocates = true;
+    });
     if (!allocates)
       return;
+    // The runtime owns the arenas.
+    StringRef isManual =
+        bufferization::BufferizationDialect::kManualDeallocation;
+    for (memref::AllocOp arena : arenas)
+      arena->setAttr(isManual, UnitAttr::get(&getContext()));
+    if (failed(run(addOwnership)))
+      return signalPassFailure();
+    auto target = getOperation()->getAttrOfType<StringAttr>(kTargetAttrName);
+    if (target && target == "cuda")
+      compareDeallocations(getOperation());
+    if (failed(run(addLowering)))
+      return signalPassFailure();
+    getOperation().walk([&](memref::AllocOp op) { op->removeAttr(isManual); });
+  }
+
+private:
+  LogicalResult run(function_ref<void(OpPassManager &)> build) {
     OpPassManager pipeline(ModuleOp::getOperationName());
-    addDeallocation(pipeline);
-    if (failed(runPipeline(pipeline, getOperation())))
-      signalPassFailure();
+    build(pipeline);
+    return runPipeline(pipeline, getOperation());
   }
 };
 } // namespace

@@ -77,9 +77,15 @@ Operation *getWholeUser(Operation *user, Operation *allocation) {
 
 class FunctionPlanner {
 public:
-  explicit FunctionPlanner(func::FuncOp function)
+  /// Plans all buffers of `function` except for those of the allocations
+  /// `atRunTime`.
+  FunctionPlanner(func::FuncOp function,
+                  const llvm::SetVector<Operation *> &atRunTime)
       : function(function), times(function) {
-    function.walk([&](memref::AllocOp op) { allocations.push_back(op); });
+    function.walk([&](memref::AllocOp op) {
+      if (!atRunTime.contains(op))
+        allocations.push_back(op);
+    });
   }
 
   void plan();
@@ -116,11 +122,14 @@ static bool isCarriedByBlocks(memref::AllocOp allocation) {
   return false;
 }
 
-/// The reason why memory cannot be planned at compile time.
-struct Obstacle {
-  Operation *op = nullptr;
-  StringRef reason;
-};
+/// True if `function` may return the buffer of `allocation`.
+static bool isReturned(memref::AllocOp allocation, func::FuncOp function) {
+  return llvm::any_of(getAliases(allocation.getResult()), [&](Value alias) {
+    return llvm::any_of(alias.getUsers(), [&](Operation *user) {
+      return isa<func::ReturnOp>(user) && user->getParentOp() == function;
+    });
+  });
+}
 
 /// Replaces every memref.alloca of `function` by a memref.alloc, because
 /// kernels cannot access the stack of the host.
@@ -155,22 +164,6 @@ static LogicalResult checkTypes(func::FuncOp function) {
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
-}
-
-static Obstacle findObstacle(func::FuncOp function) {
-  Obstacle obstacle;
-  function.walk([&](memref::AllocOp op) {
-    if (!op.getType().hasStaticShape())
-      obstacle = {op, "only the program knows its size"};
-    else if (isCarriedByBlocks(op))
-      obstacle = {op, "a loop of blocks carries it"};
-    return obstacle.op ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  if (!obstacle.op)
-    if (Operation *endless = rotateLoopBuffers(function))
-      obstacle = {endless, "a loop with operations in flight carries it for an "
-                           "unknown number of iterations"};
-  return obstacle;
 }
 
 ArenaBuffer FunctionPlanner::getLifetime(memref::AllocOp allocation) {
@@ -223,68 +216,106 @@ struct PlanMemoryPass : public braid::StructuralPass<
   LogicalResult transform() override {
     ModuleOp module = getOperation();
     module.walk(replaceAllocas);
-    SmallVector<func::FuncOp> order;
-    Obstacle obstacle = sort(order);
+    SmallVector<func::FuncOp> order = sort();
     for (func::FuncOp function : order) {
       if (failed(checkTypes(function)))
         return failure();
-      if (!obstacle.op)
-        obstacle = findObstacle(function);
+      keepUnplannable(function);
     }
+    keepReturned(order);
+    for (func::FuncOp function : order) {
+      for (Operation *endless : rotateLoopBuffers(function, atRunTime))
+        keep(endless, "a loop with operations in flight carries it for an "
+                      "unknown number of iterations");
+      // Also what the loops now allocate for copies.
+      keepUnplannable(function);
+    }
+    keepReturned(order);
     int64_t most = 0;
-    if (obstacle.op) {
-      emitPassedRemark(
-          obstacle.op, getArgument(), "memory-at-run-time", [&](auto &remark) {
-            remark << mlir::remark::metric("Because", obstacle.reason);
-          });
-    } else {
-      for (func::FuncOp function : order)
-        if (failed(plan(function, most)))
-          return failure();
-    }
+    for (func::FuncOp function : order)
+      if (failed(plan(function, most)))
+        return failure();
     module->setAttr(kArenaBytesAttrName,
                     Builder(module).getI64IntegerAttr(most));
     return success();
   }
 
 private:
-  static bool allocates(func::FuncOp function) {
-    return function
-        .walk([](memref::AllocOp) { return WalkResult::interrupt(); })
-        .wasInterrupted();
+  /// Leaves `allocation` to the running program.
+  void keep(Operation *allocation, StringRef reason) {
+    if (!atRunTime.insert(allocation))
+      return;
+    emitPassedRemark(allocation, getArgument(), "memory-at-run-time",
+                     [&](auto &remark) {
+                       remark << mlir::remark::metric("Because", reason);
+                     });
   }
 
-  /// Adds all functions to `order`, each after those that it calls.
-  Obstacle sort(SmallVectorImpl<func::FuncOp> &order) {
-    Obstacle obstacle;
-    const auto &graph = getAnalysis<CallGraph>();
-    for (auto component = llvm::scc_begin(&graph); !component.isAtEnd();
-         ++component) {
-      for (CallGraphNode *node : *component) {
-        if (node->isExternal())
-          continue;
-        auto function =
-            dyn_cast<func::FuncOp>(node->getCallableRegion()->getParentOp());
-        if (!function)
-          continue;
-        if (component.hasCycle() && allocates(function))
-          obstacle = {function, "it calls itself and allocates buffers"};
-        order.push_back(function);
-      }
-    }
-    return obstacle;
-  }
-
+  void keepUnplannable(func::FuncOp function);
+  void keepReturned(ArrayRef<func::FuncOp> functions);
+  SmallVector<func::FuncOp> sort();
   LogicalResult plan(func::FuncOp function, int64_t &most);
+  Value addArenaArgument(func::FuncOp function, MemRefType type);
+
+  /// The allocations that stay.
+  llvm::SetVector<Operation *> atRunTime;
+  /// The functions that call themselves, also through others.
+  llvm::DenseSet<Operation *> recursive;
 };
 
+void PlanMemoryPass::keepUnplannable(func::FuncOp function) {
+  function.walk([&](memref::AllocOp op) {
+    if (!op.getType().hasStaticShape())
+      keep(op, "only the program knows its size");
+    else if (recursive.contains(function))
+      keep(op, "its function calls itself");
+    else if (isCarriedByBlocks(op))
+      keep(op, "a loop of blocks carries it");
+    else if (function->hasAttr(kEntryAttrName) && isReturned(op, function))
+      keep(op, "the caller of the program frees it");
+  });
+}
+
+/// If a buffer stays, ownership-based deallocation runs on all functions. The
+/// deallocation copies a buffer that a function returns and does not own, and
+/// buffers in flight cannot be copied: so returned buffers stay, too.
+void PlanMemoryPass::keepReturned(ArrayRef<func::FuncOp> functions) {
+  if (atRunTime.empty())
+    return;
+  for (func::FuncOp function : functions)
+    function.walk([&](memref::AllocOp op) {
+      if (isReturned(op, function))
+        keep(op, "its function returns it, and other buffers stay");
+    });
+}
+
+/// All functions, each after those that it calls.
+SmallVector<func::FuncOp> PlanMemoryPass::sort() {
+  SmallVector<func::FuncOp> order;
+  const auto &graph = getAnalysis<CallGraph>();
+  for (auto component = llvm::scc_begin(&graph); !component.isAtEnd();
+       ++component) {
+    for (CallGraphNode *node : *component) {
+      if (node->isExternal())
+        continue;
+      auto function =
+          dyn_cast<func::FuncOp>(node->getCallableRegion()->getParentOp());
+      if (!function)
+        continue;
+      if (component.hasCycle())
+        recursive.insert(function);
+      order.push_back(function);
+    }
+  }
+  return order;
+}
+
 /// Gives `function` an argument for its arena, and each call of it a buffer.
-static Value addArenaArgument(func::FuncOp function, MemRefType type,
-                              ModuleOp module) {
+Value PlanMemoryPass::addArenaArgument(func::FuncOp function, MemRefType type) {
   unsigned number = function.getNumArguments();
   (void)function.insertArgument(number, type, DictionaryAttr(),
                                 function.getLoc());
-  auto uses = SymbolTable::getSymbolUses(function, module);
+  auto uses = SymbolTable::getSymbolUses(function, getOperation());
   for (SymbolTable::SymbolUse use : *uses) {
     auto call = dyn_cast<func::CallOp>(use.getUser());
     if (!call)
@@ -294,18 +325,20 @@ static Value addArenaArgument(func::FuncOp function, MemRefType type,
         memref::AllocOp::create(builder, call.getLoc(), type,
                                 builder.getI64IntegerAttr(kArenaAlignment));
     call.getOperandsMutable().append(arena.getResult());
+    if (recursive.contains(call->getParentOfType<func::FuncOp>()))
+      keep(arena, "its function calls itself");
   }
   return function.getArgument(number);
 }
 
 LogicalResult PlanMemoryPass::plan(func::FuncOp function, int64_t &most) {
   // The arena of a callee may contain loop-carried buffers.
-  if (Operation *endless = rotateLoopBuffers(function))
+  for (Operation *endless : rotateLoopBuffers(function, atRunTime))
     return endless->emitOpError()
            << "holds what a function allocates that a loop calls; the loop "
               "carries it for an unknown number of iterations along with "
               "operations in flight, expected the function to be inlined";
-  FunctionPlanner planner(function);
+  FunctionPlanner planner(function, atRunTime);
   if (planner.empty())
     return success();
   planner.plan();
@@ -322,7 +355,7 @@ LogicalResult PlanMemoryPass::plan(func::FuncOp function, int64_t &most) {
     arena = allocation;
     most = std::max(most, plan.bytes);
   } else {
-    arena = addArenaArgument(function, type, getOperation());
+    arena = addArenaArgument(function, type);
   }
   planner.replace(arena);
   emitPassedRemark(function, getArgument(), "arena", [&](auto &remark) {

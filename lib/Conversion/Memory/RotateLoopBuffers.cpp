@@ -155,29 +155,48 @@ CarryingLoop::rotate(RewriterBase &rewriter, ArrayRef<Value> initial,
 
 class Rotator {
 public:
-  explicit Rotator(MLIRContext *context) : rewriter(context) {}
+  Rotator(MLIRContext *context, const llvm::SetVector<Operation *> &kept)
+      : rewriter(context), kept(kept) {}
 
-  /// Returns null, or the allocation that cannot be rotated.
-  Operation *rotate(LoopLikeOpInterface op);
+  void rotate(LoopLikeOpInterface op);
+  ArrayRef<Operation *> getEndless() const { return allEndless; }
 
 private:
-  Operation *boundLifetimes(CarryingLoop &loop,
-                            ArrayRef<memref::AllocOp> allocations);
+  SmallVector<memref::AllocOp> collect(LoopLikeOpInterface loop);
+  void boundLifetimes(CarryingLoop &loop,
+                      ArrayRef<memref::AllocOp> allocations);
 
   IRRewriter rewriter;
+  const llvm::SetVector<Operation *> &kept;
+  /// The allocations that cannot be rotated.
+  SmallVector<Operation *> allEndless;
 };
 
+/// A copy of `buffer`, which is made before `op`.
+Value createCopy(OpBuilder &builder, Operation *op, Value buffer) {
+  Location loc = op->getLoc();
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(memref::DimOp::create(builder, loc, buffer, dim));
+  auto copy = memref::AllocOp::create(builder, loc, type, sizes);
+  memref::CopyOp::create(builder, loc, buffer, copy);
+  return copy;
+}
+
 /// If a loop may keep a buffer for an unknown number of iterations, replaces
-/// the buffer by a copy. Returns null, or an allocation whose buffer cannot be
-/// copied.
-Operation *Rotator::boundLifetimes(CarryingLoop &loop,
-                                   ArrayRef<memref::AllocOp> allocations) {
+/// the buffer by a copy, unless the loop carries operations in flight.
+void Rotator::boundLifetimes(CarryingLoop &loop,
+                             ArrayRef<memref::AllocOp> allocations) {
   llvm::SmallBitVector endless(loop.getArguments().size());
   for (memref::AllocOp allocation : allocations) {
     if (loop.getLifetime(allocation))
       continue;
-    if (loop.carriesTokens())
-      return allocation;
+    if (loop.carriesTokens()) {
+      allEndless.push_back(allocation);
+      continue;
+    }
     for (unsigned number = 0; number < endless.size(); ++number) {
       llvm::SmallBitVector reached(endless.size());
       reached.set(number);
@@ -193,49 +212,44 @@ Operation *Rotator::boundLifetimes(CarryingLoop &loop,
   rewriter.setInsertionPoint(yield);
   for (unsigned number : endless.set_bits()) {
     OpOperand &operand = yield->getOpOperand(number);
-    auto type = dyn_cast<MemRefType>(operand.get().getType());
-    if (!type)
-      continue;
-    auto copy = memref::AllocOp::create(rewriter, yield.getLoc(), type);
-    memref::CopyOp::create(rewriter, yield.getLoc(), operand.get(), copy);
-    operand.set(copy);
+    if (isa<MemRefType>(operand.get().getType()))
+      operand.set(createCopy(rewriter, yield, operand.get()));
   }
-  return nullptr;
 }
 
-Operation *Rotator::rotate(LoopLikeOpInterface op) {
-  auto collect = [&]() {
-    SmallVector<memref::AllocOp> allocations;
-    op->walk([&](memref::AllocOp allocation) {
-      if (allocation->getParentOfType<LoopLikeOpInterface>() == op)
-        allocations.push_back(allocation);
-    });
-    return allocations;
-  };
+/// The allocations of static sizes in `loop` and in no inner loop.
+SmallVector<memref::AllocOp> Rotator::collect(LoopLikeOpInterface loop) {
+  SmallVector<memref::AllocOp> allocations;
+  loop->walk([&](memref::AllocOp allocation) {
+    if (allocation->getParentOfType<LoopLikeOpInterface>() == loop &&
+        allocation.getDynamicSizes().empty() && !kept.contains(allocation))
+      allocations.push_back(allocation);
+  });
+  return allocations;
+}
+
+void Rotator::rotate(LoopLikeOpInterface op) {
   CarryingLoop loop(op);
-  SmallVector<memref::AllocOp> allocations = collect();
+  SmallVector<memref::AllocOp> allocations = collect(op);
   if (allocations.empty())
-    return nullptr;
-  if (Operation *endless = boundLifetimes(loop, allocations))
-    return endless;
+    return;
+  boundLifetimes(loop, allocations);
 
   SmallVector<memref::AllocOp> carried;
   SmallVector<unsigned> counts;
   SmallVector<Value> initial;
   rewriter.setInsertionPoint(op);
-  for (memref::AllocOp allocation : collect()) {
-    unsigned lifetime = *loop.getLifetime(allocation);
-    if (lifetime == 0)
-      continue;
-    if (!allocation.getDynamicSizes().empty())
+  for (memref::AllocOp allocation : collect(op)) {
+    std::optional<unsigned> lifetime = loop.getLifetime(allocation);
+    if (!lifetime || *lifetime == 0)
       continue;
     carried.push_back(allocation);
-    counts.push_back(lifetime + 1);
-    for (unsigned index = 0; index <= lifetime; ++index)
+    counts.push_back(*lifetime + 1);
+    for (unsigned index = 0; index <= *lifetime; ++index)
       initial.push_back(rewriter.clone(*allocation)->getResult(0));
   }
   if (carried.empty())
-    return nullptr;
+    return;
   SmallVector<SmallVector<Value>> firsts =
       loop.rotate(rewriter, initial, counts);
   for (auto [allocation, first] : llvm::zip_equal(carried, firsts)) {
@@ -244,7 +258,6 @@ Operation *Rotator::rotate(LoopLikeOpInterface op) {
         allocation.replaceAllUsesWith(value);
     allocation.erase();
   }
-  return nullptr;
 }
 
 struct RotateLoopBuffersPass
@@ -252,21 +265,21 @@ struct RotateLoopBuffersPass
           braid::impl::RotateLoopBuffersPassBase<RotateLoopBuffersPass>> {
   LogicalResult transform() override {
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
-      if (Operation *endless = rotateLoopBuffers(function)) {
-        endless->emitOpError()
-            << "is carried by a loop for an unknown number of iterations, and "
-               "the loop carries operations in flight, whose buffers cannot be "
-               "copied";
-        return failure();
-      }
+      for (Operation *endless : rotateLoopBuffers(function))
+        return endless->emitOpError()
+               << "is carried by a loop for an unknown number of iterations, "
+                  "and the loop carries operations in flight, whose buffers "
+                  "cannot be copied";
     return success();
   }
 };
 
 } // namespace
 
-Operation *braid::rotateLoopBuffers(func::FuncOp function) {
-  Rotator rotator(function.getContext());
+SmallVector<Operation *>
+braid::rotateLoopBuffers(func::FuncOp function,
+                         const llvm::SetVector<Operation *> &kept) {
+  Rotator rotator(function.getContext(), kept);
   // Inner loops first, because outer loops may carry their buffers.
   SmallVector<LoopLikeOpInterface> loops;
   function.walk([&](LoopLikeOpInterface loop) {
@@ -274,7 +287,6 @@ Operation *braid::rotateLoopBuffers(func::FuncOp function) {
       loops.push_back(loop);
   });
   for (LoopLikeOpInterface loop : loops)
-    if (Operation *endless = rotator.rotate(loop))
-      return endless;
-  return nullptr;
+    rotator.rotate(loop);
+  return SmallVector<Operation *>(rotator.getEndless());
 }

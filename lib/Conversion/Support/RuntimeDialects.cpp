@@ -94,7 +94,7 @@ BraidRTDialect::verifyOperationAttribute(Operation *op,
                        "a string that is not empty");
   }
   if (name == kArenaBytesAttrName || name == kHostReadsAttrName ||
-      name == kConstantsAttrName) {
+      name == kBufferAllocsAttrName || name == kConstantsAttrName) {
     auto number = dyn_cast<IntegerAttr>(value);
     return verifyValue(op, attribute,
                        number && number.getType().isSignlessInteger(64) &&
@@ -103,5 +103,6 @@ BraidRTDialect::verifyOperationAttribute(Operation *op,
   }
   return emitUnknown(op, attribute,
                      {kTargetAttrName, kScheduleAttrName, kArenaBytesAttrName,
-                      kHostReadsAttrName, kConstantsAttrName});
+                      kHostReadsAttrName, kBufferAllocsAttrName,
+                      kConstantsAttrName});
 }

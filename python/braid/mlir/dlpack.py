@@ -12,7 +12,9 @@ they are arrays of ml_dtypes, as everywhere in braid.mlir. Memory of GPUs goes t
 way (devices.py).
 """
 
+import contextlib
 import ctypes as c
+import sys
 import weakref
 
 import numpy as np
@@ -177,9 +179,18 @@ def from_dlpack(tensor):
     return np.ndarray(imported.shape, imported.dtype, memory, -first, strides)
 
 
+def _on_gpu(tensor, number):
+    """PyTorch exports a tensor only while its GPU is the thread's current one."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(tensor, torch.Tensor):
+        return torch.cuda.device(number)
+    return contextlib.nullcontext()
+
+
 def import_cuda(tensor):
     """The memory of a tensor on a GPU, ready for what the legacy stream runs."""
-    return Imported(tensor, stream=_LEGACY_STREAM)
+    with _on_gpu(tensor, get_device(tensor)[1]):
+        return Imported(tensor, stream=_LEGACY_STREAM)
 
 
 def _delete(managed):

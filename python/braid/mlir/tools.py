@@ -50,9 +50,12 @@ def find_tool(name):
 
 
 def find_runtime():
-    """The path of the runtime's library, of the same Braid as braid-compile."""
-    bin_folder = os.path.dirname(os.path.realpath(find_tool("braid-compile")))
-    path = os.path.join(os.path.dirname(bin_folder), "lib", "libbraid_rt.so")
+    """The path of the runtime's library, of the same Braid as braid-compile, or in the folder
+    that BRAID_ROOT names: a bundle has no braid-compile."""
+    root = os.environ.get(ROOT_VARIABLE)
+    if not root:
+        root = os.path.dirname(os.path.dirname(os.path.realpath(find_tool("braid-compile"))))
+    path = os.path.join(root, "lib", "libbraid_rt.so")
     if not os.path.exists(path):
         raise NotFoundError(f"the runtime is not installed: found no {path}")
     return path

@@ -123,8 +123,7 @@ void CudaDevice::prepare(const braid_rt_program &program) {
         deviceMemory->allocate(device.arenaBytes, "the buffers of the program");
     arenaBytes = device.arenaBytes;
   }
-  // A program without an arena may allocate while it runs.
-  if (device.arenaBytes == 0)
+  if (device.bufferAllocCount > 0)
     buffers->reserve();
 }
 

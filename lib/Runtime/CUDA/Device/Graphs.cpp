@@ -44,6 +44,12 @@ void Graphs::checkProgram(const braid_rt_program &program) {
                     argument.name + advice);
     }
   }
+  int64_t allocs = program.device->bufferAllocCount;
+  if (allocs > 0)
+    throw Error("the program cannot run as a graph: it allocates buffers while "
+                "it runs in " +
+                std::to_string(allocs) + (allocs == 1 ? " place" : " places") +
+                advice);
 }
 
 Graphs::Key Graphs::describe(const braid_rt_entry &entry, void **args) {

@@ -90,7 +90,12 @@ static const braid_rt_entry *const entries[] = {
     &dynamicEntry,
 #endif
 };
-static const braid_rt_device_program device = {0, 0, 0, 0, 64, READS};
+#ifdef DYNAMIC
+#define ALLOCS 3
+#else
+#define ALLOCS 0
+#endif
+static const braid_rt_device_program device = {0, 0, 0, 0, 64, READS, ALLOCS};
 
 BRAID_RT_API const braid_rt_program braid_program = {
     BRAID_RT_ABI_VERSION,

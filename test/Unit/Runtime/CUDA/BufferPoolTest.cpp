@@ -71,6 +71,7 @@ TEST_F(BufferPoolTest, anInvocationReusesWhatTheLastOneHeld) {
 TEST_F(BufferPoolTest, theFirstBuffersComeFromTheReserve) {
   fake_cuda_set_memory(static_cast<size_t>(64 * 64 * mebibyte));
   TestProgram program;
+  program.device.bufferAllocCount = 1;
   device().prepare(program.get());
   fake_cuda_forbid_allocations(1);
   invoke([&] {
@@ -82,7 +83,7 @@ TEST_F(BufferPoolTest, theFirstBuffersComeFromTheReserve) {
   invoke([&] { EXPECT_NE(device().allocateBuffer(5 * mebibyte), nullptr); });
 }
 
-TEST_F(BufferPoolTest, aProgramWithAnArenaHasNoReserve) {
+TEST_F(BufferPoolTest, aProgramThatAllocatesNothingHasNoReserve) {
   TestProgram program;
   program.device.arenaBytes = 1024;
   device().prepare(program.get());
@@ -96,6 +97,7 @@ TEST_F(BufferPoolTest, aProgramWithAnArenaHasNoReserve) {
 TEST_F(BufferPoolTest, theReserveStaysWhereMemoryIsShort) {
   fake_cuda_set_memory(static_cast<size_t>(64 * 64 * mebibyte));
   TestProgram program;
+  program.device.bufferAllocCount = 1;
   device().prepare(program.get());
   invoke([&] {
     void *part = device().allocateBuffer(40 * mebibyte);

@@ -314,6 +314,13 @@ TEST_F(GraphsTest, refuseProgramsThatReadOnTheHost) {
             "memory in 2 places (run without cuda-graph)");
 }
 
+TEST_F(GraphsTest, refuseProgramsThatAllocateWhileTheyRun) {
+  program.device.bufferAllocCount = 1;
+  EXPECT_EQ(errorOf([&] { prepare(); }),
+            "the program cannot run as a graph: it allocates buffers while it "
+            "runs in 1 place (run without cuda-graph)");
+}
+
 TEST_F(GraphsTest, refuseResultsThatTheHostComputes) {
   program.addArgument("result0", BRAID_RT_OUT, BRAID_RT_SCALAR);
   EXPECT_EQ(errorOf([&] { device().prepare(program.get()); }),
