@@ -188,8 +188,6 @@ std::vector<ScheduleOrder> Planner::getOrders(size_t mostOrders) {
   ResourceChoice none(families.size(), 0);
   const SchedulingProblem &problem = player.getProblem(none);
   std::vector<ScheduleOrder> orders = {getProgramOrder(problem.graph)};
-  if (mostOrders <= 1)
-    return orders;
   std::vector<std::pair<int64_t, ScheduleOrder>> others;
   for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
     bool isKnown = is_contained(orders, candidate.order) ||
@@ -229,7 +227,8 @@ std::pair<int64_t, size_t> Planner::findOrder(ArrayRef<ScheduleOrder> orders,
 std::vector<std::pair<ResourceChoice, ScheduleOrder>>
 Planner::getBeginnings(double minGain) {
   std::vector<ResourceChoice> choices = getClassChoices();
-  size_t mostOrders = std::max<size_t>(1, maxPlays / 2 / choices.size());
+  // The program's order alone, with everything exposed, says little of plans.
+  size_t mostOrders = std::max<size_t>(2, maxPlays / 2 / choices.size());
   std::vector<ScheduleOrder> orders = getOrders(mostOrders);
   std::vector<int64_t> peakBytes = player.getPeakBytes(orders);
   struct Beginning {
