@@ -130,8 +130,18 @@ void SummaryBuilder::addEvent(Operation &op, Kind kind) {
 }
 
 static bool hasTokens(Operation &op) {
-  return llvm::any_of(op.getOperandTypes(), isToken) ||
-         llvm::any_of(op.getResultTypes(), isToken);
+  // Most values have the type of the one before, which need not be read again.
+  Type known;
+  auto isNewToken = [&](Type type) {
+    if (type == known)
+      return false;
+    known = type;
+    return isToken(type);
+  };
+  for (OpOperand &operand : op.getOpOperands())
+    if (isNewToken(operand.get().getType()))
+      return true;
+  return llvm::any_of(op.getResultTypes(), isNewToken);
 }
 
 bool SummaryBuilder::isCall(Operation &op) {

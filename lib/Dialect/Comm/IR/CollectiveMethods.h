@@ -27,6 +27,16 @@ void getStartEffects(
     AsyncStartOpInterface start,
     llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance> &effects);
 
+/// The operands `range` of `op`. A `MutableOperandRange` would build an
+/// attribute for the sizes of the segments, which costs more than all else
+/// here.
+inline llvm::MutableArrayRef<mlir::OpOperand>
+getOpOperands(mlir::Operation *op, mlir::OperandRange range) {
+  if (range.empty())
+    return {};
+  return op->getOpOperands().slice(range.getBeginOperandIndex(), range.size());
+}
+
 /// Names the first token after the kind of the collective.
 void nameTokens(CollectiveOpInterface collective,
                 llvm::function_ref<void(mlir::Value, llvm::StringRef)> setName);

@@ -81,10 +81,10 @@ class Comm_CoalescableOp<string mnemonic, list<Comm_Answer> answers, list<Trait>
   let results = (outs Variadic<Comm_Token>:$tokens);
   string operandDefinitions = [{
     ::llvm::MutableArrayRef<::mlir::OpOperand> $cppClass::getSourceOperands() {
-      return getInputsMutable();
+      return getOpOperands(*this, getInputs());
     }
     ::llvm::MutableArrayRef<::mlir::OpOperand> $cppClass::getDestinationOperands() {
-      return getOutputsMutable();
+      return getOpOperands(*this, getOutputs());
     }
     void $cppClass::setDestinations(::mlir::ValueRange destinations) {
       getOutputsMutable().assign(destinations);
