@@ -378,8 +378,8 @@ bool RankExecution::executeCall(CallOpInterface call, Frame &frame) {
       tokens.handOut(*value.token, call);
     if (value.buffer && effects != "none")
       access(call, operand,
-             effects == "args" ? BuffersInFlight::Access::Write
-                               : BuffersInFlight::Access::Pass,
+             effects == "args" ? BufferAccessKind::Write
+                               : BufferAccessKind::Pass,
              frame);
   }
   bindUnknown(call, frame);
