@@ -8,6 +8,7 @@
 
 #include "braid/Analysis/InFlightAccesses.h"
 
+#include "BufferAccesses.h"
 #include "BufferRange.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
@@ -190,47 +191,30 @@ void InFlightChecker::checkOp(Operation *op) {
   if (isa<WaitOp>(op) || (op->getNumRegions() == 0 &&
                           llvm::none_of(op->getOperandTypes(), isBuffer)))
     return;
-  auto report = [&](Value buffer, StringRef what, bool onlyIfWritten) {
-    auto flights = active.find(getRoot(buffer));
+  auto report = [&](const BufferAccess &access) {
+    auto flights = active.find(getRoot(access.buffer));
     if (flights == active.end())
       return false;
     for (const Flight *flight : flights->second) {
-      if ((onlyIfWritten && !flight->written) ||
-          areDisjoint(buffer, flight->buffer, resolver) ||
+      if ((conflictsWithWritesAlone(access.kind) && !flight->written) ||
+          areDisjoint(access.buffer, flight->buffer, resolver) ||
           isElementBeside(op, flight->buffer))
         continue;
-      found.push_back(
-          {op, what, flight->written, flight->start, flight->started});
+      found.push_back({op, getVerb(access.kind), flight->written, flight->start,
+                       flight->started});
       return true;
     }
     return false;
   };
 
-  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!interface) {
-    if (isa<CallOpInterface>(op))
-      for (Value operand : op->getOperands())
-        if (isa<BaseMemRefType>(operand.getType()) &&
-            report(operand, "passes", /*onlyIfWritten=*/true))
-          return;
-    return;
-  }
-  SmallVector<MemoryEffects::EffectInstance> effects;
-  interface.getEffects(effects);
-  for (const MemoryEffects::EffectInstance &effect : effects) {
-    Value buffer = effect.getValue();
-    if (!buffer || !isa<BaseMemRefType>(buffer.getType()))
-      continue;
-    bool reported = false;
-    if (isa<MemoryEffects::Write>(effect.getEffect()))
-      reported = report(buffer, "writes", /*onlyIfWritten=*/false);
-    else if (isa<MemoryEffects::Free>(effect.getEffect()))
-      reported = report(buffer, "frees", /*onlyIfWritten=*/false);
-    else if (isa<MemoryEffects::Read>(effect.getEffect()))
-      reported = report(buffer, "reads", /*onlyIfWritten=*/true);
-    if (reported)
+  SmallVector<BufferAccess, 4> accesses = getBufferAccesses(op);
+  if (isa<CallOpInterface>(op) && !isa<MemoryEffectOpInterface>(op))
+    for (Value operand : op->getOperands())
+      if (isBuffer(operand.getType()))
+        accesses.push_back({operand, BufferAccessKind::Pass});
+  for (const BufferAccess &access : accesses)
+    if (report(access))
       return;
-  }
 }
 
 void InFlightChecker::checkBlock(Block *block, ArrayRef<Flight> flights) {

@@ -31,6 +31,26 @@ TRANSPORTS = {
     "tcp": ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self"],
 }
 
+#: The function @reduces, for programs with a group @world.
+ENDLESS_REDUCTIONS = """
+// All ranks reduce large tensors, for minutes.
+func.func @reduces() -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %many = arith.constant 1000000 : index
+  %one = arith.constant 1.0 : f32
+  %empty = tensor.empty() : tensor<1000000xf32>
+  %ones = linalg.fill ins(%one : f32) outs(%empty : tensor<1000000xf32>) -> tensor<1000000xf32>
+  %last = scf.for %i = %c0 to %many step %c1 iter_args(%x = %ones) -> (tensor<1000000xf32>) {
+    %t = comm.all_reduce max %x on @world {comm.label = "forever"} : tensor<1000000xf32>
+    %y = comm.wait %t : !comm.token<tensor<1000000xf32>>
+    scf.yield %y : tensor<1000000xf32>
+  }
+  %r = tensor.extract %last[%c0] : tensor<1000000xf32>
+  return %r : f32
+}
+"""
+
 
 def mpirun_words(ranks, words, transport="shared memory", variables=()):
     """The command that starts `words` on `ranks` processes."""

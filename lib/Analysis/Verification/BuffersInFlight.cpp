@@ -36,30 +36,16 @@ bool BuffersInFlight::isInFlight(unsigned root) const {
          });
 }
 
-static StringRef getVerb(BuffersInFlight::Access kind) {
-  switch (kind) {
-  case BuffersInFlight::Access::Read:
-    return "reads";
-  case BuffersInFlight::Access::Write:
-    return "writes";
-  case BuffersInFlight::Access::Free:
-    return "frees";
-  case BuffersInFlight::Access::Pass:
-    return "passes";
-  }
-  llvm_unreachable("unknown access");
-}
-
 /// Adds a finding if the access conflicts with `flight`; returns true if it is
 /// an error.
-bool BuffersInFlight::check(Operation *op, const Buffer &buffer, Access kind,
-                            const Flight &flight) {
-  bool needsWrite = kind == Access::Read || kind == Access::Pass;
-  if (needsWrite && !flight.isWritten)
+bool BuffersInFlight::check(Operation *op, const Buffer &buffer,
+                            BufferAccessKind kind, const Flight &flight) {
+  if (conflictsWithWritesAlone(kind) && !flight.isWritten)
     return false;
-  Overlap overlap = kind == Access::Free && buffer->root == flight.buffer->root
-                        ? Overlap::Some
-                        : getOverlap(*buffer, *flight.buffer);
+  Overlap overlap =
+      kind == BufferAccessKind::Free && buffer->root == flight.buffer->root
+          ? Overlap::Some
+          : getOverlap(*buffer, *flight.buffer);
   if (overlap == Overlap::None)
     return false;
   bool isUnknown = overlap == Overlap::Unknown;
@@ -77,7 +63,8 @@ bool BuffersInFlight::check(Operation *op, const Buffer &buffer, Access kind,
   return !isUnknown;
 }
 
-void BuffersInFlight::access(Operation *op, const Buffer &buffer, Access kind) {
+void BuffersInFlight::access(Operation *op, const Buffer &buffer,
+                             BufferAccessKind kind) {
   if (keepsAccesses)
     kept.push_back({op, buffer, kind});
   for (const Flight &flight : flights)

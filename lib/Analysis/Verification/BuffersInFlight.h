@@ -9,6 +9,7 @@
 #ifndef BRAID_LIB_ANALYSIS_VERIFICATION_BUFFERSINFLIGHT_H
 #define BRAID_LIB_ANALYSIS_VERIFICATION_BUFFERSINFLIGHT_H
 
+#include "Analysis/BufferAccesses.h"
 #include "Findings.h"
 #include "PathBuffers.h"
 
@@ -23,7 +24,6 @@ namespace braid {
 class BuffersInFlight {
 public:
   using Buffer = std::shared_ptr<const PathBuffer>;
-  enum class Access { Read, Write, Free, Pass };
 
   explicit BuffersInFlight(Findings &findings) : findings(findings) {}
 
@@ -37,7 +37,7 @@ public:
   void endBuffer(unsigned launch, const Buffer &buffer);
 
   /// `op` accesses `buffer`.
-  void access(mlir::Operation *op, const Buffer &buffer, Access kind);
+  void access(mlir::Operation *op, const Buffer &buffer, BufferAccessKind kind);
   /// Keeps all accesses from now on, for `endUnknown`.
   void keepAccesses() { keepsAccesses = true; }
   /// A wait names buffers of an operation that started, at `started`, before
@@ -61,9 +61,9 @@ private:
   struct KeptAccess {
     mlir::Operation *op;
     Buffer buffer;
-    Access kind;
+    BufferAccessKind kind;
   };
-  bool check(mlir::Operation *op, const Buffer &buffer, Access kind,
+  bool check(mlir::Operation *op, const Buffer &buffer, BufferAccessKind kind,
              const Flight &flight);
 
   Findings &findings;

@@ -44,9 +44,9 @@ void RankExecution::executeStart(comm::AsyncStartOpInterface start,
   SmallVector<Value> destinations = start.getDestinations();
   for (Value source : sources)
     if (!llvm::is_contained(destinations, source))
-      access(op, source, BuffersInFlight::Access::Read, frame);
+      access(op, source, BufferAccessKind::Read, frame);
   for (Value destination : destinations)
-    access(op, destination, BuffersInFlight::Access::Write, frame);
+    access(op, destination, BufferAccessKind::Write, frame);
 
   std::optional<unsigned> operation;
   if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {

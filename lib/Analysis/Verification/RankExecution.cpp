@@ -382,8 +382,8 @@ bool RankExecution::executeCall(CallOpInterface call, Frame &frame) {
     const PathValue &value = get(operand, frame);
     if (value.buffer && effects != "none")
       access(call, operand,
-             effects == "args" ? BuffersInFlight::Access::Write
-                               : BuffersInFlight::Access::Pass,
+             effects == "args" ? BufferAccessKind::Write
+                               : BufferAccessKind::Pass,
              frame);
   }
   bindUnknown(call, frame);

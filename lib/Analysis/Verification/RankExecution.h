@@ -96,8 +96,8 @@ private:
   makeRoot(mlir::Value value, uint64_t id,
            llvm::ArrayRef<std::optional<int64_t>> sizes);
   void accessMemory(mlir::Operation *op, Frame &frame);
-  void access(mlir::Operation *op, mlir::Value buffer,
-              BuffersInFlight::Access kind, Frame &frame);
+  void access(mlir::Operation *op, mlir::Value buffer, BufferAccessKind kind,
+              Frame &frame);
 
   const PathValue &get(mlir::Value value, Frame &frame);
   void bind(mlir::ValueRange values, const Values &bound, Frame &frame);

@@ -329,12 +329,12 @@ bool RankExecution::bindBuffer(Operation *op, Frame &frame) {
 // Accesses
 //===----------------------------------------------------------------------===//
 
-void RankExecution::access(Operation *op, Value value,
-                           BuffersInFlight::Access kind, Frame &frame) {
+void RankExecution::access(Operation *op, Value value, BufferAccessKind kind,
+                           Frame &frame) {
   const std::shared_ptr<const PathBuffer> &buffer = get(value, frame).buffer;
   if (!buffer)
     return;
-  if (kind == BuffersInFlight::Access::Write)
+  if (kind == BufferAccessKind::Write)
     ++versions[buffer->root];
   if (!buffers.isEmpty())
     buffers.access(op, buffer, kind);
@@ -358,7 +358,7 @@ getElement(const PathBuffer &buffer, ArrayRef<std::optional<int64_t>> indices) {
 }
 
 void RankExecution::accessMemory(Operation *op, Frame &frame) {
-  using Access = BuffersInFlight::Access;
+  using Access = BufferAccessKind;
   if (isa<memref::LoadOp, memref::StoreOp>(op)) {
     auto load = dyn_cast<memref::LoadOp>(op);
     auto store = dyn_cast<memref::StoreOp>(op);
@@ -397,23 +397,9 @@ void RankExecution::accessMemory(Operation *op, Frame &frame) {
     }
     return;
   }
-  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!interface) {
-    if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
-      accessOperands();
-    return;
-  }
-  SmallVector<MemoryEffects::EffectInstance> effects;
-  interface.getEffects(effects);
-  for (const MemoryEffects::EffectInstance &effect : effects) {
-    Value buffer = effect.getValue();
-    if (!buffer || !isa<BaseMemRefType>(buffer.getType()))
-      continue;
-    if (isa<MemoryEffects::Write>(effect.getEffect()))
-      access(op, buffer, Access::Write, frame);
-    else if (isa<MemoryEffects::Read>(effect.getEffect()))
-      access(op, buffer, Access::Read, frame);
-    else if (isa<MemoryEffects::Free>(effect.getEffect()))
-      access(op, buffer, Access::Free, frame);
-  }
+  if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+      !isa<MemoryEffectOpInterface>(op))
+    return accessOperands();
+  for (const BufferAccess &effect : getBufferAccesses(op))
+    access(op, effect.buffer, effect.kind, frame);
 }

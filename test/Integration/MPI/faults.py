@@ -58,23 +58,6 @@ func.func @late() -> i64 {
   return %last : i64
 }
 
-// All ranks reduce large tensors, for minutes.
-func.func @reduces() -> f32 {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %many = arith.constant 1000000 : index
-  %one = arith.constant 1.0 : f32
-  %empty = tensor.empty() : tensor<1000000xf32>
-  %ones = linalg.fill ins(%one : f32) outs(%empty : tensor<1000000xf32>) -> tensor<1000000xf32>
-  %last = scf.for %i = %c0 to %many step %c1 iter_args(%x = %ones) -> (tensor<1000000xf32>) {
-    %t = comm.all_reduce max %x on @world {comm.label = "forever"} : tensor<1000000xf32>
-    %y = comm.wait %t : !comm.token<tensor<1000000xf32>>
-    scf.yield %y : tensor<1000000xf32>
-  }
-  %r = tensor.extract %last[%c0] : tensor<1000000xf32>
-  return %r : f32
-}
-
 func.func @barrier() {
   %t = comm.barrier on @world
   comm.wait %t : !comm.token
@@ -281,7 +264,7 @@ FAULTS = {fault.__name__: fault
 
 def main():
     directory, *names = sys.argv[1:]
-    program = bt.compile_program(PROGRAM, directory, passes="none")
+    program = bt.compile_program(PROGRAM + mt.ENDLESS_REDUCTIONS, directory, passes="none")
     rounds = int(os.environ.get("BRAID_MPI_FAULT_ROUNDS", "2"))
     random.seed(rounds)
     errors = []

@@ -29,23 +29,6 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<16xf32>, tensor<4xf32>) {
   %sum = comm.wait %r : !comm.token<tensor<4xf32>>
   return %all, %sum : tensor<16xf32>, tensor<4xf32>
 }
-
-// All ranks reduce large tensors, for minutes.
-func.func @reduces() -> f32 {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %many = arith.constant 1000000 : index
-  %one = arith.constant 1.0 : f32
-  %empty = tensor.empty() : tensor<1000000xf32>
-  %ones = linalg.fill ins(%one : f32) outs(%empty : tensor<1000000xf32>) -> tensor<1000000xf32>
-  %last = scf.for %i = %c0 to %many step %c1 iter_args(%x = %ones) -> (tensor<1000000xf32>) {
-    %t = comm.all_reduce max %x on @world : tensor<1000000xf32>
-    %y = comm.wait %t : !comm.token<tensor<1000000xf32>>
-    scf.yield %y : tensor<1000000xf32>
-  }
-  %r = tensor.extract %last[%c0] : tensor<1000000xf32>
-  return %r : f32
-}
 """
 
 
@@ -154,7 +137,7 @@ def main():
     directory = sys.argv[1]
     program = os.path.join(os.environ["TMPDIR"], "program.mlir")
     with open(program, "w") as file:
-        file.write(PROGRAM)
+        file.write(PROGRAM + mt.ENDLESS_REDUCTIONS)
     for step in [nodes_share_nothing, program_travels, topology_of_nodes,
                  killed_rank_ends_the_job]:
         begin = time.monotonic()

@@ -8,6 +8,8 @@
 
 #include "HazardRepair.h"
 
+#include "Analysis/BufferAccesses.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -84,15 +86,11 @@ bool HazardContext::mayAccess(Operation *op, Value buffer, bool onlyWrites) {
 }
 
 Value comm::getFreedBuffer(Operation *op) {
-  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!interface || isa<WaitOp>(op))
+  if (isa<WaitOp>(op))
     return {};
-  SmallVector<MemoryEffects::EffectInstance> effects;
-  interface.getEffects(effects);
-  for (const MemoryEffects::EffectInstance &effect : effects)
-    if (isa<MemoryEffects::Free>(effect.getEffect()) && effect.getValue() &&
-        isa<BaseMemRefType>(effect.getValue().getType()))
-      return effect.getValue();
+  for (const BufferAccess &access : getBufferAccesses(op))
+    if (access.kind == BufferAccessKind::Free)
+      return access.buffer;
   return {};
 }
 

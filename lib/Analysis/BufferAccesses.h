@@ -1,0 +1,42 @@
+//===- BufferAccesses.h - Accesses of an op to buffers ----------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_ANALYSIS_BUFFERACCESSES_H
+#define BRAID_LIB_ANALYSIS_BUFFERACCESSES_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+
+namespace braid {
+
+/// What an op does to a buffer. `Pass`: the op passes the buffer to a function.
+enum class BufferAccessKind : uint8_t { Read, Write, Free, Pass };
+
+/// The verb of `kind` in messages: "reads", "writes", "frees" or "passes".
+llvm::StringRef getVerb(BufferAccessKind kind);
+
+/// True if the access conflicts only with operations in flight that write the
+/// buffer; other accesses conflict with operations that read the buffer, too.
+bool conflictsWithWritesAlone(BufferAccessKind kind);
+
+struct BufferAccess {
+  mlir::Value buffer;
+  BufferAccessKind kind;
+};
+
+/// The reads, writes and frees of memrefs that `op` states by the interface of
+/// memory effects, in their order; empty if `op` lacks the interface. The
+/// accesses of nested ops are left out.
+llvm::SmallVector<BufferAccess, 4> getBufferAccesses(mlir::Operation *op);
+
+} // namespace braid
+
+#endif // BRAID_LIB_ANALYSIS_BUFFERACCESSES_H
