@@ -84,10 +84,10 @@ def DeallocateBuffersPass
     Runs upstream's ownership-based deallocation and its clean-up passes
     (`braid-drop-unowned-deallocations`, `braid-split-deallocations`,
     simplification, lowering, `braid-free-early`). On the target cuda the host
-    compares the addresses of buffers that may be the same one, because lists of
-    addresses, as in upstream's lowering, would be in device memory. The runtime owns the arenas of
-    `braid-plan-memory`, which the pass does not free; the pass does nothing if
-    the program allocates only arenas.
+    compares the addresses of buffers that may be the same one, because upstream's
+    lowering would write lists of addresses to device memory. The runtime owns the
+    arenas of `braid-plan-memory`: the pass frees none of them, and does nothing
+    if the program allocates only arenas.
 
     Before:
 
