@@ -55,3 +55,13 @@ func.func @operand_of_the_root(%x: tensor<4xi32>, %y: tensor<4xi32>, %c: i1) -> 
   %v = comm.wait %t : !comm.token<tensor<4xi32>>
   return %v : tensor<4xi32>
 }
+
+// -----
+
+comm.group @world all
+func.func @gather_of_too_many_elements(%x: tensor<4611686018427387904x2xf32>) -> tensor<4611686018427387904x4xf32> {
+  // expected-error@+1 {{'comm.all_gather' op gathers 'tensor<4611686018427387904x2xf32>' from 2 ranks along dim 0 for NCCL, expected a size below 2^63}}
+  %t = comm.all_gather %x on @world dim 1 : tensor<4611686018427387904x2xf32> -> tensor<4611686018427387904x4xf32>
+  %r = comm.wait %t : !comm.token<tensor<4611686018427387904x4xf32>>
+  return %r : tensor<4611686018427387904x4xf32>
+}

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace braid::comm;
@@ -259,16 +260,21 @@ Operation *Legalizer::createStart(ArrayRef<Value> sources,
 
 /// The type of the value of the new start for the operand `source`. `original`
 /// is the type of the op's value.
-RankedTensorType Legalizer::getResultType(Value source,
-                                          RankedTensorType original) {
+FailureOr<RankedTensorType>
+Legalizer::getResultType(Value source, RankedTensorType original) {
   RankedTensorType type = getTensorType(source);
   SmallVector<int64_t> shape(type.getShape());
   if (newKind == CollectiveKind::reduce_scatter) {
     shape = llvm::to_vector(original.getShape());
   } else if (newKind == CollectiveKind::all_gather) {
     std::optional<int64_t> size = getConstantGroupSize();
-    shape[0] = size && !ShapedType::isDynamic(shape[0]) ? shape[0] * *size
-                                                        : ShapedType::kDynamic;
+    if (!size)
+      shape[0] = ShapedType::kDynamic;
+    else if (!ShapedType::isDynamic(shape[0]) &&
+             llvm::MulOverflow(shape[0], *size, shape[0]))
+      return op->emitOpError() << "gathers " << type << " from " << *size
+                               << " ranks along dim 0 for NCCL, expected a "
+                                  "size below 2^63";
   }
   return RankedTensorType::get(shape, type.getElementType());
 }
@@ -295,9 +301,13 @@ FailureOr<Replacement> Legalizer::replace(bool keepsTypes) {
   for (auto [index, source] : llvm::enumerate(sources))
     prepare(source, finishes[index]);
   SmallVector<Type> results;
-  for (auto [index, source] : llvm::enumerate(sources))
-    results.push_back(getResultType(
-        source, cast<RankedTensorType>(start.getInFlightType(index))));
+  for (auto [index, source] : llvm::enumerate(sources)) {
+    FailureOr<RankedTensorType> result = getResultType(
+        source, cast<RankedTensorType>(start.getInFlightType(index)));
+    if (failed(result))
+      return failure();
+    results.push_back(*result);
+  }
   Operation *replacement = createStart(sources, results);
   replacement->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   return Replacement{replacement, std::move(finishes), usesOperands};

@@ -53,8 +53,8 @@ private:
   void reduceUnpackedBits(mlir::Value &source, Finish &finish);
   mlir::Operation *createStart(llvm::ArrayRef<mlir::Value> sources,
                                llvm::ArrayRef<mlir::Type> results);
-  mlir::RankedTensorType getResultType(mlir::Value source,
-                                       mlir::RankedTensorType original);
+  mlir::FailureOr<mlir::RankedTensorType>
+  getResultType(mlir::Value source, mlir::RankedTensorType original);
   std::optional<int64_t> getConstantGroupSize();
   std::optional<int64_t> getRootThatReduces();
 
