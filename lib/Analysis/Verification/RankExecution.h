@@ -9,8 +9,8 @@
 #ifndef BRAID_LIB_ANALYSIS_VERIFICATION_RANKEXECUTION_H
 #define BRAID_LIB_ANALYSIS_VERIFICATION_RANKEXECUTION_H
 
+#include "Analysis/KernelAccesses.h"
 #include "BuffersInFlight.h"
-#include "KernelAccesses.h"
 #include "PathValues.h"
 #include "RankTrace.h"
 #include "TokenUse.h"

@@ -21,14 +21,19 @@ using namespace braid::rt::cuda;
 // Checks and keys
 //===----------------------------------------------------------------------===//
 
+static const char *const advice = " (run without cuda-graph)";
+
+/// Throws if the host code does something in `count` places that no graph can.
+static void checkCount(int64_t count, const char *what) {
+  if (count > 0)
+    throw Error("the program cannot run as a graph: " + std::string(what) +
+                " in " + std::to_string(count) +
+                (count == 1 ? " place" : " places") + advice);
+}
+
 void Graphs::checkProgram(const braid_rt_program &program) {
-  const char *advice = " (run without cuda-graph)";
-  int64_t reads = program.device->hostReadCount;
-  if (reads > 0)
-    throw Error("the program cannot run as a graph: its host code reads device "
-                "memory in " +
-                std::to_string(reads) + (reads == 1 ? " place" : " places") +
-                advice);
+  checkCount(program.device->hostReadCount,
+             "its host code reads device memory");
   for (int64_t i = 0; i < program.entryCount; ++i) {
     const braid_rt_entry &entry = *program.entries[i];
     for (int64_t k = 0; k < entry.argumentCount; ++k) {
@@ -44,12 +49,8 @@ void Graphs::checkProgram(const braid_rt_program &program) {
                     argument.name + advice);
     }
   }
-  int64_t allocs = program.device->bufferAllocCount;
-  if (allocs > 0)
-    throw Error("the program cannot run as a graph: it allocates buffers while "
-                "it runs in " +
-                std::to_string(allocs) + (allocs == 1 ? " place" : " places") +
-                advice);
+  checkCount(program.device->bufferAllocCount,
+             "it allocates buffers while it runs");
 }
 
 Graphs::Key Graphs::describe(const braid_rt_entry &entry, void **args) {
