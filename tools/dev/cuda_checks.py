@@ -32,6 +32,8 @@ import tarfile
 import tempfile
 import time
 
+from cuda_libraries import find_libraries
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
@@ -228,7 +230,7 @@ def prepare(options):
     if not os.path.exists(bundle):
         call([os.path.join(HERE, "bundle.sh"), bundle],
              env={**os.environ, "BRAID_NO_BUILD": "1", "BRAID_BUILD_DIR": build})
-    for script in ("cuda_checks.py", "cuda_faults.py", "cuda_agreement.py"):
+    for script in ("cuda_checks.py", "cuda_faults.py", "cuda_agreement.py", "cuda_libraries.py"):
         shutil.copy(os.path.join(HERE, script), options.folder)
     if "conformance" in parts:
         shutil.copy(f"{build}/test/Unit/Runtime/BraidRuntimeConformanceTests", f"{bundle}/bin")
@@ -249,22 +251,6 @@ def prepare(options):
 #===-----------------------------------------------------------------------===#
 # Where the GPUs are
 #===-----------------------------------------------------------------------===#
-
-
-def libraries():
-    """The variables that name NVIDIA's libraries in the packages of this Python."""
-    try:
-        import nvidia  # pylint: disable=import-error,import-outside-toplevel
-    except ImportError:
-        return {}
-    variables = {}
-    for name, file in [("NCCL", "libnccl.so.2"), ("CUBLASLT", "libcublasLt.so.13"),
-                       ("CUPTI", "libcupti.so.13")]:
-        for package in nvidia.__path__:
-            found = glob.glob(os.path.join(package, "**", file), recursive=True)
-            if found and f"BRAID_{name}_LIBRARY" not in os.environ:
-                variables[f"BRAID_{name}_LIBRARY"] = found[0]
-    return variables
 
 
 class Log:
@@ -481,7 +467,7 @@ def main():
     if options.prepare:
         prepare(options)
         return
-    os.environ.update(libraries())
+    os.environ.update(find_libraries())
     log = Log(options.logs, time.monotonic() + options.limit)
     outcomes = {}
     for name in names:

@@ -26,32 +26,11 @@ import tempfile
 import time
 
 import overlap_programs
+from cuda_libraries import find_libraries
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Random data of the deviation that the peers' scripts have.
 DATA = "random:1*0.017"
-
-
-def nvidia_libraries():
-    """The libraries of Python's nvidia packages, by Braid's variables."""
-    try:
-        import nvidia  # pylint: disable=import-outside-toplevel
-    except ImportError:
-        return {}
-    found = {}
-    for variable, pattern in (
-        ("BRAID_NCCL_LIBRARY", "libnccl.so.*"),
-        ("BRAID_CUBLASLT_LIBRARY", "libcublasLt.so.*"),
-        ("BRAID_CUPTI_LIBRARY", "libcupti.so.*"),
-    ):
-        files = [
-            file
-            for folder in nvidia.__path__
-            for file in glob.glob(os.path.join(folder, "**", pattern), recursive=True)
-        ]
-        if files and variable not in os.environ:
-            found[variable] = sorted(files)[-1]
-    return found
 
 
 class Machine:
@@ -62,12 +41,12 @@ class Machine:
         self.folder = tempfile.mkdtemp(prefix="cuda-table-")
         self.text = ""
         self.end = time.monotonic() + options.limit
-        self.environment = {**os.environ, **nvidia_libraries()}
+        self.environment = {**os.environ, **find_libraries()}
         self.results = {
             "ranks": table["ranks"],
             "hardware": table["hardware"],
             "passes": table["passes"],
-            "libraries": nvidia_libraries(),
+            "libraries": find_libraries(),
             "steps": {},
             "parts": {},
             "checks": {},

@@ -14,8 +14,8 @@ takes the fastest of cuBLASLt's first eight proposals (matmul-tuning=measure); d
 eight. Prints medians, and the time of the direct call divided by that of the program: at least 1 is as fast. Exits with 1 if a
 result is wrong."""
 import argparse
-import glob
 import json
+import math
 import os
 import shutil
 import statistics
@@ -80,8 +80,8 @@ def prepare(options):
                        env={**os.environ, "BRAID_NO_BUILD": "1", "BRAID_BUILD_DIR": build})
     shutil.copytree(os.path.join(root, "python", "braid"), os.path.join(options.output, "python", "braid"), dirs_exist_ok=True,
                     ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("products.py", "cublaslt.py"):
-        shutil.copy(os.path.join(HERE, name), options.output)
+    for folder, name in ((HERE, "products.py"), (HERE, "cublaslt.py"), (os.path.join(root, "tools", "dev"), "cuda_libraries.py")):
+        shutil.copy(os.path.join(folder, name), options.output)
     manifest = []
     for size in map(int, options.sizes.split(",")):
         for name, shape in shapes(size).items():
@@ -93,21 +93,6 @@ def prepare(options):
             manifest.append({"name": f"{name}_{size}", "shape": shape, "dtype": options.dtype})
     with open(os.path.join(options.output, "products.json"), "w", encoding="utf-8") as file:
         json.dump(manifest, file, indent=1)
-
-
-def find_libraries(folder):
-    """Has the package find the bundle, and the runtime the libraries of this Python."""
-    os.environ.setdefault("BRAID_ROOT", os.path.join(folder, "braid"))
-    sys.path.insert(0, os.path.join(folder, "python"))
-    try:
-        import nvidia  # pylint: disable=import-error,import-outside-toplevel
-    except ImportError:
-        return
-    for name, file in [("CUBLASLT", "libcublasLt.so.13"), ("NCCL", "libnccl.so.2")]:
-        for path in nvidia.__path__:
-            found = glob.glob(os.path.join(path, "**", file), recursive=True)
-            if found:
-                os.environ.setdefault(f"BRAID_{name}_LIBRARY", found[0])
 
 
 class Operand:
@@ -139,22 +124,15 @@ class Comparison:
         self.memory = [driver.allocate(array.nbytes) for array in self.host]
         for address, array in zip(self.memory, self.host):
             driver.upload(address, array)
-        self.result_bytes = pool.itemsize * self.product_of(self.result_shape)
+        self.result_bytes = pool.itemsize * math.prod(self.result_shape)
         self.results = [driver.allocate(self.result_bytes) for _ in range(COUNT)]
         self.operands = [Operand(m, tuple(array.shape), entry["dtype"]) for m, array in zip(self.memory, self.host)]
         m, n, k, *more = self.shape
         self.product = Product(blas, entry["dtype"], m, n, k, *more)
         self.found = []
 
-    @staticmethod
-    def product_of(sizes):
-        total = 1
-        for size in sizes:
-            total *= size
-        return total
-
     def cut(self, pool, shape, start):
-        return pool[start : start + self.product_of(shape)].reshape(shape)
+        return pool[start : start + math.prod(shape)].reshape(shape)
 
     def run_program(self):
         """Milliseconds on the device; keeps the results."""
@@ -217,13 +195,18 @@ def main():
         prepare(options)
         return 0
     folder = os.path.abspath(options.output)
-    find_libraries(folder)
+    # The package finds the bundle, and the runtime the libraries of this Python.
+    from cuda_libraries import find_libraries  # pylint: disable=import-outside-toplevel
+
+    os.environ.update(find_libraries())
+    os.environ.setdefault("BRAID_ROOT", os.path.join(folder, "braid"))
+    sys.path.insert(0, os.path.join(folder, "python"))
     import numpy  # pylint: disable=import-outside-toplevel
     from cublaslt import Blas, Driver  # pylint: disable=import-outside-toplevel
 
     with open(os.path.join(folder, "products.json"), encoding="utf-8") as file:
         manifest = [e for e in json.load(file) if any(part in e["name"] for part in options.only.split(","))]
-    most = max(Comparison.product_of(s) for e in manifest for s in operand_shapes(*e["shape"])[:2])
+    most = max(math.prod(s) for e in manifest for s in operand_shapes(*e["shape"])[:2])
     pool = numpy.random.default_rng(1).standard_normal(most + 977 * (COUNT + 1), numpy.float32)
     if manifest[0]["dtype"] == "bf16":
         import ml_dtypes  # pylint: disable=import-outside-toplevel
