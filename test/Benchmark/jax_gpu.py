@@ -6,8 +6,8 @@
 
     jax_gpu.py FOLDER --build BUILD --programs=jax_overlap.py [--ranks=2] [--sizes=4096] [--hardware=h200x8]
 
-FOLDER gets programs/*.so, table.json, small arguments with JAX's results on CPUs to compare with, cuda_table.py and the
-file of programs. The machine with GPUs needs FOLDER, a bundle and NumPy; for XLA's times JAX.
+FOLDER gets programs/*.so, table.json, small arguments with JAX's results on CPUs to compare with, cuda_table.py with its
+module, and the file of programs. The machine with GPUs needs FOLDER, a bundle and NumPy; for XLA's times JAX.
 
 The file of programs is a script that measures JAX. Its functions are imported as they are: the statements up to the first
 one that assigns `out` run here, with two changes. JAX has as many CPUs as there are ranks, and `rnd(seed, shape)`, which
@@ -173,7 +173,7 @@ def main():
     table = prepare(options)
     with open(os.path.join(options.folder, "table.json"), "w", encoding="utf-8") as stream:
         json.dump(table, stream, indent=1)
-    for file in ("tools/dev/cuda_table.py", "test/Benchmark/cuda/overlap_programs.py"):
+    for file in ("tools/dev/cuda_table.py", "tools/dev/cuda_libraries.py", "test/Benchmark/cuda/overlap_programs.py"):
         shutil.copy(os.path.join(ROOT, file), options.folder)
     shutil.copy(options.programs, os.path.join(options.folder, "jax_programs.py"))
 
