@@ -76,6 +76,11 @@ class DeviceTest(Case):
         # The program has overwritten copies.
         np.testing.assert_array_equal(state, numbers(20))
 
+    def test_the_time_of_a_run_is_that_of_the_slowest_gpu(self):
+        self.run_program([numbers(0)] * 2, [numbers(0)] * 2)
+        self.assertGreater(self.program.device_ns, 0)
+        self.assertGreater(self.program.elapsed_ns, 0)
+
     def test_arrays_of_gpus_are_read_where_they_lie(self):
         xs = self.make_device_arrays([numbers(0), numbers(1)])
         identity = np.eye(4, dtype=np.float32)

@@ -19,6 +19,9 @@ using namespace mlir;
 using namespace braid::kernels;
 
 static constexpr int64_t kLargeTile = 64, kSmallTile = 32;
+/// The bytes that a block reads of a row of an input. With 128 bytes transposes
+/// of bf16 are 2 % slower (docs/performance.md).
+static constexpr int64_t kRowBytes = 256;
 static constexpr int64_t kMaxWorkgroupBytes = 48 * 1024;
 /// The width of a bank of shared memory.
 static constexpr int64_t kBankBytes = 4;
@@ -28,8 +31,8 @@ static constexpr int64_t kMinSize = 8;
 namespace {
 
 /// Emits the kernel of an op without reductions that writes along one loop and
-/// reads some inputs along another loop. A block computes a square tile of the
-/// two loops. The block reads these inputs along their loop into shared memory
+/// reads some inputs along another loop. A block computes a tile of the two
+/// loops. The block reads these inputs along their loop into shared memory
 /// and then computes the results along the other loop. The rows in shared
 /// memory are padded so that the elements of a column are in different banks.
 class TransposedKernel {
@@ -42,8 +45,9 @@ public:
 private:
   bool orderLoops();
   void chooseShape();
+  int64_t chooseInputTile(int64_t elementBytes) const;
   int64_t getPitch(const Access &access) const {
-    return tile +
+    return inputTile +
            std::max<int64_t>(1, kBankBytes / getByteSize(access.elementType));
   }
   void emitPlace();
@@ -61,7 +65,9 @@ private:
   /// The loop along the results, which is the last, and the loop along the
   /// inputs `transposed`.
   unsigned inner = 0, other = 0;
-  int64_t tile = 0, lanes = 1;
+  /// The sizes of the tile along the results and along the inputs.
+  int64_t resultTile = 0, inputTile = 0;
+  int64_t lanes = 1;
   SmallVector<int64_t> inputLanes;
   Value thread, innerStart, otherStart;
   SmallVector<Value> outerIndices;
@@ -95,6 +101,15 @@ bool TransposedKernel::orderLoops() {
   return nest.sizes[inner] >= kMinSize && nest.sizes[other] >= kMinSize;
 }
 
+/// The size of a large tile along the inputs. A wide tile leaves at most an
+/// eighth of the positions idle. Wide tiles of bytes have not been measured.
+int64_t TransposedKernel::chooseInputTile(int64_t elementBytes) const {
+  int64_t wide = kRowBytes / elementBytes, size = nest.sizes[other];
+  bool isWide = elementBytes > 1 && wide > kLargeTile &&
+                llvm::alignTo(size, wide) - size <= size / 8;
+  return isWide ? wide : kLargeTile;
+}
+
 void TransposedKernel::chooseShape() {
   lanes = kAccessBytes;
   for (Access *access : nest.getAccesses()) {
@@ -107,7 +122,7 @@ void TransposedKernel::chooseShape() {
   lanes = std::min<int64_t>(lanes, 8);
   while (nest.sizes[inner] % lanes != 0)
     lanes /= 2;
-  int64_t bytes = 0;
+  int64_t bytes = 0, smallest = kAccessBytes;
   bool isNarrow = lanes == 1;
   for (Access *access : transposed) {
     int64_t size = getByteSize(access->elementType);
@@ -118,13 +133,19 @@ void TransposedKernel::chooseShape() {
     inputLanes.push_back(wide);
     isNarrow |= wide == 1;
     bytes += size;
+    smallest = std::min(smallest, size);
   }
-  tile = isNarrow || kLargeTile * (kLargeTile + kBankBytes) * bytes >
-                         kMaxWorkgroupBytes
-             ? kSmallTile
-             : kLargeTile;
+  resultTile = kLargeTile;
+  auto fits = [&] {
+    return resultTile * (inputTile + kBankBytes) * bytes <= kMaxWorkgroupBytes;
+  };
+  inputTile = chooseInputTile(smallest);
+  if (!fits())
+    inputTile = kLargeTile;
+  if (isNarrow || !fits())
+    resultTile = inputTile = kSmallTile;
   // Every thread has a vector of the tile.
-  int64_t widest = tile * tile / kBlockSize;
+  int64_t widest = resultTile * inputTile / kBlockSize;
   lanes = std::min(lanes, widest);
   for (int64_t &wide : inputLanes)
     wide = std::min(wide, widest);
@@ -133,22 +154,23 @@ void TransposedKernel::chooseShape() {
 void TransposedKernel::emitPlace() {
   thread = builder.threadId();
   Value block = builder.blockId();
-  int64_t tiles = llvm::divideCeil(nest.sizes[inner], tile);
-  innerStart = builder.multiply(builder.remainder(block, tiles), tile);
+  int64_t tiles = llvm::divideCeil(nest.sizes[inner], resultTile);
+  innerStart = builder.multiply(builder.remainder(block, tiles), resultTile);
   block = builder.divide(block, tiles);
   SmallVector<int64_t> sizes;
   for (unsigned loop = 0; loop < inner; ++loop)
     if (loop != other)
       sizes.push_back(nest.sizes[loop]);
-  sizes.push_back(llvm::divideCeil(nest.sizes[other], tile));
+  sizes.push_back(llvm::divideCeil(nest.sizes[other], inputTile));
   outerIndices = builder.delinearize(block, sizes);
-  otherStart = builder.multiply(outerIndices.pop_back_val(), tile);
+  otherStart = builder.multiply(outerIndices.pop_back_val(), inputTile);
 }
 
 std::pair<Value, Value> TransposedKernel::getIndex(Value start, Value inTile,
                                                    unsigned loop) {
   Value index = builder.add(start, inTile);
-  bool isCertain = nest.sizes[loop] % tile == 0;
+  bool isCertain =
+      nest.sizes[loop] % (loop == inner ? resultTile : inputTile) == 0;
   return {index, isCertain ? Value() : builder.isLess(index, nest.sizes[loop])};
 }
 
@@ -170,8 +192,8 @@ void TransposedKernel::loadTiles() {
   };
   SmallVector<Part> parts;
   for (auto [input, access] : llvm::enumerate(transposed)) {
-    int64_t wide = inputLanes[input], vectors = tile / wide;
-    for (int64_t start = 0; start < tile * vectors; start += kBlockSize) {
+    int64_t wide = inputLanes[input], vectors = inputTile / wide;
+    for (int64_t start = 0; start < resultTile * vectors; start += kBlockSize) {
       Value place = builder.addConstant(thread, start);
       Value row = builder.divide(place, vectors);
       Value column = builder.multiply(builder.remainder(place, vectors), wide);
@@ -199,8 +221,8 @@ void TransposedKernel::loadTiles() {
 }
 
 void TransposedKernel::emitResults() {
-  int64_t vectors = tile / lanes;
-  for (int64_t start = 0; start < tile * vectors; start += kBlockSize) {
+  int64_t vectors = resultTile / lanes;
+  for (int64_t start = 0; start < inputTile * vectors; start += kBlockSize) {
     Value place = builder.addConstant(thread, start);
     Value row = builder.divide(place, vectors);
     Value column = builder.multiply(builder.remainder(place, vectors), lanes);
@@ -260,15 +282,15 @@ bool TransposedKernel::emit() {
   builder.setIndexType(nest);
   SmallVector<Type> types;
   for (Access *access : transposed)
-    types.push_back(builder.getWorkgroupType(tile * getPitch(*access),
+    types.push_back(builder.getWorkgroupType(resultTile * getPitch(*access),
                                              access->elementType));
   builder.start(kBlockSize, types);
   emitPlace();
   loadTiles();
   gpu::BarrierOp::create(b);
   emitResults();
-  int64_t blocks = llvm::divideCeil(nest.sizes[inner], tile) *
-                   llvm::divideCeil(nest.sizes[other], tile);
+  int64_t blocks = llvm::divideCeil(nest.sizes[inner], resultTile) *
+                   llvm::divideCeil(nest.sizes[other], inputTile);
   for (unsigned loop = 0; loop < inner; ++loop)
     if (loop != other)
       blocks *= nest.sizes[loop];

@@ -57,6 +57,14 @@ class Config(c.Structure):
                 ("log_data", c.c_void_p)]
 
 
+class Statistics(c.Structure):
+    """braid_rt_statistics"""
+
+    _fields_ = [(name, c.c_int64) for name in (
+        "current_bytes", "peak_bytes", "allocations", "leaked_bytes", "starts", "waits",
+        "wait_ns", "host_ns", "device_ns", "host_reads")]
+
+
 _FUNCTIONS = {
     "braid_rt_config_init": (c.c_int32, [c.POINTER(Config), c.c_char_p, c.c_size_t]),
     "braid_rt_world_create": (c.c_void_p, [c.POINTER(Config), c.c_char_p, c.c_size_t]),
@@ -69,6 +77,7 @@ _FUNCTIONS = {
                                            c.c_size_t]),
     "braid_rt_world_run": (c.c_int32, [c.c_void_p, c.POINTER(Entry), c.c_void_p]),
     "braid_rt_world_elapsed_ns": (c.c_int64, [c.c_void_p]),
+    "braid_rt_get_statistics": (None, [c.c_void_p, c.POINTER(Statistics)]),
     "braid_rt_device_alloc": (c.c_void_p, [c.c_void_p, c.c_int64, c.c_char_p, c.c_size_t]),
     "braid_rt_device_free": (None, [c.c_void_p, c.c_void_p]),
     "braid_rt_copy_to_device": (c.c_int32, [c.c_void_p, c.c_void_p, c.c_void_p, c.c_int64,

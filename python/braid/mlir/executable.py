@@ -84,6 +84,8 @@ class Executable:
     program: the runtime's table of the program
     copied_bytes: the bytes of arguments that the last run had to copy
     elapsed_ns: the time of the last run, from its start to the end of its last rank
+    device_ns: the time of the last run by the GPU's clock, the longest of the ranks of this
+        process; 0 on the host
     """
 
     def __init__(self, path):
@@ -98,6 +100,7 @@ class Executable:
                         for i in range(table.entry_count)]
         self.copied_bytes = 0
         self.elapsed_ns = 0
+        self.device_ns = 0
         self._world = None
         self._lock = threading.Lock()
         weakref.finalize(self, runtime.braid_rt_unload, self._library).atexit = False
@@ -188,6 +191,7 @@ class Executable:
 
         status = world.run(run)
         self.elapsed_ns = runtime.braid_rt_world_elapsed_ns(world.handle)
+        self.device_ns = world.device_ns()
         if status != _abi.OK:
             failures = world.failures()
             raise RankError(failures) if failures else BraidError("the run failed")

@@ -50,6 +50,15 @@ class World:
         """What `function`, which runs the ranks, gives. Ctrl-C ends the wait for it."""
         return _call_interruptibly(function)
 
+    def device_ns(self):
+        """The longest time of the last run on the devices of this process; 0 on the host."""
+        statistics = _abi.Statistics()
+        times = []
+        for context in self.contexts.values():
+            _abi.runtime().braid_rt_get_statistics(context, statistics)
+            times.append(statistics.device_ns)
+        return max(times)
+
     def failures(self):
         """What went wrong on the ranks of this process."""
         runtime = _abi.runtime()

@@ -140,6 +140,9 @@ CASES = [
                                                   "%x: f32, %y: f32, %o: f32", "%s = arith.addf %x, %y : f32", "%s : f32")), 0),
     ("transposed_i8", function(["tensor<64x128xi8>"], ["tensor<128x64xi8>"], "%e = tensor.empty() : tensor<128x64xi8>",
                                "%r = linalg.transpose ins(%a0 : tensor<64x128xi8>) outs(%e : tensor<128x64xi8>) permutation = [1, 0]"), 0),
+    # Tiles of 64 x 128, the last ones in part outside of the matrix.
+    ("transposed_f16", function(["tensor<72x248xf16>"], ["tensor<248x72xf16>"], "%e = tensor.empty() : tensor<248x72xf16>",
+                                "%r = linalg.transpose ins(%a0 : tensor<72x248xf16>) outs(%e : tensor<248x72xf16>) permutation = [1, 0]"), 0),
     ("transposed_f64", function(["tensor<33x70xf64>"], ["tensor<70x33xf64>"], "%e = tensor.empty() : tensor<70x33xf64>",
                                 "%r = linalg.transpose ins(%a0 : tensor<33x70xf64>) outs(%e : tensor<70x33xf64>) permutation = [1, 0]"), 0),
     ("permuted", function(["tensor<48x3x40xf32>"], ["tensor<3x40x48xf32>"], "%e = tensor.empty() : tensor<3x40x48xf32>",
