@@ -105,8 +105,9 @@ bool TransposedKernel::orderLoops() {
 /// eighth of the positions idle. Wide tiles of bytes have not been measured.
 int64_t TransposedKernel::chooseInputTile(int64_t elementBytes) const {
   int64_t wide = kRowBytes / elementBytes, size = nest.sizes[other];
-  bool isWide = elementBytes > 1 && wide > kLargeTile &&
-                llvm::alignTo(size, wide) - size <= size / 8;
+  int64_t positions = llvm::divideCeil(size, wide) * wide;
+  bool isWide =
+      elementBytes > 1 && wide > kLargeTile && positions <= size + size / 8;
   return isWide ? wide : kLargeTile;
 }
 
