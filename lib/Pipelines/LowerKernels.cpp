@@ -21,6 +21,7 @@ void braid::buildLowerKernelsPipeline(OpPassManager &pm,
                                       const LowerKernelsOptions &options) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   kernels.addPass(createExpandErfPass());
+  kernels.addPass(createExpandDivisionsPass());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createSCFToControlFlowPass());

@@ -66,7 +66,7 @@ PIPELINES = [
     ["comm-legalize-for-nccl", "braid-fold-splats", "braid-mark-overwriting-matmuls{target=cuda}",
      "braid-fuse-epilogues", "comm-assign-lanes", "braid-hash-schedule"],
     ["braid-split-reductions", "convert-linalg-to-gpu", "braid-expand-erf",
-     "braid-lower-nontemporal-loads"],
+     "braid-expand-divisions", "braid-lower-nontemporal-loads"],
     ["braid-rotate-loop-buffers", "braid-plan-memory", "braid-deallocate-buffers",
      "braid-expand-dynamic-shapes", "convert-device-copies-to-braid-rt",
      "convert-device-memory-to-braid-rt", "braid-check-cuda-toolkit", "braid-check-device-code"],
