@@ -19,8 +19,11 @@
 using namespace mlir;
 using namespace braid::kernels;
 
-/// The number of elements of a row for each thread.
-static constexpr int64_t kElementsOfThread = 16;
+/// The number of elements of a row for each thread: as many as registers hold
+/// if the rows give work to `kManyThreads` threads, which keep a large GPU
+/// busy. Fewer elements make more threads.
+static constexpr int64_t kManyElements = 32, kFewElements = 16;
+static constexpr int64_t kManyThreads = 1 << 17;
 static constexpr int64_t kMaxThreads = 1024;
 /// The number of vectors of a long row that a thread loads at once.
 static constexpr int64_t kUnroll = 4;
@@ -164,8 +167,12 @@ void RowKernel::chooseShape() {
   while (run.length % lanes != 0)
     lanes /= 2;
   vectors = run.length / lanes;
-  threads = llvm::PowerOf2Ceil(
-      llvm::divideCeil(run.length, std::max(kElementsOfThread, lanes)));
+  int64_t elements =
+      run.getNumRows() >= llvm::divideCeil(kManyThreads * kManyElements,
+                                           std::max<int64_t>(run.length, 1))
+          ? kManyElements
+          : kFewElements;
+  threads = llvm::PowerOf2Ceil(llvm::divideCeil(run.length, elements));
   bool isLong = threads > kMaxThreads;
   if (isLong)
     threads = kBlockSize;

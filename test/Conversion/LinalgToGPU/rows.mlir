@@ -7,7 +7,7 @@
 // the ops go.
 // CHECK-LABEL: func.func @softmax(
 //   CHECK-NOT:   memref.alloc
-//       CHECK:   gpu.launch_func @kernels::@rows blocks in (%c8192, %c1, %c1) threads in (%c256, %c1, %c1)
+//       CHECK:   gpu.launch_func @kernels::@rows blocks in (%c8192, %c1, %c1) threads in (%c128, %c1, %c1)
 //  CHECK-SAME:     args(%arg0 : memref<8192x4096xbf16>, %arg1 : memref<8192x4096xbf16>)
 //  CHECK-NEXT:   return
 func.func @softmax(%x: memref<8192x4096xbf16>, %y: memref<8192x4096xbf16>) {
@@ -100,21 +100,21 @@ func.func @other_rows(%x: memref<64x512xf32>, %s: memref<64xf32>, %y: memref<64x
   return
 }
 
-// A row is read once, two vectors a thread, and written once; both reductions
+// A row is read once, four vectors a thread, and written once; both reductions
 // go through shuffles and then through shared memory.
 // CHECK-LABEL: gpu.func @rows(
-//  CHECK-SAME:     workgroup(%{{.*}} : memref<8xf32, #gpu.address_space<workgroup>>, %{{.*}} : memref<8xf32, #gpu.address_space<workgroup>>)
-// CHECK-COUNT-2: vector.load {{.*}} vector<8xbf16>
+//  CHECK-SAME:     workgroup(%{{.*}} : memref<4xf32, #gpu.address_space<workgroup>>, %{{.*}} : memref<4xf32, #gpu.address_space<workgroup>>)
+// CHECK-COUNT-4: vector.load {{.*}} vector<8xbf16>
 //   CHECK-NOT:   vector.load
 //       CHECK:   arith.maximumf %{{.*}} : vector<8xf32>
 // CHECK-COUNT-5: gpu.shuffle xor
 //       CHECK:   gpu.barrier
-// CHECK-COUNT-3: gpu.shuffle xor
+// CHECK-COUNT-2: gpu.shuffle xor
 //       CHECK:   math.exp
 // CHECK-COUNT-5: gpu.shuffle xor
 //       CHECK:   gpu.barrier
-// CHECK-COUNT-3: gpu.shuffle xor
-// CHECK-COUNT-2: vector.store {{.*}} vector<8xbf16>
+// CHECK-COUNT-2: gpu.shuffle xor
+// CHECK-COUNT-4: vector.store {{.*}} vector<8xbf16>
 //   CHECK-NOT:   vector.store
 //       CHECK:   gpu.return
 
