@@ -21,14 +21,16 @@
 using namespace mlir;
 using namespace braid::kernels;
 
-/// The number of blocks that keeps a large GPU busy.
-static constexpr int64_t kManyBlocks = 128;
-/// The smallest number of contiguous bytes for an efficient access.
-static constexpr int64_t kMinRunOfBytes = 64;
+/// The numbers of blocks that keep a large GPU busy, and that suffice if each
+/// has `kMaxThreads` threads.
+static constexpr int64_t kManyBlocks = 128, kEnoughBlocks = 64;
+/// The number of contiguous bytes of a row that a block reads: a line of the
+/// cache, or the smallest number for an efficient access.
+static constexpr int64_t kLineOfBytes = 128, kMinRunOfBytes = 64;
 static constexpr int64_t kMaxThreads = 1024;
 static constexpr int64_t kMaxWorkgroupBytes = 48 * 1024;
-/// The number of rows that a thread loads at once.
-static constexpr int64_t kUnroll = 4;
+/// The number of rows that a thread loads at once. More pay for whole lines.
+static constexpr int64_t kUnroll = 4, kUnrollOfLines = 8;
 
 namespace {
 
@@ -54,6 +56,7 @@ private:
   SmallVector<Value> takeIn(ArrayRef<Value> rows, Value isValid,
                             SmallVector<Value> accumulators);
   SmallVector<Value> reduceRows();
+  void combineWarps(ArrayRef<Value> accumulators, Value thread);
   void emitResults(ArrayRef<Value> accumulators);
 
   LoopNest &nest;
@@ -67,6 +70,8 @@ private:
   /// Elements of a vector, vectors in all columns, vectors of a block, threads
   /// of a column.
   int64_t lanes = 1, vectors = 0, width = 0, height = 0;
+  /// The number of rows that a thread loads at once.
+  int64_t unroll = kUnroll;
   /// The position of the thread in the block, and whether it has a column.
   Value x, y, isColumn;
   SmallVector<Value> outerIndices;
@@ -101,10 +106,11 @@ bool ColumnKernel::orderLoops() {
 
 bool ColumnKernel::chooseShape() {
   lanes = 8;
-  int64_t size = 1;
+  int64_t size = 1, vectorInputs = 0;
   for (Access &access : nest.inputs) {
     if (access.strides[inner] == 0)
       continue;
+    ++vectorInputs;
     int64_t bytes = getByteSize(access.elementType);
     size = std::max(size, bytes);
     lanes = std::min(lanes, kAccessBytes / bytes);
@@ -119,9 +125,12 @@ bool ColumnKernel::chooseShape() {
      : loop > inner ? rows
                     : vectors) *= loop == inner ? 1 : nest.sizes[loop];
   width = std::min<int64_t>(kWarpSize, llvm::PowerOf2Ceil(vectors));
-  while (width > 1 && width * lanes * size > kMinRunOfBytes &&
-         getNumBlocks() < kManyBlocks)
-    width /= 2;
+  auto halveUntil = [&](int64_t bytes, int64_t blocks) {
+    while (width > 1 && width * lanes * size > bytes && getNumBlocks() < blocks)
+      width /= 2;
+  };
+  halveUntil(kLineOfBytes, kManyBlocks);
+  halveUntil(kMinRunOfBytes, kEnoughBlocks);
   int64_t threads = getNumBlocks() < 2 * kManyBlocks ? kMaxThreads : kBlockSize;
   height = std::min<int64_t>(threads / width, llvm::PowerOf2Ceil(rows));
   height = std::max(height, kWarpSize / width);
@@ -132,6 +141,9 @@ bool ColumnKernel::chooseShape() {
          height * width / kWarpSize * width * lanes * bytes >
              kMaxWorkgroupBytes)
     height /= 2;
+  if (height * width == kMaxThreads && width * lanes * size >= kLineOfBytes &&
+      vectorInputs == 1)
+    unroll = kUnrollOfLines;
   return true;
 }
 
@@ -229,9 +241,9 @@ SmallVector<Value> ColumnKernel::reduceRows() {
         b, takeIn(rows, Value(), SmallVector<Value>(loop.getRegionIterArgs())));
     accumulators.assign(loop.result_begin(), loop.result_end());
   };
-  int64_t unrolled = rows / (height * kUnroll) * height * kUnroll;
+  int64_t unrolled = rows / (height * unroll) * height * unroll;
   int64_t whole = rows / height * height;
-  emitLoop(0, unrolled, kUnroll);
+  emitLoop(0, unrolled, unroll);
   emitLoop(unrolled, whole, 1);
   if (whole != rows) {
     Value row = builder.addConstant(y, whole);
@@ -240,34 +252,55 @@ SmallVector<Value> ColumnKernel::reduceRows() {
   return accumulators;
 }
 
+/// Combines the partial results of the threads of a warp for each column, and
+/// stores them in shared memory. Each thread stores a part of the columns of
+/// its vector.
+void ColumnKernel::combineWarps(ArrayRef<Value> accumulators, Value thread) {
+  int64_t warps = height * width / kWarpSize;
+  int64_t group = kWarpSize / width, sharers = std::min(group, lanes);
+  Value warp = builder.divide(thread, kWarpSize);
+  Value inWarp = builder.remainder(thread, kWarpSize);
+  Value inGroup = builder.divide(inWarp, width);
+  SmallVector<SmallVector<Value>> parts;
+  for (auto [combiner, accumulator] : llvm::zip(combiners, accumulators)) {
+    SmallVector<Value> values;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      values.push_back(
+          lanes == 1 ? accumulator
+                     : Value(vector::ExtractOp::create(b, accumulator, lane)));
+    parts.push_back(combiner.reduceScatterThreads(
+        b, std::move(values), group, width, [&](int64_t threads) {
+          return builder.isLess(builder.remainder(inGroup, threads),
+                                threads / 2);
+        }));
+  }
+  // Of the threads with the same part the first one stores it.
+  int64_t perSharer = group / sharers;
+  Value isStoring =
+      perSharer == 1 ? Value()
+                     : builder.isLess(builder.remainder(inGroup, perSharer), 1);
+  Value part = builder.divide(inGroup, perSharer);
+  int64_t owned = lanes / sharers;
+  builder.emitIf(isStoring, [&] {
+    for (int64_t each = 0; each < owned; ++each) {
+      Value lane = builder.addConstant(builder.multiply(part, owned), each);
+      Value place = builder.add(
+          builder.multiply(builder.add(builder.multiply(lane, warps), warp),
+                           width),
+          x);
+      for (auto [output, values] : llvm::enumerate(parts))
+        memref::StoreOp::create(b, values[each],
+                                builder.getWorkgroupMemory(output),
+                                builder.toIndex(place));
+    }
+  });
+}
+
 /// Combines the partial results of the threads of each column, and stores them.
 void ColumnKernel::emitResults(ArrayRef<Value> accumulators) {
   int64_t warps = height * width / kWarpSize;
-  // First the threads of a warp, then, through shared memory, the warps.
-  SmallVector<SmallVector<Value>> values;
-  for (auto [combiner, accumulator] : llvm::zip(combiners, accumulators)) {
-    values.emplace_back();
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      Value element =
-          lanes == 1 ? accumulator
-                     : Value(vector::ExtractOp::create(b, accumulator, lane));
-      values.back().push_back(combiner.combineThreads(
-          b, element, kWarpSize / width, /*distance=*/width));
-    }
-  }
   Value thread = builder.add(builder.multiply(y, width), x);
-  Value warp = builder.divide(thread, kWarpSize);
-  builder.emitIf(
-      builder.isLess(builder.remainder(thread, kWarpSize), width), [&] {
-        for (unsigned output = 0; output < combiners.size(); ++output)
-          for (int64_t lane = 0; lane < lanes; ++lane)
-            memref::StoreOp::create(
-                b, values[output][lane], builder.getWorkgroupMemory(output),
-                builder.toIndex(builder.add(
-                    builder.multiply(builder.addConstant(warp, lane * warps),
-                                     width),
-                    x)));
-      });
+  combineWarps(accumulators, thread);
   gpu::BarrierOp::create(b);
 
   // Now each thread has one column; neighbours are `lanes` columns apart.

@@ -61,22 +61,43 @@ Value Combiner::combineLanes(ImplicitLocOpBuilder &b, Value value) const {
   return result;
 }
 
-Value Combiner::combineThreads(ImplicitLocOpBuilder &b, Value value,
-                               int64_t group, int64_t distance) const {
+Value Combiner::shuffle(ImplicitLocOpBuilder &b, Value value,
+                        int64_t distance) const {
   // Shuffles move at least 32 bits.
   bool isSmall = type.getIntOrFloatBitWidth() < 32;
-  for (int64_t other = group / 2; other > 0; other /= 2) {
-    Value own = value;
-    if (isSmall)
-      own = arith::ExtUIOp::create(b, b.getI32Type(), own);
-    Value theirs = gpu::ShuffleOp::create(b, own, other * distance, kWarpSize,
-                                          gpu::ShuffleMode::XOR)
-                       .getShuffleResult();
-    if (isSmall)
-      theirs = arith::TruncIOp::create(b, type, theirs);
-    value = combine(b, value, theirs);
-  }
+  if (isSmall)
+    value = arith::ExtUIOp::create(b, b.getI32Type(), value);
+  value = gpu::ShuffleOp::create(b, value, distance, kWarpSize,
+                                 gpu::ShuffleMode::XOR)
+              .getShuffleResult();
+  return isSmall ? arith::TruncIOp::create(b, type, value) : value;
+}
+
+Value Combiner::combineThreads(ImplicitLocOpBuilder &b, Value value,
+                               int64_t group, int64_t distance) const {
+  for (int64_t other = group / 2; other > 0; other /= 2)
+    value = combine(b, value, shuffle(b, value, other * distance));
   return value;
+}
+
+SmallVector<Value> Combiner::reduceScatterThreads(
+    ImplicitLocOpBuilder &b, SmallVector<Value> values, int64_t group,
+    int64_t distance, llvm::function_ref<Value(int64_t)> isInFirstHalf) const {
+  for (int64_t other = group / 2; other > 0; other /= 2) {
+    if (values.size() == 1)
+      return {combineThreads(b, values.front(), 2 * other, distance)};
+    // The first half of the threads keeps the first half of the values.
+    size_t half = values.size() / 2;
+    Value isFirst = isInFirstHalf(2 * other);
+    for (size_t each = 0; each < half; ++each) {
+      Value first = values[each], second = values[each + half];
+      Value kept = arith::SelectOp::create(b, isFirst, first, second);
+      Value sent = arith::SelectOp::create(b, isFirst, second, first);
+      values[each] = combine(b, kept, shuffle(b, sent, other * distance));
+    }
+    values.resize(half);
+  }
+  return values;
 }
 
 /// True if `op` may combine elements in any order. A reduction of floats allows

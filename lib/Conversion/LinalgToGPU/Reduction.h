@@ -39,6 +39,21 @@ struct Combiner {
   /// `distance`, for each of these threads. Both are powers of two.
   mlir::Value combineThreads(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                              int64_t group, int64_t distance = 1) const;
+  /// Combines each of `values`, a power of two of them, as `combineThreads`
+  /// does, but returns to each thread only its part of the results. The parts
+  /// go to the threads of the group in turn; threads share a part if there are
+  /// more threads than values. `isInFirstHalf` says for a power of two whether
+  /// the thread is in the first half of the threads when each so many of the
+  /// group are taken together.
+  llvm::SmallVector<mlir::Value> reduceScatterThreads(
+      mlir::ImplicitLocOpBuilder &b, llvm::SmallVector<mlir::Value> values,
+      int64_t group, int64_t distance,
+      llvm::function_ref<mlir::Value(int64_t threads)> isInFirstHalf) const;
+
+private:
+  /// The value of the thread whose number differs by the bit `distance`.
+  mlir::Value shuffle(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+                      int64_t distance) const;
 };
 
 /// The combiners of all results of `nest`, if all allow any order.

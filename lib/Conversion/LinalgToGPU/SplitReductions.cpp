@@ -28,11 +28,8 @@ using namespace braid::kernels;
 /// The numbers of blocks that keep a large GPU busy, and that a split aims at.
 static constexpr int64_t kManyRows = 512, kManyColumnBlocks = 96;
 static constexpr int64_t kWantedRows = 1024, kWantedColumnBlocks = 512;
-/// The least number of contiguous bytes that a block reads. Longer runs are
-/// read faster, which pays for a second kernel only for large operands: on an
-/// H100 it did for 128 MiB, but not for 64 MiB.
-static constexpr int64_t kMinRunOfBytes = 64, kLineOfBytes = 128;
-static constexpr int64_t kManyBytes = int64_t(96) << 20;
+/// The least number of contiguous bytes that a block reads.
+static constexpr int64_t kMinRunOfBytes = 64;
 /// A reduction of fewer elements is not split.
 static constexpr int64_t kManyElements = 1 << 18;
 /// The least number of elements for each result of the first step.
@@ -240,12 +237,9 @@ static int64_t choosePartOf(const LoopNest &nest, const Split &split,
       if (!isReduction && stride == 1)
         hasRows = false;
   int64_t blocks = results;
-  if (!hasRows) {
-    int64_t size = getByteSize(nest.inputs.front().elementType);
-    bool isLarge = nest.getNumIterations() >= kManyBytes / size;
-    blocks = llvm::divideCeil(results * size,
-                              isLarge ? kLineOfBytes : kMinRunOfBytes);
-  }
+  if (!hasRows)
+    blocks = llvm::divideCeil(
+        results * getByteSize(nest.inputs.front().elementType), kMinRunOfBytes);
   if (blocks >= (hasRows ? kManyRows : kManyColumnBlocks))
     return 0;
   return choosePart(

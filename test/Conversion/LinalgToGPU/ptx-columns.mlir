@@ -8,11 +8,11 @@
 #id = affine_map<(i, j) -> (i, j)>
 #col = affine_map<(i, j) -> (j)>
 
-// 128 bytes of each row.
+// 128 bytes of each row, and eight rows at once.
 // CHECK-LABEL: .entry columns(
 //       CHECK: .maxntid 1024, 1, 1
 //  CHECK-NEXT: .minnctapersm 1
-// CHECK-COUNT-4: ld.global.nc.L1::no_allocate.v4.b32
+// CHECK-COUNT-8: ld.global.nc.L1::no_allocate.v4.b32
 //   CHECK-NOT: no_allocate
 //       CHECK: ret
 func.func @lines(%x: memref<4096x4096xf32>, %s: memref<4096xf32>) {
@@ -25,15 +25,15 @@ func.func @lines(%x: memref<4096x4096xf32>, %s: memref<4096xf32>) {
   return
 }
 
-// 64 bytes of each row.
+// 64 bytes of each row, as whole lines would leave too few blocks.
 // CHECK-LABEL: .entry columns_0(
 //       CHECK: .maxntid 1024, 1, 1
 //  CHECK-NEXT: .minnctapersm 1
 // CHECK-COUNT-4: ld.global.nc.L1::no_allocate.v4.b32
 //       CHECK: ret
-func.func @half_lines(%x: memref<8192x4096xbf16>, %s: memref<4096xf32>) {
+func.func @half_lines(%x: memref<8192x2048xbf16>, %s: memref<2048xf32>) {
   linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
-      ins(%x : memref<8192x4096xbf16>) outs(%s : memref<4096xf32>) {
+      ins(%x : memref<8192x2048xbf16>) outs(%s : memref<2048xf32>) {
   ^bb0(%a: bf16, %o: f32):
     %wide = arith.extf %a : bf16 to f32
     %0 = arith.addf %o, %wide : f32
