@@ -341,8 +341,8 @@ def run_agreement(options, log):
             archive.extractall(folder, filter="data")
         status, text = log.run("agreement", [
             sys.executable, "-u", os.path.join(options.folder, "cuda_agreement.py"),
-            os.path.join(folder, "runs"), "--limit=190", f"--jobs={options.jobs}",
-            f"--braid-run={options.folder}/braid/bin/braid-run"], 200)
+            os.path.join(folder, "runs"), "--limit=340", f"--jobs={options.jobs}",
+            f"--braid-run={options.folder}/braid/bin/braid-run"], 350)
     print("agreement: " + "\n  ".join(text.strip().splitlines()[-40:]), flush=True)
     return status == 0
 
