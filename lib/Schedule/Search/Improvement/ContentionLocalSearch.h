@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where ops slow each other down, a change inside of an order is judged by
-// playing it from there on, until the machine is as it was at the same node of
-// the order before: from then on both take equally long. That is soon: an
-// operation that is awaited, or a lane that runs dry, makes the machine forget
-// what was before. Sweeps from the first node to the last have the machine at
-// hand that has come to where they change something.
+// Where ops slow each other down, the search judges a change of an order by a
+// simulation from the change on. The simulation ends where its state equals
+// that of the order before at the same node: from there on both orders take
+// equally long. The states soon agree, because an awaited operation and a lane
+// without work leave no trace of what ran before. A sweep goes from the first
+// node to the last, so the state before each change is known.
 //
 //===----------------------------------------------------------------------===//
 
