@@ -167,11 +167,10 @@ void RowKernel::chooseShape() {
   while (run.length % lanes != 0)
     lanes /= 2;
   vectors = run.length / lanes;
+  int64_t manyRows = llvm::divideCeil(kManyThreads * kManyElements,
+                                      std::max<int64_t>(run.length, 1));
   int64_t elements =
-      run.getNumRows() >= llvm::divideCeil(kManyThreads * kManyElements,
-                                           std::max<int64_t>(run.length, 1))
-          ? kManyElements
-          : kFewElements;
+      run.getNumRows() >= manyRows ? kManyElements : kFewElements;
   threads = llvm::PowerOf2Ceil(llvm::divideCeil(run.length, elements));
   bool isLong = threads > kMaxThreads;
   if (isLong)
