@@ -136,6 +136,19 @@ class OverlapPass:
         machine = self.get_machine() if self.has_contention() else None
         problem = Problem(graph, machine)
         self.before = before = Schedule(problem, problem.to_native(problem.program_order()), "program order")
+        # No search where even the bound is no gain.
+        found = before if self._is_good_enough(before, before.bound) else self._search(graph, machine, before)
+        if found is not before and self._is_good_enough(before, found.makespan):
+            found = before
+        if found is before:
+            self.log.info("keeping the order: the gain is less than %g %%", 100 * options["min_gain"])
+        self.last = found
+        self._report(found)
+        return found.order
+
+    def _search(self, graph, machine, before):
+        """The best order of `graph` within the limits, which the order `before` sets in part."""
+        options = self.options
         limit = options["max_memory"]
         if limit is None and options["memory_budget"] is not None:
             limit = int(before.peak * (1 + options["memory_budget"]))
@@ -153,19 +166,14 @@ class OverlapPass:
             "%d nodes: %d ns before, %d ns by %s, no order below %d ns; peak %d bytes before, %d now",
             len(graph), before.makespan, found.makespan, found.method, found.bound, before.peak, found.peak,
         )  # fmt: skip
-        if self._is_good_enough(before, found):
-            self.log.info("keeping the order: the gain is less than %g %%", 100 * options["min_gain"])
-            found = before
-        self.last = found
-        self._report(found)
-        return found.order
+        return found
 
-    def _is_good_enough(self, before, found):
-        """Whether the order `before`, which the graph came with, stays: models are not so exact that a small
-        gain is one."""
+    def _is_good_enough(self, before, makespan):
+        """Whether the order `before`, which the graph came with, stays beside one that takes `makespan`: models
+        are not so exact that a small gain is one."""
         limit = self.options["max_memory"]
         keeps_limits = self.options["max_in_flight"] is None and (limit is None or before.peak <= limit)
-        return keeps_limits and found.makespan > before.makespan * (1 - self.options["min_gain"])
+        return keeps_limits and makespan > before.makespan * (1 - self.options["min_gain"])
 
     def _report(self, found):
         path = self.options["report"]

@@ -145,6 +145,16 @@ class Options(unittest.TestCase):
             self.assertEqual(results[0] != results[1], moves)
             self.assertEqual(overlap.last is not overlap.before, moves)
 
+    def test_no_search_where_the_bound_is_a_small_gain(self):
+        with mock.patch("braid._torch.schedule", side_effect=AssertionError("found a search")):
+            free = Overlap(min_gain=0.99)
+            schedule_step(free)
+            self.assertIsNone(free.reason)
+            self.assertIs(free.last, free.before)
+            searching = Overlap(min_gain=0)
+            schedule_step(searching)
+            self.assertEqual(searching.reason, "found a search")
+
     def test_small_gains_do_not_keep_an_order_that_breaks_a_limit(self):
         free = Overlap(min_gain=0.99)
         schedule_step(free)
