@@ -12,6 +12,9 @@
 # PROGRAMS=n   how many mutated programs (default: 400)
 # SEED=n       of their random choices (default: 1)
 # FAULT_ROUNDS=n   the rounds of the tests of faults (default: 3)
+# MPI_FAULTS=1     tests the faults of the engine mpi, too, with the sanitizers for
+#                  addresses and undefined behaviour; programs are compiled by the
+#                  braid-compile of `make test`. MPI itself has no sanitizer.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 LLVM=22
@@ -79,6 +82,30 @@ faults() {
     add "faults ($2)" 0 1
   fi
 }
+# The tests of faults of the engine mpi. MPI keeps memory until the end, which whole
+# stacks and libraries that stay loaded tell from leaks of Braid's own.
+mpiFaults() {
+  local log=$1/mpi-faults.log passed library
+  build address "$1" braid-run braid_rt_mpi || return
+  step "faults of the engine mpi"
+  [ -x "$BUILD/bin/braid-compile" ] || {
+    say "no $BUILD/bin/braid-compile: run make test first"
+    add "faults (mpi)" 0 1
+    return
+  }
+  printf 'int dlclose(void *handle) { return 0; }\n' |
+    "clang-$LLVM" -shared -fPIC -x c - -o "$1/keep-libraries.so"
+  for library in libmpi libopen-pal libopen-rte libpmix libevent libucs libucp libfabric libhwloc mca_; do
+    echo "leak:$library"
+  done >"$1/mpi.supp"
+  ASAN_OPTIONS+=":fast_unwind_on_malloc=0" LSAN_OPTIONS="suppressions=$1/mpi.supp:print_suppressions=0" \
+    LD_PRELOAD=$1/keep-libraries.so PATH=$1/bin:$BUILD/bin:$PATH PYTHONPATH=$ROOT/test/Inputs \
+    BRAID_MPI_FAULT_ROUNDS=${FAULT_ROUNDS:-3} \
+    python3 "$ROOT/test/Integration/MPI/faults.py" "$1/mpi-faults" >"$log" 2>&1 || tail -n 60 "$log"
+  passed=$(grep -cE '^[a-z_]+: ([0-9]+) of \1 rounds passed' "$log" || true)
+  # Seven faults.
+  add "faults (mpi)" "$passed" $((7 - passed))
+}
 # At least one: a process that dies names no test.
 failedOf() {
   local count
@@ -137,6 +164,7 @@ if build address "$address" braid-opt BraidSupportTests BraidScheduleTests Braid
   unitTests "$address/test/Unit/Runtime/BraidRuntimeTests"
   unitTests "$address/test/Unit/Runtime/BraidRuntimeConformanceTests"
   faults "$address" address
+  [ -z "${MPI_FAULTS:-}" ] || mpiFaults "$address"
 fi
 if build thread "$thread" BraidRuntimeTests BraidRuntimeConformanceTests BraidRuntimeCUDADeviceTests \
   BraidRuntimeCUDAEngineTests; then

@@ -16,6 +16,7 @@ shared memory and TCP in turns. Without names of faults the script tries all of 
 import contextlib
 import os
 import random
+import re
 import select
 import signal
 import subprocess
@@ -183,6 +184,11 @@ class Job:
         for text in texts:
             if text not in self.text():
                 self.end(f"the output lacks '{text}'")
+        # tools/dev/sanitize.sh runs the script with sanitizers. Tests ask for more
+        # memory than there is.
+        if found := re.search(r"(ERROR|WARNING): \w+Sanitizer(?! failed to allocate)|runtime error: ",
+                              self.text()):
+            self.end(f"found '{found[0]}'")
         for descriptor in self.ranks.values():
             os.close(descriptor)
         return taken
