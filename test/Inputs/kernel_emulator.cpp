@@ -129,6 +129,7 @@ float __nv_sqrtf(float x) { return std::sqrt(x); }
 double __nv_sqrt(double x) { return std::sqrt(x); }
 float __nv_tanhf(float x) { return std::tanh(x); }
 float __nv_fmaf(float x, float y, float z) { return std::fma(x, y, z); }
+double __nv_fma(double x, double y, double z) { return std::fma(x, y, z); }
 float __nv_fabsf(float x) { return std::fabs(x); }
 double __nv_fabs(double x) { return std::fabs(x); }
 float __nv_erff(float x) { return std::erf(x); }
