@@ -8,6 +8,7 @@ import hashlib
 import logging
 import pickle
 import re
+from collections import Counter
 
 from . import __version__
 from .errors import BraidError, ScheduleError
@@ -136,9 +137,12 @@ class OverlapPass:
         machine = self.get_machine() if self.has_contention() else None
         problem = Problem(graph, machine)
         self.before = before = Schedule(problem, problem.to_native(problem.program_order()), "program order")
-        # No search where even compute alone would be no gain. The bound would take longer than it saves.
-        compute = sum(node.cost for node in graph.nodes if node.kind == "compute")
-        found = before if self._is_good_enough(before, compute) else self._search(graph, machine, before)
+        # No search where even the work of the stream or of a lane alone would be no gain. The whole bound would
+        # take longer than it saves.
+        work = Counter()
+        for node in graph.nodes:
+            work[node.lane] += node.cost
+        found = before if self._is_good_enough(before, max(work.values())) else self._search(graph, machine, before)
         if found is not before and self._is_good_enough(before, found.makespan):
             found = before
         if found is before:

@@ -145,7 +145,7 @@ class Options(unittest.TestCase):
             self.assertEqual(results[0] != results[1], moves)
             self.assertEqual(overlap.last is not overlap.before, moves)
 
-    def test_no_search_where_compute_alone_is_no_gain(self):
+    def test_no_search_where_a_lane_alone_is_no_gain(self):
         with mock.patch("braid._torch.schedule", side_effect=AssertionError("found a search")):
             free = Overlap(min_gain=0.99)
             schedule_step(free)
