@@ -142,10 +142,9 @@ class OverlapPass:
         work = Counter()
         for node in graph.nodes:
             work[node.lane] += node.cost
-        found = before if self._is_good_enough(before, max(work.values())) else self._search(graph, machine, before)
-        if found is not before and self._is_good_enough(before, found.makespan):
+        found = None if self._is_good_enough(before, max(work.values())) else self._search(graph, machine, before)
+        if found is None or self._is_good_enough(before, found.makespan):
             found = before
-        if found is before:
             self.log.info("keeping the order: the gain is less than %g %%", 100 * options["min_gain"])
         self.last = found
         self._report(found)
