@@ -3,13 +3,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Inductor's schedulers beside braid.inductor: makespans by the same simulator, and what they cost.
 
-    inductor_overlap.py [--layers N] [--width N] [--tokens N] [--ranks N] [--machine NAME] [--large]
+    inductor_overlap.py [--layers N] [--width N] [--tokens N] [--ranks N] [--machine NAME]
+        [--profile auto|none] [--large]
 
 Needs PyTorch 2.11 to 2.13 and the package braid; no GPU: the process group is a fake one, tensors are empty, and
 compiles end behind the scheduler. Costs are Braid's models for the machine, for all schedulers alike; where Braid has a
-profile of the machine (h200x8), they are those of the profile, and all orders are played with contention.
---large times graphs of about 1,000 and 10,000 nodes instead, where Inductor's own time is that of the whole compile up
-to the scheduler's passes. Times are processor time.
+profile of the machine (h100x8, h200x8), they are those of the profile, and all orders are played with contention, unless
+--profile=none. --large times graphs of about 1,000 and 10,000 nodes instead, where Inductor's own time is that of the
+whole compile up to the scheduler's passes; with the default options, and with a search for any gain. Times are
+processor time.
 """
 
 import os
@@ -49,12 +51,16 @@ def run_inductor(names, snodes):
     return snodes
 
 
+def make_overlap(options):
+    return Overlap(estimates="braid", machine=options.machine, profile=None if options.profile == "none" else "auto")
+
+
 class Comparison:
     """Plays what each scheduler makes of one step."""
 
     def __init__(self, name, options):
         self.name = name
-        self.overlap = Overlap(estimates="braid", machine=options.machine)
+        self.overlap = make_overlap(options)
         self.ordered = self.overlap.with_options(keep_order=True)
         self.unlimited = self.overlap.with_options(memory_budget=None)
         self.rows = []
@@ -120,28 +126,34 @@ def compare(options):
 def time_large(options):
     from torch._inductor import comms
 
-    print("| nodes | Inductor up to its passes | braid.inductor.overlap | reorder_compute_for_overlap |")
-    print("|---|---|---|---|")
+    print("| nodes | Inductor up to its passes | braid.inductor.overlap | ... min_gain=0 | reorder_compute_for_overlap |")
+    print("|---|---|---|---|---|")
     for layers in (20, 200):
         step, inputs = torch_steps.fully_sharded(layers, 64, 128, new)
-        overlap = Overlap(estimates="braid", machine=options.machine)
+        overlap = make_overlap(options)
+        searching = overlap.with_options(min_gain=0)
         times = {}
 
         def measure(snodes):
             times["before"] = time.process_time()
-            overlap(snodes)
-            times["braid"] = time.process_time() - times["before"]
-            begin = time.process_time()
-            comms.reorder_compute_for_overlap(snodes)
-            times["inductor"] = time.process_time() - begin
+            for name, reorder in (
+                ("braid", overlap),
+                ("search", searching),
+                ("inductor", comms.reorder_compute_for_overlap),
+            ):
+                begin = time.process_time()
+                reorder(snodes)
+                times[name] = time.process_time() - begin
             return snodes
 
         begin = time.process_time()
         snodes = torch_steps.compile_until_scheduled(step, inputs, [measure])[0]
-        if overlap.reason:
-            raise SystemExit(f"braid.inductor kept the order: {overlap.reason}")
+        for used in (overlap, searching):
+            if used.reason:
+                raise SystemExit(f"braid.inductor kept the order: {used.reason}")
         print(
-            f"| {len(snodes)} | {times['before'] - begin:.2f} s | {times['braid']:.2f} s | {times['inductor']:.2f} s |",
+            f"| {len(snodes)} | {times['before'] - begin:.2f} s | {times['braid']:.2f} s | {times['search']:.2f} s "
+            f"| {times['inductor']:.2f} s |",
             flush=True,
         )
 
@@ -149,6 +161,7 @@ def time_large(options):
 def main():
     parser = torch_steps.make_parser(__doc__)
     parser.add_argument("--ranks", type=int, default=8)
+    parser.add_argument("--profile", choices=["auto", "none"], default="auto")
     parser.add_argument("--large", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

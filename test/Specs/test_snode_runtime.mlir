@@ -1,12 +1,12 @@
-// RUN: braid-opt %s --comm-report="collective-model=inductor" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,H100
+// RUN: braid-opt %s --comm-report="collective-model=inductor profile=none" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,H100
 // RUN: braid-opt %s --comm-report="hardware=ideal" -o /dev/null 2>&1 | FileCheck %s --check-prefixes=ALL,IDEAL
 // RUN: braid-opt %s --comm-report="hardware=cpu" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CPU
 // RUN: braid-opt %s --comm-report="hardware=ideal dynamic-size=100000" -o /dev/null 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 
 // PyTorch's test/inductor/test_snode_runtime.py, test by test: what must cost
 // nothing, and what must not. The original only tells zero from non-zero, as its
-// figures depend on the machine; here they are fixed, for the default hardware
-// (h100x8: 67 Tflop/s in f32, 3350 GB/s) and for the one whose figures can be
+// figures depend on the machine; here they are fixed, for the default hardware's
+// datasheet (h100x8: 67 Tflop/s in f32, 3350 GB/s) and for the one whose figures can be
 // worked out by hand (ideal: 1000 operations or 1000 bytes a ns). No test of the
 // file is about the Python tracer alone.
 

@@ -111,10 +111,11 @@ class Options(unittest.TestCase):
             ({"machine": "h200x8"}, "shipped", True),
             ({"machine": "h200x8", "profile": None}, None, False),
             ({"machine": "h200x8", "contention": False}, "shipped", False),
-            ({"machine": "h100x8"}, None, False),
-            ({"machine": "h100x8", "contention": True}, None, True),
+            ({"machine": "h100x8"}, "shipped", True),
+            ({"machine": "a100x8"}, None, False),
+            ({"machine": "a100x8", "contention": True}, None, True),
             ({"machine": Machine("h200x8")}, None, False),
-            ({}, None, False),
+            ({}, "shipped", True),
         ):
             overlap = Overlap(**options)
             self.assertEqual((overlap.get_profile(), overlap.has_contention()), (profile, contention), options)
@@ -191,13 +192,13 @@ class Options(unittest.TestCase):
             def estimate(snode):
                 return 0.01 if "all_reduce" in str(getattr(snode.node, "python_kernel_name", "")) else compute_ms
 
-            overlap = Overlap(estimates="auto")
+            overlap = Overlap(estimates="auto", profile=None)
             with mock.patch("torch._inductor.comms.estimate_op_runtime", estimate):
                 schedule_step(overlap)
             self.assertIsNone(overlap.reason)
             return overlap.last
 
-        braid = Overlap(estimates="braid")
+        braid = Overlap(estimates="braid", profile=None)
         schedule_step(braid)
         self.assertEqual(schedule(100).makespan, braid.last.makespan)
         self.assertEqual(schedule(1e-9).makespan, braid.last.makespan)

@@ -53,7 +53,8 @@ class Orders(unittest.TestCase):
 
         graph = SchedulerGraph(snodes)
         costs = Costs(overlap, graph).get()
-        problem = Problem(graph.build(costs, keep_order=False))
+        machine = overlap.get_machine() if overlap.has_contention() else None
+        problem = Problem(graph.build(costs, keep_order=False), machine)
         place = {snode: index + 1 for index, snode in enumerate(snodes)}
         ms = {snode: cost[0] / 1e6 for snode, cost in zip(snodes, costs)}
         with mock.patch.object(comms.config, "estimate_op_runtime", ms.get):
@@ -64,7 +65,7 @@ class Orders(unittest.TestCase):
                     self.assertLessEqual(overlap.last.makespan, other.makespan, inductor)
 
     def check(self, name, tokens=512, more=()):
-        overlap = Overlap(estimates="braid")
+        overlap = Overlap(estimates="braid", min_gain=0)
 
         def run(snodes):
             found = overlap(snodes)
@@ -83,18 +84,19 @@ class Orders(unittest.TestCase):
         self.check("data parallel")
 
     def test_fully_sharded(self):
-        again = [Overlap(estimates="braid") for _ in range(2)]
+        again = [Overlap(estimates="braid", min_gain=0) for _ in range(2)]
         frugal = Overlap(estimates="braid", memory_budget=0)
         known = Overlap(estimates="braid", algorithm="latency-hiding")
-        shared = Overlap(estimates="braid", machine="h100x8", contention=True)
-        overlap = self.check("fully sharded", more=[*again, frugal, known, shared])
+        alone = Overlap(estimates="braid", profile=None, min_gain=0)
+        overlap = self.check("fully sharded", more=[*again, frugal, known, alone])
         self.assertLess(overlap.last.makespan, overlap.before.makespan)
         self.assertEqual(again[0].last.order, again[1].last.order)
         self.assertLessEqual(frugal.last.peak, frugal.before.peak)
         self.assertEqual(known.last.method, "latency-hiding")
-        self.assertEqual(shared.last.machine.name, "h100x8")
-        self.assertIsNone(shared.reason)
-        self.assertLessEqual(shared.last.makespan, shared.before.makespan)
+        self.assertEqual(overlap.last.machine.name, "h100x8")
+        self.assertIsNone(alone.last.machine)
+        self.assertIsNone(alone.reason)
+        self.assertLess(alone.last.makespan, alone.before.makespan)
 
     def test_tensor_parallel_with_two_micro_batches(self):
         kept = Overlap(estimates="braid", keep_order=True)

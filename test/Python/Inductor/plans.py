@@ -136,7 +136,7 @@ class BadInput(unittest.TestCase):
             ("found carveout=2.5, expected a whole number", lambda: Plan(carveout=2.5)),
             ("found plan=8, expected a Plan, True or None", lambda: Overlap(plan=8)),
             ("found a plan and the estimates of others", lambda: Overlap(plan=True, estimates="inductor")),
-            ("no profile of the machine 'h100x8' that Braid ships", lambda: Overlap(profile="shipped")),
+            ("no profile of the machine 'a100x8' that Braid ships", lambda: Overlap(machine="a100x8", profile="shipped")),
             ("absent.json: found no profile", lambda: Overlap(machine="h200x8", profile="absent.json")),
             ("found a profile beside a Machine", lambda: Overlap(machine=Machine("h200x8"), profile="shipped")),
         ):

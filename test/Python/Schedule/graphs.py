@@ -411,7 +411,7 @@ class BadInput(unittest.TestCase):
         self.check("found blocks -2, expected at least 0", graph.compute, "product", 1, demand={"blocks": -2})
 
     def test_profiles(self):
-        self.check("found no profile of the machine 'h100x8'", schedule.Machine, "h100x8", "shipped")
+        self.check("found no profile of the machine 'a100x8'", schedule.Machine, "a100x8", "shipped")
         self.check("found 7 as a profile", schedule.Machine, "h200x8", 7)
         for text, expected in (
             ('{"version": 1, "hardware": "a100x8", "entries": []}', "found a profile of the machine 'a100x8', expected one of 'h200x8'"),

@@ -367,7 +367,7 @@ TEST(ScheduleCTest, aProfileReplacesTheModelOfCollectives) {
 }
 
 TEST(ScheduleCTest, profilesThatDoNotFit) {
-  Owned<braid_machine> machine(braid_machine_create("h100x8", nullptr));
+  Owned<braid_machine> machine(braid_machine_create("a100x8", nullptr));
   braid_error error = {};
   EXPECT_EQ(braid_machine_calibrate(machine.get(), nullptr, &error),
             BRAID_UNKNOWN_NAME);
@@ -379,7 +379,7 @@ TEST(ScheduleCTest, profilesThatDoNotFit) {
                 &error),
             BRAID_INVALID_ARGUMENT);
   EXPECT_STREQ(error.text, "found a profile of the machine 'h200x8', expected "
-                           "one of 'h100x8'");
+                           "one of 'a100x8'");
 }
 
 TEST(ScheduleCTest, products) {

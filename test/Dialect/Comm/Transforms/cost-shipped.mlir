@@ -3,8 +3,10 @@
 // RUN:   | FileCheck %s --check-prefix=NONE
 // RUN: braid-opt %s --comm-report="hardware=h200x8 world-size=2 collective-model=nccl" -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NCCL
+// RUN: braid-opt %s --comm-report="hardware=h100x8 world-size=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=H100
+// RUN: braid-opt %s --comm-report="hardware=h100x8 world-size=8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=EIGHT
 
-// What H200s were measured to do is shipped, and every figure says so.
+// What H100s and H200s were measured to do is shipped, and every figure says so.
 
 module {
   comm.group @world all
@@ -28,6 +30,14 @@ module {
   // NONE: linalg.matmul "all" tensor<4096x4096xbf16>, 143252 ns (roofline)
   // NCCL: comm.all_reduce "plain" tensor<4096x4096xbf16>, {{[0-9]+}} ns (collective-model nccl)
   // NCCL: linalg.matmul "all" tensor<4096x4096xbf16>, 194455 ns (measured on
+
+  // Two H100s; groups of eight have no curve.
+  // H100: comm.all_reduce "plain" tensor<4096x4096xbf16>, 144163 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
+  // H100: comm.all_reduce "symmetric" tensor<4096x4096xbf16>, 163811 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
+  // H100: linalg.matmul "all" tensor<4096x4096xbf16>, 181300 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
+  // H100: linalg.matmul "most" tensor<4096x4096xbf16>, 188462 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
+  // EIGHT: comm.all_reduce "plain" tensor<4096x4096xbf16>, {{[0-9]+}} ns (collective-model nccl)
+  // EIGHT: linalg.matmul "all" tensor<4096x4096xbf16>, 181300 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
   func.func @measured(%x: tensor<4096x4096xbf16>, %y: tensor<6144x4096xbf16>, %z: tensor<32768x4096xbf16>)
       -> (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<6144x4096xbf16>, tensor<32768x4096xbf16>) {
     %t = comm.all_reduce sum %x on @world {comm.label = "plain"} : tensor<4096x4096xbf16>

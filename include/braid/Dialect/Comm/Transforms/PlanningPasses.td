@@ -34,7 +34,7 @@ def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
     find a better order for the plan, and looks at limits on memory.
 
     The ways are those with measured times in the profile (docs/profiles.md), of
-    which one is shipped for `h200x8`; gathers by copy engines are
+    which one each is shipped for `h100x8` and `h200x8`; gathers by copy engines are
     estimated where they are not measured. Other machines have nothing to plan, nor
     has a module with `comm.mpmd`, whose ranks could come to different plans. In a block
     that ranks may reach differently, collectives stay as they are, since they may meet
