@@ -58,20 +58,30 @@ private:
   std::vector<int64_t> heads;
   /// By vertex: the one before it on the longest chain that leads to it.
   std::vector<unsigned> critical;
-  /// Vertices by the time at which they can begin; in the order of dependence
-  /// among equals.
+  /// Vertices by the time at which they can begin, in the order of dependence
+  /// among equals. The flow numbers vertices by their place in this order, so
+  /// that what may begin before some time is a range.
   std::vector<unsigned> byHead;
+  /// By place: the head, and where its predecessors begin in
+  /// `flowPredecessors`; these are places.
+  std::vector<int64_t> flowHeads;
+  std::vector<unsigned> flowBegin, flowPredecessors;
   uint64_t visits = 0;
 
   int32_t wanted = -1, limited = -1;
   int64_t firstWanted = 0, firstLimited = 0;
   /// The number of the best factor for the last time.
   int bestFactor = 0;
-  /// Of the limited nodes: what the flow has not used; and marks of nodes from
-  /// which nothing can be reached any more.
+  /// By place: the work of limited nodes, 0 for others.
+  std::vector<int64_t> limitedWork;
+  /// The places of the wanted nodes that have work, and their work.
+  std::vector<std::pair<unsigned, int64_t>> sources;
+  /// By place: what the flow has not used of limited nodes, the predecessor
+  /// that is next, and marks of nodes from which nothing can be reached any
+  /// more.
   std::vector<int64_t> capacity;
   std::vector<unsigned> cursor, path;
-  std::vector<bool> dead;
+  std::vector<uint8_t> dead;
 
   /// A gap between a limited node and the one before it on its chain. Whole
   /// nodes fill all of it but `rest`, and more if it is longer by `missing`.
@@ -100,40 +110,46 @@ PhaseFinder::PhaseFinder(const PrecedenceDag &dag)
   llvm::sort(byHead, [&](unsigned a, unsigned b) {
     return std::pair(heads[a], a) < std::pair(heads[b], b);
   });
+  std::vector<unsigned> place(dag.size());
+  for (auto [index, vertex] : llvm::enumerate(byHead))
+    place[vertex] = index;
+  for (unsigned vertex : byHead) {
+    flowHeads.push_back(heads[vertex]);
+    flowBegin.push_back(flowPredecessors.size());
+    for (unsigned predecessor : dag.predecessors(vertex))
+      flowPredecessors.push_back(place[predecessor]);
+  }
+  flowBegin.push_back(flowPredecessors.size());
 }
 
 int64_t PhaseFinder::getFlowWork(int64_t t, int64_t factor) {
   // All that may begin before `t`, in an order in which dependences come first.
   int64_t work = 0;
-  for (unsigned node : byHead) {
-    if (heads[node] >= t)
+  size_t end = llvm::lower_bound(flowHeads, t) - flowHeads.begin();
+  visits += end;
+  std::fill_n(dead.begin(), end, 0);
+  std::copy_n(flowBegin.begin(), end, cursor.begin());
+  for (size_t place = 0; place != end; ++place)
+    capacity[place] = factor * limitedWork[place];
+  for (auto [source, sourceWork] : sources) {
+    if (source >= end)
       break;
-    ++visits;
-    dead[node] = false;
-    cursor[node] = 0;
-    capacity[node] =
-        dag.resource[node] == limited ? factor * dag.work[node] : 0;
-  }
-  for (unsigned source : byHead) {
-    if (heads[source] >= t)
-      break;
-    if (dag.resource[source] != wanted || dag.work[source] == 0)
-      continue;
-    int64_t supply = unit * dag.work[source];
+    int64_t supply = unit * sourceWork;
     path.assign(1, source);
     while (supply > 0 && !path.empty()) {
       unsigned node = path.back();
       int64_t flow = std::min(supply, capacity[node]);
       supply -= flow;
       capacity[node] -= flow;
-      llvm::ArrayRef<unsigned> next = dag.predecessors(node);
-      while (cursor[node] != next.size() && dead[next[cursor[node]]])
-        ++cursor[node];
+      unsigned next = cursor[node], last = flowBegin[node + 1];
+      while (next != last && dead[flowPredecessors[next]])
+        ++next;
+      cursor[node] = next;
       ++visits;
       if (supply == 0)
         break;
-      if (cursor[node] != next.size()) {
-        path.push_back(next[cursor[node]]);
+      if (next != last) {
+        path.push_back(flowPredecessors[next]);
         continue;
       }
       dead[node] = true;
@@ -276,6 +292,14 @@ PhaseFinder::Idle PhaseFinder::findIdle(int32_t newWanted, int32_t newLimited,
   }
   if (firstLimited > lastHead)
     return {};
+  limitedWork.assign(dag.size(), 0);
+  sources.clear();
+  for (auto [place, vertex] : llvm::enumerate(byHead)) {
+    if (dag.resource[vertex] == limited)
+      limitedWork[place] = dag.work[vertex];
+    if (dag.resource[vertex] == wanted && dag.work[vertex] != 0)
+      sources.emplace_back(place, dag.work[vertex]);
+  }
   findGaps();
 
   // Evenly spread times, then closer around the best.

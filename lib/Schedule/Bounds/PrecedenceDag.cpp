@@ -20,28 +20,29 @@ using namespace llvm;
 
 int64_t braid::getPreemptiveMakespan(std::vector<Job> jobs) {
   llvm::sort(jobs, [](const Job &a, const Job &b) { return a.head < b.head; });
-  // A heap of (tail, what is left) of the jobs that may run.
+  // A heap of (tail, what is left) of the jobs that may run, by tail alone: an
+  // interrupted job stays in its place.
   std::vector<std::pair<int64_t, int64_t>> ready;
+  auto hasShorterTail = llvm::less_first();
   int64_t now = 0, makespan = 0;
   for (size_t next = 0; next != jobs.size() || !ready.empty();) {
     if (ready.empty())
       now = std::max(now, jobs[next].head);
     for (; next != jobs.size() && jobs[next].head <= now; ++next) {
       ready.emplace_back(jobs[next].tail, jobs[next].work);
-      std::push_heap(ready.begin(), ready.end());
+      std::push_heap(ready.begin(), ready.end(), hasShorterTail);
     }
-    std::pop_heap(ready.begin(), ready.end());
-    auto [tail, left] = ready.back();
-    ready.pop_back();
+    auto &[tail, left] = ready.front();
     int64_t end = addNs(now, left);
     if (next != jobs.size() && jobs[next].head < end) {
-      ready.emplace_back(tail, end - jobs[next].head);
-      std::push_heap(ready.begin(), ready.end());
+      left = end - jobs[next].head;
       now = jobs[next].head;
       continue;
     }
     now = end;
     makespan = std::max(makespan, addNs(now, tail));
+    std::pop_heap(ready.begin(), ready.end(), hasShorterTail);
+    ready.pop_back();
   }
   return makespan;
 }

@@ -48,18 +48,24 @@ public:
 
 private:
   bool isDone() const {
-    return result.optimal || isGoodEnough() || getLeftSteps() == 0;
+    return result.optimal || isGoodEnough() || keepsOrderOfPass() ||
+           getLeftSteps() == 0;
   }
   /// The last ten-thousandth is not worth the time on large graphs, nor where
   /// contention keeps proofs from being exact.
   bool isGoodEnough() const {
-    constexpr unsigned largeNodes = 10'000;
+    constexpr unsigned largeNodes = 2'000;
     bool proofsAreRare =
         flat.timing == TimingModel::Contended && flat.size() > maxExactNodes;
     return (proofsAreRare || flat.size() > largeNodes) && hasResult &&
            result.peakBytes <= flat.maxMemory &&
            result.makespanNs - result.lowerBoundNs <=
                result.lowerBoundNs / 10'000;
+  }
+  /// No order gains `minGain` over the best one of a pass.
+  bool keepsOrderOfPass() const {
+    return !passOrders.empty() && double(bestPassNs - result.lowerBoundNs) <
+                                      options.minGain * double(bestPassNs);
   }
   uint64_t getSteps() const {
     return otherSteps + scheduler.getSteps() + windows.getSteps();
@@ -105,7 +111,6 @@ private:
   void runLocalSearch();
   void improveWithContention();
   bool schedule(PriorityRule rule, ScheduleOrder &order);
-  void explainExcess();
   void tell() const;
 
   const SchedulingProblem &problem;
@@ -129,6 +134,8 @@ private:
   /// If `minGain` is set: what the passes gave within all limits, with the
   /// makespans.
   std::vector<std::pair<int64_t, ScheduleCandidate>> passOrders;
+  /// The least of these makespans.
+  int64_t bestPassNs = never;
   /// The rules of the table and what they gave, the shortest first.
   std::vector<std::pair<int64_t, RuleParameters>> lists;
 };
@@ -202,8 +209,10 @@ void ScheduleSearch::considerPasses() {
   for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
     otherSteps += flat.size();
     int64_t makespanNs = considerUnchecked(candidate.order, candidate.name);
-    if (options.minGain > 0 && makespanNs != never)
-      passOrders.emplace_back(makespanNs, std::move(candidate));
+    if (options.minGain <= 0 || makespanNs == never)
+      continue;
+    bestPassNs = std::min(bestPassNs, makespanNs);
+    passOrders.emplace_back(makespanNs, std::move(candidate));
   }
 }
 
@@ -502,18 +511,6 @@ void ScheduleSearch::tell() const {
   progress->lowerBoundNs.store(result.lowerBoundNs, relaxed);
 }
 
-void ScheduleSearch::explainExcess() {
-  if (!result.excess)
-    result.excess.emplace();
-  MemoryExcess &excess = *result.excess;
-  MemoryPeak peak = getMemoryPeak(flat, result.order);
-  excess.bytes = result.peakBytes - flat.maxMemory;
-  excess.leastPeakBytes = std::max(excess.leastPeakBytes, getLeastPeak(flat));
-  excess.proven |= excess.leastPeakBytes > flat.maxMemory;
-  excess.node = peak.place < result.order.size() ? result.order[peak.place] : 0;
-  excess.buffers = std::move(peak.buffers);
-}
-
 SearchResult ScheduleSearch::run() {
   std::optional<LowerBoundFinder> bounds(std::in_place, problem,
                                          options.boundParts);
@@ -549,13 +546,13 @@ SearchResult ScheduleSearch::run() {
       result = std::move(program);
       result.optimal = false;
       if (result.peakBytes > flat.maxMemory)
-        explainExcess();
+        explainExcess(flat, result);
       result.statistics.steps = std::min(getSteps(), maxSteps);
       return std::move(result);
     }
   }
   if (result.peakBytes > flat.maxMemory) {
-    explainExcess();
+    explainExcess(flat, result);
     result.statistics.steps = std::min(getSteps(), maxSteps);
     return std::move(result);
   }

@@ -276,3 +276,15 @@ int64_t braid::getLeastPeak(const FlatProblem &flat) {
   }
   return least;
 }
+
+void braid::explainExcess(const FlatProblem &flat, SearchResult &result) {
+  if (!result.excess)
+    result.excess.emplace();
+  MemoryExcess &excess = *result.excess;
+  MemoryPeak peak = getMemoryPeak(flat, result.order);
+  excess.bytes = result.peakBytes - flat.maxMemory;
+  excess.leastPeakBytes = std::max(excess.leastPeakBytes, getLeastPeak(flat));
+  excess.proven |= excess.leastPeakBytes > flat.maxMemory;
+  excess.node = peak.place < result.order.size() ? result.order[peak.place] : 0;
+  excess.buffers = std::move(peak.buffers);
+}

@@ -11,6 +11,7 @@
 
 #include "Schedule/Model/FlatProblem.h"
 #include "WindowSearch.h"
+#include "braid/Schedule/Search/SearchTypes.h"
 
 namespace braid {
 
@@ -55,6 +56,11 @@ MemoryPeak getMemoryPeak(const FlatProblem &flat,
 /// Looks at what has to come before and after each node only in graphs of at
 /// most 4,096 nodes.
 int64_t getLeastPeak(const FlatProblem &flat);
+
+/// Sets `excess` of `result`, whose order has a peak above the limit on memory:
+/// by how much, where, and whether any order could keep the limit. Keeps what
+/// `excess` has proven already.
+void explainExcess(const FlatProblem &flat, SearchResult &result);
 
 } // namespace braid
 

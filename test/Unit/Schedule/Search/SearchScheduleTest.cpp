@@ -476,3 +476,21 @@ TEST(SearchSchedule, KeepsTheOrderOfAPassUnlessItGainsEnough) {
   }
   EXPECT_EQ(numChecked, 10u);
 }
+
+TEST(SearchSchedule, EndsWhereNoOrderGainsEnough) {
+  unsigned numChecked = 0;
+  for (uint64_t seed = 0; seed != 100 && numChecked != 3; ++seed) {
+    SchedulingProblem problem = makeProblem(seed, 100);
+    SearchOptions options;
+    SearchResult best = searchSchedule(problem, options);
+    if (best.statistics.windowsTried + best.statistics.movesTried == 0)
+      continue;
+    ++numChecked;
+    options.minGain = 1;
+    SearchResult kept = searchSchedule(problem, options);
+    EXPECT_EQ(kept.statistics.windowsTried + kept.statistics.movesTried, 0u);
+    EXPECT_LT(kept.statistics.steps, best.statistics.steps / 10);
+    EXPECT_TRUE(llvm::is_contained(getScheduleCandidateNames(), kept.method));
+  }
+  EXPECT_EQ(numChecked, 3u);
+}
