@@ -8,16 +8,15 @@
 
 #include "BodyMemory.h"
 
+#include "TransparentOps.h"
 #include "TypeSize.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Support/Units.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include <limits>
 
@@ -65,16 +64,6 @@ const BodyMemory::Pieces *BodyMemory::getReusable(Value value) const {
   return it != piecesOf.end() && !it->second.empty() && value.hasOneUse()
              ? &it->second
              : nullptr;
-}
-
-/// The value that the result of `op` is a view of; null if it is none.
-static Value getViewSource(Operation *op) {
-  if (isa<ViewLikeOpInterface>(op) ||
-      isa<tensor::BitcastOp, tensor::CastOp, tensor::CollapseShapeOp,
-          tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::ReshapeOp,
-          bufferization::ToBufferOp, bufferization::ToTensorOp>(op))
-    return op->getOperand(0);
-  return {};
 }
 
 /// True if `op` has effect `EffectTy` on `value`.

@@ -55,11 +55,13 @@ static Access summarize(Value argument) {
   return access;
 }
 
-Access KernelAccesses::get(gpu::LaunchFuncOp launch, unsigned index) {
+std::optional<Access> KernelAccesses::get(gpu::LaunchFuncOp launch,
+                                          unsigned index,
+                                          SymbolTableCollection &symbolTables) {
   auto kernel = symbolTables.lookupNearestSymbolFrom<gpu::GPUFuncOp>(
       launch, launch.getKernel());
   if (!kernel || kernel.isExternal() || index >= kernel.getNumArguments())
-    return {/*isRead=*/true, /*isWritten=*/false};
+    return std::nullopt;
   Value argument = kernel.getArgument(index);
   auto [it, isNew] = known.try_emplace(argument);
   if (isNew)

@@ -22,15 +22,13 @@ public:
     bool isRead = false, isWritten = false;
   };
 
-  explicit KernelAccesses(mlir::SymbolTableCollection &symbolTables)
-      : symbolTables(symbolTables) {}
-
-  /// How the kernel accesses operand number `index` of its operands. A kernel
-  /// without a body of the dialect gpu counts as a reader.
-  Access get(mlir::gpu::LaunchFuncOp launch, unsigned index);
+  /// How the kernel accesses operand number `index` of its operands, which
+  /// `symbolTables` helps to find out; none if the kernel has no body of the
+  /// dialect gpu.
+  std::optional<Access> get(mlir::gpu::LaunchFuncOp launch, unsigned index,
+                            mlir::SymbolTableCollection &symbolTables);
 
 private:
-  mlir::SymbolTableCollection &symbolTables;
   llvm::DenseMap<mlir::Value, Access> known;
 };
 

@@ -9,6 +9,7 @@
 #include "braid/Analysis/OpEffects.h"
 
 #include "BufferRange.h"
+#include "KernelAccesses.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -63,14 +64,9 @@ static bool addOwnEffects(Operation *op, CallEffects &calls,
     calls.addEffects(call, effects);
     return false;
   }
-  // A kernel has no way to memory but its operands; upstream says nothing.
-  if (isa<gpu::LaunchFuncOp>(op)) {
-    for (Value operand : op->getOperands()) {
-      if (!isa<BaseMemRefType>(operand.getType()))
-        continue;
-      effects.accesses.push_back({operand, /*isWrite=*/false});
-      effects.accesses.push_back({operand, /*isWrite=*/true});
-    }
+  // The dialect gpu does not say what a launch does.
+  if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op)) {
+    calls.addEffects(launch, effects);
     return false;
   }
 
@@ -103,6 +99,11 @@ OpEffects braid::getOpEffects(Operation *op, CallEffects &calls) {
 //===----------------------------------------------------------------------===//
 // CallEffects
 //===----------------------------------------------------------------------===//
+
+CallEffects::CallEffects(bool entersBodies)
+    : entersBodies(entersBodies), kernels(std::make_unique<KernelAccesses>()) {}
+
+CallEffects::~CallEffects() = default;
 
 bool CallEffects::Summary::operator==(const Summary &other) const {
   return isUnknown == other.isUnknown && hasStart == other.hasStart &&
@@ -229,6 +230,20 @@ void CallEffects::addEffects(CallOpInterface call, OpEffects &effects) {
     if (reads)
       effects.accesses.push_back({operand, /*isWrite=*/false});
     if (writes)
+      effects.accesses.push_back({operand, /*isWrite=*/true});
+  }
+}
+
+void CallEffects::addEffects(gpu::LaunchFuncOp launch, OpEffects &effects) {
+  for (auto [index, operand] : llvm::enumerate(launch.getKernelOperands())) {
+    if (!isa<BaseMemRefType>(operand.getType()))
+      continue;
+    std::optional<KernelAccesses::Access> access;
+    if (entersBodies)
+      access = kernels->get(launch, index, symbolTables);
+    if (!access || access->isRead)
+      effects.accesses.push_back({operand, /*isWrite=*/false});
+    if (!access || access->isWritten)
       effects.accesses.push_back({operand, /*isWrite=*/true});
   }
 }

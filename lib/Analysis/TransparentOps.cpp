@@ -11,6 +11,7 @@
 #include "BufferRange.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -19,6 +20,17 @@
 
 using namespace mlir;
 using namespace braid;
+
+Value braid::getViewSource(Operation *op) {
+  if (auto view = dyn_cast<ViewLikeOpInterface>(op))
+    return view.getViewSource();
+  // No interface tells which ops on tensors are views.
+  if (isa<tensor::BitcastOp, tensor::CastOp, tensor::CollapseShapeOp,
+          tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::ReshapeOp,
+          bufferization::ToBufferOp, bufferization::ToTensorOp>(op))
+    return op->getOperand(0);
+  return {};
+}
 
 static bool isScalar(Type type) { return type.isIntOrIndexOrFloat(); }
 
@@ -58,14 +70,10 @@ static bool isAllocation(Operation *op) {
 
 /// True if `op` takes no time, should it have no effects.
 static bool takesNoTime(Operation *op) {
-  // No interface tells which ops on tensors only change how one looks at them.
-  if (isa<tensor::EmptyOp, tensor::CastOp, tensor::DimOp, tensor::RankOp,
-          tensor::ExtractSliceOp, tensor::ExpandShapeOp,
-          tensor::CollapseShapeOp, tensor::ReshapeOp, memref::DimOp,
+  if (getViewSource(op) ||
+      isa<tensor::EmptyOp, tensor::DimOp, tensor::RankOp, memref::DimOp,
           memref::RankOp, memref::GetGlobalOp, UnrealizedConversionCastOp>(op))
     return true;
-  if (auto view = dyn_cast<ViewLikeOpInterface>(op))
-    return isa<BaseMemRefType>(view.getViewSource().getType());
   if (isa<linalg::FillOp, tensor::SplatOp>(op))
     return isFoldedFill(op);
   if (op->getNumRegions() != 0)

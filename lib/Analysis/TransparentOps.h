@@ -13,6 +13,10 @@
 
 namespace braid {
 
+/// The value whose memory the first result of `op` shows, possibly as another
+/// type or in part; null if `op` is no view.
+mlir::Value getViewSource(mlir::Operation *op);
+
 /// True if `op` takes no time and has no effect, so that it moves with the ops
 /// that use it: constants, casts, slices and reshapes, shapes, `tensor.empty`,
 /// allocations, scalar arithmetic, choices between tokens, and folded fills. An

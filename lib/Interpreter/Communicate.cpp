@@ -55,10 +55,95 @@ static SmallVector<int64_t> getMembers(comm::GroupOp group, unsigned rank,
   return members;
 }
 
+bool Machine::findMembers(Launch &launch) {
+  auto collective = cast<comm::CollectiveOpInterface>(launch.op);
+  comm::GroupOp group =
+      comm::lookupGroup(launch.op, collective.getGroupAttr(), symbolTables);
+  launch.group = group.getAsOpaquePointer();
+  launch.members = getMembers(group, launch.rank, ranks.size());
+  if (launch.members.empty())
+    return fail(InterpreterFailure::Mismatch, launch.op,
+                "runs on rank " + Twine(launch.rank) + ", which is in no list");
+  int64_t numRanks = ranks.size();
+  const int64_t *outside = llvm::find_if(
+      launch.members, [&](int64_t member) { return member >= numRanks; });
+  if (outside != launch.members.end())
+    return fail(InterpreterFailure::Mismatch, launch.op,
+                "runs in a group that has rank " + Twine(*outside) +
+                    ", expected ranks below " + Twine(numRanks));
+  launch.index =
+      llvm::find(launch.members, launch.rank) - launch.members.begin();
+  return true;
+}
+
+bool Machine::findPeer(Launch &launch) {
+  auto collective = cast<comm::CollectiveOpInterface>(launch.op);
+  if (!collective.isPointToPoint())
+    return true;
+  OpFoldResult number = collective.getCallArguments().front().numbers.front();
+  std::optional<int64_t> peer = getNumber(launch.rank, number);
+  if (!peer)
+    return unsupported(launch.op);
+  if (*peer < 0 || *peer >= static_cast<int64_t>(launch.members.size()) ||
+      launch.members[*peer] == launch.rank)
+    return fail(InterpreterFailure::Mismatch, launch.op,
+                "has peer " + Twine(*peer) + " on rank " + Twine(launch.rank));
+  launch.peer = launch.members[*peer];
+  launch.batch = ranks[launch.rank].batches[launch.group];
+  return true;
+}
+
+bool Machine::accessBuffers(const Launch &launch) {
+  Attribute element;
+  for (const RuntimeValue &source : launch.sources)
+    for (int64_t i = 0, e = source.getNumElements(); i != e; ++i)
+      if (!read(launch.op, source, source.getPosition(i), element))
+        return false;
+  for (const RuntimeValue &destination : launch.destinations)
+    for (int64_t i = 0, e = destination.getNumElements(); i != e; ++i) {
+      int64_t position = destination.getPosition(i);
+      if (!isInBounds(destination) ||
+          !write(launch.op, destination, position,
+                 destination.memory->elements[position]))
+        return unsupported(launch.op);
+    }
+  return true;
+}
+
+/// Makes the sources of `launch` copies of what their buffers hold now.
+static void copySources(Launch &launch) {
+  for (RuntimeValue &source : launch.sources) {
+    std::vector<Attribute> elements;
+    for (int64_t i = 0, e = source.getNumElements(); i != e; ++i)
+      elements.push_back(source.memory->elements[source.getPosition(i)]);
+    source = makeElements(source.sizes, std::move(elements));
+  }
+}
+
+void Machine::createTokens(const LaunchPtr &launch) {
+  launch->isAwaited.assign(launch->op->getNumResults(), false);
+  for (OpResult token : launch->op->getResults()) {
+    RuntimeValue value;
+    value.launch = launch;
+    value.token = token.getResultNumber();
+    get(launch->rank, token) = value;
+    setInFlight(*launch, value.token, 1);
+  }
+}
+
+void Machine::addToLane(const LaunchPtr &launch) {
+  Rank &rank = ranks[launch->rank];
+  auto lane =
+      StringAttr::get(launch->op->getContext(), comm::getLaneName(launch->op));
+  rank.lanes[{launch->group, launch->members.front(), lane.getAsOpaquePointer(),
+              launch->peer >= 0}]
+      .push_back(launch);
+  rank.launches.push_back(launch);
+}
+
 bool Machine::start(unsigned rank, comm::AsyncStartOpInterface start) {
   Operation *op = start;
-  auto collective = dyn_cast<comm::CollectiveOpInterface>(op);
-  if (!collective)
+  if (!isa<comm::CollectiveOpInterface>(op))
     return unsupported(op);
   auto launch = std::make_shared<Launch>();
   launch->op = op;
@@ -69,73 +154,13 @@ bool Machine::start(unsigned rank, comm::AsyncStartOpInterface start) {
   if (isBufferForm)
     for (Value destination : start.getDestinations())
       launch->destinations.push_back(get(rank, destination));
-
-  comm::GroupOp group =
-      comm::lookupGroup(op, collective.getGroupAttr(), symbolTables);
-  launch->members = getMembers(group, rank, ranks.size());
-  if (launch->members.empty())
-    return fail(InterpreterFailure::Mismatch, op,
-                "runs on rank " + Twine(rank) + ", which is in no list");
-  int64_t numRanks = ranks.size();
-  const int64_t *outside = llvm::find_if(
-      launch->members, [&](int64_t member) { return member >= numRanks; });
-  if (outside != launch->members.end())
-    return fail(InterpreterFailure::Mismatch, op,
-                "runs in a group that has rank " + Twine(*outside) +
-                    ", expected ranks below " + Twine(numRanks));
-  launch->index = llvm::find(launch->members, rank) - launch->members.begin();
-  const void *key = group.getAsOpaquePointer();
-  if (collective.isPointToPoint()) {
-    OpFoldResult number = collective.getCallArguments().front().numbers.front();
-    std::optional<int64_t> peer = getNumber(rank, number);
-    if (!peer)
-      return unsupported(op);
-    if (*peer < 0 || *peer >= static_cast<int64_t>(launch->members.size()) ||
-        launch->members[*peer] == rank)
-      return fail(InterpreterFailure::Mismatch, op,
-                  "has peer " + Twine(*peer) + " on rank " + Twine(rank));
-    launch->peer = launch->members[*peer];
-    launch->batch = ranks[rank].batches[key];
-  }
-
-  // The start itself is an access to what others have in flight.
-  Attribute element;
-  if (isBufferForm) {
-    for (const RuntimeValue &source : launch->sources)
-      for (int64_t i = 0, e = source.getNumElements(); i != e; ++i)
-        if (!read(op, source, source.getPosition(i), element))
-          return false;
-    for (const RuntimeValue &destination : launch->destinations)
-      for (int64_t i = 0, e = destination.getNumElements(); i != e; ++i) {
-        int64_t position = destination.getPosition(i);
-        if (!isInBounds(destination) ||
-            !write(op, destination, position,
-                   destination.memory->elements[position]))
-          return unsupported(op);
-      }
-  }
+  if (!findMembers(*launch) || !findPeer(*launch) ||
+      (isBufferForm && !accessBuffers(*launch)))
+    return false;
   if (options.isSequential && isBufferForm)
-    for (RuntimeValue &source : launch->sources) {
-      std::vector<Attribute> elements;
-      for (int64_t i = 0, e = source.getNumElements(); i != e; ++i)
-        elements.push_back(source.memory->elements[source.getPosition(i)]);
-      source = makeElements(source.sizes, std::move(elements));
-    }
-  launch->isAwaited.assign(op->getNumResults(), false);
-  for (OpResult token : op->getResults()) {
-    RuntimeValue value;
-    value.launch = launch;
-    value.token = token.getResultNumber();
-    get(rank, token) = value;
-    setInFlight(*launch, value.token, 1);
-  }
-  ranks[rank]
-      .lanes[{key, launch->members.front(),
-              StringAttr::get(op->getContext(), comm::getLaneName(op))
-                  .getAsOpaquePointer(),
-              launch->peer >= 0}]
-      .push_back(launch);
-  ranks[rank].launches.push_back(launch);
+    copySources(*launch);
+  createTokens(launch);
+  addToLane(launch);
   return true;
 }
 
@@ -160,13 +185,8 @@ bool Machine::wait(unsigned rank, comm::WaitOp op) {
   setInFlight(launch, token.token, -1);
   if (token.token < launch.pending.size())
     store(launch.pending[token.token], launch.destinations[token.token]);
-  if (launch.peer >= 0) {
-    auto collective = cast<comm::CollectiveOpInterface>(launch.op);
-    ++ranks[rank]
-          .batches[comm::lookupGroup(launch.op, collective.getGroupAttr(),
-                                     symbolTables)
-                       .getAsOpaquePointer()];
-  }
+  if (launch.peer >= 0)
+    ++ranks[rank].batches[launch.group];
   if (op.getValue())
     get(rank, op.getValue()) = token.token < launch.destinations.size()
                                    ? launch.destinations[token.token]

@@ -54,6 +54,8 @@ struct Launch {
   mlir::Operation *op = nullptr;
   unsigned rank = 0;
   std::vector<RuntimeValue> sources, destinations;
+  /// The address of its group in the program.
+  const void *group = nullptr;
   /// The members of its communicator, and the place of the rank among them.
   llvm::SmallVector<int64_t> members;
   int64_t index = 0;
@@ -157,6 +159,15 @@ private:
 
   // Communication, in Communicate.cpp.
   bool start(unsigned rank, comm::AsyncStartOpInterface op);
+  /// Sets the group of `launch`, its members and the place of the rank.
+  bool findMembers(Launch &launch);
+  /// Sets the peer and the batch of `launch` if it is a message.
+  bool findPeer(Launch &launch);
+  /// Accesses the buffers of `launch`: others may have them in flight.
+  bool accessBuffers(const Launch &launch);
+  /// Sets the tokens of `launch`, which puts its buffers in flight.
+  void createTokens(const LaunchPtr &launch);
+  void addToLane(const LaunchPtr &launch);
   bool wait(unsigned rank, comm::WaitOp op);
   std::vector<std::vector<LaunchPtr>> findReady();
   bool match(llvm::ArrayRef<LaunchPtr> meeting);

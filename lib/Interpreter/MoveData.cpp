@@ -87,18 +87,19 @@ static Elements join(ArrayRef<Elements> parts, ArrayRef<int64_t> sizes,
   return result;
 }
 
-static Attribute getZero(Attribute element) {
-  return cast<Attribute>(Builder(element.getContext())
-                             .getZeroAttr(cast<TypedAttr>(element).getType()));
+/// As many zeros as `elements` has elements, of the same types.
+static Elements getZeros(const Elements &elements) {
+  Elements zeros;
+  for (Attribute element : elements)
+    zeros.push_back(Builder(element.getContext())
+                        .getZeroAttr(cast<TypedAttr>(element).getType()));
+  return zeros;
 }
 
-bool braid::interpreter::moveData(ArrayRef<LaunchPtr> meeting, unsigned operand,
-                                  std::vector<Elements> &destinations) {
-  auto op = cast<comm::CollectiveOpInterface>(meeting.front()->op);
-  size_t numMembers = meeting.size();
-  destinations.assign(numMembers, {});
-  if (meeting.front()->sources.empty())
-    return op.getCollectiveTraits().flow == BRAID_RT_FLOW_NONE;
+/// The elements of source number `operand` of each launch; none if one of them
+/// is not known.
+static std::optional<std::vector<Elements>>
+readSources(ArrayRef<LaunchPtr> meeting, unsigned operand) {
   std::vector<Elements> sources;
   for (const LaunchPtr &launch : meeting) {
     Elements elements;
@@ -107,87 +108,99 @@ bool braid::interpreter::moveData(ArrayRef<LaunchPtr> meeting, unsigned operand,
       for (int64_t i = 0, e = value.getNumElements(); i != e; ++i) {
         elements.push_back(value.memory->elements[value.getPosition(i)]);
         if (!elements.back())
-          return false;
+          return std::nullopt;
       }
     }
     sources.push_back(std::move(elements));
   }
+  return sources;
+}
+
+/// `sources` combined one by one; none if a result is not known.
+static std::optional<Elements> reduce(comm::ReductionKind kind,
+                                      ArrayRef<Elements> sources) {
+  Elements reduced = sources.front();
+  for (const Elements &source : sources.drop_front())
+    for (auto [into, element] : llvm::zip_equal(reduced, source))
+      if (!(into = combine(kind, into, element)))
+        return std::nullopt;
+  return reduced;
+}
+
+/// Sources of `pairs` send all to their targets; other members get zeros.
+static bool permute(ArrayAttr pairs, ArrayRef<Elements> sources,
+                    std::vector<Elements> &destinations) {
+  int64_t numMembers = sources.size();
+  for (auto [source, destination] : llvm::zip_equal(sources, destinations))
+    destination = getZeros(source);
+  for (auto pair : pairs.getAsRange<DenseI64ArrayAttr>()) {
+    for (int64_t member : pair.asArrayRef())
+      if (member < 0 || member >= numMembers)
+        return false;
+    destinations[pair[1]] = sources[pair[0]];
+  }
+  return true;
+}
+
+bool braid::interpreter::moveData(ArrayRef<LaunchPtr> meeting, unsigned operand,
+                                  std::vector<Elements> &destinations) {
+  auto op = cast<comm::CollectiveOpInterface>(meeting.front()->op);
+  const comm::CollectiveTraits &traits = op.getCollectiveTraits();
+  int64_t numMembers = meeting.size();
+  destinations.assign(numMembers, {});
+  if (meeting.front()->sources.empty())
+    return traits.flow == BRAID_RT_FLOW_NONE;
+  std::optional<std::vector<Elements>> read = readSources(meeting, operand);
+  if (!read)
+    return false;
+  const std::vector<Elements> &sources = *read;
   ArrayRef<int64_t> sizes = meeting.front()->sources[operand].sizes;
   int64_t root = op.getRootIndex().value_or(0), dim = op.getSplitDim();
-  auto isMember = [&](int64_t index) {
-    return index >= 0 && index < static_cast<int64_t>(numMembers);
-  };
-  bool splits = op.getCollectiveKind() == comm::CollectiveKind::all_to_all ||
-                op.getCollectiveKind() == comm::CollectiveKind::scatter ||
-                op.getCollectiveKind() == comm::CollectiveKind::reduce_scatter;
-  bool joins = op.getCollectiveKind() == comm::CollectiveKind::all_gather ||
-               op.getCollectiveKind() == comm::CollectiveKind::gather;
-  if (!isMember(root) || llvm::is_contained(sizes, 0) ||
+  bool splits = traits.shape == BRAID_RT_SHAPE_SPLIT ||
+                traits.shape == BRAID_RT_SHAPE_PARTS;
+  bool joins = traits.shape == BRAID_RT_SHAPE_JOIN;
+  if (root < 0 || root >= numMembers || llvm::is_contained(sizes, 0) ||
       ((splits || joins) && dim >= static_cast<int64_t>(sizes.size())) ||
       (splits && sizes[dim] % numMembers != 0))
     return false;
-  switch (op.getCollectiveKind()) {
-  case comm::CollectiveKind::all_reduce:
-  case comm::CollectiveKind::reduce:
-  case comm::CollectiveKind::reduce_scatter: {
-    Elements reduced = sources.front();
-    for (const Elements &source : ArrayRef(sources).drop_front())
-      for (auto [into, element] : llvm::zip_equal(reduced, source))
-        if (!(into = combine(*op.getReductionKind(), into, element)))
-          return false;
-    for (size_t member = 0; member != numMembers; ++member) {
-      bool getsAll =
-          op.getCollectiveKind() == comm::CollectiveKind::all_reduce ||
-          static_cast<int64_t>(member) == root;
-      if (op.getCollectiveKind() == comm::CollectiveKind::reduce_scatter)
-        destinations[member] = split(reduced, sizes, dim, numMembers, member);
-      else
-        destinations[member] = getsAll ? reduced : sources[member];
-    }
-    return true;
-  }
-  case comm::CollectiveKind::broadcast:
-    destinations.assign(numMembers, sources[root]);
-    return true;
-  case comm::CollectiveKind::all_gather:
-    destinations.assign(numMembers, join(sources, sizes, dim));
-    return true;
-  case comm::CollectiveKind::gather: {
-    Elements joined = join(sources, sizes, 0), zeros;
-    for (Attribute element : joined)
-      zeros.push_back(getZero(element));
-    destinations.assign(numMembers, zeros);
-    destinations[root] = joined;
-    return true;
-  }
-  case comm::CollectiveKind::scatter:
-    for (size_t member = 0; member != numMembers; ++member)
-      destinations[member] = split(sources[root], sizes, 0, numMembers, member);
-    return true;
-  case comm::CollectiveKind::all_to_all:
-    if (cast<comm::AllToAllOp>(meeting.front()->op).hasSplits())
+
+  std::optional<Elements> moved;
+  switch (traits.flow) {
+  case BRAID_RT_FLOW_REDUCE:
+    moved = reduce(*op.getReductionKind(), sources);
+    break;
+  case BRAID_RT_FLOW_GATHER:
+    moved = join(sources, sizes, dim);
+    break;
+  case BRAID_RT_FLOW_FROM_ROOT:
+    moved = sources[root];
+    break;
+  case BRAID_RT_FLOW_EXCHANGE:
+    if (cast<comm::AllToAllOp>(op.getOperation()).hasSplits())
       return false;
-    for (size_t member = 0; member != numMembers; ++member)
+    for (int64_t member = 0; member != numMembers; ++member)
       for (const Elements &source : sources)
         llvm::append_range(destinations[member],
-                           split(source, sizes, 0, numMembers, member));
+                           split(source, sizes, dim, numMembers, member));
     return true;
-  case comm::CollectiveKind::permute: {
-    for (size_t member = 0; member != numMembers; ++member)
-      for (Attribute element : sources[member])
-        destinations[member].push_back(getZero(element));
-    auto pairs = cast<comm::PermuteOp>(meeting.front()->op).getPairs();
-    for (auto pair : pairs.getAsRange<DenseI64ArrayAttr>()) {
-      if (!isMember(pair[0]) || !isMember(pair[1]))
-        return false;
-      destinations[pair[1]] = sources[pair[0]];
-    }
-    return true;
-  }
-  case comm::CollectiveKind::send:
+  case BRAID_RT_FLOW_PAIRS:
+    return permute(cast<comm::PermuteOp>(op.getOperation()).getPairs(), sources,
+                   destinations);
+  case BRAID_RT_FLOW_MESSAGE:
     destinations[1] = sources[0];
     return true;
-  default:
-    return false;
+  case BRAID_RT_FLOW_NONE:
+    break;
   }
+  if (!moved)
+    return false;
+  bool goesToRoot = traits.hasRoot && traits.flow != BRAID_RT_FLOW_FROM_ROOT;
+  for (int64_t member = 0; member != numMembers; ++member) {
+    if (goesToRoot && member != root)
+      destinations[member] = joins ? getZeros(*moved) : sources[member];
+    else
+      destinations[member] =
+          splits ? split(*moved, sizes, dim, numMembers, member) : *moved;
+  }
+  return true;
 }

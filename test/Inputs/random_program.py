@@ -421,6 +421,12 @@ def buffer_program(seed, name):
             step(env)
         return [env[0], env[3]]
 
+    return buffer_function(name, lines), run
+
+
+def buffer_function(name, lines):
+    """The text of a function of `lines` on the buffers %b0 to %b3, which begin as %x
+    and %y in turn."""
     head = [f"func.func private @{name}(%x: {TENSOR}, %y: {TENSOR}, %n: index) -> "
             f"({TENSOR}, {TENSOR}) attributes {{no_inline}} {{",
             f"  %bx = bufferization.to_buffer %x read_only : {TENSOR} to {MEMREF}",
@@ -434,7 +440,7 @@ def buffer_program(seed, name):
     tail = [f"  %r0 = bufferization.to_tensor %b0 restrict : {MEMREF} to {TENSOR}",
             f"  %r1 = bufferization.to_tensor %b3 restrict : {MEMREF} to {TENSOR}",
             f"  return %r0, %r1 : {TENSOR}, {TENSOR}", "}", ""]
-    return "\n".join(head + ["  " + line for line in lines] + tail), run
+    return "\n".join(head + ["  " + line for line in lines] + tail)
 
 
 SHAPES = [("straight",), ("coalesced",), ("branch",), ("loop",), ("messages",),

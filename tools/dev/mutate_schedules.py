@@ -37,6 +37,43 @@ ARGUMENTS = (0, 1, 2, 3)
 HALF = f"memref<{SIZE}xf32, strided<[1], offset: ?>>"
 
 
+def buffer_loop(i):
+    """The lines of loop number `i`, over two buffers that take turns."""
+    return [
+        f"%first{i} = comm.all_reduce sum %p into %p on @world : {MEMREF}, {MEMREF}",
+        f"%l{i}:3 = scf.for %v{i} = %i0 to %n step %i1 iter_args(%c{i} = %first{i}, %old{i} = %p, %new{i} = %q) -> "
+        f"(!comm.token, {MEMREF}, {MEMREF}) {{",
+        f"linalg.add ins(%quarter, %new{i} : {MEMREF}, {MEMREF}) outs(%new{i} : {MEMREF})",
+        f"%u{i} = comm.all_reduce max %new{i} into %new{i} on @world : {MEMREF}, {MEMREF}",
+        f"comm.wait %c{i} writes(%old{i} : {MEMREF}) : !comm.token",
+        f"linalg.add ins(%quarter, %old{i} : {MEMREF}, {MEMREF}) outs(%old{i} : {MEMREF})",
+        f"scf.yield %u{i}, %new{i}, %old{i} : !comm.token, {MEMREF}, {MEMREF}",
+        "}",
+        f"comm.wait %l{i}#0 writes(%l{i}#1 : {MEMREF}) : !comm.token",
+    ]
+
+
+def slice_function(name, lines):
+    """The text of a function of `lines`, and of the one that the lines may call."""
+    head = [f"%i{i} = arith.constant {i} : index" for i in range(SIZE)]
+    head.append("%factor = arith.constant 0.25 : f32")
+    allocated = ["%b0", "%b1", "%b2", "%p", "%q", "%quarter"]
+    head += [f"%whole = memref.alloc() : memref<{2 * SIZE}xf32>", f"linalg.fill ins(%factor : f32) outs(%whole : memref<{2 * SIZE}xf32>)",
+             f"%half = arith.constant {SIZE} : index"]
+    for buffer in allocated:
+        head += [f"{buffer} = memref.alloc() : {MEMREF}", f"linalg.fill ins(%factor : f32) outs({buffer} : {MEMREF})"]
+    for half, offset in (("%low", "%i0"), ("%high", "%half")):
+        head.append(f"{half} = memref.subview %whole[{offset}] [{SIZE}] [1] : memref<{2 * SIZE}xf32> to {HALF}")
+    tail = [f"%r0 = bufferization.to_tensor %b0 restrict : {MEMREF} to {TENSOR}",
+            f"%r1 = bufferization.to_tensor %p restrict : {MEMREF} to {TENSOR}"]
+    tail += [f"memref.dealloc {buffer} : {MEMREF}" for buffer in allocated]
+    tail.append(f"memref.dealloc %whole : memref<{2 * SIZE}xf32>")
+    tail.append(f"return %r0, %r1 : {TENSOR}, {TENSOR}")
+    adder = [f"func.func private @{name}_add(%a: {MEMREF}, %b: {MEMREF}, %c: {MEMREF}) {{",
+             f"linalg.add ins(%a, %b : {MEMREF}, {MEMREF}) outs(%c : {MEMREF})", "return", "}"]
+    return "\n".join(adder + [f"func.func private @{name}{SIGNATURE} {{", *head, *lines, *tail, "}", ""])
+
+
 def slice_program(seed, name):
     """Buffers, halves of one buffer, calls, loops over buffers that take turns; what is
     freed is freed at the end."""
@@ -88,19 +125,7 @@ def slice_program(seed, name):
         lines.append(f"memref.store %factor, {target}[%i{index}] : {buffers[target]}")
 
     def loop():
-        i = number()
-        lines.extend([
-            f"%first{i} = comm.all_reduce sum %p into %p on @world : {MEMREF}, {MEMREF}",
-            f"%l{i}:3 = scf.for %v{i} = %i0 to %n step %i1 iter_args(%c{i} = %first{i}, %old{i} = %p, %new{i} = %q) -> "
-            f"(!comm.token, {MEMREF}, {MEMREF}) {{",
-            f"linalg.add ins(%quarter, %new{i} : {MEMREF}, {MEMREF}) outs(%new{i} : {MEMREF})",
-            f"%u{i} = comm.all_reduce max %new{i} into %new{i} on @world : {MEMREF}, {MEMREF}",
-            f"comm.wait %c{i} writes(%old{i} : {MEMREF}) : !comm.token",
-            f"linalg.add ins(%quarter, %old{i} : {MEMREF}, {MEMREF}) outs(%old{i} : {MEMREF})",
-            f"scf.yield %u{i}, %new{i}, %old{i} : !comm.token, {MEMREF}, {MEMREF}",
-            "}",
-            f"comm.wait %l{i}#0 writes(%l{i}#1 : {MEMREF}) : !comm.token",
-        ])
+        lines.extend(buffer_loop(number()))
 
     for _ in range(14):
         chance = draw.random()
@@ -116,23 +141,7 @@ def slice_program(seed, name):
             compute()
     while flights:
         wait()
-    head = [f"%i{i} = arith.constant {i} : index" for i in range(SIZE)]
-    head.append("%factor = arith.constant 0.25 : f32")
-    allocated = ["%b0", "%b1", "%b2", "%p", "%q", "%quarter"]
-    head += [f"%whole = memref.alloc() : memref<{2 * SIZE}xf32>", f"linalg.fill ins(%factor : f32) outs(%whole : memref<{2 * SIZE}xf32>)",
-             f"%half = arith.constant {SIZE} : index"]
-    for buffer in allocated:
-        head += [f"{buffer} = memref.alloc() : {MEMREF}", f"linalg.fill ins(%factor : f32) outs({buffer} : {MEMREF})"]
-    for half, offset in (("%low", "%i0"), ("%high", "%half")):
-        head.append(f"{half} = memref.subview %whole[{offset}] [{SIZE}] [1] : memref<{2 * SIZE}xf32> to {HALF}")
-    tail = [f"%r0 = bufferization.to_tensor %b0 restrict : {MEMREF} to {TENSOR}",
-            f"%r1 = bufferization.to_tensor %p restrict : {MEMREF} to {TENSOR}"]
-    tail += [f"memref.dealloc {buffer} : {MEMREF}" for buffer in allocated]
-    tail.append(f"memref.dealloc %whole : memref<{2 * SIZE}xf32>")
-    tail.append(f"return %r0, %r1 : {TENSOR}, {TENSOR}")
-    adder = [f"func.func private @{name}_add(%a: {MEMREF}, %b: {MEMREF}, %c: {MEMREF}) {{",
-             f"linalg.add ins(%a, %b : {MEMREF}, {MEMREF}) outs(%c : {MEMREF})", "return", "}"]
-    return "\n".join(adder + [f"func.func private @{name}{SIGNATURE} {{", *head, *lines, *tail, "}", ""])
+    return slice_function(name, lines)
 
 
 def make_function(seed, name):

@@ -17,9 +17,16 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <memory>
+
+namespace mlir::gpu {
+class LaunchFuncOp;
+} // namespace mlir::gpu
+
 namespace braid {
 
 class CallEffects;
+class KernelAccesses;
 
 /// What an op, with all that is nested in it, does besides computing its
 /// results from its operands.
@@ -57,24 +64,32 @@ struct OpEffects {
 /// not be walked.
 bool hasNestedOps(mlir::Operation *op);
 
-/// Collects the effects of `op` and of what is nested in it. A call has the
-/// effects that `calls` tells.
+/// Collects the effects of `op` and of what is nested in it. Calls and launches
+/// of kernels have the effects that `calls` tells.
 OpEffects getOpEffects(mlir::Operation *op, CallEffects &calls);
 
-/// What calls do. A function's effects are those of its body and of all that it
-/// calls, also in circles. A declaration has the effects that its
-/// `comm.effects` attribute states; without one, nothing is known of it.
+/// What calls and launches of kernels do. A function's effects are those of its
+/// body and of all that it calls, also in circles. A declaration has the
+/// effects that its `comm.effects` attribute states; without one, nothing is
+/// known of it. A kernel accesses the buffers that it gets as its body does;
+/// without a body, it reads and writes all of them.
 class CallEffects {
 public:
   /// Without `entersBodies` it looks at declarations alone, and nothing is
-  /// known of a function that has a body. This is for passes on functions,
-  /// which may not look into other functions, as those may be changing.
-  explicit CallEffects(bool entersBodies) : entersBodies(entersBodies) {}
+  /// known of a function or a kernel that has a body. This is for passes on
+  /// functions, which may not look into other functions, as those may be
+  /// changing.
+  explicit CallEffects(bool entersBodies);
+  ~CallEffects();
 
   /// Adds the effects of `call` itself to `effects`. What a function does is
   /// worked out when the first call of it comes, and remembered: all is linear
   /// in the ops of what is called, and in the calls times their arguments.
   void addEffects(mlir::CallOpInterface call, OpEffects &effects);
+
+  /// Adds the effects of the kernel of `launch`, which has no way to memory but
+  /// its operands.
+  void addEffects(mlir::gpu::LaunchFuncOp launch, OpEffects &effects);
 
 private:
   /// The effects of a function in terms of its arguments.
@@ -97,6 +112,7 @@ private:
   bool entersBodies;
   mlir::SymbolTableCollection symbolTables;
   llvm::DenseMap<mlir::Operation *, Summary> summaries;
+  std::unique_ptr<KernelAccesses> kernels;
 };
 
 } // namespace braid

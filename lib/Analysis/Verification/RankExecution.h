@@ -32,16 +32,19 @@ namespace braid {
 class CommunicationQuery {
 public:
   explicit CommunicationQuery(mlir::SymbolTableCollection &symbolTables)
-      : symbolTables(symbolTables), kernels(symbolTables) {}
+      : symbolTables(symbolTables) {}
 
   bool communicates(mlir::Operation *op);
   mlir::FunctionOpInterface getCallee(mlir::CallOpInterface call);
   comm::GroupOp getGroup(mlir::Operation *op, mlir::FlatSymbolRefAttr group) {
     return comm::lookupGroup(op, group, symbolTables);
   }
+  /// How a kernel accesses operand number `index` of its operands. A kernel
+  /// without a body counts as a reader: a finding must be certain.
   KernelAccesses::Access getKernelAccess(mlir::gpu::LaunchFuncOp launch,
                                          unsigned index) {
-    return kernels.get(launch, index);
+    return kernels.get(launch, index, symbolTables)
+        .value_or(KernelAccesses::Access{/*isRead=*/true, /*isWritten=*/false});
   }
 
 private:

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Support/RuntimeCalls.h"
 #include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
-#include "braid/Conversion/RuntimeCalls.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -8,8 +8,8 @@
 
 #include "braid/Conversion/CommToLLVM/CommToLLVM.h"
 
+#include "../Support/RuntimeCalls.h"
 #include "braid-rt/Types.h"
-#include "braid/Conversion/RuntimeCalls.h"
 #include "braid/Conversion/RuntimeDialects.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMInterface.h"

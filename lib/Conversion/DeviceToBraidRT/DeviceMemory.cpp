@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Support/Buffers.h"
+#include "../Support/ProgramAttributes.h"
 
 #include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
-#include "braid/Conversion/ProgramAttributes.h"
 #include "braid/Support/IR/Remarks.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Support/RuntimeCalls.h"
 #include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
-#include "braid/Conversion/RuntimeCalls.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"

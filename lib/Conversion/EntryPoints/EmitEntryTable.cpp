@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Support/EntryPoints.h"
+#include "../Support/ProgramAttributes.h"
+#include "../Support/RuntimeCalls.h"
 #include "braid-rt/Program.h"
-#include "braid/Conversion/EntryPoints.h"
 #include "braid/Conversion/Passes.h"
-#include "braid/Conversion/ProgramAttributes.h"
-#include "braid/Conversion/RuntimeCalls.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace braid {

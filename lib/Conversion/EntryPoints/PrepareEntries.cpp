@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Support/EntryPoints.h"
+#include "../Support/ProgramAttributes.h"
+#include "../Support/RuntimeCalls.h"
 #include "braid/Analysis/StructuralPass.h"
-#include "braid/Conversion/EntryPoints.h"
 #include "braid/Conversion/Passes.h"
-#include "braid/Conversion/ProgramAttributes.h"
-#include "braid/Conversion/RuntimeCalls.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"

@@ -8,8 +8,8 @@
 
 #include "MatmulMatch.h"
 
+#include "../Support/RuntimeCalls.h"
 #include "braid-rt/Types.h"
-#include "braid/Conversion/RuntimeCalls.h"
 
 using namespace mlir;
 using namespace braid;

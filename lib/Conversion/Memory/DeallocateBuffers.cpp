@@ -8,8 +8,8 @@
 
 #include "CompareDeallocations.h"
 
+#include "../Support/ProgramAttributes.h"
 #include "braid/Conversion/Passes.h"
-#include "braid/Conversion/ProgramAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"

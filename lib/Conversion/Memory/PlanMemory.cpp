@@ -7,14 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Support/Buffers.h"
+#include "../Support/EntryPoints.h"
+#include "../Support/ProgramAttributes.h"
+#include "../Support/RuntimeCalls.h"
 #include "BufferFlow.h"
 #include "RotateLoopBuffers.h"
 
 #include "braid/Analysis/StructuralPass.h"
-#include "braid/Conversion/EntryPoints.h"
 #include "braid/Conversion/Passes.h"
-#include "braid/Conversion/ProgramAttributes.h"
-#include "braid/Conversion/RuntimeCalls.h"
 #include "braid/MemoryPlan/ArenaPlan.h"
 #include "braid/Support/IR/Remarks.h"
 #include "mlir/Analysis/CallGraph.h"

@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_CONVERSION_SUPPORT_BUFFERS_H
 #define BRAID_LIB_CONVERSION_SUPPORT_BUFFERS_H
 
-#include "braid/Conversion/RuntimeCalls.h"
+#include "RuntimeCalls.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace braid {

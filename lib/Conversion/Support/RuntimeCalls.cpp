@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Conversion/RuntimeCalls.h"
+#include "RuntimeCalls.h"
 
+#include "ProgramAttributes.h"
 #include "braid-rt/Types.h"
-#include "braid/Conversion/ProgramAttributes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -8,8 +8,8 @@
 
 #include "braid/Conversion/RuntimeDialects.h"
 
-#include "braid/Conversion/EntryPoints.h"
-#include "braid/Conversion/ProgramAttributes.h"
+#include "EntryPoints.h"
+#include "ProgramAttributes.h"
 #include "braid/Support/MatmulAttributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -36,6 +36,38 @@ def split_matrix(ranks):
     return rows
 
 
+def in_group(number, kind, x):
+    """Result `number`: a reduction by the members of a group that leaves ranks out."""
+    return f"""  %c0 = arith.constant 0 : index
+  %member = comm.rank on @some
+  %isMember = arith.cmpi sge, %member, %c0 : index
+  %r{number} = scf.if %isMember -> {x} {{
+    %t = comm.all_reduce {kind} %x on @some : {x}
+    %r = comm.wait %t : !comm.token<{x}>
+    scf.yield %r : {x}
+  }} else {{
+    scf.yield %x : {x}
+  }}"""
+
+
+def uneven_exchange(number, ranks, x, rows):
+    """Result `number`: rank i sends (i + j) mod 3 rows to rank j, and receives as many."""
+    lines = ["  %me = comm.rank on @world\n  %c3 = arith.constant 3 : index"]
+    for j in range(ranks):
+        lines.append(f"  %j{j} = arith.constant {j} : index\n"
+                     f"  %sum{j} = arith.addi %me, %j{j} : index\n"
+                     f"  %n{j} = arith.remui %sum{j}, %c3 : index")
+    total = "%n0"
+    for j in range(1, ranks):
+        lines.append(f"  %total{j} = arith.addi {total}, %n{j} : index")
+        total = f"%total{j}"
+    sizes = ", ".join(f"%n{j}" for j in range(ranks))
+    lines.append(f"""  %rows = tensor.extract_slice %x[0, 0] [{total}, 3] [1, 1] : {x} to {rows}
+  %t{number} = comm.all_to_all %rows on @world splits [{sizes}] into [{sizes}] : {rows} -> {rows}
+  %r{number} = comm.wait %t{number} : !comm.token<{rows}>""")
+    return lines
+
+
 def function(element, ranks):
     """A function of %x, %y and the lists of its results' types."""
     parts, some, _ = GROUPS[ranks]
@@ -49,7 +81,6 @@ def function(element, ranks):
     rows = f"tensor<?x3x{name}>"
     ring = ", ".join(f"[{r}, {(r + 1) % ranks}]" for r in range(ranks))
     matrix = ", ".join(str(row) for row in split_matrix(ranks))
-    indices = range(ranks)
     lines, results = [], []
 
     def collective(text, type):
@@ -85,34 +116,11 @@ def function(element, ranks):
     waits.append(f"  %r{number + 1} = comm.wait %t{number}#1 : !comm.token<{y}>")
     waits.append(f"  %r{number} = comm.wait %t{number}#0 : !comm.token<{x}>")
     results += [(f"%r{number}", x), (f"%r{number + 1}", y)]
-    # Members of a group that leaves ranks out.
     number = len(results)
-    waits.append(f"""  %c0 = arith.constant 0 : index
-  %member = comm.rank on @some
-  %isMember = arith.cmpi sge, %member, %c0 : index
-  %r{number} = scf.if %isMember -> {x} {{
-    %t = comm.all_reduce {kind} %x on @some : {x}
-    %r = comm.wait %t : !comm.token<{x}>
-    scf.yield %r : {x}
-  }} else {{
-    scf.yield %x : {x}
-  }}""")
+    waits.append(in_group(number, kind, x))
     results.append((f"%r{number}", x))
-    # Rank i sends (i + j) mod 3 rows to rank j, and receives as many.
     number = len(results)
-    waits.append("  %me = comm.rank on @world\n  %c3 = arith.constant 3 : index")
-    for j in indices:
-        waits.append(f"  %j{j} = arith.constant {j} : index\n"
-                     f"  %sum{j} = arith.addi %me, %j{j} : index\n"
-                     f"  %n{j} = arith.remui %sum{j}, %c3 : index")
-    total = "%n0"
-    for j in indices[1:]:
-        waits.append(f"  %total{j} = arith.addi {total}, %n{j} : index")
-        total = f"%total{j}"
-    sizes = ", ".join(f"%n{j}" for j in indices)
-    waits.append(f"""  %rows = tensor.extract_slice %x[0, 0] [{total}, 3] [1, 1] : {x} to {rows}
-  %t{number} = comm.all_to_all %rows on @world splits [{sizes}] into [{sizes}] : {rows} -> {rows}
-  %r{number} = comm.wait %t{number} : !comm.token<{rows}>""")
+    waits += uneven_exchange(number, ranks, x, rows)
     results.append((f"%r{number}", rows))
 
     types = ", ".join(type for _, type in results)

@@ -266,6 +266,11 @@ SchedulingProblem test::makeSmallProblem(SmallShape shape, uint64_t seed,
       .write(shape);
 }
 
+SchedulingProblem test::makeSmallProblem(uint64_t seed, unsigned maxNodes) {
+  return makeSmallProblem(static_cast<SmallShape>(seed % numSmallShapes), seed,
+                          maxNodes);
+}
+
 //===----------------------------------------------------------------------===//
 // Training steps
 //===----------------------------------------------------------------------===//

@@ -73,6 +73,9 @@ const char *stringifySmallShape(SmallShape shape);
 SchedulingProblem makeSmallProblem(SmallShape shape, uint64_t seed,
                                    unsigned maxNodes = 16);
 
+/// The same; the shape depends on `seed` as well.
+SchedulingProblem makeSmallProblem(uint64_t seed, unsigned maxNodes);
+
 /// How a transformer is trained.
 enum class Parallelism {
   /// Weights are sharded: gathered before each layer in both directions,

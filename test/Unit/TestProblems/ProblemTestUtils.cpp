@@ -104,7 +104,8 @@ SchedulingProblem test::makeRandomProblem(uint64_t seed,
   return problem;
 }
 
-void test::addContention(SchedulingProblem &problem, uint64_t seed) {
+SchedulingProblem test::makeContended(SchedulingProblem problem,
+                                      uint64_t seed) {
   problem.machine.multiprocessors = 132;
   problem.machine.memoryBandwidth = seed % 2 ? 100 : 0;
   problem.machine.launchNs = seed % 3;
@@ -120,6 +121,7 @@ void test::addContention(SchedulingProblem &problem, uint64_t seed) {
     }
     demand.memoryBytes = int64_t(engine() % 100) * info.cost;
   }
+  return problem;
 }
 
 void test::forEachOrder(

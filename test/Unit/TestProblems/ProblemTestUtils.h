@@ -37,9 +37,9 @@ struct RandomProblemOptions {
 SchedulingProblem makeRandomProblem(uint64_t seed,
                                     const RandomProblemOptions &options);
 
-/// Puts `problem` on a machine whose ops slow each other down, with demands
-/// that depend on `seed` alone.
-void addContention(SchedulingProblem &problem, uint64_t seed);
+/// `problem` on a machine whose ops slow each other down, with demands that
+/// depend on `seed` and the nodes alone.
+SchedulingProblem makeContended(SchedulingProblem problem, uint64_t seed);
 
 /// Calls `visit` with every allowed order.
 void forEachOrder(const SchedulingProblem &problem,

@@ -62,8 +62,7 @@ def check_clean(browser, page):
     assert not browser.evaluate("document.querySelectorAll('b, img, link, iframe').length")
 
 
-def check_small(browser, page):
-    browser.open(page)
+def check_summary(browser):
     assert browser.evaluate("document.title") == "comm-report: @step"
     assert texts(browser, "#settings") == ["hardware ideal \u00b7 collective model link \u00b7 8 ranks \u00b7 passes comm-sink-waits"]
     summary = {row[0]: row[1:] for row in rows(browser, "#summary")}
@@ -75,7 +74,9 @@ def check_small(browser, page):
     assert summary["Gap to the lower bound"] == ["50.0 %", "0.0 %", "\u221250.0 %"], summary
     assert "Peak memory (limit 80.00 GiB)" in summary
 
-    # Two timelines at one scale; of each op that takes time one rectangle.
+
+def check_timelines(browser):
+    """Two timelines at one scale; of each op that takes time one rectangle."""
     assert texts(browser, ".panel h3") == ["before 6.000 us, 4.000 us exposed", "after 4.000 us, 2.000 us exposed"]
     assert texts(browser, ".panel:first-child svg > text")[:3] == ["compute", "lane world", "memory"]
     for kind, count in {"compute": 2, "comm": 4, "wait": 4, "exposed": 4}.items():
@@ -84,7 +85,9 @@ def check_small(browser, page):
     assert len(set(widths)) == 1, widths
     assert browser.evaluate("document.querySelectorAll('path.memory').length") == 2
 
-    # The mouse asks for an op.
+
+def check_selection(browser):
+    """The mouse asks for an op; a click selects, and keys go on from there."""
     browser.mouse("mouseMoved", *find(browser, ".panel rect.comm", 0))
     assert not browser.evaluate("document.getElementById('tooltip').hidden")
     tip = texts(browser, "#tooltip dt, #tooltip dd")
@@ -94,7 +97,6 @@ def check_small(browser, page):
     browser.mouse("mouseMoved", 2, 2)
     assert browser.evaluate("document.getElementById('tooltip').hidden")
 
-    # A click selects; keys go on from there.
     browser.click(*find(browser, ".panel rect.compute", 0))
     assert texts(browser, "#details dt.title") == ["matmul"]
     assert browser.evaluate("document.querySelectorAll('rect.selected').length") == 1
@@ -104,7 +106,9 @@ def check_small(browser, page):
     browser.press("p")
     assert texts(browser, "#details dt.title") == ["matmul"]
 
-    # Zooming, by keys and by the wheel, and panning.
+
+def check_zoom(browser):
+    """Zooming, by keys and by the wheel, and panning."""
     def width():
         return browser.evaluate("Number(document.querySelector('.panel rect.lane + rect').getAttribute('width'))")
     whole = width()
@@ -129,7 +133,9 @@ def check_small(browser, page):
     browser.click(*find(browser, "#reset"))
     assert width() == whole
 
-    # Why exposed: the worst first; a heading sorts.
+
+def check_tables(browser):
+    """Why exposed: the worst first; a heading sorts."""
     assert rows(browser, "#reasons tbody") == [
         ["</script><b>first", "all_reduce", "world", "1.000 us", "25.0 %", "no independent compute is left"],
         ["second \u00e9\x01\"", "all_reduce", "world", "1.000 us", "25.0 %", 'its lane was busy with "</script><b>first"']]
@@ -146,13 +152,25 @@ def check_small(browser, page):
     browser.click(*find(browser, "#collectives tbody tr", 0))
     assert texts(browser, "#details dt.title") == ["second \u00e9\x01\""]
 
-    # The other function: a loop with its trips.
+
+def check_other_function(browser):
+    """The other function: a loop with its trips."""
     browser.evaluate("(() => { const e = document.getElementById('function'); e.value = '1';"
                      "e.dispatchEvent(new Event('change')); })()")
     browser.settle()
     assert browser.evaluate("document.querySelectorAll('.panel:first-child rect.compute').length") == 3
     assert browser.evaluate("document.querySelectorAll('.panel:first-child rect.body').length") == 1
     assert texts(browser, "#reasons") == ["There is no communication."]
+
+
+def check_small(browser, page):
+    browser.open(page)
+    check_summary(browser)
+    check_timelines(browser)
+    check_selection(browser)
+    check_zoom(browser)
+    check_tables(browser)
+    check_other_function(browser)
     check_clean(browser, page)
 
 

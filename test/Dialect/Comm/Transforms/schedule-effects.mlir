@@ -159,6 +159,9 @@ module attributes {gpu.container_module} {
   comm.group @world all
   gpu.module @kernels {
     gpu.func @kernel(%m: memref<4xf32>) kernel {
+      %i = gpu.thread_id x
+      %x = arith.constant 0.0 : f32
+      memref.store %x, %m[%i] : memref<4xf32>
       gpu.return
     }
   }
@@ -173,6 +176,99 @@ module attributes {gpu.container_module} {
     comm.wait %t writes(%m : memref<4xf32>) : !comm.token
     gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%n : memref<4xf32>)
     gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<4xf32>)
+    return
+  }
+}
+
+// -----
+
+// What a kernel does to its buffers is what its body does. A pass on functions
+// does not look at kernels, and takes them to read and write all their buffers.
+module attributes {gpu.container_module} {
+  comm.group @world all
+  gpu.binary @binary [#gpu.object<#nvvm.target, "">]
+  gpu.module @kernels {
+    gpu.func @reads(%m: memref<4xf32>) kernel {
+      %i = gpu.thread_id x
+      %v = memref.subview %m[2] [2] [1] : memref<4xf32> to memref<2xf32, strided<[1], offset: 2>>
+      %x = memref.load %v[%i] : memref<2xf32, strided<[1], offset: 2>>
+      gpu.return
+    }
+    gpu.func @copies(%m: memref<4xf32>, %n: memref<4xf32>) kernel {
+      %i = gpu.thread_id x
+      %x = memref.load %m[%i] : memref<4xf32>
+      memref.store %x, %n[%i] : memref<4xf32>
+      gpu.return
+    }
+  }
+
+// CHECK-LABEL: func.func @kernel_reads_what_is_read
+// CHECK: comm.all_reduce
+// FUNC-NEXT: comm.wait
+// CHECK-NEXT: gpu.launch_func @kernels::@reads
+// MODULE-NEXT: comm.wait
+// CHECK-NEXT: return
+  func.func @kernel_reads_what_is_read(%m: memref<4xf32>, %n: memref<4xf32>) {
+    %c1 = arith.constant 1 : index
+    %t = comm.all_reduce sum %m into %n on @world : memref<4xf32>, memref<4xf32>
+    comm.wait %t reads(%m : memref<4xf32>) writes(%n : memref<4xf32>) : !comm.token
+    gpu.launch_func @kernels::@reads blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<4xf32>)
+    return
+  }
+
+// CHECK-LABEL: func.func @kernel_reads_what_is_written
+// CHECK: comm.all_reduce
+// CHECK-NEXT: comm.wait
+// CHECK-NEXT: gpu.launch_func @kernels::@reads
+  func.func @kernel_reads_what_is_written(%m: memref<4xf32>, %n: memref<4xf32>) {
+    %c1 = arith.constant 1 : index
+    %t = comm.all_reduce sum %m into %n on @world : memref<4xf32>, memref<4xf32>
+    comm.wait %t reads(%m : memref<4xf32>) writes(%n : memref<4xf32>) : !comm.token
+    gpu.launch_func @kernels::@reads blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%n : memref<4xf32>)
+    return
+  }
+
+// CHECK-LABEL: func.func @kernel_writes_what_is_read
+// CHECK: comm.all_reduce
+// CHECK-NEXT: comm.wait
+// CHECK-NEXT: gpu.launch_func @kernels::@copies
+  func.func @kernel_writes_what_is_read(%m: memref<4xf32>, %n: memref<4xf32>, %o: memref<4xf32>) {
+    %c1 = arith.constant 1 : index
+    %t = comm.all_reduce sum %m into %n on @world : memref<4xf32>, memref<4xf32>
+    comm.wait %t reads(%m : memref<4xf32>) writes(%n : memref<4xf32>) : !comm.token
+    gpu.launch_func @kernels::@copies blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%o : memref<4xf32>, %m : memref<4xf32>)
+    return
+  }
+
+// CHECK-LABEL: func.func @kernel_without_a_body
+// CHECK: comm.all_reduce
+// CHECK-NEXT: comm.wait
+// CHECK-NEXT: gpu.launch_func @binary::@reads
+  func.func @kernel_without_a_body(%m: memref<4xf32>, %n: memref<4xf32>) {
+    %c1 = arith.constant 1 : index
+    %t = comm.all_reduce sum %m into %n on @world : memref<4xf32>, memref<4xf32>
+    comm.wait %t reads(%m : memref<4xf32>) writes(%n : memref<4xf32>) : !comm.token
+    gpu.launch_func @binary::@reads blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<4xf32>)
+    return
+  }
+
+// A function does to its arguments what its kernels do.
+// CHECK-LABEL: func.func private @launches_reader
+  func.func private @launches_reader(%m: memref<4xf32>) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @kernels::@reads blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<4xf32>)
+    return
+  }
+// CHECK-LABEL: func.func @callee_launches_kernel
+// CHECK-NEXT: comm.all_reduce
+// FUNC-NEXT: comm.wait
+// CHECK-NEXT: call @launches_reader
+// MODULE-NEXT: comm.wait
+// CHECK-NEXT: return
+  func.func @callee_launches_kernel(%m: memref<4xf32>, %n: memref<4xf32>) {
+    %t = comm.all_reduce sum %m into %n on @world : memref<4xf32>, memref<4xf32>
+    comm.wait %t reads(%m : memref<4xf32>) writes(%n : memref<4xf32>) : !comm.token
+    call @launches_reader(%m) : (memref<4xf32>) -> ()
     return
   }
 }

@@ -87,6 +87,27 @@ func.func @looks_at_a_value_are_no_users(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %z : tensor<4xf32>
 }
 
+// A bitcast and the buffer of a tensor are views as well.
+// CHECK-LABEL: func.func @bitcasts_and_buffers_are_no_users
+// CHECK-NEXT: %[[T:.*]] = comm.all_reduce
+// CHECK-NEXT: "x"
+// CHECK-NEXT: %[[R:.*]] = comm.wait %[[T]]
+// CHECK-NEXT: %[[C:.*]] = tensor.bitcast %[[R]]
+// CHECK-NEXT: "y"(%[[C]])
+// CHECK-NEXT: %[[B:.*]] = bufferization.to_buffer %[[R]]
+// CHECK-NEXT: "z"(%[[B]],
+// CHECK-NEXT: return
+func.func @bitcasts_and_buffers_are_no_users(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %t = comm.all_reduce sum %a on @world : tensor<4xf32>
+  %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  %c = tensor.bitcast %r : tensor<4xf32> to tensor<4xi32>
+  %b = bufferization.to_buffer %r read_only : tensor<4xf32> to memref<4xf32>
+  %x = comm.compute "x"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %y = comm.compute "y"(%c) : (tensor<4xi32>) -> tensor<4xf32>
+  %z = comm.compute "z"(%b, %x, %y) : (memref<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %z : tensor<4xf32>
+}
+
 // A size of an awaited value is a user, unless it asks the operand of the start.
 // CHECK-LABEL: func.func @sizes
 // CHECK: %[[T:.*]] = comm.all_reduce

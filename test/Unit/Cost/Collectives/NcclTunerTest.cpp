@@ -11,29 +11,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cost/Collectives/NcclTuner.h"
+#include "NcclTunerTestUtils.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace braid;
 using namespace braid::nccl;
-
-static constexpr uint64_t kib = 1 << 10;
-static constexpr uint64_t mib = 1 << 20;
-static constexpr uint64_t gib = 1 << 30;
-
-static Communicator onH100(int64_t numRanks, int64_t numNodes = 1) {
-  return describeCommunicator(*lookupHardware("h100x8"), numRanks, numNodes);
-}
-
-static Communicator on(llvm::StringRef hardware, int64_t numRanks,
-                       int64_t numNodes = 1) {
-  return describeCommunicator(*lookupHardware(hardware), numRanks, numNodes);
-}
 
 //===----------------------------------------------------------------------===//
 // Worked values
@@ -108,11 +94,6 @@ TEST(NcclTuner, GivesTheWorkedLatenciesAndBandwidths) {
     }
 }
 
-static Estimate choose(const Communicator &communicator, Function function,
-                       uint64_t bytes) {
-  return chooseAlgorithm(communicator, {function, bytes});
-}
-
 TEST(NcclTuner, GivesTheWorkedTimes) {
   struct {
     Function function;
@@ -182,37 +163,6 @@ TEST(NcclTuner, ChangesProtocolWhereTheReferenceDoes) {
       EXPECT_EQ(choose(onH100(numRanks), ar, bytes).algorithm, Algorithm::Ring);
 }
 
-TEST(NcclTuner, SmallMessagesTakeFewChannels) {
-  auto channels = [](Function function, int64_t numRanks, uint64_t bytes) {
-    return choose(onH100(numRanks), function, bytes).numChannels;
-  };
-  // An all-reduce by the LL protocol: a channel for each 4 KiB a rank.
-  EXPECT_EQ(channels(Function::AllReduce, 8, 64 * kib), 2);
-  EXPECT_EQ(channels(Function::AllReduce, 8, 256 * kib), 8);
-  EXPECT_EQ(channels(Function::AllReduce, 8, 768 * kib), 24);
-  EXPECT_EQ(channels(Function::AllReduce, 8, 64 * mib), 24);
-  EXPECT_EQ(channels(Function::AllReduce, 8, gib), 24);
-  EXPECT_EQ(channels(Function::AllReduce, 2, 64 * kib), 8);
-  EXPECT_EQ(channels(Function::AllReduce, 2, 192 * kib), 24);
-  EXPECT_EQ(channels(Function::AllReduce, 8, 4), 1);
-  EXPECT_EQ(channels(Function::AllReduce, 8, 0), 1);
-  EXPECT_EQ(channels(Function::AllGather, 8, 256 * kib), 8);
-
-  Communicator communicator = onH100(8);
-  auto count = [&](uint64_t bytes, Protocol protocol) {
-    return countChannels(communicator, {Function::AllReduce, bytes},
-                         Algorithm::Ring, protocol);
-  };
-  // One for each 5 KiB with LL128 and 32 KiB with Simple.
-  EXPECT_EQ(count(50 * kib, Protocol::LL128), 7); // 8 KiB of traffic a channel
-  // 128 cells of 8 KiB, six a channel: the last two channels get none.
-  EXPECT_EQ(count(mib, Protocol::LL128), 22);
-  EXPECT_EQ(count(3 * mib, Protocol::LL128), 24);
-  EXPECT_EQ(count(320 * kib, Protocol::Simple), 10);
-  EXPECT_EQ(count(768 * kib, Protocol::Simple), 24);
-  EXPECT_EQ(count(std::numeric_limits<uint64_t>::max(), Protocol::Simple), 24);
-}
-
 // 4 to 128 MiB on 8 H200s, NCCL 2.28.9 with NVLS off, microseconds.
 TEST(NcclTuner, AgreesWithMeasurements) {
   Communicator communicator = on("h200x8", 8);
@@ -226,43 +176,6 @@ TEST(NcclTuner, AgreesWithMeasurements) {
                 1.0, 0.1);
     bytes *= 2;
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Topologies
-//===----------------------------------------------------------------------===//
-
-TEST(NcclTuner, FindsTheChannelsOfEachMachine) {
-  struct {
-    llvm::StringRef hardware;
-    int64_t numRanks, numNodes;
-    int64_t searched;
-    double bandwidth;
-    int64_t launched;
-  } rows[] = {
-      {"v100x8", 8, 1, 6, 20, 12},
-      {"a100x8", 8, 1, 12, 20, 24},
-      {"h100x8", 8, 1, 12, 30, 24},
-      {"h200x8", 2, 1, 12, 30, 24},
-      {"b200x8", 8, 1, 16, 45, 32},
-      // 8 ports of a node: 12, 24, 45 (8 x 48 is more than the NVLinks carry)
-      // and 48 GB/s.
-      {"v100x8", 16, 2, 8, 12, 16},
-      {"a100x8", 16, 2, 8, 24, 16},
-      {"h100x8", 64, 8, 8, 45, 16},
-      {"b200x8", 64, 8, 8, 48, 16},
-      // Few fast channels are doubled.
-      {"h100x8", 8, 2, 8, 24, 16},
-      {"h100x8", 2, 2, 2, 24, 4},
-  };
-  for (const auto &row : rows) {
-    Communicator communicator = on(row.hardware, row.numRanks, row.numNodes);
-    EXPECT_EQ(communicator.ring.numChannels, row.searched)
-        << row.hardware.str();
-    EXPECT_EQ(communicator.ring.intraBandwidth, row.bandwidth);
-    EXPECT_EQ(communicator.numChannels, row.launched);
-  }
-  EXPECT_EQ(onH100(8).numPointToPointChannels, 32);
 }
 
 //===----------------------------------------------------------------------===//
@@ -579,28 +492,6 @@ TEST(NcclTuner, LongRingsDoNotReduceFloat8) {
             *predictTime(communicator, launch, best.algorithm, best.protocol));
 }
 
-TEST(NcclTuner, ALimitOnCtasLimitsTheBandwidth) {
-  Communicator communicator = onH100(8);
-  Estimate free = choose(communicator, Function::AllReduce, 256 * mib);
-  communicator.maxCtas = 8;
-  Estimate capped = choose(communicator, Function::AllReduce, 256 * mib);
-  EXPECT_EQ(capped.numChannels, 8);
-  // 8 CTAs of 15 GB/s on the bus.
-  EXPECT_NEAR(capped.time, 56.0 + 268435.456 / (120 * 8.0 / 14), 1e-6);
-  // NCCL's choice does not know.
-  EXPECT_EQ(capped.protocol, free.protocol);
-  // What the CTAs carry anyway does not get slower, and a limit that is none
-  // changes nothing.
-  EXPECT_EQ(choose(communicator, Function::AllReduce, 4 * kib).time,
-            choose(onH100(8), Function::AllReduce, 4 * kib).time);
-  communicator.maxCtas = 24;
-  EXPECT_EQ(choose(communicator, Function::AllReduce, 256 * mib).time,
-            free.time);
-  communicator.maxCtas = 1;
-  EXPECT_EQ(choose(communicator, Function::AllReduce, 256 * mib).numChannels,
-            1);
-}
-
 TEST(NcclTuner, AGroupOfOneTakesNoTime) {
   Communicator communicator = onH100(1);
   EXPECT_EQ(choose(communicator, Function::AllReduce, gib).time, 0.0);
@@ -648,78 +539,6 @@ TEST(NcclTuner, EstimatesAreSane) {
         }
       }
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Beyond the tuner
-//===----------------------------------------------------------------------===//
-
-TEST(NcclTuner, TransfersTakeAStepAndTheirShareOfTheLinks) {
-  Communicator communicator = onH100(8);
-  auto time = [&](Transfer transfer, uint64_t bytes) {
-    return estimateTransfer(communicator, transfer, bytes).time;
-  };
-  double mb64 = 67108864;
-  EXPECT_NEAR(time(Transfer::SendReceive, 64 * mib), 11.8 + mb64 / 360e3, 1e-6);
-  for (auto transfer :
-       {Transfer::AllToAll, Transfer::Gather, Transfer::Scatter})
-    EXPECT_NEAR(time(transfer, 64 * mib), 11.8 + mb64 * 7 / 8 / 360e3, 1e-6);
-  // Small messages take the LL protocol.
-  EXPECT_NEAR(time(Transfer::SendReceive, 1000), 7.2 + 1.0 / 360, 1e-9);
-  // Over nodes: one port of 45 GB/s, past which an all-to-all sends what is for
-  // other nodes.
-  communicator = onH100(16, 2);
-  EXPECT_NEAR(time(Transfer::SendReceive, 64 * mib), 22.4 + mb64 / 45e3, 1e-6);
-  EXPECT_NEAR(time(Transfer::AllToAll, 64 * mib), 22.4 + mb64 / 2 / 45e3, 1e-6);
-  // Without switches a pair has one link.
-  communicator = on("v100x8", 8);
-  EXPECT_NEAR(time(Transfer::SendReceive, 64 * mib), 11.8 + mb64 / 20e3, 1e-6);
-}
-
-TEST(NcclTuner, TransfersTakePowersOfTwoOfChannels) {
-  Communicator communicator = onH100(8);
-  auto channels = [&](Transfer transfer, uint64_t bytes) {
-    return estimateTransfer(communicator, transfer, bytes).numChannels;
-  };
-  EXPECT_EQ(channels(Transfer::SendReceive, 64 * mib), 4);
-  EXPECT_EQ(channels(Transfer::SendReceive, 65 * mib), 8);
-  EXPECT_EQ(channels(Transfer::SendReceive, gib), 32);
-  EXPECT_EQ(channels(Transfer::AllToAll, 64 * mib), 28);
-  EXPECT_EQ(channels(Transfer::AllToAll, gib), 32);
-  // A limit of 10 is one of 16, and the bandwidth goes with it.
-  communicator.maxCtas = 10;
-  Estimate capped = estimateTransfer(communicator, Transfer::AllToAll, gib);
-  EXPECT_EQ(capped.numChannels, 16);
-  EXPECT_NEAR(capped.time, 11.8 + 1073741824.0 * 7 / 8 / 180e3, 1e-6);
-}
-
-// All-gathers on 8 H200s, microseconds.
-TEST(NcclTuner, CopyEnginesFollowTheMeasurements) {
-  Communicator communicator = on("h200x8", 8);
-  EXPECT_FALSE(usesCopyEngine(communicator));
-  communicator.useCopyEngine = true;
-  ASSERT_TRUE(usesCopyEngine(communicator));
-  const std::pair<uint64_t, double> measured[] = {
-      {4, 65}, {8, 77}, {16, 115}, {32, 180}, {64, 241}, {128, 392}};
-  for (auto [mebibytes, us] : measured) {
-    Estimate estimate = estimateCopyEngine(communicator, mebibytes * mib);
-    EXPECT_NEAR(estimate.time / us, 1.0, mebibytes == 32 ? 0.21 : 0.13);
-    EXPECT_EQ(estimate.numChannels, 0);
-    EXPECT_EQ(estimate.algorithm, Algorithm::CopyEngine);
-  }
-  // All-to-alls go the same way; messages and other nodes do not.
-  EXPECT_EQ(estimateTransfer(communicator, Transfer::AllToAll, mib).time,
-            estimateCopyEngine(communicator, mib).time);
-  EXPECT_GT(
-      estimateTransfer(communicator, Transfer::SendReceive, mib).numChannels,
-      0);
-  communicator = on("h200x8", 16, 2);
-  communicator.useCopyEngine = true;
-  EXPECT_FALSE(usesCopyEngine(communicator));
-  // Nobody has measured those of A100s.
-  communicator = on("a100x8", 8);
-  communicator.useCopyEngine = true;
-  EXPECT_FALSE(usesCopyEngine(communicator));
 }
 
 TEST(NcclTuner, NamesAreThoseOfTheEnvironment) {

@@ -57,8 +57,7 @@ static void expectNoOrderIsShorter(const SchedulingProblem &problem) {
 TEST(PhaseBound, NoOrderIsShorter) {
   for (uint64_t seed = 0; seed != 200; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeSmallProblem(
-        static_cast<SmallShape>(seed % numSmallShapes), seed, 6 + seed % 8);
+    SchedulingProblem problem = makeSmallProblem(seed, 6 + seed % 8);
     problem.machine.launchNs = seed % 3;
     problem.keepOrderOfStarts = seed % 5 == 0;
     expectNoOrderIsShorter(problem);
@@ -68,10 +67,8 @@ TEST(PhaseBound, NoOrderIsShorter) {
 TEST(PhaseBound, NoOrderIsShorterWhereOperationsAreAlike) {
   for (uint64_t seed = 0; seed != 600; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeAlike(
-        makeSmallProblem(static_cast<SmallShape>(seed % numSmallShapes), seed,
-                         6 + seed % 8),
-        seed % 2 == 0);
+    SchedulingProblem problem =
+        makeAlike(makeSmallProblem(seed, 6 + seed % 8), seed % 2 == 0);
     problem.machine.launchNs = seed % 3;
     problem.keepOrderOfStarts = seed % 5 == 0;
     expectNoOrderIsShorter(problem);

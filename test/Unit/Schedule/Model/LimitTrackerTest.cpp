@@ -18,8 +18,7 @@ using namespace braid;
 using namespace braid::test;
 
 static SchedulingProblem makeProblem(uint64_t seed) {
-  SchedulingProblem problem = makeSmallProblem(
-      static_cast<SmallShape>(seed % numSmallShapes), seed, 12 + seed % 20);
+  SchedulingProblem problem = makeSmallProblem(seed, 12 + seed % 20);
   // No limit that nothing can exceed, which the flat problem drops.
   problem.maxMemory =
       simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;

@@ -40,15 +40,12 @@ static Found search(const SchedulingProblem &problem, uint64_t maxSteps,
   return found;
 }
 
-static SchedulingProblem makeContended(uint64_t seed, unsigned maxNodes) {
-  SchedulingProblem problem = makeSmallProblem(
-      static_cast<SmallShape>(seed % numSmallShapes), seed, maxNodes);
-  addContention(problem, seed);
-  return problem;
+static SchedulingProblem makeProblem(uint64_t seed, unsigned maxNodes) {
+  return makeContended(makeSmallProblem(seed, maxNodes), seed);
 }
 
 TEST(RelaxedSearch, NoneWithoutContention) {
-  SchedulingProblem problem = makeContended(1, 20);
+  SchedulingProblem problem = makeProblem(1, 20);
   EXPECT_EQ(search(problem, 10'000).orders.size(), numMultipliers);
   // Each search needs its steps.
   EXPECT_EQ(search(problem, 100).orders.size(), 1u);
@@ -61,7 +58,7 @@ TEST(RelaxedSearch, NoneWithoutContention) {
 TEST(RelaxedSearch, OrdersAreLegal) {
   for (uint64_t seed = 0; seed != 21; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 10 + 5 * seed);
+    SchedulingProblem problem = makeProblem(seed, 10 + 5 * seed);
     problem.keepOrderOfStarts = seed % 5 == 1;
     problem.maxInFlight = seed % 2 ? 1 + seed % 3 : 0;
     Found found = search(problem, 50'000);
@@ -119,7 +116,7 @@ TEST(RelaxedSearch, OrdersKeepTheLimitOfMemory) {
   unsigned kept = 0;
   for (uint64_t seed = 0; seed != 21; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 30 + 3 * seed);
+    SchedulingProblem problem = makeProblem(seed, 30 + 3 * seed);
     problem.liveBytes = seed % 7;
     if (seed % 3 == 0)
       problem.transientBytes = {{0, int64_t(seed)}, {3, 30}};
@@ -141,10 +138,8 @@ TEST(RelaxedSearch, OrdersKeepTheLimitOfMemory) {
 
 /// Large enough for all parts of the search, with optima that are not found.
 static SchedulingProblem makeStep() {
-  SchedulingProblem problem =
-      makeTrainingStep({Parallelism::SequenceParallel, 4, 3, 200, 30, 1});
-  addContention(problem, 1);
-  return problem;
+  return makeContended(
+      makeTrainingStep({Parallelism::SequenceParallel, 4, 3, 200, 30, 1}), 1);
 }
 
 TEST(RelaxedSearch, OrdersDependOnTheSeedAlone) {
@@ -172,7 +167,7 @@ TEST(RelaxedSearch, StepsAreCountedAndShared) {
 }
 
 TEST(RelaxedSearch, EvenOneStepGivesAnOrder) {
-  SchedulingProblem problem = makeContended(3, 40);
+  SchedulingProblem problem = makeProblem(3, 40);
   for (uint64_t maxSteps : {0u, 1u}) {
     Found found = search(problem, maxSteps);
     EXPECT_EQ(found.orders.size(), 1u);
@@ -183,7 +178,7 @@ TEST(RelaxedSearch, EvenOneStepGivesAnOrder) {
 }
 
 TEST(RelaxedSearch, TooLongTimesGiveNone) {
-  SchedulingProblem problem = makeContended(3, 40);
+  SchedulingProblem problem = makeProblem(3, 40);
   problem.machine.launchNs = std::numeric_limits<int64_t>::max() / 2;
   EXPECT_TRUE(search(problem, 3'000).orders.empty());
 }

@@ -67,8 +67,7 @@ void expectSound(const SchedulingProblem &problem, const SearchResult &result) {
 }
 
 SchedulingProblem makeProblem(uint64_t seed, unsigned maxNodes) {
-  SchedulingProblem problem = makeSmallProblem(
-      static_cast<SmallShape>(seed % numSmallShapes), seed, maxNodes);
+  SchedulingProblem problem = makeSmallProblem(seed, maxNodes);
   problem.keepOrderOfStarts = seed % 5 == 1;
   problem.maxInFlight = seed % 4 == 3 ? 1 + seed % 3 : 0;
   problem.machine.launchNs = seed % 6 == 0 ? 3 : 0;
@@ -105,14 +104,7 @@ TEST(ScheduleEvaluator, AsksTheSimulatorWhereTimesAreNotExact) {
   }
 }
 
-/// `problem` on a machine whose ops slow each other down, or as the body of a
-/// loop that awaits its last start in the next iteration.
-SchedulingProblem makeContended(uint64_t seed, unsigned maxNodes) {
-  SchedulingProblem problem = makeProblem(seed, maxNodes);
-  addContention(problem, seed);
-  return problem;
-}
-
+/// The body of a loop that awaits its last start in the next iteration.
 SchedulingProblem makeLoopBody(uint64_t seed, unsigned maxNodes) {
   SchedulingProblem problem = makeProblem(seed, maxNodes);
   // The first compute awaits what the last start has begun before.
@@ -126,7 +118,8 @@ SchedulingProblem makeLoopBody(uint64_t seed, unsigned maxNodes) {
 
 TEST(ScheduleEvaluator, SameAsTheSimulatorWithContention) {
   for (uint64_t seed = 0; seed != 60; ++seed) {
-    SchedulingProblem problem = makeContended(seed, 5 + seed);
+    SchedulingProblem problem =
+        makeContended(makeProblem(seed, 5 + seed), seed);
     if (!problem.graph.starts().empty())
       ASSERT_NO_FATAL_FAILURE(expectSameAsSimulator(problem, seed));
   }
@@ -150,7 +143,7 @@ TEST(SearchSchedule, AsGoodAsAllOrdersWithContention) {
   unsigned proven = 0, different = 0;
   for (uint64_t seed = 0; seed != 40; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 8);
+    SchedulingProblem problem = makeContended(makeProblem(seed, 8), seed);
     SearchResult result = searchSchedule(problem);
     ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
     // Every order, one by one.
@@ -174,8 +167,9 @@ TEST(SearchSchedule, WithoutPassesNoLongerThanTheProgram) {
   options.usePasses = false;
   for (uint64_t seed = 0; seed != 60; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = seed % 2 ? makeProblem(seed, 10 + seed)
-                                         : makeContended(seed, 10 + seed);
+    SchedulingProblem problem =
+        seed % 2 ? makeProblem(seed, 10 + seed)
+                 : makeContended(makeProblem(seed, 10 + seed), seed);
     if (seed % 3 == 0)
       problem.maxMemory =
           simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;
@@ -195,7 +189,8 @@ TEST(SearchSchedule, SoundWithAndWithoutMultipliers) {
   options.maxSteps = 20'000;
   for (uint64_t seed = 0; seed != 30; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 10 + 5 * seed);
+    SchedulingProblem problem =
+        makeContended(makeProblem(seed, 10 + 5 * seed), seed);
     if (seed % 3 == 0)
       problem.maxMemory =
           simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;

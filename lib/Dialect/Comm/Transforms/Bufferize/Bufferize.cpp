@@ -8,8 +8,8 @@
 
 #include "InFlight.h"
 
+#include "../InFlightCheck.h"
 #include "braid/Analysis/StructuralPass.h"
-#include "braid/Dialect/Comm/Transforms/InFlightCheck.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Dialect/Comm/Transforms/InFlightCheck.h"
+#include "../InFlightCheck.h"
 
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../InFlightCheck.h"
 #include "../SchedulingPass.h"
 #include "HazardRepair.h"
 
 #include "braid/Analysis/ProgramVerifier.h"
 #include "braid/Analysis/StructuralPass.h"
-#include "braid/Dialect/Comm/Transforms/InFlightCheck.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/ScheduleIR/Timeline.h"
 #include "braid/Support/IR/Remarks.h"

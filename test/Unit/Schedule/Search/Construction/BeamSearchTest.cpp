@@ -21,8 +21,7 @@ using namespace braid::test;
 namespace {
 
 SchedulingProblem makeProblem(uint64_t seed, unsigned maxNodes) {
-  SchedulingProblem problem = makeSmallProblem(
-      static_cast<SmallShape>(seed % numSmallShapes), seed, maxNodes);
+  SchedulingProblem problem = makeSmallProblem(seed, maxNodes);
   problem.keepOrderOfStarts = seed % 5 == 1;
   problem.maxInFlight = seed % 4 == 3 ? 1 + seed % 3 : 0;
   return problem;
@@ -97,8 +96,7 @@ TEST(BeamSearch, AWideBeamFindsMostOptima) {
   unsigned best = 0, bestOfOne = 0;
   constexpr unsigned numProblems = 70;
   for (uint64_t seed = 0; seed != numProblems; ++seed) {
-    SchedulingProblem problem = makeSmallProblem(
-        static_cast<SmallShape>(seed % numSmallShapes), seed, 13);
+    SchedulingProblem problem = makeSmallProblem(seed, 13);
     FlatProblem flat(problem);
     std::vector<int64_t> tails = getTails(flat);
     BeamSearch beam(flat);

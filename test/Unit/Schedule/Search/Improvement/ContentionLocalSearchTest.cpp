@@ -21,9 +21,11 @@
 using namespace braid;
 using namespace braid::test;
 
-static SchedulingProblem makeContended(uint64_t seed, unsigned numNodes,
-                                       unsigned edgeEvery = 4,
-                                       bool queued = false) {
+/// A random problem of ops that share links and multiprocessors or, with
+/// `queued`, that queue for multiprocessors.
+static SchedulingProblem makeProblem(uint64_t seed, unsigned numNodes,
+                                     unsigned edgeEvery = 4,
+                                     bool queued = false) {
   RandomProblemOptions options;
   options.numNodes = numNodes;
   options.edgeEvery = edgeEvery;
@@ -45,7 +47,7 @@ static int64_t findLeast(const SchedulingProblem &problem) {
 TEST(ContentionMachine, CopiesGoOnAsTheOriginal) {
   for (uint64_t seed = 0; seed != 60; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 30, 4, seed % 2 == 1);
+    SchedulingProblem problem = makeProblem(seed, 30, 4, seed % 2 == 1);
     FlatProblem flat(problem);
     std::vector<SimulatedOp> ops = getOpsByNode(flat.problem);
     std::vector<SimulatedTimes> times(flat.size());
@@ -69,7 +71,7 @@ TEST(ContentionMachine, AShiftLastsToTheEnd) {
   unsigned shifted = 0;
   for (uint64_t seed = 0; seed != 200; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 24, 4, seed % 2 == 1);
+    SchedulingProblem problem = makeProblem(seed, 24, 4, seed % 2 == 1);
     FlatProblem flat(problem);
     std::vector<SimulatedOp> ops = getOpsByNode(flat.problem);
     std::vector<SimulatedTimes> times(flat.size());
@@ -152,7 +154,7 @@ struct WholeSearch {
 TEST(ContentionWindow, AWideBeamFindsTheBestOrder) {
   for (uint64_t seed = 0; seed != 40; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 8, 3, seed % 2 == 1);
+    SchedulingProblem problem = makeProblem(seed, 8, 3, seed % 2 == 1);
     WholeSearch search(problem, /*width=*/100'000, /*count=*/100'000);
     int64_t leastNs = std::numeric_limits<int64_t>::max();
     for (ContentionWindow::Found &result : search.found) {
@@ -170,7 +172,7 @@ TEST(ContentionWindow, ANarrowBeamKeepsTheLimits) {
   unsigned kept = 0;
   for (uint64_t seed = 0; seed != 60; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 20);
+    SchedulingProblem problem = makeProblem(seed, 20);
     problem.maxInFlight = 1 + seed % 2;
     WholeSearch search(problem, /*width=*/16, /*count=*/4);
     EXPECT_LE(search.found.size(), 4u);
@@ -222,7 +224,7 @@ TEST(ContentionLocalSearch, EachPartMakesOrdersShorter) {
     unsigned shorter = 0;
     for (uint64_t seed = 0; seed != 20; ++seed) {
       SCOPED_TRACE(seed);
-      SchedulingProblem problem = makeContended(seed, 100, 20);
+      SchedulingProblem problem = makeProblem(seed, 100, 20);
       Improved result = improve(problem, options, 500'000);
       ASSERT_TRUE(isAllowedOrder(problem, result.order));
       ASSERT_EQ(result.makespanNs,
@@ -239,7 +241,7 @@ TEST(ContentionLocalSearch, EachPartMakesOrdersShorter) {
 TEST(ContentionLocalSearch, FindsTheBestOfSmallProblems) {
   unsigned best = 0;
   for (uint64_t seed = 0; seed != 40; ++seed) {
-    SchedulingProblem problem = makeContended(seed, 8, 3);
+    SchedulingProblem problem = makeProblem(seed, 8, 3);
     best += improve(problem, {}, 200'000).makespanNs == findLeast(problem);
   }
   EXPECT_EQ(best, 40u);
@@ -248,7 +250,7 @@ TEST(ContentionLocalSearch, FindsTheBestOfSmallProblems) {
 TEST(ContentionLocalSearch, KeepsTheLimitsOfItsFirstOrder) {
   for (uint64_t seed = 0; seed != 30; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 60, 20);
+    SchedulingProblem problem = makeProblem(seed, 60, 20);
     // Each compute makes something that the next two read.
     for (unsigned node = 0; node + 2 < problem.graph.size(); ++node)
       problem.buffers.push_back(
@@ -269,7 +271,7 @@ TEST(ContentionLocalSearch, KeepsTheLimitsOfItsFirstOrder) {
 }
 
 TEST(ContentionLocalSearch, TheSameEachTimeAndWithinItsSteps) {
-  SchedulingProblem problem = makeContended(3, 200, 40);
+  SchedulingProblem problem = makeProblem(3, 200, 40);
   Improved first = improve(problem, {}, 400'000);
   Improved second = improve(problem, {}, 400'000);
   EXPECT_EQ(first.order, second.order);
@@ -312,7 +314,7 @@ TEST(ContentionLocalSearch, ARaceIsNeverWorseThanItsBestStart) {
   unsigned shorter = 0;
   for (uint64_t seed = 0; seed != 40; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 60, 20);
+    SchedulingProblem problem = makeProblem(seed, 60, 20);
     Starts starts = makeStarts(problem, 1 + seed % 8);
     int64_t bestNs = starts.back().first;
     // So few steps that most starts stay as they are, and enough.
@@ -329,7 +331,7 @@ TEST(ContentionLocalSearch, ARaceIsNeverWorseThanItsBestStart) {
 }
 
 TEST(ContentionLocalSearch, ARaceIsTheSameEachTimeAndWithinItsSteps) {
-  SchedulingProblem problem = makeContended(3, 200, 40);
+  SchedulingProblem problem = makeProblem(3, 200, 40);
   for (unsigned count : {1, 5, 8}) {
     SCOPED_TRACE(count);
     Starts starts = makeStarts(problem, count);
@@ -344,7 +346,7 @@ TEST(ContentionLocalSearch, ARaceIsTheSameEachTimeAndWithinItsSteps) {
 }
 
 TEST(ContentionLocalSearch, StartsThatAreTheSameMayRace) {
-  SchedulingProblem problem = makeContended(5, 100, 20);
+  SchedulingProblem problem = makeProblem(5, 100, 20);
   for (unsigned count : {2, 3, 6}) {
     SCOPED_TRACE(count);
     Starts starts(count, makeStarts(problem, 1).front());
@@ -362,7 +364,7 @@ TEST(ContentionLocalSearch, WhatBecomesTheShortestWinsTheRace) {
   unsigned overtaken = 0;
   for (uint64_t seed = 0; seed != 20; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem = makeContended(seed, 60, 20);
+    SchedulingProblem problem = makeProblem(seed, 60, 20);
     Starts starts = makeStarts(problem, 2);
     constexpr uint64_t maxSteps = 960'000;
     std::vector<int64_t> firstPartNs;
@@ -383,7 +385,7 @@ TEST(ContentionLocalSearch, WhatBecomesTheShortestWinsTheRace) {
 }
 
 TEST(ContentionLocalSearch, ARaceEndsWithTheFirstThatReachesTheTarget) {
-  SchedulingProblem problem = makeContended(3, 200, 40);
+  SchedulingProblem problem = makeProblem(3, 200, 40);
   Starts starts = makeStarts(problem, 4);
   std::reverse(starts.begin(), starts.end());
   // The first is short enough as it is.

@@ -47,11 +47,8 @@ static unsigned getMostInFlight(SchedulingProblem problem) {
 TEST(TimedOrder, ChangesStepByStepAreAsGoodAsNew) {
   for (uint64_t seed = 0; seed != 60; ++seed) {
     SCOPED_TRACE(seed);
-    SchedulingProblem problem =
-        seed < 50
-            ? makeSmallProblem(static_cast<SmallShape>(seed % numSmallShapes),
-                               seed, 5 + 2 * seed)
-            : makeLongProgram(300, seed);
+    SchedulingProblem problem = seed < 50 ? makeSmallProblem(seed, 5 + 2 * seed)
+                                          : makeLongProgram(300, seed);
     int64_t limit =
         simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;
     if (seed % 2)

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_CONVERSION_ENTRYPOINTS_H
-#define BRAID_CONVERSION_ENTRYPOINTS_H
+#ifndef BRAID_LIB_CONVERSION_SUPPORT_ENTRYPOINTS_H
+#define BRAID_LIB_CONVERSION_SUPPORT_ENTRYPOINTS_H
 
 #include "mlir/IR/BuiltinAttributes.h"
 
@@ -22,4 +22,4 @@ constexpr llvm::StringLiteral kEntryAttrName = "braid.entry";
 
 } // namespace braid
 
-#endif // BRAID_CONVERSION_ENTRYPOINTS_H
+#endif // BRAID_LIB_CONVERSION_SUPPORT_ENTRYPOINTS_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_DIALECT_COMM_TRANSFORMS_INFLIGHTCHECK_H
-#define BRAID_DIALECT_COMM_TRANSFORMS_INFLIGHTCHECK_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_INFLIGHTCHECK_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_INFLIGHTCHECK_H
 
 #include "braid/Analysis/InFlightAccesses.h"
 
@@ -30,4 +30,4 @@ llvm::LogicalResult checkInFlight(mlir::Operation *root);
 
 } // namespace braid::comm
 
-#endif // BRAID_DIALECT_COMM_TRANSFORMS_INFLIGHTCHECK_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_INFLIGHTCHECK_H

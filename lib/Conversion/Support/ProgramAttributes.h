@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_CONVERSION_PROGRAMATTRIBUTES_H
-#define BRAID_CONVERSION_PROGRAMATTRIBUTES_H
+#ifndef BRAID_LIB_CONVERSION_SUPPORT_PROGRAMATTRIBUTES_H
+#define BRAID_LIB_CONVERSION_SUPPORT_PROGRAMATTRIBUTES_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -42,4 +42,4 @@ constexpr llvm::StringLiteral kArenaAttrName = "braid.arena";
 
 } // namespace braid
 
-#endif // BRAID_CONVERSION_PROGRAMATTRIBUTES_H
+#endif // BRAID_LIB_CONVERSION_SUPPORT_PROGRAMATTRIBUTES_H

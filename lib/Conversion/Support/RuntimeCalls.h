@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_CONVERSION_RUNTIMECALLS_H
-#define BRAID_CONVERSION_RUNTIMECALLS_H
+#ifndef BRAID_LIB_CONVERSION_SUPPORT_RUNTIMECALLS_H
+#define BRAID_LIB_CONVERSION_SUPPORT_RUNTIMECALLS_H
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -129,4 +129,4 @@ mlir::Value createStruct(mlir::OpBuilder &builder, mlir::Location loc,
 
 } // namespace braid
 
-#endif // BRAID_CONVERSION_RUNTIMECALLS_H
+#endif // BRAID_LIB_CONVERSION_SUPPORT_RUNTIMECALLS_H
