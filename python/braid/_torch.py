@@ -153,6 +153,7 @@ class OverlapPass:
     def _search(self, graph, machine, before):
         """The best order of `graph` within the limits, which the order `before` sets in part."""
         options = self.options
+        is_default = options["effort"] == "default"
         limit = options["max_memory"]
         if limit is None and options["memory_budget"] is not None:
             limit = int(before.peak * (1 + options["memory_budget"]))
@@ -163,8 +164,9 @@ class OverlapPass:
             max_in_flight=options["max_in_flight"],
             keep_order=self.keeps_order(),
             algorithm=options["algorithm"],
-            effort=options["effort"],
-            steps=min(_MOST_STEPS, _STEPS_PER_NODE * len(graph)) if options["effort"] == "default" else None,
+            # Beside a compile the order counts, and good bounds take as long as the search.
+            effort="low" if is_default else options["effort"],
+            steps=min(_MOST_STEPS, _STEPS_PER_NODE * len(graph)) if is_default else None,
         )
         self.log.info(
             "%d nodes: %d ns before, %d ns by %s, no order below %d ns; peak %d bytes before, %d now",

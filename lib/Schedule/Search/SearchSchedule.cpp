@@ -25,6 +25,7 @@
 #include "braid/Schedule/Bounds/LowerBound.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -77,9 +78,15 @@ private:
     return spent < maxSteps ? maxSteps - spent : 0;
   }
   LowerBoundEffort getBoundEffort() const {
-    return std::min(options.boundEffort, options.effort == SearchEffort::High
-                                             ? LowerBoundEffort::Full
-                                             : LowerBoundEffort::Normal);
+    switch (options.effort) {
+    case SearchEffort::Low:
+      return LowerBoundEffort::Quick;
+    case SearchEffort::Default:
+      return std::min(options.boundEffort, LowerBoundEffort::Normal);
+    case SearchEffort::High:
+      return options.boundEffort;
+    }
+    llvm_unreachable("unknown effort");
   }
   bool fits(const ScheduleEvaluator::Value &value) const {
     return value.peakBytes <= flat.maxMemory;

@@ -67,8 +67,8 @@ class Overlap(_torch.OverlapPass):
         algorithm : str
             One of `braid.schedule.algorithms()` instead of the search.
         effort : {"low", "default", "high"}
-            How much the search tries; "default" is 20,000 steps a node here, 15 million at most, which keeps
-            the time that it adds to a compile below a second.
+            How much the search tries; "default" is 20,000 steps a node here, 15 million at most, with quick
+            bounds alone, which keeps the time that it adds to a compile below a second.
         agree : bool
             Ranks compare their graphs and take the costs of rank 0, over the default process group. Without
             it the caller has to know that all ranks have the same estimates.

@@ -67,7 +67,7 @@ def schedule(
     max_in_flight : int, optional
         The most operations of a lane that may be started and not awaited.
     effort : {"low", "default", "high"}
-        How much is tried: more takes longer and finds more.
+        How much is tried: more takes longer and finds more. "low" leaves out bounds that take long.
     keep_order : bool
         Starts keep the order of the program.
     algorithm : str, optional

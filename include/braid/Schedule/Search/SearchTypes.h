@@ -22,7 +22,7 @@ namespace braid {
 
 /// How much work a search invests.
 enum class SearchEffort : uint8_t {
-  /// A fraction of the steps of `Default`.
+  /// A fraction of the steps of `Default`, and only the quick bounds.
   Low,
   /// Ends each part of the search where twice its steps have gained less than
   /// 0.1 percent.
