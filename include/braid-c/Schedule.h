@@ -396,7 +396,7 @@ typedef struct braid_simulation_summary {
   int64_t peak_place;
 } braid_simulation_summary;
 
-/* Plays `order`. `times`, by place in the order, may be null. */
+/* Simulates `order`. `times`, by place in the order, may be null. */
 BRAID_C_EXPORT int32_t braid_simulate(const braid_problem *problem,
                                       const int64_t *order, braid_times *times,
                                       braid_simulation_summary *summary,

@@ -70,7 +70,7 @@ private:
   void add(Operation *op);
   void addEdges(Operation *op, unsigned position);
   bool usesWait(Operation *op) const;
-  Simulation play();
+  Simulation simulate();
 
   Region &region;
   CostModel &model;
@@ -160,7 +160,7 @@ void TimelineBuilder::add(Operation *op) {
   timeline.nodes.push_back(std::move(node));
 }
 
-Simulation TimelineBuilder::play() {
+Simulation TimelineBuilder::simulate() {
   problem.graph.finalize();
   filler.finish();
   for (auto [node, start] : problem.awaits)
@@ -177,7 +177,7 @@ Timeline TimelineBuilder::build() {
   for (Operation &op : region.getOps())
     if (!isLeftOut(&op))
       add(&op);
-  Simulation simulation = play();
+  Simulation simulation = simulate();
   for (auto [node, times] : llvm::zip_equal(timeline.nodes, simulation.times))
     node.times = times;
   timeline.memoryCurve = getMemoryCurve(simulation.memory, problem.liveBytes);

@@ -8,7 +8,7 @@
 
 Needs PyTorch 2.11 to 2.13 and the package braid; no GPU: the process group is a fake one, tensors are empty, and
 compiles end behind the scheduler. Costs are Braid's models for the machine, for all schedulers alike; where Braid has a
-profile of the machine (h100x8, h200x8), they are those of the profile, and all orders are played with contention, unless
+profile of the machine (h100x8, h200x8), they are those of the profile, and all orders are simulated with contention, unless
 --profile=none. --large times graphs of about 1,000 and 10,000 nodes instead, where Inductor's own time is that of the
 whole compile up to the scheduler's passes; with the default options, and with a search for any gain. Times are
 processor time.
@@ -56,7 +56,7 @@ def make_overlap(options):
 
 
 class Comparison:
-    """Plays what each scheduler makes of one step."""
+    """Simulates what each scheduler makes of one step."""
 
     def __init__(self, name, options):
         self.name = name
@@ -75,25 +75,25 @@ class Comparison:
         ms = {snode: cost[0] / 1e6 for snode, cost in zip(snodes, costs)}
         place = {snode: index + 1 for index, snode in enumerate(snodes)}
 
-        def play(name, function):
+        def simulate(name, function):
             begin = time.process_time()
             order = function(list(snodes))
             seconds = time.process_time() - begin
             native = problem.to_native([0] + [place[snode] for snode in order])
             self.rows.append((name, Schedule(problem, native, name), seconds))
 
-        play("as it comes", list)
+        simulate("as it comes", list)
         with config.patch(estimate_op_runtime=ms.get):
             # The iterative passes ask the nodes themselves.
             for snode in snodes:
                 snode.override_estimated_runtime = ms[snode]
             for name, passes in PASSES.items():
-                play(name, lambda given, passes=passes: run_inductor(passes, given))
+                simulate(name, lambda given, passes=passes: run_inductor(passes, given))
             for snode in snodes:
                 snode.override_estimated_runtime = None
-        play("braid.inductor.overlap", self.overlap)
-        play("... keep_order=True", self.ordered)
-        play("... memory_budget=None", self.unlimited)
+        simulate("braid.inductor.overlap", self.overlap)
+        simulate("... keep_order=True", self.ordered)
+        simulate("... memory_budget=None", self.unlimited)
         for used in (self.overlap, self.ordered, self.unlimited):
             if used.reason:
                 raise SystemExit(f"{self.name}: braid.inductor kept the order: {used.reason}")

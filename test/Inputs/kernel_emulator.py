@@ -6,7 +6,7 @@
 #
 # ===-----------------------------------------------------------------------===#
 """Runs the kernels of a program on the host, from the LLVM IR that a GPU's code
-is made of: kernel_emulator.cpp plays the GPU."""
+is made of: kernel_emulator.cpp emulates the GPU."""
 
 import ctypes
 import os

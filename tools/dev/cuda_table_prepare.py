@@ -78,7 +78,7 @@ class Compiler:
         return None
 
     def predict(self, text, passes):
-        """The step after the passes in ms, as comm-report plays it."""
+        """The step after the passes in ms, as comm-report simulates it."""
         options = self.options
         report = os.path.join(self.folder, "report.json")
         cost = f"hardware={options.hardware} world-size={options.ranks}"

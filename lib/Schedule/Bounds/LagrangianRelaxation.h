@@ -9,10 +9,10 @@
 // Makes of a problem on a machine where ops slow each other down one where they
 // do not, whose bounds are bounds of the first.
 //
-// Play any order on the machine. Let T be its makespan, and let each operation
-// on a lane have a multiplier u(i) for each ns of its cost, such that the
-// multipliers of operations that can run at once add up to at most 1. Look at
-// the same schedule on a clock that runs slower while operations with
+// Simulate any order on the machine. Let T be its makespan, and let each
+// operation on a lane have a multiplier u(i) for each ns of its cost, such that
+// the multipliers of operations that can run at once add up to at most 1. Look
+// at the same schedule on a clock that runs slower while operations with
 // multipliers make progress: with p(i) the rates of those that run,
 //
 //   d(clock) = (1 - sum(u(i) p(i))) dt,

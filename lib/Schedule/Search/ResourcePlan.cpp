@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ResourcePlan.h"
-#include "ChoicePlayer.h"
+#include "ChoiceSimulator.h"
 #include "Construction/AlapWaits.h"
 #include "LeastMemory.h"
 #include "Schedule/Model/FlatProblem.h"
@@ -42,7 +42,7 @@ namespace {
 class Planner {
 public:
   Planner(const SchedulingProblem &problem, ArrayRef<ResourceFamily> families,
-          unsigned maxPlays);
+          unsigned maxSimulations);
 
   ResourcePlan planProgramOrder();
   ResourcePlan planAndSearch(SearchOptions options);
@@ -57,10 +57,10 @@ private:
   /// product that awaits one gather begins before the next gather, which then
   /// waits for the product's end: 1.94 ms instead of 1.61 for eight layers.
   bool leavesRoom(llvm::ArrayRef<unsigned> choice) const;
-  bool isDone() const { return player.getNumPlayed() >= maxPlays; }
+  bool isDone() const { return simulator.getNumSimulated() >= maxSimulations; }
   const SearchResult &search(const ResourceChoice &choice,
                              const SearchOptions &options);
-  /// Plays the order of the plan with `choice`, and keeps what is better.
+  /// Simulates the order of the plan with `choice`, and keeps what is better.
   bool consider(const ResourceChoice &choice);
   /// One family after the other, as long as that gains.
   void improveByFamilies();
@@ -81,8 +81,8 @@ private:
 
   const MachineModel &machine;
   ArrayRef<ResourceFamily> families;
-  unsigned maxPlays;
-  ChoicePlayer player;
+  unsigned maxSimulations;
+  ChoiceSimulator simulator;
   ResourcePlan plan;
   /// What searches have found: searches from several beginnings often come to
   /// the same choice.
@@ -92,19 +92,19 @@ private:
 } // namespace
 
 Planner::Planner(const SchedulingProblem &problem,
-                 ArrayRef<ResourceFamily> families, unsigned maxPlays)
-    : machine(problem.machine), families(families), maxPlays(maxPlays),
-      player(problem, families) {
+                 ArrayRef<ResourceFamily> families, unsigned maxSimulations)
+    : machine(problem.machine), families(families),
+      maxSimulations(maxSimulations), simulator(problem, families) {
   plan.options.assign(families.size(), 0);
   plan.order = getProgramOrder(problem.graph);
-  plan.beforeNs = plan.afterNs = player.play(plan.order, plan.options);
+  plan.beforeNs = plan.afterNs = simulator.simulate(plan.order, plan.options);
 }
 
 const SearchResult &Planner::search(const ResourceChoice &choice,
                                     const SearchOptions &options) {
   auto [known, isNew] = searched.try_emplace(choice);
   if (isNew)
-    known->second = searchSchedule(player.getProblem(choice), options);
+    known->second = searchSchedule(simulator.getProblem(choice), options);
   return known->second;
 }
 
@@ -125,7 +125,7 @@ bool Planner::leavesRoom(ArrayRef<unsigned> choice) const {
 bool Planner::consider(const ResourceChoice &choice) {
   if (isDone() || choice == plan.options || !leavesRoom(choice))
     return false;
-  int64_t ns = player.play(plan.order, choice);
+  int64_t ns = simulator.simulate(plan.order, choice);
   if (ns >= plan.afterNs)
     return false;
   plan.afterNs = ns;
@@ -178,7 +178,7 @@ ResourcePlan Planner::planProgramOrder() {
 }
 
 ResourcePlan Planner::takePlan() {
-  plan.numPlayed = player.getNumPlayed();
+  plan.numSimulated = simulator.getNumSimulated();
   return std::move(plan);
 }
 
@@ -186,7 +186,7 @@ ResourcePlan Planner::takePlan() {
 /// plan.
 std::vector<ScheduleOrder> Planner::getOrders(size_t mostOrders) {
   ResourceChoice none(families.size(), 0);
-  const SchedulingProblem &problem = player.getProblem(none);
+  const SchedulingProblem &problem = simulator.getProblem(none);
   std::vector<ScheduleOrder> orders = {getProgramOrder(problem.graph)};
   std::vector<std::pair<int64_t, ScheduleOrder>> others;
   for (ScheduleCandidate &candidate : getScheduleCandidates(problem)) {
@@ -195,7 +195,7 @@ std::vector<ScheduleOrder> Planner::getOrders(size_t mostOrders) {
                      return other.second == candidate.order;
                    });
     if (!isKnown && isAllowedOrder(problem, candidate.order)) {
-      int64_t ns = player.play(candidate.order, none);
+      int64_t ns = simulator.simulate(candidate.order, none);
       others.emplace_back(ns, std::move(candidate.order));
     }
   }
@@ -215,7 +215,7 @@ std::pair<int64_t, size_t> Planner::findOrder(ArrayRef<ScheduleOrder> orders,
                                               double minGain) {
   SmallVector<int64_t> makespansNs;
   for (const ScheduleOrder &order : orders)
-    makespansNs.push_back(player.play(order, choice));
+    makespansNs.push_back(simulator.simulate(order, choice));
   size_t best =
       *findLeastMemory(makespansNs, *llvm::min_element(makespansNs), minGain,
                        [&](size_t which) { return peakBytes[which]; });
@@ -228,9 +228,9 @@ std::vector<std::pair<ResourceChoice, ScheduleOrder>>
 Planner::getBeginnings(double minGain) {
   std::vector<ResourceChoice> choices = getClassChoices();
   // The program's order alone, with everything exposed, says little of plans.
-  size_t mostOrders = std::max<size_t>(2, maxPlays / 2 / choices.size());
+  size_t mostOrders = std::max<size_t>(2, maxSimulations / 2 / choices.size());
   std::vector<ScheduleOrder> orders = getOrders(mostOrders);
-  std::vector<int64_t> peakBytes = player.getPeakBytes(orders);
+  std::vector<int64_t> peakBytes = simulator.getPeakBytes(orders);
   struct Beginning {
     int64_t ns;
     size_t choice, order;
@@ -240,7 +240,7 @@ Planner::getBeginnings(double minGain) {
     auto [ns, which] = findOrder(orders, peakBytes, choice, minGain);
     found.push_back({ns, number, which});
   }
-  // Choices that are the same for all families play alike.
+  // Choices that are the same for all families give the same.
   llvm::sort(drop_begin(found), [](const Beginning &a, const Beginning &b) {
     return std::pair(a.ns, a.choice) < std::pair(b.ns, b.choice);
   });
@@ -262,7 +262,7 @@ void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
   plan = ResourcePlan();
   plan.options = std::move(choice);
   plan.order = std::move(order);
-  plan.afterNs = player.play(plan.order, plan.options);
+  plan.afterNs = simulator.simulate(plan.order, plan.options);
   constexpr unsigned mostRounds = 3;
   for (unsigned round = 0; round != mostRounds; ++round) {
     int64_t beforeNs = plan.afterNs;
@@ -287,10 +287,10 @@ void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
 void Planner::sinkWaits() {
   if (isProgramOrder(plan.order))
     return;
-  const SchedulingProblem &problem = player.getProblem(plan.options);
+  const SchedulingProblem &problem = simulator.getProblem(plan.options);
   ScheduleOrder order = getOrderWithAlapWaits(FlatProblem(problem), plan.order);
   if (isAllowedOrder(problem, order) &&
-      player.play(order, plan.options) <= plan.afterNs)
+      simulator.simulate(order, plan.options) <= plan.afterNs)
     plan.order = std::move(order);
 }
 
@@ -299,9 +299,9 @@ ResourcePlan Planner::planAndSearch(SearchOptions options) {
   // they save of searches as short as these.
   options.boundEffort = LowerBoundEffort::Quick;
   options.boundParts.refinedHeads = options.boundParts.availability = false;
-  unsigned share = maxPlays / (searchedPlans + 1);
+  unsigned share = maxSimulations / (searchedPlans + 1);
   for (auto &[choice, order] : getBeginnings(options.minGain)) {
-    maxPlays = player.getNumPlayed() + share;
+    maxSimulations = simulator.getNumSimulated() + share;
     searchFrom(options, std::move(choice), std::move(order));
   }
   sinkWaits();
@@ -310,17 +310,17 @@ ResourcePlan Planner::planAndSearch(SearchOptions options) {
 
 ResourcePlan braid::planResources(const SchedulingProblem &problem,
                                   ArrayRef<ResourceFamily> families,
-                                  unsigned maxPlays) {
-  return Planner(problem, families, maxPlays).planProgramOrder();
+                                  unsigned maxSimulations) {
+  return Planner(problem, families, maxSimulations).planProgramOrder();
 }
 
 ResourcePlan braid::planOrderAndResources(const SchedulingProblem &problem,
                                           ArrayRef<ResourceFamily> families,
                                           const SearchOptions &options,
-                                          unsigned maxPlays) {
+                                          unsigned maxSimulations) {
   SchedulingProblem unlimited = problem;
   unlimited.maxMemory.reset();
-  return Planner(unlimited, families, maxPlays).planAndSearch(options);
+  return Planner(unlimited, families, maxSimulations).planAndSearch(options);
 }
 
 int64_t braid::boundAllPlans(const SchedulingProblem &problem,

@@ -47,8 +47,8 @@ struct ResourcePlan {
   /// Makespans, or periods of the body of a loop: of the program's order with
   /// the first options, and of `order` with `options`.
   int64_t beforeNs = 0, afterNs = 0;
-  /// The orders that were played.
-  unsigned numPlayed = 0;
+  /// The orders that were simulated.
+  unsigned numSimulated = 0;
 };
 
 /// Sets costs and demands of `problem` to those of `choice`.
@@ -58,25 +58,26 @@ void applyChoice(SchedulingProblem &problem,
 
 /// The plan with the shortest makespan of those that are tried for the
 /// program's order: for two classes each pair of options, then family by family
-/// until nothing gains or `maxPlays` are played. Of plans that take as long,
-/// the one that changes least. The order is played from beginning to end each
-/// time, so that the plan is never slower. Collectives get kernels on few
-/// multiprocessors only where all products leave them room.
+/// until nothing gains or `maxSimulations` orders are simulated. Of plans that
+/// take as long, the one that changes least. The order is simulated from
+/// beginning to end each time, so that the plan is never slower. Collectives
+/// get kernels on few multiprocessors only where all products leave them room.
 ResourcePlan planResources(const SchedulingProblem &problem,
                            llvm::ArrayRef<ResourceFamily> families,
-                           unsigned maxPlays);
+                           unsigned maxSimulations);
 
 /// Searches for a plan and an order together, because the best plan of one
 /// order may be a bad one for another. Each pair of options is judged by the
 /// best of the orders that the passes give (`getScheduleCandidates`); the pairs
 /// that are best go on, each with a search of its own by `options` and a plan
-/// for what the search finds, in turn as long as that gains. `maxPlays` limits
-/// the plays beside the searches. Never longer than `searchSchedule` without a
-/// plan. The order is an allowed one, but `maxMemory` is not looked at.
+/// for what the search finds, in turn as long as that gains. `maxSimulations`
+/// limits the simulations beside the searches. Never longer than
+/// `searchSchedule` without a plan. The order is an allowed one, but
+/// `maxMemory` is not looked at.
 ResourcePlan planOrderAndResources(const SchedulingProblem &problem,
                                    llvm::ArrayRef<ResourceFamily> families,
                                    const SearchOptions &options,
-                                   unsigned maxPlays);
+                                   unsigned maxSimulations);
 
 /// What no order of `problem` with any choice of options can go below: the
 /// bound of the problem in which each op takes its cheapest option, and nothing

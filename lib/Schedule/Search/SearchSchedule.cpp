@@ -91,7 +91,7 @@ private:
   bool fits(const ScheduleEvaluator::Value &value) const {
     return value.peakBytes <= flat.maxMemory;
   }
-  /// Plays a legal order and keeps it if it is the best so far. Returns its
+  /// Simulates a legal order and keeps it if it is the best so far. Returns its
   /// makespan, or the largest value if it does not keep the limit on memory.
   int64_t consider(llvm::ArrayRef<unsigned> order, llvm::StringRef method);
   /// The same for an order that may have too many operations in flight.
@@ -319,8 +319,8 @@ void ScheduleSearch::runListRules() {
   }
 }
 
-/// Plays the list schedule that goes by `parameters`. Returns its makespan, or
-/// the largest value if it does not keep the limits.
+/// Simulates the list schedule that goes by `parameters`. Returns its makespan,
+/// or the largest value if it does not keep the limits.
 int64_t ScheduleSearch::tryList(const RuleParameters &parameters) {
   ScheduleOrder order;
   if (!schedule(listRules.getRule(parameters), order))

@@ -40,7 +40,7 @@ bool ContentionMachine::hasRoomOnStream() const {
   if (!machine->isQueued())
     return true;
   const ResourceDemand &demand = ops[next].demand;
-  // Bodies are played on their own.
+  // Bodies are simulated on their own.
   if (demand.arithmeticNs == 0 && demand.memoryBytes == 0)
     return true;
   return waiting.empty() && getHeldByLanes() < machine->multiprocessors;

@@ -262,7 +262,7 @@ void ContentionMachine::drain() {
     advanceTime();
 }
 
-void ContentionMachine::play(ArrayRef<unsigned> order) {
+void ContentionMachine::simulate(ArrayRef<unsigned> order) {
   reset();
   for (unsigned op : order)
     issue(op);
@@ -368,8 +368,8 @@ void ContentionMachine::appendState(std::vector<int64_t> &state) const {
 void braid::playWithContention(ArrayRef<SimulatedOp> ops,
                                const MachineModel &machine,
                                MutableArrayRef<SimulatedTimes> times) {
-  ContentionMachine played(ops, machine, times);
+  ContentionMachine simulated(ops, machine, times);
   for (unsigned op = 0, size = ops.size(); op != size; ++op)
-    played.issue(op);
-  played.drain();
+    simulated.issue(op);
+  simulated.drain();
 }

@@ -18,8 +18,8 @@
 namespace braid {
 
 /// The rates of an op on the stream and an operation beside it, as far as they
-/// are remembered. Whoever plays the same ops again and again asks for the same
-/// pairs.
+/// are remembered. Whoever simulates the same ops again and again asks for the
+/// same pairs.
 class PairRates {
 public:
   struct Pair {
@@ -63,7 +63,7 @@ public:
   /// Lets time pass until all operations on lanes have ended.
   void drain();
   /// Forgets all that has run, and runs `order` to its end.
-  void play(llvm::ArrayRef<unsigned> order);
+  void simulate(llvm::ArrayRef<unsigned> order);
   /// How far the stream has come.
   int64_t getNowNs() const { return nowNs; }
   /// True if `start` was issued and its operation has not ended.

@@ -113,7 +113,7 @@ private:
   /// By node: the start before it on its lane.
   std::vector<std::optional<unsigned>> laneBefore;
   ScheduleEvaluator evaluator;
-  /// Nodes that may still be played.
+  /// Nodes that may still be simulated.
   int64_t budget = 10'000'000;
 
   static constexpr unsigned maxWindow = 512;
@@ -252,7 +252,7 @@ ScheduleOrder Explainer::moveBeside(unsigned moving, unsigned start,
 }
 
 ScheduleEvaluator::Value Explainer::evaluate(ArrayRef<unsigned> newOrder) {
-  // Several iterations of a loop are played.
+  // Several iterations of a loop are simulated.
   budget -= (problem.carriedAwaits.empty() ? 1 : 11) * int64_t(order.size());
   return evaluator.evaluate(newOrder);
 }

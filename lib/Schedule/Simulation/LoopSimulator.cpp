@@ -1,4 +1,4 @@
-//===- LoopSimulator.cpp - Plays the body of a loop -----------------------===//
+//===- LoopSimulator.cpp - Simulates the body of a loop -------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,7 +21,7 @@ using namespace llvm;
 
 namespace {
 
-/// An order of a body, played several times.
+/// An order of a body, simulated several times.
 class UnrolledLoop {
 public:
   UnrolledLoop(const SchedulingProblem &problem, ArrayRef<unsigned> order)
@@ -34,7 +34,7 @@ public:
           {position[carried.waiter], position[carried.start]});
   }
 
-  void play(unsigned count);
+  void simulate(unsigned count);
   /// The lag after which an iteration repeats, 0 if none does.
   unsigned findLag() const;
   /// `lag` 0: the mean of all iterations.
@@ -67,7 +67,7 @@ private:
 
 } // namespace
 
-void UnrolledLoop::play(unsigned newCount) {
+void UnrolledLoop::simulate(unsigned newCount) {
   for (; count != newCount; ++count) {
     unsigned offset = unrolled.size();
     for (const SimulatedOp &op : body) {
@@ -185,7 +185,7 @@ LoopSimulation braid::simulateLoopOrder(const SchedulingProblem &problem,
   UnrolledLoop loop(problem, order);
   unsigned lag = 0;
   for (unsigned count = 6;; count *= 2) {
-    loop.play(count);
+    loop.simulate(count);
     lag = loop.findLag();
     if (lag != 0 || 2 * count > maxIterations ||
         2 * count * loop.size() > maxOps)

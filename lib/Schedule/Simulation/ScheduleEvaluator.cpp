@@ -53,7 +53,7 @@ ScheduleEvaluator::evaluate(llvm::ArrayRef<unsigned> order) {
   assert(order.size() == flat.size() && "an order has all nodes");
   ++numOrders;
   if (flat.timing == TimingModel::Contended) {
-    machine->play(order);
+    machine->simulate(order);
     return {machine->getNowNs(), getPeak(order)};
   }
   if (!flat.problem.carriedAwaits.empty()) {

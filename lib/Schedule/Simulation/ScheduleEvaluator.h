@@ -18,9 +18,9 @@ namespace braid {
 
 class ContentionMachine;
 
-/// Plays many orders of one problem, and gives what `simulateOrder` and, for
-/// the bodies of loops, `simulateLoopOrder` give. Where ops do not slow each
-/// other down that takes one pass over flat arrays, without allocating.
+/// Simulates many orders of one problem, and gives what `simulateOrder` and,
+/// for the bodies of loops, `simulateLoopOrder` give. Where ops do not slow
+/// each other down that takes one pass over flat arrays, without allocating.
 class ScheduleEvaluator {
 public:
   /// What an order is worth.
@@ -36,12 +36,12 @@ public:
   explicit ScheduleEvaluator(const FlatProblem &flat);
   ~ScheduleEvaluator();
 
-  /// Plays `order`, a legal order of the problem's graph.
+  /// Simulates `order`, a legal order of the problem's graph.
   Value evaluate(llvm::ArrayRef<unsigned> order);
 
-  /// What playing a node costs, in steps of the search.
+  /// What simulating a node costs, in steps of the search.
   unsigned getStepsPerNode() const;
-  /// Orders that were played so far.
+  /// Orders that were simulated so far.
   uint64_t getNumOrders() const { return numOrders; }
 
 private:

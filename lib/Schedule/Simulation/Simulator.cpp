@@ -1,4 +1,4 @@
-//===- Simulator.cpp - Plays an order on a machine ------------------------===//
+//===- Simulator.cpp - Simulates an order on a machine --------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -76,7 +76,7 @@ class Schedule:
         self.method = method
         self._known_bound = bound
         self._optimal = optimal
-        # A search has played its order; others are played now, which checks them.
+        # A search has simulated its order; others are simulated now, which checks them.
         known = found or self._summary
         self.makespan = known.makespan_ns
         self.peak = known.peak_bytes

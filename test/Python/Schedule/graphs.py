@@ -228,7 +228,7 @@ class Machines(unittest.TestCase):
         """On a machine whose multiprocessors are queued for."""
         machine = schedule.Machine("h200x8", "shipped")
 
-        def play(max_ctas, target):
+        def simulate(max_ctas, target):
             graph = schedule.Graph()
             product = machine.product(8192, 8192, 8192, multiprocessors=target)
             first = graph.compute("first", product.ns, demand=product)
@@ -238,7 +238,7 @@ class Machines(unittest.TestCase):
             graph.compute("sum", 1000, after=[graph.wait("reduced", start), second])
             return next(piece for piece in schedule.schedule(graph, machine).timeline if piece.name == "reduce")
 
-        self.assertLess(play(8, 124).end, play(0, 0).end)
+        self.assertLess(simulate(8, 124).end, simulate(0, 0).end)
 
 
 class Pictures(unittest.TestCase):

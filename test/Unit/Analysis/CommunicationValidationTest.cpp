@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 
 namespace {
 
-/// Plays a pass that makes one text of another one.
+/// Stands in for a pass that makes one text of another one.
 class CommunicationValidationTest : public ::testing::Test {
 protected:
   CommunicationValidationTest() {

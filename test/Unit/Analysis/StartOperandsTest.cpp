@@ -28,7 +28,7 @@ using namespace mlir;
 
 namespace {
 
-/// Plays passes that change the operands of the starts of a program.
+/// Stands in for passes that change the operands of the starts of a program.
 class StartOperandsTest : public ::testing::Test {
 protected:
   using Starts = SmallVector<comm::AllReduceOp>;

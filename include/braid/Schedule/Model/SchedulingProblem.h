@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A graph together with all that the simulator needs to play an order of it,
+// A graph together with all that the simulation of an order of it needs,
 // and the limits that an order has to keep. It knows nothing of IR.
 //
 //===----------------------------------------------------------------------===//

@@ -112,7 +112,7 @@ struct MemoryExcess {
 struct SearchStatistics {
   /// Steps taken; at most `maxSteps` but for the last schedule that was tried.
   uint64_t steps = 0;
-  /// Orders that were played from beginning to end.
+  /// Orders that were simulated from beginning to end.
   uint64_t ordersTried = 0;
   /// Windows searched, and those that gave something better.
   uint64_t windowsTried = 0, windowsImproved = 0;

@@ -70,8 +70,9 @@ struct ExposureReason {
 ///
 /// For each, it looks at the 512 nodes before the start and after what awaits
 /// it, and tries the 16 nearest pieces of compute there, the most exposed
-/// starts first, until it has played some 10 million nodes in all; what it has
-/// not tried counts as no gain. So it takes time nearly linear in the graph.
+/// starts first, until it has simulated some 10 million nodes in all; what it
+/// has not tried counts as no gain. So it takes time nearly linear in the
+/// graph.
 std::vector<ExposureReason> getExposureReasons(const SchedulingProblem &problem,
                                                llvm::ArrayRef<unsigned> order);
 

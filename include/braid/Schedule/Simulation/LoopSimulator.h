@@ -1,4 +1,4 @@
-//===- LoopSimulator.h - Plays the body of a loop ---------------*- C++ -*-===//
+//===- LoopSimulator.h - Simulates the body of a loop -----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -27,16 +27,16 @@ struct LoopSimulation {
   Simulation iteration;
   /// True if an iteration was found that repeats an earlier one exactly.
   /// Otherwise, for example if a lane falls behind the stream more and more,
-  /// `periodNs` is the mean of all that were played, and `iteration` one of
+  /// `periodNs` is the mean of all that were simulated, and `iteration` one of
   /// them.
   bool isSteady = true;
 };
 
-/// Plays `order`, a legal order of the problem's graph, again and again, with
-/// operations in flight across the back edge, until an iteration repeats one of
-/// the four before it, or 48 iterations or about a million ops were played. A
-/// problem without `carriedAwaits` has nothing in flight there: its period is
-/// its makespan.
+/// Simulates `order`, a legal order of the problem's graph, again and again,
+/// with operations in flight across the back edge, until an iteration repeats
+/// one of the four before it, or 48 iterations or about a million ops were
+/// simulated. A problem without `carriedAwaits` has nothing in flight there:
+/// its period is its makespan.
 LoopSimulation simulateLoopOrder(const SchedulingProblem &problem,
                                  llvm::ArrayRef<unsigned> order);
 

@@ -16,16 +16,16 @@
 
 namespace braid {
 
-/// `order`, a legal order of the problem's graph, as the simulator plays it. A
-/// body of a loop is played once, with nothing in flight at its beginning.
+/// `order`, a legal order of the problem's graph, as the simulator runs it. A
+/// body of a loop is simulated once, with nothing in flight at its beginning.
 std::vector<SimulatedOp> getSimulatedOps(const SchedulingProblem &problem,
                                          llvm::ArrayRef<unsigned> order);
 
-/// Plays `order`, a legal order of the problem's graph.
+/// Simulates `order`, a legal order of the problem's graph.
 Simulation simulateOrder(const SchedulingProblem &problem,
                          llvm::ArrayRef<unsigned> order);
 
-/// What the simulator plays for each node, numbered like the nodes; all but the
+/// What the simulator runs for each node, numbered like the nodes; all but the
 /// memory, which depends on the order.
 std::vector<SimulatedOp> getOpsByNode(const SchedulingProblem &problem);
 

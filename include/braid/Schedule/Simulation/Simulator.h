@@ -1,4 +1,4 @@
-//===- Simulator.h - Plays an order on a machine ----------------*- C++ -*-===//
+//===- Simulator.h - Simulates an order on a machine ------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Plays an order on a machine: one compute stream that runs ops in program
+// Simulates an order on a machine: one compute stream that runs ops in program
 // order, and lanes beside it. A start takes no time on the stream; its
 // operation runs on its lane from max(stream time at the start, lane free). A
 // wait holds the stream until the operations that it awaits have ended.
@@ -140,8 +140,8 @@ struct Simulation {
   }
 };
 
-/// Plays `ops` in the order given. `liveBytes` live from before the first op to
-/// after the last.
+/// Simulates `ops` in the order given. `liveBytes` live from before the first
+/// op to after the last.
 ///
 /// An op with a cost on the stream begins `machine.launchNs` after the stream
 /// has come to it and is not held any more; operations on lanes run on

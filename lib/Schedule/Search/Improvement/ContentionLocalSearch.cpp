@@ -42,8 +42,8 @@ ContentionLocalSearch::ContentionLocalSearch(const FlatProblem &flat,
                ContentionMachine(ops, flat.problem.machine, times, &pairs)),
       trial(machines.front()) {}
 
-int64_t ContentionLocalSearch::play(llvm::ArrayRef<unsigned> order) {
-  trial.play(order);
+int64_t ContentionLocalSearch::simulate(llvm::ArrayRef<unsigned> order) {
+  trial.simulate(order);
   steps += stepsPerNode * order.size();
   for (unsigned node : order) {
     int64_t beginNs = times[node].startNs;
@@ -58,7 +58,7 @@ int64_t ContentionLocalSearch::play(llvm::ArrayRef<unsigned> order) {
 }
 
 void ContentionLocalSearch::restore() {
-  bestNs = play(best);
+  bestNs = simulate(best);
   timed.assign(best);
 }
 
@@ -75,7 +75,7 @@ void ContentionLocalSearch::beginSweep() {
 
 bool ContentionLocalSearch::endSweep() {
   swapped.assign(timed.getOrder().begin(), timed.getOrder().end());
-  int64_t nowNs = play(swapped);
+  int64_t nowNs = simulate(swapped);
   timed.assign(swapped);
   if (nowNs >= bestNs)
     return false;

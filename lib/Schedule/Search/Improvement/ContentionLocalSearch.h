@@ -73,23 +73,23 @@ private:
   bool isStopped() const {
     return stop && stop->load(std::memory_order_relaxed);
   }
-  /// Plays `order` and takes over what each node takes in it.
-  int64_t play(llvm::ArrayRef<unsigned> order);
+  /// Simulates `order` and takes over what each node takes in it.
+  int64_t simulate(llvm::ArrayRef<unsigned> order);
   /// Goes back to the best order.
   void restore();
   /// Begins and ends a sweep; true if the order is better than the best.
   void beginSweep();
   bool endSweep();
   /// The machine that has come to `place` of the present order, which is no
-  /// more than the reach of a move and the way that is played behind it before
-  /// the last that was asked for.
+  /// more than the reach of a move and the way that is simulated behind it
+  /// before the last that was asked for.
   const ContentionMachine &getPresent(unsigned place);
   void change(unsigned begin, llvm::ArrayRef<unsigned> nodes);
   /// How much sooner all ends on `machine`, which has come to `place` with
   /// other nodes before it, than in the present order.
   int64_t getGain(ContentionMachine &machine, unsigned place);
   /// When all ends if `machine` has come to `place` and everything from there
-  /// on takes as long as when the order was played last.
+  /// on takes as long as when the order was simulated last.
   int64_t estimateEnd(const ContentionMachine &machine, unsigned place);
   bool searchWindow(unsigned begin, unsigned end, unsigned width,
                     uint64_t maxSteps);
@@ -105,13 +105,13 @@ private:
   };
   bool isLegal(const Move &move) const;
   /// How much sooner all ends. What lies between both ends of the move is
-  /// played only until it goes on as before.
+  /// simulated only until it goes on as before.
   int64_t getGain(const Move &move);
   /// Makes the move if it keeps the edges and the limits and costs at most
   /// `toleranceNs`.
   void tryMove(const Move &move, int64_t toleranceNs);
 
-  /// The problem with what nodes take in the order that was played last.
+  /// The problem with what nodes take in the order that was simulated last.
   FlatProblem frozen;
   SearchStatistics &statistics;
   /// `SearchOptions::stop`.

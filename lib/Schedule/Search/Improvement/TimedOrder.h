@@ -25,7 +25,7 @@ class TimedOrder {
 public:
   explicit TimedOrder(const FlatProblem &flat);
 
-  /// Takes `order` over and plays it from both ends; linear.
+  /// Takes `order` over and simulates it from both ends; linear.
   void assign(llvm::ArrayRef<unsigned> order);
   /// Puts `nodes` in place of those from `begin` on, which have to be the same,
   /// and updates all times; takes as long as times change.
@@ -67,7 +67,7 @@ public:
   /// place of those from `begin` on; takes as long as `nodes`.
   bool keepsLimits(unsigned begin, llvm::ArrayRef<unsigned> nodes);
 
-  /// The nodes that were played.
+  /// The nodes that were simulated.
   uint64_t getSteps() const { return steps; }
 
 private:

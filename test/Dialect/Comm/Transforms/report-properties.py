@@ -1,8 +1,8 @@
 # RUN: %python %s %t
-"""Plays random programs in Python and compares with what comm-report says.
+"""Simulates random programs in Python and compares with what comm-report says.
 
 Each function has random compute, single and coalesced collectives on two lanes,
-and waits in random places. The textbook machine is played here a second time,
+and waits in random places. The textbook machine is simulated here a second time,
 from the program before passes and from the order that the report shows after
 them; every time, every exposed time and every total has to agree.
 """
@@ -50,7 +50,7 @@ def generate(rng, name):
                       f"  return {', '.join(values)} : {results[1:-1]}", "}"]), ops
 
 
-def play(ops):
+def simulate(ops):
     """Start and end of each op, exposed time of each start, and the makespan."""
     stream, lanes, ends, times, exposed = 0, {}, {}, {}, {}
     for label, kind, lane, cost, awaited in ops:
@@ -69,7 +69,7 @@ def play(ops):
 
 
 def check(function, ops, name):
-    times, exposed, makespan = play(ops)
+    times, exposed, makespan = simulate(ops)
     nodes = function["nodes"]
     assert [node["label"] for node in nodes] == [op[0] for op in ops], name
     for node in nodes:

@@ -190,12 +190,12 @@ TEST(ResourcePlan, IsTheBestOfAllWhereItTriesAll) {
   }
 }
 
-TEST(ResourcePlan, KeepsTheLimitOnPlays) {
+TEST(ResourcePlan, KeepsTheLimitOnSimulations) {
   ResourceFamily products;
   products.options = {productOn(8, 4), productOn(8, 3), productOn(8, 2)};
   products.ofClass = 1;
   SchedulingProblem problem = makeProblem({{&products, 1}});
-  EXPECT_EQ(planResources(problem, {products}, 2).numPlayed, 2u);
+  EXPECT_EQ(planResources(problem, {products}, 2).numSimulated, 2u);
 }
 
 TEST(ResourcePlan, OrderAndPlanTogetherAreTheBestOfAll) {

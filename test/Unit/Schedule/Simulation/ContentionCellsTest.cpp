@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Plays the measurements of ContentionCells.json. The times of products and
+// Simulates the measurements of ContentionCells.json. The times of products and
 // collectives alone, and the four cells marked `is_input`, are what the model
 // is given; it predicts the others.
 //
@@ -138,11 +138,11 @@ static MachineModel getMachine(const Measurements &measured) {
 
 /// As the program that measured does: `numCollectives` on a stream of their
 /// own, 0.1 ms later `numProducts`. Nanoseconds of one of each.
-static std::pair<double, double> play(const MachineModel &machine,
-                                      const Product &product,
-                                      const Collective &collective,
-                                      unsigned numProducts,
-                                      unsigned numCollectives) {
+static std::pair<double, double> simulateCell(const MachineModel &machine,
+                                              const Product &product,
+                                              const Collective &collective,
+                                              unsigned numProducts,
+                                              unsigned numCollectives) {
   constexpr int64_t nsPerUs = 1000;
   std::vector<SimulatedOp> ops;
   for (unsigned i = 0; i != numCollectives; ++i) {
@@ -182,14 +182,16 @@ static std::pair<double, double> predict(const MachineModel &machine,
   double collectiveMs = double(collective.us) / 1e3;
   unsigned numProducts = std::max(4u, unsigned(8 / productMs));
   double productNs =
-      play(machine, product, collective, numProducts,
-           unsigned(1 + (numProducts * productMs * 2.2 + 1) / collectiveMs))
+      simulateCell(
+          machine, product, collective, numProducts,
+          unsigned(1 + (numProducts * productMs * 2.2 + 1) / collectiveMs))
           .first;
   auto numCollectives = unsigned(1 + 6 / collectiveMs);
   double collectiveNs =
-      play(machine, product, collective,
-           unsigned(1 + (numCollectives * collectiveMs * 2.5 + 1) / productMs),
-           numCollectives)
+      simulateCell(
+          machine, product, collective,
+          unsigned(1 + (numCollectives * collectiveMs * 2.5 + 1) / productMs),
+          numCollectives)
           .second;
   return {productNs / 1e6 / productMs, collectiveNs / 1e6 / collectiveMs};
 }

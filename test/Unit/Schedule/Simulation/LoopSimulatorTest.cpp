@@ -1,4 +1,4 @@
-//===- LoopSimulatorTest.cpp - Plays the body of a loop -------------------===//
+//===- LoopSimulatorTest.cpp - Simulates the body of a loop ---------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

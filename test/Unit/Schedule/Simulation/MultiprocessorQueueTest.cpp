@@ -48,7 +48,7 @@ static SimulatedOp kernelOn(int64_t cost, int32_t multiprocessors,
 }
 
 static std::vector<std::pair<int64_t, int64_t>>
-play(llvm::ArrayRef<SimulatedOp> ops, const MachineModel &machine) {
+getTimes(llvm::ArrayRef<SimulatedOp> ops, const MachineModel &machine) {
   std::vector<std::pair<int64_t, int64_t>> result;
   for (const SimulatedTimes &times : simulate(ops, machine).times)
     result.emplace_back(times.startNs, times.endNs);
@@ -57,7 +57,7 @@ play(llvm::ArrayRef<SimulatedOp> ops, const MachineModel &machine) {
 
 TEST(MultiprocessorQueue, AStartBeforeAProductHasItsMultiprocessors) {
   // Three of four are left for 8 tiles of 100 ns: 3, 3, and 2 at the end.
-  EXPECT_THAT(play({kernelOn(1000, 1), product(200, 8)}, queued(4)),
+  EXPECT_THAT(getTimes({kernelOn(1000, 1), product(200, 8)}, queued(4)),
               ElementsAre(std::pair(0, 1000), std::pair(0, 300)));
 }
 
@@ -69,18 +69,18 @@ static MachineModel launching(int64_t streamNs, int64_t laneNs) {
 }
 
 TEST(MultiprocessorQueue, AProductThatIsLaunchedFasterComesFirst) {
-  EXPECT_THAT(play({kernelOn(50, 1), product(400, 16)}, launching(2, 5)),
+  EXPECT_THAT(getTimes({kernelOn(50, 1), product(400, 16)}, launching(2, 5)),
               ElementsAre(std::pair(402, 452), std::pair(2, 402)));
 }
 
 TEST(MultiprocessorQueue, AKernelThatIsLaunchedFasterComesFirst) {
   // The product takes tiles at 10 (3), 55, 110 (3), 155, ..., 310 (3), 355.
-  EXPECT_THAT(play({kernelOn(50, 1), product(400, 16)}, launching(10, 5)),
+  EXPECT_THAT(getTimes({kernelOn(50, 1), product(400, 16)}, launching(10, 5)),
               ElementsAre(std::pair(5, 55), std::pair(10, 455)));
 }
 
 TEST(MultiprocessorQueue, TheNextInALaneWasLaunchedBefore) {
-  EXPECT_THAT(play({kernelOn(10, 1), kernelOn(20, 1)}, launching(2, 5)),
+  EXPECT_THAT(getTimes({kernelOn(10, 1), kernelOn(20, 1)}, launching(2, 5)),
               ElementsAre(std::pair(5, 15), std::pair(15, 35)));
 }
 
@@ -88,7 +88,7 @@ TEST(MultiprocessorQueue, AWaitLastsUntilALaunchedOperationEnds) {
   SimulatedOp wait;
   wait.role = StreamRole::Wait;
   wait.awaits = {0};
-  EXPECT_THAT(play({kernelOn(10, 1), wait}, launching(2, 5)),
+  EXPECT_THAT(getTimes({kernelOn(10, 1), wait}, launching(2, 5)),
               ElementsAre(std::pair(5, 15), std::pair(0, 15)));
 }
 
@@ -98,7 +98,7 @@ TEST(MultiprocessorQueue, TheNextInALaneWaitsForTheProduct) {
   // 310. Three are free again at 400.
   std::vector<SimulatedOp> ops = {kernelOn(10, 1), kernelOn(70, 2),
                                   product(400, 16), product(400, 16)};
-  EXPECT_THAT(play(ops, queued(4)),
+  EXPECT_THAT(getTimes(ops, queued(4)),
               ElementsAre(std::pair(0, 10), std::pair(400, 470),
                           std::pair(0, 410),
                           // Two at 410, 470, 510, ..., 770.
@@ -117,34 +117,35 @@ TEST(MultiprocessorQueue, TheWaitAndWhoHeldAreReported) {
 
 TEST(MultiprocessorQueue, ATargetLeavesRoom) {
   EXPECT_THAT(
-      play({kernelOn(10, 1), kernelOn(20, 1), product(400, 12, 3)}, queued(4)),
+      getTimes({kernelOn(10, 1), kernelOn(20, 1), product(400, 12, 3)},
+               queued(4)),
       ElementsAre(std::pair(0, 10), std::pair(10, 30), std::pair(0, 400)));
 }
 
 TEST(MultiprocessorQueue, BlocksThatJoinLaterShareTheTiles) {
   // Tiles of 100 ns: two at 0, two at 50, two at 100, the last two at 150.
-  EXPECT_THAT(play({kernelOn(50, 2), product(200, 8)}, queued(4)),
+  EXPECT_THAT(getTimes({kernelOn(50, 2), product(200, 8)}, queued(4)),
               ElementsAre(std::pair(0, 50), std::pair(0, 250)));
 }
 
 TEST(MultiprocessorQueue, BlocksThatJoinTooLateFindNoTile) {
   // At 150 all tiles are given out.
-  EXPECT_THAT(play({kernelOn(150, 2), product(100, 4)}, queued(4)),
+  EXPECT_THAT(getTimes({kernelOn(150, 2), product(100, 4)}, queued(4)),
               ElementsAre(std::pair(0, 150), std::pair(0, 200)));
 }
 
 TEST(MultiprocessorQueue, MultiprocessorsWithoutTilesServeThoseThatWait) {
   // Of six tiles of 100 ns three begin at 0, one at 1 and two at 100.
   EXPECT_THAT(
-      play({kernelOn(1, 1), kernelOn(500, 2), product(200, 6)}, queued(4)),
+      getTimes({kernelOn(1, 1), kernelOn(500, 2), product(200, 6)}, queued(4)),
       ElementsAre(std::pair(0, 1), std::pair(101, 601), std::pair(0, 200)));
 }
 
 TEST(MultiprocessorQueue, OperationsAreServedInTheirOrder) {
   // The second wants less, but has asked later.
   EXPECT_THAT(
-      play({kernelOn(100, 3, 0), kernelOn(100, 2, 1), kernelOn(100, 1, 2)},
-           queued(4)),
+      getTimes({kernelOn(100, 3, 0), kernelOn(100, 2, 1), kernelOn(100, 1, 2)},
+               queued(4)),
       ElementsAre(std::pair(0, 100), std::pair(100, 200), std::pair(100, 200)));
 }
 
@@ -152,7 +153,7 @@ TEST(MultiprocessorQueue, OtherKernelsGiveWayAtTheEndOfAWave) {
   // The second operation asks at 130, in the second of four waves of 100 ns.
   SimulatedOp transfer = start(130);
   transfer.demand.linkBytes = 1;
-  EXPECT_THAT(play({transfer, kernelOn(60, 1), waves(400, 16)}, queued(4)),
+  EXPECT_THAT(getTimes({transfer, kernelOn(60, 1), waves(400, 16)}, queued(4)),
               ElementsAre(std::pair(0, 130), std::pair(200, 260),
                           // On three of four, 16 tiles take 6 waves for 4.
                           std::pair(0, 420)));
@@ -160,7 +161,7 @@ TEST(MultiprocessorQueue, OtherKernelsGiveWayAtTheEndOfAWave) {
 
 TEST(MultiprocessorQueue, KernelsWithoutTilesGiveWayAtOnce) {
   EXPECT_THAT(
-      play({kernelOn(130, 1), kernelOn(50, 1), waves(300, 0)}, queued(4)),
+      getTimes({kernelOn(130, 1), kernelOn(50, 1), waves(300, 0)}, queued(4)),
       ElementsAre(std::pair(0, 130), std::pair(130, 180), std::pair(0, 345)));
 }
 
@@ -173,11 +174,11 @@ TEST(MultiprocessorQueue, ClustersNeedRoomInOneGroup) {
                                   product(200, 24, 12)};
   // 4 are free, and 4 + 3 * 2 needed to be sure of a cluster of 4.
   EXPECT_THAT(
-      play(ops, machine),
+      getTimes(ops, machine),
       ElementsAre(std::pair(0, 10), std::pair(200, 250), std::pair(0, 200)));
   ops.back() = product(200, 12, 6);
   EXPECT_THAT(
-      play(ops, machine),
+      getTimes(ops, machine),
       ElementsAre(std::pair(0, 10), std::pair(10, 60), std::pair(0, 200)));
 }
 
@@ -186,17 +187,17 @@ TEST(MultiprocessorQueue, CopyEnginesNeedOneForAMoment) {
   copies.demand.linkBytes = 100;
   // The first has it before the product, which loses nothing.
   EXPECT_THAT(
-      play({copies, copies, product(200, 8)}, queued(4)),
+      getTimes({copies, copies, product(200, 8)}, queued(4)),
       ElementsAre(std::pair(0, 50), std::pair(200, 250), std::pair(0, 200)));
   EXPECT_THAT(
-      play({copies, copies, product(200, 6, 3)}, queued(4)),
+      getTimes({copies, copies, product(200, 6, 3)}, queued(4)),
       ElementsAre(std::pair(0, 50), std::pair(50, 100), std::pair(0, 200)));
 }
 
 TEST(MultiprocessorQueue, ComputeWaitsWhereNoneIsFree) {
-  EXPECT_THAT(play({kernelOn(50, 4), product(200, 8)}, queued(4)),
+  EXPECT_THAT(getTimes({kernelOn(50, 4), product(200, 8)}, queued(4)),
               ElementsAre(std::pair(0, 50), std::pair(50, 250)));
-  EXPECT_THAT(play({kernelOn(50, 9), waves(200, 8)}, queued(4)),
+  EXPECT_THAT(getTimes({kernelOn(50, 9), waves(200, 8)}, queued(4)),
               ElementsAre(std::pair(0, 50), std::pair(50, 250)));
 }
 
@@ -207,12 +208,12 @@ TEST(MultiprocessorQueue, InterferenceSlowsBoth) {
   machine.interference[size_t(ComputeClass::Elementwise)]
                       [size_t(LaneEngine::CopyEngine)] = {2, 1.5};
   // 100 ns at half speed; in them the product does 80 of 120.
-  EXPECT_THAT(play({kernelOn(50, 1), product(120, 3, 3)}, machine),
+  EXPECT_THAT(getTimes({kernelOn(50, 1), product(120, 3, 3)}, machine),
               ElementsAre(std::pair(0, 100), std::pair(0, 140)));
   SimulatedOp copies = start(50), elementwise = compute(100);
   copies.demand.linkBytes = 100;
   elementwise.demand.memoryBytes = 100;
-  EXPECT_THAT(play({copies, elementwise}, machine),
+  EXPECT_THAT(getTimes({copies, elementwise}, machine),
               ElementsAre(std::pair(0, 75), std::pair(0, 138)));
 }
 

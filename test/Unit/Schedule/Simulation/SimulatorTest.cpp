@@ -197,7 +197,7 @@ static bool isLegal(const std::vector<SimulatedOp> &ops) {
   return true;
 }
 
-// Of random programs of up to seven ops every legal order is played.
+// Of random programs of up to seven ops every legal order is simulated.
 TEST(Simulator, NoOrderGoesBelowTheLowerBound) {
   std::mt19937 random(1);
   auto pick = [&](unsigned bound) { return random() % bound; };

@@ -21,13 +21,13 @@ def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
     leaves room lets a collective begin that is issued beside it; without room the
     collective waits for the product's end (see docs/simulator.md).
 
-    With `orders=program` the order stays. The pass plays it with each pair of a way to
+    With `orders=program` the order stays. The pass simulates it with each pair of a way to
     run collectives and a way to run products, then family by family: collectives of
     the same kind and size, or products of the same shape, are run alike. It takes the
     plan with the shortest makespan, which is never longer than without one.
 
     With `orders=search` the pass looks for a plan and an order together, because an
-    order that is good without a plan may leave nothing to plan. It plays each pair of
+    order that is good without a plan may leave nothing to plan. It simulates each pair of
     ways with the orders that the other passes give, searches an order with 50,000 + 20 n
     steps, for n ops, for the best three pairs and for no plan, plans for
     what it finds, and searches again while that gains. `comm-schedule` behind it may

@@ -49,13 +49,13 @@ braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
   if (families.empty())
     return std::nullopt;
 
-  constexpr size_t mostPlays = 1000, fewestPlays = 8;
-  auto plays = static_cast<unsigned>(std::clamp(
+  constexpr size_t mostSimulations = 1000, fewestSimulations = 8;
+  auto maxSimulations = static_cast<unsigned>(std::clamp(
       options.playedNodes / std::max<size_t>(1, limited.graph.size()),
-      fewestPlays, mostPlays));
-  found.plan =
-      options.orders == PlannedOrders::Program
-          ? planResources(limited, families, plays)
-          : planOrderAndResources(limited, families, options.search, plays);
+      fewestSimulations, mostSimulations));
+  found.plan = options.orders == PlannedOrders::Program
+                   ? planResources(limited, families, maxSimulations)
+                   : planOrderAndResources(limited, families, options.search,
+                                           maxSimulations);
   return found;
 }

@@ -25,7 +25,7 @@ struct BlockPlanOptions {
   bool keepOrder = false;
   /// Of `PlannedOrders::Search`.
   SearchOptions search;
-  /// The most nodes of all orders that are played beside searches.
+  /// The most nodes of all orders that are simulated beside searches.
   size_t playedNodes = 1'000'000;
 };
 

@@ -276,7 +276,7 @@ TEST(ContentionLocalSearch, TheSameEachTimeAndWithinItsSteps) {
   Improved second = improve(problem, {}, 400'000);
   EXPECT_EQ(first.order, second.order);
   EXPECT_EQ(first.steps, second.steps);
-  // What was begun ends, and the best is played once more.
+  // What was begun ends, and the best is simulated once more.
   EXPECT_LE(first.steps, 430'000u);
   SearchOptions options;
   options.seed = 1;

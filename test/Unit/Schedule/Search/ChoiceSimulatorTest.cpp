@@ -1,4 +1,4 @@
-//===- ChoicePlayerTest.cpp - Orders with choices of resources ------------===//
+//===- ChoiceSimulatorTest.cpp - Orders with choices of resources ---------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Schedule/Search/ChoicePlayer.h"
+#include "Schedule/Search/ChoiceSimulator.h"
 
 #include "TestProblems/GraphTestUtils.h"
 #include "TestProblems/ProblemTestUtils.h"
@@ -42,13 +42,14 @@ makeFamilies(const SchedulingProblem &problem, std::mt19937_64 &random) {
   return families;
 }
 
-/// Compares the player with the simulator, over orders and choices in turn.
+/// Compares a `ChoiceSimulator` with simulations from the beginning, over
+/// orders and choices in turn.
 static void expectSimulated(const SchedulingProblem &problem, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<ResourceFamily> families = makeFamilies(problem, random);
-  ChoicePlayer player(problem, families);
-  constexpr unsigned numPlays = 12;
-  for (unsigned i = 0; i != numPlays; ++i) {
+  ChoiceSimulator simulator(problem, families);
+  constexpr unsigned numSimulations = 12;
+  for (unsigned i = 0; i != numSimulations; ++i) {
     ResourceChoice choice(families.size(), 0);
     for (unsigned &option : choice)
       option = random() % 3;
@@ -57,15 +58,15 @@ static void expectSimulated(const SchedulingProblem &problem, uint64_t seed) {
     chosen.demands.resize(problem.graph.size());
     applyChoice(chosen, families, choice);
     LoopSimulation simulation = simulateLoopOrder(chosen, order);
-    EXPECT_EQ(player.play(order, choice), simulation.periodNs) << seed;
-    EXPECT_EQ(player.getPeakBytes({order}).front(),
+    EXPECT_EQ(simulator.simulate(order, choice), simulation.periodNs) << seed;
+    EXPECT_EQ(simulator.getPeakBytes({order}).front(),
               simulation.iteration.peakBytes)
         << seed;
   }
-  EXPECT_EQ(player.getNumPlayed(), numPlays);
+  EXPECT_EQ(simulator.getNumSimulated(), numSimulations);
 }
 
-TEST(ChoicePlayer, PlaysWhatTheSimulatorPlays) {
+TEST(ChoiceSimulator, GivesWhatTheSimulatorGives) {
   for (uint64_t seed = 0; seed != 200; ++seed) {
     RandomProblemOptions options;
     options.numNodes = 20;

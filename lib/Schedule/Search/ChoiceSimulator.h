@@ -1,4 +1,5 @@
-//===- ChoicePlayer.h - Plays orders with choices of resources --*- C++ -*-===//
+//===- ChoiceSimulator.h - Orders with choices of resources -----*- C++ -*-===//
+//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,26 +17,27 @@
 
 namespace braid {
 
-/// Plays orders of one problem with options of its families. From one choice to
-/// the next, only the ops of families whose option differs change.
-class ChoicePlayer {
+/// Simulates orders of one problem with options of its families. From one
+/// choice to the next, only the ops of families whose option differs change.
+class ChoiceSimulator {
 public:
-  /// `families` has to outlive the player.
-  ChoicePlayer(const SchedulingProblem &given,
-               llvm::ArrayRef<ResourceFamily> families);
+  /// `families` has to outlive the simulator.
+  ChoiceSimulator(const SchedulingProblem &given,
+                  llvm::ArrayRef<ResourceFamily> families);
   // The machine refers to the ops.
-  ChoicePlayer(const ChoicePlayer &) = delete;
-  ChoicePlayer &operator=(const ChoicePlayer &) = delete;
+  ChoiceSimulator(const ChoiceSimulator &) = delete;
+  ChoiceSimulator &operator=(const ChoiceSimulator &) = delete;
 
   /// What `simulateLoopOrder` gives: the makespan of `order`, or the period of
   /// the body of a loop, with the options of `choice`.
-  int64_t play(llvm::ArrayRef<unsigned> order, const ResourceChoice &choice);
+  int64_t simulate(llvm::ArrayRef<unsigned> order,
+                   const ResourceChoice &choice);
   /// The peak memory of each of `orders`, whatever the options.
   std::vector<int64_t> getPeakBytes(llvm::ArrayRef<ScheduleOrder> orders) const;
   /// The problem whose ops are run as `choice` says, until the next call.
   const SchedulingProblem &getProblem(const ResourceChoice &choice);
-  /// How often `play` was called.
-  unsigned getNumPlayed() const { return numPlayed; }
+  /// How often `simulate` was called.
+  unsigned getNumSimulated() const { return numSimulated; }
 
 private:
   void apply(const ResourceChoice &choice);
@@ -48,10 +50,10 @@ private:
   std::vector<SimulatedOp> ops;
   std::vector<SimulatedTimes> times;
   ContentionMachine machine;
-  unsigned numPlayed = 0;
+  unsigned numSimulated = 0;
   /// What orders with choices have taken. Families are tried again after each
   /// gain, and the orders of passes for each choice.
-  std::map<std::pair<ResourceChoice, ScheduleOrder>, int64_t> played;
+  std::map<std::pair<ResourceChoice, ScheduleOrder>, int64_t> makespans;
 };
 
 } // namespace braid

@@ -1,4 +1,4 @@
-//===- ChoicePlayer.cpp - Plays orders with choices of resources ----------===//
+//===- ChoiceSimulator.cpp - Simulates orders with choices of resources ---===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChoicePlayer.h"
+#include "ChoiceSimulator.h"
 
 #include "Improvement/MemorySchedule.h"
 #include "Schedule/Model/FlatProblem.h"
@@ -25,13 +25,13 @@ static SchedulingProblem withFirstOptions(SchedulingProblem problem,
   return problem;
 }
 
-ChoicePlayer::ChoicePlayer(const SchedulingProblem &given,
-                           ArrayRef<ResourceFamily> families)
+ChoiceSimulator::ChoiceSimulator(const SchedulingProblem &given,
+                                 ArrayRef<ResourceFamily> families)
     : problem(withFirstOptions(given, families)), families(families),
       applied(families.size(), 0), ops(getOpsByNode(problem)),
       times(ops.size()), machine(ops, problem.machine, times) {}
 
-void ChoicePlayer::apply(const ResourceChoice &choice) {
+void ChoiceSimulator::apply(const ResourceChoice &choice) {
   for (auto [family, before, option] : zip_equal(families, applied, choice)) {
     if (before == option)
       continue;
@@ -46,22 +46,22 @@ void ChoicePlayer::apply(const ResourceChoice &choice) {
   applied = choice;
 }
 
-int64_t ChoicePlayer::simulate(ArrayRef<unsigned> order) {
+int64_t ChoiceSimulator::simulate(ArrayRef<unsigned> order) {
   bool slowsDown = problem.machine.hasContention() &&
                    any_of(ops, [&](const SimulatedOp &op) {
                      return isShared(op.demand, problem.machine);
                    });
   if (!slowsDown || !problem.carriedAwaits.empty())
     return simulateLoopOrder(problem, order).periodNs;
-  machine.play(order);
+  machine.simulate(order);
   return machine.getNowNs();
 }
 
-int64_t ChoicePlayer::play(ArrayRef<unsigned> order,
-                           const ResourceChoice &choice) {
-  ++numPlayed;
-  auto [known, isNew] =
-      played.try_emplace({choice, ScheduleOrder(order.begin(), order.end())});
+int64_t ChoiceSimulator::simulate(ArrayRef<unsigned> order,
+                                  const ResourceChoice &choice) {
+  ++numSimulated;
+  auto [known, isNew] = makespans.try_emplace(
+      {choice, ScheduleOrder(order.begin(), order.end())});
   if (isNew) {
     apply(choice);
     known->second = simulate(order);
@@ -70,7 +70,7 @@ int64_t ChoicePlayer::play(ArrayRef<unsigned> order,
 }
 
 std::vector<int64_t>
-ChoicePlayer::getPeakBytes(ArrayRef<ScheduleOrder> orders) const {
+ChoiceSimulator::getPeakBytes(ArrayRef<ScheduleOrder> orders) const {
   FlatProblem flat(problem);
   std::vector<int64_t> peakBytes;
   for (const ScheduleOrder &order : orders)
@@ -79,7 +79,7 @@ ChoicePlayer::getPeakBytes(ArrayRef<ScheduleOrder> orders) const {
 }
 
 const SchedulingProblem &
-ChoicePlayer::getProblem(const ResourceChoice &choice) {
+ChoiceSimulator::getProblem(const ResourceChoice &choice) {
   apply(choice);
   return problem;
 }
