@@ -320,7 +320,24 @@ bool Machine::end(ArrayRef<LaunchPtr> meeting) {
     for (auto [launch, elements] : llvm::zip(meeting, data)) {
       if (elements.empty())
         continue;
-      if (cast<comm::AsyncStartOpInterface>(launch->op).isBufferForm()) {
+      // The program may be for another number of ranks.
+      auto start = cast<comm::AsyncStartOpInterface>(launch->op);
+      bool isBufferForm = start.isBufferForm();
+      ShapedType type;
+      if (!isBufferForm) {
+        type = cast<ShapedType>(start.getInFlightType(operand));
+        if (!type.hasStaticShape())
+          return unsupported(launch->op);
+      }
+      int64_t expected = isBufferForm
+                             ? launch->destinations[operand].getNumElements()
+                             : type.getNumElements();
+      if (static_cast<int64_t>(elements.size()) != expected)
+        return fail(InterpreterFailure::Mismatch, launch->op,
+                    "gives rank " + Twine(launch->rank) + " " +
+                        Twine(elements.size()) + " elements, expected " +
+                        Twine(expected));
+      if (isBufferForm) {
         if (options.isSequential) {
           launch->pending.resize(operand + 1);
           launch->pending[operand] = std::move(elements);
@@ -328,11 +345,6 @@ bool Machine::end(ArrayRef<LaunchPtr> meeting) {
           store(elements, launch->destinations[operand]);
         }
       } else {
-        auto type =
-            cast<ShapedType>(cast<comm::AsyncStartOpInterface>(launch->op)
-                                 .getInFlightType(operand));
-        if (!type.hasStaticShape())
-          return unsupported(launch->op);
         launch->destinations.push_back(
             makeElements(type.getShape(), std::move(elements)));
       }

@@ -188,3 +188,29 @@ func.func @main(%x: tensor<4xf32>) {
   %r = comm.wait %t : !comm.token<tensor<4xf32>>
   return
 }
+
+// -----
+
+// A gather for three ranks on two.
+comm.group @g all
+func.func @main(%x: tensor<2xi32>) {
+  // expected-error@+1 {{'comm.all_gather' op gives rank 0 4 elements, expected 6, with argument 0 in interleaving 0}}
+  %t = comm.all_gather %x on @g dim 0 : tensor<2xi32> -> tensor<6xi32>
+  %r = comm.wait %t : !comm.token<tensor<6xi32>>
+  return
+}
+
+// -----
+
+comm.group @g all
+func.func @main(%x: tensor<2xi32>) {
+  %source = memref.alloc() : memref<6xi32>
+  %zero = arith.constant 0 : i32
+  linalg.fill ins(%zero : i32) outs(%source : memref<6xi32>)
+  %result = memref.alloc() : memref<2xi32>
+  linalg.fill ins(%zero : i32) outs(%result : memref<2xi32>)
+  // expected-error@+1 {{'comm.reduce_scatter' op gives rank 0 3 elements, expected 2, with argument 0 in interleaving 0}}
+  %t = comm.reduce_scatter sum %source into %result on @g dim 0 : memref<6xi32>, memref<2xi32>
+  comm.wait %t reads(%source : memref<6xi32>) writes(%result : memref<2xi32>) : !comm.token
+  return
+}
