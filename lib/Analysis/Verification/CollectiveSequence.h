@@ -1,5 +1,4 @@
-//===- CollectiveSequence.h - What all ranks of a communicator do alike  -*- C++
-//-*-===//
+//===- CollectiveSequence.h - What all ranks do alike -----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
 //===- OpSet.h - A set of the ops of a long block ---------------*- C++ -*-===//
-//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

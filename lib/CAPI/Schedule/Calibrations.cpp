@@ -36,7 +36,8 @@ int32_t braid_machine_calibrate(braid_machine *machine, const char *json,
     if (!calibration)
       return fail(error, BRAID_UNKNOWN_NAME,
                   "found no profile of the machine '" + name +
-                      "' that Braid ships, expected h100x8 or h200x8");
+                      "' that Braid ships, expected " +
+                      joinShippedHardwareNames());
   }
   machine->hardware = calibration->apply(machine->hardware);
   machine->calibration = std::move(calibration);

@@ -1,5 +1,4 @@
-//===- Objects.h - What the handles of the C interface stand for -*- C++
-//-*-===//
+//===- Objects.h - What handles of the C interface are ----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

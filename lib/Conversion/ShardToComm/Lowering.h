@@ -1,5 +1,4 @@
-//===- Lowering.h - What the conversions from shard to comm share *- C++
-//-*-===//
+//===- Lowering.h - What conversions from shard share -----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

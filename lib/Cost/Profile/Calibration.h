@@ -141,6 +141,9 @@ void printCalibrationPage(const Calibration &calibration,
 std::shared_ptr<const Calibration>
 getShippedCalibration(llvm::StringRef hardware);
 
+/// The machines of which something is shipped: "h100x8 or h200x8".
+std::string joinShippedHardwareNames();
+
 } // namespace braid
 
 #endif // BRAID_LIB_COST_PROFILE_CALIBRATION_H

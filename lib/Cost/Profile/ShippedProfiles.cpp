@@ -41,11 +41,37 @@ static std::shared_ptr<const Calibration> read(llvm::StringRef text) {
   return calibration;
 }
 
+namespace {
+/// A machine with a profile, which is read when it is first asked for.
+struct ShippedProfile {
+  llvm::StringLiteral hardware;
+  std::shared_ptr<const Calibration> (*get)();
+};
+} // namespace
+
+static constexpr ShippedProfile shippedProfiles[] = {
+    {"h100x8",
+     [] {
+       static const auto calibration = read(kH100x8Json);
+       return calibration;
+     }},
+    {"h200x8", [] {
+       static const auto calibration = read(kH200x8Json);
+       return calibration;
+     }}};
+
 std::shared_ptr<const Calibration>
 braid::getShippedCalibration(llvm::StringRef hardware) {
-  static const std::shared_ptr<const Calibration> h100 = read(kH100x8Json);
-  static const std::shared_ptr<const Calibration> h200 = read(kH200x8Json);
-  if (hardware == "h100x8")
-    return h100;
-  return hardware == "h200x8" ? h200 : nullptr;
+  for (const ShippedProfile &profile : shippedProfiles)
+    if (profile.hardware == hardware)
+      return profile.get();
+  return nullptr;
+}
+
+std::string braid::joinShippedHardwareNames() {
+  return llvm::join(llvm::map_range(shippedProfiles,
+                                    [](const ShippedProfile &profile) {
+                                      return profile.hardware;
+                                    }),
+                    " or ");
 }

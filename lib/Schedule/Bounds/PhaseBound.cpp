@@ -62,10 +62,9 @@ private:
   /// among equals. The flow numbers vertices by their place in this order, so
   /// that what may begin before some time is a range.
   std::vector<unsigned> byHead;
-  /// By place: the head, and where its predecessors begin in
-  /// `flowPredecessors`; these are places.
+  /// By place: the head, and the places of the predecessors.
   std::vector<int64_t> flowHeads;
-  std::vector<unsigned> flowBegin, flowPredecessors;
+  FlatLists flowPredecessors;
   uint64_t visits = 0;
 
   int32_t wanted = -1, limited = -1;
@@ -113,13 +112,13 @@ PhaseFinder::PhaseFinder(const PrecedenceDag &dag)
   std::vector<unsigned> place(dag.size());
   for (auto [index, vertex] : llvm::enumerate(byHead))
     place[vertex] = index;
+  std::vector<std::pair<unsigned, unsigned>> edges;
   for (unsigned vertex : byHead) {
     flowHeads.push_back(heads[vertex]);
-    flowBegin.push_back(flowPredecessors.size());
     for (unsigned predecessor : dag.predecessors(vertex))
-      flowPredecessors.push_back(place[predecessor]);
+      edges.emplace_back(place[vertex], place[predecessor]);
   }
-  flowBegin.push_back(flowPredecessors.size());
+  flowPredecessors = FlatLists(dag.size(), edges);
 }
 
 int64_t PhaseFinder::getFlowWork(int64_t t, int64_t factor) {
@@ -128,7 +127,7 @@ int64_t PhaseFinder::getFlowWork(int64_t t, int64_t factor) {
   size_t end = llvm::lower_bound(flowHeads, t) - flowHeads.begin();
   visits += end;
   std::fill_n(dead.begin(), end, 0);
-  std::copy_n(flowBegin.begin(), end, cursor.begin());
+  std::fill_n(cursor.begin(), end, 0);
   for (size_t place = 0; place != end; ++place)
     capacity[place] = factor * limitedWork[place];
   for (auto [source, sourceWork] : sources) {
@@ -141,15 +140,15 @@ int64_t PhaseFinder::getFlowWork(int64_t t, int64_t factor) {
       int64_t flow = std::min(supply, capacity[node]);
       supply -= flow;
       capacity[node] -= flow;
-      unsigned next = cursor[node], last = flowBegin[node + 1];
-      while (next != last && dead[flowPredecessors[next]])
+      llvm::ArrayRef<unsigned> predecessors = flowPredecessors[node];
+      unsigned &next = cursor[node];
+      while (next != predecessors.size() && dead[predecessors[next]])
         ++next;
-      cursor[node] = next;
       ++visits;
       if (supply == 0)
         break;
-      if (next != last) {
-        path.push_back(flowPredecessors[next]);
+      if (next != predecessors.size()) {
+        path.push_back(predecessors[next]);
         continue;
       }
       dead[node] = true;

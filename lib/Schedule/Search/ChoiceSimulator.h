@@ -1,5 +1,4 @@
 //===- ChoiceSimulator.h - Orders with choices of resources -----*- C++ -*-===//
-//-*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

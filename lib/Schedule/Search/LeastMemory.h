@@ -17,6 +17,14 @@
 
 namespace braid {
 
+/// True if an order that takes `shortestNs` gains the share `minGain` of
+/// `makespanNs` over one that takes that long.
+inline bool gainsEnough(int64_t makespanNs, int64_t shortestNs,
+                        double minGain) {
+  auto gain = double(makespanNs - shortestNs);
+  return gain > 0 && gain >= minGain * double(makespanNs);
+}
+
 /// Among orders with these makespans, the number of the one with the lowest
 /// peak memory, and of those that need as much the shortest, then the first.
 /// Counts only orders over which `shortestNs` gains less than the share
@@ -29,8 +37,7 @@ findLeastMemory(llvm::ArrayRef<int64_t> makespansNs, int64_t shortestNs,
   std::optional<size_t> best;
   std::pair<int64_t, int64_t> least;
   for (size_t i = 0; i != makespansNs.size(); ++i) {
-    double gain = double(makespansNs[i] - shortestNs);
-    if (gain > 0 && gain >= minGain * double(makespansNs[i]))
+    if (gainsEnough(makespansNs[i], shortestNs, minGain))
       continue;
     std::pair value(getPeakBytes(i), makespansNs[i]);
     if (best && value >= least)

@@ -65,8 +65,8 @@ private:
   }
   /// No order gains `minGain` over the best one of a pass.
   bool keepsOrderOfPass() const {
-    return !passOrders.empty() && double(bestPassNs - result.lowerBoundNs) <
-                                      options.minGain * double(bestPassNs);
+    return !passOrders.empty() &&
+           !gainsEnough(bestPassNs, result.lowerBoundNs, options.minGain);
   }
   uint64_t getSteps() const {
     return otherSteps + scheduler.getSteps() + windows.getSteps();

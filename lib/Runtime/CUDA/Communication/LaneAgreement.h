@@ -1,5 +1,4 @@
-//===- LaneAgreement.h - Common resources of a lane's members ----*- C++
-//-*-===//
+//===- LaneAgreement.h - Common resources of a lane -------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
