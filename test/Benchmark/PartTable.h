@@ -63,10 +63,10 @@ inline constexpr SearchPart searchParts[] = {
 inline constexpr BoundPart boundParts[] = {
     {"bound-refined-heads", &LowerBoundParts::refinedHeads},
     {"bound-head-tail", &LowerBoundParts::headTail},
-    {"bound-availability", &LowerBoundParts::availability},
+    {"bound-knapsack", &LowerBoundParts::knapsack},
     {"bound-succession", &LowerBoundParts::succession},
-    {"bound-phases", &LowerBoundParts::phases},
-    {"bound-two-chains", &LowerBoundParts::twoChains},
+    {"bound-closure", &LowerBoundParts::closure},
+    {"bound-two-jobs", &LowerBoundParts::twoJobs},
     {"bound-multipliers", &LowerBoundParts::multipliers, PartUse::Contention}};
 
 /// Leaves the part out. False if there is none of this name.
@@ -130,7 +130,7 @@ public:
       if (isOfUse(part.use, problem))
         addBound(problem, result.makespanNs, boundNs, {part.name});
     addBound(problem, result.makespanNs, boundNs,
-             {"bound-refined-heads", "bound-availability"});
+             {"bound-refined-heads", "bound-knapsack"});
   }
 
   void print(llvm::StringRef title) const {

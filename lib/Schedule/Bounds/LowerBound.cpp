@@ -8,13 +8,13 @@
 
 #include "braid/Schedule/Bounds/LowerBound.h"
 
-#include "AvailabilityBound.h"
+#include "ClosureBound.h"
+#include "KnapsackBound.h"
 #include "LagrangianRelaxation.h"
-#include "PhaseBound.h"
 #include "PrecedenceDag.h"
 #include "Schedule/Model/Contention.h"
 #include "SuccessionBound.h"
-#include "TwoChainBound.h"
+#include "TwoJobBound.h"
 #include "braid/Support/Units.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -47,7 +47,7 @@ StringRef braid::stringifyLowerBoundKind(LowerBoundKind kind) {
     return "memory bandwidth with head and tail";
   case LowerBoundKind::Availability:
     return "work that is available in time";
-  case LowerBoundKind::TwoChains:
+  case LowerBoundKind::TwoJobs:
     return "two chains that take turns";
   case LowerBoundKind::Contention:
     return "contention";
@@ -144,13 +144,13 @@ namespace {
 /// What the bounds that take long may look at.
 struct BoundBudget {
   size_t successionVisits = 0;
-  size_t availabilitySteps = 15'000'000;
-  size_t phaseVisits = 0;
+  size_t knapsackSteps = 15'000'000;
+  size_t closureVisits = 0;
   size_t chainPoints = 0;
 
   constexpr BoundBudget operator/(size_t parts) const {
-    return {successionVisits / parts, availabilitySteps / parts,
-            phaseVisits / parts, chainPoints / parts};
+    return {successionVisits / parts, knapsackSteps / parts,
+            closureVisits / parts, chainPoints / parts};
   }
 };
 } // namespace
@@ -313,13 +313,13 @@ LowerBounds LowerBoundFinder::GraphBounds::find(int64_t knownNs,
   LowerBounds bounds = basicBounds;
   if (problem.graph.size() == 0)
     return bounds;
-  if (parts.availability) {
+  if (parts.knapsack) {
     std::vector<IdleTime> idleAtBegin =
-        getStreamIdleTimes(problem, before, heads, budget.availabilitySteps);
+        getStreamIdleTimes(problem, before, heads, budget.knapsackSteps);
     // By vertex of `after`.
     std::vector<int64_t> headsOfAfter(tails.rbegin(), tails.rend());
-    std::vector<IdleTime> idleAtEnd = getStreamIdleTimes(
-        problem, after, headsOfAfter, budget.availabilitySteps);
+    std::vector<IdleTime> idleAtEnd =
+        getStreamIdleTimes(problem, after, headsOfAfter, budget.knapsackSteps);
     if (int64_t idle = getMostIdle(idleAtBegin, idleAtEnd, bounds.best()))
       raise(bounds, LowerBoundKind::Availability,
             addNs(bounds.get(LowerBoundKind::Stream), idle));
@@ -334,15 +334,17 @@ LowerBounds LowerBoundFinder::GraphBounds::find(int64_t knownNs,
     raise(bounds, LowerBoundKind::Availability,
           getSuccessionBound(before, heads, tails, budget.successionVisits));
   int64_t best = bounds.best();
-  if (parts.phases && problem.carriedAwaits.empty() && budget.phaseVisits != 0)
-    if (int64_t phases = getPhaseBound(before, after, best, budget.phaseVisits);
-        phases > best)
-      raise(bounds, LowerBoundKind::Availability, phases);
+  if (parts.closure && problem.carriedAwaits.empty() &&
+      budget.closureVisits != 0)
+    if (int64_t closure =
+            getClosureBound(before, after, best, budget.closureVisits);
+        closure > best)
+      raise(bounds, LowerBoundKind::Availability, closure);
   int64_t streamNs = bounds.get(LowerBoundKind::Stream);
-  if (parts.twoChains && budget.chainPoints != 0)
-    raise(bounds, LowerBoundKind::TwoChains,
-          addNs(streamNs, getTwoChainIdle(before, knownNs - streamNs,
-                                          budget.chainPoints)));
+  if (parts.twoJobs && budget.chainPoints != 0)
+    raise(bounds, LowerBoundKind::TwoJobs,
+          addNs(streamNs,
+                getTwoJobIdle(before, knownNs - streamNs, budget.chainPoints)));
   return bounds;
 }
 

@@ -298,7 +298,7 @@ ResourcePlan Planner::planAndSearch(SearchOptions options) {
   // Bounds only let a search end early. The better ones take longer than what
   // they save of searches as short as these.
   options.boundEffort = LowerBoundEffort::Quick;
-  options.boundParts.refinedHeads = options.boundParts.availability = false;
+  options.boundParts.refinedHeads = options.boundParts.knapsack = false;
   unsigned share = maxSimulations / (searchedPlans + 1);
   for (auto &[choice, order] : getBeginnings(options.minGain)) {
     maxSimulations = simulator.getNumSimulated() + share;

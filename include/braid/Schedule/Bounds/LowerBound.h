@@ -52,7 +52,7 @@ enum class LowerBoundKind : uint8_t {
   Availability,
   /// Two chains take turns on the stream and on lanes, and whenever the stream
   /// has to wait for both, too little else is there to do.
-  TwoChains,
+  TwoJobs,
   /// Communication that runs beside compute slows it down, and what does not
   /// run beside compute is exposed: the cheapest mix.
   Contention,
@@ -84,10 +84,10 @@ struct LowerBoundParts {
   /// Heads and tails that count what a resource does before them.
   bool refinedHeads = true;
   bool headTail = true;
-  bool availability = true;
+  bool knapsack = true;
   bool succession = true;
-  bool phases = true;
-  bool twoChains = true;
+  bool closure = true;
+  bool twoJobs = true;
   /// The Lagrangian relaxation of contention.
   bool multipliers = true;
 };

@@ -1,4 +1,4 @@
-//===- AvailabilityBound.h - Work that is not there in time -----*- C++ -*-===//
+//===- KnapsackBound.h - Bound of a knapsack of chains ----------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_BOUNDS_AVAILABILITYBOUND_H
-#define BRAID_LIB_SCHEDULE_BOUNDS_AVAILABILITYBOUND_H
+#ifndef BRAID_LIB_SCHEDULE_BOUNDS_KNAPSACKBOUND_H
+#define BRAID_LIB_SCHEDULE_BOUNDS_KNAPSACKBOUND_H
 
 #include "PrecedenceDag.h"
 
@@ -34,4 +34,4 @@ std::vector<IdleTime> getIdleTimes(const PrecedenceDag &dag,
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_BOUNDS_AVAILABILITYBOUND_H
+#endif // BRAID_LIB_SCHEDULE_BOUNDS_KNAPSACKBOUND_H

@@ -1,4 +1,4 @@
-//===- TwoChainBound.cpp - Two chains that share the machine --------------===//
+//===- TwoJobBound.cpp - Akers' bound of two jobs -------------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TwoChainBound.h"
+#include "TwoJobBound.h"
 
 #include "braid/Support/Units.h"
 #include "llvm/ADT/STLExtras.h"
@@ -49,9 +49,9 @@ struct Progress {
   int64_t done = 0;
 };
 
-class TwoChains {
+class TwoJobs {
 public:
-  TwoChains(const PrecedenceDag &dag) { findChains(dag); }
+  TwoJobs(const PrecedenceDag &dag) { findChains(dag); }
 
   int64_t getIdle(int64_t mostIdle, size_t maxPoints);
 
@@ -88,9 +88,8 @@ private:
 
 } // namespace
 
-std::vector<unsigned>
-TwoChains::findLongestPath(const PrecedenceDag &dag,
-                           const std::vector<bool> &taken) {
+std::vector<unsigned> TwoJobs::findLongestPath(const PrecedenceDag &dag,
+                                               const std::vector<bool> &taken) {
   std::vector<int64_t> ends(dag.size(), 0);
   std::vector<unsigned> before(dag.size(), none);
   unsigned last = none;
@@ -113,7 +112,7 @@ TwoChains::findLongestPath(const PrecedenceDag &dag,
   return path;
 }
 
-void TwoChains::findChains(const PrecedenceDag &dag) {
+void TwoJobs::findChains(const PrecedenceDag &dag) {
   std::vector<bool> taken(dag.size(), false);
   // By vertex and chain: how many jobs of it have to end before.
   std::array<std::vector<unsigned>, 2> needs;
@@ -160,7 +159,7 @@ void TwoChains::findChains(const PrecedenceDag &dag) {
   }
 }
 
-void TwoChains::leaveFree(Pasts &pasts, int64_t ns) {
+void TwoJobs::leaveFree(Pasts &pasts, int64_t ns) {
   for (Past &past : pasts) {
     int64_t filled = std::min(past.stock, ns);
     past.stock -= filled;
@@ -168,13 +167,13 @@ void TwoChains::leaveFree(Pasts &pasts, int64_t ns) {
   }
 }
 
-void TwoChains::release(Pasts &pasts, int64_t work) {
+void TwoJobs::release(Pasts &pasts, int64_t work) {
   if (work != 0)
     for (Past &past : pasts)
       past.stock = addNs(past.stock, work);
 }
 
-void TwoChains::add(std::array<size_t, 2> point, const Pasts &added) {
+void TwoJobs::add(std::array<size_t, 2> point, const Pasts &added) {
   // Of chains that are too long, the beginning counts.
   bool isTooFar = point[0] >= maxJobs || point[1] >= maxJobs;
   bool isAtEnd =
@@ -217,8 +216,8 @@ void TwoChains::add(std::array<size_t, 2> point, const Pasts &added) {
   }
 }
 
-void TwoChains::goOnAlone(unsigned index, Progress progress, size_t numJobs,
-                          Pasts &pasts) const {
+void TwoJobs::goOnAlone(unsigned index, Progress progress, size_t numJobs,
+                        Pasts &pasts) const {
   const Chain &chain = chains[index];
   while (progress.jobs != numJobs) {
     const ChainJob &job = chain.jobs[progress.jobs];
@@ -229,7 +228,7 @@ void TwoChains::goOnAlone(unsigned index, Progress progress, size_t numJobs,
   }
 }
 
-void TwoChains::follow(std::array<size_t, 2> point, Pasts pasts) {
+void TwoJobs::follow(std::array<size_t, 2> point, Pasts pasts) {
   std::array<Progress, 2> now = {Progress{point[0]}, Progress{point[1]}};
   // By chain: how far the other one was, and the pasts, when it ended its last
   // job.
@@ -293,7 +292,7 @@ void TwoChains::follow(std::array<size_t, 2> point, Pasts pasts) {
   }
 }
 
-int64_t TwoChains::getIdle(int64_t mostIdle, size_t maxPoints) {
+int64_t TwoJobs::getIdle(int64_t mostIdle, size_t maxPoints) {
   if (chains[0].jobs.empty() || mostIdle <= 0)
     return 0;
   leastIdle = mostIdle;
@@ -321,8 +320,8 @@ int64_t TwoChains::getIdle(int64_t mostIdle, size_t maxPoints) {
   return leastIdle;
 }
 
-int64_t braid::getTwoChainIdle(const PrecedenceDag &dag, int64_t mostIdle,
-                               size_t maxPoints) {
+int64_t braid::getTwoJobIdle(const PrecedenceDag &dag, int64_t mostIdle,
+                             size_t maxPoints) {
   // Sums have to fit.
   constexpr int64_t tooLong = std::numeric_limits<int64_t>::max() / 4;
   int64_t sum = 0;
@@ -330,5 +329,5 @@ int64_t braid::getTwoChainIdle(const PrecedenceDag &dag, int64_t mostIdle,
     sum = addNs(sum, work);
   if (sum >= tooLong)
     return 0;
-  return TwoChains(dag).getIdle(mostIdle, maxPoints);
+  return TwoJobs(dag).getIdle(mostIdle, maxPoints);
 }

@@ -1,4 +1,4 @@
-//===- PhaseBound.h - What cannot be done early, or late --------*- C++ -*-===//
+//===- ClosureBound.h - Bound of a maximum closure --------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -46,8 +46,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_BOUNDS_PHASEBOUND_H
-#define BRAID_LIB_SCHEDULE_BOUNDS_PHASEBOUND_H
+#ifndef BRAID_LIB_SCHEDULE_BOUNDS_CLOSUREBOUND_H
+#define BRAID_LIB_SCHEDULE_BOUNDS_CLOSUREBOUND_H
 
 #include "PrecedenceDag.h"
 
@@ -56,9 +56,9 @@ namespace braid {
 /// Nanoseconds that no order can go below, for a problem that is not the body
 /// of a loop; at least `knownNs`, which no order can go below either. `after`
 /// is the transpose of `before`. Looks at about `maxVisits` vertices.
-int64_t getPhaseBound(const PrecedenceDag &before, const PrecedenceDag &after,
-                      int64_t knownNs, size_t maxVisits);
+int64_t getClosureBound(const PrecedenceDag &before, const PrecedenceDag &after,
+                        int64_t knownNs, size_t maxVisits);
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_BOUNDS_PHASEBOUND_H
+#endif // BRAID_LIB_SCHEDULE_BOUNDS_CLOSUREBOUND_H

@@ -1,4 +1,4 @@
-//===- PhaseBoundTest.cpp - What cannot be done early, or late ------------===//
+//===- ClosureBoundTest.cpp - Tests of the bound of a closure -------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Schedule/Bounds/PhaseBound.h"
+#include "Schedule/Bounds/ClosureBound.h"
 
 #include "Schedule/Search/Construction/ListScheduler.h"
 #include "TestProblems/ExhaustiveSearch.h"
@@ -23,7 +23,7 @@ using namespace braid::test;
 static int64_t getBound(const SchedulingProblem &problem, int64_t knownNs = 0) {
   PrecedenceDag before = buildPrecedenceDag(problem),
                 after = before.transpose();
-  return getPhaseBound(before, after, knownNs, 10'000'000);
+  return getClosureBound(before, after, knownNs, 10'000'000);
 }
 
 /// `problem`, but operations take 100, or 70 in some problems, too: few
@@ -54,7 +54,7 @@ static void expectNoOrderIsShorter(const SchedulingProblem &problem) {
   EXPECT_GE(getBound(problem, known), known);
 }
 
-TEST(PhaseBound, NoOrderIsShorter) {
+TEST(ClosureBound, NoOrderIsShorter) {
   for (uint64_t seed = 0; seed != 200; ++seed) {
     SCOPED_TRACE(seed);
     SchedulingProblem problem = makeSmallProblem(seed, 6 + seed % 8);
@@ -64,7 +64,7 @@ TEST(PhaseBound, NoOrderIsShorter) {
   }
 }
 
-TEST(PhaseBound, NoOrderIsShorterWhereOperationsAreAlike) {
+TEST(ClosureBound, NoOrderIsShorterWhereOperationsAreAlike) {
   for (uint64_t seed = 0; seed != 600; ++seed) {
     SCOPED_TRACE(seed);
     SchedulingProblem problem =
@@ -75,7 +75,7 @@ TEST(PhaseBound, NoOrderIsShorterWhereOperationsAreAlike) {
   }
 }
 
-TEST(PhaseBound, SumsOverManyLanesDoNotOverflow) {
+TEST(ClosureBound, SumsOverManyLanesDoNotOverflow) {
   // One chain over 128 lanes: each alone is short enough, all of them are not.
   ProblemWriter writer;
   unsigned value = writer.compute(1, {}, 1);
@@ -90,7 +90,7 @@ TEST(PhaseBound, SumsOverManyLanesDoNotOverflow) {
   EXPECT_EQ(computeLowerBounds(problem).best(), least);
 }
 
-TEST(PhaseBound, APhaseThatWaitsForItsLaneBeforeOneThatWaitsForTheStream) {
+TEST(ClosureBound, APhaseThatWaitsForItsLaneBeforeOneThatWaitsForTheStream) {
   // Two chains of compute and collectives, on one lane that takes three times
   // as long, and much compute that needs the end of either. Neither the longest
   // chain nor the work of the stream or the lane with head and tail sees that
@@ -114,7 +114,7 @@ TEST(PhaseBound, APhaseThatWaitsForItsLaneBeforeOneThatWaitsForTheStream) {
   EXPECT_GE(bounds.get(LowerBoundKind::Availability), 410 + 820 - 154 - 10);
 }
 
-TEST(PhaseBound, WholeOperationsFillTheGapsOfALeadingChain) {
+TEST(ClosureBound, WholeOperationsFillTheGapsOfALeadingChain) {
   // A chain whose gaps of 60 no operation of 100 fits into, much compute behind
   // it, and four operations that bring 50 of compute each.
   ProblemWriter writer;

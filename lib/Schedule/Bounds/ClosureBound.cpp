@@ -1,4 +1,4 @@
-//===- PhaseBound.cpp - What cannot be done early, or late ----------------===//
+//===- ClosureBound.cpp - Bound of a maximum closure ----------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PhaseBound.h"
+#include "ClosureBound.h"
 
 #include "braid/Support/Units.h"
 #include "llvm/ADT/STLExtras.h"
@@ -20,9 +20,9 @@ using namespace braid;
 namespace {
 
 /// The graph from one end.
-class PhaseFinder {
+class ClosureFinder {
 public:
-  explicit PhaseFinder(const PrecedenceDag &dag);
+  explicit ClosureFinder(const PrecedenceDag &dag);
 
   /// How long `wanted` stands still at least before `untilNs`.
   struct Idle {
@@ -95,7 +95,7 @@ private:
 
 } // namespace
 
-PhaseFinder::PhaseFinder(const PrecedenceDag &dag)
+ClosureFinder::ClosureFinder(const PrecedenceDag &dag)
     : dag(dag), heads(dag.getLongestPaths()), capacity(dag.size()),
       cursor(dag.size()), dead(dag.size()) {
   critical.assign(dag.size(), none);
@@ -121,7 +121,7 @@ PhaseFinder::PhaseFinder(const PrecedenceDag &dag)
   flowPredecessors = FlatLists(dag.size(), edges);
 }
 
-int64_t PhaseFinder::getFlowWork(int64_t t, int64_t factor) {
+int64_t ClosureFinder::getFlowWork(int64_t t, int64_t factor) {
   // All that may begin before `t`, in an order in which dependences come first.
   int64_t work = 0;
   size_t end = llvm::lower_bound(flowHeads, t) - flowHeads.begin();
@@ -159,7 +159,7 @@ int64_t PhaseFinder::getFlowWork(int64_t t, int64_t factor) {
   return work;
 }
 
-std::vector<int64_t> PhaseFinder::getSums(int64_t most) const {
+std::vector<int64_t> ClosureFinder::getSums(int64_t most) const {
   constexpr size_t maxWorks = 8, maxSums = 1'000;
   std::vector<int64_t> works;
   for (unsigned vertex = 0; vertex != dag.size(); ++vertex) {
@@ -186,7 +186,7 @@ std::vector<int64_t> PhaseFinder::getSums(int64_t most) const {
   return sums;
 }
 
-void PhaseFinder::findGaps() {
+void ClosureFinder::findGaps() {
   // By vertex: when the limited node before it on its chain ends, or -1.
   std::vector<int64_t> lastEnd(dag.size(), -1);
   std::vector<int64_t> lengths(dag.size(), 0);
@@ -217,7 +217,7 @@ void PhaseFinder::findGaps() {
   }
 }
 
-int64_t PhaseFinder::getDelayedTime(int64_t t, int64_t factor) {
+int64_t ClosureFinder::getDelayedTime(int64_t t, int64_t factor) {
   visits += dag.size() / 4;
   for (unsigned vertex = 0; vertex != dag.size(); ++vertex) {
     const Gap &gap = gaps[vertex];
@@ -233,7 +233,7 @@ int64_t PhaseFinder::getDelayedTime(int64_t t, int64_t factor) {
   return least;
 }
 
-PhaseFinder::Idle PhaseFinder::getIdle(int64_t t, int64_t factor) {
+ClosureFinder::Idle ClosureFinder::getIdle(int64_t t, int64_t factor) {
   int64_t flowWork = getFlowWork(t, factor);
   // Up to then nothing begins that may not begin before `t`.
   int64_t until = t;
@@ -246,7 +246,7 @@ PhaseFinder::Idle PhaseFinder::getIdle(int64_t t, int64_t factor) {
           until};
 }
 
-PhaseFinder::Idle PhaseFinder::getBestIdle(int64_t t) {
+ClosureFinder::Idle ClosureFinder::getBestIdle(int64_t t) {
   // Factors of 0 and from 1/16 to 16, each a seventh larger than the one
   // before. The best is near that of another time.
   constexpr int numFactors = 44;
@@ -274,8 +274,9 @@ PhaseFinder::Idle PhaseFinder::getBestIdle(int64_t t) {
   return evaluate(bestFactor);
 }
 
-PhaseFinder::Idle PhaseFinder::findIdle(int32_t newWanted, int32_t newLimited,
-                                        uint64_t maxVisits) {
+ClosureFinder::Idle ClosureFinder::findIdle(int32_t newWanted,
+                                            int32_t newLimited,
+                                            uint64_t maxVisits) {
   wanted = newWanted;
   limited = newLimited;
   int64_t lastHead = 0;
@@ -325,9 +326,9 @@ PhaseFinder::Idle PhaseFinder::findIdle(int32_t newWanted, int32_t newLimited,
   return best;
 }
 
-int64_t braid::getPhaseBound(const PrecedenceDag &before,
-                             const PrecedenceDag &after, int64_t knownNs,
-                             size_t maxVisits) {
+int64_t braid::getClosureBound(const PrecedenceDag &before,
+                               const PrecedenceDag &after, int64_t knownNs,
+                               size_t maxVisits) {
   // By resource, the stream first.
   std::vector<int64_t> work(1, 0);
   int64_t total = 0;
@@ -358,13 +359,13 @@ int64_t braid::getPhaseBound(const PrecedenceDag &before,
 
   int64_t best = knownNs;
   size_t each = maxVisits / (2 * machines.size() * machines.size());
-  PhaseFinder begin(before), end(after);
+  ClosureFinder begin(before), end(after);
   for (int32_t wanted : machines) {
-    PhaseFinder::Idle first, last;
+    ClosureFinder::Idle first, last;
     for (int32_t limited : machines) {
       if (wanted == limited)
         continue;
-      PhaseFinder::Idle found = begin.findIdle(wanted, limited, each);
+      ClosureFinder::Idle found = begin.findIdle(wanted, limited, each);
       if (found.ns > first.ns)
         first = found;
       found = end.findIdle(wanted, limited, each);

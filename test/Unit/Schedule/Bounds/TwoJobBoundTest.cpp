@@ -1,4 +1,4 @@
-//===- TwoChainBoundTest.cpp - Two chains that share the machine ----------===//
+//===- TwoJobBoundTest.cpp - Tests of the bound of two jobs ---------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Schedule/Bounds/TwoChainBound.h"
+#include "Schedule/Bounds/TwoJobBound.h"
 
 #include "TestProblems/ExhaustiveSearch.h"
 #include "TestProblems/LayeredGraphs.h"
@@ -23,7 +23,7 @@ static constexpr int64_t unknown = std::numeric_limits<int64_t>::max();
 
 static int64_t getIdle(const SchedulingProblem &problem,
                        int64_t mostIdle = unknown, size_t maxPoints = 100'000) {
-  return getTwoChainIdle(buildPrecedenceDag(problem), mostIdle, maxPoints);
+  return getTwoJobIdle(buildPrecedenceDag(problem), mostIdle, maxPoints);
 }
 
 static int64_t getStreamWork(const SchedulingProblem &problem) {
@@ -43,7 +43,7 @@ static void writeChain(ProblemWriter &writer, llvm::ArrayRef<int64_t> costs,
     writer.compute(fillerNs, inputs, 1);
 }
 
-TEST(TwoChainBound, ComputeThatIsShorterThanWhatItHides) {
+TEST(TwoJobBound, ComputeThatIsShorterThanWhatItHides) {
   // Each chain: 50, all-reduce 60, 80, all-reduce 60, 50. Beside the other's 80
   // each all-reduce hides, beside its 50 ten are left over.
   ProblemWriter writer;
@@ -55,7 +55,7 @@ TEST(TwoChainBound, ComputeThatIsShorterThanWhatItHides) {
   EXPECT_GT(getIdle(problem), 0);
 }
 
-TEST(TwoChainBound, OtherWorkFillsWhatChainsLeaveFree) {
+TEST(TwoJobBound, OtherWorkFillsWhatChainsLeaveFree) {
   // What follows the first chain fills the gaps of the second.
   for (unsigned fillers : {0, 1, 4}) {
     ProblemWriter writer;
@@ -68,13 +68,13 @@ TEST(TwoChainBound, OtherWorkFillsWhatChainsLeaveFree) {
   }
 }
 
-TEST(TwoChainBound, OneChainAloneSaysNothing) {
+TEST(TwoJobBound, OneChainAloneSaysNothing) {
   ProblemWriter writer;
   writeChain(writer, {10, 30, 10});
   EXPECT_EQ(getIdle(writer.finish()), 0);
 }
 
-TEST(TwoChainBound, StopsAtWhatIsKnown) {
+TEST(TwoJobBound, StopsAtWhatIsKnown) {
   ProblemWriter writer;
   for (int i = 0; i != 2; ++i)
     writeChain(writer, {10, 60, 10, 60, 10});
@@ -86,7 +86,7 @@ TEST(TwoChainBound, StopsAtWhatIsKnown) {
   EXPECT_EQ(getIdle(problem, 0), 0);
 }
 
-TEST(TwoChainBound, FewerPointsGiveLess) {
+TEST(TwoJobBound, FewerPointsGiveLess) {
   SchedulingProblem problem =
       makeTrainingStep({Parallelism::SequenceParallel, 4, 2, 100, 30, 1});
   int64_t idle = getIdle(problem);
@@ -100,7 +100,7 @@ TEST(TwoChainBound, FewerPointsGiveLess) {
   EXPECT_GT(idle, 0);
 }
 
-TEST(TwoChainBound, NoOrderIsShorter) {
+TEST(TwoJobBound, NoOrderIsShorter) {
   // Two chains of random jobs on the stream and up to two lanes, and others
   // beside them.
   unsigned numExact = 0, numAbove = 0;
@@ -127,7 +127,7 @@ TEST(TwoChainBound, NoOrderIsShorter) {
     int64_t bound = bounds.get(LowerBoundKind::Stream) + getIdle(problem);
     EXPECT_LE(bound, least) << "seed " << seed;
     numExact += bound == least;
-    bounds.ns[size_t(LowerBoundKind::TwoChains)] = 0;
+    bounds.ns[size_t(LowerBoundKind::TwoJobs)] = 0;
     numAbove += bound > bounds.best();
   }
   // It is often exact, and often better than all other bounds.
@@ -135,11 +135,11 @@ TEST(TwoChainBound, NoOrderIsShorter) {
   EXPECT_GE(numAbove, numProblems / 10);
 }
 
-TEST(TwoChainBound, ProvesOrdersOfTrainingSteps) {
+TEST(TwoJobBound, ProvesOrdersOfTrainingSteps) {
   // With two micro-batches compute and all-reduces of the forward pass do not
   // fit beside each other, whatever the order: no other bound sees that.
   SchedulingProblem problem =
       makeTrainingStep({Parallelism::TensorParallel, 4, 2, 100, 0, 1});
   LowerBounds bounds = computeLowerBounds(problem);
-  EXPECT_EQ(bounds.bestKind(), LowerBoundKind::TwoChains);
+  EXPECT_EQ(bounds.bestKind(), LowerBoundKind::TwoJobs);
 }

@@ -1,4 +1,4 @@
-//===- TwoChainBound.h - Two chains that share the machine ------*- C++ -*-===//
+//===- TwoJobBound.h - Akers' bound of two jobs -----------------*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -29,8 +29,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_BOUNDS_TWOCHAINBOUND_H
-#define BRAID_LIB_SCHEDULE_BOUNDS_TWOCHAINBOUND_H
+#ifndef BRAID_LIB_SCHEDULE_BOUNDS_TWOJOBBOUND_H
+#define BRAID_LIB_SCHEDULE_BOUNDS_TWOJOBBOUND_H
 
 #include "PrecedenceDag.h"
 
@@ -39,9 +39,9 @@ namespace braid {
 /// How long the stream has to stand idle at least, or `mostIdle` if that is
 /// less. 0 if there are no two chains that communicate. Looks at no more than
 /// `maxPoints` points; of chains that need more, only the beginning counts.
-int64_t getTwoChainIdle(const PrecedenceDag &dag, int64_t mostIdle,
-                        size_t maxPoints);
+int64_t getTwoJobIdle(const PrecedenceDag &dag, int64_t mostIdle,
+                      size_t maxPoints);
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_BOUNDS_TWOCHAINBOUND_H
+#endif // BRAID_LIB_SCHEDULE_BOUNDS_TWOJOBBOUND_H

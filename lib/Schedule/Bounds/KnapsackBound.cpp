@@ -1,4 +1,4 @@
-//===- AvailabilityBound.cpp - Work that is not there in time -------------===//
+//===- KnapsackBound.cpp - Bound of a knapsack of chains ------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -30,7 +30,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AvailabilityBound.h"
+#include "KnapsackBound.h"
 
 #include "braid/Support/Units.h"
 #include "llvm/ADT/STLExtras.h"
@@ -43,10 +43,10 @@ using namespace llvm;
 
 namespace {
 
-class Availability {
+class Knapsack {
 public:
-  Availability(const PrecedenceDag &dag, ArrayRef<int64_t> heads,
-               int32_t resource, int32_t supplier)
+  Knapsack(const PrecedenceDag &dag, ArrayRef<int64_t> heads, int32_t resource,
+           int32_t supplier)
       : dag(dag), heads(heads), resource(resource), supplier(supplier) {
     findChains();
   }
@@ -92,7 +92,7 @@ private:
 
 } // namespace
 
-void Availability::findChains() {
+void Knapsack::findChains() {
   // By vertex: the job of the supplier with the latest end that has to end
   // before it.
   std::vector<unsigned> latest(dag.size(), none);
@@ -138,7 +138,7 @@ void Availability::findChains() {
   }
 }
 
-int64_t Availability::getIdleAt(int64_t time) {
+int64_t Knapsack::getIdleAt(int64_t time) {
   int64_t available = 0;
   for (auto [chain, gain] : zip_equal(chains, gains))
     gain.assign(chain.size() + 1, 0);
@@ -173,7 +173,7 @@ int64_t Availability::getIdleAt(int64_t time) {
   return allWork > done ? time - done : 0;
 }
 
-std::vector<IdleTime> Availability::getIdleTimes(size_t steps) {
+std::vector<IdleTime> Knapsack::getIdleTimes(size_t steps) {
   std::vector<IdleTime> result;
   bool needsAny = llvm::any_of(
       dependents, [](const Dependent &job) { return job.chain != none; });
@@ -222,5 +222,5 @@ std::vector<IdleTime> braid::getIdleTimes(const PrecedenceDag &dag,
                                           ArrayRef<int64_t> heads,
                                           int32_t resource, int32_t supplier,
                                           size_t steps) {
-  return Availability(dag, heads, resource, supplier).getIdleTimes(steps);
+  return Knapsack(dag, heads, resource, supplier).getIdleTimes(steps);
 }
