@@ -18,7 +18,6 @@
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/Support/Compiler.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <optional>
@@ -293,22 +292,12 @@ int64_t GraphBuilder::takeUnusedBytes(Operation *op) {
   return bytes;
 }
 
-/// Prefetches the memory of `op`, if any, into the cache.
-static void prefetch(Operation *op) {
-  // In memory, results precede an op; operands and properties follow it.
-  const char *address = reinterpret_cast<const char *>(op);
-  for (int offset : {-64, 0, 64, 128, 192})
-    LLVM_PREFETCH(address + offset, /*rw=*/0, /*locality=*/3);
-}
-
 FailureOr<BlockGraph> GraphBuilder::build() {
   Block &block = *result.block;
   bool hasTerminator =
       !block.empty() && block.back().mightHaveTrait<OpTrait::IsTerminator>();
   auto end = hasTerminator ? std::prev(block.end()) : block.end();
   for (Operation &op : llvm::make_range(block.begin(), end)) {
-    // Ops of a long block are not in the cache: prefetch the next op.
-    prefetch(op.getNextNode());
     Nodes producers = getProducers(&op);
     // An op with a measured time is no transparent op.
     bool isTransparent =
