@@ -146,11 +146,11 @@ struct BoundBudget {
   size_t successionVisits = 0;
   size_t knapsackSteps = 15'000'000;
   size_t closureVisits = 0;
-  size_t chainPoints = 0;
+  size_t jobPoints = 0;
 
   constexpr BoundBudget operator/(size_t parts) const {
     return {successionVisits / parts, knapsackSteps / parts,
-            closureVisits / parts, chainPoints / parts};
+            closureVisits / parts, jobPoints / parts};
   }
 };
 } // namespace
@@ -341,10 +341,10 @@ LowerBounds LowerBoundFinder::GraphBounds::find(int64_t knownNs,
         closure > best)
       raise(bounds, LowerBoundKind::Availability, closure);
   int64_t streamNs = bounds.get(LowerBoundKind::Stream);
-  if (parts.twoJobs && budget.chainPoints != 0)
+  if (parts.twoJobs && budget.jobPoints != 0)
     raise(bounds, LowerBoundKind::TwoJobs,
           addNs(streamNs,
-                getTwoJobIdle(before, knownNs - streamNs, budget.chainPoints)));
+                getTwoJobIdle(before, knownNs - streamNs, budget.jobPoints)));
   return bounds;
 }
 
