@@ -17,7 +17,6 @@ import subprocess
 import sys
 import traceback
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SIZE = 512
 SUM = """comm.group @world all
 func.func @main(%x: tensor<SIZExSIZExTYPE>) -> tensor<SIZExSIZExTYPE> {
@@ -58,10 +57,11 @@ PROGRAMS = {**{f"sum_{name}": SUM.replace("TYPE", name) for name in TYPES},
 
 def prepare(options):
     """Fills the folder."""
+    # The copy of this script in the folder has no such module beside it.
+    from python_package import copy_package  # pylint: disable=import-outside-toplevel
+
     os.makedirs(options.folder, exist_ok=True)
-    shutil.copytree(os.path.join(ROOT, "python", "braid"),
-                    os.path.join(options.folder, "python", "braid"), dirs_exist_ok=True,
-                    ignore=shutil.ignore_patterns("__pycache__"))
+    copy_package(options.folder)
     shutil.copy(os.path.abspath(__file__), options.folder)
     for name, text in PROGRAMS.items():
         source = os.path.join(options.folder, name + ".mlir")

@@ -76,16 +76,18 @@ def write_program(shape, dtype):
 
 
 def prepare(options):
-    root = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+    tools = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(HERE))), "tools", "dev")
+    sys.path.insert(0, tools)
+    from python_package import copy_package  # pylint: disable=import-error,import-outside-toplevel
+
     build = os.path.abspath(options.build)
     os.makedirs(options.output, exist_ok=True)
     bundle = os.path.join(options.output, "braid")
     if not os.path.exists(bundle):
-        subprocess.run([os.path.join(root, "tools", "dev", "bundle.sh"), bundle], check=True,
+        subprocess.run([os.path.join(tools, "bundle.sh"), bundle], check=True,
                        env={**os.environ, "BRAID_NO_BUILD": "1", "BRAID_BUILD_DIR": build})
-    shutil.copytree(os.path.join(root, "python", "braid"), os.path.join(options.output, "python", "braid"), dirs_exist_ok=True,
-                    ignore=shutil.ignore_patterns("__pycache__"))
-    for folder, name in ((HERE, "products.py"), (HERE, "cublaslt.py"), (os.path.join(root, "tools", "dev"), "cuda_libraries.py")):
+    copy_package(options.output)
+    for folder, name in ((HERE, "products.py"), (HERE, "cublaslt.py"), (tools, "cuda_libraries.py")):
         shutil.copy(os.path.join(folder, name), options.output)
     manifest = []
     for size in map(int, options.sizes.split(",")):
