@@ -234,4 +234,28 @@ TEST_F(ProblemBuilderTest, RanksMeetInOneTextUnlessAConditionMayDiffer) {
       RankUniformity(*module).areReachedTogether(function.getBody().front()));
 }
 
+TEST_F(ProblemBuilderTest, NoOrderOfABodyIsShorterThanItsCriticalPath) {
+  func::FuncOp function = parse(R"mlir(
+    comm.group @world all
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %end = arith.constant 10 : index
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %r = scf.for %i = %zero to %end step %one iter_args(%a = %x) -> tensor<8xf32> {
+        %b = comm.compute "b"(%a) {comm.cost_ns = 100 : i64} : (tensor<8xf32>) -> tensor<8xf32>
+        %t = comm.all_reduce sum %b on @world {comm.cost_ns = 200 : i64} : tensor<8xf32>
+        %c = comm.compute "c"(%a) {comm.cost_ns = 50 : i64} : (tensor<8xf32>) -> tensor<8xf32>
+        %s = comm.wait %t : !comm.token<tensor<8xf32>>
+        %d = comm.compute "d"(%s, %c) {comm.cost_ns = 100 : i64}
+          : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+        scf.yield %d : tensor<8xf32>
+      }
+      return %r : tensor<8xf32>
+    }
+  )mlir");
+  BlockProblem problem = build(function.getBody().front());
+  // The stream computes for 250 ns and the lane for 200; b, t, d take 400.
+  EXPECT_THAT(problem.problem.leastNs, ElementsAre(Pair(0, 4000)));
+}
+
 } // namespace
