@@ -167,7 +167,9 @@ void Calibrator::addProducts(int64_t multiprocessors) {
     product.multiprocessors = static_cast<int32_t>(multiprocessors);
     constexpr double overhead = 0.3;
     steps.push_back({describe(product),
-                     overhead + options.patience.productWarmNs * 1e-9,
+                     overhead + (options.patience.productWarmNs +
+                                 options.patience.restNs) *
+                                    1e-9,
                      [this, product]() { return measureProduct(product); }});
   }
 }
@@ -331,7 +333,8 @@ Error Calibrator::measureProduct(const ProductCall &product) {
   load.product = product;
   Meter meter(*world, options.patience);
   Expected<MeasuredTime> time =
-      meter.measure(load, &Load::products, options.patience.productWarmNs);
+      meter.measure(load, &Load::products, options.patience.productWarmNs,
+                    options.patience.restNs);
   if (!time)
     return time.takeError();
   result.products.push_back({product.rows, product.columns, product.depth,

@@ -12,7 +12,9 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 using namespace braid;
 using namespace braid::calibrate;
@@ -57,7 +59,7 @@ Expected<double> Meter::runBlock(Load &load, int64_t Load::*count,
 }
 
 Expected<MeasuredTime> Meter::measure(Load load, int64_t Load::*count,
-                                      double warmNs) {
+                                      double warmNs, double restNs) {
   int64_t most = count == &Load::collectives ? mostCollectives : mostOperations;
   // The first one chooses algorithms and connects ranks.
   double ns = 0;
@@ -67,6 +69,8 @@ Expected<MeasuredTime> Meter::measure(Load load, int64_t Load::*count,
       return time.takeError();
     ns = *time;
   }
+  std::this_thread::sleep_for(
+      std::chrono::nanoseconds(static_cast<int64_t>(restNs)));
   for (double doneNs = 0; doneNs < warmNs;) {
     int64_t number = countFor(warmNs - doneNs, ns, most);
     Expected<double> time = runBlock(load, count, number);
@@ -188,7 +192,7 @@ Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
   if (!collectiveAlone)
     return collectiveAlone.takeError();
   Expected<MeasuredTime> computeAlone =
-      meter.measure(load, compute, patience.productWarmNs);
+      meter.measure(load, compute, patience.productWarmNs, patience.restNs);
   if (!computeAlone)
     return computeAlone.takeError();
 

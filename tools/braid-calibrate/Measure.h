@@ -18,6 +18,10 @@ struct Patience {
   /// The load that precedes a measurement, so that the clocks are those of a
   /// device that has worked for long.
   double productWarmNs = 300e6, otherWarmNs = 5e6;
+  /// The idle time before the load of a product. A GPU at its power limit lowers
+  /// its clocks once more, for some 0.3 s, when the mean power of the last second
+  /// reaches the limit; with rests that mean stays below the limit.
+  double restNs = 400e6;
   /// A block of repetitions, and the number of blocks.
   double blockNs = 15e6;
   int64_t blocks = 5;
@@ -40,9 +44,10 @@ public:
   Meter(World &world, const Patience &patience)
       : world(world), patience(patience) {}
 
-  /// The time of one of the operations that `count` of `load` counts.
+  /// The time of one of the operations that `count` of `load` counts, after
+  /// `restNs` without work and `warmNs` of the load.
   llvm::Expected<MeasuredTime> measure(Load load, int64_t Load::*count,
-                                       double warmNs);
+                                       double warmNs, double restNs = 0);
 
   /// The time between two kernels: of empty ones that are queued behind a
   /// product, so that the host is never late.

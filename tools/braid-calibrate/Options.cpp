@@ -81,6 +81,9 @@ cl::opt<double>
     warmUp("warm-up",
            cl::desc("The milliseconds of load before a product is measured"),
            cl::value_desc("ms"), cl::init(300), cl::cat(category));
+cl::opt<double> rest("rest",
+                     cl::desc("The milliseconds without load before that"),
+                     cl::value_desc("ms"), cl::init(400), cl::cat(category));
 cl::opt<double> block("block",
                       cl::desc("The milliseconds of one of five blocks of "
                                "repetitions"),
@@ -259,6 +262,7 @@ Expected<Options> braid::calibrate::parseOptions(int argc,
   options.hardware = hardware;
   options.limitSeconds = limit;
   options.patience.productWarmNs = warmUp * 1e6;
+  options.patience.restNs = rest * 1e6;
   options.patience.otherWarmNs = std::min(5.0, double(warmUp)) * 1e6;
   options.patience.blockNs = block * 1e6;
   if (!options.shown.empty()) {
@@ -271,8 +275,9 @@ Expected<Options> braid::calibrate::parseOptions(int argc,
   if (!(limit > 0))
     return makeError("limit", std::to_string(limit),
                      "a number of seconds above 0");
-  for (auto [name, value] : {std::pair("warm-up", double(warmUp)),
-                             std::pair("block", double(block))})
+  for (auto [name, value] :
+       {std::pair("warm-up", double(warmUp)), std::pair("rest", double(rest)),
+        std::pair("block", double(block))})
     if (!(value >= 0) || value > 60'000)
       return makeError(name, std::to_string(value), "0 to 60000 ms");
   if (!options.hardware.empty() && !lookupHardware(options.hardware))
