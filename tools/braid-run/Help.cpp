@@ -50,6 +50,8 @@ launcher each process is one rank; else ranks are threads of this process.
                         --verify or --expect its results are compared as well
   --repeat=N            run N times and report the median time (1)
   --warmup=N            run N times before (0; 3 for the target cuda)
+  --rest=MS             do nothing for so many milliseconds before the first
+                        run and before each measurement of --bound (0)
   --bound               measure compute and communication alone, too
   --figures=FILE.json   write the figures of all runs
   --overlap             say how much of the communication compute hides

@@ -233,6 +233,8 @@ static const ValueOption valueOptions[] = {
      [](Options &o, Text name, Text value) {
        o.warmup = parseCount(value, name, 0, 1000000);
      }},
+    {"--rest", [](Options &o, Text name,
+                  Text value) { o.restMs = parseCount(value, name, 0, 60000); }},
     {"--figures", [](Options &o, Text, Text value) { o.figures = value; }},
     {"--trace", [](Options &o, Text, Text value) { o.trace = value; }},
     {"--compare", [](Options &o, Text, Text value) { o.compare = value; }},

@@ -43,6 +43,7 @@ struct Options {
   std::vector<std::string> beside; ///< Compiled programs to run in turn.
   int64_t repeat = 1;
   std::optional<int64_t> warmup;
+  int64_t restMs = 0; ///< Idle time before the runs of a measurement.
   bool bound = false;
   bool overlap = false;
   std::string figures; ///< File, empty: none.

@@ -16,11 +16,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 using namespace braid::run;
+
+/// The runs before a rest, which load kernels, choose algorithms and record
+/// graphs.
+static constexpr int64_t firstRuns = 3;
 
 //===----------------------------------------------------------------------===//
 // Loading
@@ -201,13 +207,27 @@ void Session::checkResults() {
   }
 }
 
+/// Clocks depend on what a device has done before. After a rest all
+/// measurements begin with the same clocks.
+void Session::rest() const {
+  std::this_thread::sleep_for(std::chrono::milliseconds(options.restMs));
+}
+
 void Session::measureAlone(Subject &subject, braid_rt_skip skip,
                            std::optional<double> &resultMs) {
   runner.skip(skip);
+  // With rests the device works as long as for the programs in turn.
+  auto numPrograms = static_cast<int64_t>(subjects.size()) + bool(reference);
+  int64_t times = options.restMs ? numPrograms : 1;
+  if (options.restMs) {
+    for (int64_t i = 0; i < firstRuns; ++i)
+      runner.run(*subject.call);
+    rest();
+  }
   Timing timing;
-  for (int64_t i = 0; i < warmup() + options.repeat; ++i) {
+  for (int64_t i = 0; i < times * (warmup() + options.repeat); ++i) {
     runner.run(*subject.call);
-    if (i >= warmup())
+    if (i >= times * warmup())
       timing.runs.push_back(runner.lastRun());
   }
   resultMs = timing.stepMs();
@@ -231,6 +251,15 @@ void Session::measureBounds() {
 
 void Session::run() {
   load();
+  if (options.restMs) {
+    for (int64_t i = 0; i < firstRuns; ++i) {
+      if (reference)
+        runner.run(*reference->call);
+      for (Subject &subject : subjects)
+        runner.run(*subject.call);
+    }
+    rest();
+  }
   for (int64_t round = 0; round < warmup() + options.repeat; ++round)
     runRound(round);
   writeResults();

@@ -71,6 +71,7 @@ private:
   void runSubject(Subject &subject, bool isTimed, bool isLast);
   void runRound(int64_t round);
   void checkResults();
+  void rest() const;
   void measureBounds();
   void measureAlone(Subject &subject, braid_rt_skip skip,
                     std::optional<double> &resultMs);

@@ -144,6 +144,22 @@ def by_variant(step, figures):
     return found
 
 
+# The milliseconds of a settled measurement: without load, with load before it,
+# and measured. GPUs at their power limit keep their clocks between 0.3 and 0.8 s
+# after a rest (docs/profiles.md).
+REST, WARM, MEASURED = 1000, 300, 400
+
+
+def measured_runs(machine, step, variants):
+    """How often each variant runs, as options of braid-run."""
+    predicted = step.get("predicted_ms") or {}
+    if not machine.options.settled or not all(predicted.get(name) for name in variants):
+        return [f"--repeat={machine.options.repeat}", f"--warmup={machine.options.warmup}"]
+    round_ms = sum(predicted[name] for name in variants)
+    repeat, warmup = (max(3, round(part / round_ms)) for part in (MEASURED, WARM))
+    return [f"--rest={REST}", f"--repeat={repeat}", f"--warmup={warmup}"]
+
+
 def measure_step(machine, step, configuration, words):
     """One process: all variants in turn, compared with the first one."""
     files = list(step["variants"].values())
@@ -158,8 +174,7 @@ def measure_step(machine, step, configuration, words):
         files[1:],
         [
             *checked,
-            f"--repeat={machine.options.repeat}",
-            f"--warmup={machine.options.warmup}",
+            *measured_runs(machine, step, step["variants"]),
             f"--arg={DATA}",
             *words,
         ],
@@ -480,6 +495,9 @@ def main():
     parser.add_argument("--peer-limit", type=float, default=240)
     parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("--warmup", type=int, default=5)
+    parser.add_argument(
+        "--settled", action="store_true", help="run the steps after a rest, at settled clocks"
+    )
     parser.add_argument(
         "--unchecked", action="store_true", help="compare no results: fake kernels compute none"
     )

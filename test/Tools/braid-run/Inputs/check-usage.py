@@ -35,6 +35,7 @@ cases = [
     ([program, "--target=rocm"], "found 'rocm', expected host, cuda or interpreter"),
     ([program, "--chip=sm_90"], "--chip: "),
     ([program, "--warmup=-1"], "--warmup: found '-1', expected a number from 0"),
+    ([program, "--rest=-1"], "--rest: found '-1', expected a number from 0"),
     ([program, "--device=x"], "--device: found 'x', expected a number from 0"),
     ([program, "--lane=fast"], "--lane: found 'fast', expected NAME:ctas=NUMBER"),
     ([program, "--lane=:ctas=8"], "--lane: found ':ctas=8', expected NAME:ctas"),
