@@ -79,6 +79,7 @@ void braid::buildOverlapPipeline(OpPassManager &pm,
     comm::CommPlanResourcesPassOptions planOptions;
     setCosts(planOptions, options);
     planOptions.orders = comm::PlannedOrders::Search;
+    planOptions.alternative = options.alternative;
     planOptions.maxInFlight = options.maxInFlight;
     planOptions.lanes = options.lanes;
     planOptions.keepOrder = options.keepOrder;

@@ -61,6 +61,9 @@ launcher each process is one rank; else ranks are threads of this process.
                         op, as comm-report prints it on stderr
   --compare=OPTIONS     the same with options of comm-report, such as
                         "hardware=h200x8 format=html output=page.html"
+  --plans=N             compile the program with the N best plans of
+                        multiprocessors and engines, run all in turn, and say
+                        which one is the fastest (1)
   --tune=N              run, schedule again with the costs that the run has had,
                         and so on, until the order stays, at most N times
   --tuned-profile=FILE  where --tune writes the costs with which the fastest

@@ -238,6 +238,8 @@ static const ValueOption valueOptions[] = {
     {"--figures", [](Options &o, Text, Text value) { o.figures = value; }},
     {"--trace", [](Options &o, Text, Text value) { o.trace = value; }},
     {"--compare", [](Options &o, Text, Text value) { o.compare = value; }},
+    {"--plans", [](Options &o, Text name,
+                   Text value) { o.plans = parseCount(value, name, 1, 16); }},
     {"--tune", [](Options &o, Text name,
                   Text value) { o.tune = parseCount(value, name, 1, 100); }},
     {"--tuned-profile",
@@ -322,6 +324,15 @@ static void checkTogether(const Options &options) {
     throw UsageError("--tune: found --passes=" + *options.passes +
                      ", expected the default passes, which take the measured "
                      "costs");
+  if (compiled && options.plans > 1)
+    throw UsageError("--plans: found the compiled program " + options.program +
+                     ", expected the MLIR file, which can be planned again");
+  if (options.plans > 1 && options.passes && *options.passes != "default")
+    throw UsageError("--plans: found --passes=" + *options.passes +
+                     ", expected the default passes, which have plans");
+  if (options.plans > 1 && options.tune)
+    throw UsageError("--plans: found --tune, which chooses by measured costs; "
+                     "expected one of the two");
   if (options.verify && !options.expect.empty())
     throw UsageError("--expect: --verify compares with a program already");
   if (options.tolerance.kind != Tolerance::Auto && !options.verify &&

@@ -50,7 +50,8 @@ struct Options {
   std::string trace;   ///< File or pattern, empty: none.
   /// Options of comm-report for a comparison with the model.
   std::optional<std::string> compare;
-  int64_t tune = 0; ///< Rounds of scheduling by measured costs.
+  int64_t plans = 1; ///< Plans to compile the program with and to compare.
+  int64_t tune = 0;  ///< Rounds of scheduling by measured costs.
   std::string tunedProfile = "tuned-profile.json";
   std::string profile; ///< Of a round: the measured costs; empty: none.
   bool link = false;

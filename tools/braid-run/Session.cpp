@@ -35,15 +35,17 @@ static constexpr int64_t firstRuns = 3;
 /// The passes for braid-compile. The default passes get the number of ranks,
 /// and the ranks per node if the launcher sets them.
 static std::string passesFor(const Options &options, int32_t ranks,
-                             int32_t ranksPerNode) {
+                             int32_t ranksPerNode, int64_t alternative = 0) {
   if (options.passes && *options.passes != "default")
     return *options.passes;
   std::string perNode =
       ranksPerNode ? " ranks-per-node=" + std::to_string(ranksPerNode) : "";
   std::string profile =
       options.profile.empty() ? "" : " profile=" + options.profile;
+  std::string plan =
+      alternative ? " alternative=" + std::to_string(alternative) : "";
   return "braid-overlap{world-size=" + std::to_string(ranks) + perNode +
-         profile + "}";
+         profile + plan + "}";
 }
 
 /// `seed` of `build/seed.so`.
@@ -86,6 +88,30 @@ void Session::addSubject(const std::string &file,
   runner.prepare(subject.program.table());
 }
 
+/// Adds the program with other plans. A plan that another one equals is left
+/// out: there may be fewer plans than are asked for.
+void Session::addPlans() {
+  subjects.front().passes = compile.passes;
+  for (int64_t number = 1; number < options.plans; ++number) {
+    CompileRequest request = compile;
+    request.passes =
+        passesFor(options, processes.worldSize(), launcher.localSize, number);
+    Subject other("plan " + std::to_string(number), options.program, request,
+                  processes);
+    bool isKnown = std::any_of(subjects.begin(), subjects.end(),
+                               [&](const Subject &subject) {
+                                 return subject.schedule() == other.schedule();
+                               });
+    if (isKnown)
+      continue;
+    other.passes = request.passes;
+    processes.together(
+        [&]() { other.entry = &other.program.entry(options.entry); });
+    runner.prepare(other.program.table());
+    subjects.push_back(std::move(other));
+  }
+}
+
 /// Says so if the passes take their costs from a profile of other GPUs.
 void Session::warnOfOtherMachine() const {
   std::string file = findProfile(compile.passes), gpu = runner.gpu();
@@ -109,8 +135,10 @@ void Session::load() {
     compile.chip = runner.chip();
   warnOfOtherMachine();
   // Calls refer to programs, so programs must not move.
-  subjects.reserve(1 + options.beside.size());
+  subjects.reserve(static_cast<size_t>(options.plans) + options.beside.size());
   addSubject(options.program, compile);
+  if (options.plans > 1)
+    addPlans();
   for (const std::string &file : options.beside)
     addSubject(file, compile);
   Subject &main = subjects.front();
@@ -272,11 +300,6 @@ void Session::run() {
     compareWithPrediction(*options.compare);
 }
 
-std::string Session::schedule() const {
-  const char *hash = subjects.front().program.table().schedule;
-  return hash ? hash : "";
-}
-
 void Session::writeCosts(const std::string &profile) {
   // The report itself is not for this user.
   compareWithPrediction("output=/dev/null measured-profile=" + profile);
@@ -317,6 +340,20 @@ static void writeFigures(const std::string &file, const std::string &text) {
     throw RunError("cannot write " + file + ": " + std::strerror(errno));
 }
 
+/// Which plan is the fastest, and the passes that make it.
+static std::string describePlans(const Subject &main, const Subject &fastest) {
+  char text[512];
+  double ms = fastest.timing.stepMs(), mainMs = main.timing.stepMs();
+  if (&fastest == &main)
+    std::snprintf(text, sizeof(text),
+                  "plans: the model's best is the fastest, %.3f ms", ms);
+  else
+    std::snprintf(text, sizeof(text),
+                  "plans: %s is the fastest, %.3f of the model's best",
+                  fastest.name.c_str(), ms / std::max(mainMs, 1e-9));
+  return std::string(text) + ": --passes='" + fastest.passes + "'\n";
+}
+
 void Session::report() {
   std::string text, programs;
   auto add = [&](const std::string &what, const std::string &role,
@@ -342,8 +379,17 @@ void Session::report() {
                   reference->timing.stepMs() / main.timing.stepMs());
     text += speedup;
   }
-  for (size_t i = 1; i < subjects.size(); ++i)
-    add("beside, " + subjects[i].name, "beside", subjects[i]);
+  const Subject *fastest = &main;
+  for (size_t i = 1; i < subjects.size(); ++i) {
+    const Subject &subject = subjects[i];
+    bool isPlan = !subject.passes.empty();
+    add((isPlan ? "" : "beside, ") + subject.name, isPlan ? "plan" : "beside",
+        subject);
+    if (isPlan && subject.timing.stepMs() < fastest->timing.stepMs())
+      fastest = &subject;
+  }
+  if (options.plans > 1)
+    text += describePlans(main, *fastest);
   std::vector<Replacement> replacements = runner.replacements();
   text += describe(replacements, processes.worldSize());
   processes.together([&]() {

@@ -39,11 +39,19 @@ struct Subject {
           const CompileRequest &compile, const Processes &processes)
       : name(std::move(name)), program(file, compile, processes) {}
 
+  /// The hash of the program's schedule; empty if it has none.
+  std::string schedule() const {
+    const char *hash = program.table().schedule;
+    return hash ? hash : "";
+  }
+
   std::string name; ///< The file name, without folder and extension.
   Program program;
   const braid_rt_entry *entry = nullptr;
   std::optional<Call> call;
   bool isCompared = false;
+  /// The passes that have compiled it, of a program with an alternative plan.
+  std::string passes;
   Timing timing;
   std::optional<double> computeAloneMs, communicationAloneMs;
   std::optional<Recording> recording; ///< Of the last run.
@@ -60,7 +68,7 @@ public:
   /// The time of a step of the program, after `run`.
   double stepMs() const { return subjects.front().timing.stepMs(); }
   /// The hash of the program's schedule; empty if it has none.
-  std::string schedule() const;
+  std::string schedule() const { return subjects.front().schedule(); }
   /// Writes the costs that the ops have had in the last run to `profile`.
   void writeCosts(const std::string &profile);
 
@@ -68,6 +76,7 @@ private:
   void load();
   void warnOfOtherMachine() const;
   void addSubject(const std::string &file, const CompileRequest &compile);
+  void addPlans();
   void runSubject(Subject &subject, bool isTimed, bool isLast);
   void runRound(int64_t round);
   void checkResults();

@@ -147,7 +147,7 @@ def by_variant(step, figures):
 # The milliseconds of a settled measurement: without load, with load before it,
 # and measured. GPUs at their power limit keep their clocks between 0.3 and 0.8 s
 # after a rest (docs/profiles.md).
-REST, WARM, MEASURED = 1000, 300, 400
+REST, WARM, MEASURED = 600, 300, 400
 
 
 def measured_runs(machine, step, variants):
@@ -184,9 +184,24 @@ def measure_step(machine, step, configuration, words):
         machine.results["steps"].setdefault(key, {})[configuration] = by_variant(step, figures)
 
 
+def measure_bound(machine, step):
+    """Compute and communication alone, of the first variant and of the plan: the
+    rests of a settled measurement take too long for all variants."""
+    names = [name for name in ("plan", next(iter(step["variants"]))) if name in step["variants"]]
+    figures = machine.braid_run(
+        f"{step['name']}-{step['size']}-bound",
+        [step["variants"][name] for name in names],
+        [*measured_runs(machine, step, names), f"--arg={DATA}", "--bound"],
+    )
+    if figures:
+        key = f"{step['name']}-{step['size']}"
+        found = dict(zip(names, figures["programs"]))
+        machine.results["steps"].setdefault(key, {})["alone"] = found
+
+
 def configurations(machine):
     """What each step runs with: a name and options of braid-run."""
-    found = [("stream", ["--bound"])]
+    found = [("stream", [] if machine.options.settled else ["--bound"])]
     if machine.table["target"] == "cuda":
         found.append(("graph", ["--cuda-graph"]))
     for text in machine.options.configuration:
@@ -396,7 +411,8 @@ def best_braid(step):
         if configuration in ("torch", "jax", "trace"):
             continue
         for variant, figures in variants.items():
-            found.append((figures["step_ms"], f"{variant}, {configuration}"))
+            if configuration != "alone":
+                found.append((figures["step_ms"], f"{variant}, {configuration}"))
             compute.append(figures.get("compute_alone_ms"))
             communication.append(figures.get("communication_alone_ms"))
     alone = [min((v for v in values if v), default=None) for values in (compute, communication)]
@@ -541,6 +557,8 @@ def main():
         for index, (configuration, words) in enumerate(configurations(machine)):
             for step in of_size if "steps" in only else []:
                 part(measure_step, machine, step, configuration, words)
+                if machine.options.settled and index == 0:
+                    part(measure_bound, machine, step)
             if index == 0 and "peers" in only and options.torch:
                 part(measure_torch, machine, size)
         if "peers" in only and options.jax:

@@ -96,6 +96,11 @@ struct OverlapOptions : public mlir::PassPipelineOptions<OverlapOptions> {
                      "order, on machines that were measured "
                      "(comm-plan-resources)"),
       llvm::cl::init(true)};
+  Option<unsigned> alternative{
+      *this, "alternative",
+      llvm::cl::desc("Which plan of comm-plan-resources: 0 is the best one, 1 "
+                     "the next one of another kind, and so on"),
+      llvm::cl::init(0)};
   Option<bool> pipelineMatmul{
       *this, "pipeline-matmul",
       llvm::cl::desc("Divide products and their collectives where that pays "

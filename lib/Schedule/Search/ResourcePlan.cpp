@@ -27,6 +27,9 @@ using namespace llvm;
 /// The plans that get a search of their own, beside the one that is none.
 static constexpr size_t searchedPlans = 3;
 
+/// The plans among which alternatives to the best one are chosen.
+static constexpr size_t comparedPlans = 16;
+
 void braid::applyChoice(SchedulingProblem &problem,
                         ArrayRef<ResourceFamily> families,
                         ArrayRef<unsigned> choice) {
@@ -45,7 +48,7 @@ public:
           unsigned maxSimulations);
 
   ResourcePlan planProgramOrder();
-  ResourcePlan planAndSearch(SearchOptions options);
+  ResourcePlan planAndSearch(SearchOptions options, unsigned alternative);
 
 private:
   /// True if products leave room for the kernels on few multiprocessors that
@@ -73,8 +76,9 @@ private:
                                        const ResourceChoice &choice,
                                        double minGain);
   std::vector<std::pair<ResourceChoice, ScheduleOrder>>
-  getBeginnings(double minGain);
+  getBeginnings(double minGain, size_t most);
   void sinkWaits();
+  void takeAlternative(const SearchOptions &options, unsigned alternative);
   ResourcePlan takePlan();
   void searchFrom(const SearchOptions &options, ResourceChoice choice,
                   ScheduleOrder order);
@@ -222,10 +226,10 @@ std::pair<int64_t, size_t> Planner::findOrder(ArrayRef<ScheduleOrder> orders,
   return {makespansNs[best], best};
 }
 
-/// Where searches begin: no plan, and the best choices for classes, each with
-/// the order that is the best one for it.
+/// No plan, and the best choices for classes, at most `most`, each with the
+/// order that is the best one for it.
 std::vector<std::pair<ResourceChoice, ScheduleOrder>>
-Planner::getBeginnings(double minGain) {
+Planner::getBeginnings(double minGain, size_t most) {
   std::vector<ResourceChoice> choices = getClassChoices();
   // The program's order alone, with everything exposed, says little of plans.
   size_t mostOrders = std::max<size_t>(2, maxSimulations / 2 / choices.size());
@@ -249,7 +253,7 @@ Planner::getBeginnings(double minGain) {
     const ResourceChoice &choice = choices[beginning.choice];
     bool isKnown = any_of(
         beginnings, [&](const auto &other) { return other.first == choice; });
-    if (!isKnown && beginnings.size() <= searchedPlans)
+    if (!isKnown && beginnings.size() <= most)
       beginnings.emplace_back(choice, orders[beginning.order]);
   }
   return beginnings;
@@ -294,16 +298,47 @@ void Planner::sinkWaits() {
     plan.order = std::move(order);
 }
 
-ResourcePlan Planner::planAndSearch(SearchOptions options) {
+/// Puts the `alternative`-th choice for classes in the place of the plan, if
+/// there are as many.
+void Planner::takeAlternative(const SearchOptions &options,
+                              unsigned alternative) {
+  std::vector<std::pair<ResourceChoice, ScheduleOrder>> others =
+      getBeginnings(options.minGain, comparedPlans);
+  llvm::erase_if(
+      others, [&](const auto &other) { return other.first == plan.options; });
+  std::vector<std::pair<int64_t, size_t>> makespansNs;
+  for (auto [index, other] : enumerate(others)) {
+    auto &[choice, order] = other;
+    int64_t ns = simulator.simulate(order, choice);
+    const SearchResult &found = search(choice, options);
+    if (!found.excess &&
+        double(ns - found.makespanNs) > options.minGain * double(ns)) {
+      ns = found.makespanNs;
+      order = found.order;
+    }
+    makespansNs.emplace_back(ns, index);
+  }
+  llvm::sort(makespansNs);
+  if (alternative > makespansNs.size())
+    return;
+  auto [ns, index] = makespansNs[alternative - 1];
+  plan.afterNs = ns;
+  std::tie(plan.options, plan.order) = std::move(others[index]);
+}
+
+ResourcePlan Planner::planAndSearch(SearchOptions options,
+                                    unsigned alternative) {
   // Bounds only let a search end early. The better ones take longer than what
   // they save of searches as short as these.
   options.boundEffort = LowerBoundEffort::Quick;
   options.boundParts.refinedHeads = options.boundParts.knapsack = false;
   unsigned share = maxSimulations / (searchedPlans + 1);
-  for (auto &[choice, order] : getBeginnings(options.minGain)) {
+  for (auto &[choice, order] : getBeginnings(options.minGain, searchedPlans)) {
     maxSimulations = simulator.getNumSimulated() + share;
     searchFrom(options, std::move(choice), std::move(order));
   }
+  if (alternative != 0)
+    takeAlternative(options, alternative);
   sinkWaits();
   return takePlan();
 }
@@ -317,10 +352,12 @@ ResourcePlan braid::planResources(const SchedulingProblem &problem,
 ResourcePlan braid::planOrderAndResources(const SchedulingProblem &problem,
                                           ArrayRef<ResourceFamily> families,
                                           const SearchOptions &options,
-                                          unsigned maxSimulations) {
+                                          unsigned maxSimulations,
+                                          unsigned alternative) {
   SchedulingProblem unlimited = problem;
   unlimited.maxMemory.reset();
-  return Planner(unlimited, families, maxSimulations).planAndSearch(options);
+  return Planner(unlimited, families, maxSimulations)
+      .planAndSearch(options, alternative);
 }
 
 int64_t braid::boundAllPlans(const SchedulingProblem &problem,

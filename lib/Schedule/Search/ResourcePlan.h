@@ -74,10 +74,17 @@ ResourcePlan planResources(const SchedulingProblem &problem,
 /// limits the simulations beside the searches. Never longer than
 /// `searchSchedule` without a plan. The order is an allowed one, but
 /// `maxMemory` is not looked at.
+///
+/// Where measurements of a run decide among plans, `alternative` asks for
+/// another one than this best plan: 1 for the best of the other pairs of
+/// options (no plan is one of them), 2 for the next one, each with an order
+/// that a search has found for it. Beyond the last one it is the best plan
+/// again.
 ResourcePlan planOrderAndResources(const SchedulingProblem &problem,
                                    llvm::ArrayRef<ResourceFamily> families,
                                    const SearchOptions &options,
-                                   unsigned maxSimulations);
+                                   unsigned maxSimulations,
+                                   unsigned alternative = 0);
 
 /// What no order of `problem` with any choice of options can go below: the
 /// bound of the problem in which each op takes its cheapest option, and nothing

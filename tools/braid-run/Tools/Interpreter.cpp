@@ -176,6 +176,7 @@ static void checkOptions(const Options &options) {
          "compares with the program as written alone");
   refuse(!options.beside.empty(), "--beside", "runs one program");
   refuse(options.warmup.has_value(), "--warmup", "measures no time");
+  refuse(options.plans > 1, "--plans", "measures no time");
   refuse(options.restMs != 0, "--rest", "measures no time");
   refuse(options.bound, "--bound", "measures no time");
   refuse(options.overlap, "--overlap", "measures no time");

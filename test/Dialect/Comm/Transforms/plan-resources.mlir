@@ -7,11 +7,18 @@
 // RUN:   | FileCheck %s --check-prefix=UNPLANNED
 // RUN: braid-opt %s --comm-plan-resources="hardware=b200x8 world-size=2" | FileCheck %s --check-prefix=UNKNOWN
 // RUN: braid-opt %s --comm-plan-resources="hardware=h200x8 world-size=2 profile=none" | FileCheck %s --check-prefix=UNKNOWN
+// RUN: braid-opt %s --pass-pipeline="builtin.module(braid-overlap{alternative=1 effort=low hardware=h200x8 world-size=2})" \
+// RUN:   | FileCheck %s --check-prefix=OTHER
+
+// Another plan is another pair of ways.
+// OTHER-LABEL: func.func @chain(
+// OTHER: comm.all_reduce sum %{{.*}} on @world {comm.ctas = 8 : i64}
+// OTHER: linalg.matmul {comm.label = "a", comm.multiprocessors = 120 : i64}
 
 // braid-overlap plans unless told not to.
 // PLANNED-LABEL: func.func @chain(
 // PLANNED: comm.all_reduce {{.*}}comm.transport = "symmetric"
-// PLANNED: linalg.matmul {comm.label = "a", comm.multiprocessors = 12{{[48]}} : i64}
+// PLANNED: linalg.matmul {comm.label = "a", comm.multiprocessors = 12{{[048]}} : i64}
 // UNPLANNED-LABEL: func.func @chain(
 // UNPLANNED-NOT: comm.multiprocessors
 // UNPLANNED: return
@@ -29,7 +36,7 @@ module {
   // CHECK-LABEL: func @chain(
   // CHECK: comm.all_reduce {{.*}}comm.ctas = [[CTAS:[48]]] : i64{{.*}}comm.transport = "symmetric"
   // CHECK: comm.all_reduce {{.*}}comm.ctas = [[CTAS]] : i64{{.*}}comm.transport = "symmetric"
-  // CHECK: linalg.matmul {comm.label = "a", comm.multiprocessors = 12{{[48]}} : i64}
+  // CHECK: linalg.matmul {comm.label = "a", comm.multiprocessors = 12{{[048]}} : i64}
   func.func @chain(%x: tensor<4096x4096xbf16>, %y: tensor<4096x8192xbf16>, %w: tensor<8192x8192xbf16>)
       -> (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x8192xbf16>) {
     %t = comm.all_reduce sum %x on @world : tensor<4096x4096xbf16>

@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 
 #include <random>
+#include <set>
 
 using namespace braid;
 using namespace braid::test;
@@ -224,4 +225,37 @@ TEST(ResourcePlan, OrderAndPlanTogetherAreTheBestOfAll) {
     numGains += plan.afterNs < std::min(unplannedNs, plannedLaterNs);
   }
   EXPECT_GT(numGains, 0u);
+}
+
+TEST(ResourcePlan, AlternativesAreOtherPlansFromTheBestOn) {
+  SearchOptions search;
+  search.effort = SearchEffort::Low;
+  for (unsigned seed = 0; seed != 30; ++seed) {
+    std::vector<ResourceFamily> families;
+    SchedulingProblem problem = makeRandomFamilies(seed, families);
+    ResourcePlan best = planOrderAndResources(problem, families, search, 1000);
+    std::set<ResourceChoice> known = {best.options};
+    int64_t lastNs = best.afterNs;
+    unsigned number = 1;
+    for (;; ++number) {
+      ResourcePlan plan =
+          planOrderAndResources(problem, families, search, 1000, number);
+      if (plan.options == best.options)
+        break;
+      EXPECT_TRUE(known.insert(plan.options).second) << seed;
+      EXPECT_TRUE(leavesRoom(families, plan.options[0], plan.options[1]));
+      EXPECT_EQ(plan.afterNs,
+                playWith(problem, families, plan.order, plan.options));
+      EXPECT_GE(plan.afterNs, lastNs);
+      lastNs = plan.afterNs;
+    }
+    // Without a plan is one of them.
+    EXPECT_TRUE(known.count(ResourceChoice(families.size(), 0)));
+    EXPECT_GT(number, 2u);
+    // Beyond the last one it is the best one again.
+    ResourcePlan beyond =
+        planOrderAndResources(problem, families, search, 1000, 1000);
+    EXPECT_EQ(beyond.options, best.options);
+    EXPECT_EQ(beyond.order, best.order);
+  }
 }

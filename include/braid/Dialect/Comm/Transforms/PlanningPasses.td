@@ -33,6 +33,10 @@ def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
     what it finds, and searches again while that gains. `comm-schedule` behind it may
     find a better order for the plan, and looks at limits on memory.
 
+    Predicted plans often differ by less than the model is good for. `alternative=1`
+    and more give other plans, in the order of their predictions, from which
+    measurements may choose (`braid-run --plans`).
+
     The ways are those with measured times in the profile (docs/profiles.md), of
     which one each is shipped for `h100x8` and `h200x8`; gathers by copy engines are
     estimated where they are not measured. Other machines have nothing to plan, nor
@@ -64,6 +68,9 @@ def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
            "The orders that a plan is made for: program (its own) or search (what a search "
            "finds together with the plan)",
            "::braid::comm::getPlannedOrdersValues()">,
+    Option<"alternative", "alternative", "unsigned", /*default=*/"0",
+           "With orders=search, which plan: 0 is the best one, 1 the next one of another kind, "
+           "and so on; beyond the last one the best one again">,
     Option<"maxInFlight", "max-in-flight", "unsigned", /*default=*/"0",
            "The most operations of one lane in flight at once; 0 is no limit">,
     Option<"lanes", "lanes", "::braid::comm::LaneSharing",

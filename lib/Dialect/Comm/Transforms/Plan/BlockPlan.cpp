@@ -56,6 +56,6 @@ braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
   found.plan = options.orders == PlannedOrders::Program
                    ? planResources(limited, families, maxSimulations)
                    : planOrderAndResources(limited, families, options.search,
-                                           maxSimulations);
+                                           maxSimulations, options.alternative);
   return found;
 }

@@ -25,6 +25,9 @@ struct BlockPlanOptions {
   bool keepOrder = false;
   /// Of `PlannedOrders::Search`.
   SearchOptions search;
+  /// Of `PlannedOrders::Search`: which plan, 0 for the best one
+  /// (`planOrderAndResources`).
+  unsigned alternative = 0;
   /// The most nodes of all orders that are simulated beside searches.
   size_t playedNodes = 1'000'000;
 };

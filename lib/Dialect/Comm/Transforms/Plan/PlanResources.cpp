@@ -140,6 +140,7 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
   planOptions.maxInFlight = maxInFlight;
   planOptions.lanes = lanes;
   planOptions.keepOrder = keepOrder;
+  planOptions.alternative = alternative;
   planOptions.search.effort = SearchEffort::Low;
   // Searches begin with the orders of the passes, and comm-schedule goes on.
   planOptions.search.usePasses = false;

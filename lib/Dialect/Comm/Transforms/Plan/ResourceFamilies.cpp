@@ -122,7 +122,7 @@ FamilyBuilder::getProductOptions(Operation *op) {
   std::vector<ResourceAttributes> options(1);
   // What is left to symmetric kernels, and to those of NCCL with a limit.
   int64_t all = model.getOptions().hardware->multiprocessors;
-  for (int64_t left : {4, 8, 16, 24})
+  for (int64_t left : {4, 8, 12, 16, 24})
     if (left < all)
       options.push_back(
           {getNumber(op->getContext(), CommDialect::kMultiprocessorsAttrName,
