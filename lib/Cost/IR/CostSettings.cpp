@@ -167,12 +167,12 @@ resolveProfile(Operation *op, const CostSettings &settings,
 }
 
 /// Puts what was measured of the hardware of `options` into them: that of its
-/// profile, or else of the one that is shipped.
-static void setCalibration(CostOptions &options) {
+/// profile, or else of the one that is shipped, if the hardware is `isKnown` by
+/// its name: the figures of a file may be of another machine.
+static void setCalibration(CostOptions &options, bool isKnown) {
   if (options.measurements)
     options.calibration = options.measurements->getCalibration();
-  // Other figures than those of the table may be of another machine.
-  if (!options.calibration && !options.ownHardware)
+  if (!options.calibration && isKnown)
     options.calibration = getShippedCalibration(options.hardware->name);
   if (!options.calibration)
     return;
@@ -253,8 +253,10 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
   auto keep = llvm::scope_exit(
       [&] { given.measurements = std::move(settings.measurements); });
   CostOptions options;
-  if (failed(resolveHardware(options, op, settings.hardware)) ||
-      failed(setRanksPerNode(options, op, settings.ranksPerNode)))
+  if (failed(resolveHardware(options, op, settings.hardware)))
+    return failure();
+  bool isKnown = !options.ownHardware;
+  if (failed(setRanksPerNode(options, op, settings.ranksPerNode)))
     return failure();
 
   options.collectiveModel = settings.collectiveModel;
@@ -318,6 +320,6 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
       return failure();
     options.measurements = *profile;
   }
-  setCalibration(options);
+  setCalibration(options, isKnown);
   return options;
 }

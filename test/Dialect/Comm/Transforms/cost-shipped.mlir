@@ -4,6 +4,8 @@
 // RUN: braid-opt %s --comm-report="hardware=h200x8 world-size=2 collective-model=nccl" -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NCCL
 // RUN: braid-opt %s --comm-report="hardware=h100x8 world-size=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=H100
+// RUN: braid-opt %s --comm-report="hardware=h100x8 world-size=2 ranks-per-node=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=H100
+// RUN: braid-opt %s --comm-report="hardware=h100x8 world-size=2 ranks-per-node=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=APART
 // RUN: braid-opt %s --comm-report="hardware=h100x8 world-size=8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=EIGHT
 
 // What H100s and H200s were measured to do is shipped, and every figure says so.
@@ -36,6 +38,9 @@ module {
   // H100: comm.all_reduce "symmetric" tensor<4096x4096xbf16>, 163811 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
   // H100: linalg.matmul "all" tensor<4096x4096xbf16>, 194379 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
   // H100: linalg.matmul "most" tensor<4096x4096xbf16>, 202329 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
+  // The same two as the only ones of a node, and on two nodes.
+  // APART: comm.all_reduce "plain" tensor<4096x4096xbf16>, {{[0-9]+}} ns (collective-model nccl)
+  // APART: linalg.matmul "all" tensor<4096x4096xbf16>, 194379 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
   // EIGHT: comm.all_reduce "plain" tensor<4096x4096xbf16>, {{[0-9]+}} ns (collective-model nccl)
   // EIGHT: linalg.matmul "all" tensor<4096x4096xbf16>, 194379 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
   func.func @measured(%x: tensor<4096x4096xbf16>, %y: tensor<6144x4096xbf16>, %z: tensor<32768x4096xbf16>)
