@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws the pictures of the documentation with comm-report.
+"""Draws the pictures of the documentation: timelines with comm-report, and the steps on
+GPUs from their table (chart.py).
 
     pictures.py             exit status 1 if a picture is not what the tool draws
     pictures.py --update    writes them
@@ -9,6 +10,8 @@ Run with braid-opt on the PATH.
 import os
 import subprocess
 import sys
+
+import chart
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # The picture, the program, and the options of comm-report.
@@ -28,9 +31,9 @@ def draw(program, options):
 
 def main(update):
     status = 0
-    for name, program, options in PICTURES:
+    pictures = [(name, draw(program, options)) for name, program, options in PICTURES]
+    for name, picture in [*pictures, ("gpus.svg", chart.draw())]:
         path = os.path.join(ROOT, "docs", "images", name)
-        picture = draw(program, options)
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 if file.read() == picture:
@@ -40,7 +43,7 @@ def main(update):
                 file.write(picture)
             print(f"wrote docs/images/{name}")
         else:
-            print(f"docs/images/{name} is not what comm-report draws; run docs/pictures.py --update and look at it")
+            print(f"docs/images/{name} is not up to date; run docs/pictures.py --update and look at it")
             status = 1
     return status
 

@@ -1,0 +1,70 @@
+"""Draws the table of docs/performance.md with the steps on GPUs as a chart."""
+import html
+import os
+import re
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# The bars of a step: name, color, and the columns whose least time counts.
+BARS = [
+    ("PyTorch Inductor or JAX (8192: Inductor)", "#9aa0a6", ("best peer",)),
+    ("Braid, orders alone", "#7aa6da", ("seeds", "schedule")),
+    ("Braid, with plans", "#2a7d4f", ("plan", "fastest plan", "chunks")),
+]
+LEFT, TOP, WIDTH, BAR, GAP = 90, 64, 560, 11, 12
+LEAST, MOST = 0.9, 1.5
+
+
+def read_table():
+    """The rows of the first table behind the heading "Measured", by column."""
+    with open(os.path.join(ROOT, "docs", "performance.md"), encoding="utf-8") as file:
+        text = file.read().split("### Measured", 1)[1]
+    lines = [line for line in text.split("\n\n| step, N", 1)[1].split("\n\n", 1)[0].split("\n")]
+    names = ["step, N"] + [name.strip() for name in lines[0].split("|")[1:-1]]
+    return [dict(zip(names, (cell.strip() for cell in line.split("|")[1:-1]))) for line in lines[2:]]
+
+
+def least(cell):
+    """The least of the times in a cell, `1.010 (0.979): 2`."""
+    return min(float(number) for number in re.findall(r"\d+\.\d+", cell))
+
+
+def draw():
+    rows = read_table()
+    step_height = len(BARS) * BAR + GAP
+    height = TOP + len(rows) * step_height + 34
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 60}" height="{height}" '
+        'font-family="sans-serif" font-size="12">',
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+        f'<text x="{LEFT}" y="18" font-weight="bold">Time of a step on two H100s over max(compute alone, '
+        "communication alone)</text>",
+    ]
+    for index, (name, color, _) in enumerate(BARS):
+        x = LEFT + (0, 292, 446)[index]
+        out.append(f'<rect x="{x}" y="30" width="11" height="11" fill="{color}"/>')
+        out.append(f'<text x="{x + 16}" y="40">{html.escape(name)}</text>')
+
+    def place(value):
+        return LEFT + WIDTH * (min(value, MOST) - LEAST) / (MOST - LEAST)
+
+    for tick in (1.0, 1.1, 1.2, 1.3, 1.4, 1.5):
+        x = place(tick)
+        line = "#202124" if tick == 1.0 else "#dadce0"
+        out.append(f'<line x1="{x:.1f}" y1="{TOP - 8}" x2="{x:.1f}" y2="{height - 28}" stroke="{line}"/>')
+        out.append(f'<text x="{x:.1f}" y="{height - 12}" text-anchor="middle">{tick:.1f}</text>')
+    for number, row in enumerate(rows):
+        y = TOP + number * step_height
+        name, size = row["step, N"].replace("`", "").split(", ")
+        middle = y + len(BARS) * BAR / 2 + 4
+        out.append(f'<text x="{LEFT - 8}" y="{middle:.1f}" text-anchor="end">{name}, {size}</text>')
+        for index, (_, color, columns) in enumerate(BARS):
+            value = min(least(row[column]) for column in columns) / float(row["bound"])
+            top = y + index * BAR
+            out.append(
+                f'<rect x="{LEFT}" y="{top}" width="{place(value) - LEFT:.1f}" height="{BAR - 1}" fill="{color}"/>'
+            )
+            out.append(
+                f'<text x="{place(value) + 4:.1f}" y="{top + BAR - 2}" font-size="10">{value:.2f}</text>'
+            )
+    out.append("</svg>\n")
+    return "\n".join(out)
