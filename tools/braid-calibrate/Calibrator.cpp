@@ -166,11 +166,11 @@ void Calibrator::addProducts(int64_t multiprocessors) {
       continue;
     product.multiprocessors = static_cast<int32_t>(multiprocessors);
     constexpr double overhead = 0.3;
-    steps.push_back({describe(product),
-                     overhead + (options.patience.productWarmNs +
-                                 options.patience.restNs) *
-                                    1e-9,
-                     [this, product]() { return measureProduct(product); }});
+    steps.push_back(
+        {describe(product),
+         overhead +
+             (options.patience.productWarmNs + options.patience.restNs) * 1e-9,
+         [this, product]() { return measureProduct(product); }});
   }
 }
 

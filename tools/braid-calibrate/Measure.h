@@ -18,9 +18,9 @@ struct Patience {
   /// The load that precedes a measurement, so that the clocks are those of a
   /// device that has worked for long.
   double productWarmNs = 300e6, otherWarmNs = 5e6;
-  /// The idle time before the load of a product. A GPU at its power limit lowers
-  /// its clocks once more, for some 0.3 s, when the mean power of the last second
-  /// reaches the limit; with rests that mean stays below the limit.
+  /// The idle time before the load of a product. A GPU at its power limit
+  /// lowers its clocks once more, for some 0.3 s, when the mean power of the
+  /// last second reaches the limit; with rests that mean stays below the limit.
   double restNs = 400e6;
   /// A block of repetitions, and the number of blocks.
   double blockNs = 15e6;
