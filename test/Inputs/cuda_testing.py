@@ -10,9 +10,10 @@ processes with the variables of a launcher."""
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
+
+import ports
 
 
 def fakes(libraries):
@@ -24,18 +25,11 @@ def fakes(libraries):
                                ("NCCL", "libfake_nccl.so")]}
 
 
-def free_port():
-    """A port that was free a moment ago."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 def run_processes(ranks, words, variables, timeout):
     """Runs `words` in `ranks` processes, with the variables of torchrun; returns
     (status, output) of each. The status is None after the timeout."""
     folder = tempfile.mkdtemp(prefix="braid-fake-nccl-")
-    port = free_port()
+    port = ports.find_free_port()
     processes, results = [], []
     try:
         for rank in range(ranks):

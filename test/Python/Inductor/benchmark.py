@@ -5,20 +5,14 @@
 
 import json
 import os
-import socket
 import sys
 import tempfile
 import unittest
 
+import ports
 import torch_ranks
 
 STEP = "data parallel"
-
-
-def get_free_port():
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        return str(server.getsockname()[1])
 
 
 class Benchmark(unittest.TestCase):
@@ -31,7 +25,7 @@ class Benchmark(unittest.TestCase):
             output = os.path.join(folder, "output.json")
             environment = {
                 "MASTER_ADDR": "127.0.0.1",
-                "MASTER_PORT": get_free_port(),
+                "MASTER_PORT": str(ports.find_free_port()),
                 "WORLD_SIZE": "2",
                 "TORCHINDUCTOR_COMPILE_THREADS": "1",
                 # What one rank has compiled the other one finds.
