@@ -24,10 +24,6 @@
 
 using namespace braid::run;
 
-/// The runs before a rest, which load kernels, choose algorithms and record
-/// graphs.
-static constexpr int64_t firstRuns = 3;
-
 //===----------------------------------------------------------------------===//
 // Loading
 //===----------------------------------------------------------------------===//
@@ -74,7 +70,10 @@ Session::Session(const Options &options, const Launcher &launcher,
 void Session::addSubject(const std::string &file,
                          const CompileRequest &compile) {
   subjects.emplace_back(nameOf(file), file, compile, processes);
-  Subject &subject = subjects.back();
+  prepare(subjects.back());
+}
+
+void Session::prepare(Subject &subject) {
   bool isMain = subjects.size() == 1;
   processes.together([&]() {
     subject.entry = &subject.program.entry(options.entry);
@@ -96,19 +95,18 @@ void Session::addPlans() {
     CompileRequest request = compile;
     request.passes =
         passesFor(options, processes.worldSize(), launcher.localSize, number);
-    Subject other("plan " + std::to_string(number), options.program, request,
-                  processes);
-    bool isKnown = std::any_of(subjects.begin(), subjects.end(),
-                               [&](const Subject &subject) {
-                                 return subject.schedule() == other.schedule();
-                               });
-    if (isKnown)
+    std::vector<std::string> known;
+    for (const Subject &subject : subjects)
+      known.push_back(subject.schedule());
+    Subject &other = subjects.emplace_back("plan " + std::to_string(number),
+                                           options.program, request, processes);
+    if (std::find(known.begin(), known.end(), other.schedule()) !=
+        known.end()) {
+      subjects.pop_back();
       continue;
+    }
     other.passes = request.passes;
-    processes.together(
-        [&]() { other.entry = &other.program.entry(options.entry); });
-    runner.prepare(other.program.table());
-    subjects.push_back(std::move(other));
+    prepare(other);
   }
 }
 
@@ -235,6 +233,11 @@ void Session::checkResults() {
   }
 }
 
+int64_t Session::firstRound() const {
+  constexpr int64_t beforeRest = 3;
+  return options.restMs ? -beforeRest : 0;
+}
+
 /// Clocks depend on what a device has done before. After a rest all
 /// measurements begin with the same clocks.
 void Session::rest() const {
@@ -247,13 +250,10 @@ void Session::measureAlone(Subject &subject, braid_rt_skip skip,
   // With rests the device works as long as for the programs in turn.
   auto numPrograms = static_cast<int64_t>(subjects.size()) + bool(reference);
   int64_t times = options.restMs ? numPrograms : 1;
-  if (options.restMs) {
-    for (int64_t i = 0; i < firstRuns; ++i)
-      runner.run(*subject.call);
-    rest();
-  }
   Timing timing;
-  for (int64_t i = 0; i < times * (warmup() + options.repeat); ++i) {
+  for (int64_t i = firstRound(); i < times * (warmup() + options.repeat); ++i) {
+    if (i == 0)
+      rest();
     runner.run(*subject.call);
     if (i >= times * warmup())
       timing.runs.push_back(runner.lastRun());
@@ -279,17 +279,12 @@ void Session::measureBounds() {
 
 void Session::run() {
   load();
-  if (options.restMs) {
-    for (int64_t i = 0; i < firstRuns; ++i) {
-      if (reference)
-        runner.run(*reference->call);
-      for (Subject &subject : subjects)
-        runner.run(*subject.call);
-    }
-    rest();
-  }
-  for (int64_t round = 0; round < warmup() + options.repeat; ++round)
+  for (int64_t round = firstRound(); round < warmup() + options.repeat;
+       ++round) {
+    if (round == 0)
+      rest();
     runRound(round);
+  }
   writeResults();
   if (options.bound)
     measureBounds();

@@ -76,10 +76,14 @@ private:
   void load();
   void warnOfOtherMachine() const;
   void addSubject(const std::string &file, const CompileRequest &compile);
+  void prepare(Subject &subject);
   void addPlans();
   void runSubject(Subject &subject, bool isTimed, bool isLast);
   void runRound(int64_t round);
   void checkResults();
+  /// Rounds below 0 come before the rest: they load kernels, choose algorithms
+  /// and record graphs.
+  int64_t firstRound() const;
   void rest() const;
   void measureBounds();
   void measureAlone(Subject &subject, braid_rt_skip skip,

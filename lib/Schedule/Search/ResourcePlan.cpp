@@ -78,7 +78,11 @@ private:
   std::vector<std::pair<ResourceChoice, ScheduleOrder>>
   getBeginnings(double minGain, size_t most);
   void sinkWaits();
-  void takeAlternative(const SearchOptions &options, unsigned alternative);
+  void searchOrder(const ResourceChoice &choice, const SearchOptions &options,
+                   int64_t &makespanNs, ScheduleOrder &order);
+  void
+  takeAlternative(const SearchOptions &options, unsigned alternative,
+                  std::vector<std::pair<ResourceChoice, ScheduleOrder>> others);
   ResourcePlan takePlan();
   void searchFrom(const SearchOptions &options, ResourceChoice choice,
                   ScheduleOrder order);
@@ -259,6 +263,19 @@ Planner::getBeginnings(double minGain, size_t most) {
   return beginnings;
 }
 
+/// Puts the order that a search finds for `choice`, and its makespan, in the
+/// place of `order` and `makespanNs` if that gains enough.
+void Planner::searchOrder(const ResourceChoice &choice,
+                          const SearchOptions &options, int64_t &makespanNs,
+                          ScheduleOrder &order) {
+  const SearchResult &found = search(choice, options);
+  double gained = double(makespanNs - found.makespanNs);
+  if (found.excess || gained <= options.minGain * double(makespanNs))
+    return;
+  makespanNs = found.makespanNs;
+  order = found.order;
+}
+
 /// Searches and plans in turn, and keeps what is better than the plan.
 void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
                          ScheduleOrder order) {
@@ -270,12 +287,7 @@ void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
   constexpr unsigned mostRounds = 3;
   for (unsigned round = 0; round != mostRounds; ++round) {
     int64_t beforeNs = plan.afterNs;
-    const SearchResult &found = search(plan.options, options);
-    double gained = double(plan.afterNs - found.makespanNs);
-    if (!found.excess && gained > options.minGain * double(plan.afterNs)) {
-      plan.afterNs = found.makespanNs;
-      plan.order = found.order;
-    }
+    searchOrder(plan.options, options, plan.afterNs, plan.order);
     int64_t searchedNs = plan.afterNs;
     improveByFamilies();
     if (plan.afterNs == searchedNs || plan.afterNs == beforeNs)
@@ -300,22 +312,16 @@ void Planner::sinkWaits() {
 
 /// Puts the `alternative`-th choice for classes in the place of the plan, if
 /// there are as many.
-void Planner::takeAlternative(const SearchOptions &options,
-                              unsigned alternative) {
-  std::vector<std::pair<ResourceChoice, ScheduleOrder>> others =
-      getBeginnings(options.minGain, comparedPlans);
+void Planner::takeAlternative(
+    const SearchOptions &options, unsigned alternative,
+    std::vector<std::pair<ResourceChoice, ScheduleOrder>> others) {
   llvm::erase_if(
       others, [&](const auto &other) { return other.first == plan.options; });
   std::vector<std::pair<int64_t, size_t>> makespansNs;
   for (auto [index, other] : enumerate(others)) {
     auto &[choice, order] = other;
     int64_t ns = simulator.simulate(order, choice);
-    const SearchResult &found = search(choice, options);
-    if (!found.excess &&
-        double(ns - found.makespanNs) > options.minGain * double(ns)) {
-      ns = found.makespanNs;
-      order = found.order;
-    }
+    searchOrder(choice, options, ns, order);
     makespansNs.emplace_back(ns, index);
   }
   llvm::sort(makespansNs);
@@ -333,12 +339,17 @@ ResourcePlan Planner::planAndSearch(SearchOptions options,
   options.boundEffort = LowerBoundEffort::Quick;
   options.boundParts.refinedHeads = options.boundParts.knapsack = false;
   unsigned share = maxSimulations / (searchedPlans + 1);
-  for (auto &[choice, order] : getBeginnings(options.minGain, searchedPlans)) {
+  std::vector<std::pair<ResourceChoice, ScheduleOrder>> beginnings =
+      getBeginnings(options.minGain,
+                    alternative == 0 ? searchedPlans : comparedPlans);
+  size_t numSearched = std::min(beginnings.size(), searchedPlans + 1);
+  for (const auto &[choice, order] :
+       ArrayRef(beginnings).take_front(numSearched)) {
     maxSimulations = simulator.getNumSimulated() + share;
-    searchFrom(options, std::move(choice), std::move(order));
+    searchFrom(options, choice, order);
   }
   if (alternative != 0)
-    takeAlternative(options, alternative);
+    takeAlternative(options, alternative, std::move(beginnings));
   sinkWaits();
   return takePlan();
 }
