@@ -152,6 +152,10 @@ static void runLoad(void **args) {
     multiplyMatrices(load.product, memory);
     braid_rt_wait(request, &site);
   }
+  for (int64_t i = 0; i < load.lastCollectives; ++i)
+    memory.requests[i] = start(load.collective, memory);
+  for (int64_t i = 0; i < load.lastCollectives; ++i)
+    braid_rt_wait(memory.requests[i], &site);
 }
 
 const braid_rt_entry braid::calibrate::loadEntry = {"calibrate", runLoad, 0,

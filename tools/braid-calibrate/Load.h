@@ -41,6 +41,7 @@ struct Load {
   /// Kernels that do nothing.
   int64_t empty = 0;
   int64_t rounds = 0;
+  int64_t lastCollectives = 0;
   CollectiveCall collective;
   ProductCall product;
   /// Of one operand of an elementwise kernel, a multiple of 4096.

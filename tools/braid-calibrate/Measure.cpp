@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <thread>
 
 using namespace braid;
@@ -117,11 +118,10 @@ Expected<MeasuredTime> Meter::measureGap(const ProductCall &product) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Times of one rank.
+/// Mean times of one rank, 0 where nothing was measured.
 struct PairTimes {
-  double computeNs = 0, collectiveNs = 0;
-  /// The compute has ended before the collectives.
-  bool isShort = false;
+  double computeNs = 0, computeAloneNs = 0;
+  double collectiveNs = 0, collectiveAloneNs = 0;
 };
 } // namespace
 
@@ -142,8 +142,11 @@ static double meanOf(llvm::ArrayRef<TracedSpan> spans, int64_t fromNs,
                : 0.0;
 }
 
-/// The times of compute and collectives while both run.
-static PairTimes readTimes(const World &world, int64_t rank) {
+/// The times of the first `beside` collectives and of the compute beside them,
+/// and of both alone: compute in `aloneNs` before and behind them, and the
+/// collectives behind all compute.
+static PairTimes readTimes(const World &world, int64_t rank, int64_t beside,
+                           int64_t aloneNs) {
   std::vector<TracedSpan> compute, collectives;
   for (const TracedSpan &span : world.takeTrace(rank))
     (span.isCollective ? collectives : compute).push_back(span);
@@ -152,32 +155,42 @@ static PairTimes readTimes(const World &world, int64_t rank) {
   };
   llvm::sort(compute, byBegin);
   llvm::sort(collectives, byBegin);
-  constexpr int64_t ever = std::numeric_limits<int64_t>::max();
   PairTimes times;
-  if (collectives.empty()) {
-    times.computeNs = meanOf(compute, 0, ever);
+  if (static_cast<int64_t>(collectives.size()) <= beside)
     return times;
-  }
-  int64_t fromNs = collectives.front().beginNs, toNs = collectives.back().endNs;
-  times.collectiveNs = meanOf(collectives, 0, ever);
+  llvm::ArrayRef<TracedSpan> all = collectives;
+  constexpr int64_t ever = std::numeric_limits<int64_t>::max();
+  int64_t fromNs = all.front().beginNs, toNs = all[beside - 1].endNs;
+  times.collectiveNs = meanOf(all.take_front(beside), 0, ever);
+  times.collectiveAloneNs = meanOf(all.drop_front(beside), 0, ever);
   times.computeNs = meanOf(compute, fromNs, toNs);
-  times.isShort = compute.empty() || compute.back().endNs < toNs;
+  double beforeNs = meanOf(compute, fromNs - aloneNs, fromNs),
+         behindNs = meanOf(compute, toNs, toNs + aloneNs);
+  // Without any behind, the collectives had nothing beside them at the end.
+  if (beforeNs > 0 && behindNs > 0)
+    times.computeAloneNs = (beforeNs + behindNs) / 2;
   return times;
 }
 
-/// The times on the slowest rank.
-static Expected<PairTimes> runPair(World &world, const Load &load) {
+/// The factors of the rank on which the compute slows down most, and those of
+/// the collective on the rank on which it does; none if the compute was short.
+static Expected<std::optional<std::pair<double, double>>>
+runPair(World &world, const Load &load, int64_t aloneNs) {
   Expected<std::vector<double>> ran = world.run(load);
   if (!ran)
     return ran.takeError();
-  PairTimes slowest;
+  std::pair<double, double> factors = {0, 0};
   for (int64_t rank = 0; rank < world.ranks(); ++rank) {
-    PairTimes times = readTimes(world, rank);
-    slowest.computeNs = std::max(slowest.computeNs, times.computeNs);
-    slowest.collectiveNs = std::max(slowest.collectiveNs, times.collectiveNs);
-    slowest.isShort |= times.isShort;
+    PairTimes times = readTimes(world, rank, load.collectives, aloneNs);
+    if (times.computeAloneNs <= 0 || times.computeNs <= 0 ||
+        times.collectiveAloneNs <= 0)
+      return std::nullopt;
+    factors.first =
+        std::max(factors.first, times.computeNs / times.computeAloneNs);
+    factors.second =
+        std::max(factors.second, times.collectiveNs / times.collectiveAloneNs);
   }
-  return slowest;
+  return factors;
 }
 
 Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
@@ -192,32 +205,39 @@ Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
   if (!collectiveAlone)
     return collectiveAlone.takeError();
   Expected<MeasuredTime> computeAlone =
-      meter.measure(load, compute, patience.productWarmNs, patience.restNs);
+      meter.measure(load, compute, patience.otherWarmNs);
   if (!computeAlone)
     return computeAlone.takeError();
 
-  // Beside each other: behind leads that keep the device busy while the host
-  // issues the rest, so many collectives that the start does not count, and so
-  // much compute that it ends last.
+  // What these say is how many there have to be. Alone and beside each other
+  // the ops run within a tenth of a second, because clocks change: leads that
+  // settle the clocks and keep the device busy while the host issues the rest,
+  // so many collectives that the start does not count, so much compute that it
+  // outlasts them, and collectives once more.
   constexpr int64_t collectives = 60;
-  double leadNs = patience.blockNs / 5;
-  load.collectives = collectives;
-  load.leads = countFor(leadNs, computeAlone->ns, mostOperations);
+  double warmNs =
+      load.leadsAreProducts ? patience.productWarmNs : patience.otherWarmNs;
+  load.collectives = load.lastCollectives = collectives;
+  load.leads = countFor(warmNs + 2 * patience.blockNs, computeAlone->ns,
+                        4 * mostOperations);
   double beside = 2.5 * collectives * collectiveAlone->ns;
   std::vector<double> computeFactors, collectiveFactors;
   for (int64_t run = 0; run <= patience.blocks; ++run) {
-    load.*compute = countFor(beside, computeAlone->ns, 4 * mostOperations);
-    Expected<PairTimes> times = runPair(world, load);
-    if (!times)
-      return times.takeError();
-    // The first run warms up.
-    if (run == 0 || times->isShort) {
-      if (times->isShort)
-        beside *= 2;
-      continue;
+    std::this_thread::sleep_for(
+        std::chrono::nanoseconds(static_cast<int64_t>(patience.restNs)));
+    load.*compute = countFor(beside + 2 * patience.blockNs, computeAlone->ns,
+                             4 * mostOperations);
+    Expected<std::optional<std::pair<double, double>>> factors =
+        runPair(world, load, static_cast<int64_t>(patience.blockNs));
+    if (!factors)
+      return factors.takeError();
+    // The first run loads and connects.
+    if (!*factors)
+      beside *= 2;
+    else if (run > 0) {
+      computeFactors.push_back((*factors)->first);
+      collectiveFactors.push_back((*factors)->second);
     }
-    computeFactors.push_back(times->computeNs / computeAlone->ns);
-    collectiveFactors.push_back(times->collectiveNs / collectiveAlone->ns);
   }
   if (computeFactors.empty())
     return llvm::createStringError(

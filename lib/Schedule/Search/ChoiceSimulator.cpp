@@ -37,10 +37,11 @@ void ChoiceSimulator::apply(const ResourceChoice &choice) {
       continue;
     const ResourceOption &chosen = family.options[option];
     for (unsigned node : family.ops) {
-      problem.graph.setCost(node, chosen.costNs);
-      problem.demands[node] = chosen.demand;
+      applyOption(problem, node, chosen);
       ops[node].costNs = chosen.costNs;
       ops[node].demand = chosen.demand;
+      if (chosen.lane >= 0)
+        ops[node].lane = chosen.lane;
     }
   }
   applied = choice;

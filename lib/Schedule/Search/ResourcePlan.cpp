@@ -10,8 +10,8 @@
 #include "ChoiceSimulator.h"
 #include "Construction/AlapWaits.h"
 #include "LeastMemory.h"
+#include "PlanRoom.h"
 #include "Schedule/Model/FlatProblem.h"
-#include "Schedule/Simulation/PersistentKernel.h"
 
 #include "braid/Schedule/Bounds/LowerBound.h"
 #include "braid/Schedule/Search/SearchSchedule.h"
@@ -30,14 +30,20 @@ static constexpr size_t searchedPlans = 3;
 /// The plans among which alternatives to the best one are chosen.
 static constexpr size_t comparedPlans = 16;
 
+void braid::applyOption(SchedulingProblem &problem, unsigned node,
+                        const ResourceOption &option) {
+  problem.graph.setCost(node, option.costNs);
+  problem.demands[node] = option.demand;
+  if (option.lane >= 0)
+    problem.graph.setLane(node, option.lane);
+}
+
 void braid::applyChoice(SchedulingProblem &problem,
                         ArrayRef<ResourceFamily> families,
                         ArrayRef<unsigned> choice) {
   for (auto [family, option] : zip_equal(families, choice))
-    for (unsigned node : family.ops) {
-      problem.graph.setCost(node, family.options[option].costNs);
-      problem.demands[node] = family.options[option].demand;
-    }
+    for (unsigned node : family.ops)
+      applyOption(problem, node, family.options[option]);
 }
 
 namespace {
@@ -51,15 +57,6 @@ public:
   ResourcePlan planAndSearch(SearchOptions options, unsigned alternative);
 
 private:
-  /// True if products leave room for the kernels on few multiprocessors that
-  /// `choice` asks for. Without room the two slow each other down by more than
-  /// the model knows: a symmetric kernel on 4 blocks took 1.7 times as long
-  /// beside products on all multiprocessors of an H200, and 1.2 times beside
-  /// products on 128 of 132; a product took 1.43 times as long beside one on 8.
-  /// Copy engines begin with a kernel of a few blocks. In a replayed graph, a
-  /// product that awaits one gather begins before the next gather, which then
-  /// waits for the product's end: 1.94 ms instead of 1.61 for eight layers.
-  bool leavesRoom(llvm::ArrayRef<unsigned> choice) const;
   bool isDone() const { return simulator.getNumSimulated() >= maxSimulations; }
   const SearchResult &search(const ResourceChoice &choice,
                              const SearchOptions &options);
@@ -116,22 +113,9 @@ const SearchResult &Planner::search(const ResourceChoice &choice,
   return known->second;
 }
 
-bool Planner::leavesRoom(ArrayRef<unsigned> choice) const {
-  int64_t all = machine.multiprocessors, asked = 0, taken = 0;
-  for (auto [family, option] : zip_equal(families, choice)) {
-    const ResourceDemand &demand = family.options[option].demand;
-    if (demand.isPersistent)
-      taken = std::max<int64_t>(taken, demand.blocks ? demand.blocks : all);
-    else if (option != 0 && demand.clusterSize <= 1)
-      asked = std::max<int64_t>(asked,
-                                getNeededMultiprocessors(demand, machine,
-                                                         /*isCrowded=*/false));
-  }
-  return asked == 0 || taken + asked <= all;
-}
-
 bool Planner::consider(const ResourceChoice &choice) {
-  if (isDone() || choice == plan.options || !leavesRoom(choice))
+  if (isDone() || choice == plan.options ||
+      !leavesRoom(machine, families, choice))
     return false;
   int64_t ns = simulator.simulate(plan.order, choice);
   if (ns >= plan.afterNs)
@@ -159,7 +143,7 @@ std::vector<ResourceChoice> Planner::getClassChoices() const {
         unsigned option = family.ofClass == 0 ? first : second;
         choice.push_back(option < family.options.size() ? option : 0);
       }
-      if (!leavesRoom(choice))
+      if (!leavesRoom(machine, families, choice))
         choices.pop_back();
     }
   return choices;

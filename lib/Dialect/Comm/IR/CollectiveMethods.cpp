@@ -54,10 +54,12 @@ braid::comm::getDefaultCallArguments(CollectiveOpInterface collective) {
 
 Attribute braid::comm::getLaneOfCollective(CollectiveOpInterface collective) {
   FlatSymbolRefAttr group = collective.getGroupAttr();
-  if (!collective.isPointToPoint())
+  std::string name =
+      collective.isPointToPoint() ? "p2p" : getLaneName(collective);
+  if (name.empty())
     return group;
   MLIRContext *context = collective.getContext();
-  return ArrayAttr::get(context, {group, StringAttr::get(context, "p2p")});
+  return ArrayAttr::get(context, {group, StringAttr::get(context, name)});
 }
 
 void braid::comm::nameTokens(CollectiveOpInterface collective,

@@ -9,22 +9,30 @@
 #include "CUDA/Device/Products.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
+#include <random>
+#include <thread>
 
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
-/// The number of measured runs of each algorithm.
-static constexpr int measuredRuns = 3;
+/// The rounds in which all algorithms run in turn. A GPU that works for more
+/// than some 40 ms reaches its power limit and slows down, so each round is
+/// followed by a rest: otherwise the algorithms that come first would win.
+static constexpr int rounds = 4;
+
+/// A rest, in multiples of the round before it, and at most.
+static constexpr float restPerRound = 3, mostRestMs = 100;
+
+/// How long an algorithm runs at a time: longer than what an event takes.
+static constexpr float turnMs = 0.3F;
+static constexpr int mostRunsPerTurn = 10;
 
 /// An algorithm wins only if it takes less than this fraction of the time of
 /// the algorithms that the library prefers. So noise rarely changes the choice
 /// and the bits of the product.
 static constexpr float wanted = 0.98F;
-
-/// A byte that makes a small number of every type: 0.01 of bf16 and f32, 1.06
-/// of f16, 1.5 of f8E4M3FN.
-static constexpr unsigned char fillByte = 0x3c;
 
 void Products::openMeasurement() {
   if (!measuring) {
@@ -81,14 +89,62 @@ private:
 };
 } // namespace
 
-/// The milliseconds of an algorithm; the largest number if it does not run. The
-/// first run loads the kernel.
+/// Numbers of `dtype` from -1 to 1 whose mantissas and signs are random: as
+/// with the data of programs, the power that they take depends on the
+/// algorithm.
+static std::vector<uint64_t> makeOperandData(int32_t dtype) {
+  uint64_t exponent = 0, half = 0;
+  switch (dtype) {
+  case BRAID_RT_F16:
+    exponent = 0x7c007c007c007c00, half = 0x3800380038003800;
+    break;
+  case BRAID_RT_BF16:
+    exponent = 0x7f807f807f807f80, half = 0x3f003f003f003f00;
+    break;
+  case BRAID_RT_F8E4M3FN:
+    exponent = 0x7878787878787878, half = 0x3030303030303030;
+    break;
+  case BRAID_RT_F64:
+  case BRAID_RT_COMPLEX_F64:
+    exponent = 0x7ff0000000000000, half = 0x3fe0000000000000;
+    break;
+  default: // F32, COMPLEX_F32
+    exponent = 0x7f8000007f800000, half = 0x3f0000003f000000;
+  }
+  constexpr size_t words = size_t(1) << 17;
+  std::vector<uint64_t> data(words);
+  std::mt19937_64 random(1);
+  for (uint64_t &word : data)
+    word = (random() & ~exponent) | half;
+  return data;
+}
+
+/// Fills memory with operands.
+void Products::fill(DevicePointer memory, int64_t bytes, int32_t dtype) {
+  std::vector<uint64_t> data = makeOperandData(dtype);
+  auto done = std::min<int64_t>(
+      bytes, static_cast<int64_t>(data.size() * sizeof(uint64_t)));
+  gpu.driver.check(gpu.driver.memcpyHtoDAsync(memory, data.data(),
+                                              static_cast<size_t>(done),
+                                              measuring),
+                   "cuMemcpyHtoDAsync");
+  for (int64_t size; done < bytes; done += size) {
+    size = std::min(done, bytes - done);
+    gpu.driver.check(gpu.driver.memcpyDtoDAsync(
+                         memory + static_cast<DevicePointer>(done), memory,
+                         static_cast<size_t>(size), measuring),
+                     "cuMemcpyDtoDAsync");
+  }
+  // The copy from the host may read its data until the stream is done.
+  gpu.driver.check(gpu.driver.eventRecord(end, measuring), "cuEventRecord");
+  gpu.waitOnHost(end, measuring, "the operands of a matmul's measurement");
+}
+
+/// The milliseconds of `runs` runs of an algorithm.
 float Products::time(const Plan &plan, const Operands &operands,
-                     const MatmulAlgorithm &algorithm) {
-  if (run(plan, operands, algorithm, measuring) != BLAS_SUCCESS)
-    return std::numeric_limits<float>::max();
+                     const MatmulAlgorithm &algorithm, int runs) {
   gpu.driver.check(gpu.driver.eventRecord(begin, measuring), "cuEventRecord");
-  for (int i = 0; i < measuredRuns; ++i)
+  for (int i = 0; i < runs; ++i)
     blas.check(run(plan, operands, algorithm, measuring), "cublasLtMatmul");
   gpu.driver.check(gpu.driver.eventRecord(end, measuring), "cuEventRecord");
   gpu.waitOnHost(end, measuring, "the choice of a matmul's algorithm");
@@ -96,6 +152,37 @@ float Products::time(const Plan &plan, const Operands &operands,
   gpu.driver.check(gpu.driver.eventElapsedTime(&milliseconds, begin, end),
                    "cuEventElapsedTime");
   return milliseconds;
+}
+
+/// The milliseconds of each algorithm, the shortest of all rounds; the largest
+/// number for those that do not run.
+std::vector<float>
+Products::timeAll(const Plan &plan, const Operands &operands,
+                  const std::vector<MatmulHeuristicResult> &candidates) {
+  constexpr float never = std::numeric_limits<float>::max();
+  std::vector<float> times(candidates.size(), never);
+  std::vector<size_t> running;
+  // The first run loads the kernel.
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (run(plan, operands, candidates[i].algorithm, measuring) == BLAS_SUCCESS)
+      running.push_back(i);
+  if (running.empty())
+    return times;
+  float one = time(plan, operands, candidates[running.front()].algorithm, 1);
+  int runs = one * mostRunsPerTurn <= turnMs
+                 ? mostRunsPerTurn
+                 : std::max(1, static_cast<int>(turnMs / one));
+  for (int round = 0; round < rounds; ++round) {
+    float roundMs = 0;
+    for (size_t i : running) {
+      float taken = time(plan, operands, candidates[i].algorithm, runs);
+      times[i] = std::min(times[i], taken / static_cast<float>(runs));
+      roundMs += taken;
+    }
+    std::this_thread::sleep_for(std::chrono::duration<float, std::milli>(
+        std::min(restPerRound * roundMs, mostRestMs)));
+  }
+  return times;
 }
 
 int32_t
@@ -112,10 +199,7 @@ Products::measure(Plan &plan, const MatrixProduct &p,
   Scratch scratch(gpu.driver, measuring, bytes);
   if (!scratch.address)
     return 0;
-  gpu.driver.check(gpu.driver.memsetD8Async(scratch.address, fillByte,
-                                            static_cast<size_t>(bytes),
-                                            measuring),
-                   "cuMemsetD8Async");
+  fill(scratch.address, bytes - workspaceBytes, p.dtype);
   char *next = reinterpret_cast<char *>(scratch.address);
   Operands operands = {next, next + bytesA, next + bytesA + bytesB,
                        next + bytesA + bytesB + bytesC + bytesBias};
@@ -125,15 +209,11 @@ Products::measure(Plan &plan, const MatrixProduct &p,
   // Work of the program would disturb the measurement. It may wait for an
   // operation that another rank has yet to start, so the wait is short.
   gpu.settle(int64_t(200) * 1000 * 1000);
+  std::vector<float> times = timeAll(plan, operands, candidates);
   int32_t best = 0;
-  float bestTime = std::numeric_limits<float>::max();
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    float taken = time(plan, operands, candidates[i].algorithm);
-    if (taken < wanted * bestTime) {
-      bestTime = taken;
+  for (size_t i = 1; i < times.size(); ++i)
+    if (times[i] < wanted * times[best])
       best = static_cast<int32_t>(i);
-    }
-  }
   if (p.options.bias)
     set(plan.desc, MATMUL_DESC_BIAS_POINTER, p.options.bias);
   return best;

@@ -82,8 +82,12 @@ private:
   void closeMeasurement();
   int32_t measure(Plan &plan, const MatrixProduct &product,
                   const std::vector<MatmulHeuristicResult> &candidates);
+  void fill(DevicePointer memory, int64_t bytes, int32_t dtype);
+  std::vector<float>
+  timeAll(const Plan &plan, const Operands &operands,
+          const std::vector<MatmulHeuristicResult> &candidates);
   float time(const Plan &plan, const Operands &operands,
-             const MatmulAlgorithm &algorithm);
+             const MatmulAlgorithm &algorithm, int runs);
 
   template <typename Value>
   void set(MatmulDesc desc, MatmulDescAttribute attribute, Value value) const {

@@ -46,8 +46,9 @@ def AsyncStartOpInterface : OpInterface<"AsyncStartOpInterface"> {
     }], "void", "setDestinations", (ins "::mlir::ValueRange":$destinations)>,
     InterfaceMethod<[{
       The lane of the operation. Operations of one lane run one after the other,
-      in the order of their starts. The collectives of a group share one lane, its
-      point-to-point operations another.
+      in the order of their starts. The collectives of a group share one lane
+      unless their attributes name another (`comm.lane`, `comm.ctas`,
+      `comm.transport`); the point-to-point operations of a group have their own.
     }], "::mlir::Attribute", "getLane", (ins)>,
     InterfaceMethod<[{
       Whether the source and the destination of one operand may be the same

@@ -79,7 +79,7 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
     if (std::optional<BlockPlan> found =
             planBlock(*problem, *costs, planOptions))
       return BlockPrediction{
-          found->plan.afterNs,
+          found->afterNs,
           getLeastCompute(problem->problem, found->families.families)};
   }
   return BlockPrediction{searchSchedule(problem->problem, search).makespanNs,

@@ -44,18 +44,31 @@ braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
     shareLanes(problem);
   CostModel model(costs);
   BlockPlan found;
-  found.families = findResourceFamilies(problem, model, areReachedTogether);
+  found.families =
+      findResourceFamilies(problem, model, areReachedTogether,
+                           options.lanes == LaneSharing::Communicator);
   ArrayRef<ResourceFamily> families = found.families.families;
   if (families.empty())
     return std::nullopt;
 
   constexpr size_t mostSimulations = 1000, fewestSimulations = 8;
+  // What families gain counts for more than what single ops gain.
+  constexpr unsigned refinedShare = 2;
   auto maxSimulations = static_cast<unsigned>(std::clamp(
       options.playedNodes / std::max<size_t>(1, limited.graph.size()),
       fewestSimulations, mostSimulations));
-  found.plan = options.orders == PlannedOrders::Program
-                   ? planResources(limited, families, maxSimulations)
-                   : planOrderAndResources(limited, families, options.search,
-                                           maxSimulations, options.alternative);
+  ResourcePlan plan =
+      options.orders == PlannedOrders::Program
+          ? planResources(limited, families, maxSimulations)
+          : planOrderAndResources(limited, families, options.search,
+                                  maxSimulations, options.alternative);
+  // Other plans stay others.
+  RefinedPlan refined = refinePlan(
+      limited, families, plan, maxSimulations / refinedShare,
+      options.alternative == 0 ? RefinedOps::All : RefinedOps::Alone);
+  found.options = std::move(refined.options);
+  found.order = std::move(plan.order);
+  found.beforeNs = plan.beforeNs;
+  found.afterNs = refined.afterNs;
   return found;
 }

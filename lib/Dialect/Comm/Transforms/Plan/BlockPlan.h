@@ -11,6 +11,8 @@
 
 #include "ResourceFamilies.h"
 
+#include "Schedule/Search/RefinedPlan.h"
+
 #include "braid/Dialect/Comm/Transforms/PassOptions.h"
 
 #include <optional>
@@ -35,7 +37,12 @@ struct BlockPlanOptions {
 /// The plan of a block, and the ops that it is for.
 struct BlockPlan {
   ResourceFamilies families;
-  ResourcePlan plan;
+  /// For each family, the option of each of its ops.
+  std::vector<ResourceChoice> options;
+  ScheduleOrder order;
+  /// Makespans, or periods of the body of a loop: of the block as it is, and of
+  /// `order` with `options`.
+  int64_t beforeNs = 0, afterNs = 0;
 };
 
 /// True if the machine of `options` has resources that were measured, so that

@@ -23,7 +23,6 @@ using namespace braid;
 using namespace mlir;
 using comm::CollectiveOpInterface;
 using comm::CommDialect;
-using comm::ResourceFamilies;
 
 /// Emits an error and fails if `op` asks for what `model`'s machine does not
 /// have.
@@ -81,8 +80,7 @@ struct CommPlanResourcesPass
 private:
   LogicalResult verifyPlans(Operation *root);
   FailureOr<ScheduleOrder> plan(BlockProblem &problem);
-  void apply(const BlockProblem &problem, const ResourceFamilies &families,
-             const ResourcePlan &plan);
+  void apply(const BlockProblem &problem, const comm::BlockPlan &plan);
 
   /// What ops had that are planned.
   SmallVector<std::pair<Operation *, DictionaryAttr>> attributesBefore;
@@ -109,20 +107,18 @@ LogicalResult CommPlanResourcesPass::verifyPlans(Operation *root) {
 }
 
 void CommPlanResourcesPass::apply(const BlockProblem &problem,
-                                  const ResourceFamilies &families,
-                                  const ResourcePlan &plan) {
-  for (auto [family, attributes, option] :
-       llvm::zip_equal(families.families, families.attributes, plan.options)) {
-    if (option == 0)
-      continue;
-    for (unsigned node : family.ops) {
+                                  const comm::BlockPlan &plan) {
+  for (auto [family, attributes, options] : llvm::zip_equal(
+           plan.families.families, plan.families.attributes, plan.options))
+    for (auto [node, option] : llvm::zip_equal(family.ops, options)) {
+      if (option == 0)
+        continue;
       Operation *op = problem.block.ops[node];
       attributesBefore.emplace_back(op, op->getAttrDictionary());
       for (NamedAttribute attribute : attributes[option])
         op->setAttr(attribute.getName(), attribute.getValue());
       ++numPlanned;
     }
-  }
 }
 
 /// Gives the ops of a block attributes. Returns their order.
@@ -150,14 +146,13 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
       comm::planBlock(problem, *options, planOptions);
   if (!found)
     return order;
-  const ResourceFamilies &families = found->families;
-  ResourcePlan &planned = found->plan;
-  apply(problem, families, planned);
+  apply(problem, *found);
   emitPassedRemark(owner, getArgument(), "planned-block", [&](auto &remark) {
     using remark::metric;
-    remark << metric("MakespanBeforeNs", planned.beforeNs)
-           << metric("MakespanNs", planned.afterNs)
-           << metric("LowerBoundNs", boundAllPlans(limited, families.families));
+    remark << metric("MakespanBeforeNs", found->beforeNs)
+           << metric("MakespanNs", found->afterNs)
+           << metric("LowerBoundNs",
+                     boundAllPlans(limited, found->families.families));
   });
-  return std::move(planned.order);
+  return std::move(found->order);
 }

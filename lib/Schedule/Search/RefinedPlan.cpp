@@ -1,0 +1,189 @@
+//===- RefinedPlan.cpp - Plans op by op -----------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RefinedPlan.h"
+#include "ChoiceSimulator.h"
+#include "PlanRoom.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <map>
+#include <optional>
+
+using namespace braid;
+using namespace llvm;
+
+/// What an option for one op has to gain, as a fraction of the makespan: less
+/// would only make plans harder to read.
+static constexpr double leastGain = 0.001;
+
+namespace {
+
+/// Some ops of a family.
+struct Part {
+  unsigned family;
+  /// Their places among the family's ops.
+  std::vector<unsigned> places;
+};
+
+class Refiner {
+public:
+  Refiner(const SchedulingProblem &problem, ArrayRef<ResourceFamily> families,
+          const ResourcePlan &plan, unsigned maxSimulations);
+
+  RefinedPlan run(RefinedOps ops);
+
+private:
+  std::vector<bool> findAccompanied() const;
+  std::vector<Part>
+  divide(function_ref<std::optional<unsigned>(unsigned node)> getKey) const;
+  SchedulingProblem getPlanned() const;
+  void improve(ArrayRef<Part> parts, double minGain);
+
+  const SchedulingProblem &problem;
+  ArrayRef<ResourceFamily> families;
+  const ScheduleOrder &order;
+  unsigned maxSimulations;
+  RefinedPlan refined;
+};
+
+} // namespace
+
+Refiner::Refiner(const SchedulingProblem &problem,
+                 ArrayRef<ResourceFamily> families, const ResourcePlan &plan,
+                 unsigned maxSimulations)
+    : problem(problem), families(families), order(plan.order),
+      maxSimulations(maxSimulations) {
+  refined.afterNs = plan.afterNs;
+  for (auto [family, option] : zip_equal(families, plan.options))
+    refined.options.emplace_back(family.ops.size(), option);
+}
+
+/// By node: true for compute while an operation may be in flight, and for
+/// starts of operations with such compute.
+std::vector<bool> Refiner::findAccompanied() const {
+  std::vector<bool> accompanied(problem.graph.size());
+  SmallVector<unsigned> inFlight;
+  for (unsigned node : order) {
+    for (unsigned start : problem.getAwaitedStarts(node))
+      llvm::erase(inFlight, start);
+    if (problem.graph[node].kind == NodeKind::Start) {
+      inFlight.push_back(node);
+      continue;
+    }
+    if (problem.graph[node].cost == 0 || inFlight.empty())
+      continue;
+    accompanied[node] = true;
+    for (unsigned start : inFlight)
+      accompanied[start] = true;
+  }
+  return accompanied;
+}
+
+/// The parts of families whose ops have the same key and the same option; ops
+/// without a key are left out.
+std::vector<Part> Refiner::divide(
+    function_ref<std::optional<unsigned>(unsigned node)> getKey) const {
+  std::vector<Part> parts;
+  for (auto [number, family] : enumerate(families)) {
+    std::map<std::pair<unsigned, unsigned>, size_t> partOf;
+    for (auto [place, node] : enumerate(family.ops)) {
+      std::optional<unsigned> ofNode = getKey(node);
+      if (!ofNode)
+        continue;
+      std::pair key(*ofNode, refined.options[number][place]);
+      auto [known, isNew] = partOf.try_emplace(key, parts.size());
+      if (isNew)
+        parts.push_back({static_cast<unsigned>(number), {}});
+      parts[known->second].places.push_back(static_cast<unsigned>(place));
+    }
+  }
+  return parts;
+}
+
+/// The problem whose ops run as planned so far.
+SchedulingProblem Refiner::getPlanned() const {
+  SchedulingProblem planned = problem;
+  for (auto [family, options] : zip_equal(families, refined.options))
+    for (auto [node, option] : zip_equal(family.ops, options))
+      applyOption(planned, node, family.options[option]);
+  return planned;
+}
+
+/// Tries all options of one part after the other, as long as that gains.
+void Refiner::improve(ArrayRef<Part> parts, double minGain) {
+  std::vector<ResourceFamily> divided;
+  ResourceChoice best;
+  size_t numOptions = 0;
+  for (const Part &part : parts) {
+    const ResourceFamily &whole = families[part.family];
+    ResourceFamily &family = divided.emplace_back();
+    family.options = whole.options;
+    family.ofClass = whole.ofClass;
+    for (unsigned place : part.places)
+      family.ops.push_back(whole.ops[place]);
+    best.push_back(refined.options[part.family][part.places.front()]);
+    numOptions += family.options.size() - 1;
+  }
+  if (refined.numSimulated + numOptions > maxSimulations)
+    return;
+  ChoiceSimulator simulator(getPlanned(), divided);
+  auto tryOption = [&](size_t number, unsigned option) {
+    ResourceChoice choice = best;
+    choice[number] = option;
+    if (choice == best ||
+        refined.numSimulated + simulator.getNumSimulated() >= maxSimulations ||
+        !leavesRoomInOrder(problem, divided, choice, order))
+      return false;
+    int64_t ns = simulator.simulate(order, choice);
+    if (double(refined.afterNs - ns) <= minGain * double(refined.afterNs))
+      return false;
+    refined.afterNs = ns;
+    best = std::move(choice);
+    return true;
+  };
+  for (bool gained = true; gained;) {
+    gained = false;
+    for (auto [number, family] : enumerate(divided))
+      for (unsigned option = 0, end = family.options.size(); option != end;
+           ++option)
+        gained |= tryOption(number, option);
+  }
+  refined.numSimulated += simulator.getNumSimulated();
+  for (auto [part, option] : zip_equal(parts, best))
+    for (unsigned place : part.places)
+      refined.options[part.family][place] = option;
+}
+
+RefinedPlan Refiner::run(RefinedOps ops) {
+  std::vector<bool> accompanied = findAccompanied();
+  auto isLeftOut = [&](unsigned node) {
+    return ops == RefinedOps::Alone && accompanied[node];
+  };
+  improve(divide([&](unsigned node) -> std::optional<unsigned> {
+            if (isLeftOut(node))
+              return std::nullopt;
+            return accompanied[node] ? 1 : 0;
+          }),
+          /*minGain=*/0);
+  improve(divide([&](unsigned node) -> std::optional<unsigned> {
+            if (isLeftOut(node))
+              return std::nullopt;
+            return node;
+          }),
+          leastGain);
+  return std::move(refined);
+}
+
+RefinedPlan braid::refinePlan(const SchedulingProblem &problem,
+                              ArrayRef<ResourceFamily> families,
+                              const ResourcePlan &plan, unsigned maxSimulations,
+                              RefinedOps ops) {
+  return Refiner(problem, families, plan, maxSimulations).run(ops);
+}

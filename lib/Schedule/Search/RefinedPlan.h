@@ -1,0 +1,49 @@
+//===- RefinedPlan.h - Plans op by op ---------------------------*- C++ -*-===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BRAID_LIB_SCHEDULE_SEARCH_REFINEDPLAN_H
+#define BRAID_LIB_SCHEDULE_SEARCH_REFINEDPLAN_H
+
+#include "ResourcePlan.h"
+
+namespace braid {
+
+/// A plan whose families need not be run alike.
+struct RefinedPlan {
+  /// For each family, the option of each of its ops.
+  std::vector<ResourceChoice> options;
+  /// The makespan of the order with these options, or the period of the body of
+  /// a loop.
+  int64_t afterNs = 0;
+  /// The orders that were simulated.
+  unsigned numSimulated = 0;
+};
+
+/// What `refinePlan` may change.
+enum class RefinedOps : uint8_t {
+  /// Ops with nothing beside them, which may take the whole machine.
+  Alone,
+  /// All.
+  All,
+};
+
+/// Improves `plan` of `problem` for parts of its families, in the order of the
+/// plan: first for the ops with something beside them (a product between the
+/// start and the wait of an operation, an operation with work between these)
+/// and for those with nothing, then for each op by itself. An option stays if
+/// it shortens the makespan, for one op by a thousandth. Ends when nothing
+/// gains, or after `maxSimulations`; parts that there are too many of for this
+/// limit are not tried. Never longer than `plan`.
+RefinedPlan refinePlan(const SchedulingProblem &problem,
+                       llvm::ArrayRef<ResourceFamily> families,
+                       const ResourcePlan &plan, unsigned maxSimulations,
+                       RefinedOps ops = RefinedOps::All);
+
+} // namespace braid
+
+#endif // BRAID_LIB_SCHEDULE_SEARCH_REFINEDPLAN_H

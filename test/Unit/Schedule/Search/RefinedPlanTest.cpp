@@ -1,0 +1,195 @@
+//===- RefinedPlanTest.cpp - Plans op by op -------------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Schedule/Search/RefinedPlan.h"
+
+#include "Schedule/Search/PlanRoom.h"
+#include "braid/Schedule/Simulation/SimulatedOrder.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <random>
+
+using namespace braid;
+using testing::ElementsAre;
+
+namespace {
+
+/// Builds problems on a machine of four multiprocessors that are queued for.
+class RefinedPlanTest : public testing::Test {
+protected:
+  RefinedPlanTest() {
+    problem.machine.multiprocessors = 4;
+    problem.machine.multiprocessorModel = MultiprocessorModel::Queued;
+    collectives.options = {kernelOn(100, 2), kernelOn(100, 1), kernelOn(60, 4)};
+    products.options = {productOn(4), productOn(3)};
+    products.ofClass = 1;
+  }
+
+  /// A product of 12 tiles, each of 100 ns, on so many multiprocessors.
+  static ResourceOption productOn(int64_t multiprocessors) {
+    ResourceOption option;
+    option.costNs = (12 + multiprocessors - 1) / multiprocessors * 100;
+    option.demand.arithmeticNs = option.costNs;
+    option.demand.tiles = 12;
+    option.demand.blocks = int32_t(multiprocessors);
+    option.demand.isPersistent = true;
+    return option;
+  }
+
+  static ResourceOption kernelOn(int64_t cost, int32_t multiprocessors) {
+    ResourceOption option;
+    option.costNs = cost;
+    option.demand.multiprocessors = multiprocessors;
+    return option;
+  }
+
+  unsigned addStart() {
+    ScheduleNode node;
+    node.kind = NodeKind::Start;
+    node.lane = 0;
+    node.cost = collectives.options.front().costNs;
+    return add(node, collectives);
+  }
+
+  unsigned addProduct() {
+    ScheduleNode node;
+    node.cost = products.options.front().costNs;
+    return add(node, products);
+  }
+
+  unsigned addWait(unsigned start) {
+    ScheduleNode node;
+    node.kind = NodeKind::Wait;
+    unsigned wait = problem.graph.addNode(node);
+    problem.graph.addEdge(start, wait);
+    problem.awaits.emplace_back(wait, start);
+    problem.demands.emplace_back();
+    return wait;
+  }
+
+  unsigned add(const ScheduleNode &node, ResourceFamily &family) {
+    family.ops.push_back(problem.graph.addNode(node));
+    problem.demands.push_back(family.options.front().demand);
+    return family.ops.back();
+  }
+
+  /// The plan of the program's order with one option for each family.
+  ResourcePlan planWith(ResourceChoice options) {
+    problem.graph.finalize();
+    ResourcePlan plan;
+    plan.order = getProgramOrder(problem.graph);
+    plan.options = std::move(options);
+    SchedulingProblem planned = problem;
+    applyChoice(planned, families(), plan.options);
+    plan.afterNs = simulateOrder(planned, plan.order).makespanNs;
+    return plan;
+  }
+
+  std::vector<ResourceFamily> families() const {
+    return {collectives, products};
+  }
+
+  SchedulingProblem problem;
+  ResourceFamily collectives, products;
+};
+
+} // namespace
+
+TEST_F(RefinedPlanTest, OpsAloneTakeTheWholeMachine) {
+  // A collective alone, a product beside another collective, and a product
+  // alone.
+  addWait(addStart());
+  unsigned start = addStart();
+  addProduct();
+  addWait(start);
+  addProduct();
+  ResourcePlan plan = planWith({1, 1});
+  EXPECT_EQ(plan.afterNs, 100 + 400 + 400);
+  RefinedPlan refined = refinePlan(problem, families(), plan, 1000);
+  EXPECT_THAT(refined.options,
+              ElementsAre(ElementsAre(2, 1), ElementsAre(1, 0)));
+  EXPECT_EQ(refined.afterNs, 60 + 400 + 300);
+}
+
+TEST_F(RefinedPlanTest, OpsWithCompanyStayInOtherPlans) {
+  // The program's first product would gain from the whole machine.
+  unsigned start = addStart();
+  addProduct();
+  addProduct();
+  addWait(start);
+  addProduct();
+  ResourcePlan plan = planWith({0, 1});
+  RefinedPlan refined =
+      refinePlan(problem, families(), plan, 1000, RefinedOps::Alone);
+  EXPECT_THAT(refined.options,
+              ElementsAre(ElementsAre(0), ElementsAre(1, 1, 0)));
+  EXPECT_EQ(refined.afterNs, plan.afterNs - 100);
+}
+
+TEST_F(RefinedPlanTest, LeavesRoomBesideEachOperation) {
+  unsigned start = addStart();
+  addProduct();
+  addWait(start);
+  addProduct();
+  ResourcePlan plan = planWith({1, 0});
+  std::vector<ResourceFamily> all = families();
+  EXPECT_FALSE(leavesRoomInOrder(problem, all, {1, 0}, plan.order));
+  EXPECT_TRUE(leavesRoomInOrder(problem, all, {0, 0}, plan.order));
+  EXPECT_TRUE(leavesRoomInOrder(problem, all, {1, 1}, plan.order));
+  // The wait before the products.
+  ScheduleOrder early = {0, 2, 1, 3};
+  EXPECT_TRUE(leavesRoomInOrder(problem, all, {1, 0}, early));
+  EXPECT_FALSE(leavesRoom(problem.machine, all, {1, 0}));
+  // Of a loop, the next iteration may await the start.
+  problem.carriedAwaits.push_back({2, 0});
+  EXPECT_FALSE(leavesRoomInOrder(problem, all, {1, 0}, early));
+}
+
+TEST_F(RefinedPlanTest, KeepsTheLimitOnSimulations) {
+  addProduct();
+  ResourcePlan plan = planWith({0, 1});
+  RefinedPlan refined = refinePlan(problem, families(), plan, 0);
+  EXPECT_EQ(refined.numSimulated, 0u);
+  EXPECT_EQ(refined.afterNs, plan.afterNs);
+  EXPECT_THAT(refined.options, ElementsAre(ElementsAre(), ElementsAre(1)));
+}
+
+TEST_F(RefinedPlanTest, IsNeverLongerAndWhatTheSimulatorSays) {
+  for (unsigned seed = 0; seed != 100; ++seed) {
+    problem.graph = ScheduleGraph();
+    problem.awaits.clear();
+    problem.demands.clear();
+    collectives.ops.clear();
+    products.ops.clear();
+    std::mt19937_64 random(seed);
+    std::vector<unsigned> inFlight;
+    for (unsigned i = 0; i != 12; ++i) {
+      if (random() % 3 == 0)
+        inFlight.push_back(addStart());
+      else if (random() % 3 == 0 && !inFlight.empty())
+        addWait(inFlight.back()), inFlight.pop_back();
+      else
+        addProduct();
+    }
+    ResourcePlan plan =
+        planWith({unsigned(random() % 3), unsigned(random() % 2)});
+    for (RefinedOps ops : {RefinedOps::Alone, RefinedOps::All}) {
+      RefinedPlan refined = refinePlan(problem, families(), plan, 1000, ops);
+      EXPECT_LE(refined.afterNs, plan.afterNs);
+      SchedulingProblem planned = problem;
+      std::vector<ResourceFamily> all = families();
+      for (auto [family, options] : llvm::zip_equal(all, refined.options))
+        for (auto [node, option] : llvm::zip_equal(family.ops, options))
+          applyOption(planned, node, family.options[option]);
+      EXPECT_EQ(refined.afterNs, simulateOrder(planned, plan.order).makespanNs)
+          << seed;
+    }
+  }
+}
