@@ -40,8 +40,6 @@ void ChoiceSimulator::apply(const ResourceChoice &choice) {
       applyOption(problem, node, chosen);
       ops[node].costNs = chosen.costNs;
       ops[node].demand = chosen.demand;
-      if (chosen.lane >= 0)
-        ops[node].lane = chosen.lane;
     }
   }
   applied = choice;

@@ -66,9 +66,16 @@ bool braid::leavesRoomInOrder(const SchedulingProblem &problem,
       llvm::erase(inFlight, start);
     if (asked[node] > 0)
       inFlight.push_back(node);
+    if (taken[node] == 0)
+      continue;
+    // Operations that ask for the same share a lane, others run side by side.
+    SmallVector<int64_t> lanes;
     for (unsigned start : inFlight)
-      if (taken[node] + asked[start] > machine.multiprocessors)
-        return false;
+      if (!is_contained(lanes, asked[start]))
+        lanes.push_back(asked[start]);
+    if (!lanes.empty() &&
+        taken[node] + sum_of(lanes) > machine.multiprocessors)
+      return false;
   }
   return true;
 }

@@ -34,8 +34,6 @@ void braid::applyOption(SchedulingProblem &problem, unsigned node,
                         const ResourceOption &option) {
   problem.graph.setCost(node, option.costNs);
   problem.demands[node] = option.demand;
-  if (option.lane >= 0)
-    problem.graph.setLane(node, option.lane);
 }
 
 void braid::applyChoice(SchedulingProblem &problem,

@@ -19,12 +19,12 @@
 
 namespace braid {
 
-/// One way of running an op.
+/// One way of running an op. Operations of one lane count as running one after
+/// the other in all ways, although another way may be another lane: what
+/// collectives do to each other is not measured.
 struct ResourceOption {
   int64_t costNs = 0;
   ResourceDemand demand;
-  /// Of a start: the lane of its operation; -1 for the one that it has.
-  int32_t lane = -1;
 };
 
 /// Ops that are run in the same way, because they are the same but for their
@@ -53,12 +53,11 @@ struct ResourcePlan {
   unsigned numSimulated = 0;
 };
 
-/// Sets cost, demand and lane of `node` to those of `option`. The problem has
-/// demands.
+/// Sets cost and demand of `node` to those of `option`. The problem has demands.
 void applyOption(SchedulingProblem &problem, unsigned node,
                  const ResourceOption &option);
 
-/// Sets costs, demands and lanes of `problem` to those of `choice`.
+/// Sets costs and demands of `problem` to those of `choice`.
 void applyChoice(SchedulingProblem &problem,
                  llvm::ArrayRef<ResourceFamily> families,
                  llvm::ArrayRef<unsigned> choice);

@@ -282,3 +282,40 @@ func.func @chunk_of_a_buffer_in_use(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>) ->
   %r0 = tensor.insert_slice %w0 into %x[0, 0] [2, 3] [1, 1] : tensor<2x3xf32> into tensor<4x3xf32>
   return %r0, %y : tensor<4x3xf32>, tensor<4x3xf32>
 }
+
+// What is written to a slice of an empty tensor and inserted there is written
+// in its place, although both use the tensor: nothing is copied.
+// CHECK-LABEL: func.func @slices_written_in_their_place
+// CHECK:         %[[R:.*]] = memref.alloc() {{.*}}: memref<4x6xf32>
+// CHECK:         %[[S0:.*]] = memref.subview %[[R]][0, 0] [4, 3] [1, 1]
+// CHECK-NEXT:    linalg.fill ins(%{{.*}}) outs(%[[S0]] :
+// CHECK-NEXT:    linalg.matmul {{.*}}outs(%[[S0]] :
+// CHECK-NOT:     memref.copy
+// CHECK:         %[[S1:.*]] = memref.subview %[[R]][0, 3] [4, 3] [1, 1]
+// CHECK-NEXT:    linalg.matmul {{.*}}outs(%[[S1]] :
+// CHECK-NOT:     memref.copy
+// CHECK:         return %[[R]]
+func.func @slices_written_in_their_place(%a: tensor<4x4xf32>, %b: tensor<4x3xf32>) -> tensor<4x6xf32> {
+  %c0 = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x6xf32>
+  %s0 = tensor.extract_slice %e[0, 0] [4, 3] [1, 1] : tensor<4x6xf32> to tensor<4x3xf32>
+  %z0 = linalg.fill ins(%c0 : f32) outs(%s0 : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %m0 = linalg.matmul ins(%a, %b : tensor<4x4xf32>, tensor<4x3xf32>) outs(%z0 : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %r0 = tensor.insert_slice %m0 into %e[0, 0] [4, 3] [1, 1] : tensor<4x3xf32> into tensor<4x6xf32>
+  %s1 = tensor.extract_slice %r0[0, 3] [4, 3] [1, 1] : tensor<4x6xf32> to tensor<4x3xf32>
+  %m1 = linalg.matmul ins(%a, %b : tensor<4x4xf32>, tensor<4x3xf32>) outs(%s1 : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %r1 = tensor.insert_slice %m1 into %r0[0, 3] [4, 3] [1, 1] : tensor<4x3xf32> into tensor<4x6xf32>
+  return %r1 : tensor<4x6xf32>
+}
+
+// What is inserted elsewhere is copied.
+// CHECK-LABEL: func.func @slices_written_for_another_place
+// CHECK:         memref.copy
+// CHECK:         return
+func.func @slices_written_for_another_place(%a: tensor<4x4xf32>, %b: tensor<4x3xf32>) -> tensor<4x6xf32> {
+  %e = tensor.empty() : tensor<4x6xf32>
+  %s = tensor.extract_slice %e[0, 0] [4, 3] [1, 1] : tensor<4x6xf32> to tensor<4x3xf32>
+  %m = linalg.matmul ins(%a, %b : tensor<4x4xf32>, tensor<4x3xf32>) outs(%s : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %r = tensor.insert_slice %m into %e[0, 3] [4, 3] [1, 1] : tensor<4x3xf32> into tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}

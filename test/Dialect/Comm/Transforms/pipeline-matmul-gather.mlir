@@ -37,7 +37,8 @@ func.func @gathered_rows(%a: tensor<4x4xf32>, %b: tensor<4x6xf32>) -> tensor<8x6
 }
 
 // The rows of a weight are summed over, so that columns are divided: they are
-// copied, as a collective reads one piece of memory.
+// copied, as a collective reads one piece of memory. Products write to their
+// columns of the result.
 // CHECK-LABEL: func.func @gathered_weight
 // CHECK-SAME:      (%[[A:.*]]: tensor<4x4xf32>, %[[S:.*]]: tensor<2x6xf32>)
 // CHECK:         %[[S0:.*]] = tensor.extract_slice %[[S]][0, 0] [2, 3] [1, 1]
@@ -46,11 +47,14 @@ func.func @gathered_rows(%a: tensor<4x4xf32>, %b: tensor<4x6xf32>) -> tensor<8x6
 // CHECK-NEXT:    %[[T0:.*]] = comm.all_gather %[[P0]] on @world dim 0 : tensor<2x3xf32> -> tensor<4x3xf32>
 // CHECK:         %[[T1:.*]] = comm.all_gather
 // CHECK:         %[[W0:.*]] = comm.wait %[[T0]]
-// CHECK-NEXT:    %[[C0:.*]] = linalg.matmul ins(%[[A]], %[[W0]] : tensor<4x4xf32>, tensor<4x3xf32>)
+// CHECK-NEXT:    %[[E:.*]] = tensor.empty() : tensor<4x6xf32>
+// CHECK-NEXT:    %[[D0:.*]] = tensor.extract_slice %[[E]][0, 0] [4, 3] [1, 1]
+// CHECK-NEXT:    %[[C0:.*]] = linalg.matmul ins(%[[A]], %[[W0]] : tensor<4x4xf32>, tensor<4x3xf32>) outs(%[[D0]] :
+// CHECK-NEXT:    %[[R0:.*]] = tensor.insert_slice %[[C0]] into %[[E]][0, 0] [4, 3] [1, 1] {comm.cost_ns = 0 : i64}
 // CHECK:         %[[W1:.*]] = comm.wait %[[T1]]
-// CHECK-NEXT:    %[[C1:.*]] = linalg.matmul ins(%[[A]], %[[W1]] : tensor<4x4xf32>, tensor<4x3xf32>)
-// CHECK:         %[[R0:.*]] = tensor.insert_slice %[[C0]] into %{{.*}}[0, 0] [4, 3] [1, 1]
-// CHECK-NEXT:    %[[R1:.*]] = tensor.insert_slice %[[C1]] into %[[R0]][0, 3] [4, 3] [1, 1]
+// CHECK-NEXT:    %[[D1:.*]] = tensor.extract_slice %[[R0]][0, 3] [4, 3] [1, 1]
+// CHECK-NEXT:    %[[C1:.*]] = linalg.matmul ins(%[[A]], %[[W1]] : tensor<4x4xf32>, tensor<4x3xf32>) outs(%[[D1]] :
+// CHECK-NEXT:    %[[R1:.*]] = tensor.insert_slice %[[C1]] into %[[R0]][0, 3] [4, 3] [1, 1] {comm.cost_ns = 0 : i64}
 // CHECK-NEXT:    return %[[R1]]
 func.func @gathered_weight(%a: tensor<4x4xf32>, %s: tensor<2x6xf32>) -> tensor<4x6xf32> {
   %e = tensor.empty() : tensor<4x6xf32>
@@ -101,7 +105,7 @@ func.func @batches_stay(%a: tensor<4x1x4xf32>, %b: tensor<8x4x6xf32>) -> tensor<
 
 // Nothing but the chunks of the product can hide the gather.
 // CHOICE-LABEL: func.func @first_gather
-// CHOICE:         comm.all_gather {{.*}}comm.label = "ag.3"} : tensor<1024x8192xbf16> -> tensor<2048x8192xbf16>
+// CHOICE:         comm.all_gather {{.*}}comm.label = "ag.7"} : tensor<512x8192xbf16> -> tensor<1024x8192xbf16>
 // CHOICE-NOT:     comm.all_gather
 // CHOICE:         return
 func.func @first_gather(%x: tensor<4096x8192xbf16>, %w: tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16> {

@@ -102,19 +102,50 @@ void protectArguments(ModuleOp module) {
   }
 }
 
-/// Gives every user of an empty tensor a separate one. CSE merges empty
-/// tensors, and One-Shot is quadratic in the number of users of one tensor.
+/// The slice of the empty tensor that `insertion` inserts into, if the inserted
+/// value was written to this slice; the insertion then copies nothing.
+tensor::ExtractSliceOp findWrittenSlice(tensor::InsertSliceOp insertion) {
+  Value place = insertion.getSource();
+  while (auto result = dyn_cast<OpResult>(place)) {
+    auto writer = dyn_cast<DestinationStyleOpInterface>(result.getOwner());
+    OpOperand *init = writer ? writer.getTiedOpOperand(result) : nullptr;
+    if (!init || !place.hasOneUse())
+      break;
+    place = init->get();
+  }
+  auto slice = place.getDefiningOp<tensor::ExtractSliceOp>();
+  auto isSame = [](OpFoldResult a, OpFoldResult b) { return a == b; };
+  bool isPair = slice && slice->hasOneUse() &&
+                slice.getSource() == insertion.getDest() &&
+                slice.isSameAs(insertion, isSame);
+  return isPair ? slice : nullptr;
+}
+
+/// Gives every user of an empty tensor a separate one, but one to those that
+/// write and insert the same slice. CSE merges empty tensors, and One-Shot is
+/// quadratic in the number of users of one tensor.
 void separateEmptyTensors(ModuleOp module) {
   SmallVector<tensor::EmptyOp> shared;
   module.walk([&](tensor::EmptyOp empty) {
     if (!empty->use_empty() && !empty->hasOneUse())
       shared.push_back(empty);
   });
-  for (tensor::EmptyOp empty : shared)
-    for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
-      OpBuilder builder(use.getOwner());
+  for (tensor::EmptyOp empty : shared) {
+    auto separate = [&](OpOperand &use, Operation *place) {
+      OpBuilder builder(place);
       use.set(cast<tensor::EmptyOp>(builder.clone(*empty)).getResult());
-    }
+      return use.get();
+    };
+    SmallVector<OpOperand *> uses = llvm::map_to_vector(
+        empty->getUses(), [](OpOperand &use) { return &use; });
+    for (OpOperand *use : uses)
+      if (auto insertion = dyn_cast<tensor::InsertSliceOp>(use->getOwner()))
+        if (tensor::ExtractSliceOp slice = findWrittenSlice(insertion))
+          slice.getSourceMutable().set(separate(*use, slice));
+    for (OpOperand *use : uses)
+      if (use->get() == empty)
+        separate(*use, use->getOwner());
+  }
 }
 
 /// Copies tensors that a loop yields but does not compute. One-Shot copies

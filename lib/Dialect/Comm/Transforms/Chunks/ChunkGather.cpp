@@ -98,8 +98,11 @@ public:
 private:
   Value startChunk(const Chunk &chunk);
   Value awaitChunk(Value token, const Chunk &chunk);
+  /// True if the products of chunks may write to their places of the result.
+  bool writesInPlace(ArrayRef<Value> values);
   /// Puts `value`, the result of `chunk`, where it belongs in `result`.
   Value insertChunk(Value value, Value result, const Chunk &chunk);
+  Value insertAll(ArrayRef<Value> values, ArrayRef<Chunk> chunks);
 
   RewriterBase &rewriter;
   ChunkableGather gather;
@@ -182,6 +185,55 @@ Value GatherChunker::insertChunk(Value value, Value result,
   return result;
 }
 
+/// The operand of `product`, or of the fill before it, that its result takes
+/// the place of.
+static OpOperand &getPlace(linalg::LinalgOp product) {
+  OpOperand &init = product.getDpsInitsMutable()[0];
+  if (auto fill = init.get().getDefiningOp<linalg::FillOp>())
+    return fill.getOutputsMutable()[0];
+  return init;
+}
+
+bool GatherChunker::writesInPlace(ArrayRef<Value> values) {
+  return gather.numParts == 1 && llvm::all_of(values, [](Value value) {
+           auto product = value.getDefiningOp<linalg::LinalgOp>();
+           OpOperand &place = getPlace(product);
+           bool isOwn =
+               place.getOwner() == product || place.getOwner()->hasOneUse();
+           return isOwn && place.get().getDefiningOp<tensor::EmptyOp>();
+         });
+}
+
+/// The whole result of the chunks' products.
+Value GatherChunker::insertAll(ArrayRef<Value> values, ArrayRef<Chunk> chunks) {
+  bool isInPlace = writesInPlace(values);
+  auto getFirst = [&](Value value) {
+    return getPlace(value.getDefiningOp<linalg::LinalgOp>()).getOwner();
+  };
+  rewriter.setInsertionPoint(isInPlace ? getFirst(values.front())
+                                       : gather.product.getOperation());
+  Value result =
+      tensor::EmptyOp::create(rewriter, gather.product.getLoc(),
+                              whole.getShape(), whole.getElementType());
+  for (auto [value, chunk] : llvm::zip_equal(values, chunks)) {
+    rewriter.setInsertionPoint(gather.product);
+    if (isInPlace) {
+      Operation *first = getFirst(value);
+      rewriter.setInsertionPoint(first);
+      Value slice =
+          extract(rewriter, result, gather.resultDim, chunk.offset, chunk.size);
+      OpOperand &place = getPlace(value.getDefiningOp<linalg::LinalgOp>());
+      rewriter.modifyOpInPlace(first, [&]() { place.set(slice); });
+      rewriter.setInsertionPointAfterValue(value);
+    }
+    result = insertChunk(value, result, chunk);
+    if (isInPlace)
+      result.getDefiningOp()->setAttr(CommDialect::kCostAttrName,
+                                      rewriter.getI64IntegerAttr(0));
+  }
+  return result;
+}
+
 LogicalResult GatherChunker::run(int64_t numChunks) {
   OpBuilder::InsertionGuard guard(rewriter);
   SmallVector<Chunk> chunks = divideIntoChunks(gather.size, numChunks);
@@ -210,12 +262,7 @@ LogicalResult GatherChunker::run(int64_t numChunks) {
     if (slice != gather.wait && isOpTriviallyDead(slice))
       rewriter.eraseOp(slice);
   }
-  rewriter.setInsertionPoint(gather.product);
-  Location loc = gather.product.getLoc();
-  Value result = tensor::EmptyOp::create(rewriter, loc, whole.getShape(),
-                                         whole.getElementType());
-  for (auto [value, chunk] : llvm::zip_equal(values, chunks))
-    result = insertChunk(value, result, chunk);
+  Value result = insertAll(values, chunks);
   rewriter.replaceOp(gather.product, result);
   rewriter.eraseOp(gather.wait);
   rewriter.eraseOp(gather.start);

@@ -44,9 +44,7 @@ braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
     shareLanes(problem);
   CostModel model(costs);
   BlockPlan found;
-  found.families =
-      findResourceFamilies(problem, model, areReachedTogether,
-                           options.lanes == LaneSharing::Communicator);
+  found.families = findResourceFamilies(problem, model, areReachedTogether);
   ArrayRef<ResourceFamily> families = found.families.families;
   if (families.empty())
     return std::nullopt;

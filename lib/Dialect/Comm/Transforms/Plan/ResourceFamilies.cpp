@@ -29,7 +29,8 @@ enum : unsigned { CollectiveClass, ProductClass };
 
 class FamilyBuilder {
 public:
-  FamilyBuilder(BlockProblem &problem, CostModel &model, bool separatesLanes);
+  FamilyBuilder(const BlockProblem &problem, CostModel &model)
+      : problem(problem), model(model) {}
 
   ResourceFamilies build(bool plansCollectives);
 
@@ -40,33 +41,16 @@ private:
   std::vector<ResourceAttributes> getProductOptions(Operation *op);
   void addToFamily(unsigned node, unsigned ofClass,
                    ArrayRef<ResourceAttributes> options);
-  int32_t getLane(Operation *op, int32_t present);
-  ResourceOption price(Operation *op, const ResourceAttributes &attributes,
-                       int32_t present);
+  ResourceOption price(Operation *op, const ResourceAttributes &attributes);
 
-  BlockProblem &problem;
+  const BlockProblem &problem;
   CostModel &model;
-  bool separatesLanes;
-  /// The numbers of lanes by their attribute.
-  DenseMap<Attribute, int32_t> lanes;
-  int32_t numLanes = 0;
   /// The number of the family by class, cost and demand of the ops as they are.
   DenseMap<Attribute, size_t> numbers;
   ResourceFamilies found;
 };
 
 } // namespace
-
-FamilyBuilder::FamilyBuilder(BlockProblem &problem, CostModel &model,
-                             bool separatesLanes)
-    : problem(problem), model(model), separatesLanes(separatesLanes) {
-  const ScheduleGraph &graph = problem.problem.graph;
-  for (unsigned node : graph.starts()) {
-    auto start = cast<comm::AsyncStartOpInterface>(problem.block.ops[node]);
-    lanes.try_emplace(start.getLane(), graph[node].lane);
-    numLanes = std::max(numLanes, graph[node].lane + 1);
-  }
-}
 
 static bool isPlannedByHand(Operation *op) {
   return llvm::any_of(
@@ -145,30 +129,11 @@ FamilyBuilder::getProductOptions(Operation *op) {
   return options;
 }
 
-/// The lane of `op` with the attributes that it has now. A new one sends over
-/// the link of its `present` lane.
-int32_t FamilyBuilder::getLane(Operation *op, int32_t present) {
-  auto start = dyn_cast<comm::AsyncStartOpInterface>(op);
-  if (!start || !separatesLanes)
-    return present;
-  auto [known, isNew] = lanes.try_emplace(start.getLane(), numLanes);
-  if (!isNew)
-    return known->second;
-  std::vector<int32_t> &links = problem.problem.machine.linkOfLane;
-  links.resize(std::max<size_t>(links.size(), numLanes + 1), -1);
-  links[numLanes] = links[present];
-  return numLanes++;
-}
-
-/// What `op` costs and asks for with `attributes`, if it has the lane `present`
-/// without them.
 ResourceOption FamilyBuilder::price(Operation *op,
-                                    const ResourceAttributes &attributes,
-                                    int32_t present) {
+                                    const ResourceAttributes &attributes) {
   for (NamedAttribute attribute : attributes)
     op->setAttr(attribute.getName(), attribute.getValue());
-  ResourceOption option{model.getCost(op).ns, model.getDemand(op),
-                        getLane(op, present)};
+  ResourceOption option{model.getCost(op).ns, model.getDemand(op)};
   for (NamedAttribute attribute : attributes)
     op->removeAttr(attribute.getName());
   return option;
@@ -181,15 +146,13 @@ void FamilyBuilder::addToFamily(unsigned node, unsigned ofClass,
   Operation *op = problem.block.ops[node];
   // Ops that cost the same and ask for the same are run alike.
   ResourceOption present{problem.problem.graph[node].cost,
-                         problem.problem.demands[node],
-                         problem.problem.graph[node].lane};
+                         problem.problem.demands[node]};
   SmallVector<int64_t> key = {ofClass,
                               present.costNs,
                               present.demand.arithmeticNs,
                               present.demand.tiles,
                               present.demand.memoryBytes,
                               present.demand.linkBytes,
-                              present.lane,
                               int64_t(options.size())};
   auto collective = dyn_cast<CollectiveOpInterface>(op);
   if (collective)
@@ -205,7 +168,7 @@ void FamilyBuilder::addToFamily(unsigned node, unsigned ofClass,
   family.ofClass = ofClass;
   family.options = {present};
   for (const ResourceAttributes &attributes : drop_begin(options))
-    family.options.push_back(price(op, attributes, present.lane));
+    family.options.push_back(price(op, attributes));
   found.attributes.emplace_back(options);
 }
 
@@ -224,9 +187,8 @@ ResourceFamilies FamilyBuilder::build(bool plansCollectives) {
   return std::move(found);
 }
 
-ResourceFamilies braid::comm::findResourceFamilies(BlockProblem &problem,
+ResourceFamilies braid::comm::findResourceFamilies(const BlockProblem &problem,
                                                    CostModel &model,
-                                                   bool plansCollectives,
-                                                   bool separatesLanes) {
-  return FamilyBuilder(problem, model, separatesLanes).build(plansCollectives);
+                                                   bool plansCollectives) {
+  return FamilyBuilder(problem, model).build(plansCollectives);
 }

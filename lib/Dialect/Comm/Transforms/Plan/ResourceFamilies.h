@@ -29,12 +29,9 @@ struct ResourceFamilies {
 /// of `model`, whose machine queues for multiprocessors and has a calibration.
 /// Collectives come in class 0, products in class 1. Ops whose way is set by
 /// hand, or whose cost is, are left out, and with `plansCollectives` false all
-/// collectives. With `separatesLanes`, collectives whose options give them
-/// communicators of their own get lanes of their own, whose links the machine
-/// of `problem` gets.
-ResourceFamilies findResourceFamilies(BlockProblem &problem, CostModel &model,
-                                      bool plansCollectives,
-                                      bool separatesLanes);
+/// collectives.
+ResourceFamilies findResourceFamilies(const BlockProblem &problem,
+                                      CostModel &model, bool plansCollectives);
 
 } // namespace braid::comm
 
