@@ -8,16 +8,40 @@
 
 #include "MachineBuilder.h"
 
+#include "Cost/Profile/Calibration.h"
+#include "braid-rt/Link.h"
 #include "braid/Cost/Hardware/HardwareMachine.h"
+#include "braid/Dialect/Comm/IR/CollectiveKind.h"
 
 using namespace braid;
 using namespace mlir;
+
+/// The bytes per ns at which the fastest measured collective sends, 0 without
+/// any. That two of them send more at a time is not known.
+static double getMeasuredLinkRate(const Calibration &calibration) {
+  double most = 0;
+  for (const CollectiveCurve &curve : calibration.collectives)
+    for (int32_t kind = 0; kind != BRAID_RT_KIND_COUNT; ++kind) {
+      if (curve.kind != comm::stringifyCollectiveKind(
+                            static_cast<comm::CollectiveKind>(kind)))
+        continue;
+      for (auto [bytes, ns] : curve.points)
+        if (ns > 0)
+          most = std::max(most,
+                          braid_rt_link_bytes(kind, curve.ranks, bytes) / ns);
+    }
+  return most;
+}
 
 MachineModel braid::buildMachine(OpCostModel &model,
                                  ArrayRef<Operation *> firstStarts) {
   MachineModel machine = getMachineModel(*model.getOptions().hardware);
   if (machine.linkBandwidth.empty())
     return machine;
+  if (const auto &calibration = model.getOptions().calibration)
+    if (double rate = getMeasuredLinkRate(*calibration))
+      machine.linkBandwidth[intraNodeLink] =
+          std::min(machine.linkBandwidth[intraNodeLink], rate);
   for (Operation *start : firstStarts) {
     auto collective = dyn_cast<comm::CollectiveOpInterface>(start);
     if (!collective)

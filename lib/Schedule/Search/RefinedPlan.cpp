@@ -10,6 +10,8 @@
 #include "ChoiceSimulator.h"
 #include "PlanRoom.h"
 
+#include "braid/Schedule/Simulation/SimulatedOrder.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -48,7 +50,6 @@ private:
 
   const SchedulingProblem &problem;
   ArrayRef<ResourceFamily> families;
-  const ScheduleOrder &order;
   unsigned maxSimulations;
   RefinedPlan refined;
 };
@@ -58,8 +59,8 @@ private:
 Refiner::Refiner(const SchedulingProblem &problem,
                  ArrayRef<ResourceFamily> families, const ResourcePlan &plan,
                  unsigned maxSimulations)
-    : problem(problem), families(families), order(plan.order),
-      maxSimulations(maxSimulations) {
+    : problem(problem), families(families), maxSimulations(maxSimulations) {
+  refined.order = plan.order;
   refined.afterNs = plan.afterNs;
   for (auto [family, option] : zip_equal(families, plan.options))
     refined.options.emplace_back(family.ops.size(), option);
@@ -70,7 +71,7 @@ Refiner::Refiner(const SchedulingProblem &problem,
 std::vector<bool> Refiner::findAccompanied() const {
   std::vector<bool> accompanied(problem.graph.size());
   SmallVector<unsigned> inFlight;
-  for (unsigned node : order) {
+  for (unsigned node : refined.order) {
     for (unsigned start : problem.getAwaitedStarts(node))
       llvm::erase(inFlight, start);
     if (problem.graph[node].kind == NodeKind::Start) {
@@ -116,6 +117,69 @@ SchedulingProblem Refiner::getPlanned() const {
   return planned;
 }
 
+/// The first operation of `order` that is queued behind another one of its
+/// lane that runs in another way, and that other one. They are not of one lane
+/// then, and would run beside each other: how fast is not known.
+static std::optional<std::pair<unsigned, unsigned>>
+findMixedQueue(const SchedulingProblem &planned, ArrayRef<unsigned> order) {
+  std::vector<SimulatedTimes> times = simulateOrder(planned, order).times;
+  std::map<int32_t, size_t> lastOfLane;
+  for (auto [position, node] : enumerate(order)) {
+    if (planned.graph[node].kind != NodeKind::Start)
+      continue;
+    auto [last, isFirst] =
+        lastOfLane.try_emplace(planned.graph[node].lane, position);
+    unsigned before = order[last->second];
+    const ResourceDemand &one = planned.demands[before],
+                         &other = planned.demands[node];
+    if (!isFirst && times[position].issuedNs < times[last->second].endNs &&
+        (one.multiprocessors != other.multiprocessors ||
+         one.clusterSize != other.clusterSize))
+      return std::pair(node, before);
+    last->second = position;
+  }
+  return std::nullopt;
+}
+
+/// Puts `start`, and the starts between it and the wait for `before`, behind
+/// this wait.
+static std::optional<ScheduleOrder>
+startBehindWait(const SchedulingProblem &problem, ArrayRef<unsigned> order,
+                unsigned start, unsigned before) {
+  ScheduleOrder moved, behind;
+  bool isFound = false;
+  for (unsigned node : order) {
+    bool isBetween = !isFound && (node == start || !behind.empty());
+    bool isMoved = isBetween && problem.graph[node].kind == NodeKind::Start;
+    (isMoved ? behind : moved).push_back(node);
+    if (!isBetween || !is_contained(problem.getAwaitedStarts(node), before))
+      continue;
+    isFound = true;
+    llvm::append_range(moved, behind);
+  }
+  if (!isFound || !isAllowedOrder(problem, moved))
+    return std::nullopt;
+  return moved;
+}
+
+/// `order`, with starts behind the waits of what they must not run beside; none
+/// if that takes more than a few moves or is not allowed.
+static std::optional<ScheduleOrder>
+separateQueues(const SchedulingProblem &planned, ScheduleOrder order) {
+  constexpr unsigned mostMoves = 4;
+  for (unsigned move = 0; move <= mostMoves; ++move) {
+    auto mixed = findMixedQueue(planned, order);
+    if (!mixed)
+      return order;
+    std::optional<ScheduleOrder> moved =
+        startBehindWait(planned, order, mixed->first, mixed->second);
+    if (!moved)
+      return std::nullopt;
+    order = std::move(*moved);
+  }
+  return std::nullopt;
+}
+
 /// Tries all options of one part after the other, as long as that gains.
 void Refiner::improve(ArrayRef<Part> parts, double minGain) {
   std::vector<ResourceFamily> divided;
@@ -133,17 +197,34 @@ void Refiner::improve(ArrayRef<Part> parts, double minGain) {
   }
   if (refined.numSimulated + numOptions > maxSimulations)
     return;
-  ChoiceSimulator simulator(getPlanned(), divided);
+  SchedulingProblem planned = getPlanned();
+  // Plans whose families mix are left as they are.
+  bool isMixed = findMixedQueue(planned, refined.order).has_value();
+  ChoiceSimulator simulator(planned, divided);
+  auto gains = [&](int64_t ns) {
+    return double(refined.afterNs - ns) > minGain * double(refined.afterNs);
+  };
   auto tryOption = [&](size_t number, unsigned option) {
     ResourceChoice choice = best;
     choice[number] = option;
     if (choice == best ||
         refined.numSimulated + simulator.getNumSimulated() >= maxSimulations ||
-        !leavesRoomInOrder(problem, divided, choice, order))
+        !leavesRoomInOrder(problem, divided, choice, refined.order))
       return false;
-    int64_t ns = simulator.simulate(order, choice);
-    if (double(refined.afterNs - ns) <= minGain * double(refined.afterNs))
+    int64_t ns = simulator.simulate(refined.order, choice);
+    if (!gains(ns))
       return false;
+    if (!isMixed) {
+      applyChoice(planned, divided, choice);
+      std::optional<ScheduleOrder> order =
+          separateQueues(planned, refined.order);
+      if (!order || !leavesRoomInOrder(problem, divided, choice, *order))
+        return false;
+      ns = simulator.simulate(*order, choice);
+      if (!gains(ns))
+        return false;
+      refined.order = std::move(*order);
+    }
     refined.afterNs = ns;
     best = std::move(choice);
     return true;

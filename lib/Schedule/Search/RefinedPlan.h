@@ -17,6 +17,7 @@ namespace braid {
 struct RefinedPlan {
   /// For each family, the option of each of its ops.
   std::vector<ResourceChoice> options;
+  ScheduleOrder order;
   /// The makespan of the order with these options, or the period of the body of
   /// a loop.
   int64_t afterNs = 0;
@@ -32,11 +33,13 @@ enum class RefinedOps : uint8_t {
   All,
 };
 
-/// Improves `plan` of `problem` for parts of its families, in the order of the
-/// plan: first for the ops with something beside them (a product between the
-/// start and the wait of an operation, an operation with work between these)
-/// and for those with nothing, then for each op by itself. An option stays if
-/// it shortens the makespan, for one op by a thousandth. Ends when nothing
+/// Improves `plan` of `problem` for parts of its families: first for the ops
+/// with something beside them (a product between the start and the wait of an
+/// operation, an operation with work between these) and for those with nothing,
+/// then for each op by itself. An option stays if it shortens the makespan, for
+/// one op by a thousandth. The order of the plan stays, but for starts that
+/// would no longer queue behind the operation before them, because other
+/// options are other lanes: they move behind the wait for it. Ends when nothing
 /// gains, or after `maxSimulations`; parts that there are too many of for this
 /// limit are not tried. Never longer than `plan`.
 RefinedPlan refinePlan(const SchedulingProblem &problem,

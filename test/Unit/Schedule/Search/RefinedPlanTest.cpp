@@ -152,6 +152,33 @@ TEST_F(RefinedPlanTest, LeavesRoomBesideEachOperation) {
   EXPECT_FALSE(leavesRoomInOrder(problem, all, {1, 0}, early));
 }
 
+TEST_F(RefinedPlanTest, StartsOfOtherLanesFollowTheWait) {
+  // The first operation may take the whole machine. The second one would not
+  // queue behind it then.
+  unsigned first = addStart(), second = addStart();
+  unsigned wait = addWait(first);
+  unsigned product = addProduct();
+  unsigned last = addWait(second);
+  ResourcePlan plan = planWith({1, 1});
+  RefinedPlan refined = refinePlan(problem, families(), plan, 1000);
+  EXPECT_THAT(refined.options, ElementsAre(ElementsAre(2, 1), ElementsAre(1)));
+  EXPECT_THAT(refined.order, ElementsAre(first, wait, second, product, last));
+  EXPECT_EQ(refined.afterNs, 60 + 400);
+}
+
+TEST_F(RefinedPlanTest, StartsWithoutAPlaceBehindTheWaitKeepTheirLane) {
+  unsigned first = addStart(), second = addStart();
+  addProduct();
+  // Nothing may come between these two.
+  unsigned wait = addWait(first);
+  problem.graph.addEdge(second, wait);
+  addWait(second);
+  ResourcePlan plan = planWith({1, 1});
+  RefinedPlan refined = refinePlan(problem, families(), plan, 1000);
+  EXPECT_EQ(refined.order, plan.order);
+  EXPECT_THAT(refined.options.front(), ElementsAre(1, 1));
+}
+
 TEST_F(RefinedPlanTest, KeepsTheLimitOnSimulations) {
   addProduct();
   ResourcePlan plan = planWith({0, 1});
@@ -188,7 +215,8 @@ TEST_F(RefinedPlanTest, IsNeverLongerAndWhatTheSimulatorSays) {
       for (auto [family, options] : llvm::zip_equal(all, refined.options))
         for (auto [node, option] : llvm::zip_equal(family.ops, options))
           applyOption(planned, node, family.options[option]);
-      EXPECT_EQ(refined.afterNs, simulateOrder(planned, plan.order).makespanNs)
+      EXPECT_EQ(refined.afterNs,
+                simulateOrder(planned, refined.order).makespanNs)
           << seed;
     }
   }

@@ -98,29 +98,31 @@ TEST(ResourcePlan, RoomAndAKernelThatFitsPayTogether) {
 }
 
 /// Plans with `faster` for collectives, first beside products on all four
-/// multiprocessors and then beside products that leave one.
-static void expectPlannedOnlyWithRoom(const ResourceOption &faster) {
+/// multiprocessors and then beside products on `few`.
+static void expectPlannedOnlyWithRoom(const ResourceOption &faster,
+                                      int64_t few) {
   ResourceFamily collectives, products;
   collectives.options = {kernelOn(150, 2), faster};
   products.options = {productOn(12, 4)};
   products.ofClass = 1;
-  SchedulingProblem problem = makeProblem({{&collectives, 5}, {&products, 2}});
+  SchedulingProblem problem = makeProblem({{&collectives, 30}, {&products, 2}});
   ResourcePlan plan = planResources(problem, {collectives, products}, 1000);
   EXPECT_THAT(plan.options, ElementsAre(0, 0));
-  products.options = {productOn(12, 3)};
+  products.options = {productOn(12, few)};
   plan = planResources(problem, {collectives, products}, 1000);
   EXPECT_THAT(plan.options, ElementsAre(1, 0));
 }
 
 TEST(ResourcePlan, AKernelWithoutRoomIsNotPlanned) {
   // The model calls the smaller kernel faster, but products hold all four.
-  expectPlannedOnlyWithRoom(kernelOn(100, 1));
+  expectPlannedOnlyWithRoom(kernelOn(100, 1), /*few=*/3);
 }
 
 TEST(ResourcePlan, CopyEnginesWithoutRoomAreNotPlanned) {
   ResourceOption copy = kernelOn(100, 0);
   copy.demand.linkBytes = 1;
-  expectPlannedOnlyWithRoom(copy);
+  // They need some for the kernels around the copies.
+  expectPlannedOnlyWithRoom(copy, /*few=*/1);
 }
 
 TEST(ResourcePlan, NothingChangesWithoutAGain) {

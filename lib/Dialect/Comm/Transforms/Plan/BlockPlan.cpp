@@ -55,17 +55,36 @@ braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
   auto maxSimulations = static_cast<unsigned>(std::clamp(
       options.playedNodes / std::max<size_t>(1, limited.graph.size()),
       fewestSimulations, mostSimulations));
-  ResourcePlan plan =
-      options.orders == PlannedOrders::Program
-          ? planResources(limited, families, maxSimulations)
-          : planOrderAndResources(limited, families, options.search,
-                                  maxSimulations, options.alternative);
-  // Other plans stay others.
-  RefinedPlan refined = refinePlan(
-      limited, families, plan, maxSimulations / refinedShare,
-      options.alternative == 0 ? RefinedOps::All : RefinedOps::Alone);
+  auto planAs = [&](unsigned alternative) {
+    return options.orders == PlannedOrders::Program
+               ? planResources(limited, families, maxSimulations)
+               : planOrderAndResources(limited, families, options.search,
+                                       maxSimulations, alternative);
+  };
+  auto refine = [&](const ResourcePlan &plan, RefinedOps ops) {
+    return refinePlan(limited, families, plan, maxSimulations / refinedShare,
+                      ops);
+  };
+  ResourcePlan plan = planAs(0);
+  RefinedPlan refined = refine(plan, RefinedOps::All);
+  // Plans may become the same; those with the same options are counted once.
+  std::vector<std::vector<ResourceChoice>> known = {refined.options};
+  for (unsigned number = 1; known.size() <= options.alternative; ++number) {
+    ResourcePlan other = planAs(number);
+    // Beyond the last one it is the best one again.
+    if (other.options == plan.options)
+      break;
+    RefinedPlan otherRefined = refine(other, RefinedOps::Alone);
+    if (llvm::is_contained(known, otherRefined.options))
+      continue;
+    known.push_back(otherRefined.options);
+    if (known.size() > options.alternative) {
+      plan = std::move(other);
+      refined = std::move(otherRefined);
+    }
+  }
   found.options = std::move(refined.options);
-  found.order = std::move(plan.order);
+  found.order = std::move(refined.order);
   found.beforeNs = plan.beforeNs;
   found.afterNs = refined.afterNs;
   return found;
