@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <map>
 
 using namespace braid;
 using namespace llvm;
@@ -57,34 +58,62 @@ bool braid::leavesRoom(const MachineModel &machine,
   return asked == 0 || taken + asked <= machine.multiprocessors;
 }
 
-bool braid::leavesRoomInOrder(const SchedulingProblem &problem,
-                              ArrayRef<ResourceFamily> families,
-                              ArrayRef<unsigned> choice,
-                              ArrayRef<unsigned> order) {
-  const MachineModel &machine = problem.machine;
-  if (!problem.carriedAwaits.empty())
-    return leavesRoom(machine, families, choice);
-  std::vector<int64_t> asked(order.size()), taken(order.size());
-  for (auto [family, option] : zip_equal(families, choice))
-    for (unsigned node : family.ops) {
-      taken[node] = getTaken(family.options[option].demand, machine);
-      asked[node] = getAsked(family, option, machine);
-    }
-  SmallVector<unsigned> inFlight;
-  for (unsigned node : order) {
+PossibleCompany::PossibleCompany(const SchedulingProblem &problem)
+    : problem(problem), numbers(problem.graph.size()) {
+  const ScheduleGraph &graph = problem.graph;
+  size_t size = graph.size(), numStarts = graph.starts().size();
+  constexpr size_t mostBits = size_t(1) << 27;
+  if (!problem.carriedAwaits.empty() || size * numStarts > mostBits)
+    return;
+  for (auto [number, start] : enumerate(graph.starts()))
+    numbers[start] = number;
+  apart.assign(size, BitVector(numStarts));
+  // What has ended before a node.
+  for (unsigned node = 0; node != size; ++node) {
+    for (unsigned before : graph.predecessors(node))
+      apart[node] |= apart[before];
     for (unsigned start : problem.getAwaitedStarts(node))
-      llvm::erase(inFlight, start);
-    if (asked[node] > 0)
-      inFlight.push_back(node);
-    if (taken[node] == 0)
-      continue;
-    // Operations that ask for the same share a lane, others run side by side.
-    SmallVector<int64_t> lanes;
-    for (unsigned start : inFlight)
-      if (!is_contained(lanes, asked[start]))
-        lanes.push_back(asked[start]);
-    if (!lanes.empty() && taken[node] + sum_of(lanes) > machine.multiprocessors)
-      return false;
+      apart[node].set(numbers[start]);
+  }
+  // What starts behind it.
+  std::vector<BitVector> behind(size, BitVector(numStarts));
+  for (unsigned node = size; node-- != 0;) {
+    for (unsigned after : graph.successors(node)) {
+      behind[node] |= behind[after];
+      if (graph[after].kind == NodeKind::Start)
+        behind[node].set(numbers[after]);
+    }
+    apart[node] |= behind[node];
+  }
+}
+
+bool PossibleCompany::hasAny(unsigned node) const {
+  return apart.empty() || !apart[node].all();
+}
+
+bool PossibleCompany::leavesRoom(ArrayRef<ResourceFamily> families,
+                                 ArrayRef<unsigned> choice) const {
+  const MachineModel &machine = problem.machine;
+  if (apart.empty())
+    return braid::leavesRoom(machine, families, choice);
+  // The starts that ask for so many.
+  std::map<int64_t, BitVector> asking;
+  for (auto [family, option] : zip_equal(families, choice))
+    if (int64_t asked = getAsked(family, option, machine)) {
+      BitVector &starts =
+          asking.try_emplace(asked, problem.graph.starts().size())
+              .first->second;
+      for (unsigned node : family.ops)
+        starts.set(numbers[node]);
+    }
+  for (auto [family, option] : zip_equal(families, choice)) {
+    int64_t taken = getTaken(family.options[option].demand, machine);
+    for (const auto &[asked, starts] : asking)
+      if (taken > 0 && taken + asked > machine.multiprocessors &&
+          any_of(family.ops, [&, &starts = starts](unsigned node) {
+            return starts.test(apart[node]);
+          }))
+        return false;
   }
   return true;
 }

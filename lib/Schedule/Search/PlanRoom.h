@@ -11,6 +11,8 @@
 
 #include "ResourcePlan.h"
 
+#include "llvm/ADT/BitVector.h"
+
 namespace braid {
 
 /// True if all products leave room for all kernels on few multiprocessors that
@@ -26,14 +28,29 @@ bool leavesRoom(const MachineModel &machine,
                 llvm::ArrayRef<ResourceFamily> families,
                 llvm::ArrayRef<unsigned> choice);
 
-/// True if each product leaves room for the kernels that may run beside it in
-/// `order`: those that are started before it and awaited behind it. In the body
-/// of a loop operations may be in flight from one iteration to the next, so
-/// that all products have to leave room. O(n * operations in flight).
-bool leavesRoomInOrder(const SchedulingProblem &problem,
-                       llvm::ArrayRef<ResourceFamily> families,
-                       llvm::ArrayRef<unsigned> choice,
-                       llvm::ArrayRef<unsigned> order);
+/// Which operations may run beside an op in some order of a problem: all but
+/// those that it waits for and those that wait for it.
+class PossibleCompany {
+public:
+  /// O(nodes and edges * starts / 64). In the body of a loop operations may be
+  /// in flight from one iteration to the next, so that all may run beside all;
+  /// so it is said of problems for which the table would take too long.
+  explicit PossibleCompany(const SchedulingProblem &problem);
+
+  /// True if some operation may run beside `node`.
+  bool hasAny(unsigned node) const;
+  /// True if each product leaves room, as `leavesRoom` says, for the kernels
+  /// that may run beside it.
+  bool leavesRoom(llvm::ArrayRef<ResourceFamily> families,
+                  llvm::ArrayRef<unsigned> choice) const;
+
+private:
+  const SchedulingProblem &problem;
+  /// The places of starts among those of the graph, by node.
+  std::vector<unsigned> numbers;
+  /// By node, the starts that never run beside it; empty if that is not known.
+  std::vector<llvm::BitVector> apart;
+};
 
 } // namespace braid
 

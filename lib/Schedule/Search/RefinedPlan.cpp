@@ -50,6 +50,7 @@ private:
 
   const SchedulingProblem &problem;
   ArrayRef<ResourceFamily> families;
+  PossibleCompany company;
   unsigned maxSimulations;
   RefinedPlan refined;
 };
@@ -59,15 +60,17 @@ private:
 Refiner::Refiner(const SchedulingProblem &problem,
                  ArrayRef<ResourceFamily> families, const ResourcePlan &plan,
                  unsigned maxSimulations)
-    : problem(problem), families(families), maxSimulations(maxSimulations) {
+    : problem(problem), families(families), company(problem),
+      maxSimulations(maxSimulations) {
   refined.order = plan.order;
   refined.afterNs = plan.afterNs;
   for (auto [family, option] : zip_equal(families, plan.options))
     refined.options.emplace_back(family.ops.size(), option);
 }
 
-/// By node: true for compute while an operation may be in flight, and for
-/// starts of operations with such compute.
+/// By node: true for compute beside which operations may run in some order, so
+/// that no later schedule takes its room, and for starts of operations with
+/// compute before their wait.
 std::vector<bool> Refiner::findAccompanied() const {
   std::vector<bool> accompanied(problem.graph.size());
   SmallVector<unsigned> inFlight;
@@ -78,9 +81,9 @@ std::vector<bool> Refiner::findAccompanied() const {
       inFlight.push_back(node);
       continue;
     }
-    if (problem.graph[node].cost == 0 || inFlight.empty())
+    if (problem.graph[node].cost == 0)
       continue;
-    accompanied[node] = true;
+    accompanied[node] = company.hasAny(node);
     for (unsigned start : inFlight)
       accompanied[start] = true;
   }
@@ -209,7 +212,7 @@ void Refiner::improve(ArrayRef<Part> parts, double minGain) {
     choice[number] = option;
     if (choice == best ||
         refined.numSimulated + simulator.getNumSimulated() >= maxSimulations ||
-        !leavesRoomInOrder(problem, divided, choice, refined.order))
+        !company.leavesRoom(divided, choice))
       return false;
     int64_t ns = simulator.simulate(refined.order, choice);
     if (!gains(ns))
@@ -218,7 +221,7 @@ void Refiner::improve(ArrayRef<Part> parts, double minGain) {
       applyChoice(planned, divided, choice);
       std::optional<ScheduleOrder> order =
           separateQueues(planned, refined.order);
-      if (!order || !leavesRoomInOrder(problem, divided, choice, *order))
+      if (!order)
         return false;
       ns = simulator.simulate(*order, choice);
       if (!gains(ns))

@@ -27,21 +27,21 @@ struct RefinedPlan {
 
 /// What `refinePlan` may change.
 enum class RefinedOps : uint8_t {
-  /// Ops with nothing beside them, which may take the whole machine.
+  /// Products beside which nothing runs in any order, and operations with
+  /// nothing beside them, which may take the whole machine.
   Alone,
   /// All.
   All,
 };
 
 /// Improves `plan` of `problem` for parts of its families: first for the ops
-/// with something beside them (a product between the start and the wait of an
-/// operation, an operation with work between these) and for those with nothing,
-/// then for each op by itself. An option stays if it shortens the makespan, for
-/// one op by a thousandth. The order of the plan stays, but for starts that
-/// would no longer queue behind the operation before them, because other
-/// options are other lanes: they move behind the wait for it. Ends when nothing
-/// gains, or after `maxSimulations`; parts that there are too many of for this
-/// limit are not tried. Never longer than `plan`.
+/// that may have something beside them and for those with nothing
+/// (`RefinedOps`), then for each op by itself. An option stays if it shortens
+/// the makespan, for one op by a thousandth. The order of the plan stays, but
+/// for starts that would no longer queue behind the operation before them,
+/// because other options are other lanes: they move behind the wait for it.
+/// Ends when nothing gains, or after `maxSimulations`; parts that there are too
+/// many of for this limit are not tried. Never longer than `plan`.
 RefinedPlan refinePlan(const SchedulingProblem &problem,
                        llvm::ArrayRef<ResourceFamily> families,
                        const ResourcePlan &plan, unsigned maxSimulations,

@@ -53,6 +53,7 @@ public:
 
   ResourcePlan planProgramOrder();
   ResourcePlan planAndSearch(SearchOptions options, unsigned alternative);
+  std::vector<ResourcePlan> searchPlans(SearchOptions options);
 
 private:
   bool isDone() const { return simulator.getNumSimulated() >= maxSimulations; }
@@ -79,8 +80,11 @@ private:
   takeAlternative(const SearchOptions &options, unsigned alternative,
                   std::vector<std::pair<ResourceChoice, ScheduleOrder>> others);
   ResourcePlan takePlan();
-  void searchFrom(const SearchOptions &options, ResourceChoice choice,
-                  ScheduleOrder order);
+  ResourcePlan searchFrom(const SearchOptions &options, ResourceChoice choice,
+                          ScheduleOrder order);
+  std::vector<ResourcePlan>
+  searchAll(const SearchOptions &options,
+            ArrayRef<std::pair<ResourceChoice, ScheduleOrder>> beginnings);
 
   const MachineModel &machine;
   ArrayRef<ResourceFamily> families;
@@ -258,11 +262,9 @@ void Planner::searchOrder(const ResourceChoice &choice,
   order = found.order;
 }
 
-/// Searches and plans in turn, and keeps what is better than the plan.
-void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
-                         ScheduleOrder order) {
-  ResourcePlan best = std::move(plan);
-  plan = ResourcePlan();
+/// Searches and plans in turn.
+ResourcePlan Planner::searchFrom(const SearchOptions &options,
+                                 ResourceChoice choice, ScheduleOrder order) {
   plan.options = std::move(choice);
   plan.order = std::move(order);
   plan.afterNs = simulator.simulate(plan.order, plan.options);
@@ -275,9 +277,25 @@ void Planner::searchFrom(const SearchOptions &options, ResourceChoice choice,
     if (plan.afterNs == searchedNs || plan.afterNs == beforeNs)
       break;
   }
-  plan.beforeNs = best.beforeNs;
-  if (plan.afterNs >= best.afterNs)
-    plan = std::move(best);
+  return plan;
+}
+
+/// What the searches from the best of `beginnings` come to, and the present
+/// plan, the shortest first.
+std::vector<ResourcePlan> Planner::searchAll(
+    const SearchOptions &options,
+    ArrayRef<std::pair<ResourceChoice, ScheduleOrder>> beginnings) {
+  unsigned share = maxSimulations / (searchedPlans + 1);
+  std::vector<ResourcePlan> plans = {plan};
+  size_t numSearched = std::min(beginnings.size(), searchedPlans + 1);
+  for (const auto &[choice, order] : beginnings.take_front(numSearched)) {
+    maxSimulations = simulator.getNumSimulated() + share;
+    plans.push_back(searchFrom(options, choice, order));
+  }
+  llvm::sort(plans, [](const ResourcePlan &a, const ResourcePlan &b) {
+    return std::tie(a.afterNs, a.options) < std::tie(b.afterNs, b.options);
+  });
+  return plans;
 }
 
 /// Puts waits as late as they may stand if that costs no time: an operation
@@ -314,26 +332,43 @@ void Planner::takeAlternative(
   std::tie(plan.options, plan.order) = std::move(others[index]);
 }
 
-ResourcePlan Planner::planAndSearch(SearchOptions options,
-                                    unsigned alternative) {
-  // Bounds only let a search end early. The better ones take longer than what
-  // they save of searches as short as these.
+/// Bounds only let a search end early. The better ones take longer than what
+/// they save of searches as short as these.
+static SearchOptions withQuickBounds(SearchOptions options) {
   options.boundEffort = LowerBoundEffort::Quick;
   options.boundParts.refinedHeads = options.boundParts.knapsack = false;
-  unsigned share = maxSimulations / (searchedPlans + 1);
+  return options;
+}
+
+ResourcePlan Planner::planAndSearch(SearchOptions options,
+                                    unsigned alternative) {
+  options = withQuickBounds(options);
   std::vector<std::pair<ResourceChoice, ScheduleOrder>> beginnings =
       getBeginnings(options.minGain,
                     alternative == 0 ? searchedPlans : comparedPlans);
-  size_t numSearched = std::min(beginnings.size(), searchedPlans + 1);
-  for (const auto &[choice, order] :
-       ArrayRef(beginnings).take_front(numSearched)) {
-    maxSimulations = simulator.getNumSimulated() + share;
-    searchFrom(options, choice, order);
-  }
+  plan = searchAll(options, beginnings).front();
   if (alternative != 0)
     takeAlternative(options, alternative, std::move(beginnings));
   sinkWaits();
   return takePlan();
+}
+
+std::vector<ResourcePlan> Planner::searchPlans(SearchOptions options) {
+  options = withQuickBounds(options);
+  std::vector<ResourcePlan> plans;
+  for (ResourcePlan &found :
+       searchAll(options, getBeginnings(options.minGain, searchedPlans))) {
+    bool isKnown = any_of(plans, [&](const ResourcePlan &other) {
+      return other.options == found.options;
+    });
+    if (isKnown)
+      continue;
+    plan = std::move(found);
+    sinkWaits();
+    plans.push_back(plan);
+  }
+  plans.front().numSimulated = simulator.getNumSimulated();
+  return plans;
 }
 
 ResourcePlan braid::planResources(const SchedulingProblem &problem,
@@ -365,4 +400,13 @@ int64_t braid::boundAllPlans(const SchedulingProblem &problem,
       relaxed.graph.setCost(node, leastNs);
   }
   return computeLowerBounds(relaxed).best();
+}
+
+std::vector<ResourcePlan> braid::searchPlans(const SchedulingProblem &problem,
+                                             ArrayRef<ResourceFamily> families,
+                                             const SearchOptions &options,
+                                             unsigned maxSimulations) {
+  SchedulingProblem unlimited = problem;
+  unlimited.maxMemory.reset();
+  return Planner(unlimited, families, maxSimulations).searchPlans(options);
 }

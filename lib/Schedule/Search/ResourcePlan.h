@@ -53,7 +53,8 @@ struct ResourcePlan {
   unsigned numSimulated = 0;
 };
 
-/// Sets cost and demand of `node` to those of `option`. The problem has demands.
+/// Sets cost and demand of `node` to those of `option`. The problem has
+/// demands.
 void applyOption(SchedulingProblem &problem, unsigned node,
                  const ResourceOption &option);
 
@@ -91,6 +92,13 @@ ResourcePlan planOrderAndResources(const SchedulingProblem &problem,
                                    const SearchOptions &options,
                                    unsigned maxSimulations,
                                    unsigned alternative = 0);
+
+/// The plans that `planOrderAndResources` compares, each with other options,
+/// the shortest first: with finer options another one may be the best.
+std::vector<ResourcePlan> searchPlans(const SchedulingProblem &problem,
+                                      llvm::ArrayRef<ResourceFamily> families,
+                                      const SearchOptions &options,
+                                      unsigned maxSimulations);
 
 /// What no order of `problem` with any choice of options can go below: the
 /// bound of the problem in which each op takes its cheapest option, and nothing

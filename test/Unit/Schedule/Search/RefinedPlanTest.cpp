@@ -104,12 +104,15 @@ protected:
 
 TEST_F(RefinedPlanTest, OpsAloneTakeTheWholeMachine) {
   // A collective alone, a product beside another collective, and a product
-  // alone.
-  addWait(addStart());
+  // that awaits all.
+  unsigned wait = addWait(addStart());
   unsigned start = addStart();
-  addProduct();
-  addWait(start);
-  addProduct();
+  unsigned beside = addProduct();
+  unsigned last = addWait(start);
+  unsigned alone = addProduct();
+  problem.graph.addEdge(wait, start);
+  problem.graph.addEdge(wait, beside);
+  problem.graph.addEdge(last, alone);
   ResourcePlan plan = planWith({1, 1});
   EXPECT_EQ(plan.afterNs, 100 + 400 + 400);
   RefinedPlan refined = refinePlan(problem, families(), plan, 1000);
@@ -119,12 +122,12 @@ TEST_F(RefinedPlanTest, OpsAloneTakeTheWholeMachine) {
 }
 
 TEST_F(RefinedPlanTest, OpsWithCompanyStayInOtherPlans) {
-  // The program's first product would gain from the whole machine.
+  // The first two products would gain from the whole machine.
   unsigned start = addStart();
   addProduct();
   addProduct();
-  addWait(start);
-  addProduct();
+  unsigned wait = addWait(start);
+  problem.graph.addEdge(wait, addProduct());
   ResourcePlan plan = planWith({0, 1});
   RefinedPlan refined =
       refinePlan(problem, families(), plan, 1000, RefinedOps::Alone);
@@ -133,23 +136,35 @@ TEST_F(RefinedPlanTest, OpsWithCompanyStayInOtherPlans) {
   EXPECT_EQ(refined.afterNs, plan.afterNs - 100);
 }
 
-TEST_F(RefinedPlanTest, LeavesRoomBesideEachOperation) {
+TEST_F(RefinedPlanTest, ProductsLeaveRoomForWhatMayRunBesideThem) {
+  // Another order has the first product beside the operation; the last one
+  // awaits it.
+  unsigned first = addProduct();
   unsigned start = addStart();
-  addProduct();
-  addWait(start);
-  addProduct();
-  ResourcePlan plan = planWith({1, 0});
-  std::vector<ResourceFamily> all = families();
-  EXPECT_FALSE(leavesRoomInOrder(problem, all, {1, 0}, plan.order));
-  EXPECT_TRUE(leavesRoomInOrder(problem, all, {0, 0}, plan.order));
-  EXPECT_TRUE(leavesRoomInOrder(problem, all, {1, 1}, plan.order));
-  // The wait before the products.
-  ScheduleOrder early = {0, 2, 1, 3};
-  EXPECT_TRUE(leavesRoomInOrder(problem, all, {1, 0}, early));
-  EXPECT_FALSE(leavesRoom(problem.machine, all, {1, 0}));
-  // Of a loop, the next iteration may await the start.
-  problem.carriedAwaits.push_back({2, 0});
-  EXPECT_FALSE(leavesRoomInOrder(problem, all, {1, 0}, early));
+  unsigned wait = addWait(start);
+  unsigned last = addProduct();
+  problem.graph.addEdge(wait, last);
+  ResourcePlan plan = planWith({1, 1});
+  PossibleCompany company(problem);
+  EXPECT_TRUE(company.hasAny(first));
+  EXPECT_FALSE(company.hasAny(last));
+  EXPECT_FALSE(company.leavesRoom(families(), {1, 0}));
+  EXPECT_TRUE(company.leavesRoom(families(), {0, 0}));
+  EXPECT_TRUE(company.leavesRoom(families(), {1, 1}));
+  RefinedPlan refined = refinePlan(problem, families(), plan, 1000);
+  EXPECT_THAT(refined.options, ElementsAre(ElementsAre(1), ElementsAre(1, 0)));
+}
+
+TEST_F(RefinedPlanTest, OfALoopAllMayRunBesideAll) {
+  unsigned start = addStart();
+  unsigned wait = addWait(start);
+  unsigned product = addProduct();
+  problem.graph.addEdge(wait, product);
+  planWith({1, 0});
+  EXPECT_TRUE(PossibleCompany(problem).leavesRoom(families(), {1, 0}));
+  problem.carriedAwaits.push_back({wait, start});
+  EXPECT_TRUE(PossibleCompany(problem).hasAny(product));
+  EXPECT_FALSE(PossibleCompany(problem).leavesRoom(families(), {1, 0}));
 }
 
 TEST_F(RefinedPlanTest, StartsOfOtherLanesFollowTheWait) {
@@ -158,6 +173,7 @@ TEST_F(RefinedPlanTest, StartsOfOtherLanesFollowTheWait) {
   unsigned first = addStart(), second = addStart();
   unsigned wait = addWait(first);
   unsigned product = addProduct();
+  problem.graph.addEdge(wait, product);
   unsigned last = addWait(second);
   ResourcePlan plan = planWith({1, 1});
   RefinedPlan refined = refinePlan(problem, families(), plan, 1000);

@@ -55,37 +55,39 @@ braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
   auto maxSimulations = static_cast<unsigned>(std::clamp(
       options.playedNodes / std::max<size_t>(1, limited.graph.size()),
       fewestSimulations, mostSimulations));
-  auto planAs = [&](unsigned alternative) {
-    return options.orders == PlannedOrders::Program
-               ? planResources(limited, families, maxSimulations)
-               : planOrderAndResources(limited, families, options.search,
-                                       maxSimulations, alternative);
-  };
   auto refine = [&](const ResourcePlan &plan, RefinedOps ops) {
     return refinePlan(limited, families, plan, maxSimulations / refinedShare,
                       ops);
   };
-  ResourcePlan plan = planAs(0);
-  RefinedPlan refined = refine(plan, RefinedOps::All);
+  std::vector<ResourcePlan> plans =
+      options.orders == PlannedOrders::Program
+          ? std::vector{planResources(limited, families, maxSimulations)}
+          : searchPlans(limited, families, options.search, maxSimulations);
+  std::vector<RefinedPlan> refinedPlans;
+  for (const ResourcePlan &plan : plans)
+    refinedPlans.push_back(refine(plan, RefinedOps::All));
+  auto isShorter = [](const RefinedPlan &a, const RefinedPlan &b) {
+    return a.afterNs < b.afterNs;
+  };
+  RefinedPlan refined = *llvm::min_element(refinedPlans, isShorter);
   // Plans may become the same; those with the same options are counted once.
   std::vector<std::vector<ResourceChoice>> known = {refined.options};
   for (unsigned number = 1; known.size() <= options.alternative; ++number) {
-    ResourcePlan other = planAs(number);
+    ResourcePlan other = planOrderAndResources(
+        limited, families, options.search, maxSimulations, number);
     // Beyond the last one it is the best one again.
-    if (other.options == plan.options)
+    if (other.options == plans.front().options)
       break;
     RefinedPlan otherRefined = refine(other, RefinedOps::Alone);
     if (llvm::is_contained(known, otherRefined.options))
       continue;
     known.push_back(otherRefined.options);
-    if (known.size() > options.alternative) {
-      plan = std::move(other);
+    if (known.size() > options.alternative)
       refined = std::move(otherRefined);
-    }
   }
   found.options = std::move(refined.options);
   found.order = std::move(refined.order);
-  found.beforeNs = plan.beforeNs;
+  found.beforeNs = plans.front().beforeNs;
   found.afterNs = refined.afterNs;
   return found;
 }
