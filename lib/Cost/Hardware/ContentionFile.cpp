@@ -91,6 +91,13 @@ Error braid::readContention(JsonObjectReader &parent,
           reader.readInteger("lane_launch_ns", contention.laneLaunchNs, 0,
                              mostLaunchNs, /*isOptional=*/true))
     return error;
+  int64_t copyBlocks = contention.copyMultiprocessors;
+  constexpr int64_t mostCopyBlocks = 1024;
+  if (Error error =
+          reader.readInteger("copy_multiprocessors", copyBlocks, 0,
+                             mostCopyBlocks, /*isOptional=*/true))
+    return error;
+  contention.copyMultiprocessors = static_cast<int32_t>(copyBlocks);
   Expected<const json::Array *> list =
       reader.readArray("interference", /*isOptional=*/!isQueued);
   if (!list)
@@ -109,6 +116,7 @@ void braid::writeContention(json::OStream &json,
       return;
     json.attribute("processor_groups", contention.processorGroups);
     json.attribute("lane_launch_ns", contention.laneLaunchNs);
+    json.attribute("copy_multiprocessors", contention.copyMultiprocessors);
     json.attributeArray("interference", [&]() {
       for (auto [ofClass, compute] : llvm::enumerate(computeClasses))
         for (auto [ofEngine, engine] : llvm::enumerate(engines)) {

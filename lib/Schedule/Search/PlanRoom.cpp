@@ -18,12 +18,6 @@
 using namespace braid;
 using namespace llvm;
 
-/// What a planned operation by copy engines finds room in: the kernels around
-/// the copies. With 4 multiprocessors beside a product a gather took 2.3 times
-/// as long as alone on H100s, with 8 it took 1.4 times as long; braid-calibrate
-/// measures it with 8.
-static constexpr int64_t copyRoom = 8;
-
 /// The multiprocessors that a product with `demand` keeps to its end; 0 for
 /// other ops.
 static int64_t getTaken(const ResourceDemand &demand,
@@ -43,7 +37,7 @@ static int64_t getAsked(const ResourceFamily &family, unsigned option,
   int64_t needed =
       getNeededMultiprocessors(demand, machine, /*isCrowded=*/false);
   bool isCopy = needed > 0 && demand.multiprocessors == 0;
-  return isCopy ? std::min<int64_t>(copyRoom, machine.multiprocessors - 1)
+  return isCopy ? std::max<int64_t>(needed, machine.copyMultiprocessors)
                 : needed;
 }
 

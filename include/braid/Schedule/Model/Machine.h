@@ -79,6 +79,10 @@ struct ContentionFigures {
   /// multiprocessors, at the earliest: an event between two streams and a
   /// launch.
   int64_t laneLaunchNs = 0;
+  /// Where they are queued for: the multiprocessors that a product has to leave
+  /// to an operation by copy engines, for the kernels around the copies. With
+  /// fewer, the operation takes about as long as the product.
+  int32_t copyMultiprocessors = 4;
   /// Where they are queued for: by `ComputeClass` and `LaneEngine`.
   Interference interference[2][2];
 };

@@ -105,7 +105,7 @@ func.func @batches_stay(%a: tensor<4x1x4xf32>, %b: tensor<8x4x6xf32>) -> tensor<
 
 // Nothing but the chunks of the product can hide the gather.
 // CHOICE-LABEL: func.func @first_gather
-// CHOICE:         comm.all_gather {{.*}}comm.label = "ag.7"} : tensor<512x8192xbf16> -> tensor<1024x8192xbf16>
+// CHOICE:         comm.all_gather {{.*}}comm.label = "ag.3"} : tensor<1024x8192xbf16> -> tensor<2048x8192xbf16>
 // CHOICE-NOT:     comm.all_gather
 // CHOICE:         return
 func.func @first_gather(%x: tensor<4096x8192xbf16>, %w: tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16> {

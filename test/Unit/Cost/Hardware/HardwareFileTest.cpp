@@ -201,7 +201,8 @@ TEST(HardwareFile, RejectsFiguresThatDoNotFit) {
 TEST(HardwareFile, ReadsHowOpsContend) {
   llvm::Expected<Hardware> hardware = parseHardware(
       R"({"base": "h200x8", "contention": {"model": "queue",
-  "processor_groups": 7, "lane_launch_ns": 4600, "interference": [
+  "processor_groups": 7, "lane_launch_ns": 4600,
+  "copy_multiprocessors": 6, "interference": [
     {"compute": "product", "engine": "kernel", "compute_factor": 1.5, "collective_factor": 2},
     {"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 3},
     {"compute": "elementwise", "engine": "kernel", "compute_factor": 1, "collective_factor": 4},
@@ -212,6 +213,7 @@ TEST(HardwareFile, ReadsHowOpsContend) {
   EXPECT_EQ(contention.multiprocessorModel, MultiprocessorModel::Queued);
   EXPECT_EQ(contention.processorGroups, 7);
   EXPECT_EQ(contention.laneLaunchNs, 4600);
+  EXPECT_EQ(contention.copyMultiprocessors, 6);
   EXPECT_EQ(contention.interference[0][0].compute, 1.5);
   EXPECT_EQ(contention.interference[0][0].communication, 2);
   EXPECT_EQ(contention.interference[0][1].communication, 3);

@@ -27,6 +27,7 @@ static MachineModel getMachine() {
   MachineModel machine;
   machine.multiprocessors = 4;
   machine.multiprocessorModel = MultiprocessorModel::Queued;
+  machine.copyMultiprocessors = 2;
   return machine;
 }
 
@@ -122,7 +123,7 @@ TEST(ResourcePlan, CopyEnginesWithoutRoomAreNotPlanned) {
   ResourceOption copy = kernelOn(100, 0);
   copy.demand.linkBytes = 1;
   // They need some for the kernels around the copies.
-  expectPlannedOnlyWithRoom(copy, /*few=*/1);
+  expectPlannedOnlyWithRoom(copy, /*few=*/2);
 }
 
 TEST(ResourcePlan, NothingChangesWithoutAGain) {
