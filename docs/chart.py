@@ -6,7 +6,7 @@ import re
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # The bars of a step: name, place in the legend, color, and the columns whose least time counts.
 BARS = [
-    ("PyTorch Inductor or JAX (8192: Inductor)", 0, "#9aa0a6", ("best peer",)),
+    ("PyTorch Inductor or JAX", 0, "#9aa0a6", ("best peer",)),
     ("Braid, orders alone", 292, "#7aa6da", ("seeds", "schedule")),
     ("Braid, with plans", 446, "#2a7d4f", ("plan", "fastest plan", "chunks")),
 ]

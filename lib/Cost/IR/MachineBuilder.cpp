@@ -9,9 +9,8 @@
 #include "MachineBuilder.h"
 
 #include "Cost/Profile/Calibration.h"
-#include "braid-rt/Link.h"
+#include "braid/Cost/Collectives/CollectiveCost.h"
 #include "braid/Cost/Hardware/HardwareMachine.h"
-#include "braid/Dialect/Comm/IR/CollectiveKind.h"
 
 using namespace braid;
 using namespace mlir;
@@ -21,14 +20,17 @@ using namespace mlir;
 static double getMeasuredLinkRate(const Calibration &calibration) {
   double most = 0;
   for (const CollectiveCurve &curve : calibration.collectives)
-    for (int32_t kind = 0; kind != BRAID_RT_KIND_COUNT; ++kind) {
-      if (curve.kind != comm::stringifyCollectiveKind(
-                            static_cast<comm::CollectiveKind>(kind)))
+    for (uint32_t number = 0; number <= comm::getMaxEnumValForCollectiveKind();
+         ++number) {
+      auto kind = static_cast<comm::CollectiveKind>(number);
+      if (curve.kind != comm::stringifyCollectiveKind(kind))
         continue;
-      for (auto [bytes, ns] : curve.points)
+      for (auto [bytes, ns] : curve.points) {
+        auto whole = static_cast<uint64_t>(bytes);
+        CollectiveCall call{kind, curve.ranks, whole, whole};
         if (ns > 0)
-          most = std::max(most,
-                          braid_rt_link_bytes(kind, curve.ranks, bytes) / ns);
+          most = std::max(most, static_cast<double>(getLinkBytes(call)) / ns);
+      }
     }
   return most;
 }

@@ -34,15 +34,15 @@ module {
   // NCCL: linalg.matmul "all" tensor<4096x4096xbf16>, 194455 ns (measured on
 
   // Two H100s; groups of eight have no curve.
-  // H100: comm.all_reduce "plain" tensor<4096x4096xbf16>, 144163 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
-  // H100: comm.all_reduce "symmetric" tensor<4096x4096xbf16>, 163811 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
-  // H100: linalg.matmul "all" tensor<4096x4096xbf16>, 194379 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
-  // H100: linalg.matmul "most" tensor<4096x4096xbf16>, 202329 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
+  // H100: comm.all_reduce "plain" tensor<4096x4096xbf16>, 140214 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
+  // H100: comm.all_reduce "symmetric" tensor<4096x4096xbf16>, 164035 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
+  // H100: linalg.matmul "all" tensor<4096x4096xbf16>, 192425 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
+  // H100: linalg.matmul "most" tensor<4096x4096xbf16>, 201718 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
   // The same two as the only ones of a node, and on two nodes.
   // APART: comm.all_reduce "plain" tensor<4096x4096xbf16>, {{[0-9]+}} ns (collective-model nccl)
-  // APART: linalg.matmul "all" tensor<4096x4096xbf16>, 194379 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
+  // APART: linalg.matmul "all" tensor<4096x4096xbf16>, 192425 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
   // EIGHT: comm.all_reduce "plain" tensor<4096x4096xbf16>, {{[0-9]+}} ns (collective-model nccl)
-  // EIGHT: linalg.matmul "all" tensor<4096x4096xbf16>, 194379 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
+  // EIGHT: linalg.matmul "all" tensor<4096x4096xbf16>, 192425 ns (measured on 2x NVIDIA H100 80GB HBM3, shipped)
   func.func @measured(%x: tensor<4096x4096xbf16>, %y: tensor<6144x4096xbf16>, %z: tensor<32768x4096xbf16>)
       -> (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<6144x4096xbf16>, tensor<32768x4096xbf16>) {
     %t = comm.all_reduce sum %x on @world {comm.label = "plain"} : tensor<4096x4096xbf16>

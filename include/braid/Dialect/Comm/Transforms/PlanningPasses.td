@@ -33,6 +33,12 @@ def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
     what it finds, and searches again while that gains. `comm-schedule` behind it may
     find a better order for the plan, and looks at limits on memory.
 
+    Then parts of families get ways of their own where that gains: products
+    beside which no collective runs in any order, which need not leave room;
+    collectives with nothing beside them; and single ops, if one shortens the
+    block by a thousandth. A collective that runs in another way than the one
+    before it is in another lane, and starts behind the wait for that one.
+
     Predicted plans often differ by less than the model is good for. `alternative=1`
     and more give other plans, in the order of their predictions, from which
     measurements may choose (`braid-run --plans`).
