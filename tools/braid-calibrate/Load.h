@@ -31,8 +31,8 @@ struct CollectiveCall {
 
 /// The work of one invocation, on every rank: `leads` products or elementwise
 /// kernels, then the collectives, all started behind them, and beside the
-/// collectives the rest, and then the waits; then `rounds` times a collective, a
-/// product beside it, and the wait; at last collectives alone.
+/// collectives the rest, and then the waits; then `rounds` times a collective,
+/// a product beside it, and the wait; at last collectives alone.
 struct Load {
   int64_t leads = 0;
   int64_t collectives = 0;

@@ -93,9 +93,8 @@ Error braid::readContention(JsonObjectReader &parent,
     return error;
   int64_t copyBlocks = contention.copyMultiprocessors;
   constexpr int64_t mostCopyBlocks = 1024;
-  if (Error error =
-          reader.readInteger("copy_multiprocessors", copyBlocks, 0,
-                             mostCopyBlocks, /*isOptional=*/true))
+  if (Error error = reader.readInteger("copy_multiprocessors", copyBlocks, 0,
+                                       mostCopyBlocks, /*isOptional=*/true))
     return error;
   contention.copyMultiprocessors = static_cast<int32_t>(copyBlocks);
   Expected<const json::Array *> list =

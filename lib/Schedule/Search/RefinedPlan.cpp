@@ -73,19 +73,21 @@ Refiner::Refiner(const SchedulingProblem &problem,
 /// compute before their wait.
 std::vector<bool> Refiner::findAccompanied() const {
   std::vector<bool> accompanied(problem.graph.size());
-  SmallVector<unsigned> inFlight;
+  // Starts of operations in flight, without compute since then.
+  SmallVector<unsigned> alone;
   for (unsigned node : refined.order) {
     for (unsigned start : problem.getAwaitedStarts(node))
-      llvm::erase(inFlight, start);
+      llvm::erase(alone, start);
     if (problem.graph[node].kind == NodeKind::Start) {
-      inFlight.push_back(node);
+      alone.push_back(node);
       continue;
     }
     if (problem.graph[node].cost == 0)
       continue;
     accompanied[node] = company.hasAny(node);
-    for (unsigned start : inFlight)
+    for (unsigned start : alone)
       accompanied[start] = true;
+    alone.clear();
   }
   return accompanied;
 }
