@@ -17,6 +17,7 @@
 
 #include <map>
 #include <optional>
+#include <tuple>
 
 using namespace braid;
 using namespace llvm;
@@ -30,6 +31,8 @@ namespace {
 /// Some ops of a family.
 struct Part {
   unsigned family;
+  /// They keep the option that they have.
+  bool isFixed;
   /// Their places among the family's ops.
   std::vector<unsigned> places;
 };
@@ -43,8 +46,8 @@ public:
 
 private:
   std::vector<bool> findAccompanied() const;
-  std::vector<Part>
-  divide(function_ref<std::optional<unsigned>(unsigned node)> getKey) const;
+  std::vector<Part> divide(function_ref<unsigned(unsigned node)> getKey,
+                           function_ref<bool(unsigned node)> isFixed) const;
   SchedulingProblem getPlanned() const;
   void improve(ArrayRef<Part> parts, double minGain);
 
@@ -63,6 +66,7 @@ Refiner::Refiner(const SchedulingProblem &problem,
     : problem(problem), families(families), company(problem),
       maxSimulations(maxSimulations) {
   refined.order = plan.order;
+  refined.beforeNs = plan.beforeNs;
   refined.afterNs = plan.afterNs;
   for (auto [family, option] : zip_equal(families, plan.options))
     refined.options.emplace_back(family.ops.size(), option);
@@ -92,21 +96,21 @@ std::vector<bool> Refiner::findAccompanied() const {
   return accompanied;
 }
 
-/// The parts of families whose ops have the same key and the same option; ops
-/// without a key are left out.
-std::vector<Part> Refiner::divide(
-    function_ref<std::optional<unsigned>(unsigned node)> getKey) const {
+/// The parts of families whose ops have the same key and the same option, and
+/// are fixed or not.
+std::vector<Part>
+Refiner::divide(function_ref<unsigned(unsigned node)> getKey,
+                function_ref<bool(unsigned node)> isFixed) const {
   std::vector<Part> parts;
   for (auto [number, family] : enumerate(families)) {
-    std::map<std::pair<unsigned, unsigned>, size_t> partOf;
+    std::map<std::tuple<bool, unsigned, unsigned>, size_t> partOf;
     for (auto [place, node] : enumerate(family.ops)) {
-      std::optional<unsigned> ofNode = getKey(node);
-      if (!ofNode)
-        continue;
-      std::pair key(*ofNode, refined.options[number][place]);
+      bool isNodeFixed = isFixed(node);
+      std::tuple key(isNodeFixed, isNodeFixed ? 0 : getKey(node),
+                     refined.options[number][place]);
       auto [known, isNew] = partOf.try_emplace(key, parts.size());
       if (isNew)
-        parts.push_back({static_cast<unsigned>(number), {}});
+        parts.push_back({static_cast<unsigned>(number), isNodeFixed, {}});
       parts[known->second].places.push_back(static_cast<unsigned>(place));
     }
   }
@@ -198,7 +202,8 @@ void Refiner::improve(ArrayRef<Part> parts, double minGain) {
     for (unsigned place : part.places)
       family.ops.push_back(whole.ops[place]);
     best.push_back(refined.options[part.family][part.places.front()]);
-    numOptions += family.options.size() - 1;
+    if (!part.isFixed)
+      numOptions += family.options.size() - 1;
   }
   if (refined.numSimulated + numOptions > maxSimulations)
     return;
@@ -236,9 +241,9 @@ void Refiner::improve(ArrayRef<Part> parts, double minGain) {
   };
   for (bool gained = true; gained;) {
     gained = false;
-    for (auto [number, family] : enumerate(divided))
-      for (unsigned option = 0, end = family.options.size(); option != end;
-           ++option)
+    for (size_t number = 0; number != parts.size(); ++number)
+      for (unsigned option = 0, end = divided[number].options.size();
+           option != end && !parts[number].isFixed; ++option)
         gained |= tryOption(number, option);
   }
   refined.numSimulated += simulator.getNumSimulated();
@@ -249,21 +254,13 @@ void Refiner::improve(ArrayRef<Part> parts, double minGain) {
 
 RefinedPlan Refiner::run(RefinedOps ops) {
   std::vector<bool> accompanied = findAccompanied();
-  auto isLeftOut = [&](unsigned node) {
+  auto isFixed = [&](unsigned node) {
     return ops == RefinedOps::Alone && accompanied[node];
   };
-  improve(divide([&](unsigned node) -> std::optional<unsigned> {
-            if (isLeftOut(node))
-              return std::nullopt;
-            return accompanied[node] ? 1 : 0;
-          }),
+  improve(divide([&](unsigned node) { return unsigned(accompanied[node]); },
+                 isFixed),
           /*minGain=*/0);
-  improve(divide([&](unsigned node) -> std::optional<unsigned> {
-            if (isLeftOut(node))
-              return std::nullopt;
-            return node;
-          }),
-          leastGain);
+  improve(divide([](unsigned node) { return node; }, isFixed), leastGain);
   return std::move(refined);
 }
 

@@ -18,9 +18,9 @@ struct RefinedPlan {
   /// For each family, the option of each of its ops.
   std::vector<ResourceChoice> options;
   ScheduleOrder order;
-  /// The makespan of the order with these options, or the period of the body of
-  /// a loop.
-  int64_t afterNs = 0;
+  /// Makespans, or periods of the body of a loop: of the program's order with
+  /// the first options, and of `order` with `options`.
+  int64_t beforeNs = 0, afterNs = 0;
   /// The orders that were simulated.
   unsigned numSimulated = 0;
 };

@@ -30,6 +30,48 @@ static bool isMpmd(Operation *op) {
   return false;
 }
 
+/// The plan that `options` ask for: the shortest one with plans of single ops,
+/// or an alternative to it. Alternatives may become the same; those with the
+/// same options count once.
+static RefinedPlan findPlan(const SchedulingProblem &problem,
+                            ArrayRef<ResourceFamily> families,
+                            const comm::BlockPlanOptions &options,
+                            unsigned maxSimulations) {
+  // What families gain counts for more than what single ops gain.
+  constexpr unsigned refinedShare = 2;
+  auto refine = [&](const ResourcePlan &plan, RefinedOps ops) {
+    return refinePlan(problem, families, plan, maxSimulations / refinedShare,
+                      ops);
+  };
+  if (options.orders == comm::PlannedOrders::Program)
+    return refine(planResources(problem, families, maxSimulations),
+                  RefinedOps::All);
+  std::vector<ResourcePlan> plans =
+      searchPlans(problem, families, options.search, maxSimulations);
+  std::vector<RefinedPlan> refined;
+  for (const ResourcePlan &plan : plans)
+    refined.push_back(refine(plan, RefinedOps::All));
+  auto isShorter = [](const RefinedPlan &a, const RefinedPlan &b) {
+    return a.afterNs < b.afterNs;
+  };
+  RefinedPlan best = *llvm::min_element(refined, isShorter);
+  std::vector<std::vector<ResourceChoice>> known = {best.options};
+  for (unsigned number = 1; known.size() <= options.alternative; ++number) {
+    ResourcePlan other = planOrderAndResources(
+        problem, families, options.search, maxSimulations, number);
+    // Beyond the last one it is the best one again.
+    if (other.options == plans.front().options)
+      return best;
+    RefinedPlan otherRefined = refine(other, RefinedOps::Alone);
+    if (llvm::is_contained(known, otherRefined.options))
+      continue;
+    known.push_back(otherRefined.options);
+    if (known.size() > options.alternative)
+      return otherRefined;
+  }
+  return best;
+}
+
 std::optional<comm::BlockPlan>
 braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
                        const BlockPlanOptions &options) {
@@ -50,44 +92,13 @@ braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
     return std::nullopt;
 
   constexpr size_t mostSimulations = 1000, fewestSimulations = 8;
-  // What families gain counts for more than what single ops gain.
-  constexpr unsigned refinedShare = 2;
   auto maxSimulations = static_cast<unsigned>(std::clamp(
       options.playedNodes / std::max<size_t>(1, limited.graph.size()),
       fewestSimulations, mostSimulations));
-  auto refine = [&](const ResourcePlan &plan, RefinedOps ops) {
-    return refinePlan(limited, families, plan, maxSimulations / refinedShare,
-                      ops);
-  };
-  std::vector<ResourcePlan> plans =
-      options.orders == PlannedOrders::Program
-          ? std::vector{planResources(limited, families, maxSimulations)}
-          : searchPlans(limited, families, options.search, maxSimulations);
-  std::vector<RefinedPlan> refinedPlans;
-  for (const ResourcePlan &plan : plans)
-    refinedPlans.push_back(refine(plan, RefinedOps::All));
-  auto isShorter = [](const RefinedPlan &a, const RefinedPlan &b) {
-    return a.afterNs < b.afterNs;
-  };
-  RefinedPlan refined = *llvm::min_element(refinedPlans, isShorter);
-  // Plans may become the same; those with the same options are counted once.
-  std::vector<std::vector<ResourceChoice>> known = {refined.options};
-  for (unsigned number = 1; known.size() <= options.alternative; ++number) {
-    ResourcePlan other = planOrderAndResources(
-        limited, families, options.search, maxSimulations, number);
-    // Beyond the last one it is the best one again.
-    if (other.options == plans.front().options)
-      break;
-    RefinedPlan otherRefined = refine(other, RefinedOps::Alone);
-    if (llvm::is_contained(known, otherRefined.options))
-      continue;
-    known.push_back(otherRefined.options);
-    if (known.size() > options.alternative)
-      refined = std::move(otherRefined);
-  }
-  found.options = std::move(refined.options);
-  found.order = std::move(refined.order);
-  found.beforeNs = plans.front().beforeNs;
-  found.afterNs = refined.afterNs;
+  RefinedPlan plan = findPlan(limited, families, options, maxSimulations);
+  found.options = std::move(plan.options);
+  found.order = std::move(plan.order);
+  found.beforeNs = plan.beforeNs;
+  found.afterNs = plan.afterNs;
   return found;
 }
