@@ -129,6 +129,17 @@ static void *start(const CollectiveCall &call, const RankMemory &memory) {
   }
 }
 
+static void startAll(int64_t count, const CollectiveCall &call,
+                     const RankMemory &memory) {
+  for (int64_t i = 0; i < count; ++i)
+    memory.requests[i] = start(call, memory);
+}
+
+static void awaitAll(int64_t count, const RankMemory &memory) {
+  for (int64_t i = 0; i < count; ++i)
+    braid_rt_wait(memory.requests[i], &site);
+}
+
 static void runLoad(void **args) {
   const Load &load = *static_cast<const Load *>(args[0]);
   const RankMemory &memory = *static_cast<const RankMemory *>(args[1]);
@@ -137,25 +148,21 @@ static void runLoad(void **args) {
       multiplyMatrices(load.product, memory);
     else
       multiplyElements(load.elementwiseBytes, memory);
-  for (int64_t i = 0; i < load.collectives; ++i)
-    memory.requests[i] = start(load.collective, memory);
+  startAll(load.collectives, load.collective, memory);
   for (int64_t i = 0; i < load.products; ++i)
     multiplyMatrices(load.product, memory);
   for (int64_t i = 0; i < load.elementwise; ++i)
     multiplyElements(load.elementwiseBytes, memory);
   for (int64_t i = 0; i < load.empty; ++i)
     launchNothing();
-  for (int64_t i = 0; i < load.collectives; ++i)
-    braid_rt_wait(memory.requests[i], &site);
+  awaitAll(load.collectives, memory);
   for (int64_t i = 0; i < load.rounds; ++i) {
     void *request = start(load.collective, memory);
     multiplyMatrices(load.product, memory);
     braid_rt_wait(request, &site);
   }
-  for (int64_t i = 0; i < load.lastCollectives; ++i)
-    memory.requests[i] = start(load.collective, memory);
-  for (int64_t i = 0; i < load.lastCollectives; ++i)
-    braid_rt_wait(memory.requests[i], &site);
+  startAll(load.lastCollectives, load.collective, memory);
+  awaitAll(load.lastCollectives, memory);
 }
 
 const braid_rt_entry braid::calibrate::loadEntry = {"calibrate", runLoad, 0,

@@ -50,6 +50,12 @@ static int64_t countFor(double totalNs, double ns, int64_t most) {
       most);
 }
 
+/// Lets the devices stand idle.
+static void rest(double ns) {
+  std::this_thread::sleep_for(
+      std::chrono::nanoseconds(static_cast<int64_t>(ns)));
+}
+
 Expected<double> Meter::runBlock(Load &load, int64_t Load::*count,
                                  int64_t number) {
   load.*count = number;
@@ -70,8 +76,7 @@ Expected<MeasuredTime> Meter::measure(Load load, int64_t Load::*count,
       return time.takeError();
     ns = *time;
   }
-  std::this_thread::sleep_for(
-      std::chrono::nanoseconds(static_cast<int64_t>(restNs)));
+  rest(restNs);
   for (double doneNs = 0; doneNs < warmNs;) {
     int64_t number = countFor(warmNs - doneNs, ns, most);
     Expected<double> time = runBlock(load, count, number);
@@ -223,8 +228,7 @@ Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
   double beside = 2.5 * collectives * collectiveAlone->ns;
   std::vector<double> computeFactors, collectiveFactors;
   for (int64_t run = 0; run <= patience.blocks; ++run) {
-    std::this_thread::sleep_for(
-        std::chrono::nanoseconds(static_cast<int64_t>(patience.restNs)));
+    rest(patience.restNs);
     load.*compute = countFor(beside + 2 * patience.blockNs, computeAlone->ns,
                              4 * mostOperations);
     Expected<std::optional<std::pair<double, double>>> factors =

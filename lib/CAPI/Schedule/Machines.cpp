@@ -81,15 +81,13 @@ int32_t braid_machine_get_figures(const braid_machine *machine,
   return BRAID_OK;
 }
 
-static std::optional<comm::CollectiveKind> findCollective(llvm::StringRef name,
-                                                          std::string &names) {
-  for (uint32_t i = 0; i <= comm::getMaxEnumValForCollectiveKind(); ++i) {
-    auto kind = static_cast<comm::CollectiveKind>(i);
-    if (comm::stringifyCollectiveKind(kind) == name)
-      return kind;
-    names += (i ? " " : "") + comm::stringifyCollectiveKind(kind).str();
-  }
-  return std::nullopt;
+static std::string joinCollectiveNames() {
+  std::string names;
+  for (uint32_t i = 0; i <= comm::getMaxEnumValForCollectiveKind(); ++i)
+    names += (i ? " " : "") +
+             comm::stringifyCollectiveKind(static_cast<comm::CollectiveKind>(i))
+                 .str();
+  return names;
 }
 
 /// The curve that the profile of `machine` has for `call`; null if it has none.
@@ -121,12 +119,12 @@ int32_t braid_collective_estimate(const braid_machine *machine,
   const Hardware &hardware = machine->hardware;
   braid_collective given = read(*collective);
   llvm::StringRef kindName = given.kind ? given.kind : "";
-  std::string names;
-  std::optional<comm::CollectiveKind> kind = findCollective(kindName, names);
+  std::optional<comm::CollectiveKind> kind =
+      comm::symbolizeCollectiveKind(kindName);
   if (!kind)
     return fail(error, BRAID_UNKNOWN_NAME,
                 "found no collective called '" + kindName +
-                    "', expected one of: " + names);
+                    "', expected one of: " + joinCollectiveNames());
   CollectiveModelKind modelKind = hardware.defaultCollectiveModel;
   if (model) {
     std::optional<CollectiveModelKind> found = symbolizeCollectiveModel(model);

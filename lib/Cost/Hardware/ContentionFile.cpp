@@ -68,6 +68,17 @@ static Error readInterference(const JsonObjectReader &parent,
   return Error::success();
 }
 
+/// Reads how many of something a chip has.
+static Error readCount(JsonObjectReader &reader, llvm::StringRef name,
+                       int32_t &value, bool isOptional) {
+  constexpr int64_t most = 1024;
+  int64_t count = value;
+  if (Error error = reader.readInteger(name, count, 0, most, isOptional))
+    return error;
+  value = static_cast<int32_t>(count);
+  return Error::success();
+}
+
 Error braid::readContention(JsonObjectReader &parent,
                             ContentionFigures &contention) {
   Expected<const json::Object *> object =
@@ -80,23 +91,19 @@ Error braid::readContention(JsonObjectReader &parent,
           reader.readEnum("model", models, contention.multiprocessorModel))
     return error;
   bool isQueued = contention.multiprocessorModel == MultiprocessorModel::Queued;
-  int64_t groups = contention.processorGroups;
-  constexpr int64_t mostGroups = 1024;
-  if (Error error = reader.readInteger("processor_groups", groups, 0,
-                                       mostGroups, /*isOptional=*/!isQueued))
+  if (Error error =
+          readCount(reader, "processor_groups", contention.processorGroups,
+                    /*isOptional=*/!isQueued))
     return error;
-  contention.processorGroups = static_cast<int32_t>(groups);
   constexpr int64_t mostLaunchNs = 1'000'000'000;
   if (Error error =
           reader.readInteger("lane_launch_ns", contention.laneLaunchNs, 0,
                              mostLaunchNs, /*isOptional=*/true))
     return error;
-  int64_t copyBlocks = contention.copyMultiprocessors;
-  constexpr int64_t mostCopyBlocks = 1024;
-  if (Error error = reader.readInteger("copy_multiprocessors", copyBlocks, 0,
-                                       mostCopyBlocks, /*isOptional=*/true))
+  if (Error error = readCount(reader, "copy_multiprocessors",
+                              contention.copyMultiprocessors,
+                              /*isOptional=*/true))
     return error;
-  contention.copyMultiprocessors = static_cast<int32_t>(copyBlocks);
   Expected<const json::Array *> list =
       reader.readArray("interference", /*isOptional=*/!isQueued);
   if (!list)

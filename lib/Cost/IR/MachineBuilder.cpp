@@ -19,19 +19,18 @@ using namespace mlir;
 /// any. That two of them send more at a time is not known.
 static double getMeasuredLinkRate(const Calibration &calibration) {
   double most = 0;
-  for (const CollectiveCurve &curve : calibration.collectives)
-    for (uint32_t number = 0; number <= comm::getMaxEnumValForCollectiveKind();
-         ++number) {
-      auto kind = static_cast<comm::CollectiveKind>(number);
-      if (curve.kind != comm::stringifyCollectiveKind(kind))
-        continue;
-      for (auto [bytes, ns] : curve.points) {
-        auto whole = static_cast<uint64_t>(bytes);
-        CollectiveCall call{kind, curve.ranks, whole, whole};
-        if (ns > 0)
-          most = std::max(most, static_cast<double>(getLinkBytes(call)) / ns);
-      }
+  for (const CollectiveCurve &curve : calibration.collectives) {
+    std::optional<comm::CollectiveKind> kind =
+        comm::symbolizeCollectiveKind(curve.kind);
+    if (!kind)
+      continue;
+    for (auto [bytes, ns] : curve.points) {
+      auto whole = static_cast<uint64_t>(bytes);
+      CollectiveCall call{*kind, curve.ranks, whole, whole};
+      if (ns > 0)
+        most = std::max(most, static_cast<double>(getLinkBytes(call)) / ns);
     }
+  }
   return most;
 }
 

@@ -8,13 +8,14 @@
 
 #include "RefinedPlan.h"
 #include "ChoiceSimulator.h"
-#include "PlanRoom.h"
 
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -40,7 +41,8 @@ struct Part {
 class Refiner {
 public:
   Refiner(const SchedulingProblem &problem, ArrayRef<ResourceFamily> families,
-          const ResourcePlan &plan, unsigned maxSimulations);
+          const ResourcePlan &plan, const PossibleCompany &company,
+          unsigned maxSimulations);
 
   RefinedPlan run(RefinedOps ops);
 
@@ -53,7 +55,7 @@ private:
 
   const SchedulingProblem &problem;
   ArrayRef<ResourceFamily> families;
-  PossibleCompany company;
+  const PossibleCompany &company;
   unsigned maxSimulations;
   RefinedPlan refined;
 };
@@ -62,8 +64,8 @@ private:
 
 Refiner::Refiner(const SchedulingProblem &problem,
                  ArrayRef<ResourceFamily> families, const ResourcePlan &plan,
-                 unsigned maxSimulations)
-    : problem(problem), families(families), company(problem),
+                 const PossibleCompany &company, unsigned maxSimulations)
+    : problem(problem), families(families), company(company),
       maxSimulations(maxSimulations) {
   refined.order = plan.order;
   refined.beforeNs = plan.beforeNs;
@@ -153,22 +155,23 @@ findMixedQueue(const SchedulingProblem &planned, ArrayRef<unsigned> order) {
 /// Puts `start`, and the starts between it and the wait for `before`, behind
 /// this wait.
 static std::optional<ScheduleOrder>
-startBehindWait(const SchedulingProblem &problem, ArrayRef<unsigned> order,
+startBehindWait(const SchedulingProblem &problem, ScheduleOrder order,
                 unsigned start, unsigned before) {
-  ScheduleOrder moved, behind;
-  bool isFound = false;
-  for (unsigned node : order) {
-    bool isBetween = !isFound && (node == start || !behind.empty());
-    bool isMoved = isBetween && problem.graph[node].kind == NodeKind::Start;
-    (isMoved ? behind : moved).push_back(node);
-    if (!isBetween || !is_contained(problem.getAwaitedStarts(node), before))
-      continue;
-    isFound = true;
-    llvm::append_range(moved, behind);
-  }
-  if (!isFound || !isAllowedOrder(problem, moved))
+  auto first = llvm::find(order, start);
+  auto wait = std::find_if(first, order.end(), [&](unsigned node) {
+    return is_contained(problem.getAwaitedStarts(node), before);
+  });
+  if (wait == order.end())
     return std::nullopt;
-  return moved;
+  auto isStart = [&](unsigned node) {
+    return problem.graph[node].kind == NodeKind::Start;
+  };
+  ScheduleOrder between(first, std::next(wait));
+  llvm::copy_if(between, llvm::copy_if(between, first, std::not_fn(isStart)),
+                isStart);
+  if (!isAllowedOrder(problem, order))
+    return std::nullopt;
+  return order;
 }
 
 /// `order`, with starts behind the waits of what they must not run beside; none
@@ -266,7 +269,8 @@ RefinedPlan Refiner::run(RefinedOps ops) {
 
 RefinedPlan braid::refinePlan(const SchedulingProblem &problem,
                               ArrayRef<ResourceFamily> families,
-                              const ResourcePlan &plan, unsigned maxSimulations,
-                              RefinedOps ops) {
-  return Refiner(problem, families, plan, maxSimulations).run(ops);
+                              const ResourcePlan &plan,
+                              const PossibleCompany &company,
+                              unsigned maxSimulations, RefinedOps ops) {
+  return Refiner(problem, families, plan, company, maxSimulations).run(ops);
 }

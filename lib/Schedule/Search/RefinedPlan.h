@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_SCHEDULE_SEARCH_REFINEDPLAN_H
 #define BRAID_LIB_SCHEDULE_SEARCH_REFINEDPLAN_H
 
-#include "ResourcePlan.h"
+#include "PlanRoom.h"
 
 namespace braid {
 
@@ -42,9 +42,11 @@ enum class RefinedOps : uint8_t {
 /// because other options are other lanes: they move behind the wait for it.
 /// Ends when nothing gains, or after `maxSimulations`; parts that there are too
 /// many of for this limit are not tried. Never longer than `plan`.
+/// `company` is that of `problem`.
 RefinedPlan refinePlan(const SchedulingProblem &problem,
                        llvm::ArrayRef<ResourceFamily> families,
-                       const ResourcePlan &plan, unsigned maxSimulations,
+                       const ResourcePlan &plan, const PossibleCompany &company,
+                       unsigned maxSimulations,
                        RefinedOps ops = RefinedOps::All);
 
 } // namespace braid

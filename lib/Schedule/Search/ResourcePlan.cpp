@@ -52,8 +52,7 @@ public:
           unsigned maxSimulations);
 
   ResourcePlan planProgramOrder();
-  ResourcePlan planAndSearch(SearchOptions options, unsigned alternative);
-  std::vector<ResourcePlan> searchPlans(SearchOptions options);
+  SearchedPlans searchPlans(SearchOptions options, bool findsAlternatives);
 
 private:
   bool isDone() const { return simulator.getNumSimulated() >= maxSimulations; }
@@ -73,12 +72,12 @@ private:
                                        double minGain);
   std::vector<std::pair<ResourceChoice, ScheduleOrder>>
   getBeginnings(double minGain, size_t most);
-  void sinkWaits();
+  void sinkWaits(ResourcePlan &sunk);
   void searchOrder(const ResourceChoice &choice, const SearchOptions &options,
                    int64_t &makespanNs, ScheduleOrder &order);
-  void
-  takeAlternative(const SearchOptions &options, unsigned alternative,
-                  std::vector<std::pair<ResourceChoice, ScheduleOrder>> others);
+  std::vector<ResourcePlan> findAlternatives(
+      const SearchOptions &options, const ResourceChoice &best,
+      ArrayRef<std::pair<ResourceChoice, ScheduleOrder>> beginnings);
   ResourcePlan takePlan();
   ResourcePlan searchFrom(const SearchOptions &options, ResourceChoice choice,
                           ScheduleOrder order);
@@ -300,75 +299,61 @@ std::vector<ResourcePlan> Planner::searchAll(
 
 /// Puts waits as late as they may stand if that costs no time: an operation
 /// that takes longer than estimated then exposes less.
-void Planner::sinkWaits() {
-  if (isProgramOrder(plan.order))
+void Planner::sinkWaits(ResourcePlan &sunk) {
+  if (isProgramOrder(sunk.order))
     return;
-  const SchedulingProblem &problem = simulator.getProblem(plan.options);
-  ScheduleOrder order = getOrderWithAlapWaits(FlatProblem(problem), plan.order);
+  const SchedulingProblem &problem = simulator.getProblem(sunk.options);
+  ScheduleOrder order = getOrderWithAlapWaits(FlatProblem(problem), sunk.order);
   if (isAllowedOrder(problem, order) &&
-      simulator.simulate(order, plan.options) <= plan.afterNs)
-    plan.order = std::move(order);
+      simulator.simulate(order, sunk.options) <= sunk.afterNs)
+    sunk.order = std::move(order);
 }
 
-/// Puts the `alternative`-th choice for classes in the place of the plan, if
-/// there are as many.
-void Planner::takeAlternative(
-    const SearchOptions &options, unsigned alternative,
-    std::vector<std::pair<ResourceChoice, ScheduleOrder>> others) {
-  llvm::erase_if(
-      others, [&](const auto &other) { return other.first == plan.options; });
-  std::vector<std::pair<int64_t, size_t>> makespansNs;
-  for (auto [index, other] : enumerate(others)) {
-    auto &[choice, order] = other;
-    int64_t ns = simulator.simulate(order, choice);
-    searchOrder(choice, options, ns, order);
-    makespansNs.emplace_back(ns, index);
+/// The choices for classes other than `best`, each with the order that a search
+/// has found for it, the shortest first.
+std::vector<ResourcePlan> Planner::findAlternatives(
+    const SearchOptions &options, const ResourceChoice &best,
+    ArrayRef<std::pair<ResourceChoice, ScheduleOrder>> beginnings) {
+  std::vector<ResourcePlan> found;
+  for (const auto &[choice, order] : beginnings) {
+    if (choice == best)
+      continue;
+    ResourcePlan other = plan;
+    other.options = choice;
+    other.order = order;
+    other.afterNs = simulator.simulate(order, choice);
+    searchOrder(choice, options, other.afterNs, other.order);
+    auto isShorter = [](const ResourcePlan &a, const ResourcePlan &b) {
+      return a.afterNs < b.afterNs;
+    };
+    found.insert(llvm::upper_bound(found, other, isShorter), other);
   }
-  llvm::sort(makespansNs);
-  if (alternative > makespansNs.size())
-    return;
-  auto [ns, index] = makespansNs[alternative - 1];
-  plan.afterNs = ns;
-  std::tie(plan.options, plan.order) = std::move(others[index]);
+  return found;
 }
 
-/// Bounds only let a search end early. The better ones take longer than what
-/// they save of searches as short as these.
-static SearchOptions withQuickBounds(SearchOptions options) {
+SearchedPlans Planner::searchPlans(SearchOptions options,
+                                   bool findsAlternatives) {
+  // Bounds only let a search end early. The better ones take longer than what
+  // they save of searches as short as these.
   options.boundEffort = LowerBoundEffort::Quick;
   options.boundParts.refinedHeads = options.boundParts.knapsack = false;
-  return options;
-}
-
-ResourcePlan Planner::planAndSearch(SearchOptions options,
-                                    unsigned alternative) {
-  options = withQuickBounds(options);
   std::vector<std::pair<ResourceChoice, ScheduleOrder>> beginnings =
       getBeginnings(options.minGain,
-                    alternative == 0 ? searchedPlans : comparedPlans);
-  plan = searchAll(options, beginnings).front();
-  if (alternative != 0)
-    takeAlternative(options, alternative, std::move(beginnings));
-  sinkWaits();
-  return takePlan();
-}
-
-std::vector<ResourcePlan> Planner::searchPlans(SearchOptions options) {
-  options = withQuickBounds(options);
-  std::vector<ResourcePlan> plans;
-  for (ResourcePlan &found :
-       searchAll(options, getBeginnings(options.minGain, searchedPlans))) {
-    bool isKnown = any_of(plans, [&](const ResourcePlan &other) {
-      return other.options == found.options;
-    });
-    if (isKnown)
-      continue;
-    plan = std::move(found);
-    sinkWaits();
-    plans.push_back(plan);
-  }
-  plans.front().numSimulated = simulator.getNumSimulated();
-  return plans;
+                    findsAlternatives ? comparedPlans : searchedPlans);
+  SearchedPlans found;
+  for (ResourcePlan &plan : searchAll(options, beginnings))
+    if (none_of(found.compared, [&](const ResourcePlan &other) {
+          return other.options == plan.options;
+        }))
+      found.compared.push_back(std::move(plan));
+  if (findsAlternatives)
+    found.alternatives =
+        findAlternatives(options, found.compared.front().options, beginnings);
+  for (std::vector<ResourcePlan> *plans :
+       {&found.compared, &found.alternatives})
+    for (ResourcePlan &plan : *plans)
+      sinkWaits(plan);
+  return found;
 }
 
 ResourcePlan braid::planResources(const SchedulingProblem &problem,
@@ -377,15 +362,27 @@ ResourcePlan braid::planResources(const SchedulingProblem &problem,
   return Planner(problem, families, maxSimulations).planProgramOrder();
 }
 
+SearchedPlans braid::searchPlans(const SchedulingProblem &problem,
+                                 ArrayRef<ResourceFamily> families,
+                                 const SearchOptions &options,
+                                 unsigned maxSimulations,
+                                 bool findsAlternatives) {
+  SchedulingProblem unlimited = problem;
+  unlimited.maxMemory.reset();
+  return Planner(unlimited, families, maxSimulations)
+      .searchPlans(options, findsAlternatives);
+}
+
 ResourcePlan braid::planOrderAndResources(const SchedulingProblem &problem,
                                           ArrayRef<ResourceFamily> families,
                                           const SearchOptions &options,
                                           unsigned maxSimulations,
                                           unsigned alternative) {
-  SchedulingProblem unlimited = problem;
-  unlimited.maxMemory.reset();
-  return Planner(unlimited, families, maxSimulations)
-      .planAndSearch(options, alternative);
+  SearchedPlans found = searchPlans(problem, families, options, maxSimulations,
+                                    /*findsAlternatives=*/alternative != 0);
+  if (alternative == 0 || alternative > found.alternatives.size())
+    return std::move(found.compared.front());
+  return std::move(found.alternatives[alternative - 1]);
 }
 
 int64_t braid::boundAllPlans(const SchedulingProblem &problem,
@@ -400,13 +397,4 @@ int64_t braid::boundAllPlans(const SchedulingProblem &problem,
       relaxed.graph.setCost(node, leastNs);
   }
   return computeLowerBounds(relaxed).best();
-}
-
-std::vector<ResourcePlan> braid::searchPlans(const SchedulingProblem &problem,
-                                             ArrayRef<ResourceFamily> families,
-                                             const SearchOptions &options,
-                                             unsigned maxSimulations) {
-  SchedulingProblem unlimited = problem;
-  unlimited.maxMemory.reset();
-  return Planner(unlimited, families, maxSimulations).searchPlans(options);
 }

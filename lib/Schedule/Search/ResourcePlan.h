@@ -93,12 +93,21 @@ ResourcePlan planOrderAndResources(const SchedulingProblem &problem,
                                    unsigned maxSimulations,
                                    unsigned alternative = 0);
 
-/// The plans that `planOrderAndResources` compares, each with other options,
-/// the shortest first: with finer options another one may be the best.
-std::vector<ResourcePlan> searchPlans(const SchedulingProblem &problem,
-                                      llvm::ArrayRef<ResourceFamily> families,
-                                      const SearchOptions &options,
-                                      unsigned maxSimulations);
+/// Plans with other options each, the shortest first.
+struct SearchedPlans {
+  /// Those that `planOrderAndResources` compares: with finer options another
+  /// one may be the best.
+  std::vector<ResourcePlan> compared;
+  /// Those that it gives as alternatives to the first one.
+  std::vector<ResourcePlan> alternatives;
+};
+
+/// All that `planOrderAndResources` chooses from; `alternatives` only if
+/// `findsAlternatives`.
+SearchedPlans searchPlans(const SchedulingProblem &problem,
+                          llvm::ArrayRef<ResourceFamily> families,
+                          const SearchOptions &options, unsigned maxSimulations,
+                          bool findsAlternatives);
 
 /// What no order of `problem` with any choice of options can go below: the
 /// bound of the problem in which each op takes its cheapest option, and nothing

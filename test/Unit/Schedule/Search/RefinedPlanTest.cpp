@@ -8,7 +8,8 @@
 
 #include "Schedule/Search/RefinedPlan.h"
 
-#include "Schedule/Search/PlanRoom.h"
+#include "TestProblems/ResourceOptions.h"
+
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 
 #include "gmock/gmock.h"
@@ -17,6 +18,7 @@
 #include <random>
 
 using namespace braid;
+using namespace braid::test;
 using testing::ElementsAre;
 
 namespace {
@@ -25,29 +27,10 @@ namespace {
 class RefinedPlanTest : public testing::Test {
 protected:
   RefinedPlanTest() {
-    problem.machine.multiprocessors = 4;
-    problem.machine.multiprocessorModel = MultiprocessorModel::Queued;
+    problem.machine = makePlannedMachine();
     collectives.options = {kernelOn(100, 2), kernelOn(100, 1), kernelOn(60, 4)};
-    products.options = {productOn(4), productOn(3)};
+    products.options = {productOn(12, 4), productOn(12, 3)};
     products.ofClass = 1;
-  }
-
-  /// A product of 12 tiles, each of 100 ns, on so many multiprocessors.
-  static ResourceOption productOn(int64_t multiprocessors) {
-    ResourceOption option;
-    option.costNs = (12 + multiprocessors - 1) / multiprocessors * 100;
-    option.demand.arithmeticNs = option.costNs;
-    option.demand.tiles = 12;
-    option.demand.blocks = int32_t(multiprocessors);
-    option.demand.isPersistent = true;
-    return option;
-  }
-
-  static ResourceOption kernelOn(int64_t cost, int32_t multiprocessors) {
-    ResourceOption option;
-    option.costNs = cost;
-    option.demand.multiprocessors = multiprocessors;
-    return option;
   }
 
   unsigned addStart() {
@@ -92,6 +75,12 @@ protected:
     return plan;
   }
 
+  RefinedPlan refine(const ResourcePlan &plan, unsigned maxSimulations = 1000,
+                     RefinedOps ops = RefinedOps::All) {
+    return refinePlan(problem, families(), plan, PossibleCompany(problem),
+                      maxSimulations, ops);
+  }
+
   std::vector<ResourceFamily> families() const {
     return {collectives, products};
   }
@@ -115,7 +104,7 @@ TEST_F(RefinedPlanTest, OpsAloneTakeTheWholeMachine) {
   problem.graph.addEdge(last, alone);
   ResourcePlan plan = planWith({1, 1});
   EXPECT_EQ(plan.afterNs, 100 + 400 + 400);
-  RefinedPlan refined = refinePlan(problem, families(), plan, 1000);
+  RefinedPlan refined = refine(plan);
   EXPECT_THAT(refined.options,
               ElementsAre(ElementsAre(2, 1), ElementsAre(1, 0)));
   EXPECT_EQ(refined.afterNs, 60 + 400 + 300);
@@ -129,8 +118,7 @@ TEST_F(RefinedPlanTest, OpsWithCompanyStayInOtherPlans) {
   unsigned wait = addWait(start);
   problem.graph.addEdge(wait, addProduct());
   ResourcePlan plan = planWith({0, 1});
-  RefinedPlan refined =
-      refinePlan(problem, families(), plan, 1000, RefinedOps::Alone);
+  RefinedPlan refined = refine(plan, 1000, RefinedOps::Alone);
   EXPECT_THAT(refined.options,
               ElementsAre(ElementsAre(0), ElementsAre(1, 1, 0)));
   EXPECT_EQ(refined.afterNs, plan.afterNs - 100);
@@ -151,7 +139,7 @@ TEST_F(RefinedPlanTest, ProductsLeaveRoomForWhatMayRunBesideThem) {
   EXPECT_FALSE(company.leavesRoom(families(), {1, 0}));
   EXPECT_TRUE(company.leavesRoom(families(), {0, 0}));
   EXPECT_TRUE(company.leavesRoom(families(), {1, 1}));
-  RefinedPlan refined = refinePlan(problem, families(), plan, 1000);
+  RefinedPlan refined = refine(plan);
   EXPECT_THAT(refined.options, ElementsAre(ElementsAre(1), ElementsAre(1, 0)));
 }
 
@@ -176,7 +164,7 @@ TEST_F(RefinedPlanTest, StartsOfOtherLanesFollowTheWait) {
   problem.graph.addEdge(wait, product);
   unsigned last = addWait(second);
   ResourcePlan plan = planWith({1, 1});
-  RefinedPlan refined = refinePlan(problem, families(), plan, 1000);
+  RefinedPlan refined = refine(plan);
   EXPECT_THAT(refined.options, ElementsAre(ElementsAre(2, 1), ElementsAre(1)));
   EXPECT_THAT(refined.order, ElementsAre(first, wait, second, product, last));
   EXPECT_EQ(refined.afterNs, 60 + 400);
@@ -190,7 +178,7 @@ TEST_F(RefinedPlanTest, StartsWithoutAPlaceBehindTheWaitKeepTheirLane) {
   problem.graph.addEdge(second, wait);
   addWait(second);
   ResourcePlan plan = planWith({1, 1});
-  RefinedPlan refined = refinePlan(problem, families(), plan, 1000);
+  RefinedPlan refined = refine(plan);
   EXPECT_EQ(refined.order, plan.order);
   EXPECT_THAT(refined.options.front(), ElementsAre(1, 1));
 }
@@ -198,7 +186,7 @@ TEST_F(RefinedPlanTest, StartsWithoutAPlaceBehindTheWaitKeepTheirLane) {
 TEST_F(RefinedPlanTest, KeepsTheLimitOnSimulations) {
   addProduct();
   ResourcePlan plan = planWith({0, 1});
-  RefinedPlan refined = refinePlan(problem, families(), plan, 0);
+  RefinedPlan refined = refine(plan, 0);
   EXPECT_EQ(refined.numSimulated, 0u);
   EXPECT_EQ(refined.afterNs, plan.afterNs);
   EXPECT_THAT(refined.options, ElementsAre(ElementsAre(), ElementsAre(1)));
@@ -224,7 +212,7 @@ TEST_F(RefinedPlanTest, IsNeverLongerAndWhatTheSimulatorSays) {
     ResourcePlan plan =
         planWith({unsigned(random() % 3), unsigned(random() % 2)});
     for (RefinedOps ops : {RefinedOps::Alone, RefinedOps::All}) {
-      RefinedPlan refined = refinePlan(problem, families(), plan, 1000, ops);
+      RefinedPlan refined = refine(plan, 1000, ops);
       EXPECT_LE(refined.afterNs, plan.afterNs);
       SchedulingProblem planned = problem;
       std::vector<ResourceFamily> all = families();

@@ -9,6 +9,7 @@
 #include "Schedule/Search/ResourcePlan.h"
 
 #include "TestProblems/ProblemTestUtils.h"
+#include "TestProblems/ResourceOptions.h"
 
 #include "braid/Schedule/Search/SearchSchedule.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
@@ -23,39 +24,13 @@ using namespace braid;
 using namespace braid::test;
 using testing::ElementsAre;
 
-static MachineModel getMachine() {
-  MachineModel machine;
-  machine.multiprocessors = 4;
-  machine.multiprocessorModel = MultiprocessorModel::Queued;
-  machine.copyMultiprocessors = 2;
-  return machine;
-}
-
-/// A product of so many tiles, each of 100 ns, on so many multiprocessors.
-static ResourceOption productOn(int64_t tiles, int64_t multiprocessors) {
-  ResourceOption option;
-  option.costNs = (tiles + multiprocessors - 1) / multiprocessors * 100;
-  option.demand.arithmeticNs = option.costNs;
-  option.demand.tiles = tiles;
-  option.demand.blocks = int32_t(multiprocessors);
-  option.demand.isPersistent = true;
-  return option;
-}
-
-static ResourceOption kernelOn(int64_t cost, int32_t multiprocessors) {
-  ResourceOption option;
-  option.costNs = cost;
-  option.demand.multiprocessors = multiprocessors;
-  return option;
-}
-
 /// A problem on the machine whose nodes have no edges: starts for the families
 /// of class 0 and compute for those of class 1, as `classes` say in order.
 /// Fills in the families' nodes.
 static SchedulingProblem
 makeProblem(std::vector<std::pair<ResourceFamily *, unsigned>> blocks) {
   SchedulingProblem problem;
-  problem.machine = getMachine();
+  problem.machine = makePlannedMachine();
   for (auto [family, count] : blocks)
     for (unsigned i = 0; i != count; ++i) {
       ScheduleNode node;
@@ -158,7 +133,7 @@ static bool leavesRoom(llvm::ArrayRef<ResourceFamily> families, unsigned c,
                        unsigned p) {
   return c == 0 || families[0].options[c].demand.multiprocessors +
                            families[1].options[p].demand.blocks <=
-                       getMachine().multiprocessors;
+                       makePlannedMachine().multiprocessors;
 }
 
 /// Families and a problem that depend on `seed` alone.

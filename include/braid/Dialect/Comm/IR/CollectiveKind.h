@@ -16,6 +16,8 @@
 #include "braid-rt/CollectiveTraits.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <optional>
+
 namespace braid::comm {
 
 /// What a collective does. Its values are the numbers of the runtime's ABI.
@@ -39,6 +41,16 @@ inline llvm::StringRef stringifyCollectiveKind(CollectiveKind kind) {
 
 constexpr uint32_t getMaxEnumValForCollectiveKind() {
   return BRAID_RT_KIND_COUNT - 1;
+}
+
+/// The kind that the dialect spells `name`, if there is one.
+inline std::optional<CollectiveKind>
+symbolizeCollectiveKind(llvm::StringRef name) {
+  for (uint32_t i = 0; i <= getMaxEnumValForCollectiveKind(); ++i)
+    if (auto kind = static_cast<CollectiveKind>(i);
+        stringifyCollectiveKind(kind) == name)
+      return kind;
+  return std::nullopt;
 }
 
 } // namespace braid::comm

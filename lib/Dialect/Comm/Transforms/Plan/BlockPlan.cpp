@@ -39,35 +39,32 @@ static RefinedPlan findPlan(const SchedulingProblem &problem,
                             unsigned maxSimulations) {
   // What families gain counts for more than what single ops gain.
   constexpr unsigned refinedShare = 2;
+  PossibleCompany company(problem);
   auto refine = [&](const ResourcePlan &plan, RefinedOps ops) {
-    return refinePlan(problem, families, plan, maxSimulations / refinedShare,
-                      ops);
+    return refinePlan(problem, families, plan, company,
+                      maxSimulations / refinedShare, ops);
   };
   if (options.orders == comm::PlannedOrders::Program)
     return refine(planResources(problem, families, maxSimulations),
                   RefinedOps::All);
-  std::vector<ResourcePlan> plans =
-      searchPlans(problem, families, options.search, maxSimulations);
+  SearchedPlans plans =
+      searchPlans(problem, families, options.search, maxSimulations,
+                  /*findsAlternatives=*/options.alternative != 0);
   std::vector<RefinedPlan> refined;
-  for (const ResourcePlan &plan : plans)
+  for (const ResourcePlan &plan : plans.compared)
     refined.push_back(refine(plan, RefinedOps::All));
   auto isShorter = [](const RefinedPlan &a, const RefinedPlan &b) {
     return a.afterNs < b.afterNs;
   };
   RefinedPlan best = *llvm::min_element(refined, isShorter);
   std::vector<std::vector<ResourceChoice>> known = {best.options};
-  for (unsigned number = 1; known.size() <= options.alternative; ++number) {
-    ResourcePlan other = planOrderAndResources(
-        problem, families, options.search, maxSimulations, number);
-    // Beyond the last one it is the best one again.
-    if (other.options == plans.front().options)
-      return best;
-    RefinedPlan otherRefined = refine(other, RefinedOps::Alone);
-    if (llvm::is_contained(known, otherRefined.options))
+  for (const ResourcePlan &plan : plans.alternatives) {
+    RefinedPlan other = refine(plan, RefinedOps::Alone);
+    if (llvm::is_contained(known, other.options))
       continue;
-    known.push_back(otherRefined.options);
+    known.push_back(other.options);
     if (known.size() > options.alternative)
-      return otherRefined;
+      return other;
   }
   return best;
 }
