@@ -68,6 +68,34 @@ static Error readInterference(const JsonObjectReader &parent,
   return Error::success();
 }
 
+static Error readTakenFromPairs(const JsonObjectReader &parent,
+                                const json::Array &list,
+                                ContentionFigures &contention) {
+  const StrictJson &file = parent.getFile();
+  constexpr int64_t most = 1024;
+  int64_t blocks = 0, multiprocessors = 0;
+  for (auto [index, value] : llvm::enumerate(list)) {
+    llvm::SmallVector<JsonStep> path = parent.getPath("taken_from_pairs");
+    path.emplace_back(size_t(index));
+    const json::Object *object = value.getAsObject();
+    if (!object)
+      return file.makeError(path, "found " + describeJson(value) +
+                                      ", expected an object");
+    JsonObjectReader reader(file, *object, path);
+    if (Error error = reader.readInteger("blocks", blocks, blocks + 1, most))
+      return error;
+    if (Error error =
+            reader.readInteger("multiprocessors", multiprocessors,
+                               std::max(blocks, multiprocessors), most))
+      return error;
+    if (Error error = reader.finish())
+      return error;
+    contention.takenFromPairs.push_back(
+        {static_cast<int32_t>(blocks), static_cast<int32_t>(multiprocessors)});
+  }
+  return Error::success();
+}
+
 /// Reads how many of something a chip has.
 static Error readCount(JsonObjectReader &reader, llvm::StringRef name,
                        int32_t &value, bool isOptional) {
@@ -104,6 +132,15 @@ Error braid::readContention(JsonObjectReader &parent,
                               contention.copyMultiprocessors,
                               /*isOptional=*/true))
     return error;
+  Expected<const json::Array *> taken =
+      reader.readArray("taken_from_pairs", /*isOptional=*/true);
+  if (!taken)
+    return taken.takeError();
+  if (*taken) {
+    contention.takenFromPairs.clear();
+    if (Error error = readTakenFromPairs(reader, **taken, contention))
+      return error;
+  }
   Expected<const json::Array *> list =
       reader.readArray("interference", /*isOptional=*/!isQueued);
   if (!list)
@@ -123,6 +160,14 @@ void braid::writeContention(json::OStream &json,
     json.attribute("processor_groups", contention.processorGroups);
     json.attribute("lane_launch_ns", contention.laneLaunchNs);
     json.attribute("copy_multiprocessors", contention.copyMultiprocessors);
+    if (!contention.takenFromPairs.empty())
+      json.attributeArray("taken_from_pairs", [&]() {
+        for (const TakenFromPairs &entry : contention.takenFromPairs)
+          json.object([&]() {
+            json.attribute("blocks", entry.blocks);
+            json.attribute("multiprocessors", entry.multiprocessors);
+          });
+      });
     json.attributeArray("interference", [&]() {
       for (auto [ofClass, compute] : llvm::enumerate(computeClasses))
         for (auto [ofEngine, engine] : llvm::enumerate(engines)) {

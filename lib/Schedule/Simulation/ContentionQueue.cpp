@@ -36,6 +36,16 @@ int64_t ContentionMachine::getHeldByLanes() const {
   return held;
 }
 
+int64_t ContentionMachine::getFreeForKernel(int64_t held) const {
+  int64_t single = 0, clustered = 0;
+  for (const RunningOp &op : running)
+    if (op.lane >= 0)
+      (op.demand->clusterSize > 1 ? clustered : single) +=
+          getHeldMultiprocessors(*op.demand, *machine);
+  return machine->multiprocessors - getTakenFromPairs(*machine, single) -
+         clustered - held;
+}
+
 bool ContentionMachine::hasRoomOnStream() const {
   if (!machine->isQueued())
     return true;
@@ -135,8 +145,7 @@ void ContentionMachine::serveWaiting() {
     return;
   Progress &current = progress[onStream];
   double clock = getClock(current);
-  int64_t free =
-      machine->multiprocessors - getHeldByLanes() - kernel.getHeld(clock);
+  int64_t free = getFreeForKernel(kernel.getHeld(clock));
   if (free <= 0 || kernel.getPending(clock) == 0)
     return;
   kernel.join(free, clock);

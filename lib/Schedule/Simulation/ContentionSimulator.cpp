@@ -74,7 +74,7 @@ void ContentionMachine::beginOnStream() {
   state = StreamState::Running;
   if (isPersistent(next))
     kernel.begin(ops[next].costNs, ops[next].demand, *machine,
-                 machine->multiprocessors - getHeldByLanes());
+                 std::max<int64_t>(getFreeForKernel(/*held=*/0), 1));
   run(next, /*lane=*/-1);
   if (isPersistent(next) && kernel.getPending(0) > 0) {
     progress.back().slowed = true;

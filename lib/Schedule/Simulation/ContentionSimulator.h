@@ -115,6 +115,9 @@ private:
   }
   /// The multiprocessors that operations on lanes hold.
   int64_t getHeldByLanes() const;
+  /// The multiprocessors on which a persistent kernel finds room that holds
+  /// `held` already.
+  int64_t getFreeForKernel(int64_t held) const;
   /// True if the op on the stream has what it needs to begin.
   bool hasRoomOnStream() const;
   /// True if `op`, of a lane, has what it needs to begin; on a kernel that

@@ -28,6 +28,21 @@ int64_t braid::getNeededMultiprocessors(const ResourceDemand &demand,
   return std::min<int64_t>(needed, machine.multiprocessors);
 }
 
+int64_t braid::getTakenFromPairs(const MachineModel &machine, int64_t single) {
+  TakenFromPairs below;
+  for (const TakenFromPairs &entry : machine.takenFromPairs) {
+    if (single <= entry.blocks) {
+      int64_t rise = int64_t(entry.multiprocessors) - below.multiprocessors;
+      int64_t run = int64_t(entry.blocks) - below.blocks;
+      return below.multiprocessors +
+             divideCeil(uint64_t(rise * (single - below.blocks)),
+                        uint64_t(run));
+    }
+    below = entry;
+  }
+  return below.multiprocessors + (single - below.blocks);
+}
+
 void PersistentKernel::begin(int64_t costNs, const ResourceDemand &demand,
                              const MachineModel &machine, int64_t free) {
   // Sums over all tiles must not overflow, and a tile takes longer than what

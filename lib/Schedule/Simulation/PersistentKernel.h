@@ -28,6 +28,9 @@
 //        tileNs = cost / ceil(t / b)
 //    at full speed, and leaves its multiprocessor when none is left. The kernel
 //    ends with its last tile.
+//    Its blocks come in pairs: blocks of operations that come one by one take
+//    more multiprocessors from it than they are (`takenFromPairs`), but take
+//    none from a kernel that has begun.
 // 4. Any other kernel gives way: at the end of the wave that runs when the
 //    operation asks, or at once if it has no tiles. Then its arithmetic
 //    stretches (Contention.h).
@@ -67,6 +70,12 @@ inline int64_t getHeldMultiprocessors(const ResourceDemand &demand,
   return std::clamp<int64_t>(demand.multiprocessors, 0,
                              machine.multiprocessors);
 }
+
+/// The multiprocessors on which a persistent kernel finds no room while
+/// operations hold `single` with blocks that come one by one: between two
+/// figures of the machine on a straight line, beyond the last as many more as
+/// there are blocks more.
+int64_t getTakenFromPairs(const MachineModel &machine, int64_t single);
 
 /// The blocks of the kernel on the stream, by its own clock.
 class PersistentKernel {

@@ -92,6 +92,8 @@ SchedulingProblem test::makeRandomProblem(uint64_t seed,
       machine.memoryBandwidth = 0;
     machine.processorGroups = below(4);
     machine.laneLaunchNs = below(2) ? below(12) : 0;
+    if (below(2))
+      machine.takenFromPairs = {{2, 4}, {5, 7}};
     for (auto &ofClass : machine.interference)
       for (Interference &both : ofClass)
         both = {1 + double(below(3)) / 4, 1 + double(below(5)) / 4};

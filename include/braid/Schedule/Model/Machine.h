@@ -67,6 +67,15 @@ struct Interference {
 enum class ComputeClass : uint8_t { Product, Elementwise };
 enum class LaneEngine : uint8_t { Kernel, CopyEngine };
 
+/// What the blocks of operations that come one by one take from persistent
+/// kernels, whose blocks come in clusters of two.
+struct TakenFromPairs {
+  /// The blocks, each on a multiprocessor of its own.
+  int32_t blocks = 0;
+  /// The multiprocessors that find no pair; at least `blocks`.
+  int32_t multiprocessors = 0;
+};
+
 /// How ops on a machine slow each other down, as far as that was measured.
 struct ContentionFigures {
   MultiprocessorModel multiprocessorModel = MultiprocessorModel::Taken;
@@ -83,6 +92,10 @@ struct ContentionFigures {
   /// to an operation by copy engines, for the kernels around the copies. With
   /// fewer, the operation takes about as long as the product.
   int32_t copyMultiprocessors = 4;
+  /// Where they are queued for: ascending in both. Two multiprocessors (a TPC)
+  /// have room for a pair of blocks, and single blocks go to pairs of their own
+  /// first. Empty: single blocks take as many multiprocessors as they are.
+  std::vector<TakenFromPairs> takenFromPairs;
   /// Where they are queued for: by `ComputeClass` and `LaneEngine`.
   Interference interference[2][2];
 };

@@ -202,7 +202,9 @@ TEST(HardwareFile, ReadsHowOpsContend) {
   llvm::Expected<Hardware> hardware = parseHardware(
       R"({"base": "h200x8", "contention": {"model": "queue",
   "processor_groups": 7, "lane_launch_ns": 4600,
-  "copy_multiprocessors": 6, "interference": [
+  "copy_multiprocessors": 6, "taken_from_pairs": [
+    {"blocks": 4, "multiprocessors": 8}, {"blocks": 8, "multiprocessors": 8}],
+  "interference": [
     {"compute": "product", "engine": "kernel", "compute_factor": 1.5, "collective_factor": 2},
     {"compute": "product", "engine": "copy", "compute_factor": 1, "collective_factor": 3},
     {"compute": "elementwise", "engine": "kernel", "compute_factor": 1, "collective_factor": 4},
@@ -214,6 +216,9 @@ TEST(HardwareFile, ReadsHowOpsContend) {
   EXPECT_EQ(contention.processorGroups, 7);
   EXPECT_EQ(contention.laneLaunchNs, 4600);
   EXPECT_EQ(contention.copyMultiprocessors, 6);
+  ASSERT_EQ(contention.takenFromPairs.size(), 2u);
+  EXPECT_EQ(contention.takenFromPairs[0].multiprocessors, 8);
+  EXPECT_EQ(contention.takenFromPairs[1].blocks, 8);
   EXPECT_EQ(contention.interference[0][0].compute, 1.5);
   EXPECT_EQ(contention.interference[0][0].communication, 2);
   EXPECT_EQ(contention.interference[0][1].communication, 3);
@@ -226,6 +231,20 @@ TEST(HardwareFile, SaysWhatIsWrongWithContention) {
 "lane_launch_ns": -1}})"),
             "2:19: found -1 in field \"contention.lane_launch_ns\", expected "
             "an integer from 0 to 1000000000");
+  EXPECT_EQ(getError(R"({"base": "h200x8", "contention": {"model": "share",
+"taken_from_pairs": [{"blocks": 8, "multiprocessors": 4}]}})"),
+            "2:55: found 4 in field "
+            "\"contention.taken_from_pairs[0].multiprocessors\", expected an "
+            "integer from 8 to 1024");
+  EXPECT_EQ(getError(R"({"base": "h200x8", "contention": {"model": "share",
+"taken_from_pairs": [{"blocks": 4, "multiprocessors": 8},
+{"blocks": 4, "multiprocessors": 8}]}})"),
+            "3:12: found 4 in field "
+            "\"contention.taken_from_pairs[1].blocks\", expected an integer "
+            "from 5 to 1024");
+  EXPECT_EQ(getError(R"({"base": "h200x8", "contention": {"model": "share",
+"taken_from_pairs": [4]}})"),
+            "2:22: found 4, expected an object");
   EXPECT_EQ(getError(R"({"base": "h200x8", "contention": {"model": "fair"}})"),
             "1:44: found \"fair\" in field \"contention.model\", expected one "
             "of: share queue");

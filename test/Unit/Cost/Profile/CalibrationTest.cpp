@@ -191,7 +191,9 @@ TEST(Calibration, WhatIsWrittenReadsTheSame) {
     "missing": ["contention: there is one rank"],
     "sustained": {"memory_bytes_per_second": 5e11,
                   "product_ops_per_second": {"bf16": 3e14}},
-    "contention": {"model": "queue", "processor_groups": 8, "interference": [
+    "contention": {"model": "queue", "processor_groups": 8,
+      "taken_from_pairs": [{"blocks": 4, "multiprocessors": 8}],
+      "interference": [
       {"compute": "product", "engine": "kernel", "compute_factor": 1.5,
        "collective_factor": 2},
       {"compute": "product", "engine": "copy", "compute_factor": 1,
@@ -222,6 +224,8 @@ TEST(Calibration, WhatIsWrittenReadsTheSame) {
   EXPECT_EQ(again.productRate[size_t(ElementClass::BF16)], 3e14);
   ASSERT_TRUE(again.contention.has_value());
   EXPECT_EQ(again.contention->processorGroups, 8);
+  ASSERT_EQ(again.contention->takenFromPairs.size(), 1u);
+  EXPECT_EQ(again.contention->takenFromPairs[0].multiprocessors, 8);
   EXPECT_EQ(again.contention->interference[0][0].compute, 1.5);
   EXPECT_EQ(again.contention->interference[1][1].communication, 5);
   EXPECT_EQ(again.findCurve("a", 2, LaneTransport::Symmetric, 2)->points.size(),

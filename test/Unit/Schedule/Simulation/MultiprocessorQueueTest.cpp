@@ -182,6 +182,55 @@ TEST(MultiprocessorQueue, ClustersNeedRoomInOneGroup) {
       ElementsAre(std::pair(0, 10), std::pair(10, 60), std::pair(0, 200)));
 }
 
+/// Two single blocks stand in two pairs, and four in the same two.
+static MachineModel paired() {
+  MachineModel machine = queued(8);
+  machine.takenFromPairs = {{2, 4}, {4, 4}};
+  return machine;
+}
+
+TEST(MultiprocessorQueue, SingleBlocksTakePairsFromAProduct) {
+  // Four are left for 6 blocks: the other two begin their tile at 100.
+  EXPECT_THAT(getTimes({kernelOn(500, 2), product(100, 6, 6)}, paired()),
+              ElementsAre(std::pair(0, 500), std::pair(0, 200)));
+  EXPECT_THAT(getTimes({kernelOn(500, 2), product(100, 4, 4)}, paired()),
+              ElementsAre(std::pair(0, 500), std::pair(0, 100)));
+  EXPECT_THAT(getTimes({kernelOn(500, 4), product(100, 4, 4)}, paired()),
+              ElementsAre(std::pair(0, 500), std::pair(0, 100)));
+  // Half of the way to the first figure, and beyond the last.
+  EXPECT_THAT(getTimes({kernelOn(500, 1), product(100, 6, 6)}, paired()),
+              ElementsAre(std::pair(0, 500), std::pair(0, 100)));
+  EXPECT_THAT(getTimes({kernelOn(500, 6), product(100, 2, 2)}, paired()),
+              ElementsAre(std::pair(0, 500), std::pair(0, 100)));
+}
+
+TEST(MultiprocessorQueue, TheBlocksOfOperationsTakePairsTogether) {
+  EXPECT_THAT(
+      getTimes({kernelOn(500, 1, 0), kernelOn(500, 1, 1), product(100, 6, 6)},
+               paired()),
+      ElementsAre(std::pair(0, 500), std::pair(0, 500), std::pair(0, 200)));
+}
+
+TEST(MultiprocessorQueue, ClustersTakeNoMorePairsThanTheyAre) {
+  SimulatedOp clustered = kernelOn(500, 2);
+  clustered.demand.clusterSize = 2;
+  EXPECT_THAT(getTimes({clustered, product(100, 6, 6)}, paired()),
+              ElementsAre(std::pair(0, 500), std::pair(0, 100)));
+}
+
+TEST(MultiprocessorQueue, AProductThatHasBegunKeepsItsPairs) {
+  MachineModel machine = paired();
+  machine.laneLaunchNs = 10;
+  EXPECT_THAT(getTimes({kernelOn(500, 2), product(100, 6, 6)}, machine),
+              ElementsAre(std::pair(10, 510), std::pair(0, 100)));
+}
+
+TEST(MultiprocessorQueue, PairsAreFreeWhenTheirBlocksLeave) {
+  // At 50 both other blocks begin their tile.
+  EXPECT_THAT(getTimes({kernelOn(50, 2), product(100, 6, 6)}, paired()),
+              ElementsAre(std::pair(0, 50), std::pair(0, 150)));
+}
+
 TEST(MultiprocessorQueue, CopyEnginesNeedOneForAMoment) {
   SimulatedOp copies = start(50);
   copies.demand.linkBytes = 100;
