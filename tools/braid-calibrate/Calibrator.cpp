@@ -512,8 +512,31 @@ Error Calibrator::measureQueue() {
     contention.processorGroups = hopperGroups;
     contention.laneLaunchNs = hopperLaunchNs;
   }
+  measureTakenFromPairs();
   ++measuredPairs;
   return Error::success();
+}
+
+void Calibrator::measureTakenFromPairs() {
+  // The numbers of blocks that collectives have by their limits, and without.
+  constexpr int32_t numbers[] = {4, 8, 16, 24};
+  std::vector<TakenFromPairs> taken;
+  int32_t most = 0;
+  for (int32_t blocks : numbers) {
+    std::string name =
+        "multiprocessors-taken-from-pairs:" + std::to_string(blocks);
+    for (int64_t rank = 0; rank < world->ranks(); ++rank) {
+      std::string value = world->property(rank, name.c_str());
+      int32_t ofRank = 0;
+      // GPUs without clusters tell nothing.
+      if (llvm::StringRef(value).getAsInteger(10, ofRank) || ofRank < blocks)
+        return;
+      // More blocks never take less.
+      most = std::max(most, ofRank);
+    }
+    taken.push_back({blocks, most});
+  }
+  contention.takenFromPairs = std::move(taken);
 }
 
 Error Calibrator::measureLaunch() {

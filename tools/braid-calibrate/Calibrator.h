@@ -66,6 +66,7 @@ private:
   llvm::Error measureGap();
   llvm::Error measurePairOf(ComputeClass compute, LaneEngine engine);
   llvm::Error measureQueue();
+  void measureTakenFromPairs();
   llvm::Error measureLaunch();
 
   bool hasBfloat16() const;

@@ -10,12 +10,15 @@
 #include "CUDA/Device/BufferPool.h"
 #include "CUDA/Device/ComputeGraphs.h"
 #include "CUDA/Device/Graphs.h"
+#include "CUDA/Device/HoldMultiprocessors.h"
 #include "CUDA/Device/Memory.h"
 #include "CUDA/Device/Modules.h"
 #include "CUDA/Device/Products.h"
 #include "Core/Error.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 
 using namespace braid::rt;
 using namespace braid::rt::cuda;
@@ -36,7 +39,8 @@ CudaDevice::CudaDevice(const Driver &driver, const Blas &blas, int32_t ordinal,
       buffers(std::make_unique<BufferPool>(gpuState, *deviceMemory)),
       modules(std::make_unique<Modules>(gpuState, *deviceMemory)),
       products(std::make_unique<Products>(blas, gpuState, *deviceMemory)),
-      graphs(std::make_unique<Graphs>(gpuState)) {
+      graphs(std::make_unique<Graphs>(gpuState)),
+      held(std::make_unique<HeldMultiprocessors>(gpuState, *deviceMemory)) {
   // Whole graphs contain the calls, and traces measure each call.
   if (options.computeGraphs && !options.graphs && !gpuState.timeline)
     computeGraphs = std::make_unique<ComputeGraphs>(
@@ -61,6 +65,7 @@ void CudaDevice::destroyEvents() {
 
 CudaDevice::~CudaDevice() {
   gpuState.driver.ctxSetCurrent(gpuState.context);
+  held.reset();
   graphs.reset();
   computeGraphs.reset();
   buffers.reset();
@@ -85,6 +90,18 @@ static std::string describeVersion(size_t version, size_t scale) {
          std::to_string(version / scale % 100);
 }
 
+/// The number in `multiprocessors-taken-from-pairs:4`; 0 in other names.
+static int64_t readTakenBy(std::string_view name) {
+  constexpr std::string_view prefix = "multiprocessors-taken-from-pairs:";
+  if (name.substr(0, prefix.size()) != prefix)
+    return 0;
+  name.remove_prefix(prefix.size());
+  int64_t blocks = 0;
+  const char *end = name.data() + name.size();
+  auto [stop, error] = std::from_chars(name.data(), end, blocks);
+  return error == std::errc() && stop == end ? blocks : 0;
+}
+
 std::string CudaDevice::property(const std::string &name) const {
   if (name == "gpu")
     return gpuState.model;
@@ -95,6 +112,11 @@ std::string CudaDevice::property(const std::string &name) const {
   int version = 0;
   if (name == "cuda" && gpuState.driver.driverGetVersion(&version) == SUCCESS)
     return describeVersion(static_cast<size_t>(version), 10);
+  if (int64_t blocks = readTakenBy(name)) {
+    gpuState.makeCurrent();
+    int64_t taken = held->measureTakenFromPairs(blocks);
+    return taken > 0 ? std::to_string(taken) : std::string();
+  }
   return {};
 }
 

@@ -23,6 +23,7 @@ class BufferPool;
 class ComputeGraphs;
 class DeviceMemory;
 class Graphs;
+class HeldMultiprocessors;
 class Modules;
 class Products;
 } // namespace cuda
@@ -103,6 +104,7 @@ private:
   std::unique_ptr<cuda::Modules> modules;
   std::unique_ptr<cuda::Products> products;
   std::unique_ptr<cuda::Graphs> graphs;
+  std::unique_ptr<cuda::HeldMultiprocessors> held;
   std::unique_ptr<cuda::ComputeGraphs> computeGraphs; ///< Null: none.
   std::vector<uint64_t> call;                         ///< Of computeGraphs.
   cuda::DevicePointer arenaBase = 0;

@@ -102,6 +102,10 @@ public:
   Gpu(const Gpu &) = delete;
   Gpu &operator=(const Gpu &) = delete;
 
+  /// An attribute of the GPU, in the driver's unit. Throws an Error if the
+  /// driver does not know it.
+  int attribute(DeviceAttribute which) const;
+
   /// Makes the primary context current on the calling thread.
   void makeCurrent() const;
 
@@ -153,7 +157,6 @@ public:
   int32_t capability = 0;      ///< 90 for compute capability 9.0.
 
 private:
-  int attribute(DeviceAttribute which) const;
   void openStream();
   void close();
   void pollEvent(Event event, Stream stream, const char *what) const;
