@@ -85,6 +85,8 @@ private:
   /// and record graphs.
   int64_t firstRound() const;
   void rest() const;
+  /// The program as written, if there is one, and all subjects.
+  std::vector<Subject *> allPrograms();
   void measureBounds();
   void measureAlone(Subject &subject, braid_rt_skip skip,
                     std::optional<double> &resultMs);

@@ -133,13 +133,13 @@ class Machine:
 # ===-----------------------------------------------------------------------===#
 
 
-def by_variant(step, figures):
-    """The figures of each variant."""
+def by_variant(step, names, figures):
+    """The figures of variants by name, the first variant of the step among them."""
     files = step["variants"]
     programs = {program["name"]: program for program in figures["programs"]}
     found = {}
-    for index, (name, file) in enumerate(files.items()):
-        stem = os.path.splitext(os.path.basename(file))[0]
+    for index, name in enumerate(names):
+        stem = os.path.splitext(os.path.basename(files[name]))[0]
         found[name] = programs["as written" if index == 0 and "as written" in programs else stem]
     return found
 
@@ -149,6 +149,10 @@ def by_variant(step, figures):
 # after a rest (docs/profiles.md).
 REST, WARM, MEASURED = 600, 300, 400
 
+# The milliseconds of one round of variants at most: with longer ones the rounds
+# of a measurement, four at least, end after the clocks have changed.
+LONGEST_ROUND = 85
+
 
 def measured_runs(machine, step, variants):
     """How often each variant runs, as options of braid-run."""
@@ -156,32 +160,55 @@ def measured_runs(machine, step, variants):
     if not machine.options.settled or not all(predicted.get(name) for name in variants):
         return [f"--repeat={machine.options.repeat}", f"--warmup={machine.options.warmup}"]
     round_ms = sum(predicted[name] for name in variants)
-    repeat, warmup = (max(3, round(part / round_ms)) for part in (MEASURED, WARM))
+    # As many rounds forwards as backwards.
+    repeat, warmup = (max(4, 2 * round(part / round_ms / 2)) for part in (MEASURED, WARM))
     return [f"--rest={REST}", f"--repeat={repeat}", f"--warmup={warmup}"]
 
 
+def rounds_of_variants(machine, step):
+    """The names of the variants that run in turn, in each round with the first of the step."""
+    first, *others = step["variants"]
+    predicted = step.get("predicted_ms") or {}
+    if not machine.options.settled or not all(predicted.get(name) for name in step["variants"]):
+        return [[first, *others]]
+    most = max(1, int(LONGEST_ROUND / max(predicted.values())) - 1)
+    count = -(-len(others) // most)
+    return [[first, *others[number::count]] for number in range(count)]
+
+
 def measure_step(machine, step, configuration, words):
-    """One process: all variants in turn, compared with the first one."""
-    files = list(step["variants"].values())
-    if len(files) < 2:
+    """All variants of a step, by rounds that fit in a measurement."""
+    if len(step["variants"]) < 2:
         return
+    found = {}
+    for number, names in enumerate(rounds_of_variants(machine, step)):
+        title = f"{configuration}-{number + 1}" if number else configuration
+        figures = measure_round(machine, step, names, title, words)
+        if figures:
+            found = {**by_variant(step, names, figures), **found}
+    if found:
+        key = f"{step['name']}-{step['size']}"
+        machine.results["steps"].setdefault(key, {})[configuration] = {
+            name: found[name] for name in step["variants"] if name in found
+        }
+
+
+def measure_round(machine, step, names, title, words):
+    """One process: variants in turn, compared with the first one."""
+    files = [step["variants"][name] for name in names]
     checked = [f"--verify={os.path.join(HERE, files[0])}"]
     if machine.options.unchecked:
         files, checked = [*files, files[0]], []
-    name = f"{step['name']}-{step['size']}-{configuration}"
-    figures = machine.braid_run(
-        name,
+    return machine.braid_run(
+        f"{step['name']}-{step['size']}-{title}",
         files[1:],
         [
             *checked,
-            *measured_runs(machine, step, step["variants"]),
+            *measured_runs(machine, step, names),
             f"--arg={DATA}",
             *words,
         ],
     )
-    if figures:
-        key = f"{step['name']}-{step['size']}"
-        machine.results["steps"].setdefault(key, {})[configuration] = by_variant(step, figures)
 
 
 def measure_bound(machine, step):
