@@ -194,6 +194,9 @@ static void printContention(const Calibration &calibration, raw_ostream &os) {
      << "</h2>\n";
   if (!queues)
     return;
+  for (const TakenFromPairs &entry : contention.takenFromPairs)
+    os << "<p>" << entry.blocks << " single blocks take "
+       << entry.multiprocessors << " multiprocessors from products</p>\n";
   os << "<table><tr><th>compute</th><th>collective by</th><th>compute slows "
         "down by</th><th>collective slows down by</th></tr>\n";
   for (auto [compute, ofCompute] : llvm::enumerate(contention.interference))
