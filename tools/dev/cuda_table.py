@@ -27,6 +27,7 @@ import time
 
 import overlap_programs
 from cuda_libraries import find_libraries
+from cuda_table_rounds import measured_runs, rounds_of_variants
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Random data of the deviation that the peers' scripts have.
@@ -142,38 +143,6 @@ def by_variant(step, names, figures):
         stem = os.path.splitext(os.path.basename(files[name]))[0]
         found[name] = programs["as written" if index == 0 and "as written" in programs else stem]
     return found
-
-
-# The milliseconds of a settled measurement: without load, with load before it,
-# and measured. GPUs at their power limit keep their clocks between 0.3 and 0.8 s
-# after a rest (docs/profiles.md).
-REST, WARM, MEASURED = 600, 300, 400
-
-# The milliseconds of one round of variants at most: with longer ones the rounds
-# of a measurement, four at least, end after the clocks have changed.
-LONGEST_ROUND = 85
-
-
-def measured_runs(machine, step, variants):
-    """How often each variant runs, as options of braid-run."""
-    predicted = step.get("predicted_ms") or {}
-    if not machine.options.settled or not all(predicted.get(name) for name in variants):
-        return [f"--repeat={machine.options.repeat}", f"--warmup={machine.options.warmup}"]
-    round_ms = sum(predicted[name] for name in variants)
-    # As many rounds forwards as backwards.
-    repeat, warmup = (max(4, 2 * round(part / round_ms / 2)) for part in (MEASURED, WARM))
-    return [f"--rest={REST}", f"--repeat={repeat}", f"--warmup={warmup}"]
-
-
-def rounds_of_variants(machine, step):
-    """The names of the variants that run in turn, in each round with the first of the step."""
-    first, *others = step["variants"]
-    predicted = step.get("predicted_ms") or {}
-    if not machine.options.settled or not all(predicted.get(name) for name in step["variants"]):
-        return [[first, *others]]
-    most = max(1, int(LONGEST_ROUND / max(predicted.values())) - 1)
-    count = -(-len(others) // most)
-    return [[first, *others[number::count]] for number in range(count)]
 
 
 def measure_step(machine, step, configuration, words):
