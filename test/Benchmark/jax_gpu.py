@@ -173,7 +173,12 @@ def main():
     table = prepare(options)
     with open(os.path.join(options.folder, "table.json"), "w", encoding="utf-8") as stream:
         json.dump(table, stream, indent=1)
-    for file in ("tools/dev/cuda_table.py", "tools/dev/cuda_libraries.py", "test/Benchmark/cuda/overlap_programs.py"):
+    for file in (
+        "tools/dev/cuda_table.py",
+        "tools/dev/cuda_table_rounds.py",
+        "tools/dev/cuda_libraries.py",
+        "test/Benchmark/cuda/overlap_programs.py",
+    ):
         shutil.copy(os.path.join(ROOT, file), options.folder)
     shutil.copy(options.programs, os.path.join(options.folder, "jax_programs.py"))
 
