@@ -167,6 +167,25 @@ Expected<const json::Array *> JsonObjectReader::readArray(StringRef name,
   return makeFieldError(name, "a list");
 }
 
+Error JsonObjectReader::readObjects(
+    const json::Array &list, StringRef name,
+    llvm::function_ref<Error(JsonObjectReader &)> read) const {
+  for (auto [index, value] : llvm::enumerate(list)) {
+    llvm::SmallVector<JsonStep> elementPath = getPath(name);
+    elementPath.emplace_back(size_t(index));
+    const json::Object *element = value.getAsObject();
+    if (!element)
+      return file.makeError(elementPath, "found " + describeJson(value) +
+                                             ", expected an object");
+    JsonObjectReader reader(file, *element, elementPath);
+    if (Error error = read(reader))
+      return error;
+    if (Error error = reader.finish())
+      return error;
+  }
+  return Error::success();
+}
+
 Error JsonObjectReader::finish() const {
   llvm::SmallVector<StringRef> unknown;
   for (const auto &[key, value] : object)

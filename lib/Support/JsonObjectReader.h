@@ -11,6 +11,7 @@
 
 #include "Support/StrictJson.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -77,6 +78,12 @@ public:
                                                         bool isOptional);
   llvm::Expected<const llvm::json::Array *> readArray(llvm::StringRef name,
                                                       bool isOptional);
+
+  /// Calls `read` for each object of `list`, the value of the field `name`. An
+  /// error at what is no object, or has a field that `read` does not ask for.
+  llvm::Error
+  readObjects(const llvm::json::Array &list, llvm::StringRef name,
+              llvm::function_ref<llvm::Error(JsonObjectReader &)> read) const;
 
   /// An error if there is a field that nobody has asked for.
   llvm::Error finish() const;

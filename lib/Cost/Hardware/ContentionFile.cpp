@@ -21,19 +21,15 @@ static constexpr llvm::StringLiteral computeClasses[] = {"product",
                                                          "elementwise"};
 static constexpr llvm::StringLiteral engines[] = {"kernel", "copy"};
 
+/// The most of anything that a chip has.
+static constexpr int64_t mostOfChip = 1024;
+
 static Error readInterference(const JsonObjectReader &parent,
                               const json::Array &list,
                               ContentionFigures &contention) {
   const StrictJson &file = parent.getFile();
   bool isKnown[2][2] = {};
-  for (auto [index, value] : llvm::enumerate(list)) {
-    llvm::SmallVector<JsonStep> path = parent.getPath("interference");
-    path.emplace_back(size_t(index));
-    const json::Object *object = value.getAsObject();
-    if (!object)
-      return file.makeError(path, "found " + describeJson(value) +
-                                      ", expected an object");
-    JsonObjectReader reader(file, *object, path);
+  auto readPair = [&](JsonObjectReader &reader) -> Error {
     ComputeClass compute = {};
     LaneEngine engine = {};
     if (Error error = reader.readEnum("compute", computeClasses, compute))
@@ -50,14 +46,15 @@ static Error readInterference(const JsonObjectReader &parent,
     if (Error error = reader.readRealInRange("collective_factor",
                                              both.communication, least, most))
       return error;
-    if (Error error = reader.finish())
-      return error;
     if (std::exchange(isKnown[ofClass][ofEngine], true))
-      return file.makeError(path, "found compute \"" + computeClasses[ofClass] +
-                                      "\" beside engine \"" +
-                                      engines[ofEngine] +
-                                      "\" a second time, expected it once");
-  }
+      return file.makeError(reader.getPath(),
+                            "found compute \"" + computeClasses[ofClass] +
+                                "\" beside engine \"" + engines[ofEngine] +
+                                "\" a second time, expected it once");
+    return Error::success();
+  };
+  if (Error error = parent.readObjects(list, "interference", readPair))
+    return error;
   for (auto [ofClass, compute] : llvm::enumerate(computeClasses))
     for (auto [ofEngine, engine] : llvm::enumerate(engines))
       if (!isKnown[ofClass][ofEngine])
@@ -71,37 +68,28 @@ static Error readInterference(const JsonObjectReader &parent,
 static Error readTakenFromPairs(const JsonObjectReader &parent,
                                 const json::Array &list,
                                 ContentionFigures &contention) {
-  const StrictJson &file = parent.getFile();
-  constexpr int64_t most = 1024;
   int64_t blocks = 0, multiprocessors = 0;
-  for (auto [index, value] : llvm::enumerate(list)) {
-    llvm::SmallVector<JsonStep> path = parent.getPath("taken_from_pairs");
-    path.emplace_back(size_t(index));
-    const json::Object *object = value.getAsObject();
-    if (!object)
-      return file.makeError(path, "found " + describeJson(value) +
-                                      ", expected an object");
-    JsonObjectReader reader(file, *object, path);
-    if (Error error = reader.readInteger("blocks", blocks, blocks + 1, most))
-      return error;
-    if (Error error =
-            reader.readInteger("multiprocessors", multiprocessors,
-                               std::max(blocks, multiprocessors), most))
-      return error;
-    if (Error error = reader.finish())
-      return error;
-    contention.takenFromPairs.push_back(
-        {static_cast<int32_t>(blocks), static_cast<int32_t>(multiprocessors)});
-  }
-  return Error::success();
+  return parent.readObjects(
+      list, "taken_from_pairs", [&](JsonObjectReader &reader) -> Error {
+        if (Error error =
+                reader.readInteger("blocks", blocks, blocks + 1, mostOfChip))
+          return error;
+        if (Error error = reader.readInteger("multiprocessors", multiprocessors,
+                                             std::max(blocks, multiprocessors),
+                                             mostOfChip))
+          return error;
+        contention.takenFromPairs.push_back(
+            {static_cast<int32_t>(blocks),
+             static_cast<int32_t>(multiprocessors)});
+        return Error::success();
+      });
 }
 
 /// Reads how many of something a chip has.
 static Error readCount(JsonObjectReader &reader, llvm::StringRef name,
                        int32_t &value, bool isOptional) {
-  constexpr int64_t most = 1024;
   int64_t count = value;
-  if (Error error = reader.readInteger(name, count, 0, most, isOptional))
+  if (Error error = reader.readInteger(name, count, 0, mostOfChip, isOptional))
     return error;
   value = static_cast<int32_t>(count);
   return Error::success();

@@ -37,20 +37,7 @@ readList(JsonObjectReader &parent, StringRef name,
       parent.readArray(name, /*isOptional=*/true);
   if (!list || !*list)
     return list.takeError();
-  for (auto [index, value] : llvm::enumerate(**list)) {
-    llvm::SmallVector<JsonStep> path = parent.getPath(name);
-    path.emplace_back(size_t(index));
-    const json::Object *object = value.getAsObject();
-    if (!object)
-      return parent.getFile().makeError(path, "found " + describeJson(value) +
-                                                  ", expected an object");
-    JsonObjectReader reader(parent.getFile(), *object, path);
-    if (Error error = readElement(reader))
-      return error;
-    if (Error error = reader.finish())
-      return error;
-  }
-  return Error::success();
+  return parent.readObjects(**list, name, readElement);
 }
 
 /// A date as 2026-11-22.

@@ -64,6 +64,18 @@ void Driver::fail(Result result, const char *function) const {
   throw Error(std::string(function) + " failed: " + describe(result));
 }
 
+Stream Driver::createStream(StreamPriority priority) const {
+  int least = 0, greatest = 0;
+  check(ctxGetStreamPriorityRange(&least, &greatest),
+        "cuCtxGetStreamPriorityRange");
+  Stream stream = nullptr;
+  check(streamCreateWithPriority(&stream, STREAM_NON_BLOCKING,
+                                 priority == StreamPriority::Lowest ? least
+                                                                    : greatest),
+        "cuStreamCreateWithPriority");
+  return stream;
+}
+
 int Driver::deviceCount() const {
   int count = 0;
   check(deviceGetCount(&count), "cuDeviceGetCount");

@@ -95,6 +95,7 @@ enum FunctionAttribute : unsigned {
 };
 
 enum StreamFlags : unsigned { STREAM_NON_BLOCKING = 1 };
+enum class StreamPriority { Lowest, Highest };
 enum EventFlags : unsigned { EVENT_TIMING = 0, EVENT_NO_TIMING = 2 };
 enum HostAllocFlags : unsigned { HOST_PORTABLE = 1 };
 
@@ -256,6 +257,10 @@ public:
 
   /// The number of GPUs that the process sees.
   int deviceCount() const;
+
+  /// A new stream of the current context, which the legacy stream does not
+  /// synchronize. Throws an Error if there cannot be one.
+  Stream createStream(StreamPriority priority) const;
 
   const std::string &path() const { return library.path(); }
 

@@ -63,15 +63,10 @@ void NCCLCommunicator::open() {
     return;
   const Driver &driver = rank.driver();
   rank.gpu().makeCurrent();
-  int least = 0, greatest = 0;
-  driver.check(driver.ctxGetStreamPriorityRange(&least, &greatest),
-               "cuCtxGetStreamPriorityRange");
   // Collectives have a higher priority than compute: all members wait for the
   // slowest one.
   forEachLane([&](Lane &lane) {
-    driver.check(driver.streamCreateWithPriority(&lane.stream,
-                                                 STREAM_NON_BLOCKING, greatest),
-                 "cuStreamCreateWithPriority");
+    lane.stream = driver.createStream(StreamPriority::Highest);
     driver.check(driver.eventCreate(&lane.follow, EVENT_NO_TIMING),
                  "cuEventCreate");
   });

@@ -107,12 +107,7 @@ void Gpu::openStream() {
   driver.check(driver.devicePrimaryCtxRetain(&context, device),
                "cuDevicePrimaryCtxRetain");
   makeCurrent();
-  int least = 0, greatest = 0;
-  driver.check(driver.ctxGetStreamPriorityRange(&least, &greatest),
-               "cuCtxGetStreamPriorityRange");
-  driver.check(
-      driver.streamCreateWithPriority(&stream, STREAM_NON_BLOCKING, least),
-      "cuStreamCreateWithPriority");
+  stream = driver.createStream(StreamPriority::Lowest);
   driver.check(driver.eventCreate(&reached, EVENT_NO_TIMING), "cuEventCreate");
   if (options.trace && options.activities)
     timeline = std::make_unique<ActivityTimeline>(*options.activities, context,

@@ -85,14 +85,8 @@ void HeldMultiprocessors::open() {
   if (!begins)
     begins = memory.allocatePrivate(2 * beginBytes(),
                                     "the begins of blocks that hold");
-  if (!stream) {
-    int least = 0, greatest = 0;
-    gpu.driver.check(gpu.driver.ctxGetStreamPriorityRange(&least, &greatest),
-                     "cuCtxGetStreamPriorityRange");
-    gpu.driver.check(gpu.driver.streamCreateWithPriority(
-                         &stream, STREAM_NON_BLOCKING, greatest),
-                     "cuStreamCreateWithPriority");
-  }
+  if (!stream)
+    stream = gpu.driver.createStream(StreamPriority::Highest);
   gpu.driver.check(gpu.driver.eventCreate(&ended, EVENT_NO_TIMING),
                    "cuEventCreate");
 }
@@ -146,18 +140,19 @@ void HeldMultiprocessors::launch(Function kernel, int64_t blocks,
       "cuLaunchKernel of a kernel that holds multiprocessors");
 }
 
+/// How long blocks hold, and pairs beside them.
+static constexpr int64_t holdNs = 5000000, pairNs = 1000000;
+
 void HeldMultiprocessors::awaitEnd() const {
-  if (isHolding)
-    gpu.waitOnHost(ended, stream, "holding multiprocessors");
+  gpu.waitOnHost(ended, stream, "holding multiprocessors");
 }
 
-void HeldMultiprocessors::hold(int64_t blocks, int64_t ns) {
+void HeldMultiprocessors::hold(int64_t blocks) {
   awaitEnd();
   const std::vector<uint64_t> none(2 * size_t(gpu.multiprocessors));
   memory.toDevice(begins, none.data(), 2 * beginBytes());
-  launch(single, blocks, begins, ns, stream);
+  launch(single, blocks, begins, holdNs, stream);
   gpu.driver.check(gpu.driver.eventRecord(ended, stream), "cuEventRecord");
-  isHolding = true;
   constexpr int64_t patienceNs = int64_t(1000) * 1000 * 1000;
   for (int64_t began = monotonicNs();;) {
     std::vector<uint64_t> times = readBegins(begins, blocks);
@@ -175,8 +170,7 @@ void HeldMultiprocessors::hold(int64_t blocks, int64_t ns) {
 
 /// None if the blocks that hold have not begun first, or have ended too early.
 std::optional<int64_t> HeldMultiprocessors::tryPairs(int64_t blocks) {
-  constexpr int64_t holdNs = 5000000, pairNs = 1000000;
-  hold(blocks, holdNs);
+  hold(blocks);
   int64_t pairBlocks = gpu.multiprocessors / 2 * 2;
   launch(pair, pairBlocks, beginsOfPairs(), pairNs, gpu.ordered());
   gpu.synchronize("pairs of blocks");

@@ -38,11 +38,11 @@ public:
 
 private:
   void open();
-  /// Has `blocks` blocks hold a multiprocessor each for `ns` nanoseconds, on a
+  /// Has `blocks` blocks hold a multiprocessor each for some milliseconds, on a
   /// stream of the highest priority. First waits for the end of the blocks of
   /// an earlier call. Returns when all blocks have begun. Throws an Error if
   /// they have not begun after a second.
-  void hold(int64_t blocks, int64_t ns);
+  void hold(int64_t blocks);
   void awaitEnd() const;
   void launch(Function kernel, int64_t blocks, DevicePointer begins, int64_t ns,
               Stream stream) const;
@@ -62,7 +62,6 @@ private:
   int sharedBytes = 0; ///< All that a block may have.
   Stream stream = nullptr;
   Event ended = nullptr; ///< Behind the last blocks that hold.
-  bool isHolding = false;
   DevicePointer begins = 0;
 };
 

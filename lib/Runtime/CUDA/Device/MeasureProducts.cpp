@@ -35,14 +35,8 @@ static constexpr int mostRunsPerTurn = 10;
 static constexpr float wanted = 0.98F;
 
 void Products::openMeasurement() {
-  if (!measuring) {
-    int least = 0, greatest = 0;
-    gpu.driver.check(gpu.driver.ctxGetStreamPriorityRange(&least, &greatest),
-                     "cuCtxGetStreamPriorityRange");
-    gpu.driver.check(gpu.driver.streamCreateWithPriority(
-                         &measuring, STREAM_NON_BLOCKING, least),
-                     "cuStreamCreateWithPriority");
-  }
+  if (!measuring)
+    measuring = gpu.driver.createStream(StreamPriority::Lowest);
   for (Event *event : {&begin, &end})
     if (!*event)
       gpu.driver.check(gpu.driver.eventCreate(event, EVENT_TIMING),
