@@ -17,7 +17,6 @@ makes an argument, gives its shape. The script has to define `mk(name)`, which g
 
 import argparse
 import ast
-import json
 import os
 import shutil
 import sys
@@ -171,15 +170,7 @@ def main():
     sys.path.insert(0, os.path.join(ROOT, "python"))
     os.makedirs(options.folder, exist_ok=True)
     table = prepare(options)
-    with open(os.path.join(options.folder, "table.json"), "w", encoding="utf-8") as stream:
-        json.dump(table, stream, indent=1)
-    for file in (
-        "tools/dev/cuda_table.py",
-        "tools/dev/cuda_table_rounds.py",
-        "tools/dev/cuda_libraries.py",
-        "test/Benchmark/cuda/overlap_programs.py",
-    ):
-        shutil.copy(os.path.join(ROOT, file), options.folder)
+    cuda_table_prepare.write_table(options.folder, table)
     shutil.copy(options.programs, os.path.join(options.folder, "jax_programs.py"))
 
 

@@ -14,5 +14,4 @@ shift
 [ -n "${BRAID_NO_BUILD:-}" ] || BRAID_SETUP_SETS=build "$ROOT/tools/dev/build.sh" braid-compile braid-opt
 "$ROOT/tools/dev/bundle.sh" "$folder"
 python3 "$ROOT/tools/dev/cuda_table_prepare.py" "$folder" --build "$BUILD" "$@"
-cp "$ROOT"/tools/dev/cuda_{table,table_peers,table_rounds,libraries}.py "$ROOT/test/Benchmark/cuda/overlap_programs.py" "$folder/"
 say "on the machine with GPUs: python3 $(basename "$folder")/cuda_table.py --help"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compiles what cuda_table.py runs into FOLDER/programs, and writes what there is
-into FOLDER/table.json.
+into FOLDER/table.json. FOLDER gets cuda_table.py and its modules, too.
 
     cuda_table_prepare.py FOLDER --build BUILD [--ranks=2] [--sizes=4096,8192]
         [--hardware=h100x8] [--target=cuda] [--chip=sm_90]
@@ -15,6 +15,7 @@ small sizes the programs run here.
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -24,6 +25,24 @@ import overlap_programs  # noqa: E402
 
 STEPS = ("seed", "fsdp", "ddp", "tp")
 MEBIBYTE = 1 << 20
+
+
+# What FOLDER needs of these sources.
+SCRIPTS = (
+    "tools/dev/cuda_table.py",
+    "tools/dev/cuda_table_peers.py",
+    "tools/dev/cuda_table_rounds.py",
+    "tools/dev/cuda_libraries.py",
+    "test/Benchmark/cuda/overlap_programs.py",
+)
+
+
+def write_table(folder, table):
+    """Writes table.json, and copies the scripts that read it."""
+    with open(os.path.join(folder, "table.json"), "w", encoding="utf-8") as stream:
+        json.dump(table, stream, indent=1)
+    for script in SCRIPTS:
+        shutil.copy(os.path.join(ROOT, script), folder)
 
 
 def variants(options):
@@ -187,8 +206,7 @@ def main():
         "checks": checks,
         "parts": prepare_parts(compiler),
     }
-    with open(os.path.join(options.folder, "table.json"), "w", encoding="utf-8") as stream:
-        json.dump(table, stream, indent=1)
+    write_table(options.folder, table)
     if compiler.failures:
         sys.exit(f"error: not compiled: {', '.join(compiler.failures)}")
 
