@@ -63,7 +63,8 @@ struct InjectedFailure {
 
 struct FakeBlas {
   std::mutex mutex;
-  std::vector<int64_t> costs = {3000, 2000, 1000};
+  std::vector<int64_t> costs = {3000, 2000, 1000}, wholeClusterCosts;
+  std::vector<uint16_t> clusterShapes;
   std::map<std::string, InjectedFailure> failures;
   std::set<const void *> live;
   int heuristicCalls = 0;
@@ -307,6 +308,8 @@ extern "C" {
 void fake_cublaslt_reset(void) {
   std::lock_guard<std::mutex> lock(fake().mutex);
   fake().costs = {3000, 2000, 1000};
+  fake().wholeClusterCosts.clear();
+  fake().clusterShapes.clear();
   fake().failures.clear();
   fake().heuristicCalls = 0;
 }
@@ -314,6 +317,17 @@ void fake_cublaslt_reset(void) {
 void fake_cublaslt_set_costs(const int64_t *costs, int count) {
   std::lock_guard<std::mutex> lock(fake().mutex);
   fake().costs.assign(costs, costs + count);
+}
+
+void fake_cublaslt_set_costs_of_whole_clusters(const int64_t *costs,
+                                               int count) {
+  std::lock_guard<std::mutex> lock(fake().mutex);
+  fake().wholeClusterCosts.assign(costs, costs + count);
+}
+
+void fake_cublaslt_set_cluster_shapes(const uint16_t *shapes, int count) {
+  std::lock_guard<std::mutex> lock(fake().mutex);
+  fake().clusterShapes.assign(shapes, shapes + count);
 }
 
 void fake_cublaslt_fail(const char *function, unsigned status, int skipped) {
@@ -460,7 +474,13 @@ BlasStatus cublasLtMatmulAlgoGetHeuristic(
   *count = 0;
   if (!isSupported(*desc, *a, *b, *c, *d))
     return BLAS_NOT_SUPPORTED;
-  for (size_t i = 0; i < fake().costs.size() && *count < requested; ++i) {
+  constexpr int32_t cluster = 8;
+  bool hasWholeClusters =
+      desc->multiprocessors > 0 && desc->multiprocessors % cluster == 0;
+  size_t proposed = fake().costs.size();
+  if (hasWholeClusters)
+    proposed += fake().wholeClusterCosts.size();
+  for (size_t i = 0; i < proposed && *count < requested; ++i) {
     MatmulHeuristicResult &result = results[(*count)++];
     result = {};
     result.algorithm.data[0] = i + 1;
@@ -468,6 +488,22 @@ BlasStatus cublasLtMatmulAlgoGetHeuristic(
       result.algorithm.data[1 + k] = preference->alignments[k];
     result.workspaceSize = static_cast<size_t>(preference->workspace);
   }
+  return BLAS_SUCCESS;
+}
+
+BlasStatus cublasLtMatmulAlgoConfigGetAttribute(
+    const MatmulAlgorithm *algorithm, MatmulAlgorithmAttribute attribute,
+    void *buffer, size_t bytes, size_t *written) {
+  FAKE_BLAS_ENTER("cublasLtMatmulAlgoConfigGetAttribute")
+  uint16_t shape = 0;
+  if (attribute != MATMUL_ALGORITHM_CLUSTER_SHAPE_ID || bytes != sizeof(shape))
+    return BLAS_INVALID_VALUE;
+  std::lock_guard<std::mutex> lock(fake().mutex);
+  auto number = static_cast<size_t>(algorithm->data[0]);
+  if (number != 0 && number <= fake().clusterShapes.size())
+    shape = fake().clusterShapes[number - 1];
+  std::memcpy(buffer, &shape, sizeof(shape));
+  *written = sizeof(shape);
   return BLAS_SUCCESS;
 }
 
@@ -500,9 +536,12 @@ BlasStatus cublasLtMatmul(BlasHandle handle, MatmulDesc desc, const void *alpha,
   int64_t cost = 0;
   {
     std::lock_guard<std::mutex> lock(fake().mutex);
-    if (number == 0 || number > fake().costs.size())
+    std::vector<int64_t> costs = fake().costs;
+    costs.insert(costs.end(), fake().wholeClusterCosts.begin(),
+                 fake().wholeClusterCosts.end());
+    if (number == 0 || number > costs.size())
       fake_cuda_abort("cublasLtMatmul", "the algorithm was not proposed");
-    cost = fake().costs[number - 1];
+    cost = costs[number - 1];
   }
   if (cost < 0)
     return BLAS_NOT_SUPPORTED;

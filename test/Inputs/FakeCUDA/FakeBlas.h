@@ -20,6 +20,14 @@ void fake_cublaslt_reset(void);
 /// heuristic; a negative cost is an algorithm that is proposed and then fails.
 void fake_cublaslt_set_costs(const int64_t *costs, int count);
 
+/// Further algorithms, with the numbers that follow, which are proposed for
+/// numbers of multiprocessors that are multiples of 8 only.
+void fake_cublaslt_set_costs_of_whole_clusters(const int64_t *costs, int count);
+
+/// The shape of the clusters of each algorithm, as cublasLtClusterShape_t
+/// numbers the shapes; those without one have the shape 0.
+void fake_cublaslt_set_cluster_shapes(const uint16_t *shapes, int count);
+
 /// The call of `function` (`cublasLtMatmul`) after `skipped` others returns
 /// `status` and does nothing else; later ones work.
 void fake_cublaslt_fail(const char *function, unsigned status, int skipped);

@@ -79,6 +79,10 @@ enum MatmulPreferenceAttribute : unsigned {
   MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8
 };
 
+enum MatmulAlgorithmAttribute : unsigned {
+  MATMUL_ALGORITHM_CLUSTER_SHAPE_ID = 8
+};
+
 /// The bits of an epilogue: relu or gelu, after a bias.
 enum Epilogue : unsigned {
   EPILOGUE_DEFAULT = 1,
@@ -128,7 +132,10 @@ struct MatmulHeuristicResult {
            (BlasHandle, MatmulDesc, const void *, const void *, MatrixLayout,  \
             const void *, MatrixLayout, const void *, const void *,            \
             MatrixLayout, void *, MatrixLayout, const MatmulAlgorithm *,       \
-            void *, size_t, Stream))
+            void *, size_t, Stream))                                           \
+  FUNCTION(matmulAlgoConfigGetAttribute, cublasLtMatmulAlgoConfigGetAttribute, \
+           (const MatmulAlgorithm *, MatmulAlgorithmAttribute, void *, size_t, \
+            size_t *))
 
 /// The functions, by their names without `cublasLt`.
 class Blas {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <thread>
@@ -179,6 +180,52 @@ Products::timeAll(const Plan &plan, const Operands &operands,
   return times;
 }
 
+/// The thread blocks of a cluster by its shape, as `cublasLtClusterShape_t`
+/// numbers the shapes; 0 for the shape that the library chooses at the launch.
+static constexpr uint8_t clusterSizes[] = {
+    0,  0,  1, 2,  4,  2,  4,  8,  4,  8,  16, 8,  8,  16, 16, 16, 16, 3,
+    5,  6,  7, 9,  10, 11, 12, 13, 14, 15, 6,  10, 12, 14, 3,  6,  9,  12,
+    15, 12, 5, 10, 15, 6,  12, 7,  14, 9,  10, 11, 12, 13, 14, 15};
+
+/// The thread blocks of a cluster of the algorithm's kernel; 0 if the library
+/// does not say.
+int32_t Products::getClusterSize(const MatmulAlgorithm &algorithm) const {
+  uint16_t shape = 0;
+  size_t written = 0;
+  BlasStatus status = blas.matmulAlgoConfigGetAttribute(
+      &algorithm, MATMUL_ALGORITHM_CLUSTER_SHAPE_ID, &shape, sizeof(shape),
+      &written);
+  bool isKnown = status == BLAS_SUCCESS && shape < std::size(clusterSizes);
+  return isKnown ? clusterSizes[shape] : 0;
+}
+
+int32_t
+Products::chooseByTimes(const MatrixProduct &p,
+                        const std::vector<MatmulHeuristicResult> &candidates,
+                        const std::vector<float> &times) const {
+  size_t best = 0;
+  for (size_t i = 1; i < times.size(); ++i)
+    if (times[i] < wanted * times[best])
+      best = i;
+  if (p.options.multiprocessors <= 0)
+    return static_cast<int32_t>(best);
+  // A product that leaves multiprocessors to collectives: of about equally fast
+  // algorithms the one in the largest clusters. Collectives that begin beside
+  // such a product stand where its clusters do not fit, and take nothing from
+  // the next one; from a product in pairs they would take a pair for each
+  // block.
+  float fastest = *std::min_element(times.begin(), times.end());
+  int32_t clusterSize = getClusterSize(candidates[best].algorithm);
+  for (size_t i = 0; i < times.size(); ++i) {
+    int32_t other = getClusterSize(candidates[i].algorithm);
+    if (wanted * times[i] <= fastest && other > clusterSize) {
+      best = i;
+      clusterSize = other;
+    }
+  }
+  return static_cast<int32_t>(best);
+}
+
 int32_t
 Products::measure(Plan &plan, const MatrixProduct &p,
                   const std::vector<MatmulHeuristicResult> &candidates) {
@@ -204,11 +251,7 @@ Products::measure(Plan &plan, const MatrixProduct &p,
   // operation that another rank has yet to start, so the wait is short.
   gpu.settle(int64_t(200) * 1000 * 1000);
   std::vector<float> times = timeAll(plan, operands, candidates);
-  int32_t best = 0;
-  for (size_t i = 1; i < times.size(); ++i)
-    if (times[i] < wanted * times[best])
-      best = static_cast<int32_t>(i);
   if (p.options.bias)
     set(plan.desc, MATMUL_DESC_BIAS_POINTER, p.options.bias);
-  return best;
+  return chooseByTimes(p, candidates, times);
 }

@@ -18,8 +18,17 @@
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
-/// The number of measured proposals of the library.
+/// The number of proposals of the library for one number of multiprocessors.
 static constexpr int mostCandidates = 8;
+
+/// The most multiprocessors below `target` that clusters of 8 thread blocks
+/// fill; 0 if they fill `target` itself. For 124 multiprocessors cuBLASLt
+/// proposes kernels in clusters of two and leaves out some in clusters of 4 and
+/// 8, which 120 multiprocessors compute faster (docs/measurements.md).
+static int32_t getWholeClusters(int32_t target) {
+  constexpr int32_t cluster = 8;
+  return target % cluster == 0 ? 0 : target / cluster * cluster;
+}
 
 Products::~Products() {
   for (auto &plan : plans)
@@ -155,18 +164,16 @@ Products::propose(const Plan &plan, const MatrixProduct &product,
   prefer(MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, static_cast<uint32_t>(key[14]));
   prefer(MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, static_cast<uint32_t>(key[16]));
   prefer(MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<uint32_t>(key[16]));
-  std::vector<MatmulHeuristicResult> results(mostCandidates);
-  int count = 0;
-  BlasStatus status = blas.matmulAlgoGetHeuristic(
-      handle, plan.desc, plan.a, plan.b, plan.c, plan.d, preference,
-      mostCandidates, results.data(), &count);
+  std::vector<MatmulHeuristicResult> results;
+  BlasStatus status = addProposals(plan, preference, results);
+  int32_t target = product.options.multiprocessors;
+  int32_t fewer = getWholeClusters(target);
+  if (!results.empty() && fewer > 0 && gpu.options.measureProducts) {
+    set(plan.desc, MATMUL_DESC_SM_COUNT_TARGET, fewer);
+    addProposals(plan, preference, results);
+    set(plan.desc, MATMUL_DESC_SM_COUNT_TARGET, target);
+  }
   blas.matmulPreferenceDestroy(preference);
-  results.resize(status == BLAS_SUCCESS ? static_cast<size_t>(count) : 0);
-  results.erase(std::remove_if(results.begin(), results.end(),
-                               [](const MatmulHeuristicResult &result) {
-                                 return result.state != BLAS_SUCCESS;
-                               }),
-                results.end());
   if (!results.empty())
     return results;
   std::string hint;
@@ -177,6 +184,28 @@ Products::propose(const Plan &plan, const MatrixProduct &product,
               ": cuBLASLt has no "
               "algorithm for it on " +
               gpu.name + " (" + blas.getStatusName(status) + ")" + hint);
+}
+
+BlasStatus
+Products::addProposals(const Plan &plan, MatmulPreference preference,
+                       std::vector<MatmulHeuristicResult> &results) const {
+  std::vector<MatmulHeuristicResult> found(mostCandidates);
+  int count = 0;
+  BlasStatus status = blas.matmulAlgoGetHeuristic(
+      handle, plan.desc, plan.a, plan.b, plan.c, plan.d, preference,
+      mostCandidates, found.data(), &count);
+  found.resize(status == BLAS_SUCCESS ? static_cast<size_t>(count) : 0);
+  for (const MatmulHeuristicResult &one : found) {
+    auto isSame = [&](const MatmulHeuristicResult &other) {
+      return std::equal(std::begin(one.algorithm.data),
+                        std::end(one.algorithm.data),
+                        std::begin(other.algorithm.data));
+    };
+    if (one.state == BLAS_SUCCESS &&
+        std::none_of(results.begin(), results.end(), isSame))
+      results.push_back(one);
+  }
+  return status;
 }
 
 Products::Plan Products::choose(const MatrixProduct &p, const Key &key) {

@@ -21,7 +21,7 @@ namespace braid::rt::cuda {
 
 /// Matrix products on the compute stream. The first use of a product creates
 /// its descriptors and chooses its algorithm, which is the library's first
-/// proposal or the fastest of its first eight. Both are kept.
+/// proposal or the fastest of those in `propose`. Both are kept.
 class Products {
 public:
   Products(const Blas &blas, const Gpu &gpu, DeviceMemory &memory)
@@ -69,8 +69,15 @@ private:
   void describe(Plan &plan, const MatrixProduct &product) const;
   MatrixLayout layout(DataType type, int64_t rows, int64_t columns,
                       int64_t leading, int64_t batch, int64_t stride) const;
+  /// The algorithms that the library proposes for the multiprocessors of
+  /// `product`, best first; behind them those for fewer multiprocessors that
+  /// whole clusters fill, if all are measured. Throws an Error if there are
+  /// none.
   std::vector<MatmulHeuristicResult>
   propose(const Plan &plan, const MatrixProduct &product, const Key &key) const;
+  /// Adds what the library proposes for `plan` to `results`, each once.
+  BlasStatus addProposals(const Plan &plan, MatmulPreference preference,
+                          std::vector<MatmulHeuristicResult> &results) const;
   BlasStatus run(const Plan &plan, const Operands &operands,
                  const MatmulAlgorithm &algorithm, Stream stream) const;
   void multiplyByNothing(const MatrixProduct &product, void *c) const;
@@ -82,6 +89,10 @@ private:
   void closeMeasurement();
   int32_t measure(Plan &plan, const MatrixProduct &product,
                   const std::vector<MatmulHeuristicResult> &candidates);
+  int32_t chooseByTimes(const MatrixProduct &product,
+                        const std::vector<MatmulHeuristicResult> &candidates,
+                        const std::vector<float> &times) const;
+  int32_t getClusterSize(const MatmulAlgorithm &algorithm) const;
   void fill(DevicePointer memory, int64_t bytes, int32_t dtype);
   std::vector<float>
   timeAll(const Plan &plan, const Operands &operands,

@@ -115,6 +115,52 @@ TEST_F(ProductChoiceTest, preferTheLibrarysOrderWhereTimesAreClose) {
   EXPECT_EQ(measuring.measured, std::vector<int32_t>{3});
 }
 
+TEST_F(ProductChoiceTest, tryProposalsForFewerMultiprocessors) {
+  MeasuringHooks &measuring = measureProducts();
+  const int64_t costs[] = {4000, 3000}, fewer[] = {9000, 1000};
+  fake_cublaslt_set_costs(costs, 2);
+  fake_cublaslt_set_costs_of_whole_clusters(fewer, 2);
+  MatrixProduct p = productOf(BRAID_RT_F32, 5, 7, 3);
+  p.options.multiprocessors = 124;
+  fake_cuda_clear_log();
+  Comparison{p}.run(device());
+  EXPECT_EQ(measuring.measured, std::vector<int32_t>{3});
+  EXPECT_THAT(fake_cuda_log(),
+              HasSubstr("algorithm 4 compute 68 multiprocessors 124\n"));
+  EXPECT_EQ(fake_cublaslt_heuristic_calls(), 2);
+  // All multiprocessors, and a number that whole clusters fill.
+  p.options.multiprocessors = 0;
+  Comparison{p}.run(device());
+  p.options.multiprocessors = 120;
+  Comparison{p}.run(device());
+  EXPECT_EQ(measuring.measured, (std::vector<int32_t>{3, 1, 3}));
+  EXPECT_EQ(fake_cublaslt_heuristic_calls(), 4);
+}
+
+TEST_F(ProductChoiceTest, askOnceForFewerMultiprocessorsIfNothingIsMeasured) {
+  measureProducts();
+  options.measureProducts = false;
+  MatrixProduct p = productOf(BRAID_RT_F32, 5, 7, 3);
+  p.options.multiprocessors = 124;
+  Comparison{p}.run(device());
+  EXPECT_EQ(fake_cublaslt_heuristic_calls(), 1);
+}
+
+TEST_F(ProductChoiceTest, preferLargeClustersThatLeaveMultiprocessors) {
+  MeasuringHooks &measuring = measureProducts();
+  const int64_t costs[] = {10000, 9850, 9950, 10200, 9900};
+  // 2x1x1, 1x1x1, 4x2x1, 4x4x1 and 2x4x1.
+  const uint16_t shapes[] = {3, 2, 7, 10, 9};
+  fake_cublaslt_set_costs(costs, 5);
+  fake_cublaslt_set_cluster_shapes(shapes, 5);
+  MatrixProduct p = productOf(BRAID_RT_F32, 5, 7, 3);
+  Comparison{p}.run(device());
+  p.options.multiprocessors = 120;
+  Comparison{p}.run(device());
+  // Clusters of 16 take 3.6 % longer; the first of those of 8 wins.
+  EXPECT_EQ(measuring.measured, (std::vector<int32_t>{0, 2}));
+}
+
 TEST_F(ProductChoiceTest, measureWithoutAddingTwice) {
   measureProducts();
   MatrixProduct p = productOf(BRAID_RT_F32, 5, 7, 3);
