@@ -168,7 +168,9 @@ typedef struct braid_product {
   int64_t depth;
   /* The place of its elements in braid_machine_figures.peak_ops_per_second. */
   int32_t element;
-  int32_t reserved; /* 0 */
+  /* The operands that are stored transposed: 0 none, 1 the left one, 2 the
+   * right one, 3 both. */
+  int32_t transposed;
   int64_t batch;
   /* The multiprocessors that its kernel may take; 0 for all. */
   int64_t multiprocessors;

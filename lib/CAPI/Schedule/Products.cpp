@@ -66,9 +66,10 @@ static void estimate(const braid_machine &machine, const braid_product &product,
                                       : 0;
   if (machine.calibration && product.batch == 1)
     if (std::optional<ProductEstimate> measured =
-            machine.calibration->estimateProduct(product.rows, product.columns,
-                                                 product.depth, element,
-                                                 product.multiprocessors)) {
+            machine.calibration->estimateProduct(
+                {product.rows, product.columns, product.depth, element,
+                 static_cast<TransposedOperands>(product.transposed)},
+                product.multiprocessors)) {
       // The same work at another speed.
       arithmeticNs *= measured->ns / time.ns;
       time.ns = measured->ns;
@@ -92,6 +93,10 @@ int32_t braid_product_estimate(const braid_machine *machine,
     return fail(error, BRAID_INVALID_ARGUMENT,
                 "found elements of the class " + llvm::Twine(given.element) +
                     ", expected 0 to " + llvm::Twine(numElementClasses - 1));
+  if (given.transposed < 0 || given.transposed > 3)
+    return fail(error, BRAID_INVALID_ARGUMENT,
+                "found transposed operands " + llvm::Twine(given.transposed) +
+                    ", expected 0 to 3");
   int64_t most = machine->hardware.multiprocessors;
   if (given.multiprocessors < 0 || given.multiprocessors > most)
     return fail(error, BRAID_INVALID_ARGUMENT,

@@ -19,10 +19,14 @@ void braid::setPersistentBlocks(ResourceDemand &demand, int64_t target) {
 }
 
 int32_t braid::getClusterSize(const Hardware &hardware, int64_t maxCtas) {
+  if (hardware.generation < GpuGeneration::Hopper)
+    return 0;
   // Without a limit NCCL launches clusters of 4 on Hopper and later
-  // (`ncclConfig_t::cgaClusterSize`); the runtime turns that off with a limit.
-  constexpr int32_t clusterSize = 4;
-  return maxCtas == 0 && hardware.generation >= GpuGeneration::Hopper
-             ? clusterSize
-             : 0;
+  // (`ncclConfig_t::cgaClusterSize`). With a limit the runtime asks for pairs
+  // of few blocks, and for single blocks otherwise (`clusterSizeOf` in
+  // LaneOptions.cpp).
+  constexpr int32_t unlimited = 4, mostInPairs = 4;
+  if (maxCtas == 0)
+    return unlimited;
+  return maxCtas <= mostInPairs && maxCtas % 2 == 0 ? 2 : 0;
 }

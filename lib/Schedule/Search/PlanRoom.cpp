@@ -28,11 +28,12 @@ static int64_t getTaken(const ResourceDemand &demand,
 }
 
 /// The multiprocessors that an operation with a planned option asks for; 0 if
-/// it may wait for them. Clusters of blocks are kernels that are not limited.
+/// it may wait for them, as kernels do that are not limited: they come in
+/// groups.
 static int64_t getAsked(const ResourceFamily &family, unsigned option,
                         const MachineModel &machine) {
   const ResourceDemand &demand = family.options[option].demand;
-  if (demand.isPersistent || option == 0 || demand.clusterSize > 1)
+  if (demand.isPersistent || option == 0 || comesInGroups(demand))
     return 0;
   int64_t needed =
       getNeededMultiprocessors(demand, machine, /*isCrowded=*/false);

@@ -23,7 +23,7 @@ int64_t braid::getNeededMultiprocessors(const ResourceDemand &demand,
   if (demand.multiprocessors <= 0)
     return demand.memoryBytes > 0 || demand.linkBytes > 0 ? 1 : 0;
   int64_t needed = demand.multiprocessors;
-  if (isCrowded && demand.clusterSize > 1)
+  if (isCrowded && comesInGroups(demand))
     needed += (demand.clusterSize - 1) * int64_t(machine.processorGroups);
   return std::min<int64_t>(needed, machine.multiprocessors);
 }

@@ -11,9 +11,10 @@
 //
 // 1. An operation on a lane needs all of its `d` multiprocessors at once, and
 //    holds them to its end. Beside a persistent kernel, one whose blocks come
-//    in clusters of c finds room when d + (c - 1) * G are free, G being the
+//    in clusters of c > 2 finds room when d + (c - 1) * G are free, G being the
 //    groups that the multiprocessors are built in: that many are enough however
-//    the free ones are spread. A copy engine needs one for a moment, for the
+//    the free ones are spread. Clusters of two fit into the pairs that a
+//    persistent kernel leaves. A copy engine needs one for a moment, for the
 //    blocks that tell the ranks to begin.
 // 2. Operations wait in the order in which they ask. While one waits, nothing
 //    else gets what becomes free. The next of a lane asks when the one before
@@ -58,6 +59,12 @@
 #include <optional>
 
 namespace braid {
+
+/// Whether the blocks of an operation on a lane come in clusters that need more
+/// than a pair of multiprocessors side by side.
+inline bool comesInGroups(const ResourceDemand &demand) {
+  return demand.clusterSize > 2;
+}
 
 /// The multiprocessors that an operation on a lane needs to begin; `isCrowded`
 /// says that a persistent kernel runs.

@@ -49,8 +49,8 @@ class Plan:
         options = ProcessGroupNCCL.Options(is_high_priority_stream=is_high_priority_stream)
         if self.max_ctas:
             options.config.max_ctas = self.max_ctas
-            # Clusters of blocks need neighbouring multiprocessors, which products do not leave together.
-            options.config.cga_cluster_size = 0
+            # Products leave pairs of multiprocessors: few blocks stand in pairs, more do on their own.
+            options.config.cga_cluster_size = 2 if self.max_ctas in (2, 4) else 0
         return options
 
     def new_group(self, ranks=None):

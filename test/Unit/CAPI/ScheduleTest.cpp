@@ -364,6 +364,11 @@ TEST(ScheduleCTest, aProfileReplacesTheModelOfCollectives) {
   EXPECT_EQ(estimate(8), 439450);
   EXPECT_EQ(time.cluster_size, 0);
   EXPECT_EQ(time.multiprocessors, 8);
+  // Few blocks stand in pairs.
+  estimate(4);
+  EXPECT_EQ(time.cluster_size, 2);
+  estimate(3);
+  EXPECT_EQ(time.cluster_size, 0);
 }
 
 TEST(ScheduleCTest, profilesThatDoNotFit) {
@@ -404,6 +409,11 @@ TEST(ScheduleCTest, products) {
             BRAID_OK);
   EXPECT_EQ(time.blocks, 100);
   EXPECT_GT(time.ns, onAll);
+  product.transposed = 4;
+  EXPECT_EQ(braid_product_estimate(machine.get(), &product, &time, &error),
+            BRAID_INVALID_ARGUMENT);
+  EXPECT_STREQ(error.text, "found transposed operands 4, expected 0 to 3");
+  product.transposed = 0;
   product.element = 7;
   EXPECT_EQ(braid_product_estimate(machine.get(), &product, &time, &error),
             BRAID_INVALID_ARGUMENT);

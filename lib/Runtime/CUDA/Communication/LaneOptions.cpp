@@ -82,6 +82,18 @@ bool braid::rt::cuda::needsWindows(const LaneSpec &lane) {
   return lane.transport != BRAID_RT_TRANSPORT_DEFAULT;
 }
 
+/// The thread blocks of a cluster of kernels with at most `ctas` thread blocks.
+/// A cluster needs several free multiprocessors at once, which are not
+/// available during a matrix product. But products come in pairs, too: a
+/// product that leaves 4 multiprocessors leaves two pairs, and single blocks
+/// would stand in four. Eight single blocks stand in four pairs on their own,
+/// and find room where a product in clusters of 8 leaves no pairs
+/// (docs/measurements.md).
+static int clusterSizeOf(int32_t ctas) {
+  constexpr int32_t mostInPairs = 4;
+  return ctas <= mostInPairs && ctas % 2 == 0 ? 2 : 0;
+}
+
 nccl::Config braid::rt::cuda::configOf(const LaneSpec &lane,
                                        const std::string &name, bool blocking) {
   nccl::Config config;
@@ -89,9 +101,7 @@ nccl::Config braid::rt::cuda::configOf(const LaneSpec &lane,
   config.commName = name.c_str();
   if (lane.ctas > 0) {
     config.maxCTAs = lane.ctas;
-    // A cluster needs several free multiprocessors at once, which are not
-    // available during a matrix product.
-    config.cgaClusterSize = 0;
+    config.cgaClusterSize = clusterSizeOf(lane.ctas);
   }
   if (lane.transport == BRAID_RT_TRANSPORT_COPY)
     config.ctaPolicy = nccl::ctaPolicyZero;
