@@ -8,6 +8,8 @@
 
 #include "RefinedPlan.h"
 #include "ChoiceSimulator.h"
+#include "Improvement/MemorySchedule.h"
+#include "Schedule/Model/FlatProblem.h"
 
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 
@@ -264,6 +266,7 @@ RefinedPlan Refiner::run(RefinedOps ops) {
                  isFixed),
           /*minGain=*/0);
   improve(divide([](unsigned node) { return node; }, isFixed), leastGain);
+  refined.peakBytes = getMemoryPeak(FlatProblem(problem), refined.order).bytes;
   return std::move(refined);
 }
 

@@ -21,6 +21,8 @@ struct RefinedPlan {
   /// Makespans, or periods of the body of a loop: of the program's order with
   /// the first options, and of `order` with `options`.
   int64_t beforeNs = 0, afterNs = 0;
+  /// Of `order`.
+  int64_t peakBytes = 0;
   /// The orders that were simulated.
   unsigned numSimulated = 0;
 };
