@@ -74,7 +74,7 @@ class Product(_Sized):
         ("columns", c_int64),
         ("depth", c_int64),
         ("element", c_int32),
-        ("reserved", c_int32),
+        ("transposed", c_int32),
         ("batch", c_int64),
         ("multiprocessors", c_int64),
     ]

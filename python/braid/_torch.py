@@ -334,7 +334,7 @@ _PRODUCTS = {"aten.mm": 0, "aten.addmm": 1, "aten.bmm": 0, "aten.baddbmm": 1}
 
 
 def get_product(fx_node):
-    """(rows, columns, depth, element, batch) of a node of an FX graph; None if it is no product of matrices."""
+    """(rows, columns, depth, element, batch, transposed) of a node of an FX graph; None if it is no product of matrices."""
     first = _PRODUCTS.get(str(getattr(fx_node.target, "overloadpacket", None)))
     if first is None:
         return None
@@ -343,7 +343,18 @@ def get_product(fx_node):
     if element is None:
         return None
     batch = get_hint(a.shape[0]) if a.dim() == 3 else 1
-    return get_hint(a.shape[-2]), get_hint(b.shape[-1]), get_hint(a.shape[-1]), element, batch
+    transposed = _TRANSPOSED[_is_transposed(a), _is_transposed(b)]
+    return get_hint(a.shape[-2]), get_hint(b.shape[-1]), get_hint(a.shape[-1]), element, batch, transposed
+
+
+#: By whether the left and the right operand are.
+_TRANSPOSED = {(False, False): "none", (True, False): "left", (False, True): "right", (True, True): "both"}
+
+
+def _is_transposed(matrix):
+    """Whether the rows of a matrix change fastest in memory."""
+    outer, inner = (get_hint(stride) for stride in matrix.stride()[-2:])
+    return inner != 1 and outer == 1
 
 
 def get_hint(value):
@@ -359,7 +370,7 @@ def count_flops(fx_node):
     # The formula of most of them, without its detours: a compile has thousands.
     product = get_product(fx_node)
     if product is not None:
-        rows, columns, depth, _, batch = product
+        rows, columns, depth, _, batch, _ = product
         return 2 * rows * columns * depth * batch
 
     import torch

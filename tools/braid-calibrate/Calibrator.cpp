@@ -25,18 +25,15 @@ static constexpr double pairsSeconds = 40;
 /// The seconds that the launch of a lane needs, with a world of its own.
 static constexpr double launchSeconds = 5;
 /// The measurements of pairs, with the queue.
-static constexpr int64_t allPairs = 5;
+static constexpr int64_t allPairs = 7;
 /// How often the world is opened again after a failure.
 static constexpr int mostFailures = 4;
 
 static constexpr Lane symmetricLane = {LaneTransport::Symmetric, 8};
 static constexpr Lane copyLane = {LaneTransport::Copy, 0};
 
-static double countOperations(const ProductCall &product) {
-  return 2.0 * static_cast<double>(product.rows) *
-         static_cast<double>(product.columns) *
-         static_cast<double>(product.depth);
-}
+/// The fewest multiprocessors that products leave to the kernels around copies.
+static constexpr int64_t copyRoom = 4;
 
 /// A rate with the four digits that a measurement is good for.
 static double roundRate(double rate) {
@@ -52,10 +49,25 @@ static ElementClass classOf(int32_t dtype) {
                                  : ElementClass::BF16;
 }
 
+static ProductShape shapeOf(const ProductCall &product) {
+  return {product.rows, product.columns, product.depth, classOf(product.dtype),
+          getTransposedOperands(product.isLeftTransposed,
+                                product.isRightTransposed)};
+}
+
+static double countOperations(const ProductCall &product) {
+  return shapeOf(product).countOperations();
+}
+
 static std::string describe(const ProductCall &product) {
+  TransposedOperands transposed = shapeOf(product).transposed;
   return "product " + std::to_string(product.rows) + "x" +
          std::to_string(product.columns) + "x" + std::to_string(product.depth) +
          " " + braid_rt_dtype_name(product.dtype) +
+         (transposed == TransposedOperands::None
+              ? ""
+              : ", transposed: " +
+                    transposedOperandNames[size_t(transposed)].str()) +
          (product.multiprocessors
               ? " on " + std::to_string(product.multiprocessors) +
                     " multiprocessors"
@@ -220,8 +232,10 @@ void Calibrator::planPairs() {
   for (auto [compute, ofCompute] :
        {std::pair(ComputeClass::Product, "product"),
         std::pair(ComputeClass::Elementwise, "elementwise")})
-    for (auto [engine, ofEngine] : {std::pair(LaneEngine::Kernel, "kernel"),
-                                    std::pair(LaneEngine::CopyEngine, "copy")})
+    for (auto [engine, ofEngine] :
+         {std::pair(LaneEngine::Kernel, "kernel"),
+          std::pair(LaneEngine::CopyEngine, "copy"),
+          std::pair(LaneEngine::OneWayKernel, "one-way kernel")})
       steps.push_back(
           {std::string(ofCompute) + " beside " + ofEngine, ofPair,
            [this, compute = compute, engine = engine]() {
@@ -337,9 +351,8 @@ Error Calibrator::measureProduct(const ProductCall &product) {
                     options.patience.restNs);
   if (!time)
     return time.takeError();
-  result.products.push_back({product.rows, product.columns, product.depth,
-                             classOf(product.dtype), product.multiprocessors,
-                             time->ns});
+  result.products.push_back(
+      {shapeOf(product), product.multiprocessors, time->ns});
   addSpread(time->spread);
   return Error::success();
 }
@@ -435,50 +448,57 @@ const ProductCall *Calibrator::choosePairProduct() const {
   return best;
 }
 
-Load Calibrator::makePair(ComputeClass compute, LaneEngine engine) const {
-  bool isCopy = engine == LaneEngine::CopyEngine;
+/// The load of a pair whose product leaves `room` multiprocessors.
+Load Calibrator::makePair(ComputeClass compute, LaneEngine engine,
+                          int64_t room) const {
   Load load;
   load.leadsAreProducts = compute == ComputeClass::Product;
   load.elementwiseBytes = options.elementwiseBytes;
   load.product = *choosePairProduct();
-  // Room for the collective: its blocks, or those of the kernels around copies.
-  int64_t room = isCopy ? contention.copyMultiprocessors : symmetricLane.ctas;
   if (room < result.multiprocessors)
     load.product.multiprocessors =
         static_cast<int32_t>(result.multiprocessors - room);
+  bool isCopy = engine == LaneEngine::CopyEngine;
   load.collective = {world->group(isCopy ? copyLane : symmetricLane),
-                     isCopy ? BRAID_RT_ALL_GATHER : BRAID_RT_ALL_REDUCE,
+                     engine == LaneEngine::Kernel ? BRAID_RT_ALL_REDUCE
+                                                  : BRAID_RT_ALL_GATHER,
                      options.pairBytes};
   return load;
 }
 
 Error Calibrator::measurePairOf(ComputeClass compute, LaneEngine engine) {
-  auto measure = [&]() {
-    return measurePair(*world, options.patience, makePair(compute, engine));
-  };
-  Expected<MeasuredPair> pair = measure();
-  if (!pair)
-    return pair.takeError();
-  // On H100s, 4 multiprocessors are too few for the kernels around copies: a
-  // gather took 2.3 times as long as alone, and 1.4 times with 8. On H200s it
-  // took 1.4 times as long with 4.
+  // A collective that takes so many times as long as alone waits for products
+  // to end: those leave too few multiprocessors. A gather by copy engines,
+  // which has kernels around its copies, took 2.3 times as long beside products
+  // that leave 4 multiprocessors on H100s, and 1.4 times with 8; on H200s 1.4
+  // times with 4.
   constexpr double late = 1.8;
-  if (compute == ComputeClass::Product && engine == LaneEngine::CopyEngine &&
-      pair->collective > late) {
-    contention.copyMultiprocessors *= 2;
-    Expected<MeasuredPair> withMore = measure();
-    if (!withMore)
-      return withMore.takeError();
-    if (withMore->collective < late)
-      *pair = *withMore;
-    else
-      contention.copyMultiprocessors /= 2;
+  bool isProduct = compute == ComputeClass::Product;
+  bool isCopy = engine == LaneEngine::CopyEngine;
+  llvm::SmallVector<int64_t, 3> rooms = {isCopy ? copyRoom
+                                                : symmetricLane.ctas};
+  if (isProduct)
+    rooms.append(isCopy ? std::initializer_list<int64_t>{2 * copyRoom}
+                        : std::initializer_list<int64_t>{12, 16});
+  std::optional<MeasuredPair> best;
+  for (int64_t room : rooms) {
+    Expected<MeasuredPair> pair =
+        measurePair(*world, options.patience, makePair(compute, engine, room));
+    if (!pair)
+      return pair.takeError();
+    if (best && pair->collective >= best->collective)
+      continue;
+    best = *pair;
+    if (isProduct && isCopy)
+      contention.copyMultiprocessors = static_cast<int32_t>(room);
+    if (best->collective <= late)
+      break;
   }
   // The reader refuses what no machine does; so does a fake one's noise.
   constexpr double most = 100;
   contention.interference[size_t(compute)][size_t(engine)] = {
-      std::min(pair->compute, most), std::min(pair->collective, most)};
-  addSpread(pair->spread);
+      std::min(best->compute, most), std::min(best->collective, most)};
+  addSpread(best->spread);
   ++measuredPairs;
   return Error::success();
 }
@@ -486,7 +506,8 @@ Error Calibrator::measurePairOf(ComputeClass compute, LaneEngine engine) {
 /// Where products hold their multiprocessors to their end, a collective beside
 /// a product on all of them waits for that end.
 Error Calibrator::measureQueue() {
-  Load load = makePair(ComputeClass::Product, LaneEngine::Kernel);
+  Load load =
+      makePair(ComputeClass::Product, LaneEngine::Kernel, symmetricLane.ctas);
   load.product.multiprocessors = 0;
   for (const ProductCall &product : options.products)
     if (product.dtype != BRAID_RT_F32 &&
@@ -540,7 +561,8 @@ void Calibrator::measureTakenFromPairs() {
 }
 
 Error Calibrator::measureLaunch() {
-  Load load = makePair(ComputeClass::Product, LaneEngine::Kernel);
+  Load load =
+      makePair(ComputeClass::Product, LaneEngine::Kernel, symmetricLane.ctas);
   // Shorter than the product, so that the next one is started behind a product.
   constexpr int64_t units = 64;
   load.collective.bytes =
@@ -567,11 +589,9 @@ Calibration Calibrator::getResult() const {
   // The rate that waves multiply: that of the products that fill them.
   constexpr double full = 2.0 * 4096 * 4096 * 4096;
   for (const ProductTime &product : all.products) {
-    double operations = 2.0 * static_cast<double>(product.rows) *
-                        static_cast<double>(product.columns) *
-                        static_cast<double>(product.depth);
+    double operations = product.shape.countOperations();
     double rate = roundRate(operations / std::max(product.ns, 1.0) * 1e9);
-    double &best = all.productRate[size_t(product.element)];
+    double &best = all.productRate[size_t(product.shape.element)];
     if (product.multiprocessors == 0 && operations >= full)
       best = std::max(best, rate);
   }

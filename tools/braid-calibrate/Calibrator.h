@@ -72,7 +72,7 @@ private:
   bool hasBfloat16() const;
   bool usesLane(const Lane &lane) const;
   /// The load of a pair, without numbers of operations.
-  Load makePair(ComputeClass compute, LaneEngine engine) const;
+  Load makePair(ComputeClass compute, LaneEngine engine, int64_t room) const;
   /// The product beside which collectives are measured.
   const ProductCall *choosePairProduct() const;
   void addSpread(double spread);

@@ -83,10 +83,12 @@ static void multiplyMatrices(const ProductCall &call,
   braid_rt_product_options options = {};
   options.resultDtype = call.dtype;
   options.multiprocessors = call.multiprocessors;
-  braid_rt_fused_matmul(call.dtype, 0, 0, 1, call.rows, call.columns,
-                        call.depth, memory.left, call.depth, 0, memory.right,
-                        call.columns, 0, 0.0, memory.result, call.columns, 0,
-                        &options, &site);
+  braid_rt_fused_matmul(
+      call.dtype, call.isLeftTransposed, call.isRightTransposed, 1, call.rows,
+      call.columns, call.depth, memory.left,
+      call.isLeftTransposed ? call.rows : call.depth, 0, memory.right,
+      call.isRightTransposed ? call.depth : call.columns, 0, 0.0, memory.result,
+      call.columns, 0, &options, &site);
 }
 
 static void multiplyElements(int64_t bytes, const RankMemory &memory) {
@@ -161,8 +163,6 @@ static void runLoad(void **args) {
     multiplyMatrices(load.product, memory);
     braid_rt_wait(request, &site);
   }
-  startAll(load.lastCollectives, load.collective, memory);
-  awaitAll(load.lastCollectives, memory);
 }
 
 const braid_rt_entry braid::calibrate::loadEntry = {"calibrate", runLoad, 0,

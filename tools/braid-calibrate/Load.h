@@ -14,11 +14,12 @@
 
 namespace braid::calibrate {
 
-/// A product of row-major matrices, and the multiprocessors that it may count
-/// on; 0: all.
+/// A product of row-major matrices, of which some are stored transposed, and
+/// the multiprocessors that it may count on; 0: all.
 struct ProductCall {
   int64_t rows = 0, columns = 0, depth = 0;
   int32_t dtype = BRAID_RT_BF16;
+  bool isLeftTransposed = false, isRightTransposed = false;
   int32_t multiprocessors = 0;
 };
 
@@ -32,7 +33,7 @@ struct CollectiveCall {
 /// The work of one invocation, on every rank: `leads` products or elementwise
 /// kernels, then the collectives, all started behind them, and beside the
 /// collectives the rest, and then the waits; then `rounds` times a collective,
-/// a product beside it, and the wait; at last collectives alone.
+/// a product beside it, and the wait.
 struct Load {
   int64_t leads = 0;
   int64_t collectives = 0;
@@ -41,7 +42,6 @@ struct Load {
   /// Kernels that do nothing.
   int64_t empty = 0;
   int64_t rounds = 0;
-  int64_t lastCollectives = 0;
   CollectiveCall collective;
   ProductCall product;
   /// Of one operand of an elementwise kernel, a multiple of 4096.

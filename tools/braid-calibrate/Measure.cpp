@@ -126,7 +126,7 @@ namespace {
 /// Mean times of one rank, 0 where nothing was measured.
 struct PairTimes {
   double computeNs = 0, computeAloneNs = 0;
-  double collectiveNs = 0, collectiveAloneNs = 0;
+  double collectiveNs = 0;
 };
 } // namespace
 
@@ -147,11 +147,9 @@ static double meanOf(llvm::ArrayRef<TracedSpan> spans, int64_t fromNs,
                : 0.0;
 }
 
-/// The times of the first `beside` collectives and of the compute beside them,
-/// and of both alone: compute in `aloneNs` before and behind them, and the
-/// collectives behind all compute.
-static PairTimes readTimes(const World &world, int64_t rank, int64_t beside,
-                           int64_t aloneNs) {
+/// The times of the collectives, of the compute beside them, and of the compute
+/// alone, in `aloneNs` before and behind the collectives.
+static PairTimes readTimes(const World &world, int64_t rank, int64_t aloneNs) {
   std::vector<TracedSpan> compute, collectives;
   for (const TracedSpan &span : world.takeTrace(rank))
     (span.isCollective ? collectives : compute).push_back(span);
@@ -161,13 +159,11 @@ static PairTimes readTimes(const World &world, int64_t rank, int64_t beside,
   llvm::sort(compute, byBegin);
   llvm::sort(collectives, byBegin);
   PairTimes times;
-  if (static_cast<int64_t>(collectives.size()) <= beside)
+  if (collectives.empty())
     return times;
-  llvm::ArrayRef<TracedSpan> all = collectives;
   constexpr int64_t ever = std::numeric_limits<int64_t>::max();
-  int64_t fromNs = all.front().beginNs, toNs = all[beside - 1].endNs;
-  times.collectiveNs = meanOf(all.take_front(beside), 0, ever);
-  times.collectiveAloneNs = meanOf(all.drop_front(beside), 0, ever);
+  int64_t fromNs = collectives.front().beginNs, toNs = collectives.back().endNs;
+  times.collectiveNs = meanOf(collectives, 0, ever);
   times.computeNs = meanOf(compute, fromNs, toNs);
   double beforeNs = meanOf(compute, fromNs - aloneNs, fromNs),
          behindNs = meanOf(compute, toNs, toNs + aloneNs);
@@ -177,23 +173,24 @@ static PairTimes readTimes(const World &world, int64_t rank, int64_t beside,
   return times;
 }
 
-/// The factors of the rank on which the compute slows down most, and those of
-/// the collective on the rank on which it does; none if the compute was short.
+/// The factors of the compute, on the rank on which it slows down most, and of
+/// the collective, which takes `collectiveAloneNs` alone; none if the compute
+/// was short.
 static Expected<std::optional<std::pair<double, double>>>
-runPair(World &world, const Load &load, int64_t aloneNs) {
+runPair(World &world, const Load &load, int64_t aloneNs,
+        double collectiveAloneNs) {
   Expected<std::vector<double>> ran = world.run(load);
   if (!ran)
     return ran.takeError();
   std::pair<double, double> factors = {0, 0};
   for (int64_t rank = 0; rank < world.ranks(); ++rank) {
-    PairTimes times = readTimes(world, rank, load.collectives, aloneNs);
-    if (times.computeAloneNs <= 0 || times.computeNs <= 0 ||
-        times.collectiveAloneNs <= 0)
+    PairTimes times = readTimes(world, rank, aloneNs);
+    if (times.computeAloneNs <= 0 || times.computeNs <= 0)
       return std::nullopt;
     factors.first =
         std::max(factors.first, times.computeNs / times.computeAloneNs);
     factors.second =
-        std::max(factors.second, times.collectiveNs / times.collectiveAloneNs);
+        std::max(factors.second, times.collectiveNs / collectiveAloneNs);
   }
   return factors;
 }
@@ -205,6 +202,9 @@ Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
       load.leadsAreProducts ? &Load::products : &Load::elementwise;
   Meter meter(world, patience);
   load.leads = load.collectives = load.products = load.elementwise = 0;
+  // As curves are measured, which the factor multiplies: beside products the
+  // clocks are lower, and kernels of collectives take longer for that reason,
+  // too.
   Expected<MeasuredTime> collectiveAlone =
       meter.measure(load, &Load::collectives, patience.otherWarmNs);
   if (!collectiveAlone)
@@ -214,15 +214,15 @@ Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
   if (!computeAlone)
     return computeAlone.takeError();
 
-  // What these say is how many there have to be. Alone and beside each other
-  // the ops run within a tenth of a second, because clocks change: leads that
-  // settle the clocks and keep the device busy while the host issues the rest,
-  // so many collectives that the start does not count, so much compute that it
-  // outlasts them, and collectives once more.
+  // What these say is how many there have to be. The compute runs alone and
+  // beside collectives within a tenth of a second, because clocks change: leads
+  // that settle the clocks and keep the device busy while the host issues the
+  // rest, so many collectives that the start does not count, and so much
+  // compute that it outlasts them.
   constexpr int64_t collectives = 60;
   double warmNs =
       load.leadsAreProducts ? patience.productWarmNs : patience.otherWarmNs;
-  load.collectives = load.lastCollectives = collectives;
+  load.collectives = collectives;
   load.leads = countFor(warmNs + 2 * patience.blockNs, computeAlone->ns,
                         4 * mostOperations);
   double beside = 2.5 * collectives * collectiveAlone->ns;
@@ -232,7 +232,8 @@ Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
     load.*compute = countFor(beside + 2 * patience.blockNs, computeAlone->ns,
                              4 * mostOperations);
     Expected<std::optional<std::pair<double, double>>> factors =
-        runPair(world, load, static_cast<int64_t>(patience.blockNs));
+        runPair(world, load, static_cast<int64_t>(patience.blockNs),
+                collectiveAlone->ns);
     if (!factors)
       return factors.takeError();
     // The first run loads and connects.

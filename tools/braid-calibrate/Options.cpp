@@ -53,7 +53,8 @@ cl::list<std::string>
 cl::list<std::string>
     products("products",
              cl::desc("The products: rows x columns x depth, in bf16 or in the "
-                      "type that follows"),
+                      "type that follows, with the left, right or both "
+                      "operands stored transposed"),
              cl::value_desc("4096x4096x8192xbf16,..."), cl::CommaSeparated,
              cl::cat(category));
 cl::list<int64_t> spared("spare",
@@ -96,28 +97,38 @@ static Error makeError(StringRef option, const llvm::Twine &found,
                                  ", expected " + expected);
 }
 
+/// Reads the part of a product behind its sizes: the type of its elements or
+/// the operands that are stored transposed. Returns whether it is one of these.
+static bool parseProperty(StringRef text, ProductCall &product) {
+  for (int32_t dtype : {BRAID_RT_BF16, BRAID_RT_F16, BRAID_RT_F32})
+    if (text == braid_rt_dtype_name(dtype)) {
+      product.dtype = dtype;
+      return true;
+    }
+  product.isLeftTransposed = text == "left" || text == "both";
+  product.isRightTransposed = text == "right" || text == "both";
+  return product.isLeftTransposed || product.isRightTransposed;
+}
+
 static Expected<ProductCall> parseProduct(StringRef text) {
   ProductCall product;
   llvm::SmallVector<StringRef> parts;
   text.split(parts, 'x');
-  Error error =
-      makeError("products", "'" + text + "'",
-                "rows x columns x depth from 1 to 1048576 and bf16, f16 or "
-                "f32, such as 4096x4096x8192xbf16");
-  if (parts.size() != 3 && parts.size() != 4)
+  Error error = makeError(
+      "products", "'" + text + "'",
+      "rows x columns x depth from 1 to 1048576, bf16, f16 or f32, and left, "
+      "right or both if operands are stored transposed, such as "
+      "4096x4096x8192xbf16 or 4096x4096x2048xbf16xleft");
+  constexpr size_t numSizes = 3, mostParts = 5;
+  if (parts.size() < numSizes || parts.size() > mostParts)
     return error;
   int64_t *sizes[] = {&product.rows, &product.columns, &product.depth};
   for (auto [part, size] : llvm::zip(parts, sizes))
     if (part.getAsInteger(10, *size) || *size < 1 || *size > (1 << 20))
       return error;
-  if (parts.size() == 4) {
-    product.dtype = -1;
-    for (int32_t dtype : {BRAID_RT_BF16, BRAID_RT_F16, BRAID_RT_F32})
-      if (parts[3] == braid_rt_dtype_name(dtype))
-        product.dtype = dtype;
-    if (product.dtype < 0)
+  for (StringRef part : llvm::drop_begin(parts, numSizes))
+    if (!parseProperty(part, product))
       return error;
-  }
   llvm::consumeError(std::move(error));
   return product;
 }
@@ -211,11 +222,12 @@ static Error readProducts(Options &options) {
   std::vector<std::string> texts(products.begin(), products.end());
   if (texts.empty() && programs.empty())
     // Cubes, and what layers of N = 4096 and 8192 multiply on two ranks.
-    texts = {"4096x4096x4096",     "8192x8192x8192",    "2048x8192x4096",
-             "2048x4096x8192",     "4096x4096x2048",    "2048x4096x4096",
-             "4096x16384x8192",    "4096x8192x16384",   "8192x8192x4096",
-             "4096x8192x8192",     "2048x2048x2048",    "1024x1024x1024",
-             "4096x4096x4096xf16", "4096x4096x4096xf32"};
+    texts = {
+        "4096x4096x4096",       "8192x8192x8192",      "2048x8192x4096",
+        "2048x4096x8192",       "4096x4096x2048xleft", "2048x4096x4096xright",
+        "4096x16384x8192",      "4096x8192x16384",     "8192x8192x4096xleft",
+        "4096x8192x8192xright", "2048x2048x2048",      "1024x1024x1024",
+        "4096x4096x4096xf16",   "4096x4096x4096xf32"};
   for (const std::string &text : texts) {
     Expected<ProductCall> product = parseProduct(text);
     if (!product)

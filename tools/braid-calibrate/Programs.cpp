@@ -33,7 +33,9 @@ void braid::calibrate::addProduct(const ProductCall &product,
                                   std::vector<ProductCall> &products) {
   auto isSame = [&](const ProductCall &other) {
     return other.rows == product.rows && other.columns == product.columns &&
-           other.depth == product.depth && other.dtype == product.dtype;
+           other.depth == product.depth && other.dtype == product.dtype &&
+           other.isLeftTransposed == product.isLeftTransposed &&
+           other.isRightTransposed == product.isRightTransposed;
   };
   if (llvm::none_of(products, isSame))
     products.push_back(product);
@@ -50,8 +52,8 @@ static std::optional<int32_t> readElement(StringRef family) {
   return std::nullopt;
 }
 
-/// The matrix product of a signature, in whatever form its operands are stored;
-/// nothing if the signature is of another op, or of a batch.
+/// The matrix product of a signature; nothing if the signature is of another
+/// op, or of a batch. Square operands count as not transposed.
 static std::optional<ProductCall>
 readProduct(const ParsedSignature &signature) {
   // Two matrices and the result.
@@ -66,7 +68,9 @@ readProduct(const ParsedSignature &signature) {
   const std::vector<int64_t> &sizes = signature.sizes;
   product.rows = sizes[4];
   product.columns = sizes[5];
-  product.depth = sizes[0] == product.rows ? sizes[1] : sizes[0];
+  product.isLeftTransposed = sizes[0] != product.rows;
+  product.depth = product.isLeftTransposed ? sizes[0] : sizes[1];
+  product.isRightTransposed = sizes[2] != product.depth;
   product.dtype = *dtype;
   return product;
 }

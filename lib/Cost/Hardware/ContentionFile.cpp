@@ -19,7 +19,8 @@ namespace json = llvm::json;
 static constexpr llvm::StringLiteral models[] = {"share", "queue"};
 static constexpr llvm::StringLiteral computeClasses[] = {"product",
                                                          "elementwise"};
-static constexpr llvm::StringLiteral engines[] = {"kernel", "copy"};
+static constexpr llvm::StringLiteral engines[] = {"kernel", "copy",
+                                                  "one_way_kernel"};
 
 /// The most of anything that a chip has.
 static constexpr int64_t mostOfChip = 1024;
@@ -28,7 +29,7 @@ static Error readInterference(const JsonObjectReader &parent,
                               const json::Array &list,
                               ContentionFigures &contention) {
   const StrictJson &file = parent.getFile();
-  bool isKnown[2][2] = {};
+  bool isKnown[2][3] = {};
   auto readPair = [&](JsonObjectReader &reader) -> Error {
     ComputeClass compute = {};
     LaneEngine engine = {};
@@ -55,13 +56,19 @@ static Error readInterference(const JsonObjectReader &parent,
   };
   if (Error error = parent.readObjects(list, "interference", readPair))
     return error;
-  for (auto [ofClass, compute] : llvm::enumerate(computeClasses))
+  constexpr auto kernel = size_t(LaneEngine::Kernel),
+                 oneWay = size_t(LaneEngine::OneWayKernel);
+  for (auto [ofClass, compute] : llvm::enumerate(computeClasses)) {
     for (auto [ofEngine, engine] : llvm::enumerate(engines))
-      if (!isKnown[ofClass][ofEngine])
+      if (!isKnown[ofClass][ofEngine] && ofEngine != oneWay)
         return file.makeError(parent.getPath("interference"),
                               "no factors of compute \"" + compute +
                                   "\" beside engine \"" + engine +
                                   "\", expected all four pairs");
+    if (!isKnown[ofClass][oneWay])
+      contention.interference[ofClass][oneWay] =
+          contention.interference[ofClass][kernel];
+  }
   return Error::success();
 }
 

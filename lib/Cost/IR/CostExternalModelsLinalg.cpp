@@ -76,6 +76,8 @@ getMatrixProduct(linalg::LinalgOp op, unsigned numInputs, int64_t dynamicSize) {
   // The operands of each loop.
   SmallVector<unsigned> users;
   SmallVector<int64_t> sizes;
+  // The loop that runs over the last dimension of each operand.
+  std::array<unsigned, 3> lastLoops = {};
   for (auto [number, attribute, type] :
        llvm::enumerate(op.getIndexingMaps(), op->getOperandTypes())) {
     if (hasBias && number == 2)
@@ -93,11 +95,13 @@ getMatrixProduct(linalg::LinalgOp op, unsigned numInputs, int64_t dynamicSize) {
       if (!loop)
         return std::nullopt;
       users[loop.getPosition()] |= 1u << bit;
+      lastLoops[bit] = loop.getPosition();
       sizes[loop.getPosition()] =
           ShapedType::isDynamic(size) ? dynamicSize : size;
     }
   }
   // By users: 0b011 is the depth, 0b101 rows, 0b110 columns, 0b111 batches.
+  constexpr unsigned depth = 0b011, rows = 0b101, columns = 0b110;
   std::array<uint64_t, 8> counts;
   counts.fill(1);
   unsigned kinds = 0;
@@ -106,12 +110,15 @@ getMatrixProduct(linalg::LinalgOp op, unsigned numInputs, int64_t dynamicSize) {
                                                  static_cast<uint64_t>(size));
     kinds |= 1u << loopUsers;
   }
-  constexpr unsigned needed = 1u << 0b011 | 1u << 0b101 | 1u << 0b110;
+  constexpr unsigned needed = 1u << depth | 1u << rows | 1u << columns;
   if ((kinds & needed) != needed || (kinds & ~(needed | 1u << 0b111)) != 0)
     return std::nullopt;
-  MatrixProduct product{Type(), counts[0b101], counts[0b110], counts[0b111], 0};
+  MatrixProduct product{Type(), counts[rows], counts[columns], counts[0b111],
+                        0};
   if (std::min(product.rows, product.columns) < 2 || product.batch == 0)
     return std::nullopt;
+  product.isLeftTransposed = users[lastLoops[0]] == rows;
+  product.isRightTransposed = users[lastLoops[1]] == depth;
   return product;
 }
 

@@ -212,10 +212,13 @@ OpCostModel::getMeasuredProductCost(Operation *op, const Work &work) const {
       std::max<uint64_t>(1, 2 * product.rows * product.columns * product.batch);
   if (product.batch != 1)
     return std::nullopt;
-  std::optional<ProductEstimate> time = options.calibration->estimateProduct(
+  ProductShape shape{
       static_cast<int64_t>(product.rows), static_cast<int64_t>(product.columns),
       static_cast<int64_t>(depth), classifyElementType(product.elementType),
-      getMultiprocessors(op));
+      getTransposedOperands(product.isLeftTransposed,
+                            product.isRightTransposed)};
+  std::optional<ProductEstimate> time =
+      options.calibration->estimateProduct(shape, getMultiprocessors(op));
   if (!time)
     return std::nullopt;
   return Cost{roundToNs(time->ns), time->isMeasured

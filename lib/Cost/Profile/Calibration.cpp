@@ -52,24 +52,23 @@ const CollectiveCurve *Calibration::findCurve(llvm::StringRef kind,
   return best;
 }
 
-const ProductTime *Calibration::findProduct(int64_t rows, int64_t columns,
-                                            int64_t depth, ElementClass element,
+const llvm::StringLiteral braid::transposedOperandNames[4] = {"none", "left",
+                                                              "right", "both"};
+
+const ProductTime *Calibration::findProduct(const ProductShape &shape,
                                             int64_t multiprocessors) const {
   auto it = llvm::find_if(products, [&](const ProductTime &product) {
-    return product.rows == rows && product.columns == columns &&
-           product.depth == depth && product.element == element &&
-           product.multiprocessors == multiprocessors;
+    return product.shape == shape && product.multiprocessors == multiprocessors;
   });
   return it == products.end() ? nullptr : &*it;
 }
 
 /// The largest ratio of two sizes, or of its inverse.
-static double getDistance(const ProductTime &product, int64_t rows,
-                          int64_t columns, int64_t depth) {
+static double getDistance(const ProductShape &one, const ProductShape &other) {
   double largest = 1;
   for (auto [a, b] :
-       {std::pair(product.rows, rows), std::pair(product.columns, columns),
-        std::pair(product.depth, depth)}) {
+       {std::pair(one.rows, other.rows), std::pair(one.columns, other.columns),
+        std::pair(one.depth, other.depth)}) {
     double ratio = static_cast<double>(a) / static_cast<double>(b);
     largest = std::max({largest, ratio, 1 / ratio});
   }
@@ -77,26 +76,24 @@ static double getDistance(const ProductTime &product, int64_t rows,
 }
 
 /// The work of a product, with the waves of its tiles counted whole.
-static double countWork(int64_t rows, int64_t columns, int64_t depth,
-                        ElementClass element, int64_t multiprocessors) {
-  TileGrid tiles =
-      chooseTiles(static_cast<uint64_t>(rows), static_cast<uint64_t>(columns),
-                  /*batch=*/1, element, multiprocessors);
-  return static_cast<double>(rows) * static_cast<double>(columns) *
-         static_cast<double>(depth) * tiles.stretch;
+static double countWork(const ProductShape &shape, int64_t multiprocessors) {
+  TileGrid tiles = chooseTiles(static_cast<uint64_t>(shape.rows),
+                               static_cast<uint64_t>(shape.columns),
+                               /*batch=*/1, shape.element, multiprocessors);
+  return shape.countOperations() * tiles.stretch;
 }
 
-/// The time of the shape of `like` on `target` multiprocessors of `all`.
+/// The time of `shape`, which was measured, on `target` multiprocessors of
+/// `all`.
 static ProductEstimate estimateTarget(llvm::ArrayRef<ProductTime> products,
-                                      const ProductTime &like, int64_t target,
+                                      const ProductShape &shape, int64_t target,
                                       int64_t all) {
   auto count = [&](const ProductTime &product) {
     return product.multiprocessors ? product.multiprocessors : all;
   };
   const ProductTime *below = nullptr, *above = nullptr;
   for (const ProductTime &product : products) {
-    if (product.element != like.element ||
-        getDistance(product, like.rows, like.columns, like.depth) != 1)
+    if (!(product.shape == shape))
       continue;
     if (count(product) <= target && (!below || count(product) > count(*below)))
       below = &product;
@@ -115,17 +112,19 @@ static ProductEstimate estimateTarget(llvm::ArrayRef<ProductTime> products,
 }
 
 std::optional<ProductEstimate>
-Calibration::estimateProduct(int64_t rows, int64_t columns, int64_t depth,
-                             ElementClass element,
+Calibration::estimateProduct(const ProductShape &shape,
                              int64_t multiprocessors) const {
   constexpr double farthest = 2;
-  const ProductTime *nearest = nullptr;
-  double distance = farthest;
+  // Sizes matter more than how operands are stored.
+  using Distance = std::pair<double, bool>;
+  const ProductShape *nearest = nullptr;
+  Distance distance;
   for (const ProductTime &product : products) {
-    double other = getDistance(product, rows, columns, depth);
-    if (product.element == element &&
-        (nearest ? other < distance : other <= distance)) {
-      nearest = &product;
+    Distance other(getDistance(product.shape, shape),
+                   product.shape.transposed != shape.transposed);
+    if (product.shape.element == shape.element && other.first <= farthest &&
+        (!nearest || other < distance)) {
+      nearest = &product.shape;
       distance = other;
     }
   }
@@ -134,12 +133,10 @@ Calibration::estimateProduct(int64_t rows, int64_t columns, int64_t depth,
   int64_t target = multiprocessors ? multiprocessors : this->multiprocessors;
   ProductEstimate estimate =
       estimateTarget(products, *nearest, target, this->multiprocessors);
-  if (distance == 1)
+  if (distance == Distance(1, false))
     return estimate;
-  double scale =
-      countWork(rows, columns, depth, element, this->multiprocessors) /
-      countWork(nearest->rows, nearest->columns, nearest->depth, element,
-                this->multiprocessors);
+  double scale = countWork(shape, this->multiprocessors) /
+                 countWork(*nearest, this->multiprocessors);
   return ProductEstimate{estimate.ns * scale, false};
 }
 

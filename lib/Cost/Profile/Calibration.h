@@ -56,10 +56,39 @@ struct CollectiveCurve {
   double getNs(double bytes) const;
 };
 
-/// The time of a matrix product on so many multiprocessors.
-struct ProductTime {
+/// Which operands of a matrix product are stored transposed: the left one as
+/// `depth` x `rows`, the right one as `columns` x `depth`.
+enum class TransposedOperands : uint8_t { None, Left, Right, Both };
+
+/// The names of transposed operands in files, by `TransposedOperands`.
+extern const llvm::StringLiteral transposedOperandNames[4];
+
+/// The operands that are stored transposed.
+inline TransposedOperands getTransposedOperands(bool isLeft, bool isRight) {
+  return static_cast<TransposedOperands>((isLeft ? 1 : 0) + (isRight ? 2 : 0));
+}
+
+/// A matrix product, `rows` x `depth` times `depth` x `columns`.
+struct ProductShape {
   int64_t rows = 0, columns = 0, depth = 0;
   ElementClass element = ElementClass::BF16;
+  TransposedOperands transposed = TransposedOperands::None;
+
+  bool operator==(const ProductShape &other) const {
+    return rows == other.rows && columns == other.columns &&
+           depth == other.depth && element == other.element &&
+           transposed == other.transposed;
+  }
+  /// Multiplications and additions.
+  double countOperations() const {
+    return 2.0 * static_cast<double>(rows) * static_cast<double>(columns) *
+           static_cast<double>(depth);
+  }
+};
+
+/// The time of a matrix product on so many multiprocessors.
+struct ProductTime {
+  ProductShape shape;
   /// 0: all of them.
   int64_t multiprocessors = 0;
   double ns = 0;
@@ -104,19 +133,17 @@ struct Calibration {
   const CollectiveCurve *findCurve(llvm::StringRef kind, int64_t ranks,
                                    LaneTransport transport, int64_t ctas) const;
   /// The time of a product, if it was measured.
-  const ProductTime *findProduct(int64_t rows, int64_t columns, int64_t depth,
-                                 ElementClass element,
+  const ProductTime *findProduct(const ProductShape &shape,
                                  int64_t multiprocessors) const;
   /// The time of a product as measured, or else
+  /// - with other operands transposed: that of the same sizes;
   /// - on another number of multiprocessors: linear between those of the same
   ///   shape that were measured, and in inverse proportion below the fewest;
   /// - of another shape: at the rate of the measured shape that is nearest, if
   ///   no size differs by more than a factor of 2; the waves of their tiles
   ///   count whole.
   /// None if no measurement is near enough.
-  std::optional<ProductEstimate> estimateProduct(int64_t rows, int64_t columns,
-                                                 int64_t depth,
-                                                 ElementClass element,
+  std::optional<ProductEstimate> estimateProduct(const ProductShape &shape,
                                                  int64_t multiprocessors) const;
   /// `hardware` with the figures that were measured.
   Hardware apply(const Hardware &hardware) const;

@@ -145,14 +145,17 @@ static void printProducts(const Calibration &calibration, raw_ostream &os) {
   if (calibration.products.empty())
     return;
   // By shape, and then by multiprocessors.
-  using Shape = std::tuple<ElementClass, int64_t, int64_t, int64_t>;
-  std::map<Shape, std::map<int64_t, double>> rows;
+  auto isBefore = [](const ProductShape &a, const ProductShape &b) {
+    return std::tuple(a.element, a.rows, a.columns, a.depth, a.transposed) <
+           std::tuple(b.element, b.rows, b.columns, b.depth, b.transposed);
+  };
+  std::map<ProductShape, std::map<int64_t, double>, decltype(isBefore)> rows(
+      isBefore);
   std::map<int64_t, bool, std::greater<>> targets;
   for (const ProductTime &product : calibration.products) {
     int64_t target = product.multiprocessors ? product.multiprocessors
                                              : calibration.multiprocessors;
-    rows[{product.element, product.rows, product.columns, product.depth}]
-        [target] = product.ns;
+    rows[product.shape][target] = product.ns;
     targets[target] = true;
   }
   os << "<h2>Products: microseconds by multiprocessors</h2>\n<table><tr>"
@@ -161,15 +164,16 @@ static void printProducts(const Calibration &calibration, raw_ostream &os) {
     os << "<th>" << target << "</th>";
   os << "</tr>\n";
   for (const auto &[shape, times] : rows) {
-    auto [element, m, n, k] = shape;
-    os << "<tr><td>" << m << " x " << n << " x " << k << " "
-       << elementClassNames[size_t(element)] << "</td>";
+    os << "<tr><td>" << shape.rows << " x " << shape.columns << " x "
+       << shape.depth << " " << elementClassNames[size_t(shape.element)];
+    if (shape.transposed != TransposedOperands::None)
+      os << ", transposed: "
+         << transposedOperandNames[size_t(shape.transposed)];
+    os << "</td>";
     auto all = times.find(calibration.multiprocessors);
-    double operations = 2.0 * static_cast<double>(m) * static_cast<double>(n) *
-                        static_cast<double>(k);
     os << "<td>";
     if (all != times.end())
-      os << llvm::format("%.0f", operations / all->second / 1e3);
+      os << llvm::format("%.0f", shape.countOperations() / all->second / 1e3);
     os << "</td>";
     for (const auto &[target, unused] : targets) {
       auto found = times.find(target);
@@ -199,10 +203,13 @@ static void printContention(const Calibration &calibration, raw_ostream &os) {
        << entry.multiprocessors << " multiprocessors from products</p>\n";
   os << "<table><tr><th>compute</th><th>collective by</th><th>compute slows "
         "down by</th><th>collective slows down by</th></tr>\n";
+  // By `LaneEngine`.
+  static constexpr llvm::StringLiteral engineNames[] = {
+      "kernels (all_reduce)", "copy engines", "kernels (others)"};
   for (auto [compute, ofCompute] : llvm::enumerate(contention.interference))
     for (auto [engine, both] : llvm::enumerate(ofCompute))
       os << "<tr><td>" << (compute ? "elementwise" : "product") << "</td><td>"
-         << (engine ? "copy engines" : "kernels")
+         << engineNames[engine]
          << llvm::format("</td><td>%.2f</td><td>%.2f</td></tr>\n", both.compute,
                          both.communication);
   os << "</table>\n";

@@ -193,13 +193,17 @@ static Error readCollective(JsonObjectReader &reader, Calibration &result) {
 
 static Error readProduct(JsonObjectReader &reader, Calibration &result) {
   ProductTime product;
-  for (auto [name, size] : {std::pair("rows", &product.rows),
-                            std::pair("columns", &product.columns),
-                            std::pair("depth", &product.depth)})
+  ProductShape &shape = product.shape;
+  for (auto [name, size] :
+       {std::pair("rows", &shape.rows), std::pair("columns", &shape.columns),
+        std::pair("depth", &shape.depth)})
     if (Error error = reader.readInteger(name, *size, 1, int64_t(1) << 32))
       return error;
   if (Error error =
-          reader.readEnum("element", elementClassNames, product.element))
+          reader.readEnum("element", elementClassNames, shape.element))
+    return error;
+  if (Error error = reader.readEnum("transposed", transposedOperandNames,
+                                    shape.transposed, /*isOptional=*/true))
     return error;
   if (Error error = reader.readInteger(
           "multiprocessors", product.multiprocessors, 1, result.multiprocessors,
@@ -209,14 +213,11 @@ static Error readProduct(JsonObjectReader &reader, Calibration &result) {
     return error;
   if (product.multiprocessors == result.multiprocessors)
     product.multiprocessors = 0;
-  if (result.findProduct(product.rows, product.columns, product.depth,
-                         product.element, product.multiprocessors))
+  if (result.findProduct(shape, product.multiprocessors))
     return reader.getFile().makeError(
         reader.getPath(), "found a second time of the same product on as many "
                           "multiprocessors, expected one");
-  double rate = 2.0 * double(product.rows) * double(product.columns) *
-                double(product.depth) / product.ns * 1e9;
-  if (rate > mostOps)
+  if (shape.countOperations() / product.ns * 1e9 > mostOps)
     return reader.makeFieldError("ns", "a time that a machine can reach");
   result.products.push_back(product);
   return Error::success();

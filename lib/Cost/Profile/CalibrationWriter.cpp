@@ -55,10 +55,14 @@ static void writeCurve(json::OStream &json, const CollectiveCurve &curve) {
 
 static void writeProduct(json::OStream &json, const ProductTime &product) {
   json.object([&]() {
-    json.attribute("rows", product.rows);
-    json.attribute("columns", product.columns);
-    json.attribute("depth", product.depth);
-    json.attribute("element", elementClassNames[size_t(product.element)]);
+    const ProductShape &shape = product.shape;
+    json.attribute("rows", shape.rows);
+    json.attribute("columns", shape.columns);
+    json.attribute("depth", shape.depth);
+    json.attribute("element", elementClassNames[size_t(shape.element)]);
+    if (shape.transposed != TransposedOperands::None)
+      json.attribute("transposed",
+                     transposedOperandNames[size_t(shape.transposed)]);
     if (product.multiprocessors != 0)
       json.attribute("multiprocessors", product.multiprocessors);
     json.attribute("ns", roundNs(product.ns));

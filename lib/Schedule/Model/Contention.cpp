@@ -51,7 +51,9 @@ Interference braid::getInterference(int64_t costNs,
   auto computeClass = compute.arithmeticNs >= costNs - compute.arithmeticNs
                           ? ComputeClass::Product
                           : ComputeClass::Elementwise;
-  auto engine = isOnEngine ? LaneEngine::Kernel : LaneEngine::CopyEngine;
+  auto engine = !isOnEngine       ? LaneEngine::CopyEngine
+                : onLane.isOneWay ? LaneEngine::OneWayKernel
+                                  : LaneEngine::Kernel;
   return machine.interference[size_t(computeClass)][size_t(engine)];
 }
 

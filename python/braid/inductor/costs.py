@@ -107,10 +107,12 @@ class Costs:
         products = [_torch.get_product(origin) for origin in origins if origin is not None]
         if len(products) != 1 or products[0] is None:
             return None
-        rows, columns, depth, element, batch = products[0]
+        rows, columns, depth, element, batch, transposed = products[0]
         carveout = self.plan.carveout if self.plan else 0
         target = self.machine.multiprocessors - carveout if carveout else 0
-        return self.machine.product(rows, columns, depth, element, batch=batch, multiprocessors=target)
+        return self.machine.product(
+            rows, columns, depth, element, batch=batch, multiprocessors=target, transposed=transposed
+        )
 
     def _estimate_collective(self, kind, record, snode):
         ranks, nodes = self.groups.describe(record.lane)

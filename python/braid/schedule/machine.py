@@ -50,6 +50,8 @@ class ProductTime:
 
 #: Element types by their place in `Machine.peaks`.
 _ELEMENTS = ("f64", "f32", "bf16", "f16", "f8", "i8", "integer")
+#: Operands of products that are stored transposed, as braid_product counts them.
+_TRANSPOSED = ("none", "left", "right", "both")
 
 
 def machines():
@@ -173,7 +175,7 @@ class Machine:
             time.cluster_size,
         )
 
-    def product(self, rows, columns, depth, element="bf16", *, batch=1, multiprocessors=0):
+    def product(self, rows, columns, depth, element="bf16", *, batch=1, multiprocessors=0, transposed="none"):
         """How long a product of a `rows` x `depth` and a `depth` x `columns` matrix takes here, alone.
 
         Parameters
@@ -184,11 +186,15 @@ class Machine:
             A key of `peaks`.
         multiprocessors : int
             Those that its kernel may take; 0: all.
+        transposed : str
+            The operands that are stored transposed: "none", "left", "right" or "both".
 
         Returns
         -------
         ProductTime
         """
+        if transposed not in _TRANSPOSED:
+            raise ScheduleError(f"found transposed={transposed!r}, expected one of: {' '.join(_TRANSPOSED)}")
         if element not in _ELEMENTS:
             raise ScheduleError(f"found elements {element!r}, expected one of: {' '.join(_ELEMENTS)}")
         given = _native.Product(
@@ -196,6 +202,7 @@ class Machine:
             columns=columns,
             depth=depth,
             element=_ELEMENTS.index(element),
+            transposed=_TRANSPOSED.index(transposed),
             batch=batch,
             multiprocessors=multiprocessors,
         )

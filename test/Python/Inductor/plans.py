@@ -10,6 +10,7 @@ from unittest import mock
 import torch
 import torch.distributed as dist
 import torch_steps
+from braid._torch import get_product
 from braid.inductor import Overlap, Plan
 from braid.inductor.plan import candidates
 from braid.schedule import Machine, ScheduleError
@@ -51,6 +52,19 @@ class Found(unittest.TestCase):
         schedule_step("tensor parallel", measured, datasheet)
         self.assertGreater(measured.last.compute, 1.1 * datasheet.last.compute)
 
+    def test_transposed_operands_are_found_by_their_strides(self):
+        rows, columns, depth = 64, 48, 32
+        of = lambda *shape: torch.empty(*shape, dtype=torch.bfloat16)  # noqa: E731
+        for left, right, transposed in (
+            (of(rows, depth), of(depth, columns), "none"),
+            (of(depth, rows).t(), of(depth, columns), "left"),
+            (of(rows, depth), of(columns, depth).t(), "right"),
+            (of(depth, rows).t(), of(columns, depth).t(), "both"),
+        ):
+            operands = [types.SimpleNamespace(meta={"val": value}) for value in (left, right)]
+            product = get_product(types.SimpleNamespace(target=torch.ops.aten.mm.default, args=operands))
+            self.assertEqual(product, (rows, columns, depth, "bf16", 1, transposed))
+
     def test_machines_without_multiprocessors_have_one_plan(self):
         planned = Overlap(machine="cpu", plan=True)
         schedule_step("tensor parallel", planned, tokens=512, width=1024)
@@ -88,6 +102,10 @@ class Applied(unittest.TestCase):
         self.assertEqual((options.config.max_ctas, options.config.cga_cluster_size), (8, 0))
         self.assertEqual(options.config.min_ctas, Config.min_ctas)
         self.assertTrue(options.is_high_priority_stream)
+
+    def test_few_blocks_stand_in_pairs(self):
+        for limit, size in (2, 2), (3, 0), (4, 2), (6, 0):
+            self.assertEqual(self.get_options(Plan(max_ctas=limit)).config.cga_cluster_size, size)
 
     def test_groups_without_a_limit_are_as_they_are(self):
         options = self.get_options(Plan(carveout=8))

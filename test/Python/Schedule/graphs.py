@@ -205,6 +205,7 @@ class Machines(unittest.TestCase):
             "products": [
                 {"rows": 4096, "columns": 4096, "depth": 4096, "element": "bf16", "ns": 179000},
                 {"rows": 4096, "columns": 4096, "depth": 4096, "element": "bf16", "multiprocessors": 124, "ns": 197000},
+                {"rows": 4096, "columns": 4096, "depth": 4096, "element": "bf16", "transposed": "left", "ns": 185000},
             ],
         }  # fmt: skip
         with tempfile.TemporaryDirectory() as folder:
@@ -215,6 +216,7 @@ class Machines(unittest.TestCase):
         all_of_them, some = (machine.product(4096, 4096, 4096, multiprocessors=n) for n in (0, 124))
         self.assertEqual((all_of_them.ns, all_of_them.measured, all_of_them.blocks), (179000, True, -1))
         self.assertEqual((some.ns, some.blocks), (197000, 124))
+        self.assertEqual(machine.product(4096, 4096, 4096, transposed="left").ns, 185000)
 
     def test_products_take_waves_of_tiles(self):
         machine = schedule.Machine("h100x8")
@@ -404,6 +406,9 @@ class BadInput(unittest.TestCase):
         self.check("found a limit of -1 thread blocks", machine.collective, "all_reduce", 1, max_ctas=-1)
         self.check("found a product of size 0, expected 1 to 2^24", machine.product, 0, 1, 1)
         self.check("found elements 'b16', expected one of: f64 f32", machine.product, 1, 1, 1, "b16")
+        with self.assertRaises(schedule.ScheduleError) as raised:
+            machine.product(1, 1, 1, transposed="up")
+        self.assertEqual(str(raised.exception), "found transposed='up', expected one of: none left right both")
         with self.assertRaises(schedule.ScheduleError) as raised:
             machine.product(1, 1, 1, multiprocessors=133)
         self.assertEqual(str(raised.exception), "found a product on 133 multiprocessors, expected 0 to 132")

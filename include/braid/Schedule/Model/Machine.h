@@ -46,6 +46,9 @@ struct ResourceDemand {
   /// Of an operation on a lane: its blocks come in clusters of so many, which
   /// need neighbouring multiprocessors; 0 or 1: they come one by one.
   int32_t clusterSize = 0;
+  /// Of an operation on a lane: the data moves in one direction, as that of all
+  /// collectives but all_reduce.
+  bool isOneWay = false;
 };
 
 /// How operations on lanes get the multiprocessors that they need.
@@ -63,9 +66,11 @@ struct Interference {
   double communication = 1;
 };
 
-/// The compute and the engines whose interference is told apart.
+/// The compute and the engines whose interference is told apart. Kernels that
+/// send their operand or receive their result alone, as those of all operations
+/// but all_reduce, are slowed down more than those that do both.
 enum class ComputeClass : uint8_t { Product, Elementwise };
-enum class LaneEngine : uint8_t { Kernel, CopyEngine };
+enum class LaneEngine : uint8_t { Kernel, CopyEngine, OneWayKernel };
 
 /// What the blocks of operations that come one by one take from persistent
 /// kernels, whose blocks come in clusters of two.
@@ -97,7 +102,7 @@ struct ContentionFigures {
   /// first. Empty: single blocks take as many multiprocessors as they are.
   std::vector<TakenFromPairs> takenFromPairs;
   /// Where they are queued for: by `ComputeClass` and `LaneEngine`.
-  Interference interference[2][2];
+  Interference interference[2][3];
 };
 
 /// A machine. The default is the textbook machine (`ideal`), where nothing is

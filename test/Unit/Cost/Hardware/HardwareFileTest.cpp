@@ -224,6 +224,9 @@ TEST(HardwareFile, ReadsHowOpsContend) {
   EXPECT_EQ(contention.interference[0][1].communication, 3);
   EXPECT_EQ(contention.interference[1][0].communication, 4);
   EXPECT_EQ(contention.interference[1][1].communication, 5);
+  // Kernels of one way that have no factors of their own.
+  EXPECT_EQ(contention.interference[0][2].communication, 2);
+  EXPECT_EQ(contention.interference[1][2].communication, 4);
 }
 
 TEST(HardwareFile, SaysWhatIsWrongWithContention) {

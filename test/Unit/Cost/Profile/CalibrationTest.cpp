@@ -122,11 +122,11 @@ TEST(Calibration, ProductsAreFoundByShapeAndTarget) {
      "multiprocessors": 100, "ns": 50},
     {"rows": 8, "columns": 9, "depth": 10, "element": "bf16",
      "multiprocessors": 90, "ns": 60}])");
-  EXPECT_EQ(measured->findProduct(8, 9, 10, ElementClass::BF16, 0)->ns, 50);
-  EXPECT_EQ(measured->findProduct(8, 9, 10, ElementClass::BF16, 90)->ns, 60);
-  EXPECT_EQ(measured->findProduct(8, 9, 10, ElementClass::BF16, 80), nullptr);
-  EXPECT_EQ(measured->findProduct(9, 8, 10, ElementClass::BF16, 0), nullptr);
-  EXPECT_EQ(measured->findProduct(8, 9, 10, ElementClass::F32, 0), nullptr);
+  EXPECT_EQ(measured->findProduct({8, 9, 10, ElementClass::BF16}, 0)->ns, 50);
+  EXPECT_EQ(measured->findProduct({8, 9, 10, ElementClass::BF16}, 90)->ns, 60);
+  EXPECT_EQ(measured->findProduct({8, 9, 10, ElementClass::BF16}, 80), nullptr);
+  EXPECT_EQ(measured->findProduct({9, 8, 10, ElementClass::BF16}, 0), nullptr);
+  EXPECT_EQ(measured->findProduct({8, 9, 10, ElementClass::F32}, 0), nullptr);
 }
 
 TEST(Calibration, ProductsBetweenTargetsAreOnALine) {
@@ -137,7 +137,7 @@ TEST(Calibration, ProductsBetweenTargetsAreOnALine) {
     {"rows": 8, "columns": 8, "depth": 8, "element": "f16",
      "multiprocessors": 95, "ns": 999}])");
   auto estimate = [&](int64_t multiprocessors) {
-    return measured->estimateProduct(8, 8, 8, ElementClass::BF16,
+    return measured->estimateProduct({8, 8, 8, ElementClass::BF16},
                                      multiprocessors);
   };
   EXPECT_EQ(estimate(0)->ns, 100);
@@ -151,6 +151,26 @@ TEST(Calibration, ProductsBetweenTargetsAreOnALine) {
   EXPECT_FALSE(estimate(45)->isMeasured);
 }
 
+TEST(Calibration, TransposedOperandsMakeAnotherProduct) {
+  std::shared_ptr<const Calibration> measured = read(R"(, "products": [
+    {"rows": 8, "columns": 8, "depth": 8, "element": "bf16", "ns": 100},
+    {"rows": 8, "columns": 8, "depth": 8, "element": "bf16",
+     "transposed": "left", "ns": 120},
+    {"rows": 8, "columns": 8, "depth": 8, "element": "bf16",
+     "transposed": "left", "multiprocessors": 90, "ns": 140}])");
+  auto estimate = [&](TransposedOperands transposed, int64_t depth = 8) {
+    return *measured->estimateProduct(
+        {8, 8, depth, ElementClass::BF16, transposed}, 90);
+  };
+  EXPECT_EQ(estimate(TransposedOperands::Left).ns, 140);
+  EXPECT_TRUE(estimate(TransposedOperands::Left).isMeasured);
+  EXPECT_NEAR(estimate(TransposedOperands::None).ns, 100 * 100.0 / 90, 1e-9);
+  EXPECT_EQ(estimate(TransposedOperands::Left, 4).ns, 70);
+  // Not measured: the first one of these sizes.
+  EXPECT_NEAR(estimate(TransposedOperands::Both).ns, 100 * 100.0 / 90, 1e-9);
+  EXPECT_FALSE(estimate(TransposedOperands::Both).isMeasured);
+}
+
 TEST(Calibration, ProductsOfOtherShapesHaveTheRateOfTheNearest) {
   // 100 tiles of 128 x 256, a wave on 100 multiprocessors; and four waves.
   std::shared_ptr<const Calibration> measured = read(R"(, "products": [
@@ -160,7 +180,7 @@ TEST(Calibration, ProductsOfOtherShapesHaveTheRateOfTheNearest) {
     {"rows": 5120, "columns": 2560, "depth": 64, "element": "bf16", "ns": 320}])");
   auto estimate = [&](int64_t rows, int64_t target,
                       ElementClass element = ElementClass::BF16) {
-    return measured->estimateProduct(rows, 2560, 64, element, target);
+    return measured->estimateProduct({rows, 2560, 64, element}, target);
   };
   EXPECT_EQ(estimate(2560, 0)->ns, 200);
   EXPECT_FALSE(estimate(2560, 0)->isMeasured);
@@ -177,7 +197,8 @@ TEST(Calibration, ProductsOfOtherShapesTakeWholeWaves) {
     {"rows": 1280, "columns": 2560, "depth": 64, "element": "bf16", "ns": 100},
     {"rows": 5120, "columns": 2560, "depth": 64, "element": "bf16", "ns": 320}])");
   auto estimate = [&](int64_t rows) {
-    return measured->estimateProduct(rows, 2560, 64, ElementClass::BF16, 0)->ns;
+    return measured->estimateProduct({rows, 2560, 64, ElementClass::BF16}, 0)
+        ->ns;
   };
   // One tile more than a wave takes two.
   EXPECT_EQ(estimate(1281), 200);
@@ -201,7 +222,9 @@ TEST(Calibration, WhatIsWrittenReadsTheSame) {
       {"compute": "elementwise", "engine": "kernel", "compute_factor": 1,
        "collective_factor": 4},
       {"compute": "elementwise", "engine": "copy", "compute_factor": 1,
-       "collective_factor": 5}]},
+       "collective_factor": 5},
+      {"compute": "product", "engine": "one_way_kernel", "compute_factor": 1.25,
+       "collective_factor": 6}]},
     "collectives": [
       {"kind": "a", "ranks": 2, "points": [[1, 3], [2, 4]]},
       {"kind": "a", "ranks": 2, "transport": "symmetric", "ctas": 2,
@@ -209,7 +232,7 @@ TEST(Calibration, WhatIsWrittenReadsTheSame) {
     "products": [
       {"rows": 8, "columns": 9, "depth": 10, "element": "bf16", "ns": 50},
       {"rows": 8, "columns": 9, "depth": 10, "element": "f16",
-       "multiprocessors": 90, "ns": 60}])");
+       "transposed": "both", "multiprocessors": 90, "ns": 60}])");
   std::string text = writeCalibration("lab", *measured);
   Profile profile = llvm::cantFail(readProfile(text));
   EXPECT_EQ(profile.getHardware(), "lab");
@@ -228,9 +251,14 @@ TEST(Calibration, WhatIsWrittenReadsTheSame) {
   EXPECT_EQ(again.contention->takenFromPairs[0].multiprocessors, 8);
   EXPECT_EQ(again.contention->interference[0][0].compute, 1.5);
   EXPECT_EQ(again.contention->interference[1][1].communication, 5);
+  EXPECT_EQ(again.contention->interference[0][2].compute, 1.25);
   EXPECT_EQ(again.findCurve("a", 2, LaneTransport::Symmetric, 2)->points.size(),
             2u);
-  EXPECT_EQ(again.findProduct(8, 9, 10, ElementClass::F16, 90)->ns, 60);
+  EXPECT_EQ(again
+                .findProduct(
+                    {8, 9, 10, ElementClass::F16, TransposedOperands::Both}, 90)
+                ->ns,
+            60);
 }
 
 TEST(Calibration, WhatIsShippedSaysSo) {

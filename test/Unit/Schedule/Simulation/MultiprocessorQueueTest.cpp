@@ -218,6 +218,16 @@ TEST(MultiprocessorQueue, ClustersTakeNoMorePairsThanTheyAre) {
               ElementsAre(std::pair(0, 500), std::pair(0, 100)));
 }
 
+TEST(MultiprocessorQueue, ClustersOfTwoFitIntoThePairsThatAProductLeaves) {
+  MachineModel machine = queued(16);
+  machine.processorGroups = 2;
+  SimulatedOp clustered = kernelOn(50, 4);
+  clustered.demand.clusterSize = 2;
+  EXPECT_THAT(
+      getTimes({kernelOn(10, 4), clustered, product(200, 24, 12)}, machine),
+      ElementsAre(std::pair(0, 10), std::pair(10, 60), std::pair(0, 200)));
+}
+
 TEST(MultiprocessorQueue, AProductThatHasBegunKeepsItsPairs) {
   MachineModel machine = paired();
   machine.laneLaunchNs = 10;
@@ -264,6 +274,18 @@ TEST(MultiprocessorQueue, InterferenceSlowsBoth) {
   elementwise.demand.memoryBytes = 100;
   EXPECT_THAT(getTimes({copies, elementwise}, machine),
               ElementsAre(std::pair(0, 75), std::pair(0, 138)));
+}
+
+TEST(MultiprocessorQueue, KernelsOfOneWayHaveFactorsOfTheirOwn) {
+  MachineModel machine = queued(4);
+  machine.interference[size_t(ComputeClass::Product)]
+                      [size_t(LaneEngine::OneWayKernel)] = {1.25, 2};
+  SimulatedOp gather = kernelOn(50, 1);
+  gather.demand.isOneWay = true;
+  EXPECT_THAT(getTimes({gather, product(120, 3, 3)}, machine),
+              ElementsAre(std::pair(0, 100), std::pair(0, 140)));
+  EXPECT_THAT(getTimes({kernelOn(50, 1), product(120, 3, 3)}, machine),
+              ElementsAre(std::pair(0, 50), std::pair(0, 120)));
 }
 
 TEST(MultiprocessorQueue, LongTimesDoNotOverflow) {

@@ -39,6 +39,10 @@ struct MatrixProduct {
   uint64_t batch;
   /// The operations of all runs, which the work counts, too.
   uint64_t operations;
+  /// Whether rows change fastest in the left operand, and the summed dimension
+  /// in the right one.
+  bool isLeftTransposed = false;
+  bool isRightTransposed = false;
 };
 
 /// An amount of work, independent of the machine. All counts saturate.
