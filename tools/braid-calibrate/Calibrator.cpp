@@ -466,6 +466,15 @@ Load Calibrator::makePair(ComputeClass compute, LaneEngine engine,
   return load;
 }
 
+Expected<MeasuredPair> Calibrator::measurePair(const Load &load) {
+  const ProductTime *alone =
+      load.leadsAreProducts ? result.findProduct(shapeOf(load.product),
+                                                 load.product.multiprocessors)
+                            : nullptr;
+  return calibrate::measurePair(*world, options.patience, load,
+                                alone ? alone->ns : 0);
+}
+
 Error Calibrator::measurePairOf(ComputeClass compute, LaneEngine engine) {
   // A collective that takes so many times as long as alone waits for products
   // to end: those leave too few multiprocessors. A gather by copy engines,
@@ -482,8 +491,7 @@ Error Calibrator::measurePairOf(ComputeClass compute, LaneEngine engine) {
                         : std::initializer_list<int64_t>{12, 16});
   std::optional<MeasuredPair> best;
   for (int64_t room : rooms) {
-    Expected<MeasuredPair> pair =
-        measurePair(*world, options.patience, makePair(compute, engine, room));
+    Expected<MeasuredPair> pair = measurePair(makePair(compute, engine, room));
     if (!pair)
       return pair.takeError();
     if (best && pair->collective >= best->collective)
@@ -513,7 +521,7 @@ Error Calibrator::measureQueue() {
     if (product.dtype != BRAID_RT_F32 &&
         countOperations(product) > countOperations(load.product))
       load.product = product;
-  Expected<MeasuredPair> pair = measurePair(*world, options.patience, load);
+  Expected<MeasuredPair> pair = measurePair(load);
   if (!pair)
     return pair.takeError();
   double withRoom = contention

@@ -73,6 +73,8 @@ private:
   bool usesLane(const Lane &lane) const;
   /// The load of a pair, without numbers of operations.
   Load makePair(ComputeClass compute, LaneEngine engine, int64_t room) const;
+  /// Measures a pair at the clocks at which its product was measured alone.
+  llvm::Expected<MeasuredPair> measurePair(const Load &load);
   /// The product beside which collectives are measured.
   const ProductCall *choosePairProduct() const;
   void addSpread(double spread);

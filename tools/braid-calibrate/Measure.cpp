@@ -174,11 +174,12 @@ static PairTimes readTimes(const World &world, int64_t rank, int64_t aloneNs) {
 }
 
 /// The factors of the compute, on the rank on which it slows down most, and of
-/// the collective, which takes `collectiveAloneNs` alone; none if the compute
-/// was short.
+/// the collective, which takes `collectiveAloneNs` alone, at the clocks at
+/// which the compute alone takes `settledNs` (0: at those of the run); none if
+/// the compute was short.
 static Expected<std::optional<std::pair<double, double>>>
 runPair(World &world, const Load &load, int64_t aloneNs,
-        double collectiveAloneNs) {
+        double collectiveAloneNs, double settledNs) {
   Expected<std::vector<double>> ran = world.run(load);
   if (!ran)
     return ran.takeError();
@@ -189,15 +190,17 @@ runPair(World &world, const Load &load, int64_t aloneNs,
       return std::nullopt;
     factors.first =
         std::max(factors.first, times.computeNs / times.computeAloneNs);
-    factors.second =
-        std::max(factors.second, times.collectiveNs / collectiveAloneNs);
+    double clocks = settledNs > 0 ? settledNs / times.computeAloneNs : 1;
+    factors.second = std::max(factors.second,
+                              clocks * times.collectiveNs / collectiveAloneNs);
   }
   return factors;
 }
 
 Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
                                                      const Patience &patience,
-                                                     Load load) {
+                                                     Load load,
+                                                     double settledNs) {
   int64_t Load::*compute =
       load.leadsAreProducts ? &Load::products : &Load::elementwise;
   Meter meter(world, patience);
@@ -233,7 +236,7 @@ Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
                              4 * mostOperations);
     Expected<std::optional<std::pair<double, double>>> factors =
         runPair(world, load, static_cast<int64_t>(patience.blockNs),
-                collectiveAlone->ns);
+                collectiveAlone->ns, settledNs);
     if (!factors)
       return factors.takeError();
     // The first run loads and connects.

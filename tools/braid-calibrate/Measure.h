@@ -70,9 +70,12 @@ struct MeasuredPair {
 };
 
 /// Measures products or elementwise kernels beside a collective. `load` says
-/// which, as its leads do. The world has to trace.
+/// which, as its leads do. `settledNs` is the time of the compute alone at
+/// settled clocks, 0 if it is not known: a run in which the compute alone takes
+/// longer ran at lower clocks, and the time of its collectives shrinks as much.
+/// The world has to trace.
 llvm::Expected<MeasuredPair> measurePair(World &world, const Patience &patience,
-                                         Load load);
+                                         Load load, double settledNs);
 
 /// Measures the time from the end of a product to the begin of the first
 /// collective of a lane that is started behind it, beside the next product. The
