@@ -46,7 +46,7 @@ struct ResourceDemand {
   /// Of an operation on a lane: its blocks come in clusters of so many, which
   /// need neighbouring multiprocessors; 0 or 1: they come one by one.
   int32_t clusterSize = 0;
-  /// Of an operation on a lane: the data moves in one direction, as that of all
+  /// Of an operation on a lane: its data moves in one direction. True for all
   /// collectives but all_reduce.
   bool isOneWay = false;
 };
@@ -66,9 +66,9 @@ struct Interference {
   double communication = 1;
 };
 
-/// The compute and the engines whose interference is told apart. Kernels that
-/// send their operand or receive their result alone, as those of all operations
-/// but all_reduce, are slowed down more than those that do both.
+/// The compute and the engines whose interference is told apart. Kernels of
+/// all_reduce move data in both directions; products slow down kernels that
+/// move data in one direction, those of all other collectives, by more.
 enum class ComputeClass : uint8_t { Product, Elementwise };
 enum class LaneEngine : uint8_t { Kernel, CopyEngine, OneWayKernel };
 
