@@ -13,6 +13,7 @@ from collections import Counter
 from . import __version__
 from .errors import BraidError, ScheduleError
 from .schedule import Machine, Schedule, schedule
+from .schedule.machine import TRANSPOSED
 from .schedule.problem import Problem
 
 #: Versions of PyTorch that this was tested with: at least, and below.
@@ -343,12 +344,8 @@ def get_product(fx_node):
     if element is None:
         return None
     batch = get_hint(a.shape[0]) if a.dim() == 3 else 1
-    transposed = _TRANSPOSED[_is_transposed(a), _is_transposed(b)]
+    transposed = TRANSPOSED[_is_transposed(a) + 2 * _is_transposed(b)]
     return get_hint(a.shape[-2]), get_hint(b.shape[-1]), get_hint(a.shape[-1]), element, batch, transposed
-
-
-#: By whether the left and the right operand are.
-_TRANSPOSED = {(False, False): "none", (True, False): "left", (False, True): "right", (True, True): "both"}
 
 
 def _is_transposed(matrix):

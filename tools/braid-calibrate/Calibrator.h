@@ -17,6 +17,10 @@
 
 namespace braid::calibrate {
 
+/// The lanes of the collectives that run beside compute.
+inline constexpr Lane symmetricLane = {LaneTransport::Symmetric, 8};
+inline constexpr Lane copyLane = {LaneTransport::Copy, 0};
+
 /// Measures what the options ask for, the most valuable first. A measurement
 /// that fails, or for which the time is too short, is named in the result; the
 /// others go on.
@@ -71,7 +75,8 @@ private:
 
   bool hasBfloat16() const;
   bool usesLane(const Lane &lane) const;
-  /// The load of a pair, without numbers of operations.
+  /// The load of a pair whose product leaves `room` multiprocessors, without
+  /// numbers of operations.
   Load makePair(ComputeClass compute, LaneEngine engine, int64_t room) const;
   /// Measures a pair at the clocks at which its product was measured alone.
   llvm::Expected<MeasuredPair> measurePair(const Load &load);

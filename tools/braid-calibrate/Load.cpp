@@ -12,6 +12,7 @@
 #include "braid-rt/Collectives.h"
 #include "braid-rt/Device.h"
 
+using namespace braid;
 using namespace braid::calibrate;
 
 //===----------------------------------------------------------------------===//
@@ -73,6 +74,17 @@ const braid_rt_device_program braid::calibrate::loadKernels = {
 // The entry
 //===----------------------------------------------------------------------===//
 
+static ElementClass classOf(int32_t dtype) {
+  return dtype == BRAID_RT_F16   ? ElementClass::F16
+         : dtype == BRAID_RT_F32 ? ElementClass::F32
+                                 : ElementClass::BF16;
+}
+
+ProductShape braid::calibrate::shapeOf(const ProductCall &product) {
+  return {product.rows, product.columns, product.depth, classOf(product.dtype),
+          product.transposed};
+}
+
 // Errors of the runtime leave these functions by longjmp, so they must not have
 // anything to destroy.
 
@@ -83,12 +95,13 @@ static void multiplyMatrices(const ProductCall &call,
   braid_rt_product_options options = {};
   options.resultDtype = call.dtype;
   options.multiprocessors = call.multiprocessors;
-  braid_rt_fused_matmul(
-      call.dtype, call.isLeftTransposed, call.isRightTransposed, 1, call.rows,
-      call.columns, call.depth, memory.left,
-      call.isLeftTransposed ? call.rows : call.depth, 0, memory.right,
-      call.isRightTransposed ? call.depth : call.columns, 0, 0.0, memory.result,
-      call.columns, 0, &options, &site);
+  bool isLeft = isLeftTransposed(call.transposed);
+  bool isRight = isRightTransposed(call.transposed);
+  braid_rt_fused_matmul(call.dtype, isLeft, isRight, 1, call.rows, call.columns,
+                        call.depth, memory.left,
+                        isLeft ? call.rows : call.depth, 0, memory.right,
+                        isRight ? call.depth : call.columns, 0, 0.0,
+                        memory.result, call.columns, 0, &options, &site);
 }
 
 static void multiplyElements(int64_t bytes, const RankMemory &memory) {

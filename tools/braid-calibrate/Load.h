@@ -9,6 +9,7 @@
 #ifndef BRAID_TOOLS_BRAID_CALIBRATE_LOAD_H
 #define BRAID_TOOLS_BRAID_CALIBRATE_LOAD_H
 
+#include "Cost/Profile/Calibration.h"
 #include "braid-rt/Program.h"
 #include "braid-rt/Types.h"
 
@@ -19,9 +20,12 @@ namespace braid::calibrate {
 struct ProductCall {
   int64_t rows = 0, columns = 0, depth = 0;
   int32_t dtype = BRAID_RT_BF16;
-  bool isLeftTransposed = false, isRightTransposed = false;
+  TransposedOperands transposed = TransposedOperands::None;
   int32_t multiprocessors = 0;
 };
+
+/// The shape of a product, as profiles have it.
+ProductShape shapeOf(const ProductCall &product);
 
 /// A collective of `bytes` bytes of the whole operation, in bf16.
 struct CollectiveCall {

@@ -105,9 +105,14 @@ static bool parseProperty(StringRef text, ProductCall &product) {
       product.dtype = dtype;
       return true;
     }
-  product.isLeftTransposed = text == "left" || text == "both";
-  product.isRightTransposed = text == "right" || text == "both";
-  return product.isLeftTransposed || product.isRightTransposed;
+  for (TransposedOperands transposed :
+       {TransposedOperands::Left, TransposedOperands::Right,
+        TransposedOperands::Both})
+    if (text == transposedOperandNames[size_t(transposed)]) {
+      product.transposed = transposed;
+      return true;
+    }
+  return false;
 }
 
 static Expected<ProductCall> parseProduct(StringRef text) {

@@ -32,10 +32,7 @@ std::optional<int32_t> braid::calibrate::findKind(StringRef name) {
 void braid::calibrate::addProduct(const ProductCall &product,
                                   std::vector<ProductCall> &products) {
   auto isSame = [&](const ProductCall &other) {
-    return other.rows == product.rows && other.columns == product.columns &&
-           other.depth == product.depth && other.dtype == product.dtype &&
-           other.isLeftTransposed == product.isLeftTransposed &&
-           other.isRightTransposed == product.isRightTransposed;
+    return shapeOf(other) == shapeOf(product);
   };
   if (llvm::none_of(products, isSame))
     products.push_back(product);
@@ -68,9 +65,10 @@ readProduct(const ParsedSignature &signature) {
   const std::vector<int64_t> &sizes = signature.sizes;
   product.rows = sizes[4];
   product.columns = sizes[5];
-  product.isLeftTransposed = sizes[0] != product.rows;
-  product.depth = product.isLeftTransposed ? sizes[0] : sizes[1];
-  product.isRightTransposed = sizes[2] != product.depth;
+  bool isLeft = sizes[0] != product.rows;
+  product.depth = isLeft ? sizes[0] : sizes[1];
+  product.transposed =
+      getTransposedOperands(isLeft, /*isRight=*/sizes[2] != product.depth);
   product.dtype = *dtype;
   return product;
 }

@@ -29,7 +29,7 @@ static Error readInterference(const JsonObjectReader &parent,
                               const json::Array &list,
                               ContentionFigures &contention) {
   const StrictJson &file = parent.getFile();
-  bool isKnown[2][3] = {};
+  bool isKnown[std::size(computeClasses)][std::size(engines)] = {};
   auto readPair = [&](JsonObjectReader &reader) -> Error {
     ComputeClass compute = {};
     LaneEngine engine = {};

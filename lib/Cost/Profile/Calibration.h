@@ -68,6 +68,15 @@ inline TransposedOperands getTransposedOperands(bool isLeft, bool isRight) {
   return static_cast<TransposedOperands>((isLeft ? 1 : 0) + (isRight ? 2 : 0));
 }
 
+inline bool isLeftTransposed(TransposedOperands transposed) {
+  return transposed == TransposedOperands::Left ||
+         transposed == TransposedOperands::Both;
+}
+inline bool isRightTransposed(TransposedOperands transposed) {
+  return transposed == TransposedOperands::Right ||
+         transposed == TransposedOperands::Both;
+}
+
 /// A matrix product, `rows` x `depth` times `depth` x `columns`.
 struct ProductShape {
   int64_t rows = 0, columns = 0, depth = 0;

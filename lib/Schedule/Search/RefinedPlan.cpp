@@ -9,6 +9,7 @@
 #include "RefinedPlan.h"
 #include "ChoiceSimulator.h"
 #include "Improvement/MemorySchedule.h"
+#include "LeastMemory.h"
 #include "Schedule/Model/FlatProblem.h"
 
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
@@ -266,7 +267,6 @@ RefinedPlan Refiner::run(RefinedOps ops) {
                  isFixed),
           /*minGain=*/0);
   improve(divide([](unsigned node) { return node; }, isFixed), leastGain);
-  refined.peakBytes = getMemoryPeak(FlatProblem(problem), refined.order).bytes;
   return std::move(refined);
 }
 
@@ -276,4 +276,16 @@ RefinedPlan braid::refinePlan(const SchedulingProblem &problem,
                               const PossibleCompany &company,
                               unsigned maxSimulations, RefinedOps ops) {
   return Refiner(problem, families, plan, company, maxSimulations).run(ops);
+}
+
+const RefinedPlan &braid::chooseRefinedPlan(const SchedulingProblem &problem,
+                                            ArrayRef<RefinedPlan> plans,
+                                            double minGain) {
+  SmallVector<int64_t> makespansNs;
+  for (const RefinedPlan &plan : plans)
+    makespansNs.push_back(plan.afterNs);
+  return plans[*findLeastMemory(
+      makespansNs, *llvm::min_element(makespansNs), minGain, [&](size_t which) {
+        return getMemoryPeak(FlatProblem(problem), plans[which].order).bytes;
+      })];
 }

@@ -21,8 +21,6 @@ struct RefinedPlan {
   /// Makespans, or periods of the body of a loop: of the program's order with
   /// the first options, and of `order` with `options`.
   int64_t beforeNs = 0, afterNs = 0;
-  /// Of `order`.
-  int64_t peakBytes = 0;
   /// The orders that were simulated.
   unsigned numSimulated = 0;
 };
@@ -50,6 +48,14 @@ RefinedPlan refinePlan(const SchedulingProblem &problem,
                        const ResourcePlan &plan, const PossibleCompany &company,
                        unsigned maxSimulations,
                        RefinedOps ops = RefinedOps::All);
+
+/// Of `plans`, at least one, the plan with the lowest peak memory among those
+/// over which the shortest one gains less than the share `minGain`. Orders that
+/// need less memory start operations shortly before their results are used,
+/// which are then still in the caches.
+const RefinedPlan &chooseRefinedPlan(const SchedulingProblem &problem,
+                                     llvm::ArrayRef<RefinedPlan> plans,
+                                     double minGain);
 
 } // namespace braid
 

@@ -51,7 +51,7 @@ class ProductTime:
 #: Element types by their place in `Machine.peaks`.
 _ELEMENTS = ("f64", "f32", "bf16", "f16", "f8", "i8", "integer")
 #: Operands of products that are stored transposed, as braid_product counts them.
-_TRANSPOSED = ("none", "left", "right", "both")
+TRANSPOSED = ("none", "left", "right", "both")
 
 
 def machines():
@@ -193,8 +193,8 @@ class Machine:
         -------
         ProductTime
         """
-        if transposed not in _TRANSPOSED:
-            raise ScheduleError(f"found transposed={transposed!r}, expected one of: {' '.join(_TRANSPOSED)}")
+        if transposed not in TRANSPOSED:
+            raise ScheduleError(f"found transposed={transposed!r}, expected one of: {' '.join(TRANSPOSED)}")
         if element not in _ELEMENTS:
             raise ScheduleError(f"found elements {element!r}, expected one of: {' '.join(_ELEMENTS)}")
         given = _native.Product(
@@ -202,7 +202,7 @@ class Machine:
             columns=columns,
             depth=depth,
             element=_ELEMENTS.index(element),
-            transposed=_TRANSPOSED.index(transposed),
+            transposed=TRANSPOSED.index(transposed),
             batch=batch,
             multiprocessors=multiprocessors,
         )

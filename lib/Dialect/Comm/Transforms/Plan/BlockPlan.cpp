@@ -10,7 +10,6 @@
 #include "../SchedulingPass.h"
 
 #include "Cost/Profile/Calibration.h"
-#include "Schedule/Search/LeastMemory.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 
 using namespace braid;
@@ -54,14 +53,8 @@ static RefinedPlan findPlan(const SchedulingProblem &problem,
   std::vector<RefinedPlan> refined;
   for (const ResourcePlan &plan : plans.compared)
     refined.push_back(refine(plan, RefinedOps::All));
-  // Orders that need less memory start operations shortly before their results
-  // are used, which are then still in the caches.
-  SmallVector<int64_t> makespansNs;
-  for (const RefinedPlan &plan : refined)
-    makespansNs.push_back(plan.afterNs);
-  RefinedPlan best = refined[*findLeastMemory(
-      makespansNs, *llvm::min_element(makespansNs), options.search.minGain,
-      [&](size_t which) { return refined[which].peakBytes; })];
+  RefinedPlan best =
+      chooseRefinedPlan(problem, refined, options.search.minGain);
   std::vector<std::vector<ResourceChoice>> known = {best.options};
   for (const ResourcePlan &plan : plans.alternatives) {
     RefinedPlan other = refine(plan, RefinedOps::Alone);

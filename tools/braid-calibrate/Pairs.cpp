@@ -1,0 +1,178 @@
+//===- Pairs.cpp - Collectives beside compute -----------------------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The measurements of a Calibrator in which something runs beside something
+// else: how they slow each other down, and how they get multiprocessors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Calibrator.h"
+
+#include "braid/Cost/Hardware/Hardware.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace braid;
+using namespace braid::calibrate;
+using llvm::Error;
+using llvm::Expected;
+
+/// The fewest multiprocessors that products leave to the kernels around copies.
+static constexpr int64_t copyRoom = 4;
+
+const ProductCall *Calibrator::choosePairProduct() const {
+  static const double wanted = std::log(2.0 * 4096 * 4096 * 4096);
+  const ProductCall *best = nullptr;
+  double bestDistance = 0;
+  for (const ProductCall &product : options.products) {
+    double distance =
+        std::abs(std::log(shapeOf(product).countOperations()) - wanted);
+    if (product.dtype == BRAID_RT_F32 || (best && distance >= bestDistance))
+      continue;
+    best = &product;
+    bestDistance = distance;
+  }
+  return best;
+}
+
+Load Calibrator::makePair(ComputeClass compute, LaneEngine engine,
+                          int64_t room) const {
+  Load load;
+  load.leadsAreProducts = compute == ComputeClass::Product;
+  load.elementwiseBytes = options.elementwiseBytes;
+  load.product = *choosePairProduct();
+  if (room < result.multiprocessors)
+    load.product.multiprocessors =
+        static_cast<int32_t>(result.multiprocessors - room);
+  bool isCopy = engine == LaneEngine::CopyEngine;
+  load.collective = {world->group(isCopy ? copyLane : symmetricLane),
+                     engine == LaneEngine::Kernel ? BRAID_RT_ALL_REDUCE
+                                                  : BRAID_RT_ALL_GATHER,
+                     options.pairBytes};
+  return load;
+}
+
+Expected<MeasuredPair> Calibrator::measurePair(const Load &load) {
+  const ProductTime *alone =
+      load.leadsAreProducts ? result.findProduct(shapeOf(load.product),
+                                                 load.product.multiprocessors)
+                            : nullptr;
+  return calibrate::measurePair(*world, options.patience, load,
+                                alone ? alone->ns : 0);
+}
+
+Error Calibrator::measurePairOf(ComputeClass compute, LaneEngine engine) {
+  // A collective that takes so many times as long as alone waits for products
+  // to end: those leave too few multiprocessors. A gather by copy engines,
+  // which has kernels around its copies, took 2.3 times as long beside products
+  // that leave 4 multiprocessors on H100s, and 1.4 times with 8; on H200s 1.4
+  // times with 4.
+  constexpr double late = 1.8;
+  bool isProduct = compute == ComputeClass::Product;
+  bool isCopy = engine == LaneEngine::CopyEngine;
+  llvm::SmallVector<int64_t, 3> rooms = {isCopy ? copyRoom
+                                                : symmetricLane.ctas};
+  if (isProduct)
+    rooms.append(isCopy ? std::initializer_list<int64_t>{2 * copyRoom}
+                        : std::initializer_list<int64_t>{12, 16});
+  std::optional<MeasuredPair> best;
+  for (int64_t room : rooms) {
+    Expected<MeasuredPair> pair = measurePair(makePair(compute, engine, room));
+    if (!pair)
+      return pair.takeError();
+    if (best && pair->collective >= best->collective)
+      continue;
+    best = *pair;
+    if (isProduct && isCopy)
+      contention.copyMultiprocessors = static_cast<int32_t>(room);
+    if (best->collective <= late)
+      break;
+  }
+  // The reader refuses what no machine does; so does a fake one's noise.
+  constexpr double most = 100;
+  contention.interference[size_t(compute)][size_t(engine)] = {
+      std::min(best->compute, most), std::min(best->collective, most)};
+  addSpread(best->spread);
+  ++measuredPairs;
+  return Error::success();
+}
+
+/// Where products hold their multiprocessors to their end, a collective beside
+/// a product on all of them waits for that end.
+Error Calibrator::measureQueue() {
+  Load load =
+      makePair(ComputeClass::Product, LaneEngine::Kernel, symmetricLane.ctas);
+  load.product.multiprocessors = 0;
+  for (const ProductCall &product : options.products)
+    if (product.dtype != BRAID_RT_F32 &&
+        shapeOf(product).countOperations() >
+            shapeOf(load.product).countOperations())
+      load.product = product;
+  Expected<MeasuredPair> pair = measurePair(load);
+  if (!pair)
+    return pair.takeError();
+  double withRoom = contention
+                        .interference[size_t(ComputeClass::Product)]
+                                     [size_t(LaneEngine::Kernel)]
+                        .communication;
+  constexpr double clear = 1.5;
+  bool queues = pair->collective > clear * withRoom;
+  contention.multiprocessorModel =
+      queues ? MultiprocessorModel::Queued : MultiprocessorModel::Taken;
+  // GPCs cannot be measured, but counted. Launches of lanes are measured last,
+  // with CUPTI; without it that in the trace of a step on an H200 counts.
+  const Hardware *known = lookupHardware(hardware);
+  constexpr int32_t hopperGroups = 8;
+  constexpr int64_t hopperLaunchNs = 4600;
+  if (known && known->generation == GpuGeneration::Hopper) {
+    contention.processorGroups = hopperGroups;
+    contention.laneLaunchNs = hopperLaunchNs;
+  }
+  measureTakenFromPairs();
+  ++measuredPairs;
+  return Error::success();
+}
+
+void Calibrator::measureTakenFromPairs() {
+  // The numbers of blocks that collectives have by their limits, and without.
+  constexpr int32_t numbers[] = {4, 8, 16, 24};
+  std::vector<TakenFromPairs> taken;
+  int32_t most = 0;
+  for (int32_t blocks : numbers) {
+    std::string name =
+        "multiprocessors-taken-from-pairs:" + std::to_string(blocks);
+    for (int64_t rank = 0; rank < world->ranks(); ++rank) {
+      std::string value = world->property(rank, name.c_str());
+      int32_t ofRank = 0;
+      // GPUs without clusters tell nothing.
+      if (llvm::StringRef(value).getAsInteger(10, ofRank) || ofRank < blocks)
+        return;
+      // More blocks never take less.
+      most = std::max(most, ofRank);
+    }
+    taken.push_back({blocks, most});
+  }
+  contention.takenFromPairs = std::move(taken);
+}
+
+Error Calibrator::measureLaunch() {
+  Load load =
+      makePair(ComputeClass::Product, LaneEngine::Kernel, symmetricLane.ctas);
+  // Shorter than the product, so that the next one is started behind a product.
+  constexpr int64_t units = 64;
+  load.collective.bytes =
+      std::min(options.pairBytes, units * bytesPerRank * options.ranks);
+  Expected<MeasuredTime> launch =
+      measureLaneLaunch(*world, options.patience, load);
+  if (!launch)
+    return launch.takeError();
+  contention.laneLaunchNs = std::llround(launch->ns);
+  hasMeasuredLaunch = true;
+  return Error::success();
+}
