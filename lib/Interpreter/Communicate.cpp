@@ -131,14 +131,24 @@ void Machine::createTokens(const LaunchPtr &launch) {
   }
 }
 
-void Machine::addToLane(const LaunchPtr &launch) {
-  Rank &rank = ranks[launch->rank];
-  auto lane =
-      StringAttr::get(launch->op->getContext(), comm::getLaneName(launch->op));
-  rank.lanes[{launch->group, launch->members.front(), lane.getAsOpaquePointer(),
-              launch->peer >= 0}]
-      .push_back(launch);
-  rank.launches.push_back(launch);
+std::vector<LaunchPtr> &Machine::getLane(const Launch &launch) {
+  auto name =
+      StringAttr::get(launch.op->getContext(), comm::getLaneName(launch.op));
+  return ranks[launch.rank]
+      .lanes[{launch.group, launch.members.front(), name.getAsOpaquePointer(),
+              launch.peer >= 0}];
+}
+
+void Machine::open(const LaunchPtr &launch) {
+  getLane(*launch).push_back(launch);
+  ranks[launch->rank].open.push_back(launch);
+  ranks[launch->rank].launches.push_back(launch);
+}
+
+void Machine::close(const LaunchPtr &launch) {
+  launch->hasEnded = true;
+  llvm::erase(getLane(*launch), launch);
+  llvm::erase(ranks[launch->rank].open, launch);
 }
 
 bool Machine::start(unsigned rank, comm::AsyncStartOpInterface start) {
@@ -160,7 +170,7 @@ bool Machine::start(unsigned rank, comm::AsyncStartOpInterface start) {
   if (options.isSequential && isBufferForm)
     copySources(*launch);
   createTokens(launch);
-  addToLane(launch);
+  open(launch);
   return true;
 }
 
@@ -196,9 +206,9 @@ bool Machine::wait(unsigned rank, comm::WaitOp op) {
 
 /// True if no message of an older batch is open in the lane of `launch`.
 bool Machine::isOldest(const LaunchPtr &launch) {
-  for (const LaunchPtr &other : ranks[launch->rank].launches)
-    if (other->peer >= 0 && !other->hasEnded &&
-        other->members == launch->members && other->batch < launch->batch &&
+  for (const LaunchPtr &other : ranks[launch->rank].open)
+    if (other->peer >= 0 && other->members == launch->members &&
+        other->batch < launch->batch &&
         cast<comm::CollectiveOpInterface>(other->op).getGroupAttr() ==
             cast<comm::CollectiveOpInterface>(launch->op).getGroupAttr())
       return false;
@@ -212,7 +222,7 @@ std::vector<std::vector<LaunchPtr>> Machine::findReady() {
   auto getFirstOpen = [](const std::vector<LaunchPtr> &lane,
                          function_ref<bool(const LaunchPtr &)> counts) {
     for (const LaunchPtr &launch : lane)
-      if (!launch->hasEnded && counts(launch))
+      if (counts(launch))
         return launch;
     return LaunchPtr();
   };
@@ -238,7 +248,7 @@ std::vector<std::vector<LaunchPtr>> Machine::findReady() {
         continue;
       }
       for (const LaunchPtr &send : lane) {
-        if (send->hasEnded || !isa<comm::SendOp>(send->op) || !isOldest(send))
+        if (!isa<comm::SendOp>(send->op) || !isOldest(send))
           continue;
         // The first open message of each route counts.
         LaunchPtr first = getFirstOpen(lane, [&](const LaunchPtr &launch) {
@@ -351,15 +361,15 @@ bool Machine::end(ArrayRef<LaunchPtr> meeting) {
     }
   }
   for (const LaunchPtr &launch : meeting)
-    launch->hasEnded = true;
+    close(launch);
   return true;
 }
 
 bool Machine::checkSequences() {
   for (const Rank &rank : ranks)
-    for (const LaunchPtr &launch : rank.launches)
-      if (!launch->hasEnded)
-        return fail(InterpreterFailure::Mismatch, launch->op,
-                    "of rank " + Twine(launch->rank) + " has nobody to meet");
+    if (!rank.open.empty())
+      return fail(InterpreterFailure::Mismatch, rank.open.front()->op,
+                  "of rank " + Twine(rank.open.front()->rank) +
+                      " has nobody to meet");
   return true;
 }

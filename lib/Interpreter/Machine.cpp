@@ -8,11 +8,11 @@
 
 #include "Machine.h"
 
+#include "braid/Support/IterationCount.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace braid;
 using namespace braid::interpreter;
@@ -139,16 +139,20 @@ Machine::Values Machine::getAll(unsigned rank, ValueRange values) {
   return all;
 }
 
-std::optional<int64_t> Machine::getNumber(unsigned rank, OpFoldResult value) {
+IntegerAttr Machine::getInteger(unsigned rank, OpFoldResult value) {
   auto attribute = dyn_cast<Attribute>(value);
   if (!attribute)
     attribute = get(rank, cast<Value>(value)).scalar;
-  auto number = dyn_cast_if_present<IntegerAttr>(attribute);
+  return dyn_cast_if_present<IntegerAttr>(attribute);
+}
+
+std::optional<int64_t> Machine::getNumber(unsigned rank, OpFoldResult value) {
+  IntegerAttr number = getInteger(rank, value);
   if (!number)
     return std::nullopt;
-  return number.getType().isInteger(1)
-             ? static_cast<int64_t>(number.getValue().getZExtValue())
-             : number.getValue().getSExtValue();
+  if (number.getType().isInteger(1))
+    return number.getValue().getBoolValue();
+  return number.getValue().trySExtValue();
 }
 
 int64_t Machine::getIndex(unsigned rank, OpFoldResult value) {
@@ -210,16 +214,16 @@ bool Machine::leave(unsigned rank, const Values &results) {
 bool Machine::continueFor(unsigned rank, const Values &carried) {
   Frame &frame = ranks[rank].frames.back();
   auto loop = cast<scf::ForOp>(frame.owner);
-  if (frame.iteration >= frame.upper)
+  if (frame.remaining == 0)
     return leave(rank, carried);
+  --frame.remaining;
   Values arguments;
   RuntimeValue variable;
   variable.scalar =
-      makeNumber(loop.getInductionVar().getType(), frame.iteration);
+      IntegerAttr::get(loop.getInductionVar().getType(), frame.variable);
   arguments.push_back(variable);
   arguments.append(carried.begin(), carried.end());
-  if (llvm::AddOverflow(frame.iteration, frame.step, frame.iteration))
-    frame.iteration = frame.upper;
+  frame.variable += frame.step;
   goTo(frame, loop.getBody(), arguments);
   return true;
 }
@@ -277,15 +281,22 @@ bool Machine::execute(unsigned rank, Operation *op) {
   }
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     Values carried = getAll(rank, loop.getInitArgs());
-    int64_t lower = getIndex(rank, loop.getLowerBound());
-    int64_t upper = getIndex(rank, loop.getUpperBound());
-    int64_t step = getIndex(rank, loop.getStep());
+    auto lower = getInteger(rank, loop.getLowerBound());
+    auto upper = getInteger(rank, loop.getUpperBound());
+    auto step = getInteger(rank, loop.getStep());
+    if (!lower || !upper || !step)
+      return unsupported(op);
+    std::optional<uint64_t> count =
+        countIterations(lower.getValue(), upper.getValue(), step.getValue(),
+                        loop.getUnsignedCmp());
+    if (!count)
+      return unsupported(op);
     if (!enter(rank, op, loop.getRegion(), {}))
       return false;
     Frame &frame = ranks[rank].frames.back();
-    frame.iteration = lower;
-    frame.upper = upper;
-    frame.step = step;
+    frame.remaining = *count;
+    frame.variable = lower.getValue();
+    frame.step = step.getValue();
     return continueFor(rank, carried);
   }
   if (auto loop = dyn_cast<scf::WhileOp>(op))

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "llvm/ADT/APInt.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <map>
@@ -80,15 +81,20 @@ struct Frame {
   std::shared_ptr<Environment> values;
   /// The op whose region or callee this is; null for the entry.
   mlir::Operation *owner = nullptr;
-  int64_t iteration = 0, upper = 0, step = 0;
+  /// Of a loop: the iterations to come, and the variable of the next one.
+  uint64_t remaining = 0;
+  llvm::APInt variable, step;
 };
 
 struct Rank {
   std::vector<Frame> frames;
-  /// All operations that the rank has started, by lane.
+  /// The operations that the rank has started and that have not ended, by lane
+  /// and all together.
   std::map<std::tuple<const void *, int64_t, const void *, bool>,
            std::vector<LaunchPtr>>
       lanes;
+  std::vector<LaunchPtr> open;
+  /// All operations that the rank has started.
   std::vector<LaunchPtr> launches;
   std::vector<RuntimeValue> results;
   std::map<const void *, unsigned> batches;
@@ -126,6 +132,8 @@ private:
   bool continueFor(unsigned rank, const Values &carried);
   RuntimeValue &get(unsigned rank, mlir::Value value);
   Values getAll(unsigned rank, mlir::ValueRange values);
+  /// Null, or none, if `value` is no integer; a number has at most 64 bits.
+  mlir::IntegerAttr getInteger(unsigned rank, mlir::OpFoldResult value);
   std::optional<int64_t> getNumber(unsigned rank, mlir::OpFoldResult value);
   /// The same; the run fails, and goes on with 0, if there is no number.
   int64_t getIndex(unsigned rank, mlir::OpFoldResult value);
@@ -167,7 +175,10 @@ private:
   bool accessBuffers(const Launch &launch);
   /// Sets the tokens of `launch`, which puts its buffers in flight.
   void createTokens(const LaunchPtr &launch);
-  void addToLane(const LaunchPtr &launch);
+  std::vector<LaunchPtr> &getLane(const Launch &launch);
+  /// Adds `launch` to its lane, and takes it from there when it ends.
+  void open(const LaunchPtr &launch);
+  void close(const LaunchPtr &launch);
   bool wait(unsigned rank, comm::WaitOp op);
   std::vector<std::vector<LaunchPtr>> findReady();
   bool match(llvm::ArrayRef<LaunchPtr> meeting);

@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace braid;
 using namespace mlir;
@@ -49,11 +50,12 @@ static IntegerAttr getNumberAttr(Type type, int64_t number) {
                                       /*implicitTrunc=*/true));
 }
 
-static int64_t getNumber(IntegerAttr attribute) {
+/// None for a number that needs more than 64 bits.
+static std::optional<int64_t> getNumber(IntegerAttr attribute) {
   // Conditions are 0 and 1.
-  return attribute.getType().isInteger(1)
-             ? static_cast<int64_t>(attribute.getValue().getZExtValue())
-             : attribute.getValue().getSExtValue();
+  if (attribute.getType().isInteger(1))
+    return attribute.getValue().getBoolValue();
+  return attribute.getValue().trySExtValue();
 }
 
 PathValue braid::getConstantScalar(Type type, int64_t number,
@@ -83,7 +85,8 @@ int64_t PathChoices::choose(uint64_t id, Value value) {
     choice.pool = {2, 0, 1, 3};
     for (int64_t constant : constants) {
       add(constant);
-      add(constant + 1);
+      if (int64_t next; !llvm::AddOverflow(constant, int64_t{1}, next))
+        add(next);
     }
   }
   size_t number = choices.size();
@@ -102,7 +105,7 @@ Attribute ScalarEvaluator::computeNew(const PathValue &value, bool mayChoose) {
     Attribute condition = compute(scalar.operands[0], mayChoose);
     if (condition)
       return compute(
-          scalar.operands[getNumber(cast<IntegerAttr>(condition)) ? 1 : 2],
+          scalar.operands[*getNumber(cast<IntegerAttr>(condition)) ? 1 : 2],
           mayChoose);
     return {};
   }
@@ -158,6 +161,5 @@ std::optional<int64_t> ScalarEvaluator::evaluateKnown(const PathValue &value) {
   if (!value.scalar)
     return std::nullopt;
   Attribute attribute = compute(value, /*mayChoose=*/false);
-  return attribute ? std::optional(getNumber(cast<IntegerAttr>(attribute)))
-                   : std::nullopt;
+  return attribute ? getNumber(cast<IntegerAttr>(attribute)) : std::nullopt;
 }

@@ -87,7 +87,7 @@ public:
   explicit ScalarEvaluator(PathChoices &choices) : choices(choices) {}
 
   /// The value of `value`, an integer or index; chooses what the program does
-  /// not tell. None for other values.
+  /// not tell. None for other values, and for numbers of more than 64 bits.
   std::optional<int64_t> evaluate(const PathValue &value);
   /// The same without choosing; none if that takes a choice.
   std::optional<int64_t> evaluateKnown(const PathValue &value);

@@ -8,6 +8,7 @@
 
 #include "RankExecution.h"
 
+#include "braid/Support/IterationCount.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "llvm/ADT/Hashing.h"
@@ -24,10 +25,10 @@ static constexpr unsigned mostWhileRuns = 4096;
 /// Runs of a while loop whose condition the program does not tell.
 static constexpr unsigned mostChosenRuns = 64;
 /// Loops with more iterations than this skip some in the middle.
-static constexpr int64_t mostIterations = 48;
+static constexpr uint64_t mostIterations = 48;
 /// Iterations are skipped by multiples of this, so that buffers that take turns
 /// go on as they would.
-static constexpr int64_t skippedMultiple = 12;
+static constexpr uint64_t skippedMultiple = 12;
 
 //===----------------------------------------------------------------------===//
 // CommunicationQuery
@@ -276,6 +277,12 @@ bool RankExecution::mayBeSkipped(Operation *op, Frame &frame) {
             }).wasInterrupted();
 }
 
+static APInt getInteger(Type type, int64_t number) {
+  unsigned width = type.isIndex() ? IndexType::kInternalStorageBitWidth
+                                  : type.getIntOrFloatBitWidth();
+  return APInt(width, number, /*isSigned=*/true, /*implicitTrunc=*/true);
+}
+
 bool RankExecution::executeFor(scf::ForOp loop, Frame &frame) {
   bool communicates = query.communicates(loop);
   auto getBound = [&](Value bound) -> std::optional<int64_t> {
@@ -289,22 +296,27 @@ bool RankExecution::executeFor(scf::ForOp loop, Frame &frame) {
   std::optional<int64_t> step = getBound(loop.getStep());
   Values carried = getAll(loop.getInitArgs(), frame);
   bool isKnown = lower && upper && step;
-  if (isKnown && *step <= 0)
-    return false;
-  int64_t iterations = 1;
-  if (isKnown)
-    iterations = *upper <= *lower ? 0 : (*upper - *lower - 1) / *step + 1;
-  int64_t skipFrom = mostIterations / 2, skipTo = skipFrom;
+  Type type = loop.getInductionVar().getType();
+  uint64_t iterations = 1;
+  if (isKnown) {
+    std::optional<uint64_t> count =
+        countIterations(getInteger(type, *lower), getInteger(type, *upper),
+                        getInteger(type, *step), loop.getUnsignedCmp());
+    if (!count)
+      return false;
+    iterations = *count;
+  }
+  uint64_t skipFrom = mostIterations / 2, skipTo = skipFrom;
   if (iterations > mostIterations)
     skipTo = skipFrom +
              (iterations - mostIterations) / skippedMultiple * skippedMultiple;
-  Type type = loop.getInductionVar().getType();
-  for (int64_t i = 0; i < iterations; ++i) {
+  for (uint64_t i = 0; i < iterations; ++i) {
     if (i == skipFrom)
       i = skipTo;
     Values arguments;
+    // Unsigned numbers wrap around where signed ones may not.
     arguments.push_back(
-        isKnown ? getConstantScalar(type, *lower + i * *step,
+        isKnown ? getConstantScalar(type, uint64_t(*lower) + i * *step,
                                     /*dependsOnRank=*/false)
                 : makeUnknown(
                       loop.getInductionVar(),
