@@ -28,3 +28,18 @@ func.func @loop_of_blocks(%a: tensor<4xf32>, %again: i1) -> tensor<4xf32> {
 ^exit:
   return %x : tensor<4xf32>
 }
+
+// -----
+
+comm.group @world all
+func.func @unreachable_block(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = comm.all_reduce sum %x on @world : tensor<4xf32>
+  cf.br ^join(%a : !comm.token<tensor<4xf32>>)
+^unreachable:
+  // expected-error@+1 {{found a block that nothing reaches, expected none; --canonicalize removes such blocks}}
+  %b = comm.all_reduce max %x on @world : tensor<4xf32>
+  cf.br ^join(%b : !comm.token<tensor<4xf32>>)
+^join(%t: !comm.token<tensor<4xf32>>):
+  %r = comm.wait %t : !comm.token<tensor<4xf32>>
+  return %r : tensor<4xf32>
+}

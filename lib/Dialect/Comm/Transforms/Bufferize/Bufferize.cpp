@@ -24,6 +24,7 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/RegionGraphTraits.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/ADT/SCCIterator.h"
 
 namespace braid::comm {
@@ -77,6 +78,29 @@ LogicalResult checkNoLoopOfBlocks(ModuleOp module) {
                 << "found a loop of blocks that carries a tensor, expected "
                    "structured control flow, to which --lift-cf-to-scf brings "
                    "it");
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Emits an error at blocks that nothing reaches. One-Shot leaves them as they
+/// are, and crashes where one of them passes a tensor to a block that is
+/// reached.
+LogicalResult checkNoUnreachableBlocks(ModuleOp module) {
+  WalkResult result = module.walk([&](Operation *op) {
+    for (Region &region : op->getRegions()) {
+      if (region.empty() || region.hasOneBlock())
+        continue;
+      llvm::df_iterator_default_set<Block *> reached;
+      for (Block *block : llvm::depth_first_ext(&region.front(), reached))
+        (void)block;
+      for (Block &block : region)
+        if (!reached.contains(&block))
+          return WalkResult(
+              emitError(block.empty() ? op->getLoc() : block.front().getLoc())
+              << "found a block that nothing reaches, expected "
+                 "none; --canonicalize removes such blocks");
     }
     return WalkResult::advance();
   });
@@ -255,7 +279,8 @@ struct CommBufferizePass
 
   LogicalResult transform() override {
     ModuleOp module = getOperation();
-    if (failed(checkNoCompute(module)) || failed(checkNoLoopOfBlocks(module)))
+    if (failed(checkNoCompute(module)) || failed(checkNoLoopOfBlocks(module)) ||
+        failed(checkNoUnreachableBlocks(module)))
       return failure();
     protectArguments(module);
     if (failed(inflight::splitTokens(module)))
