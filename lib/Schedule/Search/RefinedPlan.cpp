@@ -12,6 +12,7 @@
 #include "LeastMemory.h"
 #include "Schedule/Model/FlatProblem.h"
 
+#include "braid/Schedule/Simulation/LoopSimulator.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -29,6 +30,10 @@ using namespace llvm;
 /// What an option for one op has to gain, as a fraction of the makespan: less
 /// would only make plans harder to read.
 static constexpr double leastGain = 0.001;
+
+/// What a plan may lose, as a fraction of the makespan, where operations are
+/// kept from running beside others of their lane.
+static constexpr double mostLoss = 0.01;
 
 namespace {
 
@@ -54,6 +59,7 @@ private:
   std::vector<Part> divide(function_ref<unsigned(unsigned node)> getKey,
                            function_ref<bool(unsigned node)> isFixed) const;
   SchedulingProblem getPlanned() const;
+  void separateFamilies();
   void improve(ArrayRef<Part> parts, double minGain);
 
   const SchedulingProblem &problem;
@@ -195,6 +201,25 @@ separateQueues(const SchedulingProblem &planned, ScheduleOrder order) {
   return std::nullopt;
 }
 
+/// Keeps families apart that the plan runs in different ways: one after the
+/// other, as the plan was simulated. They have lanes of their own then.
+void Refiner::separateFamilies() {
+  if (maxSimulations == 0)
+    return;
+  SchedulingProblem planned = getPlanned();
+  if (!findMixedQueue(planned, refined.order))
+    return;
+  std::optional<ScheduleOrder> order = separateQueues(planned, refined.order);
+  if (!order)
+    return;
+  ++refined.numSimulated;
+  int64_t ns = simulateLoopOrder(planned, *order).periodNs;
+  if (double(ns) > double(refined.afterNs) * (1 + mostLoss))
+    return;
+  refined.order = std::move(*order);
+  refined.afterNs = ns;
+}
+
 /// Tries all options of one part after the other, as long as that gains.
 void Refiner::improve(ArrayRef<Part> parts, double minGain) {
   std::vector<ResourceFamily> divided;
@@ -214,7 +239,7 @@ void Refiner::improve(ArrayRef<Part> parts, double minGain) {
   if (refined.numSimulated + numOptions > maxSimulations)
     return;
   SchedulingProblem planned = getPlanned();
-  // Plans whose families mix are left as they are.
+  // Plans whose families cannot be kept apart are left as they are.
   bool isMixed = findMixedQueue(planned, refined.order).has_value();
   ChoiceSimulator simulator(planned, divided);
   auto gains = [&](int64_t ns) {
@@ -259,6 +284,7 @@ void Refiner::improve(ArrayRef<Part> parts, double minGain) {
 }
 
 RefinedPlan Refiner::run(RefinedOps ops) {
+  separateFamilies();
   std::vector<bool> accompanied = findAccompanied();
   auto isFixed = [&](unsigned node) {
     return ops == RefinedOps::Alone && accompanied[node];

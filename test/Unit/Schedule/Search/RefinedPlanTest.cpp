@@ -31,14 +31,16 @@ protected:
     collectives.options = {kernelOn(100, 2), kernelOn(100, 1), kernelOn(60, 4)};
     products.options = {productOn(12, 4), productOn(12, 3)};
     products.ofClass = 1;
+    others.options = {kernelOn(50, 1), kernelOn(50, 2)};
   }
 
-  unsigned addStart() {
+  unsigned addStart() { return addStart(collectives); }
+  unsigned addStart(ResourceFamily &family) {
     ScheduleNode node;
     node.kind = NodeKind::Start;
     node.lane = 0;
-    node.cost = collectives.options.front().costNs;
-    return add(node, collectives);
+    node.cost = family.options.front().costNs;
+    return add(node, family);
   }
 
   unsigned addProduct() {
@@ -82,11 +84,14 @@ protected:
   }
 
   std::vector<ResourceFamily> families() const {
-    return {collectives, products};
+    if (others.ops.empty())
+      return {collectives, products};
+    return {collectives, products, others};
   }
 
   SchedulingProblem problem;
-  ResourceFamily collectives, products;
+  /// The others share the lane of the collectives, where a test has any.
+  ResourceFamily collectives, products, others;
 };
 
 } // namespace
@@ -168,6 +173,24 @@ TEST_F(RefinedPlanTest, StartsOfOtherLanesFollowTheWait) {
   EXPECT_THAT(refined.options, ElementsAre(ElementsAre(2, 1), ElementsAre(1)));
   EXPECT_THAT(refined.order, ElementsAre(first, wait, second, product, last));
   EXPECT_EQ(refined.afterNs, 60 + 400);
+}
+
+TEST_F(RefinedPlanTest, FamiliesThatRunInOtherWaysFollowTheWait) {
+  unsigned first = addStart(others), second = addStart();
+  unsigned wait = addWait(first);
+  unsigned product = addProduct();
+  problem.graph.addEdge(wait, product);
+  unsigned last = addWait(second);
+  // On two multiprocessors and on one.
+  ResourcePlan plan = planWith({1, 1, 1});
+  EXPECT_THAT(plan.order, ElementsAre(first, second, wait, product, last));
+  RefinedPlan refined = refine(plan, 1);
+  EXPECT_THAT(refined.order, ElementsAre(first, wait, second, product, last));
+  EXPECT_EQ(refined.afterNs, plan.afterNs);
+  // Both on one multiprocessor: one lane.
+  plan = planWith({1, 1, 0});
+  EXPECT_EQ(refine(plan, 1).order, plan.order);
+  EXPECT_EQ(refine(planWith({1, 1, 1}), 0).order, plan.order);
 }
 
 TEST_F(RefinedPlanTest, StartsWithoutAPlaceBehindTheWaitKeepTheirLane) {

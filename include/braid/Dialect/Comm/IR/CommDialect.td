@@ -59,7 +59,7 @@ def Comm_Dialect : Dialect {
     | `comm.transport = "symmetric"`, `"copy"`, `"default"` | starts of collectives | how the lane moves its data |
     | `comm.lanes`, an array of dictionaries of `name`, `ctas` and `transport` | groups | the group's lanes; `comm-assign-lanes` completes them |
     | `comm.multiprocessors = 124 : i64` | products of matrices | multiprocessors that the product counts on; the others are left to collectives |
-    | `comm.chunks = 4 : i64` | starts of collectives | chunks that `comm-pipeline-matmul` divides the collective and its product into; 1 keeps them whole |
+    | `comm.chunks = 4 : i64` | starts of collectives | chunks that `comm-pipeline-matmul` divides the collective and its product into; 1 keeps them whole. An array, as `array<i64: 1024, 3072>`, has the rows or columns of each |
     | `comm.hardware = "h200x8"` | modules | hardware that costs are estimated for |
     | `comm.mpmd` | modules | every rank compiles a text of its own |
     | `comm.option_defaults`, a dictionary | modules | what the options of passes say where the user sets none; `comm-report` writes it on copies of a program |

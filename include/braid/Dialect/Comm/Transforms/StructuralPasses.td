@@ -29,17 +29,19 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
     Columns of a weight are copied before they are gathered.
 
     Without `chunks` the pass predicts what 4, 2, 3, 8, ... `max-chunks` chunks
-    are worth: short searches plan the order of a copy of the block together
-    with its resources, as `comm-plan-resources{orders=search}` does, with the
-    costs of the options. On machines with nothing to plan, and with
-    `plan-resources=false`, a short search plans the order alone. Collectives of
-    one kind are divided all together, or only the last of them, which no later
-    work can hide; then one after the other may get chunks of its own. Chunks
-    stay if they shorten the whole block by `min-gain` percent. A block of n ops
-    gets 1,000 / n predictions, at least 2 and at most 16.
+    are worth, and two of which one has a quarter: the first of a gather, the
+    last of a result. Short searches plan the order of a copy of the block
+    together with its resources, as `comm-plan-resources{orders=search}` does,
+    with the costs of the options. On machines with nothing to plan, and with
+    `plan-resources=false`, a short search plans the order alone. For each kind
+    of collective, the one that no other work can hide is divided first, which is
+    the first gather or the last collective of results, then all of the kind; then
+    one after the other may get chunks of its own. Chunks stay if they shorten the
+    whole block by `min-gain` percent. A block of n ops gets 1,000 / n
+    predictions, at least 2 and at most 20.
 
-    A start with `comm.chunks` gets this number of chunks; 1 keeps it whole. It
-    is an error if it cannot be divided like that.
+    A start with `comm.chunks` gets this number of chunks, or chunks of these
+    sizes; 1 keeps it whole. It is an error if it cannot be divided like that.
 
     The pass divides collectives on tensors of static shape. The result of the
     product must have no other user, and the start no number in the total order

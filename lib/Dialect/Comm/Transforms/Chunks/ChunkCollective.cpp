@@ -52,12 +52,12 @@ braid::comm::matchChunkableCollective(CollectiveOpInterface collective) {
 
 LogicalResult braid::comm::chunkCollective(RewriterBase &rewriter,
                                            ChunkableCollective collective,
-                                           int64_t numChunks) {
+                                           ArrayRef<int64_t> parts) {
   auto start = cast<AsyncStartOpInterface>(collective.start.getOperation());
   WaitOp wait = collective.wait;
   Location loc = start.getLoc();
   OpBuilder::InsertionGuard guard(rewriter);
-  SmallVector<Chunk> chunks = divideIntoChunks(collective.size, numChunks);
+  SmallVector<Chunk> chunks = divideIntoChunks(collective.size, parts);
 
   // The operand's chunks first: they alone may fail.
   ProductChunks operand(rewriter, collective.producer);

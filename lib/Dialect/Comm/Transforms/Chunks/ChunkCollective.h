@@ -38,13 +38,13 @@ struct ChunkableCollective {
 std::optional<ChunkableCollective>
 matchChunkableCollective(CollectiveOpInterface start);
 
-/// Replaces the producer, the start and the wait by `numChunks` of each, from 2
-/// to `size`. Chunks of 128 rows or columns and more are multiples of 128, the
-/// tile of a matrix product on GPUs. The replaced op's costs are shared out.
-/// Fails, and leaves the program as it was, if the producer cannot be divided.
+/// Replaces the producer, the start and the wait by one of each for each of
+/// `parts`, which `divideIntoChunks` gives rows or columns. The replaced op's
+/// costs are shared out. Fails, and leaves the program as it was, if the
+/// producer cannot be divided.
 llvm::LogicalResult chunkCollective(mlir::RewriterBase &rewriter,
                                     ChunkableCollective collective,
-                                    int64_t numChunks);
+                                    llvm::ArrayRef<int64_t> parts);
 
 } // namespace braid::comm
 

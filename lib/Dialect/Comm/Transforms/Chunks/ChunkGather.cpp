@@ -93,7 +93,7 @@ public:
       : rewriter(rewriter), gather(gather),
         whole(cast<RankedTensorType>(gather.product->getResult(0).getType())) {}
 
-  LogicalResult run(int64_t numChunks);
+  LogicalResult run(ArrayRef<int64_t> parts);
 
 private:
   Value startChunk(const Chunk &chunk);
@@ -234,16 +234,16 @@ Value GatherChunker::insertAll(ArrayRef<Value> values, ArrayRef<Chunk> chunks) {
   return result;
 }
 
-LogicalResult GatherChunker::run(int64_t numChunks) {
+LogicalResult GatherChunker::run(ArrayRef<int64_t> parts) {
   OpBuilder::InsertionGuard guard(rewriter);
-  SmallVector<Chunk> chunks = divideIntoChunks(gather.size, numChunks);
+  SmallVector<Chunk> chunks = divideIntoChunks(gather.size, parts);
   // The product's chunks first: they alone may fail.
   ProductChunks product(rewriter, gather.product);
   rewriter.setInsertionPoint(gather.product);
   SmallVector<Value> values;
   for (const Chunk &chunk : chunks) {
-    Chunk rows = {chunk.number, chunk.count, chunk.offset * gather.numParts,
-                  chunk.size * gather.numParts};
+    Chunk rows = {chunk.number, chunk.offset * gather.numParts,
+                  chunk.size * gather.numParts, chunk.whole * gather.numParts};
     FailureOr<Value> value = product.compute(gather.resultDim, rows);
     if (failed(value))
       return failure();
@@ -271,6 +271,6 @@ LogicalResult GatherChunker::run(int64_t numChunks) {
 
 LogicalResult braid::comm::chunkGather(RewriterBase &rewriter,
                                        ChunkableGather gather,
-                                       int64_t numChunks) {
-  return GatherChunker(rewriter, gather).run(numChunks);
+                                       ArrayRef<int64_t> parts) {
+  return GatherChunker(rewriter, gather).run(parts);
 }

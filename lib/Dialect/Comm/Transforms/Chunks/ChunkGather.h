@@ -43,11 +43,12 @@ struct ChunkableGather {
 std::optional<ChunkableGather>
 matchChunkableGather(CollectiveOpInterface start);
 
-/// Replaces the start, the wait and the product by `numChunks` of each, from 2
-/// to `size`, and shares out costs, as `chunkCollective` does. Fails, and
-/// leaves the program as it was, if the product cannot be divided.
+/// Replaces the start, the wait and the product by one of each for each of
+/// `parts`, and shares out costs, as `chunkCollective` does. Fails, and leaves
+/// the program as it was, if the product cannot be divided.
 llvm::LogicalResult chunkGather(mlir::RewriterBase &rewriter,
-                                ChunkableGather gather, int64_t numChunks);
+                                ChunkableGather gather,
+                                llvm::ArrayRef<int64_t> parts);
 
 } // namespace braid::comm
 

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/TilingInterface.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace braid::comm;
@@ -47,10 +48,11 @@ bool braid::comm::isParallelResult(linalg::LinalgOp op, int64_t dim) {
                      utils::IteratorType::parallel;
 }
 
-/// What the first `number` of `count` equal parts of `whole` have of it.
-static int64_t getPart(int64_t whole, int64_t number, int64_t count) {
-  // The product of the whole and the number may overflow.
-  return whole / count * number + whole % count * number / count;
+/// What `part` of `total` makes of `whole`.
+static int64_t getPart(int64_t whole, int64_t part, int64_t total) {
+  // The product of the whole and the part may need more than 64 bits.
+  APInt product = APInt(128, whole) * APInt(128, part);
+  return product.udiv(APInt(128, total)).getSExtValue();
 }
 
 void braid::comm::describeChunk(RewriterBase &rewriter, Operation *op,
@@ -58,8 +60,8 @@ void braid::comm::describeChunk(RewriterBase &rewriter, Operation *op,
   if (auto cost = op->getAttrOfType<IntegerAttr>(CommDialect::kCostAttrName)) {
     // Shares add up to the whole.
     int64_t ns = cost.getInt();
-    int64_t share = getPart(ns, chunk.number + 1, chunk.count) -
-                    getPart(ns, chunk.number, chunk.count);
+    int64_t share = getPart(ns, chunk.offset + chunk.size, chunk.whole) -
+                    getPart(ns, chunk.offset, chunk.whole);
     op->setAttr(CommDialect::kCostAttrName,
                 rewriter.getIntegerAttr(cost.getType(), share));
   }
@@ -138,16 +140,20 @@ void ProductChunks::eraseDead() {
 }
 
 SmallVector<Chunk> braid::comm::divideIntoChunks(int64_t size,
-                                                 int64_t numChunks) {
+                                                 ArrayRef<int64_t> parts) {
   constexpr int64_t tile = 128;
-  int64_t unit = size / numChunks >= tile ? tile : 1;
+  int64_t total = std::accumulate(parts.begin(), parts.end(), int64_t{0});
+  bool hasTiles =
+      total != size && getPart(size, *llvm::min_element(parts), total) >= tile;
+  int64_t unit = hasTiles ? tile : 1;
   SmallVector<Chunk> chunks;
-  int64_t begin = 0;
-  for (int64_t number = 0; number < numChunks; ++number) {
-    int64_t end = getPart(size, number + 1, numChunks);
-    if (number + 1 < numChunks)
+  int64_t begin = 0, before = 0;
+  for (auto [number, part] : llvm::enumerate(parts)) {
+    before += part;
+    int64_t end = getPart(size, before, total);
+    if (number + 1 < parts.size())
       end = end / unit * unit + (end % unit * 2 >= unit ? unit : 0);
-    chunks.push_back({number, numChunks, begin, end - begin});
+    chunks.push_back({static_cast<int64_t>(number), begin, end - begin, size});
     begin = end;
   }
   return chunks;

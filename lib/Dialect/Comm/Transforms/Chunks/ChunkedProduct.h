@@ -16,16 +16,20 @@
 
 namespace braid::comm {
 
-/// Where a chunk begins, and its size.
+/// Where a chunk begins, its size, and the size of the whole.
 struct Chunk {
-  int64_t number, count, offset, size;
+  int64_t number, offset, size, whole;
 };
 
-/// Divides `size` into `numChunks` parts as equal as possible. Parts of 128 and
-/// more are multiples of 128, the tile of a matrix product on GPUs.
-llvm::SmallVector<Chunk> divideIntoChunks(int64_t size, int64_t numChunks);
+/// Divides `size` into one chunk for each of `parts`, which are relative to
+/// each other, positive, and add up to at most `size`. Chunks of 128 and more
+/// are multiples of 128, the tile of a matrix product on GPUs, unless `parts`
+/// add up to `size`: then they are the sizes.
+llvm::SmallVector<Chunk> divideIntoChunks(int64_t size,
+                                          llvm::ArrayRef<int64_t> parts);
 
-/// Gives `op`, a chunk of an op, its share of the cost and a label of its own.
+/// Gives `op`, a chunk of an op, a share of the cost that goes with its size,
+/// and a label of its own.
 void describeChunk(mlir::RewriterBase &rewriter, mlir::Operation *op,
                    const Chunk &chunk);
 

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <numeric>
 #include <variant>
 
 namespace braid::comm {
@@ -76,11 +77,14 @@ struct Divisible {
       return gather->product;
     return std::get<ChunkableCollective>(found).producer;
   }
-  LogicalResult divide(RewriterBase &rewriter, int64_t count) const {
+  bool isGather() const {
+    return std::holds_alternative<ChunkableGather>(found);
+  }
+  LogicalResult divide(RewriterBase &rewriter, ArrayRef<int64_t> parts) const {
     if (const auto *gather = std::get_if<ChunkableGather>(&found))
-      return chunkGather(rewriter, *gather, count);
+      return chunkGather(rewriter, *gather, parts);
     return chunkCollective(rewriter, std::get<ChunkableCollective>(found),
-                           count);
+                           parts);
   }
 };
 } // namespace
@@ -116,36 +120,62 @@ static double getBits(CollectiveOpInterface start) {
   return bits;
 }
 
-/// The number of chunks that the user wants of `start`; none if it is not said.
-static std::optional<int64_t> getGivenChunks(CollectiveOpInterface start) {
-  auto given = start->getAttrOfType<IntegerAttr>(CommDialect::kChunksAttrName);
-  return given ? std::optional<int64_t>(given.getInt()) : std::nullopt;
+static RewriteWay getEvenParts(int64_t count) { return RewriteWay(count, 1); }
+
+/// The ways to divide a collective of the kind of `found`, in the order in
+/// which they are tried.
+static SmallVector<RewriteWay> getWays(const Divisible &found,
+                                       int64_t maxChunks) {
+  SmallVector<RewriteWay> ways;
+  // With few predictions the first number is the only one.
+  for (int64_t count : {4, 2, 3, 8, 16, 32, 64, 128, 256, 512, 1024})
+    if (count <= maxChunks)
+      ways.push_back(getEvenParts(count));
+  // What no product hides is small: the first gather, or the last result.
+  ways.insert(ways.begin() + 1,
+              found.isGather() ? RewriteWay{1, 3} : RewriteWay{3, 1});
+  return ways;
 }
 
 static LogicalResult divide(ArrayRef<RewriteChoice> choices,
                             const IRMapping *mapping) {
-  for (auto [start, count] : choices) {
+  for (const RewriteChoice &choice : choices) {
+    CollectiveOpInterface start = choice.first;
+    ArrayRef<int64_t> parts = choice.second;
     Operation *op =
         mapping ? mapping->lookup(start.getOperation()) : start.getOperation();
     std::optional<Divisible> found = match(cast<CollectiveOpInterface>(op));
-    if (!found || found->getSize() < count)
+    if (!found || found->getSize() <
+                      std::accumulate(parts.begin(), parts.end(), int64_t{0}))
       continue;
     IRRewriter rewriter(op);
-    if (failed(found->divide(rewriter, count)))
+    if (failed(found->divide(rewriter, parts)))
       return failure();
   }
   return success();
 }
 
-/// Fails with an error if `start` cannot have the chunks that the user wants.
-static LogicalResult checkGivenChunks(CollectiveOpInterface start,
-                                      int64_t count, bool areReachedTogether) {
+/// The chunks that the user wants of `start`; nothing if that is not said.
+/// Fails with an error if `start` cannot have them.
+static FailureOr<std::optional<RewriteWay>>
+getGivenChunks(CollectiveOpInterface start, bool areReachedTogether) {
+  Attribute given = start->getAttr(CommDialect::kChunksAttrName);
+  if (!given)
+    return std::optional<RewriteWay>();
+  auto number = dyn_cast<IntegerAttr>(given);
+  auto sizes = dyn_cast<DenseI64ArrayAttr>(given);
+  int64_t count = number ? number.getInt() : sizes.size();
   auto fail = [&](const Twine &expected) -> LogicalResult {
-    return start->emitOpError() << "has '" << CommDialect::kChunksAttrName
-                                << "' " << count << ", expected " << expected;
+    InFlightDiagnostic error =
+        start->emitOpError() << "has '" << CommDialect::kChunksAttrName << "' ";
+    if (number)
+      error << count;
+    else
+      error << given;
+    return error << ", expected " << expected;
   };
-  if (count == 1)
-    return success();
+  if (number && count == 1)
+    return std::optional(getEvenParts(1));
   if (!areReachedTogether)
     return fail("1 in a block that ranks may reach differently");
   std::optional<Divisible> found = match(start);
@@ -157,7 +187,18 @@ static LogicalResult checkGivenChunks(CollectiveOpInterface start,
   if (count > found->getSize())
     return fail("at most the " + Twine(found->getSize()) +
                 " rows or columns that chunks divide");
-  return success();
+  if (count > kMostChunks)
+    return fail("at most " + Twine(kMostChunks) + " chunks");
+  if (number)
+    return std::optional(getEvenParts(count));
+  int64_t left = found->getSize();
+  for (int64_t size : sizes.asArrayRef())
+    // A sum that is too large stays so, and does not overflow.
+    left -= std::min(size, left + 1);
+  if (left != 0)
+    return fail("sizes that add up to the " + Twine(found->getSize()) +
+                " rows or columns that chunks divide");
+  return std::optional(RewriteWay(sizes.asArrayRef()));
 }
 
 /// Chooses the chunks of the collectives of `block`.
@@ -171,26 +212,26 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
   SmallVector<RewriteChoice> chosen;
   CollectiveKinds kinds;
   for (auto start : block.block->getOps<CollectiveOpInterface>()) {
-    std::optional<int64_t> given = getGivenChunks(start);
-    if (given && failed(checkGivenChunks(start, *given, areReachedTogether)))
+    FailureOr<std::optional<RewriteWay>> given =
+        getGivenChunks(start, areReachedTogether);
+    if (failed(given))
       return failure();
     if (!areReachedTogether)
       continue;
     std::optional<Divisible> found = match(start);
     if (!found)
       continue;
-    if (given || chunks != 0) {
-      if (int64_t count = given.value_or(chunks); count > 1)
-        chosen.emplace_back(start, count);
+    if (*given || chunks != 0) {
+      RewriteWay parts = *given ? **given : getEvenParts(chunks);
+      if (parts.size() > 1)
+        chosen.emplace_back(start, parts);
     } else {
-      kinds.add(start, getKindName(start, found->getProduct()), getBits(start));
+      kinds.add(start, getKindName(start, found->getProduct()), getBits(start),
+                getWays(*found, maxChunks),
+                found->isGather() ? HiddenLast::First : HiddenLast::Last);
     }
   }
   ChoiceOptions options;
-  // With few predictions the first number is the only one.
-  for (int64_t count : {4, 2, 3, 8, 16, 32, 64, 128, 256, 512, 1024})
-    if (count <= maxChunks)
-      options.ways.push_back(count);
   options.minGainPercent = minGainPercent;
   options.maxTrials = getMostTrials(block.numOps);
   CostSettings settings = getCostSettings();

@@ -65,6 +65,7 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
       buildSchedulingProblem(*mapping.lookup(block), model, calls, uniformity);
   if (failed(problem))
     return failure();
+  int64_t leastCompute = getLeastCompute(problem->problem, {});
   // The schedule itself comes later.
   SearchOptions search;
   search.maxSteps = 300'000;
@@ -77,13 +78,22 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
     // Plans begin with what the passes give.
     planOptions.search.usePasses = false;
     if (std::optional<BlockPlan> found =
-            planBlock(*problem, *costs, planOptions))
-      return BlockPrediction{
-          found->afterNs,
-          getLeastCompute(problem->problem, found->families.families)};
+            planBlock(*problem, *costs, planOptions)) {
+      leastCompute =
+          getLeastCompute(problem->problem, found->families.families);
+      // Starts may have other lanes now, which the search may use.
+      applyPlan(*problem, *found, [](Operation *) {});
+      applyOrder(*problem, found->order);
+      CostModel planned(*costs);
+      problem = buildSchedulingProblem(*mapping.lookup(block), planned, calls,
+                                       uniformity);
+      if (failed(problem))
+        return failure();
+      search = planOptions.search;
+    }
   }
   return BlockPrediction{searchSchedule(problem->problem, search).makespanNs,
-                         getLeastCompute(problem->problem, {})};
+                         leastCompute};
 }
 
 //===----------------------------------------------------------------------===//
@@ -91,11 +101,15 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
 //===----------------------------------------------------------------------===//
 
 void CollectiveKinds::add(CollectiveOpInterface start, StringRef key,
-                          double bits) {
+                          double bits, ArrayRef<RewriteWay> ways,
+                          HiddenLast hiddenLast) {
   size_t place = places.try_emplace(key, kinds.size()).first->second;
-  if (place == kinds.size())
-    kinds.emplace_back();
-  kinds[place].starts.push_back(start);
+  if (place == kinds.size()) {
+    AlikeCollectives &alike = kinds.emplace_back().alike;
+    alike.ways.assign(ways.begin(), ways.end());
+    alike.hiddenLast = hiddenLast;
+  }
+  kinds[place].alike.starts.push_back(start);
   kinds[place].bits += bits;
 }
 
@@ -106,7 +120,7 @@ SmallVector<AlikeCollectives> CollectiveKinds::take() {
     return std::pair(-kinds[a].bits, a) < std::pair(-kinds[b].bits, b);
   });
   return llvm::map_to_vector(
-      order, [&](size_t place) { return std::move(kinds[place].starts); });
+      order, [&](size_t place) { return std::move(kinds[place].alike); });
 }
 
 LogicalResult braid::comm::verifyMinGain(Location loc, double minGainPercent) {
@@ -118,7 +132,7 @@ LogicalResult braid::comm::verifyMinGain(Location loc, double minGainPercent) {
 }
 
 size_t braid::comm::getMostTrials(size_t numOps) {
-  constexpr size_t triedOps = 1'000, mostTrials = 16, fewestTrials = 2;
+  constexpr size_t triedOps = 1'000, mostTrials = 20, fewestTrials = 2;
   return std::clamp(triedOps / std::max<size_t>(1, numOps), fewestTrials,
                     mostTrials);
 }
@@ -142,7 +156,7 @@ public:
 private:
   /// The choices with `way` for `starts`.
   SmallVector<RewriteChoice> replace(ArrayRef<CollectiveOpInterface> starts,
-                                     int64_t way) const;
+                                     const RewriteWay &way) const;
   /// Keeps `trial` in `best` if it is worth it. Without trials left, does
   /// nothing.
   LogicalResult consider(SmallVector<RewriteChoice> trial,
@@ -168,12 +182,12 @@ LogicalResult RewriteChooser::begin() {
 
 SmallVector<RewriteChoice>
 RewriteChooser::replace(ArrayRef<CollectiveOpInterface> starts,
-                        int64_t way) const {
+                        const RewriteWay &way) const {
   SmallVector<RewriteChoice> choices;
   for (const RewriteChoice &choice : chosen)
     if (!llvm::is_contained(starts, choice.first))
       choices.push_back(choice);
-  if (way != 1)
+  if (way.size() > 1)
     for (CollectiveOpInterface start : starts)
       choices.emplace_back(start, way);
   return choices;
@@ -198,32 +212,39 @@ LogicalResult RewriteChooser::consider(SmallVector<RewriteChoice> trial,
 
 LogicalResult RewriteChooser::chooseForKind(const AlikeCollectives &alike) {
   SmallVector<RewriteChoice> best = chosen;
-  // The last alone comes first: the fewest ops that may do.
-  SmallVector<size_t, 2> numbers = {1};
-  if (alike.size() > 1)
-    numbers.push_back(alike.size());
-  for (size_t number : numbers)
-    for (int64_t way : options.ways)
-      if (failed(
-              consider(replace(ArrayRef(alike).take_back(number), way), best)))
+  // One alone comes first: the fewest ops that may do.
+  ArrayRef<CollectiveOpInterface> one(alike.starts);
+  one = alike.hiddenLast == HiddenLast::First ? one.take_front()
+                                              : one.take_back();
+  for (const RewriteWay &way : alike.ways)
+    if (failed(consider(replace(one, way), best)))
+      return failure();
+  if (alike.starts.size() > 1)
+    for (const RewriteWay &way : alike.ways)
+      if (llvm::all_equal(way) &&
+          failed(consider(replace(alike.starts, way), best)))
         return failure();
   chosen = std::move(best);
   return success();
 }
 
 LogicalResult RewriteChooser::chooseForEach(const AlikeCollectives &alike) {
-  if (alike.size() < 2)
+  if (alike.starts.size() < 2)
     return success();
-  SmallVector<int64_t> ways = {1};
-  ways.append(options.ways);
-  for (CollectiveOpInterface start : llvm::reverse(alike)) {
+  const RewriteWay whole = {1};
+  SmallVector<RewriteWay> ways = {whole};
+  ways.append(alike.ways);
+  SmallVector<CollectiveOpInterface> starts = alike.starts;
+  if (alike.hiddenLast == HiddenLast::Last)
+    std::reverse(starts.begin(), starts.end());
+  for (CollectiveOpInterface start : starts) {
     SmallVector<RewriteChoice> best = chosen;
     const auto *present =
         llvm::find_if(chosen, [&](const RewriteChoice &choice) {
           return choice.first == start;
         });
-    int64_t presentWay = present == chosen.end() ? 1 : present->second;
-    for (int64_t way : ways)
+    RewriteWay presentWay = present == chosen.end() ? whole : present->second;
+    for (const RewriteWay &way : ways)
       if (way != presentWay && failed(consider(replace(start, way), best)))
         return failure();
     chosen = std::move(best);

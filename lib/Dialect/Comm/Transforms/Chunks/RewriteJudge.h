@@ -56,24 +56,44 @@ private:
   bool plansResources;
 };
 
-/// A collective and the way that a pass rewrites it; 1 leaves it as it is.
-using RewriteChoice = std::pair<CollectiveOpInterface, int64_t>;
+/// What a pass makes of a collective: the sizes of its parts, relative to each
+/// other. One part leaves the collective as it is.
+using RewriteWay = llvm::SmallVector<int64_t, 4>;
+
+/// A collective and the way that a pass rewrites it.
+using RewriteChoice = std::pair<CollectiveOpInterface, RewriteWay>;
+
+/// Which of collectives that are alike other work hides last.
+enum class HiddenLast {
+  /// Nothing comes before the first: a gather that work waits for.
+  First,
+  /// Nothing comes behind the last: a collective of what work has computed.
+  Last
+};
 
 /// Collectives of one block that differ in nothing that costs depend on, in the
 /// program's order.
-using AlikeCollectives = llvm::SmallVector<CollectiveOpInterface>;
+struct AlikeCollectives {
+  llvm::SmallVector<CollectiveOpInterface> starts;
+  /// The ways of more than one part, in the order in which they are tried. One
+  /// with unequal parts is for one collective alone.
+  llvm::SmallVector<RewriteWay> ways;
+  HiddenLast hiddenLast = HiddenLast::Last;
+};
 
 /// Collectives of a block that a pass may rewrite, by kind; kinds with more
 /// bytes come first.
 class CollectiveKinds {
 public:
-  /// Adds `start`, of a kind with the name `key`, which moves `bits`.
-  void add(CollectiveOpInterface start, llvm::StringRef key, double bits);
+  /// Adds `start`, of a kind with the name `key`, which moves `bits`. The first
+  /// of a kind says what holds for all.
+  void add(CollectiveOpInterface start, llvm::StringRef key, double bits,
+           llvm::ArrayRef<RewriteWay> ways, HiddenLast hiddenLast);
   llvm::SmallVector<AlikeCollectives> take();
 
 private:
   struct Kind {
-    AlikeCollectives starts;
+    AlikeCollectives alike;
     double bits = 0;
   };
   llvm::SmallVector<Kind> kinds;
@@ -82,8 +102,6 @@ private:
 
 /// What a search for choices may do.
 struct ChoiceOptions {
-  /// The ways other than 1, in the order in which they are tried.
-  llvm::SmallVector<int64_t> ways;
   /// By how many percent a choice has to shorten the block.
   double minGainPercent = 0;
   /// The most predictions.
@@ -91,8 +109,8 @@ struct ChoiceOptions {
 };
 
 /// Chooses a way for each collective of `kinds`: for each kind first the same
-/// for all of them, or for the last, which no later work can hide, then for
-/// one collective after the other, the last first. A choice stays if the
+/// for all of them, or for the one that is hidden last, then for one collective
+/// after the other, from that one on. A choice stays if the
 /// makespan that `predict` gives for it is shorter by the least gain. Ends
 /// where the work of the compute stream leaves no such gain. `fixed` are
 /// choices that are part of each prediction and of the result.

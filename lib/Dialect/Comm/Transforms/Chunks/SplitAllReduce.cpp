@@ -23,8 +23,11 @@ using namespace mlir;
 using namespace braid;
 using namespace braid::comm;
 
-/// The way of an all-reduce that is split; see `RewriteChoice`.
-static constexpr int64_t kSplit = 2;
+/// The way of an all-reduce that is split: a reduce-scatter and an all-gather.
+static const RewriteWay &getSplit() {
+  static const RewriteWay split = {1, 1};
+  return split;
+}
 
 namespace {
 /// An all-reduce that can be split, and the members of its group.
@@ -147,7 +150,8 @@ static void split(RewriterBase &rewriter, const SplittableAllReduce &found) {
 /// Splits what `choices` say, or its copies.
 static void splitChosen(ArrayRef<RewriteChoice> choices, CostModel &model,
                         const IRMapping *mapping) {
-  for (auto [start, way] : choices) {
+  for (const RewriteChoice &choice : choices) {
+    CollectiveOpInterface start = choice.first;
     Operation *op =
         mapping ? mapping->lookup(start.getOperation()) : start.getOperation();
     if (std::optional<SplittableAllReduce> found =
@@ -180,7 +184,7 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
              << "' has none for collectives, expected 'all=false' or hardware "
                 "with 'copy_engine_bandwidth_bytes_per_second'";
     if (all) {
-      chosen.emplace_back(collective, kSplit);
+      chosen.emplace_back(collective, getSplit());
       continue;
     }
     std::string key;
@@ -188,12 +192,12 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
         << start.getReduction() << start.getGroupAttr()
         << start->getOperandTypes();
     kinds.add(collective, key,
-              static_cast<double>(model.describe(collective).inputBytes));
+              static_cast<double>(model.describe(collective).inputBytes),
+              getSplit(), HiddenLast::Last);
   }
   if (!hasCopyEngines || !canPlanResources(costs))
     return chosen;
   ChoiceOptions options;
-  options.ways = {kSplit};
   options.minGainPercent = minGainPercent;
   options.maxTrials = getMostTrials(block.numOps);
   CostSettings settings = getCostSettings();

@@ -97,3 +97,17 @@ braid::comm::planBlock(BlockProblem &problem, const CostOptions &costs,
   found.afterNs = plan.afterNs;
   return found;
 }
+
+void braid::comm::applyPlan(const BlockProblem &problem, const BlockPlan &plan,
+                            function_ref<void(Operation *)> beforeChange) {
+  for (auto [family, attributes, options] : llvm::zip_equal(
+           plan.families.families, plan.families.attributes, plan.options))
+    for (auto [node, option] : llvm::zip_equal(family.ops, options)) {
+      if (option == 0)
+        continue;
+      Operation *op = problem.block.ops[node];
+      beforeChange(op);
+      for (NamedAttribute attribute : attributes[option])
+        op->setAttr(attribute.getName(), attribute.getValue());
+    }
+}

@@ -55,6 +55,11 @@ std::optional<BlockPlan> planBlock(BlockProblem &problem,
                                    const CostOptions &costs,
                                    const BlockPlanOptions &options);
 
+/// Gives the ops of `problem`'s block the attributes of `plan`, but not its
+/// order. Calls `beforeChange` with each op first.
+void applyPlan(const BlockProblem &problem, const BlockPlan &plan,
+               llvm::function_ref<void(mlir::Operation *)> beforeChange);
+
 } // namespace braid::comm
 
 #endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_BLOCKPLAN_H

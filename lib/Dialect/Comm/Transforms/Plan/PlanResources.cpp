@@ -80,8 +80,6 @@ struct CommPlanResourcesPass
 private:
   LogicalResult verifyPlans(Operation *root);
   FailureOr<ScheduleOrder> plan(BlockProblem &problem);
-  void apply(const BlockProblem &problem, const comm::BlockPlan &plan);
-
   /// What ops had that are planned.
   SmallVector<std::pair<Operation *, DictionaryAttr>> attributesBefore;
 };
@@ -104,21 +102,6 @@ LogicalResult CommPlanResourcesPass::verifyPlans(Operation *root) {
       return failure();
   }
   return success();
-}
-
-void CommPlanResourcesPass::apply(const BlockProblem &problem,
-                                  const comm::BlockPlan &plan) {
-  for (auto [family, attributes, options] : llvm::zip_equal(
-           plan.families.families, plan.families.attributes, plan.options))
-    for (auto [node, option] : llvm::zip_equal(family.ops, options)) {
-      if (option == 0)
-        continue;
-      Operation *op = problem.block.ops[node];
-      attributesBefore.emplace_back(op, op->getAttrDictionary());
-      for (NamedAttribute attribute : attributes[option])
-        op->setAttr(attribute.getName(), attribute.getValue());
-      ++numPlanned;
-    }
 }
 
 /// Gives the ops of a block attributes. Returns their order.
@@ -149,7 +132,10 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
       comm::planBlock(problem, *options, planOptions);
   if (!found)
     return order;
-  apply(problem, *found);
+  comm::applyPlan(problem, *found, [&](Operation *op) {
+    attributesBefore.emplace_back(op, op->getAttrDictionary());
+    ++numPlanned;
+  });
   emitPassedRemark(owner, getArgument(), "planned-block", [&](auto &remark) {
     using remark::metric;
     remark << metric("MakespanBeforeNs", found->beforeNs)
