@@ -150,6 +150,8 @@ typedef struct braid_collective_time {
   int32_t is_measured;
   /* Its thread blocks come in clusters of so many. */
   int32_t cluster_size;
+  /* For braid_problem_description.one_way. */
+  int32_t is_one_way;
 } braid_collective_time;
 
 /* How long `collective` takes by `model`: "nccl", "inductor",
@@ -278,6 +280,9 @@ typedef struct braid_problem_description {
    * kernel hold until it ends; -1: all; 0: it leaves each after a tile. Of a
    * start: its blocks come in clusters of so many. */
   const int32_t *blocks;
+  /* By node, null for 0: 1 for a start whose data moves in one direction, as of
+   * all collectives but all_reduce. Products slow it down by more. */
+  const uint8_t *one_way;
 } braid_problem_description;
 
 typedef struct braid_problem braid_problem;

@@ -64,6 +64,7 @@ class CollectiveTime(_Sized):
         ("is_exact", c_int32),
         ("is_measured", c_int32),
         ("cluster_size", c_int32),
+        ("is_one_way", c_int32),
     ]
 
 
@@ -120,6 +121,7 @@ class ProblemDescription(_Sized):
         ("num_transients", c_int64),
         ("transients", c_void_p),
         ("blocks", c_void_p),
+        ("one_way", c_void_p),
     ]
 
 

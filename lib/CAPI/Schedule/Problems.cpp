@@ -250,6 +250,8 @@ bool ProblemBuilder::addMachine(SchedulingProblem &problem) {
     added.linkBytes = demand.link_bytes;
     added.multiprocessors = static_cast<int32_t>(
         std::min<int64_t>(demand.multiprocessors, machine.multiprocessors));
+    added.isOneWay = given.one_way && given.one_way[node] &&
+                     given.kinds[node] == BRAID_START;
     addBlocks(added, node);
     problem.demands.push_back(added);
   }

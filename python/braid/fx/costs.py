@@ -51,6 +51,8 @@ def _estimate(machine, groups, node, kind):
                 "memory_bytes": time.memory_bytes,
                 "link_bytes": time.link_bytes,
                 "multiprocessors": time.multiprocessors,
+                "blocks": time.blocks,
+                "one_way": time.one_way,
             }
             return time.ns, demand, "inter-node" if nodes > 1 else "intra-node"
     if _is_free(node):

@@ -50,6 +50,7 @@ class CollectiveTime:
     exact: bool
     measured: bool
     blocks: int
+    one_way: bool
 
 class ProductTime:
     ns: float

@@ -114,8 +114,9 @@ class Graph:
         demand : dict, optional
             What it takes of a machine that is shared: ``arithmetic_ns``, ``tiles``, ``memory_bytes`` and
             ``blocks``, the multiprocessors that its kernel holds until it ends, -1 for all
-            (`Machine.product`); of a start ``memory_bytes``, ``link_bytes``, ``multiprocessors`` and
-            ``blocks``, those of a cluster (`Machine.collective`).
+            (`Machine.product`); of a start ``memory_bytes``, ``link_bytes``, ``multiprocessors``,
+            ``blocks``, those of a cluster, and ``one_way``, true if its data moves in one direction
+            (`Machine.collective`).
 
         Returns
         -------
@@ -285,7 +286,7 @@ class Graph:
 
     @staticmethod
     def _check_demand(demand, name):
-        fields = ("arithmetic_ns", "tiles", "memory_bytes", "link_bytes", "multiprocessors", "blocks")
+        fields = ("arithmetic_ns", "tiles", "memory_bytes", "link_bytes", "multiprocessors", "blocks", "one_way")
         if not isinstance(demand, dict):
             # What `Machine.collective` or `Machine.product` says.
             demand = {field: getattr(demand, field) for field in fields if hasattr(demand, field)}
@@ -295,7 +296,10 @@ class Graph:
         blocks = demand.get("blocks", 0)
         if blocks != -1:
             blocks = _amount(blocks, "blocks", name)
-        return (*(_amount(demand.get(field, 0), field, name) for field in fields[:-1]), blocks)
+        one_way = demand.get("one_way", False)
+        if not isinstance(one_way, bool):
+            raise ScheduleError(f"{name}: found one_way {one_way!r}, expected True or False")
+        return (*(_amount(demand.get(field, 0), field, name) for field in fields[:-2]), blocks, one_way)
 
     def _program_order(self):
         """The nodes in an order that all edges follow: the order in which they were added if that is one."""

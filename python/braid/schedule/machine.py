@@ -28,6 +28,8 @@ class CollectiveTime:
     measured: bool = False
     #: Its thread blocks come in clusters of so many; 0: one by one.
     blocks: int = 0
+    #: True if its data moves in one direction, as of all collectives but all_reduce.
+    one_way: bool = False
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,7 @@ class Machine:
             bool(time.is_exact),
             bool(time.is_measured),
             time.cluster_size,
+            bool(time.is_one_way),
         )
 
     def product(self, rows, columns, depth, element="bf16", *, batch=1, multiprocessors=0, transposed="none"):

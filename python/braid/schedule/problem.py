@@ -82,12 +82,13 @@ class Problem:
         for index in sorted(graph._transients, key=None if place is None else place.__getitem__):
             transients.append(index if place is None else place[index])
             transients.append(graph._transients[index])
-        demands, blocks = array("q"), array("i")
+        demands, blocks, one_way = array("q"), array("i"), array("B")
         if graph._has_demands:
             for node in nodes:
-                *demand, held = node.demand or (0, 0, 0, 0, 0, 0)
+                *demand, held, moves_one_way = node.demand or (0, 0, 0, 0, 0, 0, False)
                 demands.extend(demand)
                 blocks.append(min(held, _MOST_BLOCKS))
+                one_way.append(moves_one_way)
         # The library reads the arrays while it makes the problem.
         kept = []
 
@@ -121,6 +122,7 @@ class Problem:
             num_transients=len(transients) // 2,
             transients=address(transients),
             blocks=address(blocks),
+            one_way=address(one_way),
         )
         return _native.call("braid_problem_create", description)
 

@@ -242,6 +242,27 @@ class Machines(unittest.TestCase):
 
         self.assertLess(simulate(8, 124).end, simulate(0, 0).end)
 
+    def test_products_slow_down_more_what_moves_data_one_way(self):
+        machine = schedule.Machine("h100x8", "shipped")
+        self.assertFalse(machine.collective("all_reduce", 1 << 25, group_size=2).one_way)
+        time = machine.collective("all_gather", 1 << 24, 1 << 25, group_size=2, max_ctas=8)
+        self.assertTrue(time.one_way)
+
+        def simulate(demand):
+            graph = schedule.Graph()
+            start = graph.start("gather", time.ns, link="intra-node", demand=demand)
+            product = machine.product(8192, 8192, 8192, multiprocessors=120)
+            beside = graph.compute("beside", product.ns, demand=product)
+            graph.compute("sum", 1000, after=[graph.wait("gathered", start), beside])
+            return next(piece for piece in schedule.schedule(graph, machine).timeline if piece.name == "gather")
+
+        fields = ("memory_bytes", "link_bytes", "multiprocessors", "blocks", "one_way")
+        demand = {field: getattr(time, field) for field in fields}
+        self.assertEqual(simulate(demand).end, simulate(time).end)
+        self.assertGreater(simulate(demand).end, simulate({**demand, "one_way": False}).end)
+        with self.assertRaisesRegex(schedule.ScheduleError, "^gather: found one_way 1, expected True or False$"):
+            simulate({**demand, "one_way": 1})
+
 
 class Pictures(unittest.TestCase):
     def test_page(self):

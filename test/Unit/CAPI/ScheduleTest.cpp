@@ -326,6 +326,12 @@ TEST(ScheduleCTest, collectives) {
       << error.text;
   EXPECT_GT(time.ns, 0);
   EXPECT_EQ(time.link_bytes, 7 << 20);
+  EXPECT_EQ(time.is_one_way, 1);
+  collective.kind = "all_reduce";
+  ASSERT_EQ(braid_collective_estimate(machine.get(), nullptr, &collective,
+                                      &time, &error),
+            BRAID_OK);
+  EXPECT_EQ(time.is_one_way, 0);
   collective.kind = "all_sing";
   EXPECT_EQ(braid_collective_estimate(machine.get(), nullptr, &collective,
                                       &time, &error),
