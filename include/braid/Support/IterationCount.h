@@ -14,7 +14,7 @@
 
 namespace llvm {
 class APInt;
-}
+} // namespace llvm
 
 namespace braid {
 
