@@ -34,18 +34,17 @@ enum class RefinedOps : uint8_t {
   All,
 };
 
-/// Improves `plan` of `problem`. Where families of one lane run in different
-/// ways, and would no longer queue behind each other, starts move behind the
-/// wait for the operation before them. Then parts of families get options:
-/// first the ops that may have something beside them and for those with nothing
-/// (`RefinedOps`), then for each op by itself. An option stays if it shortens
-/// the makespan, for one op by a thousandth. The order of the plan stays, but
-/// for starts that would no longer queue behind the operation before them,
-/// because other options are other lanes: they move behind the wait for it.
-/// Ends when nothing gains, or after `maxSimulations`; parts that there are too
-/// many of for this limit are not tried. Not longer than `plan`, but for at
-/// most a hundredth where starts of families moved. `company` is that of
-/// `problem`.
+/// Improves `plan` of `problem`. Families of one lane that run in different
+/// ways have lanes of their own, and would not queue behind each other as the
+/// plan was simulated: their starts move behind the wait for the operation
+/// before them. Then parts of families get other options: first the ops that
+/// may have something beside them, and those with nothing (`RefinedOps`), then
+/// each op by itself. An option stays if it shortens the makespan, for one op
+/// by a thousandth; starts that it gives another lane move like those of
+/// families. Ends when nothing gains, or after `maxSimulations`; parts that
+/// there are too many of for this limit are not tried. Not longer than `plan`,
+/// but for at most a hundredth where starts of families moved. `company` is
+/// that of `problem`.
 RefinedPlan refinePlan(const SchedulingProblem &problem,
                        llvm::ArrayRef<ResourceFamily> families,
                        const ResourcePlan &plan, const PossibleCompany &company,

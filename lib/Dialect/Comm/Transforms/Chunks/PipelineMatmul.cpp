@@ -228,7 +228,7 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
     } else {
       kinds.add(start, getKindName(start, found->getProduct()), getBits(start),
                 getWays(*found, maxChunks),
-                found->isGather() ? HiddenLast::First : HiddenLast::Last);
+                found->isGather() ? HardestToHide::First : HardestToHide::Last);
     }
   }
   ChoiceOptions options;

@@ -102,12 +102,12 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
 
 void CollectiveKinds::add(CollectiveOpInterface start, StringRef key,
                           double bits, ArrayRef<RewriteWay> ways,
-                          HiddenLast hiddenLast) {
+                          HardestToHide hardestToHide) {
   size_t place = places.try_emplace(key, kinds.size()).first->second;
   if (place == kinds.size()) {
     AlikeCollectives &alike = kinds.emplace_back().alike;
     alike.ways.assign(ways.begin(), ways.end());
-    alike.hiddenLast = hiddenLast;
+    alike.hardestToHide = hardestToHide;
   }
   kinds[place].alike.starts.push_back(start);
   kinds[place].bits += bits;
@@ -214,8 +214,8 @@ LogicalResult RewriteChooser::chooseForKind(const AlikeCollectives &alike) {
   SmallVector<RewriteChoice> best = chosen;
   // One alone comes first: the fewest ops that may do.
   ArrayRef<CollectiveOpInterface> one(alike.starts);
-  one = alike.hiddenLast == HiddenLast::First ? one.take_front()
-                                              : one.take_back();
+  one = alike.hardestToHide == HardestToHide::First ? one.take_front()
+                                                    : one.take_back();
   for (const RewriteWay &way : alike.ways)
     if (failed(consider(replace(one, way), best)))
       return failure();
@@ -235,7 +235,7 @@ LogicalResult RewriteChooser::chooseForEach(const AlikeCollectives &alike) {
   SmallVector<RewriteWay> ways = {whole};
   ways.append(alike.ways);
   SmallVector<CollectiveOpInterface> starts = alike.starts;
-  if (alike.hiddenLast == HiddenLast::Last)
+  if (alike.hardestToHide == HardestToHide::Last)
     std::reverse(starts.begin(), starts.end());
   for (CollectiveOpInterface start : starts) {
     SmallVector<RewriteChoice> best = chosen;

@@ -63,8 +63,8 @@ using RewriteWay = llvm::SmallVector<int64_t, 4>;
 /// A collective and the way that a pass rewrites it.
 using RewriteChoice = std::pair<CollectiveOpInterface, RewriteWay>;
 
-/// Which of collectives that are alike other work hides last.
-enum class HiddenLast {
+/// Which of collectives that are alike other work can hide least.
+enum class HardestToHide {
   /// Nothing comes before the first: a gather that work waits for.
   First,
   /// Nothing comes behind the last: a collective of what work has computed.
@@ -78,7 +78,7 @@ struct AlikeCollectives {
   /// The ways of more than one part, in the order in which they are tried. One
   /// with unequal parts is for one collective alone.
   llvm::SmallVector<RewriteWay> ways;
-  HiddenLast hiddenLast = HiddenLast::Last;
+  HardestToHide hardestToHide = HardestToHide::Last;
 };
 
 /// Collectives of a block that a pass may rewrite, by kind; kinds with more
@@ -88,7 +88,7 @@ public:
   /// Adds `start`, of a kind with the name `key`, which moves `bits`. The first
   /// of a kind says what holds for all.
   void add(CollectiveOpInterface start, llvm::StringRef key, double bits,
-           llvm::ArrayRef<RewriteWay> ways, HiddenLast hiddenLast);
+           llvm::ArrayRef<RewriteWay> ways, HardestToHide hardestToHide);
   llvm::SmallVector<AlikeCollectives> take();
 
 private:
@@ -109,8 +109,8 @@ struct ChoiceOptions {
 };
 
 /// Chooses a way for each collective of `kinds`: for each kind first the same
-/// for all of them, or for the one that is hidden last, then for one collective
-/// after the other, from that one on. A choice stays if the
+/// for all of them, or for the one that is hardest to hide, then for one
+/// collective after the other, from that one on. A choice stays if the
 /// makespan that `predict` gives for it is shorter by the least gain. Ends
 /// where the work of the compute stream leaves no such gain. `fixed` are
 /// choices that are part of each prediction and of the result.

@@ -193,7 +193,7 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
         << start->getOperandTypes();
     kinds.add(collective, key,
               static_cast<double>(model.describe(collective).inputBytes),
-              getSplit(), HiddenLast::Last);
+              getSplit(), HardestToHide::Last);
   }
   if (!hasCopyEngines || !canPlanResources(costs))
     return chosen;
