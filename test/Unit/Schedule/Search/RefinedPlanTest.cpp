@@ -70,6 +70,10 @@ protected:
     problem.graph.finalize();
     ResourcePlan plan;
     plan.order = getProgramOrder(problem.graph);
+    return withOptions(std::move(plan), std::move(options));
+  }
+
+  ResourcePlan withOptions(ResourcePlan plan, ResourceChoice options) {
     plan.options = std::move(options);
     SchedulingProblem planned = problem;
     applyChoice(planned, families(), plan.options);
@@ -188,9 +192,8 @@ TEST_F(RefinedPlanTest, FamiliesThatRunInOtherWaysFollowTheWait) {
   EXPECT_THAT(refined.order, ElementsAre(first, wait, second, product, last));
   EXPECT_EQ(refined.afterNs, plan.afterNs);
   // Both on one multiprocessor: one lane.
-  plan = planWith({1, 1, 0});
-  EXPECT_EQ(refine(plan, 1).order, plan.order);
-  EXPECT_EQ(refine(planWith({1, 1, 1}), 0).order, plan.order);
+  EXPECT_EQ(refine(withOptions(plan, {1, 1, 0}), 1).order, plan.order);
+  EXPECT_EQ(refine(plan, 0).order, plan.order);
 }
 
 TEST_F(RefinedPlanTest, StartsWithoutAPlaceBehindTheWaitKeepTheirLane) {
