@@ -219,8 +219,8 @@ bool Machine::isOldest(const LaunchPtr &launch) {
 /// nothing keeps from running.
 std::vector<std::vector<LaunchPtr>> Machine::findReady() {
   std::vector<std::vector<LaunchPtr>> ready;
-  auto getFirstOpen = [](const std::vector<LaunchPtr> &lane,
-                         function_ref<bool(const LaunchPtr &)> counts) {
+  auto getFirst = [](const std::vector<LaunchPtr> &lane,
+                     function_ref<bool(const LaunchPtr &)> counts) {
     for (const LaunchPtr &launch : lane)
       if (counts(launch))
         return launch;
@@ -229,18 +229,14 @@ std::vector<std::vector<LaunchPtr>> Machine::findReady() {
   for (Rank &rank : ranks)
     for (auto &[key, lane] : rank.lanes) {
       if (!std::get<3>(key)) {
-        LaunchPtr first =
-            getFirstOpen(lane, [](const LaunchPtr &) { return true; });
         // The first member speaks for all.
-        if (!first || first->index != 0)
+        if (lane.empty() || lane.front()->index != 0)
           continue;
+        LaunchPtr first = lane.front();
         std::vector<LaunchPtr> meeting;
-        for (int64_t member : first->members) {
-          LaunchPtr other = getFirstOpen(
-              ranks[member].lanes[key], [](const LaunchPtr &) { return true; });
-          if (other)
-            meeting.push_back(other);
-        }
+        for (int64_t member : first->members)
+          if (auto &others = ranks[member].lanes[key]; !others.empty())
+            meeting.push_back(others.front());
         if (meeting.size() != first->members.size())
           continue;
         if (match(meeting))
@@ -251,14 +247,14 @@ std::vector<std::vector<LaunchPtr>> Machine::findReady() {
         if (!isa<comm::SendOp>(send->op) || !isOldest(send))
           continue;
         // The first open message of each route counts.
-        LaunchPtr first = getFirstOpen(lane, [&](const LaunchPtr &launch) {
+        LaunchPtr first = getFirst(lane, [&](const LaunchPtr &launch) {
           return isa<comm::SendOp>(launch->op) && launch->peer == send->peer;
         });
-        LaunchPtr receive = getFirstOpen(
-            ranks[send->peer].lanes[key], [&](const LaunchPtr &launch) {
-              return isa<comm::RecvOp>(launch->op) &&
-                     launch->peer == send->rank;
-            });
+        LaunchPtr receive = getFirst(ranks[send->peer].lanes[key],
+                                     [&](const LaunchPtr &launch) {
+                                       return isa<comm::RecvOp>(launch->op) &&
+                                              launch->peer == send->rank;
+                                     });
         if (first != send || !receive || !isOldest(receive))
           continue;
         std::vector<LaunchPtr> meeting = {send, receive};

@@ -42,7 +42,7 @@ static IntegerAttr getScalar(Attribute constant) {
   return dyn_cast<IntegerAttr>(constant);
 }
 
-static IntegerAttr getNumberAttr(Type type, int64_t number) {
+IntegerAttr braid::getNumberAttr(Type type, int64_t number) {
   if (type.isIndex())
     return IntegerAttr::get(type, number);
   return IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(), number,

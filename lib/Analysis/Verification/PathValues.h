@@ -105,6 +105,10 @@ private:
   bool usedRank = false;
 };
 
+/// `number` as a constant of `type`, an integer or index; bits that `type` does
+/// not have are cut off.
+mlir::IntegerAttr getNumberAttr(mlir::Type type, int64_t number);
+
 /// A scalar with the value `number`.
 PathValue getConstantScalar(mlir::Type type, int64_t number,
                             bool dependsOnRank);

@@ -277,12 +277,6 @@ bool RankExecution::mayBeSkipped(Operation *op, Frame &frame) {
             }).wasInterrupted();
 }
 
-static APInt getInteger(Type type, int64_t number) {
-  unsigned width = type.isIndex() ? IndexType::kInternalStorageBitWidth
-                                  : type.getIntOrFloatBitWidth();
-  return APInt(width, number, /*isSigned=*/true, /*implicitTrunc=*/true);
-}
-
 bool RankExecution::executeFor(scf::ForOp loop, Frame &frame) {
   bool communicates = query.communicates(loop);
   auto getBound = [&](Value bound) -> std::optional<int64_t> {
@@ -299,9 +293,10 @@ bool RankExecution::executeFor(scf::ForOp loop, Frame &frame) {
   Type type = loop.getInductionVar().getType();
   uint64_t iterations = 1;
   if (isKnown) {
-    std::optional<uint64_t> count =
-        countIterations(getInteger(type, *lower), getInteger(type, *upper),
-                        getInteger(type, *step), loop.getUnsignedCmp());
+    std::optional<uint64_t> count = countIterations(
+        getNumberAttr(type, *lower).getValue(),
+        getNumberAttr(type, *upper).getValue(),
+        getNumberAttr(type, *step).getValue(), loop.getUnsignedCmp());
     if (!count)
       return false;
     iterations = *count;

@@ -169,7 +169,7 @@ int32_t braid_collective_estimate(const braid_machine *machine,
   result.multiprocessors = estimated.channels;
   result.is_exact = estimated.exact;
   result.cluster_size = getClusterSize(hardware, call.maxCtas);
-  result.is_one_way = *kind != comm::CollectiveKind::all_reduce;
+  result.is_one_way = isOneWay(*kind);
   if (const CollectiveCurve *curve =
           model ? nullptr : findCurve(*machine, call)) {
     result.ns = curve->getNs(static_cast<double>(call.getWholeBytes()));

@@ -27,7 +27,7 @@ OpCostModel::getCollectiveDemand(comm::CollectiveOpInterface op) {
   demand.multiprocessors = time.channels;
   demand.memoryBytes = clampBytes(getMemoryBytes(describe(op)));
   demand.linkBytes = clampBytes(static_cast<double>(time.linkBytes));
-  demand.isOneWay = op.getCollectiveKind() != comm::CollectiveKind::all_reduce;
+  demand.isOneWay = isOneWay(op.getCollectiveKind());
   // Copy engines have no blocks.
   if (demand.multiprocessors > 0)
     demand.clusterSize = getClusterSize(

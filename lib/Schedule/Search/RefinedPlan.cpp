@@ -207,10 +207,8 @@ void Refiner::separateFamilies() {
   if (maxSimulations == 0)
     return;
   SchedulingProblem planned = getPlanned();
-  if (!findMixedQueue(planned, refined.order))
-    return;
   std::optional<ScheduleOrder> order = separateQueues(planned, refined.order);
-  if (!order)
+  if (!order || *order == refined.order)
     return;
   ++refined.numSimulated;
   int64_t ns = simulateLoopOrder(planned, *order).periodNs;

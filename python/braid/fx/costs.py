@@ -47,14 +47,7 @@ def _estimate(machine, groups, node, kind):
             ranks, nodes = groups.describe(group)
             inputs = sum(get_bytes(operand) for operand in node.all_input_nodes)
             time = machine.collective(name, inputs, get_bytes(node), group_size=ranks, nodes=nodes)
-            demand = {
-                "memory_bytes": time.memory_bytes,
-                "link_bytes": time.link_bytes,
-                "multiprocessors": time.multiprocessors,
-                "blocks": time.blocks,
-                "one_way": time.one_way,
-            }
-            return time.ns, demand, "inter-node" if nodes > 1 else "intra-node"
+            return time.ns, time, "inter-node" if nodes > 1 else "intra-node"
     if _is_free(node):
         return 0, None, None
     size = get_bytes(node) + sum(get_bytes(operand) for operand in node.all_input_nodes)

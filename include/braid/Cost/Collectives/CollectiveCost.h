@@ -59,6 +59,12 @@ struct CollectiveTime {
 /// the factors of `braid_rt_link_bytes` and of nccl-tests (doc/PERFORMANCE.md).
 uint64_t getLinkBytes(const CollectiveCall &call);
 
+/// True if the data of `kind` moves in one direction
+/// (`ResourceDemand::isOneWay`).
+inline bool isOneWay(comm::CollectiveKind kind) {
+  return kind != comm::CollectiveKind::all_reduce;
+}
+
 /// Bytes of device memory that one member of `call` reads and writes.
 double getMemoryBytes(const CollectiveCall &call);
 

@@ -22,9 +22,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/RegionGraphTraits.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/ADT/SCCIterator.h"
 
 namespace braid::comm {
@@ -88,21 +88,15 @@ LogicalResult checkNoLoopOfBlocks(ModuleOp module) {
 /// are, and crashes where one of them passes a tensor to a block that is
 /// reached.
 LogicalResult checkNoUnreachableBlocks(ModuleOp module) {
-  WalkResult result = module.walk([&](Operation *op) {
-    for (Region &region : op->getRegions()) {
-      if (region.empty() || region.hasOneBlock())
-        continue;
-      llvm::df_iterator_default_set<Block *> reached;
-      for (Block *block : llvm::depth_first_ext(&region.front(), reached))
-        (void)block;
-      for (Block &block : region)
-        if (!reached.contains(&block))
-          return WalkResult(
-              emitError(block.empty() ? op->getLoc() : block.front().getLoc())
-              << "found a block that nothing reaches, expected "
-                 "none; --canonicalize removes such blocks");
-    }
-    return WalkResult::advance();
+  DominanceInfo dominance;
+  WalkResult result = module.walk([&](Block *block) {
+    if (dominance.isReachableFromEntry(block))
+      return WalkResult::advance();
+    Location loc = block->empty() ? block->getParentOp()->getLoc()
+                                  : block->front().getLoc();
+    return WalkResult(emitError(loc)
+                      << "found a block that nothing reaches, expected none; "
+                         "--canonicalize removes such blocks");
   });
   return failure(result.wasInterrupted());
 }
