@@ -319,7 +319,7 @@ void Calibrator::addSpread(double spread) {
   result.spread = std::min(1.0, std::max(result.spread, spread));
 }
 
-Error Calibrator::measureProduct(const ProductCall &product) {
+Expected<double> Calibrator::timeProduct(const ProductCall &product) {
   Load load;
   load.product = product;
   Meter meter(*world, options.patience);
@@ -328,9 +328,36 @@ Error Calibrator::measureProduct(const ProductCall &product) {
                     options.patience.restNs);
   if (!time)
     return time.takeError();
-  result.products.push_back(
-      {shapeOf(product), product.multiprocessors, time->ns});
   addSpread(time->spread);
+  return time->ns;
+}
+
+Error Calibrator::measureProduct(const ProductCall &product) {
+  Expected<double> ns = timeProduct(product);
+  if (!ns)
+    return ns.takeError();
+  Error error = remeasureOnMore(product, *ns);
+  result.products.push_back({shapeOf(product), product.multiprocessors, *ns});
+  return error;
+}
+
+Error Calibrator::remeasureOnMore(const ProductCall &product, double ns) {
+  // More than two calibrations differ by.
+  constexpr double atLowerClocks = 1.03;
+  ProductTime *more = nullptr;
+  for (ProductTime &known : result.products)
+    if (known.shape == shapeOf(product))
+      more = &known;
+  bool isOnMore = more && (more->multiprocessors == 0 ||
+                           more->multiprocessors > product.multiprocessors);
+  if (!isOnMore || more->ns <= atLowerClocks * ns)
+    return Error::success();
+  ProductCall again = product;
+  again.multiprocessors = more->multiprocessors;
+  Expected<double> secondNs = timeProduct(again);
+  if (!secondNs)
+    return secondNs.takeError();
+  more->ns = std::min(more->ns, *secondNs);
   return Error::success();
 }
 

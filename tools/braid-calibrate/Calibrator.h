@@ -64,7 +64,12 @@ private:
   void addProducts(int64_t multiprocessors);
   void addCurve(int32_t kind, const Lane &lane);
 
+  llvm::Expected<double> timeProduct(const ProductCall &product);
   llvm::Error measureProduct(const ProductCall &product);
+  /// `product` takes `ns`. If the last measured one of this shape takes longer
+  /// on more multiprocessors, the clocks of a GPU were lower then: measures
+  /// that one once more, and keeps the shorter time.
+  llvm::Error remeasureOnMore(const ProductCall &product, double ns);
   llvm::Error measureCurve(int32_t kind, const Lane &lane);
   llvm::Error measureMemory();
   llvm::Error measureGap();

@@ -9,6 +9,7 @@
 #include "Measure.h"
 
 #include "LaneLaunch.h"
+#include "PairTimes.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -122,57 +123,6 @@ Expected<MeasuredTime> Meter::measureGap(const ProductCall &product) {
 // Pairs
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Mean times of one rank, 0 where nothing was measured.
-struct PairTimes {
-  double computeNs = 0, computeAloneNs = 0;
-  double collectiveNs = 0;
-};
-} // namespace
-
-/// The mean time of the spans that lie within a window, with the gaps between
-/// them; 0 if there are none.
-static double meanOf(llvm::ArrayRef<TracedSpan> spans, int64_t fromNs,
-                     int64_t toNs) {
-  int64_t firstNs = 0, lastNs = 0, count = 0;
-  for (const TracedSpan &span : spans) {
-    if (span.beginNs < fromNs || span.endNs > toNs)
-      continue;
-    if (count++ == 0)
-      firstNs = span.beginNs;
-    lastNs = span.endNs;
-  }
-  return count ? static_cast<double>(lastNs - firstNs) /
-                     static_cast<double>(count)
-               : 0.0;
-}
-
-/// The times of the collectives, of the compute beside them, and of the compute
-/// alone, in `aloneNs` before and behind the collectives.
-static PairTimes readTimes(const World &world, int64_t rank, int64_t aloneNs) {
-  std::vector<TracedSpan> compute, collectives;
-  for (const TracedSpan &span : world.takeTrace(rank))
-    (span.isCollective ? collectives : compute).push_back(span);
-  auto byBegin = [](const TracedSpan &a, const TracedSpan &b) {
-    return a.beginNs < b.beginNs;
-  };
-  llvm::sort(compute, byBegin);
-  llvm::sort(collectives, byBegin);
-  PairTimes times;
-  if (collectives.empty())
-    return times;
-  constexpr int64_t ever = std::numeric_limits<int64_t>::max();
-  int64_t fromNs = collectives.front().beginNs, toNs = collectives.back().endNs;
-  times.collectiveNs = meanOf(collectives, 0, ever);
-  times.computeNs = meanOf(compute, fromNs, toNs);
-  double beforeNs = meanOf(compute, fromNs - aloneNs, fromNs),
-         behindNs = meanOf(compute, toNs, toNs + aloneNs);
-  // Without any behind, the collectives had nothing beside them at the end.
-  if (beforeNs > 0 && behindNs > 0)
-    times.computeAloneNs = (beforeNs + behindNs) / 2;
-  return times;
-}
-
 /// The factors of the compute, on the rank on which it slows down most, and of
 /// the collective, which takes `collectiveAloneNs` alone, at the clocks at
 /// which the compute alone takes `settledNs` (0: at those of the run); none if
@@ -185,7 +135,7 @@ runPair(World &world, const Load &load, int64_t aloneNs,
     return ran.takeError();
   std::pair<double, double> factors = {0, 0};
   for (int64_t rank = 0; rank < world.ranks(); ++rank) {
-    PairTimes times = readTimes(world, rank, aloneNs);
+    PairTimes times = readPairTimes(world.takeTrace(rank), aloneNs);
     if (times.computeAloneNs <= 0 || times.computeNs <= 0)
       return std::nullopt;
     factors.first =
@@ -220,7 +170,7 @@ Expected<MeasuredPair> braid::calibrate::measurePair(World &world,
   // What these say is how many there have to be. The compute runs alone and
   // beside collectives within a tenth of a second, because clocks change: leads
   // that settle the clocks and keep the device busy while the host issues the
-  // rest, so many collectives that the start does not count, and so much
+  // rest, so many collectives that single ones do not count, and so much
   // compute that it outlasts them.
   constexpr int64_t collectives = 60;
   double warmNs =
