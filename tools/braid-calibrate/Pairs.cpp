@@ -23,7 +23,8 @@ using namespace braid::calibrate;
 using llvm::Error;
 using llvm::Expected;
 
-/// The fewest multiprocessors that products leave to the kernels around copies.
+/// The fewest multiprocessors that products leave to copies: NCCL copies a
+/// rank's own part with a kernel.
 static constexpr int64_t copyRoom = 4;
 
 const ProductCall *Calibrator::choosePairProduct() const {
@@ -70,9 +71,9 @@ Expected<MeasuredPair> Calibrator::measurePair(const Load &load) {
 Error Calibrator::measurePairOf(ComputeClass compute, LaneEngine engine) {
   // A collective that takes so many times as long as alone waits for products
   // to end: those leave too few multiprocessors. A gather by copy engines,
-  // which has kernels around its copies, took 2.3 times as long beside products
-  // that leave 4 multiprocessors on H100s, and 1.4 times with 8; on H200s 1.4
-  // times with 4.
+  // which copies the own part with a kernel, took 2.3 times as long beside
+  // products that leave 4 multiprocessors on H100s, and 1.4 times with 8; on
+  // H200s 1.4 times with 4.
   constexpr double late = 1.8;
   bool isProduct = compute == ComputeClass::Product;
   bool isCopy = engine == LaneEngine::CopyEngine;

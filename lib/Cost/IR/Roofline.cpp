@@ -10,6 +10,8 @@
 
 #include "Analysis/TypeSize.h"
 #include "Cost/Hardware/MatrixTiles.h"
+#include "braid/Support/IterationCount.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -143,17 +145,23 @@ std::optional<int64_t> braid::getStaticTripCount(LoopLikeOpInterface loop) {
   std::optional<SmallVector<OpFoldResult>> steps = loop.getLoopSteps();
   if (!lower || !upper || !steps || lower->empty())
     return std::nullopt;
+  auto forOp = dyn_cast<scf::ForOp>(*loop);
+  bool isUnsigned = forOp && forOp.getUnsignedCmp();
+  constexpr uint64_t most = std::numeric_limits<int64_t>::max();
   int64_t count = 1;
   for (auto [lb, ub, step] : llvm::zip_equal(*lower, *upper, *steps)) {
-    std::optional<int64_t> first = getConstantIntValue(lb);
-    std::optional<int64_t> last = getConstantIntValue(ub);
-    std::optional<int64_t> stride = getConstantIntValue(step);
-    int64_t distance;
-    if (!first || !last || !stride || *stride <= 0 ||
-        llvm::SubOverflow(*last, *first, distance))
+    // The values, and whether they are indices.
+    std::optional<std::pair<APInt, bool>> first = getConstantAPIntValue(lb);
+    std::optional<std::pair<APInt, bool>> last = getConstantAPIntValue(ub);
+    std::optional<std::pair<APInt, bool>> stride = getConstantAPIntValue(step);
+    if (!first || !last || !stride)
       return std::nullopt;
-    count = multiplyNs(
-        count, distance <= 0 ? 0 : llvm::divideCeilSigned(distance, *stride));
+    std::optional<uint64_t> iterations =
+        countIterations(first->first, last->first, stride->first, isUnsigned);
+    if (!iterations)
+      return std::nullopt;
+    count =
+        multiplyNs(count, static_cast<int64_t>(std::min(*iterations, most)));
   }
   return count;
 }

@@ -57,8 +57,8 @@ comm::Work getDefaultWork(mlir::Operation *op, const comm::SizeDefaults &sizes);
 comm::Work getFusedOperations(mlir::Region &region,
                               const comm::SizeDefaults &defaults);
 
-/// The number of iterations of `loop`, over all its dimensions; none if its
-/// bounds are not constants.
+/// The number of iterations of `loop`, over all its dimensions, 2^63 - 1 at
+/// most; none if its bounds are not constants, or if it would never end.
 std::optional<int64_t> getStaticTripCount(mlir::LoopLikeOpInterface loop);
 
 } // namespace braid

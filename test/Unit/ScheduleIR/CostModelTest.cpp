@@ -294,6 +294,32 @@ TEST_F(CostModelTest, SettingsComeBeforeTheProgram) {
             "h100x8");
 }
 
+TEST_F(CostModelTest, CountsTripsOfUnsignedLoops) {
+  parse(R"mlir(
+    func.func @f() {
+      %c0 = arith.constant 0 : i8
+      %c3 = arith.constant 3 : i8
+      %c200 = arith.constant 200 : i8
+      scf.for unsigned %i = %c0 to %c200 step %c3 : i8 {}
+      return
+    }
+  )mlir");
+  EXPECT_EQ(CostModel(ideal()).getTripCount(find("scf.for")), 67);
+}
+
+TEST_F(CostModelTest, CountsTripsBetweenAnyTwoIntegers) {
+  parse(R"mlir(
+    func.func @f() {
+      %least = arith.constant -9223372036854775808 : i64
+      %most = arith.constant 9223372036854775807 : i64
+      %step = arith.constant 4611686018427387904 : i64
+      scf.for %i = %least to %most step %step : i64 {}
+      return
+    }
+  )mlir");
+  EXPECT_EQ(CostModel(ideal()).getTripCount(find("scf.for")), 4);
+}
+
 TEST_F(CostModelTest, CountsTrips) {
   parse(R"mlir(
     func.func @f(%n: index) {

@@ -94,8 +94,8 @@ struct ContentionFigures {
   /// launch.
   int64_t laneLaunchNs = 0;
   /// Where they are queued for: the multiprocessors that a product has to leave
-  /// to an operation by copy engines, for the kernels around the copies. With
-  /// fewer, the operation takes about as long as the product.
+  /// to an operation by copy engines, for the kernel that copies a rank's own
+  /// part. With fewer, the operation takes about as long as the product.
   int32_t copyMultiprocessors = 4;
   /// Where they are queued for: ascending in both. Two multiprocessors (a TPC)
   /// have room for a pair of blocks, and single blocks go to pairs of their own
