@@ -15,6 +15,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <deque>
 #include <map>
 
 using namespace braid;
@@ -105,7 +106,8 @@ bool Comparer::addNodes(const std::vector<ReportedNode> &nodes,
       continue;
     }
     int64_t atNs = startNs;
-    for (int64_t trip = 0; trip < node.bodies.front().tripCount; ++trip)
+    for (int64_t trip = 0; trip < node.bodies.front().tripCount; ++trip) {
+      size_t numBefore = ops.size();
       for (const ReportedBody &body : node.bodies) {
         if (!body.counts)
           continue;
@@ -113,6 +115,10 @@ bool Comparer::addNodes(const std::vector<ReportedNode> &nodes,
           return false;
         atNs = addNs(atNs, body.totals.makespanNs);
       }
+      // All trips run the same ops: none.
+      if (ops.size() == numBefore)
+        break;
+    }
   }
   return true;
 }
@@ -142,41 +148,62 @@ void Comparer::addOp(StringRef name, StringRef lane, const Stretch &predicted,
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// Operations of one kind, label, group and size match in the order of their
-/// begins.
+/// Whether only the run knows the sizes of an operation.
+static bool isDynamic(const ReportedNode &node) {
+  return StringRef(node.type).contains('?');
+}
+
+/// Operations of one kind, label and group match in the order of their begins.
+/// Those with static sizes match first, and need the same size; sizes that only
+/// the run knows match what is left.
 void Comparer::compareCollectives() {
-  using Key = std::tuple<std::string, std::string, std::string, int64_t>;
-  std::map<Key, std::vector<const MeasuredEvent *>> measured;
+  using Key = std::tuple<std::string, std::string, std::string>;
+  // By the elements of their operands, in the order of their begins.
+  using Events = std::map<int64_t, std::deque<const MeasuredEvent *>>;
+  std::map<Key, Events> measured;
   for (const MeasuredEvent &event : run.events)
     if (event.kind == MeasuredKind::Collective)
-      measured[{event.name, event.collective, event.group, event.elements}]
+      measured[{event.name, event.collective, event.group}][event.elements]
           .push_back(&event);
-  std::map<Key, size_t> used;
-  for (const PredictedOp &op : ops) {
-    const ReportedNode &node = *op.node;
-    if (node.role != StreamRole::Start || node.group.empty())
-      continue;
-    std::string name = node.label.empty() ? node.kind : node.label;
-    Key key{name, node.kind, node.group,
-            static_cast<int64_t>(node.inputElements)};
-    size_t &next = used[key];
-    auto found = measured.find(key);
-    if (found == measured.end() || next >= found->second.size()) {
-      addUnmatched(node.kind + " \"" + name + "\" of @" + node.group +
-                   ": the run has not measured it");
-      continue;
+  auto findNext = [](Events &events, const ReportedNode &node) {
+    if (!isDynamic(node))
+      return events.find(static_cast<int64_t>(node.inputElements));
+    return llvm::min_element(events, [](const auto &a, const auto &b) {
+      return a.second.front()->startNs < b.second.front()->startNs;
+    });
+  };
+  for (bool isDynamicTurn : {false, true})
+    for (const PredictedOp &op : ops) {
+      const ReportedNode &node = *op.node;
+      if (node.role != StreamRole::Start || node.group.empty() ||
+          isDynamic(node) != isDynamicTurn)
+        continue;
+      std::string name = node.label.empty() ? node.kind : node.label;
+      Events &events = measured[{name, node.kind, node.group}];
+      auto found = findNext(events, node);
+      if (found == events.end()) {
+        addUnmatched(node.kind + " \"" + name + "\" of @" + node.group +
+                     ": the run has not measured it");
+        continue;
+      }
+      const MeasuredEvent &event = *found->second.front();
+      found->second.pop_front();
+      if (found->second.empty())
+        events.erase(found);
+      Stretch predicted, ran;
+      predicted.add(op);
+      ran.add(event.startNs, event.endNs);
+      addOp(name, node.lane, predicted, ran);
     }
-    const MeasuredEvent &event = *found->second[next++];
-    Stretch predicted, ran;
-    predicted.add(op);
-    ran.add(event.startNs, event.endNs);
-    addOp(name, node.lane, predicted, ran);
-  }
-  for (const auto &[key, events] : measured)
-    if (size_t count = events.size() - used[key])
+  for (const auto &[key, events] : measured) {
+    size_t count = 0;
+    for (const auto &[elements, left] : events)
+      count += left.size();
+    if (count)
       addUnmatched(std::get<1>(key) + " \"" + std::get<0>(key) + "\" of @" +
                    std::get<2>(key) + ": the run has measured " +
                    llvm::Twine(count) + " that the program does not have");
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,7 @@
 
 #include "Programs.h"
 
+#include "../braid-run/Tools/PassOption.h"
 #include "Cost/Profile/Profile.h"
 #include "Support/JsonObjectReader.h"
 #include "llvm/Support/FileUtilities.h"
@@ -89,37 +90,58 @@ static void addSignature(const ParsedSignature &signature, int64_t ranks,
     shapes.collectives[*kind].insert(signature.sizes.front());
 }
 
-/// Adds the signatures of `functions[].nodes[]`.
-static Error addNodes(const StrictJson &file, int64_t ranks,
+static constexpr StringRef expectedReport =
+    "expected a report that comm-report has written with format=json";
+
+/// Adds the signatures of the nodes of the function or body at `path`, and of
+/// the bodies of its loops and branches.
+static Error addNodes(const StrictJson &file, const json::Value &value,
+                      llvm::SmallVectorImpl<JsonStep> &path, int64_t ranks,
                       ProgramShapes &shapes) {
-  static constexpr StringRef expected =
-      "expected a report that comm-report has written with format=json";
-  const json::Object *root = file.getRoot().getAsObject();
-  const json::Array *functions = root ? root->getArray("functions") : nullptr;
-  if (!functions)
-    return file.makeError({}, "no list \"functions\", " + expected);
-  for (auto [index, value] : llvm::enumerate(*functions)) {
-    const json::Object *function = value.getAsObject();
-    const json::Array *nodes = function ? function->getArray("nodes") : nullptr;
-    if (!nodes)
-      return file.makeError({"functions", size_t(index)},
-                            "no list \"nodes\", " + expected);
-    for (auto [position, node] : llvm::enumerate(*nodes)) {
-      const json::Object *fields = node.getAsObject();
-      std::optional<StringRef> text =
-          fields ? fields->getString("signature") : std::nullopt;
-      if (!text)
-        continue;
+  const json::Object *parent = value.getAsObject();
+  const json::Array *nodes = parent ? parent->getArray("nodes") : nullptr;
+  if (!nodes)
+    return file.makeError(path, "no list \"nodes\", " + expectedReport);
+  size_t depth = path.size();
+  for (auto [position, node] : llvm::enumerate(*nodes)) {
+    path.append({JsonStep("nodes"), JsonStep(size_t(position))});
+    const json::Object *fields = node.getAsObject();
+    if (std::optional<StringRef> text =
+            fields ? fields->getString("signature") : std::nullopt) {
       std::string problem;
       std::optional<ParsedSignature> signature =
           ParsedSignature::parse(*text, problem);
+      path.push_back("signature");
       if (!signature)
-        return file.makeError({"functions", size_t(index), "nodes",
-                               size_t(position), "signature"},
-                              "found signature \"" + *text + "\", expected " +
-                                  problem);
+        return file.makeError(path, "found signature \"" + *text +
+                                        "\", expected " + problem);
+      path.pop_back();
       addSignature(*signature, ranks, shapes);
     }
+    if (const json::Array *bodies =
+            fields ? fields->getArray("bodies") : nullptr)
+      for (auto [number, body] : llvm::enumerate(*bodies)) {
+        path.append({JsonStep("bodies"), JsonStep(size_t(number))});
+        if (Error error = addNodes(file, body, path, ranks, shapes))
+          return error;
+        path.truncate(path.size() - 2);
+      }
+    path.truncate(depth);
+  }
+  return Error::success();
+}
+
+/// Adds the signatures of all functions of a report.
+static Error addFunctions(const StrictJson &file, int64_t ranks,
+                          ProgramShapes &shapes) {
+  const json::Object *root = file.getRoot().getAsObject();
+  const json::Array *functions = root ? root->getArray("functions") : nullptr;
+  if (!functions)
+    return file.makeError({}, "no list \"functions\", " + expectedReport);
+  for (auto [index, function] : llvm::enumerate(*functions)) {
+    llvm::SmallVector<JsonStep> path = {"functions", size_t(index)};
+    if (Error error = addNodes(file, function, path, ranks, shapes))
+      return error;
   }
   return Error::success();
 }
@@ -132,7 +154,7 @@ static Error readReport(StringRef path, StringRef name, int64_t ranks,
     return llvm::createStringError(name + ": " +
                                    llvm::toString(text.takeError()));
   Expected<StrictJson> file = StrictJson::parse((*text)->getBuffer());
-  Error error = file ? addNodes(*file, ranks, shapes) : file.takeError();
+  Error error = file ? addFunctions(*file, ranks, shapes) : file.takeError();
   if (error)
     return llvm::createStringError(name + ":" +
                                    llvm::toString(std::move(error)));
@@ -143,7 +165,7 @@ static Error readReport(StringRef path, StringRef name, int64_t ranks,
 /// only part that is read, are the same for every machine.
 static std::string reportOption(int64_t ranks, StringRef output) {
   return ("--comm-report=format=json hardware=h100x8 world-size=" +
-          llvm::Twine(ranks) + " output=" + output)
+          llvm::Twine(ranks) + " " + run::passOption("output", output.str()))
       .str();
 }
 

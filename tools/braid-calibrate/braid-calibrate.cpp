@@ -10,6 +10,7 @@
 
 #include "Cost/Profile/Profile.h"
 #include "Support/StrictJson.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <ctime>
@@ -61,6 +62,22 @@ static void summarize(const Calibrator &calibrator, const Calibration &result,
     llvm::outs() << "missing: " << what << "\n";
 }
 
+/// Fails if the file cannot be written. What is in the file stays, and a file
+/// that is not there is not made.
+static Error checkWritable(const std::string &path) {
+  bool isThere = llvm::sys::fs::exists(path);
+  {
+    std::error_code problem;
+    llvm::raw_fd_ostream file(path, problem, llvm::sys::fs::OF_Append);
+    if (problem)
+      return llvm::createStringError("cannot write " + path + ": " +
+                                     problem.message());
+  }
+  if (!isThere)
+    llvm::sys::fs::remove(path);
+  return Error::success();
+}
+
 static Error writePage(const std::string &path,
                        const Calibration &calibration) {
   std::string text;
@@ -97,9 +114,11 @@ int main(int argc, char **argv) {
       return fail(llvm::toString(std::move(error)), wrongUsage);
     return 0;
   }
-  // Find out now that the file cannot be written, not after minutes.
-  if (Error error = writeFile(options->output, ""))
-    return fail(llvm::toString(std::move(error)), wrongUsage);
+  // Find out now that a file cannot be written, not after minutes.
+  for (const std::string &path : {options->output, options->page})
+    if (!path.empty())
+      if (Error error = checkWritable(path))
+        return fail(llvm::toString(std::move(error)), wrongUsage);
   std::string date = today();
   Calibration result;
   std::string text;

@@ -259,11 +259,13 @@ bool ProblemBuilder::addMachine(SchedulingProblem &problem) {
 }
 
 bool ProblemBuilder::addLimits(SchedulingProblem &problem) {
+  constexpr int64_t mostInFlight = std::numeric_limits<int32_t>::max();
   if (given.max_memory < -1 || given.max_in_flight < 0 ||
-      given.max_in_flight > std::numeric_limits<int32_t>::max())
+      given.max_in_flight > mostInFlight)
     return fail("found the limits " + Twine(given.max_memory) + " bytes and " +
                 Twine(given.max_in_flight) +
-                " in flight, expected at least -1 and at least 0");
+                " in flight, expected at least -1 and 0 to " +
+                Twine(mostInFlight));
   if (given.max_memory >= 0)
     problem.maxMemory = given.max_memory;
   problem.maxInFlight = static_cast<unsigned>(given.max_in_flight);

@@ -12,6 +12,7 @@
 #include "braid-rt/Link.h"
 
 #include <algorithm>
+#include <limits>
 #include <new>
 
 #if defined(__linux__)
@@ -228,6 +229,13 @@ std::shared_ptr<Slot> InProcessEngine::joinMessage(InProcessGroup &group,
   return slot;
 }
 
+/// A link may be so slow that its work never ends.
+static int64_t addNs(int64_t beginNs, double durationNs) {
+  constexpr int64_t never = std::numeric_limits<int64_t>::max();
+  bool ends = durationNs < static_cast<double>(never - beginNs);
+  return ends ? beginNs + static_cast<int64_t>(durationNs) : never;
+}
+
 void InProcessEngine::scheduleOnLink(Slot &slot) {
   InProcessGroup &group = *slot.group;
   int64_t now = environment.now();
@@ -237,19 +245,19 @@ void InProcessEngine::scheduleOnLink(Slot &slot) {
   int64_t bytes = 0;
   for (const InProcessRequest *request : slot.requests)
     bytes = std::max(bytes, request->operation.linkBytes());
-  auto time = static_cast<int64_t>(
+  double time =
       braid_rt_link_time_ns(slot.requests[0]->operation.kind, group.size(),
                             static_cast<double>(bytes),
-                            static_cast<double>(linkLatencyNs), linkBandwidth));
+                            static_cast<double>(linkLatencyNs), linkBandwidth);
   if (slot.isMessage) {
     int64_t &sendFree = group.sendFreeNs[slot.members[0]];
     int64_t &receiveFree = group.receiveFreeNs[slot.members[1]];
     slot.beginNs = std::max({now, sendFree, receiveFree});
-    slot.deadlineNs = sendFree = receiveFree = slot.beginNs + time;
+    slot.deadlineNs = sendFree = receiveFree = addNs(slot.beginNs, time);
     return;
   }
   slot.beginNs = std::max(now, group.laneFreeNs);
-  slot.deadlineNs = group.laneFreeNs = slot.beginNs + time;
+  slot.deadlineNs = group.laneFreeNs = addNs(slot.beginNs, time);
 }
 
 void InProcessEngine::becomeReady(const std::shared_ptr<Slot> &slot) {

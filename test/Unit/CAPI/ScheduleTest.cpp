@@ -265,7 +265,7 @@ TEST(ScheduleCTest, wrongDescriptions) {
   example = Example();
   example.description.max_memory = -2;
   EXPECT_EQ(example.getError(), "found the limits -2 bytes and 0 in flight, "
-                                "expected at least -1 and at least 0");
+                                "expected at least -1 and 0 to 2147483647");
   EXPECT_EQ(braid_problem_create(nullptr, nullptr), nullptr);
 }
 
