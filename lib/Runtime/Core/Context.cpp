@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdlib>
+#include <limits>
 #include <thread>
 
 using namespace braid::rt;
@@ -55,6 +56,12 @@ bool Context::begin(const braid_rt_entry &entry, void **args) {
   events.clear();
   exportedEvents.clear();
   tracedRequests.clear();
+  skipped = 0;
+  mostSkipped = std::numeric_limits<int64_t>::max();
+  // Conditions may depend on results, so some more are no mistake.
+  constexpr int64_t more = 1000;
+  if (auto found = startsOfEntries.find(&entry); found != startsOfEntries.end())
+    mostSkipped = 2 * found->second + more;
   recorder.beginInvocation();
   engine.beginInvocation(rank);
   return device.beginInvocation(entry, args);
@@ -97,12 +104,15 @@ int32_t Context::invoke(const braid_rt_entry &entry, void **args) {
 
 int32_t Context::run(const braid_rt_entry &entry, void **args) {
   int64_t beginNs = environment.now();
+  int64_t startsBefore = statistics.starts;
   bool returned = true;
   try {
     if (!begin(entry, args)) {
       currentContext = this;
       returned = call(jumpTarget, entry, args);
       currentContext = nullptr;
+      if (returned && skip == BRAID_RT_SKIP_NOTHING)
+        startsOfEntries[&entry] = statistics.starts - startsBefore;
     }
     statistics.hostNs += environment.now() - beginNs;
     if (returned) {
@@ -335,6 +345,14 @@ Context::startRecorded(Communicator &communicator, Operation &&operation,
   }
 }
 
+void Context::checkSkipped() {
+  if (++skipped > mostSkipped)
+    throw Error("without communication the program has started " +
+                std::to_string(skipped) +
+                " operations, far more than with it: its conditions depend on "
+                "results of communication, and it may never end");
+}
+
 void Context::standIn(const Operation &operation) {
   for (const Operand &operand : operation.operands)
     if (operand.source && operand.destination &&
@@ -360,8 +378,10 @@ void *Context::start(const braid_rt_group &group, Operation &&operation) {
         std::max<int64_t>(1, static_cast<int64_t>(operation.operands.size()));
     request.communicator = communicator;
     request.completed = skips(BRAID_RT_SKIP_COMMUNICATION);
-    if (request.completed)
+    if (request.completed) {
+      checkSkipped();
       standIn(operation);
+    }
     request.request =
         request.completed
             ? std::make_unique<EngineRequest>(std::move(operation))

@@ -152,6 +152,9 @@ private:
   void fail(const std::string &message, bool isSecondary);
   Request &find(void *handle, const braid_rt_site &site);
   size_t freeSlot();
+  /// Throws if an invocation without communication starts far more than a whole
+  /// one: its conditions depend on what is skipped, and it may never end.
+  void checkSkipped();
   /// Lets the operands of a skipped collective stand in for its results.
   void standIn(const Operation &operation);
   std::unique_ptr<EngineRequest> startRecorded(Communicator &communicator,
@@ -182,6 +185,11 @@ private:
   /// The collectives that graphs have recorded, by their requests' `recorded`.
   std::map<int64_t, std::vector<TraceEvent>> recordedEvents;
   int32_t skip = BRAID_RT_SKIP_NOTHING;
+  /// What the last whole invocation of an entry has started.
+  std::unordered_map<const braid_rt_entry *, int64_t> startsOfEntries;
+  /// What an invocation that skips communication may start.
+  int64_t mostSkipped = 0;
+  int64_t skipped = 0; ///< In this invocation.
   std::vector<braid_rt_event> exportedEvents;
   /// The operation that the rank's thread awaits. A reader takes the pointer
   /// out and puts it back; the operation stays alive in between.

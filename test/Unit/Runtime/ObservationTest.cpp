@@ -246,6 +246,43 @@ TEST(Skip, CommunicationIsLeftOutUntilItIsNot) {
   }
 }
 
+TEST(Skip, AnInvocationWhoseConditionsNeedCommunicationEnds) {
+  BRAID_NEEDS_SHARED_WORLD(2);
+  World &world = sharedWorld(2);
+  if (!world.has("host-memory"))
+    GTEST_SKIP() << "the operands are memory of the host";
+  // Doubles a number until it is large. Without communication it stays 1.
+  static braid_rt_entry entry = {
+      "double",
+      [](void **) {
+        for (int64_t number = 1; number < 8;) {
+          int64_t sum = number;
+          braid_rt_view source = {&number, nullptr, BRAID_RT_I64, 0};
+          braid_rt_view destination = {&sum, nullptr, BRAID_RT_I64, 0};
+          braid_rt_wait(braid_rt_all_reduce(&worldGroup, 1, &source,
+                                            &destination, BRAID_RT_SUM, nullptr,
+                                            nullptr),
+                        nullptr);
+          number = sum;
+        }
+      },
+      0, nullptr, nullptr};
+  auto run = [&](braid_rt_skip what) {
+    char error[256] = "";
+    EXPECT_EQ(braid_rt_world_skip(world.get(), what, error, sizeof(error)),
+              BRAID_RT_OK)
+        << error;
+    std::vector<void **> none(world.localRanks().size(), nullptr);
+    return braid_rt_world_run(world.get(), &entry, none.data());
+  };
+  EXPECT_EQ(run(BRAID_RT_SKIP_NOTHING), BRAID_RT_OK) << world.errors();
+  EXPECT_EQ(run(BRAID_RT_SKIP_COMMUNICATION), BRAID_RT_FAILED);
+  EXPECT_THAT(std::string(world.errors()),
+              HasSubstr("without communication the program has started 1007 "
+                        "operations, far more than with it"));
+  EXPECT_EQ(run(BRAID_RT_SKIP_NOTHING), BRAID_RT_OK) << world.errors();
+}
+
 TEST(Skip, ComputeOnTheHostCannotBeLeftOut) {
   BRAID_NEEDS_SHARED_WORLD(2);
   World &world = sharedWorld(2);
