@@ -18,7 +18,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -182,11 +182,24 @@ static void visitAttributes(Operation *op,
 void RankUniformity::collectUsers() {
   hasUsers = true;
   SymbolTableCollection symbolTables;
+  SmallVector<Operation *> pending;
+  auto addApart = [&](Operation *function) {
+    if (enteredApart.insert(function).second)
+      pending.push_back(function);
+  };
+  // The functions that a function calls where all of its ranks come together.
+  llvm::DenseMap<Operation *, SmallVector<Operation *>> callees;
   root->walk([&](Operation *op) {
     auto addSymbol = [&](SymbolRefAttr symbol) {
       Operation *function = symbolTables.lookupNearestSymbolFrom(op, symbol);
-      if (isa_and_present<FunctionOpInterface>(function))
-        users[function].push_back(op);
+      if (!isa_and_present<FunctionOpInterface>(function))
+        return;
+      Operation *caller = nullptr;
+      if (!isa<CallOpInterface>(op) ||
+          !areReachedTogetherWithin(*op->getBlock(), caller))
+        addApart(function);
+      else if (caller)
+        callees[caller].push_back(function);
     };
     visitAttributes(op, [&](Attribute attribute) {
       if (auto symbol = dyn_cast<SymbolRefAttr>(attribute))
@@ -195,29 +208,34 @@ void RankUniformity::collectUsers() {
         attribute.walk(addSymbol);
     });
   });
+  while (!pending.empty())
+    llvm::for_each(callees[pending.pop_back_val()], addApart);
 }
 
 void RankUniformity::addCopy(Operation *copy, Operation *function) {
-  enteredTogether[copy] = areEnteredTogether(function);
+  if (!areEnteredTogether(function))
+    enteredApart.insert(copy);
 }
 
 bool RankUniformity::areEnteredTogether(Operation *function) {
-  auto symbol = dyn_cast<SymbolOpInterface>(function);
-  if (!knowsCallers)
+  if (!knowsCallers) {
+    auto symbol = dyn_cast<SymbolOpInterface>(function);
     return symbol && symbol.isPublic();
+  }
   if (!hasUsers)
     collectUsers();
-  // A function that calls itself is entered as its other callers say.
-  auto [it, isNew] = enteredTogether.try_emplace(function, true);
-  if (!isNew)
-    return it->second;
-  bool together = llvm::all_of(users[function], [&](Operation *user) {
-    return isa<CallOpInterface>(user) && areReachedTogether(*user->getBlock());
-  });
-  return enteredTogether[function] = together;
+  return !enteredApart.contains(function);
 }
 
 bool RankUniformity::areReachedTogether(Block &block) {
+  Operation *function = nullptr;
+  return areReachedTogetherWithin(block, function) &&
+         (!function || areEnteredTogether(function));
+}
+
+bool RankUniformity::areReachedTogetherWithin(Block &block,
+                                              Operation *&function) {
+  function = nullptr;
   Block *current = &block;
   while (Operation *op = current->getParentOp()) {
     // The blocks after the first are run under the conditions of branches.
@@ -228,7 +246,8 @@ bool RankUniformity::areReachedTogether(Block &block) {
            outer = outer->getParentOp())
         if (outer->hasAttr(comm::CommDialect::kMpmdAttrName))
           return false;
-      return areEnteredTogether(op);
+      function = op;
+      return true;
     }
     if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
       if (!hasUniformIterations(loop))

@@ -8,7 +8,6 @@
 
 #include "Programs.h"
 
-#include "../braid-run/Tools/PassOption.h"
 #include "Cost/Profile/Profile.h"
 #include "Support/JsonObjectReader.h"
 #include "llvm/Support/FileUtilities.h"
@@ -164,8 +163,13 @@ static Error readReport(StringRef path, StringRef name, int64_t ranks,
 /// The options of braid-opt that write the report of a program. Signatures, the
 /// only part that is read, are the same for every machine.
 static std::string reportOption(int64_t ranks, StringRef output) {
+  // A name that MLIR would split stands in quotation marks (see passOption in
+  // braid-run).
+  StringRef mark = output.find_first_of(" =,{}()[]'\"") == StringRef::npos ? ""
+                   : output.contains('\'') ? "\""
+                                           : "'";
   return ("--comm-report=format=json hardware=h100x8 world-size=" +
-          llvm::Twine(ranks) + " " + run::passOption("output", output.str()))
+          llvm::Twine(ranks) + " output=" + mark + output + mark)
       .str();
 }
 

@@ -259,6 +259,14 @@ bool checkOptions() {
     error() << "unknown target '" << target << "', expected 'host' or 'cuda'\n";
     return false;
   }
+  for (const cl::Option *option :
+       std::initializer_list<const cl::Option *>{&chip, &features, &cudaPath})
+    if (target == "host" && option->getNumOccurrences() != 0) {
+      error() << "--" << option->ArgStr
+              << ": found the target host, expected --target=cuda, which "
+                 "compiles for a GPU\n";
+      return false;
+    }
   if (!isChip(chip)) {
     error() << "unknown chip '" << chip
             << "', expected one such as 'sm_90' or 'sm_90a'\n";

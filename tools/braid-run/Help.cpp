@@ -29,7 +29,8 @@ launcher each process is one rank; else ranks are threads of this process.
                         environment say
   --entry=NAME          the function to run ("main", or the only one)
   --arg=VALUE           one for each argument of the entry, or one for all:
-                          ones, zeros, ones+rank, iota, a number,
+                          ones, zeros, ones+rank, iota, a number (a whole one
+                                        for integers),
                           random:SEED   the same at every run, different ranks
                                         get different values; random:SEED*0.1
                                         multiplies them
@@ -40,6 +41,7 @@ launcher each process is one rank; else ranks are threads of this process.
                         are replaced, and needed where there are several
   --print               print the results of every rank
   --verify              run the program as written, too, and compare the results
+                        that the entry returns
   --verify=REF.so       compare with this program instead
   --expect=FILE.npy     compare with results of another run; {rank} and {result}
                         as for --out
@@ -65,7 +67,8 @@ launcher each process is one rank; else ranks are threads of this process.
                         multiprocessors and engines, run all in turn, and say
                         which one is the fastest (1)
   --tune=N              run, schedule again with the costs that the run has had,
-                        and so on, until the order stays, at most N times
+                        and so on, until the order stays, at most N times; not
+                        with --compare
   --tuned-profile=FILE  where --tune writes the costs with which the fastest
                         program was scheduled (tuned-profile.json)
   --link=latency=20us,bandwidth=10GB/s
@@ -111,6 +114,7 @@ Engine cuda:
 
 The environment variable BRAID_DEBUG (OFF, INFO or DETAIL) makes the runtime say
 what it does. SIGUSR1 makes braid-run write the last operations of each rank, to
-the log unless there is a --flight-recorder. Exit status, of every process: 0 success, 1 the program failed or
-its results differ, 2 bad usage.
+the log unless there is a --flight-recorder. Exit status, of every process:
+0 success, 1 the program failed, its results differ or cannot be written, 2 bad
+usage.
 )";

@@ -193,6 +193,14 @@ static int64_t parseTimeout(const std::string &text, const std::string &name) {
   return ns;
 }
 
+/// The name of a file, or the beginning of one.
+static const std::string &checkFile(const std::string &option,
+                                    const std::string &value) {
+  if (value.empty())
+    throw UsageError(option + ": the name of a file is missing");
+  return value;
+}
+
 using Text = const std::string &;
 
 static const ValueOption valueOptions[] = {
@@ -219,8 +227,14 @@ static const ValueOption valueOptions[] = {
     {"--engine", [](Options &o, Text, Text value) { o.engine = value; }},
     {"--entry", [](Options &o, Text, Text value) { o.entry = value; }},
     {"--arg", [](Options &o, Text, Text value) { o.args.push_back(value); }},
-    {"--out", [](Options &o, Text, Text value) { o.out = value; }},
-    {"--expect", [](Options &o, Text, Text value) { o.expect = value; }},
+    {"--out",
+     [](Options &o, Text name, Text value) {
+       o.out = checkFile(name, value);
+     }},
+    {"--expect",
+     [](Options &o, Text name, Text value) {
+       o.expect = checkFile(name, value);
+     }},
     {"--tolerance",
      [](Options &o, Text, Text value) { o.tolerance = parseTolerance(value); }},
     {"--beside",
@@ -235,15 +249,23 @@ static const ValueOption valueOptions[] = {
      }},
     {"--rest", [](Options &o, Text name,
                   Text value) { o.restMs = parseCount(value, name, 0, 60000); }},
-    {"--figures", [](Options &o, Text, Text value) { o.figures = value; }},
-    {"--trace", [](Options &o, Text, Text value) { o.trace = value; }},
+    {"--figures",
+     [](Options &o, Text name, Text value) {
+       o.figures = checkFile(name, value);
+     }},
+    {"--trace",
+     [](Options &o, Text name, Text value) {
+       o.trace = checkFile(name, value);
+     }},
     {"--compare", [](Options &o, Text, Text value) { o.compare = value; }},
     {"--plans", [](Options &o, Text name,
                    Text value) { o.plans = parseCount(value, name, 1, 16); }},
     {"--tune", [](Options &o, Text name,
                   Text value) { o.tune = parseCount(value, name, 1, 100); }},
     {"--tuned-profile",
-     [](Options &o, Text, Text value) { o.tunedProfile = value; }},
+     [](Options &o, Text name, Text value) {
+       o.tunedProfile = checkFile(name, value);
+     }},
     {"--link", [](Options &o, Text, Text value) { parseLink(value, o); }},
     {"--passes", [](Options &o, Text, Text value) { o.passes = value; }},
     {"--chip", [](Options &o, Text, Text value) { o.chip = value; }},
@@ -270,8 +292,8 @@ static const ValueOption valueOptions[] = {
            "matmul-tuning", checkOneOf(name, value, {"measure", "heuristic"}));
      }},
     {"--flight-recorder",
-     [](Options &o, Text, Text value) {
-       o.flightRecorder = value;
+     [](Options &o, Text name, Text value) {
+       o.flightRecorder = checkFile(name, value);
        o.engineOptions.emplace_back("flight-recorder", value);
      }},
     {"--analyze-dumps",
@@ -320,6 +342,9 @@ static void checkTogether(const Options &options) {
   if (compiled && options.tune)
     throw UsageError("--tune: found the compiled program " + options.program +
                      ", expected the MLIR file, which can be scheduled again");
+  if (options.tune && options.compare)
+    throw UsageError("--compare: found --tune, which compares every round "
+                     "itself; expected one of the two");
   if (options.tune && options.passes && *options.passes != "default")
     throw UsageError("--tune: found --passes=" + *options.passes +
                      ", expected the default passes, which take the measured "

@@ -52,8 +52,8 @@ struct Options {
   std::optional<std::string> compare;
   int64_t plans = 1; ///< Plans to compile the program with and to compare.
   int64_t tune = 0;  ///< Rounds of scheduling by measured costs.
-  std::string tunedProfile = "tuned-profile.json";
-  std::string profile; ///< Of a round: the measured costs; empty: none.
+  std::string tunedProfile; ///< Empty: `tuned-profile.json`.
+  std::string profile;      ///< Of a round: the measured costs; empty: none.
   bool link = false;
   int64_t linkLatencyNs = 0;
   double linkBandwidth = 0; ///< Bytes per second, 0: unlimited.

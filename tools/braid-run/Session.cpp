@@ -12,6 +12,7 @@
 #include "Timing/Json.h"
 #include "Timing/Report.h"
 #include "Timing/Trace.h"
+#include "Tools/PassOption.h"
 #include "Tools/ProfiledMachine.h"
 
 #include <algorithm>
@@ -36,8 +37,9 @@ static std::string passesFor(const Options &options, int32_t ranks,
     return *options.passes;
   std::string perNode =
       ranksPerNode ? " ranks-per-node=" + std::to_string(ranksPerNode) : "";
-  std::string profile =
-      options.profile.empty() ? "" : " profile=" + options.profile;
+  std::string profile = options.profile.empty()
+                            ? ""
+                            : " " + passOption("profile", options.profile);
   std::string plan =
       alternative ? " alternative=" + std::to_string(alternative) : "";
   return "braid-overlap{world-size=" + std::to_string(ranks) + perNode +
@@ -77,10 +79,12 @@ void Session::prepare(Subject &subject) {
   bool isMain = subjects.size() == 1;
   processes.together([&]() {
     subject.entry = &subject.program.entry(options.entry);
-    if (isMain)
+    if (isMain) {
+      checkHasResults(options, *subject.entry);
       for (auto [option, pattern] : {std::pair{"--out", &options.out},
                                      std::pair{"--expect", &options.expect}})
         checkPattern(option, *pattern, *subject.entry, processes.worldSize());
+    }
     if (options.bound)
       checkBound(subject.program);
   });
@@ -204,8 +208,10 @@ void Session::runSubject(Subject &subject, bool isTimed, bool isLast) {
   runner.run(*subject.call);
   if (isTimed)
     subject.timing.runs.push_back(runner.lastRun());
-  if (isLast && options.records())
-    subject.recording = runner.recording();
+  if (!isLast || !options.records())
+    return;
+  subject.recording = runner.recording();
+  nameGroups(*subject.recording, subject.program.table());
 }
 
 /// Every other round runs the programs backwards: the clock of a GPU at its
@@ -306,7 +312,8 @@ void Session::run() {
 
 void Session::writeCosts(const std::string &profile) {
   // The report itself is not for this user.
-  compareWithPrediction("output=/dev/null measured-profile=" + profile);
+  compareWithPrediction("output=/dev/null " +
+                        passOption("measured-profile", profile));
 }
 
 void Session::compareWithPrediction(const std::string &reportOptions) {

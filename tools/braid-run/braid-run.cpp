@@ -17,8 +17,10 @@
 #include "Tools/Interpreter.h"
 #include "Tools/Tune.h"
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 #include <thread>
 
@@ -32,6 +34,16 @@ static int report(const Failure &failure, bool isFirst) {
   if (isFirst || !failure.everywhere)
     printError(failure.status, failure.what());
   return failure.status;
+}
+
+/// Throws a RunError if text for the standard output is lost.
+static void flushOutput() {
+  // A write before may have failed, too.
+  if (std::fflush(stdout) != 0)
+    throw RunError("cannot write to the standard output: " +
+                   std::string(std::strerror(errno)));
+  if (std::ferror(stdout))
+    throw RunError("cannot write everything to the standard output");
 }
 
 /// Sets the target to that of a compiled program. Throws a UsageError if the
@@ -74,6 +86,9 @@ static std::string engineName(const Options &options,
 /// The same. Throws a Failure if the options contradict each other.
 static std::string chooseEngine(const Options &options,
                                 const Launcher &launcher) {
+  if (options.target == "host" && !options.chip.empty())
+    throw UsageError("--chip: found the target host, expected --target=cuda, "
+                     "which compiles for a GPU");
   std::string engine = engineName(options, launcher);
   char error[4096] = "";
   if (braid_rt_find_engine(engine.c_str(), error, sizeof(error)) != BRAID_RT_OK)
@@ -127,7 +142,7 @@ static int runWorld(const Options &options, const std::string &engine,
       tune(options, launcher, runner);
     else
       Session(options, launcher, runner).run();
-    std::fflush(stdout);
+    processes.together(flushOutput);
     return 0;
   } catch (const Failure &failure) {
     return report(failure, processes.isFirst());
@@ -149,6 +164,7 @@ int main(int argc, char **argv) {
     if (options.help) {
       if (launcher.rank == 0)
         std::fputs(helpText, stdout);
+      flushOutput();
       return 0;
     }
     if (options.engine == "inproc")
@@ -157,10 +173,12 @@ int main(int argc, char **argv) {
       std::string text = analyzeDumps(readDumps(options.dumps));
       if (launcher.rank == 0)
         std::fputs(text.c_str(), stdout);
+      flushOutput();
       return 0;
     }
     if (options.program.empty()) {
       std::puts(describeBinding(launcher).c_str());
+      flushOutput();
       return 0;
     }
     if (options.target == "interpreter") {
@@ -171,6 +189,7 @@ int main(int argc, char **argv) {
                          std::to_string(launcher.size) +
                          "; --ranks=N gives their number");
       runInterpreter(options);
+      flushOutput();
       return 0;
     }
     chooseTarget(options);

@@ -12,8 +12,7 @@
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace braid {
 
@@ -50,16 +49,18 @@ public:
   bool areReachedTogether(mlir::Block &block);
 
 private:
+  /// The same up to the function around `block`, whoever enters that one;
+  /// `function` is null if there is none.
+  static bool areReachedTogetherWithin(mlir::Block &block,
+                                       mlir::Operation *&function);
   bool areEnteredTogether(mlir::Operation *function);
+  /// Finds the functions that ranks may enter differently.
   void collectUsers();
 
   mlir::Operation *root;
   bool knowsCallers;
   bool hasUsers = false;
-  /// The symbols in ops below the root that may stand for functions, by the
-  /// function.
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>> users;
-  llvm::DenseMap<mlir::Operation *, bool> enteredTogether;
+  llvm::DenseSet<mlir::Operation *> enteredApart;
 };
 
 } // namespace braid

@@ -84,16 +84,14 @@ getMatrixProduct(linalg::LinalgOp op, unsigned numInputs, int64_t dynamicSize) {
       continue;
     AffineMap map = cast<AffineMapAttr>(attribute).getValue();
     auto shaped = dyn_cast<ShapedType>(type);
-    if (!shaped)
+    if (!shaped || !map.isProjectedPermutation())
       return std::nullopt;
     unsigned bit = number < 2 ? number : 2;
     users.resize(map.getNumDims());
     sizes.resize(map.getNumDims());
     for (auto [result, size] :
          llvm::zip_equal(map.getResults(), shaped.getShape())) {
-      auto loop = dyn_cast<AffineDimExpr>(result);
-      if (!loop)
-        return std::nullopt;
+      auto loop = cast<AffineDimExpr>(result);
       users[loop.getPosition()] |= 1u << bit;
       lastLoops[bit] = loop.getPosition();
       sizes[loop.getPosition()] =

@@ -119,6 +119,27 @@ TEST_F(RankUniformityTest, FindsTheRankInTheBodiesOfLinalgOps) {
                            barrierIf));
 }
 
+TEST_F(RankUniformityTest, KnowsFunctionsThatCallEachOtherInAnyOrder) {
+  std::string f = "func.func private @f() { comm.barrier on @g "
+                  "func.call @h() : () -> () return }",
+              h = "func.func private @h() { comm.barrier on @g "
+                  "func.call @f() : () -> () return }";
+  for (const std::string &functions : {f + h, h + f}) {
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
+        "comm.group @g all func.func @main(%c: i1) { scf.if %c { "
+        "func.call @f() : () -> () } return } " +
+            functions,
+        &context);
+    ASSERT_TRUE(module);
+    RankUniformity uniformity(*module);
+    for (const char *name : {"f", "h"}) {
+      auto function = module->lookupSymbol<func::FuncOp>(name);
+      EXPECT_FALSE(uniformity.areReachedTogether(function.getBody().front()))
+          << name;
+    }
+  }
+}
+
 TEST_F(RankUniformityTest, FollowsWhatLoopsCarry) {
   EXPECT_TRUE(areTogether(count("%zero", "%one")));
   EXPECT_FALSE(areTogether(count("%rank", "%one")));

@@ -7,8 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Timing/Figures.h"
+#include "Timing/Json.h"
 
 #include <gmock/gmock.h>
+
+#include <limits>
 
 using namespace braid::run;
 using testing::DoubleEq;
@@ -102,6 +105,41 @@ TEST(TrafficTest, IsThatOfTheSlowestRank) {
   EXPECT_EQ(traffic.ns, 10);
   EXPECT_EQ(traffic.count, 2);
   EXPECT_EQ(traffic.bytes, 20);
+}
+
+TEST(GroupTest, NamesOfGroupsAndLanesMayHaveSpaces) {
+  const braid_rt_lane lane = {"the bulk", 8, 0};
+  const braid_rt_group world = {"my world", 1, 0, nullptr, nullptr, nullptr};
+  const braid_rt_group bulk = {"my world", 1, 0, nullptr, nullptr, &lane};
+  const braid_rt_group other = {"my", 1, 0, nullptr, nullptr, nullptr};
+  const braid_rt_group *const groups[] = {&world, &bulk, &other};
+  braid_rt_program program{};
+  program.groupCount = 3;
+  program.groups = groups;
+  Recording recording;
+  for (const char *text : {"my world", "my world the bulk", "my world p2p",
+                           "my", "not in the program"}) {
+    Event event = collective(BRAID_RT_ALL_REDUCE, 1, 1, {0});
+    event.lane = text;
+    recording.ranks.push_back({event});
+  }
+  nameGroups(recording, program);
+  std::vector<std::string> found;
+  for (const std::vector<Event> &events : recording.ranks)
+    found.push_back(events[0].group);
+  EXPECT_THAT(found,
+              ElementsAre("my world", "my world", "my world", "my", "not"));
+}
+
+TEST(JsonTest, HasNoInfinityAndNoNaN) {
+  using Limits = std::numeric_limits<double>;
+  EXPECT_EQ(JsonObject()
+                .real("a", Limits::infinity())
+                .real("b", -Limits::infinity())
+                .real("c", Limits::quiet_NaN())
+                .real("d", 0.5)
+                .str(),
+            R"({"a": null, "b": null, "c": null, "d": 0.5})");
 }
 
 } // namespace

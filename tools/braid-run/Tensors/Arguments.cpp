@@ -15,6 +15,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <optional>
 
 using namespace braid::run;
 
@@ -72,6 +74,39 @@ static bool parseWhole(const std::string &text, T &value) {
   return code == std::errc() && next == end && !text.empty();
 }
 
+/// The least and the largest element of an integer type, i1 included; nothing
+/// for other types.
+static std::optional<std::pair<int64_t, int64_t>> rangeOf(int32_t dtype) {
+  switch (dtype) {
+  case BRAID_RT_I1:
+    return std::pair<int64_t, int64_t>(0, 1);
+  case BRAID_RT_I8:
+  case BRAID_RT_I16:
+  case BRAID_RT_I32:
+  case BRAID_RT_I64: {
+    int64_t largest = std::numeric_limits<int64_t>::max() >>
+                      (64 - 8 * braid_rt_dtype_size(dtype));
+    return std::pair(-largest - 1, largest);
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Whether `text` is a whole number, which may also be written as 2.0 or 1e3.
+static bool parseInteger(const std::string &text, int64_t &value) {
+  if (parseWhole(text, value))
+    return true;
+  // Doubles from here on may be roundings of other numbers.
+  constexpr double limit = 0x1p53;
+  double number = 0;
+  if (!parseWhole(text, number) || !(std::abs(number) < limit) ||
+      number != std::trunc(number))
+    return false;
+  value = static_cast<int64_t>(number);
+  return true;
+}
+
 /// Fills a tensor with the value of the option. Throws if the value is invalid.
 static void fill(Tensor &tensor, const std::string &value, size_t argument,
                  int32_t rank) {
@@ -102,6 +137,22 @@ static void fill(Tensor &tensor, const std::string &value, size_t argument,
     throw UsageError("--arg: found '" + value +
                      "', expected ones, zeros, ones+rank, iota, a number, "
                      "random:SEED or FILE.npy");
+  auto range = rangeOf(tensor.dtype);
+  int64_t integer = 0;
+  if (range && parseWhole(value, number)) {
+    // The digits count, not the double.
+    if (!parseInteger(value, integer) || integer < range->first ||
+        integer > range->second)
+      throw UsageError("--arg: found '" + value + "' for argument " +
+                       std::to_string(argument) + " of element type " +
+                       braid_rt_dtype_name(tensor.dtype) +
+                       ", expected a whole number from " +
+                       std::to_string(range->first) + " to " +
+                       std::to_string(range->second));
+    for (int64_t i = 0; i < count; ++i)
+      tensor.setInteger(i, integer);
+    return;
+  }
   for (int64_t i = 0; i < count; ++i)
     tensor.setElement(i, number);
 }

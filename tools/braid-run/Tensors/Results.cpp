@@ -13,6 +13,19 @@
 
 using namespace braid::run;
 
+void braid::run::checkHasResults(const Options &options,
+                                 const braid_rt_entry &entry) {
+  if (!resultNames(entry).empty())
+    return;
+  for (auto [option, isGiven] : {std::pair{"--verify", options.verify},
+                                 std::pair{"--expect", !options.expect.empty()},
+                                 std::pair{"--out", !options.out.empty()}})
+    if (isGiven)
+      throw UsageError(std::string(option) + ": found " + entry.name +
+                       " without results, expected an entry with results; "
+                       "arguments that the program overwrites are none");
+}
+
 void braid::run::checkPattern(const std::string &option,
                               const std::string &pattern,
                               const braid_rt_entry &entry, int32_t ranks) {

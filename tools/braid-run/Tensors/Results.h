@@ -18,6 +18,10 @@
 
 namespace braid::run {
 
+/// --verify, --expect and --out need an entry with results; throws UsageError
+/// otherwise.
+void checkHasResults(const Options &options, const braid_rt_entry &entry);
+
 /// Files for several ranks or results must have different names; throws
 /// UsageError otherwise.
 void checkPattern(const std::string &option, const std::string &pattern,

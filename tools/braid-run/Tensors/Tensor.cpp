@@ -165,6 +165,12 @@ void Tensor::setElement(int64_t index, double value) {
   }
 }
 
+void Tensor::setInteger(int64_t index, int64_t value) {
+  if (dtype == BRAID_RT_I64)
+    return store(data, index, value);
+  setElement(index, static_cast<double>(value));
+}
+
 static void appendText(const Tensor &tensor, size_t dim, int64_t begin,
                        int64_t count, bool shorten, std::string &text) {
   if (dim == tensor.sizes.size()) {

@@ -45,6 +45,8 @@ public:
   /// Sets element `index` to a number: rounded to nearest for floats, modulo
   /// the width for integers, not zero for i1.
   void setElement(int64_t index, double value);
+  /// The same for a whole number, exactly where the element type has it.
+  void setInteger(int64_t index, int64_t value);
 
   /// All elements in nested brackets; long tensors are shortened.
   std::string text() const;

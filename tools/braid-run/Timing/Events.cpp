@@ -85,6 +85,31 @@ int64_t Recording::beginNs() const {
   return first == INT64_MAX ? 0 : first;
 }
 
+/// The name of the group in a lane's text, such as `world latency p2p`. The
+/// longest one if the text fits several groups, the first word if it fits none.
+static std::string findGroup(const std::string &lane,
+                             const braid_rt_program &program) {
+  std::string found;
+  for (int64_t i = 0; i < program.groupCount; ++i) {
+    const braid_rt_group &group = *program.groups[i];
+    std::string text = group.name;
+    if (group.lane && group.lane->name && *group.lane->name)
+      text += std::string(" ") + group.lane->name;
+    if ((lane == text || lane == text + " p2p") &&
+        found.size() < std::strlen(group.name))
+      found = group.name;
+  }
+  return found.empty() ? lane.substr(0, lane.find(' ')) : found;
+}
+
+void braid::run::nameGroups(Recording &recording,
+                            const braid_rt_program &program) {
+  for (std::vector<Event> &events : recording.ranks)
+    for (Event &event : events)
+      if (event.category == BRAID_RT_EVENT_COLLECTIVE)
+        event.group = findGroup(event.lane, program);
+}
+
 Recording braid::run::gatherEvents(const Processes &processes,
                                    braid_rt_world *world) {
   std::vector<ClockOffset> offsets = measureOffsets(processes);

@@ -23,6 +23,7 @@ struct Event {
   int32_t category = BRAID_RT_EVENT_KERNEL;
   int32_t kind = -1;
   std::string name, signature, lane;
+  std::string group;              ///< Of a collective, see nameGroups.
   std::string where;              ///< `prog.mlir:12:8`, empty: unknown.
   int64_t beginNs = 0, endNs = 0; ///< By the clock of the first process.
   int64_t sequence = 0, bytes = 0;
@@ -44,6 +45,10 @@ struct Recording {
   /// The earliest time of all events.
   int64_t beginNs() const;
 };
+
+/// Sets the group of each collective, which its lane names beside other words:
+/// names may have spaces, so the lane alone does not tell them apart.
+void nameGroups(Recording &recording, const braid_rt_program &program);
 
 /// Gathers the recording. All processes call this function together and get the
 /// same result.

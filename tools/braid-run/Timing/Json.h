@@ -11,6 +11,7 @@
 
 #include "Core/Failures/JsonText.h"
 
+#include <cmath>
 #include <cstdio>
 #include <string>
 
@@ -32,7 +33,10 @@ public:
   JsonObject &number(const std::string &key, long long value) {
     return raw(key, std::to_string(value));
   }
+  /// JSON has no infinity and no NaN: they become null.
   JsonObject &real(const std::string &key, double value) {
+    if (!std::isfinite(value))
+      return raw(key, "null");
     char text[40];
     std::snprintf(text, sizeof(text), "%.9g", value);
     return raw(key, text);

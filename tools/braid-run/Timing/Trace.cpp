@@ -192,8 +192,7 @@ void RankPrinter::printEvent(const Event &event) {
             .number("In msg nelems", event.sourceElements)
             .number("Out msg nelems", event.destinationElements)
             .number("Group size", static_cast<long long>(event.ranks.size()))
-            .text("Process Group Name",
-                  event.lane.substr(0, event.lane.find(' ')))
+            .text("Process Group Name", event.group)
             .text("Process Group Ranks", rankList(event.ranks))
             .number("Rank", rank)
             .number("Seq", event.sequence)

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Program.h"
+#include "Tools/PassOption.h"
 #include "Tools/Tools.h"
 
 #include <cerrno>
@@ -99,9 +100,9 @@ void braid::run::compareWithModel(const std::string &file,
                                   const std::string &trace,
                                   const std::string &reportOptions) {
   output = trace;
-  std::string options = "trace=" + trace;
+  std::string options = passOption("trace", trace);
   if (request.passes != "none")
-    options += " passes=" + request.passes;
+    options += " " + passOption("passes", request.passes);
   if (!reportOptions.empty())
     options += " " + reportOptions;
   std::vector<std::string> words = {

@@ -12,6 +12,7 @@
 #include "Tensors/Arguments.h"
 #include "Tensors/Results.h"
 #include "Tensors/Verify.h"
+#include "Tools/PassOption.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -183,6 +184,10 @@ static void checkOptions(const Options &options) {
   refuse(!options.figures.empty(), "--figures", "measures no time");
   refuse(!options.trace.empty(), "--trace", "measures no time");
   refuse(options.link, "--link", "measures no time");
+  refuse(options.compare.has_value(), "--compare", "measures no time");
+  refuse(options.tune != 0, "--tune", "measures no time");
+  refuse(!options.tunedProfile.empty(), "--tuned-profile", "measures no time");
+  refuse(options.bind, "--bind", "has all ranks in one process");
   refuse(!options.reductions.empty(), "--reductions",
          "has one kind of reductions");
   refuse(options.timeoutNs != 0, "--timeout",
@@ -212,13 +217,14 @@ void braid::run::runInterpreter(const Options &options) {
   std::string passes = passesFor(options);
   auto interpret = [&](const std::string &before, const std::string &settings) {
     interpretProgram(options.program,
-                     before + "comm-interpret{" + settings +
-                         " data=" + folder.name + "}",
+                     before + "comm-interpret{" + settings + " " +
+                         passOption("data", folder.name) + "}",
                      folder.name);
   };
   interpret("", "describe");
   EntryList entries(folder.name + "/entries");
   const braid_rt_entry &entry = entries.choose(options);
+  checkHasResults(options, entry);
   checkPattern("--out", options.out, entry, processes.worldSize());
   checkPattern("--expect", options.expect, entry, processes.worldSize());
 
@@ -228,7 +234,7 @@ void braid::run::runInterpreter(const Options &options) {
       writeTensor(dataFile(folder.name, rank, i, "in"), inputs[i]);
   }
   auto run = [&](const std::string &before) {
-    interpret(before, "entry=" + std::string(entry.name) +
+    interpret(before, passOption("entry", entry.name) +
                           " ranks=" + std::to_string(processes.worldSize()) +
                           " rounds=" + std::to_string(options.repeat) +
                           " seed=" + std::to_string(options.seed) +

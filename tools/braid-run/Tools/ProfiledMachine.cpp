@@ -13,9 +13,14 @@
 using namespace braid::run;
 
 std::string braid::run::findProfile(const std::string &passes) {
-  static const std::regex option(R"((?:^|[{\s])profile=([^\s}]+))");
+  // Quotation marks or braces enclose a name with spaces (see PassOption.h).
+  static const std::regex option(
+      R"x((?:^|[{\s])profile=(?:'([^']*)'|"([^"]*)"|\{([^}]*)\}|([^\s}]+)))x");
   std::smatch match;
-  return std::regex_search(passes, match, option) ? match[1].str() : "";
+  if (!std::regex_search(passes, match, option))
+    return "";
+  // One of the groups matches, and the others are empty.
+  return match[1].str() + match[2].str() + match[3].str() + match[4].str();
 }
 
 std::string braid::run::findProfiledGpu(const std::string &profile) {

@@ -8,6 +8,7 @@
 
 #include "Tools/Tune.h"
 #include "Session.h"
+#include "Tools/PassOption.h"
 #include "Tools/TuningRounds.h"
 
 #include <cerrno>
@@ -41,7 +42,8 @@ void braid::run::tune(const Options &options, const Launcher &launcher,
     std::fflush(stdout);
   };
   Options ofRound = options;
-  ofRound.compare.reset();
+  const std::string file = options.tunedProfile.empty() ? "tuned-profile.json"
+                                                        : options.tunedProfile;
   TuningRounds rounds;
   // The profile of each round; the first one has none.
   std::vector<std::string> profiles = {""};
@@ -54,12 +56,11 @@ void braid::run::tune(const Options &options, const Launcher &launcher,
     stays = !rounds.add(session.schedule(), session.stepMs());
     if (stays || static_cast<int64_t>(rounds.count()) == options.tune)
       break;
-    session.writeCosts(options.tunedProfile);
+    session.writeCosts(file);
     processes.together([&]() {
-      profiles.push_back(processes.isFirst() ? readText(options.tunedProfile)
-                                             : std::string());
+      profiles.push_back(processes.isFirst() ? readText(file) : std::string());
     });
-    ofRound.profile = options.tunedProfile;
+    ofRound.profile = file;
   }
   char text[256];
   std::snprintf(text, sizeof(text),
@@ -72,12 +73,12 @@ void braid::run::tune(const Options &options, const Launcher &launcher,
     if (!processes.isFirst())
       return;
     if (hasProfile)
-      writeText(options.tunedProfile, profiles[rounds.best()]);
-    else
-      std::remove(options.tunedProfile.c_str());
+      writeText(file, profiles[rounds.best()]);
+    else if (profiles.size() > 1) // Else the file is not of this call.
+      std::remove(file.c_str());
   });
   say(text +
-      std::string(hasProfile ? ", with profile=" + options.tunedProfile
+      std::string(hasProfile ? ", with " + passOption("profile", file)
                              : ", without a profile") +
       "\n");
 }

@@ -116,3 +116,23 @@ func.func @first_gather(%x: tensor<4096x8192xbf16>, %w: tensor<8192x8192xbf16>) 
                      outs(%e : tensor<8192x8192xbf16>) -> tensor<8192x8192xbf16>
   return %c : tensor<8192x8192xbf16>
 }
+
+// The waits of chunks stay before the start that the wait was before.
+// CHECK-LABEL: func.func @start_before_the_product
+// CHECK:         %[[T0:.*]] = comm.all_gather %{{.*}} : tensor<4x4xf32> -> tensor<8x4xf32>
+// CHECK:         %[[T1:.*]] = comm.all_gather %{{.*}} : tensor<4x4xf32> -> tensor<8x4xf32>
+// CHECK-NEXT:    comm.wait %[[T0]]
+// CHECK-NEXT:    comm.wait %[[T1]]
+// CHECK-NEXT:    comm.all_reduce
+// CHECK-COUNT-2: linalg.matmul
+func.func @start_before_the_product(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %z: tensor<4xf32>) -> (tensor<16x6xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x6xf32>
+  %f = linalg.fill ins(%c0 : f32) outs(%e : tensor<16x6xf32>) -> tensor<16x6xf32>
+  %t = comm.all_gather %a on @world dim 0 : tensor<8x4xf32> -> tensor<16x4xf32>
+  %x = comm.wait %t : !comm.token<tensor<16x4xf32>>
+  %s = comm.all_reduce sum %z on @world : tensor<4xf32>
+  %y = comm.wait %s : !comm.token<tensor<4xf32>>
+  %c = linalg.matmul ins(%x, %b : tensor<16x4xf32>, tensor<4x6xf32>) outs(%f : tensor<16x6xf32>) -> tensor<16x6xf32>
+  return %c, %y : tensor<16x6xf32>, tensor<4xf32>
+}

@@ -137,3 +137,20 @@ func.func @more_chunks_than_allowed(%a: tensor<2048x4xf32>, %b: tensor<4x6xf32>,
   %r = comm.wait %t : !comm.token<tensor<2048x6xf32>>
   return %r : tensor<2048x6xf32>
 }
+
+// -----
+
+comm.group @tp [[0, 1]]
+
+func.func @one_product_for_two(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>) -> tensor<16x6xf32> {
+  %c0 = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x6xf32>
+  %z = linalg.fill ins(%c0 : f32) outs(%e : tensor<16x6xf32>) -> tensor<16x6xf32>
+  %t = comm.all_gather %a on @tp dim 0 {comm.chunks = 2 : i64} : tensor<8x4xf32> -> tensor<16x4xf32>
+  %x = comm.wait %t : !comm.token<tensor<16x4xf32>>
+  %c = linalg.matmul ins(%x, %b : tensor<16x4xf32>, tensor<4x6xf32>) outs(%z : tensor<16x6xf32>) -> tensor<16x6xf32>
+  // expected-error @below {{'comm.all_reduce' op has 'comm.chunks', expected 1, because chunks of another collective divide the same product}}
+  %s = comm.all_reduce sum %c on @tp {comm.chunks = 4 : i64} : tensor<16x6xf32>
+  %r = comm.wait %s : !comm.token<tensor<16x6xf32>>
+  return %r : tensor<16x6xf32>
+}

@@ -85,3 +85,15 @@ func.func @elementwise_operand_alone_stays(%a: tensor<8x6xf32>, %z: tensor<8x6xf
   %r = comm.wait %t : !comm.token<tensor<8x6xf32>>
   return %r : tensor<8x6xf32>
 }
+
+// Waits have costs, too, and encodings stay.
+// CHECK-LABEL: func.func @costs_of_waits
+// CHECK:         comm.wait %{{.*}} {comm.cost_ns = 500 : i64, comm.label = "w.0"} : !comm.token<tensor<4x6xf32, "e">>
+// CHECK:         comm.wait %{{.*}} {comm.cost_ns = 500 : i64, comm.label = "w.1"} : !comm.token<tensor<4x6xf32, "e">>
+// CHECK:         return %{{.*}} : tensor<8x6xf32, "e">
+func.func @costs_of_waits(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %z: tensor<8x6xf32, "e">) -> tensor<8x6xf32, "e"> {
+  %c = linalg.matmul ins(%a, %b : tensor<8x4xf32>, tensor<4x6xf32>) outs(%z : tensor<8x6xf32, "e">) -> tensor<8x6xf32, "e">
+  %t = comm.all_reduce sum %c on @tp : tensor<8x6xf32, "e">
+  %r = comm.wait %t {comm.cost_ns = 1000 : i64, comm.label = "w"} : !comm.token<tensor<8x6xf32, "e">>
+  return %r : tensor<8x6xf32, "e">
+}

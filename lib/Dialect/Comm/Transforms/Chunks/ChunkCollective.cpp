@@ -35,12 +35,12 @@ braid::comm::matchChunkableCollective(CollectiveOpInterface collective) {
   if (!wait || wait->getNumOperands() != 1 ||
       wait->getBlock() != start->getBlock() || !producer ||
       producer->getNumResults() != 1 || !operand.hasOneUse() ||
+      producer->getBlock() != start->getBlock() ||
       !producer.hasPureTensorSemantics() || !type.hasStaticShape() ||
-      type.getRank() <= dim || type.getDimSize(dim) < 2 ||
-      !isParallelResult(producer, dim))
+      type.getRank() <= dim || type.getDimSize(dim) < 2)
     return std::nullopt;
   llvm::SetVector<Operation *> chain;
-  if (!collectProductChain(producer, chain))
+  if (!collectProductChain(producer, dim, chain))
     return std::nullopt;
   return ChunkableCollective{collective, wait, producer, dim,
                              type.getDimSize(dim)};
@@ -60,11 +60,11 @@ LogicalResult braid::comm::chunkCollective(RewriterBase &rewriter,
   SmallVector<Chunk> chunks = divideIntoChunks(collective.size, parts);
 
   // The operand's chunks first: they alone may fail.
-  ProductChunks operand(rewriter, collective.producer);
+  ProductChunks operand(rewriter, collective.producer, collective.dim);
   rewriter.setInsertionPoint(start);
   SmallVector<Value> values;
   for (const Chunk &chunk : chunks) {
-    FailureOr<Value> value = operand.compute(collective.dim, chunk);
+    FailureOr<Value> value = operand.compute(chunk);
     if (failed(value))
       return failure();
     values.push_back(*value);
@@ -86,14 +86,16 @@ LogicalResult braid::comm::chunkCollective(RewriterBase &rewriter,
   }
 
   rewriter.setInsertionPoint(wait);
-  Value result = tensor::EmptyOp::create(rewriter, loc, whole.getShape(),
-                                         whole.getElementType());
+  Value result =
+      tensor::EmptyOp::create(rewriter, loc, whole.getShape(),
+                              whole.getElementType(), whole.getEncoding());
   SmallVector<OpFoldResult> strides(whole.getRank(), rewriter.getIndexAttr(1));
   for (auto [token, chunk] : llvm::zip_equal(tokens, chunks)) {
     RankedTensorType type = withSize(whole, collective.dim, chunk.size);
     auto piece = WaitOp::create(rewriter, wait.getLoc(), type, token,
                                 ValueRange(), ValueRange());
     piece->setDiscardableAttrs(wait->getDiscardableAttrDictionary());
+    describeChunk(rewriter, piece, chunk);
     SmallVector<OpFoldResult> offsets(whole.getRank(),
                                       rewriter.getIndexAttr(0));
     offsets[collective.dim] = rewriter.getIndexAttr(chunk.offset);

@@ -9,6 +9,8 @@
 #include "ChunkGather.h"
 #include "ChunkedProduct.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 using namespace mlir;
 using namespace braid::comm;
 
@@ -68,6 +70,7 @@ braid::comm::matchChunkableGather(CollectiveOpInterface collective) {
   if (!product || product->getBlock() != start->getBlock() ||
       product->getNumResults() != 1 || !product.hasPureTensorSemantics() ||
       !linalg::isaContractionOpInterface(product) ||
+      llvm::is_contained(product.getStaticLoopRanges(), 0) ||
       !product.isDpsInput(&use) || !hasUniformInit(product))
     return std::nullopt;
   auto part = cast<RankedTensorType>(start.getSources()[0].getType());
@@ -141,8 +144,9 @@ Value GatherChunker::startChunk(const Chunk &chunk) {
   // Collectives read whole rows of memory: other chunks are copied.
   if (gather.dim != 0) {
     auto type = cast<RankedTensorType>(part.getType());
-    Value empty = tensor::EmptyOp::create(
-        rewriter, start.getLoc(), type.getShape(), type.getElementType());
+    Value empty =
+        tensor::EmptyOp::create(rewriter, start.getLoc(), type.getShape(),
+                                type.getElementType(), type.getEncoding());
     part = linalg::CopyOp::create(rewriter, start.getLoc(), part, empty)
                ->getResult(0);
   }
@@ -164,6 +168,7 @@ Value GatherChunker::awaitChunk(Value token, const Chunk &chunk) {
                      withSize(type, gather.dim, chunk.size * gather.numParts),
                      token, ValueRange(), ValueRange());
   piece->setDiscardableAttrs(gather.wait->getDiscardableAttrDictionary());
+  describeChunk(rewriter, piece, chunk);
   return piece.getValue();
 }
 
@@ -212,9 +217,9 @@ Value GatherChunker::insertAll(ArrayRef<Value> values, ArrayRef<Chunk> chunks) {
   };
   rewriter.setInsertionPoint(isInPlace ? getFirst(values.front())
                                        : gather.product.getOperation());
-  Value result =
-      tensor::EmptyOp::create(rewriter, gather.product.getLoc(),
-                              whole.getShape(), whole.getElementType());
+  Value result = tensor::EmptyOp::create(
+      rewriter, gather.product.getLoc(), whole.getShape(),
+      whole.getElementType(), whole.getEncoding());
   for (auto [value, chunk] : llvm::zip_equal(values, chunks)) {
     rewriter.setInsertionPoint(gather.product);
     if (isInPlace) {
@@ -234,17 +239,26 @@ Value GatherChunker::insertAll(ArrayRef<Value> values, ArrayRef<Chunk> chunks) {
   return result;
 }
 
+/// Whether waits may sink from the gather's wait to its product: nothing
+/// between communicates.
+static bool maySinkWaits(const ChunkableGather &gather) {
+  auto begin = std::next(gather.wait->getIterator());
+  auto end = gather.product->getIterator();
+  return llvm::all_of(llvm::make_range(begin, end),
+                      [](Operation &op) { return isMemoryEffectFree(&op); });
+}
+
 LogicalResult GatherChunker::run(ArrayRef<int64_t> parts) {
   OpBuilder::InsertionGuard guard(rewriter);
   SmallVector<Chunk> chunks = divideIntoChunks(gather.size, parts);
   // The product's chunks first: they alone may fail.
-  ProductChunks product(rewriter, gather.product);
+  ProductChunks product(rewriter, gather.product, gather.resultDim);
   rewriter.setInsertionPoint(gather.product);
   SmallVector<Value> values;
   for (const Chunk &chunk : chunks) {
     Chunk rows = {chunk.number, chunk.offset * gather.numParts,
                   chunk.size * gather.numParts, chunk.whole * gather.numParts};
-    FailureOr<Value> value = product.compute(gather.resultDim, rows);
+    FailureOr<Value> value = product.compute(rows);
     if (failed(value))
       return failure();
     values.push_back(*value);
@@ -252,9 +266,10 @@ LogicalResult GatherChunker::run(ArrayRef<int64_t> parts) {
   SmallVector<Value> tokens;
   for (const Chunk &chunk : chunks)
     tokens.push_back(startChunk(chunk));
+  bool sinks = maySinkWaits(gather);
   for (auto [value, token, chunk] : llvm::zip_equal(values, tokens, chunks)) {
     Operation *op = value.getDefiningOp();
-    rewriter.setInsertionPoint(op);
+    rewriter.setInsertionPoint(sinks ? op : gather.wait.getOperation());
     Operation *slice = op->getOperand(gather.operand).getDefiningOp();
     Value awaited = awaitChunk(token, chunk);
     rewriter.modifyOpInPlace(

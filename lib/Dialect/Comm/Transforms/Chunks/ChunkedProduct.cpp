@@ -17,21 +17,31 @@
 using namespace mlir;
 using namespace braid::comm;
 
-bool braid::comm::collectProductChain(linalg::LinalgOp op,
+bool braid::comm::collectProductChain(linalg::LinalgOp op, int64_t dim,
                                       llvm::SetVector<Operation *> &chain) {
+  // MLIR takes a tile of size 0 for one that is not wanted.
+  if (!isParallelResult(op, dim) ||
+      llvm::is_contained(op.getStaticLoopRanges(), 0))
+    return false;
   chain.insert(op);
   if (linalg::isaContractionOpInterface(op))
     return true;
   if (!linalg::isElementwise(op))
     return false;
   bool found = false;
+  AffineExpr divided =
+      op.getIndexingMapMatchingResult(op->getResult(0)).getResult(dim);
   for (OpOperand *input : op.getDpsInputOperands()) {
     auto producer = input->get().getDefiningOp<linalg::LinalgOp>();
-    if (!producer || !producer->hasOneUse() || chain.contains(producer) ||
-        !producer.hasPureTensorSemantics())
+    // All chunks read the whole of an input that the loop does not reach.
+    std::optional<unsigned> inputDim =
+        op.getMatchingIndexingMap(input).getResultPosition(divided);
+    if (!producer || !inputDim || !producer->hasOneUse() ||
+        producer->getBlock() != op->getBlock() || chain.contains(producer) ||
+        producer->getNumResults() != 1 || !producer.hasPureTensorSemantics())
       continue;
     llvm::SetVector<Operation *> before;
-    if (!collectProductChain(producer, before))
+    if (!collectProductChain(producer, *inputDim, before))
       continue;
     chain.insert_range(before);
     found = true;
@@ -78,9 +88,9 @@ FailureOr<Value> ProductChunks::tileSource(tensor::ExtractSliceOp slice,
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(slice);
   if (isa_and_nonnull<tensor::EmptyOp>(source)) {
-    Value empty =
-        tensor::EmptyOp::create(rewriter, slice.getLoc(), slice.getMixedSizes(),
-                                slice.getType().getElementType());
+    Value empty = tensor::EmptyOp::create(
+        rewriter, slice.getLoc(), slice.getMixedSizes(),
+        slice.getType().getElementType(), slice.getType().getEncoding());
     rewriter.replaceOp(slice, empty);
     return empty;
   }
@@ -122,7 +132,7 @@ FailureOr<Value> ProductChunks::tile(OpResult result,
   return value;
 }
 
-FailureOr<Value> ProductChunks::compute(int64_t dim, const Chunk &chunk) {
+FailureOr<Value> ProductChunks::compute(const Chunk &chunk) {
   auto type = cast<RankedTensorType>(producer->getResult(0).getType());
   SmallVector<OpFoldResult> offsets(type.getRank(), rewriter.getIndexAttr(0));
   SmallVector<OpFoldResult> sizes =

@@ -37,9 +37,11 @@ void describeChunk(mlir::RewriterBase &rewriter, mlir::Operation *op,
 mlir::RankedTensorType withSize(mlir::RankedTensorType type, int64_t dim,
                                 int64_t size);
 
-/// Adds `op` and the elementwise ops before it, up to products, to `chain`, if
-/// each has no other user. Returns whether a product is among them.
-bool collectProductChain(mlir::linalg::LinalgOp op,
+/// Adds `op` and the elementwise ops before it, up to products, to `chain`:
+/// what chunks along dimension `dim` of the result divide. Each has no other
+/// user, is in the block of `op`, and has no loop without iterations. Returns
+/// whether a product is among them.
+bool collectProductChain(mlir::linalg::LinalgOp op, int64_t dim,
                          llvm::SetVector<mlir::Operation *> &chain);
 
 /// Whether dimension `dim` of the only result of `op` is that of a parallel
@@ -47,17 +49,18 @@ bool collectProductChain(mlir::linalg::LinalgOp op,
 bool isParallelResult(mlir::linalg::LinalgOp op, int64_t dim);
 
 /// Computes the chunks of what a product and the elementwise ops behind it
-/// compute.
+/// compute, along one dimension of the result.
 class ProductChunks {
 public:
   /// `producer` is the last op of the chain.
-  ProductChunks(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp producer)
-      : rewriter(rewriter), producer(producer) {
-    collectProductChain(producer, chain);
+  ProductChunks(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp producer,
+                int64_t dim)
+      : rewriter(rewriter), producer(producer), dim(dim) {
+    collectProductChain(producer, dim, chain);
   }
 
-  /// The elements of `chunk` along dimension `dim` of the result.
-  llvm::FailureOr<mlir::Value> compute(int64_t dim, const Chunk &chunk);
+  /// The elements of `chunk` of the result.
+  llvm::FailureOr<mlir::Value> compute(const Chunk &chunk);
   /// Erases what nothing uses any more.
   void eraseDead();
 
@@ -71,6 +74,7 @@ private:
 
   mlir::RewriterBase &rewriter;
   mlir::linalg::LinalgOp producer;
+  int64_t dim;
   llvm::SetVector<mlir::Operation *> chain;
 };
 

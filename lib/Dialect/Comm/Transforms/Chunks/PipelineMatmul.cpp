@@ -9,6 +9,7 @@
 #include "../SchedulingPass.h"
 #include "ChunkCollective.h"
 #include "ChunkGather.h"
+#include "ChunkedProduct.h"
 #include "RewriteJudge.h"
 
 #include "braid/Analysis/RankUniformity.h"
@@ -80,6 +81,16 @@ struct Divisible {
   bool isGather() const {
     return std::holds_alternative<ChunkableGather>(found);
   }
+  /// The product and the elementwise ops that chunks divide.
+  llvm::SetVector<Operation *> getDividedOps() const {
+    llvm::SetVector<Operation *> ops;
+    if (isGather())
+      ops.insert(getProduct());
+    else
+      collectProductChain(getProduct(),
+                          std::get<ChunkableCollective>(found).dim, ops);
+    return ops;
+  }
   LogicalResult divide(RewriterBase &rewriter, ArrayRef<int64_t> parts) const {
     if (const auto *gather = std::get_if<ChunkableGather>(&found))
       return chunkGather(rewriter, *gather, parts);
@@ -137,8 +148,11 @@ static SmallVector<RewriteWay> getWays(const Divisible &found,
   return ways;
 }
 
-static LogicalResult divide(ArrayRef<RewriteChoice> choices,
-                            const IRMapping *mapping) {
+/// Divides what `choices` say, or their copies in `mapping`. Returns how many
+/// are divided: two choices may have the same product.
+static FailureOr<int64_t> divide(ArrayRef<RewriteChoice> choices,
+                                 const IRMapping *mapping) {
+  int64_t numDivided = 0;
   for (const RewriteChoice &choice : choices) {
     CollectiveOpInterface start = choice.first;
     ArrayRef<int64_t> parts = choice.second;
@@ -151,8 +165,9 @@ static LogicalResult divide(ArrayRef<RewriteChoice> choices,
     IRRewriter rewriter(op);
     if (failed(found->divide(rewriter, parts)))
       return failure();
+    ++numDivided;
   }
-  return success();
+  return numDivided;
 }
 
 /// The chunks that the user wants of `start`; nothing if that is not said.
@@ -210,7 +225,9 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
   // whole.
   bool areReachedTogether = uniformity.areReachedTogether(*block.block);
   SmallVector<RewriteChoice> chosen;
-  CollectiveKinds kinds;
+  SmallVector<std::pair<CollectiveOpInterface, Divisible>> others;
+  // What collectives with given chunks divide.
+  llvm::SmallDenseSet<Operation *> taken;
   for (auto start : block.block->getOps<CollectiveOpInterface>()) {
     FailureOr<std::optional<RewriteWay>> given =
         getGivenChunks(start, areReachedTogether);
@@ -221,15 +238,31 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
     std::optional<Divisible> found = match(start);
     if (!found)
       continue;
-    if (*given || chunks != 0) {
-      RewriteWay parts = *given ? **given : getEvenParts(chunks);
-      if (parts.size() > 1)
-        chosen.emplace_back(start, parts);
-    } else {
-      kinds.add(start, getKindName(start, found->getProduct()), getBits(start),
-                getWays(*found, maxChunks),
-                found->isGather() ? HardestToHide::First : HardestToHide::Last);
+    if (!*given) {
+      others.emplace_back(start, *found);
+      continue;
     }
+    if ((*given)->size() < 2)
+      continue;
+    for (Operation *op : found->getDividedOps())
+      if (!taken.insert(op).second)
+        return start->emitOpError()
+               << "has '" << CommDialect::kChunksAttrName
+               << "', expected 1, because chunks of another collective divide "
+                  "the same product";
+    chosen.emplace_back(start, **given);
+  }
+  CollectiveKinds kinds;
+  for (const auto &[start, found] : others) {
+    if (llvm::any_of(found.getDividedOps(),
+                     [&](Operation *op) { return taken.contains(op); }))
+      continue;
+    if (chunks != 0)
+      chosen.emplace_back(start, getEvenParts(chunks));
+    else
+      kinds.add(start, getKindName(start, found.getProduct()), getBits(start),
+                getWays(found, maxChunks),
+                found.isGather() ? HardestToHide::First : HardestToHide::Last);
   }
   ChoiceOptions options;
   options.minGainPercent = minGainPercent;
@@ -237,12 +270,12 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
   CostSettings settings = getCostSettings();
   RewriteJudge judge(getOperation(), function, block, uniformity, settings,
                      planResources);
-  return chooseRewrites(kinds.take(), chosen, options,
-                        [&](ArrayRef<RewriteChoice> choices) {
-                          return judge.predict([&](const IRMapping &mapping) {
-                            return divide(choices, &mapping);
-                          });
-                        });
+  return chooseRewrites(
+      kinds.take(), chosen, options, [&](ArrayRef<RewriteChoice> choices) {
+        return judge.predict([&](const IRMapping &mapping) {
+          return success(succeeded(divide(choices, &mapping)));
+        });
+      });
 }
 
 LogicalResult CommPipelineMatmulPass::pipeline(func::FuncOp function,
@@ -255,10 +288,11 @@ LogicalResult CommPipelineMatmulPass::pipeline(func::FuncOp function,
       return failure();
     chosen.append(*ofBlock);
   }
-  numChunked += chosen.size();
-  if (succeeded(divide(chosen, nullptr)))
-    return success();
-  return function.emitError("cannot divide the operand of a collective");
+  FailureOr<int64_t> numDivided = divide(chosen, nullptr);
+  if (failed(numDivided))
+    return function.emitError("cannot divide the operand of a collective");
+  numChunked += *numDivided;
+  return success();
 }
 
 LogicalResult CommPipelineMatmulPass::checkOptions() {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../SchedulingPass.h"
+#include "ChunkedProduct.h"
 #include "RewriteJudge.h"
 
 #include "braid/Analysis/RankUniformity.h"
@@ -122,9 +123,8 @@ static void split(RewriterBase &rewriter, const SplittableAllReduce &found) {
   WaitOp wait = found.wait;
   OpBuilder::InsertionGuard guard(rewriter);
   auto type = cast<RankedTensorType>(wait.getValue().getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape[0] /= found.numMembers;
-  auto partType = RankedTensorType::get(shape, type.getElementType());
+  RankedTensorType partType =
+      withSize(type, 0, type.getDimSize(0) / found.numMembers);
   Location loc = start.getLoc();
   IntegerAttr rows = rewriter.getI64IntegerAttr(0);
 

@@ -64,6 +64,8 @@ struct CommPlanResourcesPass
 
   void runOnOperation() override {
     Operation *root = getOperation();
+    // One pass may run on several functions.
+    attributesBefore.clear();
     ScheduleChanges changes;
     auto isAny = [](NodeKind) { return true; };
     if (failed(verifyPlans(root)) ||
