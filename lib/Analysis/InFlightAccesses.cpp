@@ -48,6 +48,10 @@ Value getRoot(Value value) {
 
 /// True if `a` and `b`, views of one buffer, are known to share no element.
 bool areDisjoint(Value a, Value b, BufferResolver &resolver) {
+  for (Value view : {a, b})
+    if (auto type = dyn_cast<MemRefType>(view.getType());
+        type && type.hasStaticShape() && type.getNumElements() == 0)
+      return true;
   BufferRange first = resolver.resolve(a), second = resolver.resolve(b);
   if (first.root && first.root == second.root &&
       (first.rootEnd <= second.rootBegin || second.rootEnd <= first.rootBegin))

@@ -91,6 +91,18 @@ std::optional<Epilogue> matchEpilogue(linalg::GenericOp op,
   return epilogue;
 }
 
+/// True if `product` is known to have no elements or nothing to sum; with
+/// `isSum` also if the running program may find nothing to sum. The library
+/// adds no bias to nothing.
+bool mayBeEmpty(linalg::LinalgOp product, bool isSum) {
+  for (auto [size, kind] : llvm::zip_equal(product.getStaticLoopRanges(),
+                                           product.getIteratorTypesArray()))
+    if (size == 0 || (isSum && ShapedType::isDynamic(size) &&
+                      kind == utils::IteratorType::reduction))
+      return true;
+  return false;
+}
+
 /// A product with `epilogue`'s bias and result type.
 linalg::GenericOp createProduct(OpBuilder &builder, linalg::LinalgOp product,
                                 const MatmulMatch &match,
@@ -192,7 +204,7 @@ private:
         }))
       return;
     std::optional<Epilogue> epilogue = matchEpilogue(consumer, product);
-    if (!epilogue)
+    if (!epilogue || mayBeEmpty(product, /*isSum=*/epilogue->bias != nullptr))
       return;
     Type input = getElementTypeOrSelf(product.getDpsInputs()[0].getType());
     if (!hasDeviceLibraryTypes(input,

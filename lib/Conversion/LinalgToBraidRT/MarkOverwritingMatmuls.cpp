@@ -48,6 +48,9 @@ struct MarkOverwritingMatmulsPass
           !(isCUDA ? hasDeviceLibraryTypes(op) : hasLibraryTypes(op)) ||
           !isZero(op.getDpsInits()[0]))
         return;
+      // Canonicalization erases products of nothing, whose result is the fill.
+      if (llvm::is_contained(op.getStaticLoopRanges(), 0))
+        return;
       Value init = op.getDpsInits()[0];
       OpBuilder builder(op);
       Value empty = tensor::EmptyOp::create(

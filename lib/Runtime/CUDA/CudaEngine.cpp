@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 using namespace braid::rt;
 using namespace braid::rt::cuda;
@@ -343,7 +344,7 @@ void CudaEngine::failDisagreement(const Rendezvous &rendezvous,
                                   int64_t sequence) {
   Statuses statuses;
   for (const auto &rank : localRanksState)
-    statuses[rank->rank] = rank->status();
+    statuses[rank->rank] = rank->status(std::numeric_limits<size_t>::max());
   for (const auto &entry : statuses)
     for (const OpenOperation &open : entry.second.open)
       if (open.meeting == rendezvous.id && open.sequence == sequence)
@@ -351,6 +352,10 @@ void CudaEngine::failDisagreement(const Rendezvous &rendezvous,
           if (std::optional<Failure> failure =
                   compareMembers(statuses, open, entry.first, other))
             return fail(*failure);
+  // The other operation has ended, and nothing knows its text any more.
+  fail({"number " + std::to_string(sequence) +
+            " of a group is not the same collective on all of its ranks",
+        {}});
 }
 
 namespace {

@@ -218,21 +218,20 @@ void CudaRank::throwIfFailed() {
 }
 
 NCCLCommunicator &CudaRank::communicator(const CommunicatorSpec &spec) {
-  std::unique_ptr<NCCLCommunicator> *found = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    found = &communicators[spec.key];
+    auto found = communicators.find(spec.key);
+    if (found != communicators.end())
+      return *found->second;
   }
-  if (!*found) {
-    CommunicatorSpec adjusted = spec;
-    adjusted.lane = engine.laneOptions.apply(spec.lane);
-    auto made = std::make_unique<NCCLCommunicator>(*this, std::move(adjusted),
-                                                   engine.rendezvous(spec));
-    made->open();
-    std::lock_guard<std::mutex> lock(mutex);
-    *found = std::move(made);
-  }
-  return **found;
+  CommunicatorSpec adjusted = spec;
+  adjusted.lane = engine.laneOptions.apply(spec.lane);
+  auto made = std::make_unique<NCCLCommunicator>(*this, std::move(adjusted),
+                                                 engine.rendezvous(spec));
+  // Nothing keeps a communicator that cannot be opened.
+  made->open();
+  std::lock_guard<std::mutex> lock(mutex);
+  return *communicators.emplace(spec.key, std::move(made)).first->second;
 }
 
 //===----------------------------------------------------------------------===//
@@ -441,9 +440,7 @@ OpenOperation CudaRank::describe(const NCCLCommunicator &communicator,
   return open;
 }
 
-RankStatus CudaRank::status() {
-  // Later operations only wait for these.
-  constexpr size_t mostOfLane = 64;
+RankStatus CudaRank::status(size_t mostOfLane) {
   // NCCL connects members at their first operation, which blocks the thread
   // until all members come. Loading kernels takes less.
   constexpr int64_t longIssueNs = 5'000'000'000;
@@ -469,7 +466,8 @@ RankStatus CudaRank::status() {
           count;
     }
     communicator.forEachLane([&](Lane &lane) {
-      size_t end = std::min(lane.flights.size(), lane.finished + mostOfLane);
+      size_t end = lane.finished +
+                   std::min(lane.flights.size() - lane.finished, mostOfLane);
       for (size_t i = lane.finished; i < end; ++i) {
         OpenOperation open = describe(communicator, lane.flights[i]);
         open.awaited = lane.flights[i].awaited &&

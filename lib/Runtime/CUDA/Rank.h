@@ -102,7 +102,9 @@ public:
   int64_t look(int64_t nowNs);
   /// The oldest operation that makes no progress; nothing if there is none.
   std::optional<OpenOperation> oldestOpen();
-  RankStatus status();
+  /// The rank's state, with the first `mostOfLane` open operations of each
+  /// lane: later ones only wait for these.
+  RankStatus status(size_t mostOfLane = 64);
 
   /// Aborts the communicators. The rank's thread is failing, or notices the
   /// abort at its next wait.

@@ -90,3 +90,18 @@ func.func @legal(%x: memref<8xf32>, %y: memref<8xf32>, %f: f32, %i: index) -> f3
   memref.store %f, %y[%i] : memref<8xf32>
   return %r : f32
 }
+
+// -----
+
+// A view without elements shares none with a view of the same bytes.
+comm.group @g [[0, 1]]
+func.func @no_elements(%x: memref<4x4xf32>, %y: memref<1x0xf32>) {
+  %bytes = memref.alloc() : memref<256xi8>
+  %c0 = arith.constant 0 : index
+  %none = memref.view %bytes[%c0][] : memref<256xi8> to memref<2x0xf32>
+  %all = memref.view %bytes[%c0][] : memref<256xi8> to memref<4x4xf32>
+  %t = comm.reduce_scatter sum %none into %y on @g dim 0 : memref<2x0xf32>, memref<1x0xf32>
+  linalg.matmul ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%all : memref<4x4xf32>)
+  comm.wait %t reads(%none : memref<2x0xf32>) writes(%y : memref<1x0xf32>) : !comm.token
+  return
+}

@@ -186,6 +186,60 @@ void copyYieldedOuterTensors(ModuleOp module) {
   });
 }
 
+/// Adds the values to `roots` whose buffer `value` may share without a write in
+/// between.
+void collectRoots(Value value, llvm::SmallDenseSet<Value> &roots) {
+  SmallVector<Value> pending = {value};
+  llvm::SmallDenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    Operation *op = next.getDefiningOp();
+    unsigned number = op ? cast<OpResult>(next).getResultNumber() : 0;
+    if (isa_and_nonnull<tensor::CastOp, tensor::CollapseShapeOp,
+                        tensor::ExpandShapeOp, tensor::ExtractSliceOp,
+                        tensor::ReshapeOp>(op)) {
+      pending.push_back(op->getOperand(0));
+    } else if (auto select = dyn_cast_or_null<arith::SelectOp>(op)) {
+      pending.append({select.getTrueValue(), select.getFalseValue()});
+    } else if (auto branch = dyn_cast_or_null<scf::IfOp>(op)) {
+      pending.append({branch.thenYield().getOperand(number),
+                      branch.elseYield().getOperand(number)});
+    } else if (auto loop = dyn_cast_or_null<scf::ForOp>(op)) {
+      pending.append(
+          {loop.getInitArgs()[number], loop.getYieldedValues()[number]});
+    } else if (auto loop = dyn_cast_or_null<scf::WhileOp>(op)) {
+      pending.push_back(loop.getConditionOp().getArgs()[number]);
+    } else {
+      roots.insert(next);
+    }
+  }
+}
+
+/// Copies a tensor that a loop yields more than once, or of which the loop
+/// yields a part or another shape, too. One-Shot takes the tensors that a loop
+/// carries for different buffers, and a write to one would change the others.
+void copyTensorsYieldedTwice(ModuleOp module) {
+  module.walk([](scf::ForOp loop) {
+    llvm::SmallDenseSet<Value> yielded;
+    Operation *yield = loop.getBody()->getTerminator();
+    OpBuilder builder(yield);
+    for (OpOperand &operand : yield->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      if (!type)
+        continue;
+      llvm::SmallDenseSet<Value> roots;
+      collectRoots(operand.get(), roots);
+      if (llvm::any_of(roots,
+                       [&](Value root) { return yielded.contains(root); }))
+        operand.set(AllocTensorOp::create(builder, yield->getLoc(), type,
+                                          ValueRange(), operand.get()));
+      yielded.insert(roots.begin(), roots.end());
+    }
+  });
+}
+
 /// Gives an op in a loop a separate output if the op overwrites a tensor from
 /// outside of the loop. One-Shot may give that tensor the buffer of a tensor
 /// that the loop carries but does not read, and the op would overwrite the
@@ -281,6 +335,7 @@ struct CommBufferizePass
       return failure();
     separateEmptyTensors(module);
     copyYieldedOuterTensors(module);
+    copyTensorsYieldedTwice(module);
     renewCapturedOutputs(module);
     inflight::separateReads(module);
 
