@@ -277,7 +277,19 @@ _EXCEPTIONS = {2: CycleError, 3: UnknownNameError}
 
 def raise_error(error):
     """Raises what `error`, filled by the library, says."""
-    raise _EXCEPTIONS.get(error.code, ScheduleError)(error.text.decode())
+    # The library may have cut the text inside of a character.
+    raise _EXCEPTIONS.get(error.code, ScheduleError)(error.text.decode(errors="replace"))
+
+
+def encode(text, what, where=""):
+    """The UTF-8 of a text, which the library reads up to the first NUL."""
+    try:
+        encoded = text.encode()
+    except UnicodeEncodeError:
+        raise ScheduleError(f"{where}found {what} {text!r}, expected characters that UTF-8 has") from None
+    if b"\0" in encoded:
+        raise ScheduleError(f"{where}found {what} {text!r}, expected no NUL character")
+    return encoded
 
 
 def call(name, *arguments):

@@ -6,6 +6,7 @@
 import functools
 import hashlib
 import logging
+import math
 import pickle
 import re
 from collections import Counter
@@ -13,8 +14,10 @@ from collections import Counter
 from . import __version__
 from .errors import BraidError, ScheduleError
 from .schedule import Machine, Schedule, schedule
+from .schedule.graph import _MOST
 from .schedule.machine import TRANSPOSED
-from .schedule.problem import Problem
+from .schedule.problem import Problem, _limit
+from .schedule.search import check_algorithm, check_effort
 
 #: Versions of PyTorch that this was tested with: at least, and below.
 SUPPORTED = ((2, 11), (2, 14))
@@ -95,8 +98,14 @@ class OverlapPass:
         if isinstance(gain, bool) or not (isinstance(gain, (int, float)) and 0 <= gain < 1):
             raise ScheduleError(f"found min_gain={gain!r}, expected a number of at least 0 and below 1")
         budget = options["memory_budget"]
-        if budget is not None and not (isinstance(budget, (int, float)) and budget >= 0):
-            raise ScheduleError(f"found memory_budget={budget!r}, expected a number of at least 0, or None")
+        is_number = isinstance(budget, (int, float)) and not isinstance(budget, bool)
+        if budget is not None and not (is_number and 0 <= budget < math.inf):
+            raise ScheduleError(f"found memory_budget={budget!r}, expected a finite number of at least 0, or None")
+        _limit(options["max_memory"], "max_memory", 0)
+        _limit(options["max_in_flight"], "max_in_flight", 1)
+        check_effort(options["effort"])
+        if options["algorithm"] is not None:
+            check_algorithm(options["algorithm"])
         if options["machine"] is not None:
             self.get_machine()
 
@@ -157,7 +166,7 @@ class OverlapPass:
         is_default = options["effort"] == "default"
         limit = options["max_memory"]
         if limit is None and options["memory_budget"] is not None:
-            limit = int(before.peak * (1 + options["memory_budget"]))
+            limit = int(min(before.peak * (1 + options["memory_budget"]), _MOST))
         found = schedule(
             graph,
             machine,
@@ -186,9 +195,13 @@ class OverlapPass:
         path = self.options["report"]
         if path is None or get_rank() != 0:
             return
-        found.to_html(f"{path}.{self._count}.html")
-        found.to_perfetto(f"{path}.{self._count}.json")
+        path = f"{path}.{self._count}"
         self._count += 1
+        try:
+            found.to_html(f"{path}.html")
+            found.to_perfetto(f"{path}.json")
+        except Exception as error:  # The other ranks, which write none, have the new order.
+            self.log.warning("%s: Braid cannot write the report of this graph: %s", path, error)
 
 
 @functools.lru_cache(maxsize=None)
@@ -232,11 +245,14 @@ def has_other_ranks():
 
 
 def get_fingerprint(graph, limits):
-    """A digest of all that an order depends on but the costs."""
+    """A digest of all that an order depends on but the costs: options, nodes, edges and memory."""
     digest = hashlib.sha256(f"{__version__} {sorted(limits.items(), key=str)}".encode())
     for node in graph.nodes:
         digest.update(f"{node.name} {node.kind} {node.lane} {node.bytes} {node.awaits}\n".encode())
     digest.update(graph._edges.tobytes())
+    # Budgets of memory limit orders.
+    memory = graph.live_bytes, sorted(graph._buffers), sorted(graph._transients.items())
+    digest.update(str(memory).encode())
     return digest.hexdigest()
 
 

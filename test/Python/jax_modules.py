@@ -70,6 +70,13 @@ class ModulesTest(unittest.TestCase):
               axes = [#stablehlo.axis_ref<name = "b">]>""",
                         meshes='sdy.mesh @mesh = <["a"=2, "b"=2], device_ids=[3, 1, 2, 0]>')
 
+    def test_groups_by_axes_whose_names_the_text_escapes(self):
+        for name in (r"a\22b", r"a\\", r"\C3\A9", "{a}, <b]"):
+            self.check_sums([[0, 2], [1, 3]], f"""{channel(1)}, use_global_device_ids,
+                replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh,
+                  axes = [#stablehlo.axis_ref<name = "{name}">]>""",
+                            meshes=f'sdy.mesh @mesh = <["{name}"=2, "c"=2]>')
+
     def test_groups_of_unequal_lengths(self):
         self.check_sums([[2], [3, 0, 1]], f"""{channel(1)}, use_global_device_ids,
             replica_groups = dense<[[2, -1, -1], [3, 0, 1]]> : tensor<2x3xi64>""")

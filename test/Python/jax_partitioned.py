@@ -2,14 +2,25 @@
 # RUN: %jax_python %s
 """`jax.jit` with shardings through Shardy and Braid, against JAX."""
 
+import os
+import subprocess
+import sys
+import tempfile
 import unittest
 
 import jax
 import jax.numpy as jnp
 import jax_testing as jt
+import numpy as np
 from jax import lax
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
+
+import braid.jax
+import braid.mlir
+
+PACKAGES = os.path.dirname(os.path.dirname(braid.__file__))
+BRAID_ROOT = os.path.dirname(os.path.dirname(braid.mlir.find_tool("braid-opt")))
 
 SQUARE = jt.make_mesh((2, 4), ("a", "b"))
 TOLERANCE = 4e-6  # of products and sums in f32
@@ -80,6 +91,17 @@ class PartitionedTest(jt.JaxTestCase):
                                  out_shardings=self.on(None, ("b", "a"))),
                          jt.normals((8, 16)))
 
+    def test_names_that_the_text_of_a_module_escapes(self):
+        for name in ('a"b', "é", "a{}", "a b", "\\"):
+            mesh = jt.make_mesh((2, 2), (name, "c"))
+            outer, inner = NamedSharding(mesh, P(name)), NamedSharding(mesh, P(None, name))
+            x, y = jt.integers((16, 16)), jt.integers((16, 8))
+            # JAX 0.10.2 itself ends the process on some of these names.
+            program = braid.jax.export(
+                jax.jit(lambda x, y: x @ y, in_shardings=(inner, outer), out_shardings=outer), x, y)
+            self.assertIn("comm.reduce_scatter sum", program.text)
+            np.testing.assert_array_equal(program.compile()(x, y), x @ y)
+
     def test_some_manual_axes(self):
         fn = jax.shard_map(lambda x, y: lax.psum(x @ y, "b"), mesh=SQUARE,
                            in_specs=(P(None, "b"), P("b")), out_specs=P(), axis_names={"b"})
@@ -99,6 +121,36 @@ class PartitionedTest(jt.JaxTestCase):
     def test_one_device(self):
         self.assertEqual(self.check_equal(jax.jit(lambda x: x @ x.T), jt.normals((8, 16)),
                                           tolerance=TOLERANCE).ranks, 1)
+
+
+class ProcessTest(unittest.TestCase):
+    """The process of the partitioner has its modules from where this one has them."""
+
+    CODE = """import jax, numpy as np, os, sys
+from jax.sharding import NamedSharding, PartitionSpec as P
+sys.path[:0] = sys.argv[2:]
+import braid.jax
+os.chdir(sys.argv[1])
+s = NamedSharding(jax.make_mesh((2,), ("x",)), P("x"))
+fn = jax.jit(lambda a: a * 2, in_shardings=s, out_shardings=s)
+print(braid.jax.compile(fn, np.arange(4))(np.arange(4)))"""
+
+    def run_in(self, folder, *path, **environment):
+        environment = {**os.environ, "BRAID_ROOT": BRAID_ROOT, **environment}
+        done = subprocess.run([sys.executable, "-c", self.CODE, folder, *path], text=True,
+                              capture_output=True, env=environment, check=False)
+        self.assertEqual((done.stdout, done.returncode), ("[0 2 4 6]\n", 0), done.stderr)
+
+    def test_modules_of_the_working_directory_are_not_taken(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("jax", "numpy"):
+                with open(os.path.join(folder, f"{name}.py"), "w") as file:
+                    file.write("raise SystemExit('a module of the working directory')")
+            self.run_in(folder)
+
+    def test_folders_that_the_program_has_added(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.run_in(folder, PACKAGES, PYTHONPATH="")
 
 
 if __name__ == "__main__":

@@ -93,6 +93,10 @@ class ProgramTest(unittest.TestCase):
             location = caught.exception.location
             self.assertEqual((location.file, location.line), (file.name, 2))
 
+    def test_messages_that_are_not_utf_8(self):
+        with self.assertRaisesRegex(ToolError, "<stdin>:3:8: error: .* unknown group 'g\ufffd'"):
+            Program(SUM.replace("@world", r'@"g\FF"').replace("comm.group", "// ", 1))
+
     def test_unknown_pass(self):
         with self.assertRaisesRegex(ToolError, "comm-nothing"):
             Program(SUM).run_passes("comm-nothing")
@@ -317,6 +321,14 @@ func.func @main(%x: tensor<1xi1>) -> tensor<1xi1> {
                 ([[np.ones((4, 1), np.float32)]], r"of shape \(4, 1\), expected")):
             with self.assertRaisesRegex(ArgumentError, message):
                 executable.run(arguments)
+
+    def test_timeouts_that_are_none(self):
+        executable = Program(SUM).compile()
+        for timeout in (True, "5", "soon", None, [], 0, -1, float("nan"), float("inf")):
+            with self.assertRaises(ArgumentError) as caught:
+                executable.run(fill(1), timeout=timeout)
+            self.assertEqual(str(caught.exception), f"timeout is {timeout!r}, expected seconds, "
+                             "above 0 and below 9e9")
 
     def test_tools_are_not_there(self):
         code = "import braid.mlir; braid.mlir.find_tool('braid-opt')"

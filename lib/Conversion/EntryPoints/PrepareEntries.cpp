@@ -101,6 +101,32 @@ void writeToOutput(func::FuncOp function, Value value, BlockArgument output,
   memref::CopyOp::create(builder, exit->getLoc(), value, output);
 }
 
+/// Copies the buffers that `exit` returns if an argument owns them, or if
+/// `exit` returns them before: the caller frees each of its results.
+void copySharedResults(func::ReturnOp exit) {
+  OpBuilder builder(exit);
+  Location loc = exit.getLoc();
+  llvm::SmallDenseSet<Value> returned;
+  for (OpOperand &operand : exit->getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    if (!type)
+      continue;
+    Value root = operand.get();
+    while (auto view = root.getDefiningOp<ViewLikeOpInterface>())
+      root = view.getViewSource();
+    if (!isa<BlockArgument>(root) && returned.insert(root).second)
+      continue;
+    SmallVector<Value> sizes;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (type.isDynamicDim(dim))
+        sizes.push_back(
+            memref::DimOp::create(builder, loc, operand.get(), dim));
+    Value copy = memref::AllocOp::create(builder, loc, type, sizes);
+    memref::CopyOp::create(builder, loc, operand.get(), copy);
+    operand.set(copy);
+  }
+}
+
 LogicalResult prepare(func::FuncOp function) {
   Builder builder(function.getContext());
   SmallVector<Attribute> arguments;
@@ -144,6 +170,7 @@ LogicalResult prepare(func::FuncOp function) {
                     function.getArgument(firstOutput + position), exit,
                     exits.size() == 1);
     exit->eraseOperands(isWritten);
+    copySharedResults(exit);
   }
   (void)function.eraseResults(isWritten);
   function->setAttr(kEntryAttrName, builder.getArrayAttr(arguments));

@@ -61,6 +61,11 @@ struct DeallocateBuffersPass
       else
         allocates = true;
     });
+    // A returned buffer that belongs to nobody becomes a copy.
+    getOperation().walk([&](func::ReturnOp exit) {
+      allocates |=
+          llvm::any_of(exit.getOperandTypes(), llvm::IsaPred<BaseMemRefType>);
+    });
     if (!allocates)
       return;
     // The runtime owns the arenas.

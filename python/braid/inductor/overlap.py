@@ -73,7 +73,8 @@ class Overlap(_torch.OverlapPass):
             Ranks compare their graphs and take the costs of rank 0, over the default process group. Without
             it the caller has to know that all ranks have the same estimates.
         report : str
-            Rank 0 writes REPORT.N.html and REPORT.N.json (for Perfetto) for the Nth graph.
+            Rank 0 writes REPORT.N.html and REPORT.N.json (for Perfetto) for the Nth graph. A file that it
+            cannot write is a warning.
 
         Returns
         -------

@@ -17,6 +17,7 @@ import re
 import numpy as np
 
 from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import sdy, stablehlo
 
 from .errors import UnsupportedError
 
@@ -26,13 +27,12 @@ class Mesh:
     position."""
 
     def __init__(self, op):
-        text = str(op.attributes["mesh"])
-        axes = re.search(r"<\[(.*?)\]", text)[1]
-        self.axes = {name: int(size) for name, size in re.findall(r'"([^"]+)"=(\d+)', axes)}
-        ids = re.search(r"device_ids=\[([\d, ]*)\]", text)
+        mesh = sdy.MeshAttr(op.attributes["mesh"])
+        axes = [sdy.MeshAxisAttr(axis) for axis in mesh.axes]
+        self.axes = {axis.name: axis.size for axis in axes}
         shape = tuple(self.axes.values())
         count = int(np.prod(shape, dtype=np.int64))
-        order = [int(i) for i in ids[1].split(",")] if ids else range(count)
+        order = list(mesh.device_ids) or range(count)
         self.ranks = np.array(order, np.int64).reshape(shape)
 
     def groups(self, names):
@@ -98,18 +98,21 @@ class World:
     def _lists(self, op, attribute):
         if isinstance(attribute, ir.DenseElementsAttr) or str(attribute).startswith("dense"):
             return [[rank for rank in row if rank >= 0] for row in _dense_rows(attribute)]
-        return self._mesh_axes(op, str(attribute))
+        return self._mesh_axes(op, attribute)
 
-    def _mesh_axes(self, op, text):
+    def _mesh_axes(self, op, attribute):
         """The groups of `#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [...]>`,
         where an axis is `#stablehlo.axis_ref<name = "b">`."""
-        mesh = re.search(r'mesh = @"?(\w+)', text)
-        names = re.findall(r'name = "([^"]+)"', text)
-        if not mesh or mesh[1] not in self.meshes:
-            raise UnsupportedError(op, f"cannot read its groups {text}")
-        if "sub_axis" in text:
-            raise UnsupportedError(op, f"its groups are along a part of an axis: {text}")
-        return self.meshes[mesh[1]].groups(names)
+        if not stablehlo.ReplicaGroupMeshAxesAttr.isinstance(attribute):
+            raise UnsupportedError(op, f"cannot read its groups {attribute}")
+        given = stablehlo.ReplicaGroupMeshAxesAttr(attribute)
+        mesh = self.meshes.get(ir.FlatSymbolRefAttr(given.mesh).value)
+        if mesh is None:
+            raise UnsupportedError(op, f"cannot read its groups {attribute}")
+        axes = [stablehlo.AxisRefAttr(axis) for axis in given.axes]
+        if any(axis.sub_axis_info for axis in axes):
+            raise UnsupportedError(op, f"its groups are along a part of an axis: {attribute}")
+        return mesh.groups([axis.name for axis in axes])
 
 
 def _count(module, name):

@@ -8,9 +8,10 @@
 """The program of one rank of a `jax.jit` with shardings.
 
 Shardy ends the process when it meets what it does not expect, so it runs in one of
-its own: `python -m braid.jax.partition` reads a module and writes the partitioned one.
+its own, which reads a module and writes the partitioned one.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -27,10 +28,26 @@ _TO_LOCAL = ("sdy-convert-global-to-local",)
 _PART_OF_AXIS = re.compile(r'"[^"]*":\(\d+\)\d+')
 
 
+# Takes the modules from where this process has them.
+_PROGRAM = ("import sys; sys.path[:] = sys.argv[1:]; "
+            "from braid.jax.partition import run; run()")
+
+
+def _get_path():
+    """Where the other process has its modules from: `sys.path`. Its "" stands for the working
+    directory, which may be another one than at the start of this process, and have modules of
+    the same names: the folder of this package takes its place."""
+    folder = os.path.abspath(__file__)
+    for _ in range(3):
+        folder = os.path.dirname(folder)
+    path = [entry for entry in sys.path if entry]
+    return path if folder in path else [folder, *path]
+
+
 def partition(text):
     """Partitions the text of a module in a process of its own. Gives the text of the
     partitioned module; raises RuntimeError with what Shardy said."""
-    done = subprocess.run([sys.executable, "-m", "braid.jax.partition"], input=text, text=True,
+    done = subprocess.run([sys.executable, "-c", _PROGRAM, *_get_path()], input=text, text=True,
                           capture_output=True, check=False)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if "rror: " in line
@@ -67,7 +84,7 @@ def _split_reduce_scatters(module):
     module.operation.walk(visit)
     for op in found:
         value = op.operands[0]
-        axes = re.findall(r"\{([^{}]+)\}", str(op.attributes["reduce_scatter_axes"]))
+        axes = re.findall(r'\{((?:"[^"]*"|[^{}"])+)\}', str(op.attributes["reduce_scatter_axes"]))
         with ir.InsertionPoint(op), op.location:
             reduced = ir.Operation.create(
                 "sdy.all_reduce", results=[value.type], operands=[value], attributes={
@@ -103,7 +120,8 @@ def parse(text):
         return ir.Module.parse(text)
 
 
-def _main():
+def run():
+    """Partitions the module of the standard input."""
     module = parse(sys.stdin.read())
     with module.context:
         _run(module, _PROPAGATE)
@@ -111,7 +129,3 @@ def _main():
         _split_reduce_scatters(module)
         _run(module, _TO_LOCAL)
         print(module.operation.get_asm(enable_debug_info=True))
-
-
-if __name__ == "__main__":
-    _main()

@@ -19,7 +19,7 @@ from .devices import DeviceFrame, DeviceWorld
 from .dlpack import as_array
 from .dtypes import numpy_dtype
 from .errors import ArgumentError, BraidError, RankError
-from .worlds import MPIWorld, ThreadWorld
+from .worlds import MPIWorld, ThreadWorld, check_timeout
 
 
 class _Frame:
@@ -165,7 +165,7 @@ class Executable:
         with self._lock:
             if world is not None:
                 return self._run(found, frames, world)
-            key = len(frames), float(timeout)
+            key = len(frames), check_timeout(timeout)
             if self._world is None or self._world.key != key:
                 make_world = ThreadWorld if self.target == "host" else DeviceWorld
                 self._world = make_world(*key)

@@ -66,8 +66,11 @@ def run_tool(name, arguments, text=None):
 
     Raises ToolError with what the tool said when its exit status is not 0.
     """
-    done = subprocess.run([find_tool(name), *arguments], input=text, text=True,
+    done = subprocess.run([find_tool(name), *arguments],
+                          input=None if text is None else text.encode(),
                           capture_output=True, check=False)
+    # Messages may have names that are not UTF-8.
+    output, messages = (stream.decode(errors="replace") for stream in (done.stdout, done.stderr))
     if done.returncode:
-        raise ToolError(name, done.returncode, done.stderr)
-    return done.stdout, done.stderr
+        raise ToolError(name, done.returncode, messages)
+    return output, messages

@@ -15,6 +15,18 @@ from . import _abi
 from .errors import ArgumentError, BraidError, RankFailure
 
 
+def check_timeout(timeout):
+    """The seconds of a timeout as a float."""
+    try:
+        seconds = None if isinstance(timeout, (bool, str)) else float(timeout)
+    except (TypeError, ValueError, OverflowError):
+        seconds = None
+    # Nanoseconds have 63 bits.
+    if seconds is None or not 0 < seconds < 9e9:
+        raise ArgumentError(f"timeout is {timeout!r}, expected seconds, above 0 and below 9e9")
+    return seconds
+
+
 class World:
     """The ranks of an engine; they end when nothing holds the world any more.
 
@@ -22,9 +34,7 @@ class World:
     """
 
     def __init__(self, engine, ranks, timeout):
-        # Nanoseconds have 63 bits.
-        if isinstance(timeout, (bool, str)) or not 0 < timeout < 9e9:
-            raise ArgumentError(f"timeout is {timeout!r}, expected seconds, above 0 and below 9e9")
+        timeout = check_timeout(timeout)
         runtime = _abi.runtime()
         config = _abi.Config()
         _abi.checked(runtime.braid_rt_config_init, c.byref(config))

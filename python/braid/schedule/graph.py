@@ -151,7 +151,8 @@ class Graph:
         """
         if not isinstance(lane, str):
             raise ScheduleError(f"{name}: found the lane {lane!r}, expected a name")
-        if link not in _LINKS:
+        _native.encode(lane, "the lane", f"{name}: ")
+        if not (link is None or isinstance(link, str)) or link not in _LINKS:
             raise ScheduleError(
                 f"{name}: found the link {link!r}, expected one of: own intra-node inter-node"
             )
@@ -191,17 +192,21 @@ class Graph:
         """A graph for a ``networkx.DiGraph``.
 
         Nodes have the attributes ``kind`` ("compute" unless given), ``cost`` (ns; waits need none), and
-        the parameters of the method of that kind, where ``awaits`` names nodes (of a wait: the starts
-        before it, unless given). An edge with ``order_only=True`` carries no data. The nodes' sequence is
+        the parameters of the method of that kind, where ``awaits`` names a node or several (of a wait: the
+        starts before it, unless given). An edge with ``order_only=True`` carries no data. The nodes' sequence is
         the program order, as far as the edges allow it.
 
         Raises
         ------
         CycleError
             The edges form a cycle, which the message names.
+        ScheduleError
+            The graph is undirected or has parallel edges, or an attribute makes no sense.
         """
         if not getattr(digraph, "is_directed", lambda: False)():
             raise ScheduleError(f"found {digraph!r}, expected a directed graph")
+        if getattr(digraph, "is_multigraph", lambda: False)():
+            raise ScheduleError(f"found {digraph!r}, expected a graph without parallel edges")
         keys = list(digraph.nodes)
         number = {key: index for index, key in enumerate(keys)}
         edges = [(number[a], number[b]) for a, b in digraph.edges]
@@ -213,7 +218,7 @@ class Graph:
             attributes = dict(digraph.nodes[key])
             kind = attributes.pop("kind", "compute")
             name = str(attributes.pop("name", key))
-            if kind not in _KINDS:
+            if not isinstance(kind, str) or kind not in _KINDS:
                 raise ScheduleError(f"{name}: found the kind {kind!r}, expected one of: {' '.join(_KINDS)}")
             after, order_after = [], []
             for before in digraph.predecessors(key):
@@ -223,9 +228,9 @@ class Graph:
             if awaits is None:
                 awaits = [node for node in after if kind == "wait" and node.kind == "start"]
             else:
-                awaits = [awaits] if awaits in number else list(awaits)
+                awaits = _get_keys(awaits, number, name)
                 for start in awaits:
-                    if start not in nodes:
+                    if not _has(nodes, start):
                         raise ScheduleError(f"{name}: found that it awaits {start!r}, expected a node before it")
                 awaits = [nodes[start] for start in awaits]
             if kind == "wait":
@@ -248,6 +253,7 @@ class Graph:
 
     def _add(self, kind, name, cost, lane, size, after, order_after, awaits, output, demand):
         name = str(name)
+        _native.encode(name, "the name")
         index = len(self.nodes)
         cost = _amount(cost, "cost", name)
         size = _amount(size, "bytes", name)
@@ -289,7 +295,13 @@ class Graph:
         fields = ("arithmetic_ns", "tiles", "memory_bytes", "link_bytes", "multiprocessors", "blocks", "one_way")
         if not isinstance(demand, dict):
             # What `Machine.collective` or `Machine.product` says.
-            demand = {field: getattr(demand, field) for field in fields if hasattr(demand, field)}
+            found = {field: getattr(demand, field) for field in fields if hasattr(demand, field)}
+            if not found:
+                raise ScheduleError(
+                    f"{name}: found the demand {demand!r}, expected a dict, or what Machine.collective or "
+                    "Machine.product returns"
+                )
+            demand = found
         for field in demand:
             if field not in fields:
                 raise ScheduleError(f"{name}: found the demand {field!r}, expected one of: {' '.join(fields)}")
@@ -343,6 +355,26 @@ class Graph:
             begin.append(len(users))
             escapes.append(output)
         return array("q", sizes), array("q", begin), array("q", users), array("B", escapes)
+
+
+def _get_keys(awaits, number, name):
+    """The keys of a digraph that the attribute `awaits` has: one, or several."""
+    if isinstance(awaits, str) or _has(number, awaits):
+        return [awaits]
+    try:
+        keys = list(awaits)
+    except TypeError:
+        raise ScheduleError(f"{name}: found awaits={awaits!r}, expected a node or several") from None
+    # A set of texts has another sequence in each process.
+    return sorted(keys, key=lambda key: number.get(key, -1)) if isinstance(awaits, (set, frozenset)) else keys
+
+
+def _has(keys, key):
+    """Whether a dict has a key; lists and sets are none."""
+    try:
+        return key in keys
+    except TypeError:
+        return False
 
 
 def _sort(names, edges):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from .. import _native
 from ..errors import ScheduleError
+from .graph import _MOST
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,13 @@ class Machine:
             content = _read(text, "machine")
             stem = os.path.splitext(os.path.basename(text))[0]
             try:
-                pointer = _native.call("braid_machine_parse", content.encode(), stem.encode())
+                pointer = _native.call(
+                    "braid_machine_parse", _native.encode(content, "the text"), _native.encode(stem, "the name")
+                )
             except ScheduleError as error:
                 raise ScheduleError(f"{text}: {error}") from None
         else:
-            pointer = _native.call("braid_machine_create", text.encode())
+            pointer = _native.call("braid_machine_create", _native.encode(text, "the machine"))
         self._handle = _native.Handle(pointer, "braid_machine_destroy")
         if profile is not None:
             self._calibrate(profile)
@@ -126,7 +129,7 @@ class Machine:
             return
         content = _read(path, "profile")
         try:
-            _native.call("braid_machine_calibrate", self._handle.pointer, content.encode())
+            _native.call("braid_machine_calibrate", self._handle.pointer, _native.encode(content, "the text"))
         except ScheduleError as error:
             raise ScheduleError(f"{path}: {error}") from None
 
@@ -155,18 +158,21 @@ class Machine:
         -------
         CollectiveTime
         """
+        if not isinstance(kind, str):
+            raise ScheduleError(f"found the kind {kind!r}, expected the name of a collective")
+        if model is not None and not isinstance(model, str):
+            raise ScheduleError(f"found the model {model!r}, expected a name or None")
         given = _native.Collective(
-            kind=kind.encode(),
-            group_size=self.ranks_per_node if group_size is None else group_size,
-            num_nodes=nodes,
-            input_bytes=input_bytes,
-            output_bytes=input_bytes if output_bytes is None else output_bytes,
-            max_ctas=max_ctas,
+            kind=_native.encode(kind, "the kind"),
+            group_size=self.ranks_per_node if group_size is None else _whole(group_size, "group_size"),
+            num_nodes=_whole(nodes, "nodes"),
+            input_bytes=_whole(input_bytes, "input_bytes"),
+            output_bytes=_whole(input_bytes if output_bytes is None else output_bytes, "output_bytes"),
+            max_ctas=_whole(max_ctas, "max_ctas"),
         )
         time = _native.CollectiveTime()
-        _native.call(
-            "braid_collective_estimate", self._handle.pointer, model.encode() if model else None, given, time
-        )
+        model = None if model is None else _native.encode(model, "the model")
+        _native.call("braid_collective_estimate", self._handle.pointer, model, given, time)
         return CollectiveTime(
             time.ns,
             time.memory_bytes,
@@ -201,13 +207,13 @@ class Machine:
         if element not in _ELEMENTS:
             raise ScheduleError(f"found elements {element!r}, expected one of: {' '.join(_ELEMENTS)}")
         given = _native.Product(
-            rows=rows,
-            columns=columns,
-            depth=depth,
+            rows=_whole(rows, "rows"),
+            columns=_whole(columns, "columns"),
+            depth=_whole(depth, "depth"),
             element=_ELEMENTS.index(element),
             transposed=TRANSPOSED.index(transposed),
-            batch=batch,
-            multiprocessors=multiprocessors,
+            batch=_whole(batch, "batch"),
+            multiprocessors=_whole(multiprocessors, "multiprocessors"),
         )
         time = _native.ProductTime()
         _native.call("braid_product_estimate", self._handle.pointer, given, time)
@@ -219,12 +225,23 @@ class Machine:
         return f"Machine({self.name!r})"
 
 
+def _whole(value, what):
+    """A whole number that 64 bits have room for; the library refuses negative ones."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ScheduleError(f"found {what}={value!r}, expected a whole number")
+    value = value.__index__()
+    if value > _MOST:
+        raise ScheduleError(f"found {what}={value}, expected at most 2^61")
+    return max(value, -_MOST)
+
+
 def _read(path, what):
     """The text of a file that describes a machine or a profile."""
     try:
         with open(path, encoding="utf-8") as file:
             return file.read()
-    except (OSError, UnicodeDecodeError) as error:
+    # A ValueError: a path with NUL, or a file that is not UTF-8.
+    except (OSError, ValueError) as error:
         raise ScheduleError(f"{path}: found no {what}: {error}") from error
 
 

@@ -114,7 +114,8 @@ class Problem:
             buffer_escapes=address(escapes),
             live_bytes=graph.live_bytes,
             max_memory=-1 if self.max_memory is None else self.max_memory,
-            max_in_flight=self.max_in_flight or 0,
+            # The library has 32 bits for it; a lane never has more operations than there are nodes.
+            max_in_flight=min(self.max_in_flight or 0, self.size),
             keep_order=self.keep_order,
             num_lanes=len(lane_numbers),
             lane_links=address(array("i", [graph._lanes[name] for name in lane_numbers])),

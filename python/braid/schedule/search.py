@@ -40,6 +40,19 @@ def algorithms():
     return names + list(_ALIASES)
 
 
+def check_effort(effort):
+    """Raises `ScheduleError` for an effort that there is not."""
+    if not isinstance(effort, str) or effort not in _EFFORTS:
+        raise ScheduleError(f"found the effort {effort!r}, expected one of: {' '.join(_EFFORTS)}")
+
+
+def check_algorithm(algorithm):
+    """Raises `UnknownNameError` for an algorithm that there is not."""
+    names = algorithms()
+    if not isinstance(algorithm, str) or algorithm not in names:
+        raise UnknownNameError(f"found no algorithm called {algorithm!r}, expected one of: {' '.join(names)}")
+
+
 def schedule(
     graph,
     machine=None,
@@ -94,8 +107,7 @@ def schedule(
     The result depends on the arguments alone. The search runs without Python's global lock;
     Ctrl-C ends it.
     """
-    if effort not in _EFFORTS:
-        raise ScheduleError(f"found the effort {effort!r}, expected one of: {' '.join(_EFFORTS)}")
+    check_effort(effort)
     if progress is not None and not callable(progress):
         raise ScheduleError(f"found progress={progress!r}, expected a callable")
     problem = Problem(graph, machine, max_memory, max_in_flight, keep_order)
@@ -112,16 +124,10 @@ def schedule(
 
 
 def _run_algorithm(problem, algorithm):
+    check_algorithm(algorithm)
     order = problem.new_order()
     name = _ALIASES.get(algorithm, algorithm)
-    if not isinstance(name, str):
-        raise UnknownNameError(f"found the algorithm {name!r}, expected one of: {' '.join(algorithms())}")
-    try:
-        _native.call("braid_algorithm_run", problem.handle.pointer, name.encode(), order)
-    except UnknownNameError:
-        raise UnknownNameError(
-            f"found no algorithm called {name!r}, expected one of: {' '.join(algorithms())}"
-        ) from None
+    _native.call("braid_algorithm_run", problem.handle.pointer, name.encode(), order)
     try:
         return Schedule(problem, order, algorithm)
     except ScheduleError:

@@ -4,6 +4,7 @@
 # RUN: %package_python -W ignore %s
 
 import logging
+import math
 import os
 import pickle
 import tempfile
@@ -92,7 +93,14 @@ class Options(unittest.TestCase):
         for text, options in (
             ("found the option 'budget', expected one of: estimates machine", {"budget": 1}),
             ("found estimates='guess', expected auto, inductor, braid or a callable", {"estimates": "guess"}),
-            ("found memory_budget=-1, expected a number of at least 0", {"memory_budget": -1}),
+            ("found memory_budget=-1, expected a finite number of at least 0, or None", {"memory_budget": -1}),
+            ("found memory_budget=inf, expected a finite number of at least 0", {"memory_budget": math.inf}),
+            ("found memory_budget=nan, expected a finite number of at least 0", {"memory_budget": math.nan}),
+            ("found memory_budget=True, expected a finite number of at least 0", {"memory_budget": True}),
+            ("found max_memory='x', expected a whole number or None", {"max_memory": "x"}),
+            ("found max_in_flight=0, expected at least 1", {"max_in_flight": 0}),
+            ("found the effort 'hgih', expected one of: low default high", {"effort": "hgih"}),
+            ("found no algorithm called 'nope', expected one of: program-order", {"algorithm": "nope"}),
             ("found no machine called 'abacus'", {"machine": "abacus"}),
             ("found min_gain=1, expected a number of at least 0 and below 1", {"min_gain": 1}),
             ("found min_gain=None, expected a number of at least 0 and below 1", {"min_gain": None}),
@@ -101,6 +109,13 @@ class Options(unittest.TestCase):
             with self.assertRaises(ScheduleError) as raised:
                 Overlap().with_options(**options)
             self.assertIn(text, str(raised.exception))
+
+    def test_a_budget_that_is_no_limit(self):
+        for budget in (1e30, 1e308):
+            overlap = Overlap(memory_budget=budget, min_gain=0)
+            schedule_step(overlap)
+            self.assertIsNone(overlap.reason)
+            self.assertIsNotNone(overlap.last)
 
     def test_options_add_up(self):
         overlap = Overlap(machine="a100x8").with_options(effort="high")
@@ -134,13 +149,14 @@ class Options(unittest.TestCase):
         _torch.find_machine.cache_clear()
         self.assertEqual(Overlap().get_machine().name, _torch.DEFAULT_MACHINE)
 
-    def test_small_gains_keep_the_order(self):
-        # y @ y, of 1 us, may run beside the collective, of 100 us.
-        def estimate(snode):
-            return 100_000 if "all_reduce" in str(getattr(snode.node, "python_kernel_name", "")) else 1000
+    @staticmethod
+    def estimate(snode):
+        """y @ y, of 1 us, may run beside the collective, of 100 us."""
+        return 100_000 if "all_reduce" in str(getattr(snode.node, "python_kernel_name", "")) else 1000
 
+    def test_small_gains_keep_the_order(self):
         for gain, moves in ((0, True), (0.005, True), (0.05, False)):
-            overlap = Overlap(estimates=estimate, min_gain=gain, memory_budget=None)
+            overlap = Overlap(estimates=self.estimate, min_gain=gain, memory_budget=None)
             results = schedule_step(lambda snodes: list(snodes), overlap)
             self.assertIsNone(overlap.reason)
             self.assertEqual(results[0] != results[1], moves)
@@ -212,6 +228,17 @@ class Options(unittest.TestCase):
             self.assertEqual(
                 sorted(os.listdir(folder)), ["step.0.html", "step.0.json", "step.1.html", "step.1.json"]
             )
+
+    def test_a_report_that_cannot_be_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "missing", "step")
+            overlap = Overlap(estimates=self.estimate, min_gain=0, memory_budget=None, report=path)
+            with self.assertLogs("braid.inductor", logging.WARNING) as logs:
+                results = schedule_step(lambda snodes: list(snodes), overlap)
+            self.assertIn(f"{path}.0: Braid cannot write the report of this graph: ", logs.output[0])
+        self.assertIsNone(overlap.reason)
+        self.assertIsNot(overlap.last, overlap.before)
+        self.assertNotEqual(results[0], results[1])
 
     def test_caches_can_pickle_it(self):
         overlap = Overlap(effort="high")

@@ -161,7 +161,58 @@ def before_fusion_differing_graphs(rank):
     return tell(overlap)
 
 
+def make_graph(estimates, mine):
+    """A graph of FX: a product of `mine` elements of this rank, then two gathers, of which the second is the longer."""
+    import torch
+    from torch.distributed import distributed_c10d as c10d
+
+    aten, functional = torch.ops.aten, torch.ops._c10d_functional
+    graph = torch.fx.Graph()
+
+    def add(name, cost, target, args, size):
+        node = graph.create_node("call_function", target, args, name=name)
+        node.meta["val"] = torch.empty(size, device="meta")
+        estimates[node.name] = cost
+        return node
+
+    inputs = [graph.placeholder("shard"), graph.placeholder("own")]
+    for node, size in zip(inputs, (500, mine)):
+        node.meta["val"] = torch.empty(size, device="meta")
+    product = add("product", 1000, aten.mul.Tensor, (inputs[1], inputs[1]), mine)
+    results = [add("sum", 1000, aten.sum.default, (product,), ())]
+    group = c10d._get_default_group().group_name
+    for which, cost, use in (("short", 100_000, 10_000), ("long", 1_000_000, 900_000)):
+        gather = functional.all_gather_into_tensor.default
+        start = add(which, cost, gather, (inputs[0], RANKS, group), 1000)
+        wait = add(f"wait_{which}", 0, functional.wait_tensor.default, (start,), 1000)
+        results.append(add(f"use_{which}", use, aten.sum.default, (wait,), ()))
+    graph.output(tuple(results))
+    return graph
+
+
+def order_graph(mine, **options):
+    from braid.fx import Overlap
+
+    estimates = {}
+    graph = make_graph(estimates, mine)
+    overlap = Overlap(estimates=lambda node: estimates[node.name], **options)
+    overlap(graph)
+    order = [node.name for node in graph.nodes if node.op == "call_function"]
+    return {"reason": overlap.reason, "order": order, "before": list(estimates)}
+
+
+def uneven_sizes(rank):
+    """The budget of memory lets only the rank with the large product start both gathers at once."""
+    return order_graph(10 if rank else 10_000)
+
+
+def a_report_that_cannot_be_written(rank):
+    return order_graph(10_000, report="/nowhere/report")
+
+
 CASES = (
+    uneven_sizes,
+    a_report_that_cannot_be_written,
     differing_estimates,
     differing_graphs,
     one_rank_that_fails,
@@ -226,6 +277,21 @@ class Ranks(unittest.TestCase):
         results = self.get("before_fusion_differing_graphs")
         for result in results:
             self.assertEqual(result["reason"], "the graphs of ranks [1] differ from that of rank 0")
+
+
+    def test_uneven_sizes_keep_their_order(self):
+        for result in self.get("uneven_sizes"):
+            self.assertEqual(result["reason"], "the graphs of ranks [1] differ from that of rank 0")
+            self.assertEqual(result["order"], result["before"])
+
+    def test_a_report_that_cannot_be_written(self):
+        first, second = self.get("a_report_that_cannot_be_written")
+        self.assertIsNone(first["reason"])
+        self.assertNotEqual(first["order"], first["before"])
+        self.assertEqual(first, second)
+        text = "/nowhere/report.0: Braid cannot write the report of this graph: "
+        self.assertIn(text, self.outputs[0])
+        self.assertNotIn(text, self.outputs[1])
 
 
 if __name__ == "__main__":

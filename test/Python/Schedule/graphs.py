@@ -87,6 +87,8 @@ class Search(unittest.TestCase):
     def test_limit_on_operations_in_flight(self):
         found = schedule.schedule(make_example(), max_in_flight=1)
         self.assertLess(found.names.index("gathered"), found.names.index("reduce"))
+        unlimited = schedule.schedule(make_example(), max_in_flight=1 << 40)
+        self.assertEqual(unlimited.names, schedule.schedule(make_example()).names)
 
     def test_limit_on_memory(self):
         graph = schedule.Graph()
@@ -313,6 +315,40 @@ class Networkx(unittest.TestCase):
         with self.assertRaisesRegex(schedule.CycleError, "gather -> wait -> sum -> gather|wait -> sum -> gather"):
             schedule.schedule(graph)
 
+    def test_awaits_names_one_node_or_several(self):
+        import networkx
+
+        for awaits in ("one", ["one"], {"one"}, ("one", "two"), {"two", "one"}, iter(["one"])):
+            graph = networkx.DiGraph()
+            graph.add_node("one", kind="start", cost=300)
+            graph.add_node("two", kind="start", cost=30, lane="other")
+            graph.add_node("wait", kind="wait", awaits=awaits)
+            several = len(awaits) == 2 if isinstance(awaits, (set, tuple)) else False
+            found = schedule.Graph.from_networkx(graph).nodes[-1].awaits
+            self.assertEqual(found, (0, 1) if several else (0,), awaits)
+        graph = networkx.DiGraph()
+        graph.add_node(("x", 0), kind="start", cost=3)
+        graph.add_node("sum", cost=5, awaits=("x", 0))
+        self.assertEqual(schedule.Graph.from_networkx(graph).nodes[1].awaits, (0,))
+
+    def test_wrong_awaits(self):
+        for awaits, text in (
+            (5, "wait: found awaits=5, expected a node or several"),
+            ("all", "wait: found that it awaits 'all', expected a node before it"),
+            (["gather", ["gather"]], "wait: found that it awaits ['gather'], expected a node before it"),
+        ):
+            graph = self.make()
+            graph.nodes["wait"]["awaits"] = awaits
+            with self.assertRaises(schedule.ScheduleError) as raised:
+                schedule.schedule(graph)
+            self.assertEqual(str(raised.exception), text)
+
+    def test_parallel_edges(self):
+        import networkx
+
+        with self.assertRaisesRegex(schedule.ScheduleError, "expected a graph without parallel edges"):
+            schedule.schedule(networkx.MultiDiGraph(self.make()))
+
     def test_wrong_attributes(self):
         graph = self.make()
         graph.nodes["product"]["colour"] = "red"
@@ -323,9 +359,11 @@ class Networkx(unittest.TestCase):
         with self.assertRaisesRegex(schedule.ScheduleError, "product: found no cost"):
             schedule.schedule(graph)
         graph = self.make()
-        graph.nodes["product"]["kind"] = "magic"
-        with self.assertRaisesRegex(schedule.ScheduleError, "found the kind 'magic', expected one of: compute start"):
-            schedule.schedule(graph)
+        for kind in ("magic", ["compute"]):
+            graph.nodes["product"]["kind"] = kind
+            with self.assertRaises(schedule.ScheduleError) as raised:
+                schedule.schedule(graph)
+            self.assertIn(f"found the kind {kind!r}, expected one of: compute start", str(raised.exception))
 
 
 class BadInput(unittest.TestCase):
@@ -373,6 +411,7 @@ class BadInput(unittest.TestCase):
         graph = schedule.Graph()
         self.check("found the lane 7, expected a name", graph.start, "x", 1, lane=7)
         self.check("found the link 'pcie', expected one of", graph.start, "x", 1, link="pcie")
+        self.check("found the link ['own'], expected one of", graph.start, "x", 1, link=["own"])
         graph.start("first", 1, lane="world", link="intra-node")
         self.check("has another one already", graph.start, "x", 1, lane="world", link="inter-node")
 
@@ -396,10 +435,14 @@ class BadInput(unittest.TestCase):
             ("found max_memory='1', expected a whole number", {"max_memory": "1"}),
             ("found max_in_flight=0, expected at least 1", {"max_in_flight": 0}),
             ("found the effort 'more', expected one of: low default high", {"effort": "more"}),
+            ("found the effort ['low'], expected one of: low default high", {"effort": ["low"]}),
             ("found seed=-1", {"seed": -1}),
             ("found steps=0, expected at least 1", {"steps": 0}),
             ("found progress=7, expected a callable", {"progress": 7}),
             ("found no algorithm called 'magic', expected one of: program-order list", {"algorithm": "magic"}),
+            ("found no algorithm called ['list'], expected one of: program-order", {"algorithm": ["list"]}),
+            ("found no algorithm called 'list\\x00x', expected one of: program-order", {"algorithm": "list\0x"}),
+            ("found no algorithm called '\\udcff', expected one of: program-order", {"algorithm": "\udcff"}),
             ("found no machine called 'abacus', expected one of: v100x8", {"machine": "abacus"}),
             ("found 7 as a machine", {"machine": 7}),
             ("no-such-file.json: found no machine", {"machine": "no-such-file.json"}),
@@ -413,12 +456,55 @@ class BadInput(unittest.TestCase):
             schedule.schedule(graph, **options)
         return raised.exception
 
+    def test_demands(self):
+        graph = schedule.Graph()
+        for demand in (5, "tiles", [("tiles", 5)]):
+            text = f"x: found the demand {demand!r}, expected a dict, or what Machine.collective or Machine.product returns"
+            self.check(text, graph.compute, "x", 1, demand=demand)
+
+    def test_names_that_the_library_cannot_read(self):
+        graph = schedule.Graph()
+        machine = schedule.Machine("h100x8")
+        for name, expected in (("a\0b", "expected no NUL character"), ("\udcff", "expected characters that UTF-8 has")):
+            self.check(f"found the name {name!r}, {expected}", graph.compute, name, 1)
+            self.check(f"x: found the lane {name!r}, {expected}", graph.start, "x", 1, lane=name)
+            self.check(f"found the machine {name!r}, {expected}", schedule.Machine, name)
+            self.check(f"found the kind {name!r}, {expected}", machine.collective, name, 1)
+            self.check(f"found the model {name!r}, {expected}", machine.collective, "all_reduce", 1, model=name)
+        self.check("found no machine: embedded null byte", schedule.Machine, "a\0b.json")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, os.fsdecode(b"\xff.json"))
+            with open(path, "w") as file:
+                file.write("{}")
+            self.check("found the name '\\udcff', expected characters", schedule.Machine, path)
+            path = os.path.join(folder, "nul.json")
+            with open(path, "w") as file:
+                file.write("{}\0")
+            self.check("nul.json: found the text '{}\\x00', expected no NUL character", schedule.Machine, path)
+
+    def test_messages_that_the_library_cuts_inside_of_a_character(self):
+        self.check("found no machine called 'a\u00e9", schedule.Machine, "a\u00e9" * 700)
+
     def test_collectives(self):
         machine = schedule.Machine("h100x8")
         self.check("found no collective called 'all_sing'", machine.collective, "all_sing", 1)
         self.check("found no model of collectives called 'mine'", machine.collective, "all_reduce", 1, model="mine")
-        self.check("found a negative number of bytes", machine.collective, "all_reduce", -1)
+        for size in (-1, -1 << 64):
+            self.check("found a negative number of bytes", machine.collective, "all_reduce", size)
         self.check("found 2 ranks on 4 nodes", machine.collective, "all_reduce", 1, group_size=2, nodes=4)
+        self.check("found the kind None, expected the name of a collective", machine.collective, None, 1)
+        self.check("found the model 7, expected a name or None", machine.collective, "all_reduce", 1, model=7)
+        self.check("found no model of collectives called ''", machine.collective, "all_reduce", 1, model="")
+        for text, options in (
+            ("found input_bytes=1024.0, expected a whole number", {"input_bytes": 1024.0}),
+            ("found input_bytes=True, expected a whole number", {"input_bytes": True}),
+            (f"found input_bytes={1 << 64}, expected at most 2^61", {"input_bytes": 1 << 64}),
+            (f"found output_bytes={1 << 64}, expected at most 2^61", {"output_bytes": 1 << 64}),
+            (f"found group_size={(1 << 64) + 8}, expected at most 2^61", {"group_size": (1 << 64) + 8}),
+            (f"found nodes={(1 << 64) + 1}, expected at most 2^61", {"nodes": (1 << 64) + 1}),
+            (f"found max_ctas={1 << 64}, expected at most 2^61", {"max_ctas": 1 << 64}),
+        ):
+            self.check(text, machine.collective, "all_reduce", **{"input_bytes": 1024, **options})
         cpu = schedule.Machine("cpu")
         self.check("expected a machine that NCCL runs on", cpu.collective, "all_reduce", 1, model="nccl")
 
@@ -427,6 +513,11 @@ class BadInput(unittest.TestCase):
         self.check("found a limit of -1 thread blocks", machine.collective, "all_reduce", 1, max_ctas=-1)
         self.check("found a product of size 0, expected 1 to 2^24", machine.product, 0, 1, 1)
         self.check("found elements 'b16', expected one of: f64 f32", machine.product, 1, 1, 1, "b16")
+        self.check("found rows=16.0, expected a whole number", machine.product, 16.0, 16, 16)
+        self.check("found depth=None, expected a whole number", machine.product, 16, 16, None)
+        for name in ("rows", "columns", "depth", "batch", "multiprocessors"):
+            sizes = {"rows": 16, "columns": 16, "depth": 16, name: (1 << 64) + 16}
+            self.check(f"found {name}={(1 << 64) + 16}, expected at most 2^61", machine.product, **sizes)
         with self.assertRaises(schedule.ScheduleError) as raised:
             machine.product(1, 1, 1, transposed="up")
         self.assertEqual(str(raised.exception), "found transposed='up', expected one of: none left right both")
