@@ -362,3 +362,18 @@ func.func @by_size(%x: tensor<4xi8>) -> (tensor<4xi8>, tensor<4xi8>) {
   %w = comm.wait %u : !comm.token<tensor<4xi8>>
   return %v, %w : tensor<4xi8>, tensor<4xi8>
 }
+
+// -----
+
+comm.group @world all
+
+// A gather of nothing gives nothing.
+// CHECK-LABEL: func.func @all_gather_of_nothing
+// CHECK:         comm.all_gather %{{.*}} dim 0 : tensor<2x0xf32> -> tensor<?x0xf32>
+// CHECK:         %[[NOTHING:.*]] = tensor.empty() : tensor<2x0xf32>
+// CHECK:         return %[[NOTHING]] : tensor<2x0xf32>
+func.func @all_gather_of_nothing(%x: tensor<2x0xf32>) -> tensor<2x0xf32> {
+  %t = comm.all_gather %x on @world dim 1 : tensor<2x0xf32> -> tensor<2x0xf32>
+  %r = comm.wait %t : !comm.token<tensor<2x0xf32>>
+  return %r : tensor<2x0xf32>
+}

@@ -213,7 +213,13 @@ void Legalizer::prepare(Value &source, Finish &finish) {
   if (op.getCollectiveKind() == CollectiveKind::all_gather) {
     FlatSymbolRefAttr group = op.getGroupAttr();
     std::optional<int64_t> size = getConstantGroupSize();
-    finish = [=](ImplicitLocOpBuilder &b, Value value) {
+    finish = [=, part = source](ImplicitLocOpBuilder &b, Value value) -> Value {
+      // Nothing is as long as all of its parts, whatever their number is.
+      RankedTensorType type = getTensorType(part);
+      if (type.getDimSize(dim) == 0)
+        return tensor::EmptyOp::create(
+            b, tensor::getMixedSizes(b, b.getLoc(), part),
+            type.getElementType());
       Value parts = splitDim(b, value, 0, getGroupSize(b, group, size));
       return joinDims(b, moveDim(b, parts, 0, dim), dim);
     };
