@@ -19,8 +19,10 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
     into chunks, so that the collective of one chunk runs beside the product of
     the next. An all-reduce is divided along the rows of the operand, a
     reduce-scatter along dimension 0 along the columns. Elementwise ops between
-    the product and the collective are divided with them. Each element is the
-    same sum as before.
+    the product and the collective are divided with them, where each chunk needs
+    only its rows or columns of what the ops read. Each element is the sum of the
+    same products as before; a library may add those of a smaller product in
+    another order.
 
     An all-gather whose result only a product reads is divided with the product:
     along the rows of each member where the product has them in its result, and
@@ -41,10 +43,12 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
     predictions, at least 2 and at most 20.
 
     A start with `comm.chunks` gets this number of chunks, or chunks of these
-    sizes; 1 keeps it whole. It is an error if it cannot be divided like that.
+    sizes; 1 keeps it whole. It is an error if it cannot be divided like that, or
+    if chunks of another start are to divide the same product.
 
-    The pass divides collectives on tensors of static shape. The result of the
-    product must have no other user, and the start no number in the total order
+    The pass divides collectives on tensors of static shape with elements. The
+    product is in the block of the collective. The result of the product must
+    have no other user, and the start no number in the total order
     (`comm.order`). In a block that ranks may reach differently nothing is
     divided, because a collective may meet another one of the text. Labels of
     chunks end with `.0`, `.1`, and so on.
