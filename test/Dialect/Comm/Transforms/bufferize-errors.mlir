@@ -43,3 +43,28 @@ func.func @unreachable_block(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = comm.wait %t : !comm.token<tensor<4xf32>>
   return %r : tensor<4xf32>
 }
+
+// -----
+
+module {
+  module @inner {
+    // expected-error @below {{'func.func' op is in a module inside of another one, expected all functions in one module}}
+    func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+      return %x : tensor<4xf32>
+    }
+  }
+}
+
+// -----
+
+comm.group @g [[0, 1]]
+
+func.func @token_of_a_region(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'scf.execute_region' op yields a token, expected no such region; --canonicalize inlines one}}
+  %u = scf.execute_region -> !comm.token<tensor<4xf32>> {
+    %t = comm.all_reduce sum %x on @g : tensor<4xf32>
+    scf.yield %t : !comm.token<tensor<4xf32>>
+  }
+  %r = comm.wait %u : !comm.token<tensor<4xf32>>
+  return %r : tensor<4xf32>
+}

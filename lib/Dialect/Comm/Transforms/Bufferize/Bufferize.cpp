@@ -101,6 +101,30 @@ LogicalResult checkNoUnreachableBlocks(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+/// Emits an error at ops around tensors or tokens that One-Shot or the split of
+/// tokens leaves as they are.
+LogicalResult checkNoForeignRegions(ModuleOp module) {
+  auto computes = [](Operation *op) {
+    auto isValue = llvm::IsaPred<TensorType, TokenType>;
+    return llvm::any_of(op->getOperandTypes(), isValue) ||
+           llvm::any_of(op->getResultTypes(), isValue);
+  };
+  WalkResult result = module.walk([&](Operation *op) {
+    auto function = op->getParentOfType<func::FuncOp>();
+    if (function && function->getParentOp() != module && computes(op))
+      return WalkResult(function.emitOpError()
+                        << "is in a module inside of another one, expected all "
+                           "functions in one module");
+    if (isa<scf::ExecuteRegionOp>(op) &&
+        llvm::any_of(op->getResultTypes(), llvm::IsaPred<TokenType>))
+      return WalkResult(op->emitOpError()
+                        << "yields a token, expected no such region; "
+                           "--canonicalize inlines one");
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// Makes the tensor arguments of entry points read-only, because the caller
 /// owns them. A function with a token argument is no entry point.
 void protectArguments(ModuleOp module) {
@@ -328,7 +352,8 @@ struct CommBufferizePass
   LogicalResult transform() override {
     ModuleOp module = getOperation();
     if (failed(checkNoCompute(module)) || failed(checkNoLoopOfBlocks(module)) ||
-        failed(checkNoUnreachableBlocks(module)))
+        failed(checkNoUnreachableBlocks(module)) ||
+        failed(checkNoForeignRegions(module)))
       return failure();
     protectArguments(module);
     if (failed(inflight::splitTokens(module)))
