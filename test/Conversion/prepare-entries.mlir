@@ -123,14 +123,19 @@ func.func @scalars(%a: f32, %i: index, %c: i1) -> (i1, memref<f32>, index) {
 }
 
 // Static and dynamic results in turn keep their order, in the table and among what
-// is written and what is returned.
+// is written and what is returned. The caller frees what is returned, so an argument
+// is copied.
 // CHECK-LABEL: func.func @mixed_results(
 // CHECK-SAME:    %[[A:.*]]: memref<?xf32>, %[[OUT0:.*]]: memref<4xf32>, %[[OUT2:.*]]: memref<6xf32>) -> (memref<?xf32>, f32) attributes
 // CHECK-SAME:    {braid.entry = [{direction = "in", name = "arg0", type = memref<?xf32>}, {direction = "out", name = "result0", type = memref<4xf32>}, {direction = "out", name = "result1", result, type = memref<?xf32>}, {direction = "out", name = "result2", type = memref<6xf32>}, {direction = "out", name = "result3", result, type = f32}]} {
 // CHECK-NEXT:    %[[Z:.*]] = arith.constant
 // CHECK-NEXT:    linalg.fill ins(%[[Z]] : f32) outs(%[[OUT2]] : memref<6xf32>)
 // CHECK-NEXT:    linalg.fill ins(%[[Z]] : f32) outs(%[[OUT0]] : memref<4xf32>)
-// CHECK-NEXT:    return %[[A]], %[[Z]] : memref<?xf32>, f32
+// CHECK-NEXT:    %[[C0:.*]] = arith.constant 0 : index
+// CHECK-NEXT:    %[[SIZE:.*]] = memref.dim %[[A]], %[[C0]] : memref<?xf32>
+// CHECK-NEXT:    %[[COPY:.*]] = memref.alloc(%[[SIZE]]) : memref<?xf32>
+// CHECK-NEXT:    memref.copy %[[A]], %[[COPY]]
+// CHECK-NEXT:    return %[[COPY]], %[[Z]] : memref<?xf32>, f32
 func.func @mixed_results(%a: memref<?xf32>) -> (memref<4xf32>, memref<?xf32>, memref<6xf32>, f32) {
   %z = arith.constant 0.0 : f32
   %s = memref.alloc() : memref<6xf32>
