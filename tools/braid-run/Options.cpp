@@ -203,6 +203,11 @@ static const std::string &checkFile(const std::string &option,
 
 using Text = const std::string &;
 
+template <std::string Options::*field>
+static void setFile(Options &o, Text name, Text value) {
+  o.*field = checkFile(name, value);
+}
+
 static const ValueOption valueOptions[] = {
     {"--ranks",
      [](Options &o, Text name, Text value) {
@@ -227,14 +232,8 @@ static const ValueOption valueOptions[] = {
     {"--engine", [](Options &o, Text, Text value) { o.engine = value; }},
     {"--entry", [](Options &o, Text, Text value) { o.entry = value; }},
     {"--arg", [](Options &o, Text, Text value) { o.args.push_back(value); }},
-    {"--out",
-     [](Options &o, Text name, Text value) {
-       o.out = checkFile(name, value);
-     }},
-    {"--expect",
-     [](Options &o, Text name, Text value) {
-       o.expect = checkFile(name, value);
-     }},
+    {"--out", setFile<&Options::out>},
+    {"--expect", setFile<&Options::expect>},
     {"--tolerance",
      [](Options &o, Text, Text value) { o.tolerance = parseTolerance(value); }},
     {"--beside",
@@ -249,23 +248,14 @@ static const ValueOption valueOptions[] = {
      }},
     {"--rest", [](Options &o, Text name,
                   Text value) { o.restMs = parseCount(value, name, 0, 60000); }},
-    {"--figures",
-     [](Options &o, Text name, Text value) {
-       o.figures = checkFile(name, value);
-     }},
-    {"--trace",
-     [](Options &o, Text name, Text value) {
-       o.trace = checkFile(name, value);
-     }},
+    {"--figures", setFile<&Options::figures>},
+    {"--trace", setFile<&Options::trace>},
     {"--compare", [](Options &o, Text, Text value) { o.compare = value; }},
     {"--plans", [](Options &o, Text name,
                    Text value) { o.plans = parseCount(value, name, 1, 16); }},
     {"--tune", [](Options &o, Text name,
                   Text value) { o.tune = parseCount(value, name, 1, 100); }},
-    {"--tuned-profile",
-     [](Options &o, Text name, Text value) {
-       o.tunedProfile = checkFile(name, value);
-     }},
+    {"--tuned-profile", setFile<&Options::tunedProfile>},
     {"--link", [](Options &o, Text, Text value) { parseLink(value, o); }},
     {"--passes", [](Options &o, Text, Text value) { o.passes = value; }},
     {"--chip", [](Options &o, Text, Text value) { o.chip = value; }},

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace braid {
@@ -111,9 +112,7 @@ void copySharedResults(func::ReturnOp exit) {
     auto type = dyn_cast<MemRefType>(operand.get().getType());
     if (!type)
       continue;
-    Value root = operand.get();
-    while (auto view = root.getDefiningOp<ViewLikeOpInterface>())
-      root = view.getViewSource();
+    Value root = memref::skipViewLikeOps(cast<MemrefValue>(operand.get()));
     if (!isa<BlockArgument>(root) && returned.insert(root).second)
       continue;
     SmallVector<Value> sizes;

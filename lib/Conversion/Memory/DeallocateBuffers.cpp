@@ -55,16 +55,16 @@ struct DeallocateBuffersPass
   void runOnOperation() override {
     SmallVector<memref::AllocOp> arenas;
     bool allocates = false;
-    getOperation().walk([&](memref::AllocOp op) {
-      if (op->hasAttr(kArenaAttrName))
-        arenas.push_back(op);
-      else
+    getOperation().walk([&](Operation *op) {
+      auto alloc = dyn_cast<memref::AllocOp>(op);
+      if (alloc && alloc->hasAttr(kArenaAttrName))
+        arenas.push_back(alloc);
+      else if (alloc)
         allocates = true;
-    });
-    // A returned buffer that belongs to nobody becomes a copy.
-    getOperation().walk([&](func::ReturnOp exit) {
-      allocates |=
-          llvm::any_of(exit.getOperandTypes(), llvm::IsaPred<BaseMemRefType>);
+      // A returned buffer that belongs to nobody becomes a copy.
+      else if (isa<func::ReturnOp>(op))
+        allocates |=
+            llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BaseMemRefType>);
     });
     if (!allocates)
       return;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Error.h"
-#include "Core/HostDevice.h"
+#include "Core/Host/HostDevice.h"
 
 #include <algorithm>
 #include <cblas.h>

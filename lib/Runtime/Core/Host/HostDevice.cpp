@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/HostDevice.h"
+#include "Core/Host/HostDevice.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Error.h"
-#include "Core/HostDevice.h"
+#include "Core/Host/HostDevice.h"
 
 using namespace braid::rt;
 
