@@ -24,12 +24,12 @@ def say_where():
     faulthandler.register(signal.SIGUSR1, all_threads=True)
 
 
-def run_ranks(folder, arguments, environments):
+def run_ranks(folder, arguments, environments, seconds=SECONDS):
     """What each rank has printed.
 
     `arguments[i]` are the words behind the interpreter for rank i, `environments[i]` its own variables. `folder` is an
     existing one: each rank prints into a file there, because a rank that fills a pipe nobody reads would hold the
-    others. Raises `AssertionError` if a rank ends with another status than 0, or does not end.
+    others. Raises `AssertionError` if a rank ends with another status than 0, or does not end within `seconds`.
     """
     paths = [os.path.join(folder, f"rank{rank}.txt") for rank in range(len(arguments))]
     processes = []
@@ -43,7 +43,7 @@ def run_ranks(folder, arguments, environments):
                     env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
                 )
             )
-    failure = _wait(processes)
+    failure = _wait(processes, seconds)
     outputs = []
     for path in paths:
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -53,9 +53,9 @@ def run_ranks(folder, arguments, environments):
     return outputs
 
 
-def _wait(processes):
+def _wait(processes, seconds):
     """Waits for all; why not all of them have ended well, or None."""
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + seconds
     while True:
         codes = [process.poll() for process in processes]
         failed = [rank for rank, code in enumerate(codes) if code]
@@ -74,4 +74,4 @@ def _wait(processes):
         processes[rank].wait()
     if failed:
         return f"rank {failed[0]} has ended with status {codes[failed[0]]}"
-    return f"ranks {running} have not ended after {SECONDS} seconds"
+    return f"ranks {running} have not ended after {seconds} seconds"

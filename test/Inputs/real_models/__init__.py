@@ -1,0 +1,15 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Real models with small configurations, under the ways in which PyTorch distributes them.
+
+`zoo` makes models, `parallel` distributes them, `settings` are Inductor's, `orders` draws legal orders of a pass's own
+graph, `compare` compiles a case in several ways and compares the results of all, `processes` does so on all ranks.
+
+::
+
+    from real_models.compare import Case, Compiled, check
+    from real_models.orders import drawn
+
+    differences = check(Case("llama", "fsdp"), [Compiled.inductor(overlap), Compiled.fx(drawn(braid.fx.Overlap, seed=7))])
+"""

@@ -1,0 +1,171 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles a model in several ways, and compares what comes out bit by bit."""
+
+import dataclasses
+import types
+
+import torch
+
+from .parallel import PARALLELISMS
+from .settings import SETTINGS
+from .zoo import MODELS
+
+#: The settings in which all compiles agree: no cache hands out a graph of another pass, and no kernel is measured.
+#: Scalar code compiles faster.
+_COMMON = {"compile_threads": 1, "fx_graph_cache": False, "cpp.simdlen": 1}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A model on ranks.
+
+    `recompute` gathers parameters again in backward; `checkpoint` computes each layer again there; `train` is false for
+    a forward without gradients; `dynamic` makes sizes symbolic.
+    """
+
+    model: str
+    parallelism: str
+    recompute: bool = True
+    checkpoint: bool = False
+    train: bool = True
+    layers: int = 2
+    dynamic: "bool | None" = None
+
+    @property
+    def ranks(self):
+        return PARALLELISMS[self.parallelism].ranks
+
+    def fits(self):
+        return PARALLELISMS[self.parallelism].fits(MODELS[self.model])
+
+    def __str__(self):
+        parallelism = PARALLELISMS[self.parallelism]
+        words = [self.model, self.parallelism]
+        words += ["keep"] if parallelism.can_recompute and not self.recompute else []
+        words += ["checkpoint"] if self.checkpoint else []
+        words += [] if self.train else ["inference"]
+        words += ["dynamic"] if self.dynamic else []
+        return " ".join(words)
+
+
+@dataclasses.dataclass(frozen=True)
+class Compiled:
+    """One way to compile: the name of settings, and passes over scheduler nodes and over the FX graph, if any."""
+
+    setting: str = "plain"
+    scheduler: object = None
+    graph: object = None
+    name: str = ""
+
+    @classmethod
+    def inductor(cls, overlap, setting="plain", name="braid.inductor"):
+        return cls(setting, overlap, None, name)
+
+    @classmethod
+    def fx(cls, overlap, setting="plain", name="braid.fx"):
+        return cls(setting, None, overlap, name)
+
+    def get_patches(self):
+        patches = SETTINGS[self.setting](*[self.scheduler] * (self.scheduler is not None))
+        return {**_COMMON, **patches, **({} if self.graph is None else {"post_grad_custom_post_pass": self.graph})}
+
+
+class Distributed:
+    """The module of a case on this rank, with its inputs."""
+
+    def __init__(self, case, rank):
+        self.case = case
+        self.model = MODELS[case.model]
+        parallelism = PARALLELISMS[case.parallelism]
+        torch.manual_seed(0)
+        module = self.model.make(case.layers)
+        module.train(case.train)
+        if case.checkpoint:
+            module.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        self.module = parallelism.distribute(self.model, module, case.ranks, case.recompute)
+        seed = 1 + rank if parallelism.own_inputs else 1
+        self.inputs = self.model.make_inputs(rank, torch.Generator().manual_seed(seed))
+        self.state = {name: _copy(value) for name, value in self.module.state_dict().items()}
+
+    def run(self, compile=lambda function: function):
+        """By name all that a step computes: the loss, gradients, buffers. `compile` gets the function of the loss."""
+        torch._dynamo.reset()
+        self.module.load_state_dict({name: _copy(value) for name, value in self.state.items()})
+        self.module.zero_grad(set_to_none=True)
+        # `torch.compile` keeps what it has compiled with the code object.
+        loss = self.model.loss
+        function = compile(types.FunctionType(loss.__code__.replace(co_name="loss_of_step"), loss.__globals__))
+        inputs = [value.clone() for value in self.inputs]
+        torch.manual_seed(5)
+        if not self.case.train:
+            with torch.no_grad():
+                return {"loss": _local(function(self.module, *inputs))}
+        value = function(self.module, *inputs)
+        value.backward()
+        result = {"loss": _local(value)}
+        for name, parameter in self.module.named_parameters():
+            if parameter.grad is not None:
+                result[f"gradient of {name}"] = _local(parameter.grad)
+        for name, buffer in self.module.named_buffers():
+            result[f"buffer {name}"] = _local(buffer)
+        return result
+
+    def run_compiled(self, way, backend="inductor"):
+        with torch._inductor.config.patch(way.get_patches()):
+            return self.run(
+                lambda function: torch.compile(
+                    function, fullgraph=True, dynamic=self.case.dynamic, backend=backend
+                )
+            )
+
+
+def _copy(value):
+    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+
+
+def _local(value):
+    value = value.detach()
+    if hasattr(value, "to_local"):
+        value = value.to_local()
+    # A copy: what a collective fills later must not change it.
+    return (value.wait() if hasattr(value, "wait") else value).clone()
+
+
+def compare(found, expected, exact=True):
+    """What differs between two results of `Distributed.run`, as texts. Without `exact`, by more than rounding."""
+    differences = [f"{name}: missing" for name in expected.keys() ^ found.keys()]
+    for name in expected.keys() & found.keys():
+        one, other = found[name], expected[name]
+        same = one.shape == other.shape and one.dtype == other.dtype
+        if same and exact:
+            same = torch.equal(_bits(one), _bits(other))
+        elif same:
+            same = torch.allclose(one, other, rtol=1e-3, atol=1e-5, equal_nan=True)
+        if not same:
+            largest = float((one - other).abs().max()) if one.shape == other.shape and one.numel() else None
+            differences.append(f"{name}: differs by {largest}")
+    return sorted(differences)
+
+
+def _bits(value):
+    return value.contiguous().view(torch.uint8) if value.dim() else value.reshape(1).view(torch.uint8)
+
+
+def check(recording, ways):
+    """Compiles each way, and the settings of each without passes; yields (way, what differs from these).
+
+    What a compile raises is a difference, too. `recording`: a `record.Recording`. A pass over the FX graph changes
+    which kernels are fused, so that sums may round otherwise; a pass over scheduler nodes keeps every bit.
+    """
+    plain = {}
+    for way in ways:
+        try:
+            if way.setting not in plain:
+                plain[way.setting] = recording.replay(Compiled(way.setting))
+            found = recording.replay(way)
+        except Exception as error:  # What one way cannot do says nothing about the others.
+            yield way, [f"{type(error).__name__}: {str(error)[-600:]}"]
+            continue
+        yield way, compare(found, plain[way.setting], exact=way.graph is None)

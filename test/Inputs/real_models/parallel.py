@@ -1,0 +1,141 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The ways in which PyTorch distributes a model, with collectives inside of what `torch.compile` sees."""
+
+import torch
+import torch.nn as nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import Partial, Replicate, Shard, distribute_tensor
+from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
+
+
+def _recompute_gathers():
+    """Saves everything for backward but gathered parameters."""
+    gathers = {
+        torch.ops._c10d_functional.all_gather_into_tensor.default,
+        torch.ops._c10d_functional.wait_tensor.default,
+        torch.ops.aten._to_copy.default,
+    }
+
+    def decide(context, function, *args, **kwargs):
+        return CheckpointPolicy.MUST_RECOMPUTE if function in gathers else CheckpointPolicy.MUST_SAVE
+
+    return create_selective_checkpoint_contexts(decide)
+
+
+class _Read(nn.Module):
+    """What a module sees of a parameter that is a DTensor: all of it. The gradient is the mean over ranks."""
+
+    def __init__(self, mesh, recompute):
+        super().__init__()
+        self.placements = [Replicate()] * mesh.ndim
+        self.gradients = [Partial("avg")] * mesh.ndim
+        self.recompute = recompute
+
+    def read(self, parameter):
+        return parameter.redistribute(placements=self.placements).to_local(grad_placements=self.gradients)
+
+    def forward(self, parameter):
+        if not self.recompute:
+            return self.read(parameter)
+        return checkpoint(self.read, parameter, use_reentrant=False, context_fn=_recompute_gathers)
+
+
+def _distribute_parameters(module, mesh, placements, recompute):
+    """Parameters become DTensors, which are whole where they are read (SimpleFSDP of torchtitan)."""
+    read = _Read(mesh, recompute)
+    for part in list(module.modules()):
+        parameters = dict(part.named_parameters(recurse=False))
+        if not parameters:
+            continue
+        for name, parameter in parameters.items():
+            value = distribute_tensor(parameter.detach(), mesh, placements)
+            part.register_parameter(name, nn.Parameter(value))
+        views = {name: property(lambda self, name=name: read(self._parameters[name])) for name in parameters}
+        part.__class__ = type("Sharded" + part.__class__.__name__, (part.__class__,), views)
+    return module
+
+
+def _get_mesh(*sizes):
+    return init_device_mesh("cpu", sizes, mesh_dim_names=("outer", "inner")[-len(sizes) :])
+
+
+def _data_parallel(model, module, ranks, recompute):
+    return _distribute_parameters(module, _get_mesh(ranks), [Replicate()], False)
+
+
+def _fully_sharded(model, module, ranks, recompute):
+    return _distribute_parameters(module, _get_mesh(ranks), [Shard(0)], recompute)
+
+
+def _hybrid_sharded(model, module, ranks, recompute):
+    return _distribute_parameters(module, _get_mesh(2, ranks // 2), [Replicate(), Shard(0)], recompute)
+
+
+def _split_linears(model, module, mesh):
+    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+
+    plan = {}
+    for name, part in module.named_modules():
+        if isinstance(part, nn.Linear):
+            if any(name.endswith(suffix) for suffix in model.columns):
+                plan[name] = ColwiseParallel()
+            elif any(name.endswith(suffix) for suffix in model.rows):
+                plan[name] = RowwiseParallel()
+    return parallelize_module(module, mesh, plan)
+
+
+def _tensor_parallel(model, module, ranks, recompute):
+    return _split_linears(model, module, _get_mesh(ranks))
+
+
+def _sequence_parallel(model, module, ranks, recompute):
+    """Tensor parallelism whose values between blocks are split along the sequence."""
+    from torch.distributed.tensor.parallel import (
+        ColwiseParallel,
+        PrepareModuleInput,
+        RowwiseParallel,
+        SequenceParallel,
+        parallelize_module,
+    )
+
+    split, whole = Shard(1), Replicate()
+    plan = {
+        "model.embed_tokens": RowwiseParallel(input_layouts=whole, output_layouts=split),
+        "model.norm": SequenceParallel(),
+        "lm_head": ColwiseParallel(input_layouts=split, output_layouts=whole),
+    }
+    for index in range(len(module.get_submodule(model.blocks))):
+        block = f"{model.blocks}.{index}."
+        plan[block + "input_layernorm"] = plan[block + "post_attention_layernorm"] = SequenceParallel()
+        plan[block + "self_attn"] = PrepareModuleInput(
+            input_kwarg_layouts={"hidden_states": split}, desired_input_kwarg_layouts={"hidden_states": whole}
+        )
+        plan[block + "mlp"] = PrepareModuleInput(input_layouts=(split,), desired_input_layouts=(whole,))
+        for name in ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.gate_proj", "mlp.up_proj"):
+            plan[block + name] = ColwiseParallel()
+        for name in ("self_attn.o_proj", "mlp.down_proj"):
+            plan[block + name] = RowwiseParallel(output_layouts=split)
+    return parallelize_module(module, _get_mesh(ranks), plan)
+
+
+class Parallelism:
+    """How to distribute a module over a number of ranks, and whether ranks have inputs of their own."""
+
+    def __init__(self, distribute, ranks=2, own_inputs=True, can_recompute=False, fits=lambda model: True):
+        self.distribute = distribute
+        self.ranks = ranks
+        self.own_inputs = own_inputs
+        self.can_recompute = can_recompute
+        #: Whether a `zoo.Model` can be distributed so.
+        self.fits = fits
+
+
+PARALLELISMS = {
+    "ddp": Parallelism(_data_parallel),
+    "fsdp": Parallelism(_fully_sharded, can_recompute=True),
+    "hsdp": Parallelism(_hybrid_sharded, ranks=4, can_recompute=True),
+    "tp": Parallelism(_tensor_parallel, own_inputs=False, fits=lambda model: bool(model.columns)),
+    "sp": Parallelism(_sequence_parallel, own_inputs=False, fits=lambda model: model.blocks is not None),
+}

@@ -1,0 +1,158 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs a case on all of its ranks, and tells what each way of compiling it gave."""
+
+import dataclasses
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+#: Passes by name: functions from (kind of order, seed, number) to (pass over scheduler nodes, pass over the FX graph).
+PASSES = ("inductor", "inductor keep", "inductor defaults", "inductor drawn", "fx", "fx keep", "fx drawn", "both")
+
+
+def make_passes(name, seed):
+    """The passes of this name (`PASSES`): over scheduler nodes and over the FX graph, None where there is none."""
+    import braid.fx
+    import braid.inductor
+
+    from .orders import drawn
+
+    # Everything takes long, so that the search has reasons to move all that may move.
+    options = {"machine": "h100x8", "min_gain": 0, "estimates": _estimate}
+    where, _, how = name.partition(" ")
+    options |= {"keep_order": True} if how == "keep" else {}
+
+    def make(kind):
+        if how == "drawn":
+            return drawn(kind, seed)
+        return kind() if how == "defaults" else kind(**options)
+
+    scheduler = make(braid.inductor.Overlap) if where in ("inductor", "both") else None
+    return scheduler, make(braid.fx.Overlap) if where in ("fx", "both") else None
+
+
+def _estimate(node):
+    return 100_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What to compile of a case: all passes with all settings; `orders` random orders where a pass draws them."""
+
+    settings: tuple = ("plain",)
+    passes: tuple = ("inductor", "inductor keep", "inductor drawn")
+    orders: int = 4
+    seed: int = 0
+
+    def make_ways(self):
+        from .compare import Compiled
+
+        for setting in self.settings:
+            for name in self.passes:
+                for number in range(self.orders if name.endswith("drawn") else 1):
+                    seed = self.seed + number
+                    label = f"{name} {seed}" if name.endswith("drawn") else name
+                    yield Compiled(setting, *make_passes(name, seed), label)
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What one way of compiling gave on a rank; `setting` "eager" is the comparison of the model with itself."""
+
+    rank: int
+    setting: str
+    name: str
+    differences: list
+    #: Graphs with collectives, those among them whose order a random one replaced, and why a pass kept an order.
+    graphs: int = 0
+    moved: int = 0
+    reasons: list = dataclasses.field(default_factory=list)
+
+
+def run_case(case, plan, seconds=270, cache=None):
+    """The `Outcome`s of a `compare.Case` on all ranks; raises `AssertionError` if a rank fails or hangs."""
+    import torch_ranks
+
+    with tempfile.TemporaryDirectory() as folder:
+        cache = cache or folder
+        spec = json.dumps([dataclasses.asdict(case), dataclasses.asdict(plan)])
+        outputs = [os.path.join(folder, f"output{rank}") for rank in range(case.ranks)]
+        # Inductor keeps precompiled headers in the folder of temporary files.
+        environment = {"TORCHINDUCTOR_CACHE_DIR": os.path.join(cache, "kernels"), "TMPDIR": cache}
+        environment.update(_make_compiler(cache))
+        inputs = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        paths = [inputs, *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment["PYTHONPATH"] = os.pathsep.join(paths)
+        words = [os.path.join(folder, "store"), spec]
+        torch_ranks.run_ranks(
+            folder,
+            [["-m", __name__, str(rank), outputs[rank], *words] for rank in range(case.ranks)],
+            [environment] * case.ranks,
+            seconds,
+        )
+        found = []
+        for path in outputs:
+            with open(path) as file:
+                found += [Outcome(**json.loads(line)) for line in file]
+        return found
+
+
+def _make_compiler(folder):
+    """Variables that let Inductor compile kernels without optimization, which takes a quarter of the time."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        return {}
+    # By its name Inductor knows how it takes precompiled headers.
+    path = os.path.join(folder, "g++")
+    if not os.path.exists(path):
+        with open(path, "w") as file:
+            file.write(f'#!/bin/sh\nexec "{compiler}" "$@" -O0\n')
+        os.chmod(path, 0o755)
+    return {"CXX": path}
+
+
+def _run_rank(rank, output, store, spec):
+    import logging
+
+    import torch
+    import torch.distributed as dist
+    import torch_ranks
+
+    from .compare import Case, check
+    from .record import Recording
+
+    torch_ranks.say_where()
+    logging.disable(logging.WARNING)
+    torch.set_num_threads(1)
+    case, plan = json.loads(spec)
+    case = Case(**case)
+    plan = Plan(**{name: tuple(value) if isinstance(value, list) else value for name, value in plan.items()})
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=case.ranks)
+    with open(output, "w") as file:
+
+        def tell(*words, **more):
+            file.write(json.dumps(dataclasses.asdict(Outcome(rank, *words, **more))) + "\n")
+            file.flush()
+
+        recording = Recording(case, rank)
+        tell("eager", "", recording.check_against_eager(), graphs=len(recording.graphs))
+        for way, differences in check(recording, plan.make_ways()):
+            passes = [one for one in (way.scheduler, way.graph) if one is not None]
+            tell(
+                way.setting,
+                way.name,
+                differences,
+                graphs=sum(getattr(one, "count", 0) for one in passes),
+                moved=sum(getattr(one, "moved", 0) for one in passes),
+                reasons=[one.reason for one in passes if one.reason],
+            )
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    _run_rank(int(sys.argv[1]), *sys.argv[2:])

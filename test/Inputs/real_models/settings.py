@@ -1,0 +1,51 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Settings of Inductor that change graphs or orders beside a pass of Braid.
+
+Each is a function from the passes over scheduler nodes that stand in the middle (none or one) to what
+`torch._inductor.config.patch` takes.
+"""
+
+
+def _reorder(*passes):
+    return {"reorder_for_compute_comm_overlap": True, "reorder_for_compute_comm_overlap_passes": list(passes)}
+
+
+def _buckets(*passes):
+    kinds = ("all_gathers", "reduce_scatters", "all_reduces")
+    return {**_reorder(*passes), **{f"bucket_{kind}_fx": "all" for kind in kinds}}
+
+
+def _overlap(**options):
+    options = {"enable_overlap_scheduling": True, "compute_estimator": "analytical", **options}
+
+    def get(*passes):
+        import torch._inductor.config as config
+
+        known = {name: value for name, value in options.items() if hasattr(config.aten_distributed_optimizations, name)}
+        found = {f"aten_distributed_optimizations.{name}": value for name, value in known.items()}
+        return {**_reorder(*passes), **found}
+
+    return get
+
+
+SETTINGS = {
+    "plain": _reorder,
+    "buckets": _buckets,
+    "overlap": _overlap(),
+    "overlap+buckets": _overlap(collective_bucketing=True),
+    "overlap+buckets+deps": _overlap(collective_bucketing=True, insert_overlap_deps=True),
+    "custom buckets": _overlap(collective_bucketing=True, bucket_mode="custom_ops"),
+    "behind inductor": lambda *passes: _reorder("raise_comms", "sink_waits", "reorder_compute_for_overlap", *passes),
+    "before inductor": lambda *passes: _reorder(*passes, "raise_comms", "sink_waits", "reorder_compute_for_overlap"),
+    "behind inductor's newest": lambda *passes: _reorder(
+        "reorder_communication_preserving_peak_memory", "sink_waits_iterative", *passes
+    ),
+    "before inductor's newest": lambda *passes: _reorder(
+        *passes, "reorder_communication_preserving_peak_memory", "sink_waits_iterative"
+    ),
+    "no peak memory": lambda *passes: {**_reorder(*passes), "reorder_for_peak_memory": False},
+    "memory planning": lambda *passes: {**_reorder(*passes), "memory_planning": True},
+    "combined kernels": lambda *passes: {**_reorder(*passes), "combo_kernels": True},
+}
