@@ -1,18 +1,21 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What `braid.inductor` and `braid.fx` share: versions, options, costs, agreement of ranks."""
+"""What `braid.inductor` and `braid.fx` share: versions, options, costs."""
 
 import functools
 import hashlib
 import logging
 import math
+import os
 import pickle
 import re
 from collections import Counter
 
 from . import __version__
-from .errors import BraidError, ScheduleError
+from ._agreement import Agreement
+from ._first_run import Record
+from .errors import BraidError, MemoryLimitError, ScheduleError
 from .schedule import Machine, Schedule, schedule
 from .schedule.graph import _MOST
 from .schedule.machine import TRANSPOSED
@@ -27,6 +30,13 @@ DEFAULT_MACHINE = "h100x8"
 
 #: The steps of a search, where nobody asks for an effort: a compile waits for it.
 _STEPS_PER_NODE, _MOST_STEPS = 20_000, 15_000_000
+
+
+#: FSDP2 and DDP in their usual mode issue their collectives outside of the graphs that are compiled.
+_NO_COLLECTIVES = (
+    "no collective in this graph: FSDP2 and DDP issue theirs between compiled graphs, where no pass can move them, unless "
+    "the whole step is one graph"
+)
 
 
 class KeepOrder(BraidError):
@@ -74,6 +84,7 @@ class OverlapPass:
         #: Why the last graph was left as it was; None if it was not.
         self.reason = None
         self._count = 0
+        self._has_said_no_collectives = False
 
     def with_options(self, **options):
         return type(self)(**{**self.options, **options})
@@ -83,11 +94,26 @@ class OverlapPass:
         return self
 
     def __reduce__(self):
-        # Inductor's caches pickle their keys. A rank that finds a graph in its cache does not come here,
-        # and the others would wait for it: no key, no cache.
-        if self.has_to_agree():
-            raise pickle.PicklingError("ranks agree on an order: graphs are not cached")
-        return _make, (type(self), self.options)
+        # Inductor's caches pickle their keys.
+        if callable(self.options["estimates"]):
+            raise pickle.PicklingError("found estimates by a function: nobody knows when it changes")
+        return _make, (type(self), self.options, self._get_cache_key())
+
+    def _get_cache_key(self):
+        """What an order depends on beside the graph."""
+        return f"braid {__version__} {self._describe_options(self.DEFAULTS)} {self._digest_files()}"
+
+    def _digest_files(self):
+        digest = hashlib.sha256()
+        for name in ("machine", "profile"):
+            path = self.options.get(name)
+            if isinstance(path, (str, os.PathLike)) and os.path.isfile(path):
+                with open(path, "rb") as file:
+                    digest.update(file.read())
+        return digest.hexdigest()
+
+    def _describe_options(self, names):
+        return ", ".join(f"{name}={_describe_option(self.options[name])}" for name in sorted(names))
 
     def _check_options(self):
         options = self.options
@@ -114,23 +140,34 @@ class OverlapPass:
         return machine if isinstance(machine, Machine) else Machine(machine or find_machine())
 
     def has_to_agree(self):
-        """True if there are other processes that compile the same graph, and the caller has not said that
-        they come to the same order anyway."""
+        """True if there are other ranks, and the caller has not said that they come to the same order anyway."""
         return self.options["agree"] and has_other_ranks()
+
+    def has_check(self):
+        """Whether the code of the graph that is being compiled can compare its order with other ranks."""
+        raise NotImplementedError
 
     def keeps_order(self):
         """True if collectives keep their order."""
         keep = self.options["keep_order"]
+        if self.has_to_agree() and not self.has_check():
+            return True
         return has_other_ranks() and not self.options["agree"] if keep is None else keep
 
-    def get_options_of_all_ranks(self):
-        """The options that an order depends on."""
-        names = ("memory_budget", "max_memory", "max_in_flight", "keep_order", "algorithm", "effort", "min_gain")
-        options = {name: self.options[name] for name in names}
-        options["contention"] = self.has_contention()
-        if self.has_contention():
-            options["machine"] = self.get_machine().name
-        return options
+    def make_agreement(self, graph, collectives):
+        """The `Agreement` on the order of the collectives of `graph`; None where they keep their order, or are too few."""
+        if len(collectives) < 2 or self.keeps_order():
+            return None
+        names = set(self.DEFAULTS) - {"agree", "report"}
+        return Agreement(graph, collectives, f"{type(self).__module__} {self._describe_options(names)}")
+
+    def make_record(self, collectives, agreement, order=None):
+        """The `Record` of the collectives in an order of all nodes; in the order of the program without one."""
+        changed = {name for name, value in self.DEFAULTS.items() if self.options[name] != value}
+        options = f"{type(self).__module__.rpartition('.')[0]}, {self._describe_options(changed) or 'default options'}"
+        number = {collective.node: index for index, collective in enumerate(collectives)}
+        places = range(len(collectives)) if order is None else [number[node] for node in order if node in number]
+        return Record.make(collectives, places, agreement and agreement.key, options)
 
     def has_contention(self):
         """True if compute and communication slow each other down."""
@@ -141,12 +178,45 @@ class OverlapPass:
         self.reason = str(error) or type(error).__name__
         self.log.warning("Braid keeps the order of this graph: %s", self.reason)
 
-    def find_order(self, graph):
-        """The best order of `graph`, whose program order is the one that it came with."""
-        options = self.options
+    def keep_without_collectives(self):
+        """Says that there is nothing to reorder, once: trainers compile many such graphs."""
+        self.reason = _NO_COLLECTIVES
+        if not self._has_said_no_collectives:
+            self._has_said_no_collectives = True
+            self.log.info("%s", self.reason)
+
+    def find_order(self, graph, agreement=None):
+        """The best order of `graph`, whose program order is the one that it came with.
+
+        `agreement`: the `Agreement` of the ranks on the order of collectives, if they need one.
+        """
         machine = self.get_machine() if self.has_contention() else None
         problem = Problem(graph, machine)
         self.before = before = Schedule(problem, problem.to_native(problem.program_order()), "program order")
+        decided = agreement and agreement.look_up()
+        if decided is None:
+            found = self._find_best(graph, machine, before)
+            if agreement:
+                mine = agreement.get_order(found.order)
+                decided = agreement.decide(mine)
+                if decided == mine:
+                    decided = None
+        if decided is not None:
+            found = self._adopt(graph, machine, before, agreement, decided)
+        self.last = found
+        self._report(found)
+        return found.order
+
+    def take_order(self, graph, agreement, error):
+        """An order of `graph` without costs, because of `error`: the program's, or one with the collectives as they were
+        decided before."""
+        self.keep(error)
+        program = Problem(graph).program_order()
+        decided = agreement.decide(agreement.get_order(program))
+        agreement.constrain(graph, decided)
+        return Problem(graph).program_order()
+
+    def _find_best(self, graph, machine, before):
         # No search where even the work of the stream or of a lane alone would be no gain. The whole bound would
         # take longer than it saves.
         work = Counter()
@@ -154,13 +224,25 @@ class OverlapPass:
             work[node.lane] += node.cost
         found = None if self._is_good_enough(before, max(work.values())) else self._search(graph, machine, before)
         if found is None or self._is_good_enough(before, found.makespan):
-            found = before
-            self.log.info("keeping the order: the gain is less than %g %%", 100 * options["min_gain"])
-        self.last = found
-        self._report(found)
-        return found.order
+            self.log.info("keeping the order: the gain is less than %g %%", 100 * self.options["min_gain"])
+            return before
+        return found
 
-    def _search(self, graph, machine, before):
+    def _adopt(self, graph, machine, before, agreement, decided):
+        """The best order in which collectives run as another rank, or this one for a graph before, has decided."""
+        self.log.info("taking the order of collectives that was decided before")
+        if decided == agreement.get_order(before.order):
+            # The program's order has it as well.
+            agreement.constrain(graph, decided)
+            return self._find_best(graph, machine, before)
+        agreement.constrain(graph, decided)
+        try:
+            return self._search(graph, machine, before)
+        except MemoryLimitError as error:
+            self.log.warning("the order of collectives that was decided before takes more memory: %s", error)
+            return self._search(graph, machine, before, has_limit=False)
+
+    def _search(self, graph, machine, before, has_limit=True):
         """The best order of `graph` within the limits, which the order `before` sets in part."""
         options = self.options
         is_default = options["effort"] == "default"
@@ -170,7 +252,7 @@ class OverlapPass:
         found = schedule(
             graph,
             machine,
-            max_memory=limit,
+            max_memory=limit if has_limit else None,
             max_in_flight=options["max_in_flight"],
             keep_order=self.keeps_order(),
             algorithm=options["algorithm"],
@@ -224,8 +306,15 @@ def has_shipped_profile(machine):
     return True
 
 
-def _make(cls, options):
+def _make(cls, options, _key):
     return cls(**options)
+
+
+def _describe_option(value):
+    """The same text on all ranks for the same value."""
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__name__)}"
+    return repr(value.name if isinstance(value, Machine) else value)
 
 
 def get_rank():
@@ -244,43 +333,27 @@ def has_other_ranks():
     return dist.get_backend() != "fake"
 
 
-def get_fingerprint(graph, limits):
-    """A digest of all that an order depends on but the costs: options, nodes, edges and memory."""
-    digest = hashlib.sha256(f"{__version__} {sorted(limits.items(), key=str)}".encode())
-    for node in graph.nodes:
-        digest.update(f"{node.name} {node.kind} {node.lane} {node.bytes} {node.awaits}\n".encode())
-    digest.update(graph._edges.tobytes())
-    # Budgets of memory limit orders.
-    memory = graph.live_bytes, sorted(graph._buffers), sorted(graph._transients.items())
-    digest.update(str(memory).encode())
-    return digest.hexdigest()
+def get_group_ranks(name):
+    """The ranks of the process group called `name`. Raises `KeepOrder` if it is none that this rank knows."""
+    from torch.distributed import distributed_c10d as c10d
+
+    try:
+        return c10d.get_process_group_ranks(c10d._resolve_process_group(name))
+    except Exception as error:
+        raise KeepOrder(f"found a collective of the group {name!r}, which is unknown: {error}") from error
 
 
-def agree(failure, fingerprint, costs):
-    """Makes all ranks of the default group schedule the same graph with the costs of rank 0.
+def get_collective_name(overload):
+    """The name of a collective without the suffixes for how its result is stored."""
+    return overload._schema.name.split("::")[-1].removesuffix("_").removesuffix("_out")
 
-    Every rank has to call this, also one that could not read its graph (`failure`, a text).
-    Returns rank 0's costs; raises `KeepOrder` on all ranks if the ranks' graphs differ, or if one
-    of them could not read its own.
-    """
-    import torch
-    import torch.distributed as dist
 
-    gathered = [None] * dist.get_world_size()
-    # Under Inductor's Python dispatcher a collective holds the interpreter's lock, which Gloo's thread
-    # needs to free the tensors of the collective before: both would wait for each other.
-    with torch._C._DisablePythonDispatcher():
-        dist.all_gather_object(gathered, (failure, fingerprint))
-    for rank, (reason, _) in enumerate(gathered):
-        if reason is not None:
-            raise KeepOrder(f"rank {rank}: {reason}" if rank != dist.get_rank() else reason)
-    differing = [rank for rank, (_, other) in enumerate(gathered) if other != gathered[0][1]]
-    if differing:
-        raise KeepOrder(f"the graphs of ranks {differing} differ from that of rank 0")
-    box = [costs]
-    with torch._C._DisablePythonDispatcher():
-        dist.broadcast_object_list(box, src=0)
-    return box[0]
+def describe_collective(name, strings, dtypes):
+    """What has to be the same on all ranks: the name, texts like "sum", and element types."""
+    elements = [str(dtype).removeprefix("torch.") for dtype in dtypes]
+    if len(set(elements)) == 1:
+        elements = elements[:1] if len(elements) == 1 else [f"{len(elements)} x {elements[0]}"]
+    return " ".join([name, *strings, *elements])
 
 
 class CollectiveGroups:

@@ -23,6 +23,10 @@ class UnknownNameError(ScheduleError, KeyError):
     __str__ = ValueError.__str__
 
 
+class OrderMismatchError(BraidError):
+    """Ranks that would run their collectives in different orders, and wait for each other forever."""
+
+
 class MemoryLimitError(ScheduleError):
     """No order was found that keeps ``max_memory``.
 

@@ -3,13 +3,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pass: puts the nodes of an FX graph in a better order."""
 
-import hashlib
-
+import torch
 from torch._inductor.custom_graph_pass import CustomGraphPass
 
-from .. import __version__, _torch
+from .. import _torch
+from . import check
 from .costs import get_costs
 from .nodes import FxGraph
+
+#: Nanoseconds, demand and link of a node whose costs nobody knows.
+_FREE = (0, None, None)
 
 
 class Overlap(_torch.OverlapPass, CustomGraphPass):
@@ -28,6 +31,9 @@ class Overlap(_torch.OverlapPass, CustomGraphPass):
         """
         return super().with_options(**options)
 
+    def has_check(self):
+        return check.has_check()
+
     def __call__(self, graph):
         """Reorders `graph`, a ``torch.fx.Graph``, in place."""
         self.last = self.before = self.reason = None
@@ -35,36 +41,41 @@ class Overlap(_torch.OverlapPass, CustomGraphPass):
             self._schedule(graph)
         except Exception as error:  # A compile does not fail because of an order.
             self.keep(error)
+            self._record_failure(graph)
 
     def _schedule(self, graph):
-        failure = read = costs = fingerprint = None
-        agree = self.has_to_agree()
         if not any(FxGraph.is_start(node) for node in graph.nodes):
+            self.keep_without_collectives()
             return
+        _torch.check_version(torch)
+        read = FxGraph(graph)
+        collectives = check.get_collectives(read.nodes) if self.has_to_agree() else []
+        free = read.build([_FREE] * len(read.nodes))
+        agreement = self.make_agreement(free, collectives)
         try:
-            import torch
-
-            _torch.check_version(torch)
-            read = FxGraph(graph)
-            costs = get_costs(self, read)
-            if agree:
-                fingerprint = _torch.get_fingerprint(read.build(costs), self.get_options_of_all_ranks())
+            order = self.find_order(read.build(get_costs(self, read)), agreement)
         except Exception as error:
-            if not agree:
+            if agreement is None:
                 raise
-            # The other ranks wait for this one.
-            failure = str(error) or type(error).__name__
-        if agree:
-            costs = _torch.agree(failure, fingerprint, costs)
-        read.apply(self.find_order(read.build(costs)))
+            order = self.take_order(free, agreement, error)
+        read.apply(order)
+        if collectives and self.has_check():
+            check.add_check(self.make_record(collectives, agreement, order), graph)
+
+    def _record_failure(self, graph):
+        """Has the graph say that its collectives keep their order, for ranks where they do not."""
+        try:
+            if self.has_to_agree() and self.has_check():
+                collectives = check.get_collectives(list(graph.nodes))
+                if collectives:
+                    check.add_check(self.make_record(collectives, None), graph)
+        except Exception as error:
+            self.log.info("no record of the collectives of this graph: %s", error)
 
     def uuid(self):
-        """What Inductor's caches know the pass by; None, which keeps graphs out of them, where ranks have to
-        agree: one that finds a graph in its cache does not come here, and the others would wait for it."""
-        if self.has_to_agree() or callable(self.options["estimates"]):
-            return None
-        options = sorted((name, repr(value)) for name, value in self.options.items())
-        return hashlib.sha256(f"braid {__version__} {options}".encode()).digest()
+        """What Inductor's caches know the pass by; None, which keeps graphs out of them, where nobody knows when estimates
+        change."""
+        return None if callable(self.options["estimates"]) else self._get_cache_key()
 
 
 #: The pass with its default options; `overlap.with_options(...)` for others.

@@ -31,6 +31,9 @@ class Costs:
         if overlap.options["plan"] is not None or (self.has_profile and self.estimates == "auto"):
             # Estimates of others know neither of limits nor of what was measured.
             self.estimates = "braid"
+        if self.estimates == "auto" and _torch.has_other_ranks():
+            # Inductor may measure, and each rank measures something else.
+            self.estimates = "braid"
         self.machine = overlap.get_machine()
         self.groups = _torch.CollectiveGroups(self.machine)
         self._times = {}

@@ -27,7 +27,8 @@ class Record:
         self.awaits = []
 
 
-def _make_records(snodes):
+def get_kinds(snodes):
+    """What scheduler nodes are: "start", "wait", "compute", or "effect" that nothing which communicates may pass."""
     from torch._inductor import ir
     from torch._inductor.scheduler import GroupedSchedulerNode
     from torch._inductor.utils import contains_collective, contains_wait
@@ -52,7 +53,7 @@ def _make_records(snodes):
             return "effect"
         return "compute"
 
-    return [Record(snode.get_name(), get_kind(snode)) for snode in snodes]
+    return [get_kind(snode) for snode in snodes]
 
 
 class SchedulerGraph:
@@ -61,7 +62,7 @@ class SchedulerGraph:
     def __init__(self, snodes):
         self.snodes = snodes
         self._find_producers()
-        self.records = _make_records(snodes)
+        self.records = [Record(snode.get_name(), kind) for snode, kind in zip(snodes, get_kinds(snodes))]
         self.has_collectives = any(record.kind == "start" for record in self.records)
         if not self.has_collectives:
             return

@@ -6,9 +6,13 @@
 from .. import _torch
 from ..errors import ScheduleError
 from ..schedule import Machine, schedule
+from . import check
 from .costs import Costs
-from .nodes import SchedulerGraph
+from .nodes import SchedulerGraph, get_kinds
 from .plan import Plan, candidates
+
+#: Nanoseconds, demand and link of a node whose costs nobody knows.
+_FREE = (0, None, None)
 
 #: The steps of a search that compares one plan with others.
 _STEPS_PER_CANDIDATE = 2_000
@@ -36,7 +40,7 @@ class Overlap(_torch.OverlapPass):
             Where costs come from: Inductor's own runtime estimates (which may measure), Braid's models of
             collectives and its roofline for `machine`, or a function from a scheduler node to nanoseconds,
             or None where it has nothing to say, and Braid's models hold. "auto": Inductor's, and Braid's
-            where there is a profile, where Inductor has none (it has none for CPUs), or where its compute takes
+            where there are other ranks, which may measure something else, where there is a profile, where Inductor has none (it has none for CPUs), or where its compute takes
             30 times as long as the roofline, or a 30th of that (PyTorch 2.11 takes an H200 for a GPU of
             0.54 TFLOP/s).
         machine : str or Machine
@@ -70,8 +74,9 @@ class Overlap(_torch.OverlapPass):
             How much the search tries; "default" is 20,000 steps a node here, 15 million at most, with quick
             bounds alone, which keeps the time that it adds to a compile below a second.
         agree : bool
-            Ranks compare their graphs and take the costs of rank 0, over the default process group. Without
-            it the caller has to know that all ranks have the same estimates.
+            The first rank that compiles decides on the order of collectives, and the first run of a graph whose
+            order was changed compares it with the other ranks (docs/pytorch.md). Without it the caller has to know
+            that all ranks come to the same order.
         report : str
             Rank 0 writes REPORT.N.html and REPORT.N.json (for Perfetto) for the Nth graph. A file that it
             cannot write is a warning.
@@ -120,9 +125,8 @@ class Overlap(_torch.OverlapPass):
             return self.options["plan"] is not None or self.get_profile() is not None
         return super().has_contention() or self.options["plan"] is not None
 
-    def get_options_of_all_ranks(self):
-        own = {"plan": self.options["plan"], "profile": self.get_profile()}
-        return {**super().get_options_of_all_ranks(), **own}
+    def has_check(self):
+        return check.has_check()
 
     def __call__(self, snodes):
         """Returns `snodes`, Inductor's scheduler nodes, in a better order."""
@@ -131,34 +135,43 @@ class Overlap(_torch.OverlapPass):
             return self._schedule(list(snodes))
         except Exception as error:  # A compile does not fail because of an order.
             self.keep(error)
+            self._record_failure(list(snodes))
             return snodes
 
     def _schedule(self, snodes):
-        failure = graph = costs = fingerprint = plan = None
-        agree = self.has_to_agree()
-        try:
-            import torch
+        import torch
 
-            _torch.check_version(torch)
-            graph = SchedulerGraph(snodes)
-            if not graph.has_collectives:
-                return snodes
-            plan, costs = self._get_costs(graph)
-            if agree:
-                fingerprint = _torch.get_fingerprint(graph.build(costs, True), self.get_options_of_all_ranks())
+        _torch.check_version(torch)
+        graph = SchedulerGraph(snodes)
+        if not graph.has_collectives:
+            self.keep_without_collectives()
+            return snodes
+        kinds = [record.kind for record in graph.records]
+        collectives = check.get_collectives(snodes, kinds) if self.has_to_agree() else []
+        free = graph.build([_FREE] * len(snodes), self.keeps_order())
+        agreement = self.make_agreement(free, collectives)
+        try:
+            self.plan, costs = self._get_costs(graph, agreement)
+            order = self.find_order(graph.build(costs, self.keeps_order()), agreement)
         except Exception as error:
-            if not agree or not _has_collectives(snodes):
+            if agreement is None:
                 raise
-            # The other ranks wait for this one.
-            failure = str(error) or type(error).__name__
-        if agree:
-            plan, costs = _torch.agree(failure, fingerprint, (plan, costs))
-        self.plan = plan
-        order = self.find_order(graph.build(costs, self.keeps_order()))
+            order = self.take_order(free, agreement, error)
+        if collectives and self.has_check():
+            check.add_check(self.make_record(collectives, agreement, order), snodes)
         return [snodes[index - 1] for index in order if index != 0]
 
+    def _record_failure(self, snodes):
+        """Has the generated code say that its collectives keep their order, for ranks where they do not."""
+        try:
+            if self.has_to_agree() and self.has_check():
+                collectives = check.get_collectives(snodes, get_kinds(snodes))
+                if collectives:
+                    check.add_check(self.make_record(collectives, None), snodes)
+        except Exception as error:
+            self.log.info("no record of the collectives of this graph: %s", error)
 
-    def _get_costs(self, graph):
+    def _get_costs(self, graph, agreement):
         """The plan that holds, if any, and the costs with it."""
         plan = self.options["plan"]
         if plan is not True:
@@ -171,6 +184,9 @@ class Overlap(_torch.OverlapPass):
         makespan_without = found[0][0]
         # Of plans that take as long, the first one, which changes least.
         makespan, best, costs = min(found, key=lambda one: one[0])
+        if agreement is not None:
+            limits = agreement.decide_plan([best.max_ctas, best.carveout])
+            makespan, best, costs = next(one for one in found if [one[1].max_ctas, one[1].carveout] == limits)
         return best.with_prediction(makespan, makespan_without), costs
 
     def _find_makespan(self, graph, machine):
@@ -183,15 +199,6 @@ class Overlap(_torch.OverlapPass):
             algorithm=self.options["algorithm"],
             steps=_STEPS_PER_CANDIDATE * len(graph),
         ).makespan
-
-
-def _has_collectives(snodes):
-    try:
-        from torch._inductor.utils import contains_collective
-
-        return any(contains_collective(snode) for snode in snodes)
-    except Exception:
-        return False
 
 
 #: The pass with its default options; `overlap.with_options(...)` for others.

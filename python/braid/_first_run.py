@@ -1,0 +1,460 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What generated code does before its first collective: it compares the order of its collectives with the other ranks.
+
+Graphs carry a `Record` of their collectives, also in Inductor's caches. The first run of a graph posts the record in the
+store of torch.distributed. A graph whose order was changed then waits until the other members of its process groups have
+posted a record that fits; they come there, because the collectives of this graph need them as well. A graph whose order is that of the
+program posts, and waits for nobody.
+
+Two records fit if the ranks issue the collectives of the groups that both belong to in the same order:
+
+* Records of the same program, which is the rule, have to have the same order. Groups count by their first use, because the rows
+  and columns of a mesh have different names on different ranks. A chain of ranks with equal orders cannot wait in a circle.
+* Of different programs the parts that both ranks take part in have to be equal, as the program has them and as they run; and
+  both orders have to keep what the program says about collectives of different groups. Otherwise ranks that share no group could
+  wait for each other in a circle.
+"""
+
+import hashlib
+import json
+import threading
+import time
+from dataclasses import dataclass
+
+from ._agreement import Store, number_groups, publish
+from .errors import OrderMismatchError
+
+_LONGEST_PAUSE = 0.2
+#: Ranks that are asked one by one in a round, where not all have posted.
+_PEERS_PER_ROUND = 16
+
+_ADVICE = (
+    "Give all ranks the same options and the same graphs, clear Inductor's caches where a graph comes from there, or keep the "
+    "order of the program (keep_order=True)."
+)
+
+
+def _digest(value):
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Record:
+    """The collectives of a graph with other ranks."""
+
+    #: Names of process groups, in sequence of their first use.
+    groups: list
+    #: (number of the group, what it is) of each collective, as the program has them.
+    program: list
+    #: The order in which they run: places in `program`.
+    order: list
+    #: What the ranks have agreed on the order by; None if they have not.
+    key: "str | None"
+    #: The options of the pass that differ from the defaults, for messages.
+    options: str
+
+    @classmethod
+    def make(cls, collectives, order, key, options):
+        groups, numbers = number_groups(collective.group for collective in collectives)
+        program = [[number, collective.what] for number, collective in zip(numbers, collectives)]
+        return cls(groups, program, list(order), key, options)
+
+    @classmethod
+    def from_text(cls, text):
+        fields = json.loads(text)
+        kinds = fields.pop("kinds")
+        return cls(**{**fields, "program": [[group, kinds[kind]] for group, kind in fields["program"]]})
+
+    def to_text(self):
+        kinds, numbers = number_groups(what for _, what in self.program)
+        program = [[group, kind] for (group, _), kind in zip(self.program, numbers)]
+        return json.dumps({**self.__dict__, "program": program, "kinds": kinds})
+
+    @property
+    def is_changed(self):
+        return self.order != list(range(len(self.order)))
+
+    def then(self, later):
+        """This order and then that of `later`, which another pass has made of it; None if that one saw other collectives."""
+        seen = [(self.groups[group], what) for group, what in (self.program[place] for place in self.order)]
+        if seen != [(later.groups[group], what) for group, what in later.program]:
+            return None
+        order = [self.order[place] for place in later.order]
+        return Record(self.groups, self.program, order, self.key, f"{self.options}, then {later.options}")
+
+    def project(self, groups):
+        """(program, order) of the collectives of `groups`, names; their order counts those collectives alone."""
+        places = [place for place, (group, _) in enumerate(self.program) if self.groups[group] in groups]
+        number = {place: index for index, place in enumerate(places)}
+        program = [[self.groups[group], what] for group, what in (self.program[place] for place in places)]
+        return program, [number[place] for place in self.order if place in number]
+
+    def keeps_groups_apart(self):
+        """Whether collectives of different groups run in the program's order."""
+        last = {}
+        for place in self.order:
+            group = self.program[place][0]
+            if any(other != group and place < latest for other, latest in last.items()):
+                return False
+            last[group] = max(place, last.get(group, 0))
+        return True
+
+
+@dataclass(frozen=True)
+class Post:
+    """A record in the store, without what equal records have in common."""
+
+    groups: list
+    program: str
+    order: str
+    is_changed: bool
+    #: How many collectives each group has seen when the graph ran first, if known.
+    counts: list
+    options: str
+
+    @classmethod
+    def make(cls, record):
+        program = [record.program, len(record.groups)]
+        counts = [_count_collectives(name) for name in record.groups]
+        return cls(
+            record.groups, _digest(program), _digest(record.order), record.is_changed, counts, record.options
+        )
+
+    @property
+    def content(self):
+        """What equal records of the ranks of a mesh have in common."""
+        return f"{self.program}/{self.order}"
+
+    def get_identity(self):
+        return tuple(self.groups), self.program, self.order
+
+
+def _resolve(name):
+    from torch.distributed import distributed_c10d as c10d
+
+    return c10d._resolve_process_group(name)
+
+
+def _count_collectives(name):
+    try:
+        return _resolve(name)._get_sequence_number_for_group()
+    except Exception:  # Not all backends count.
+        return None
+
+
+def _get_timeout(name):
+    """Seconds after which a collective of the group would give up."""
+    from torch.distributed.constants import default_pg_timeout
+
+    try:
+        group = _resolve(name)
+        timeouts = [group._get_backend(device).options._timeout for device in group._device_types]
+        return max(timeout.total_seconds() for timeout in timeouts)
+    except Exception:  # Not all backends say so.
+        return default_pg_timeout.total_seconds()
+
+
+class _Board:
+    """What this rank and the others have posted since the default process group was made."""
+
+    _current = None
+    _lock = threading.RLock()
+
+    def __init__(self, group, rank):
+        self.group, self.rank = group, rank
+        self.store = Store()
+        #: By rank, its posts, as far as this rank has read them.
+        self.posts = {rank: []}
+        #: Records that fit, and posts of others that were the reason of an error.
+        self.fitting, self.reported = set(), set()
+        self._contents = {}
+        self._members = {}
+
+    @classmethod
+    def get(cls):
+        import torch.distributed as dist
+        from torch.distributed import distributed_c10d as c10d
+
+        group = c10d._get_default_group()
+        with cls._lock:
+            if cls._current is None or cls._current.group is not group:
+                cls._current = cls(group, dist.get_rank())
+            return cls._current
+
+    def post(self, record):
+        """Posts `record`, unless this rank has posted an equal one; returns the post."""
+        post = Post.make(record)
+        with self._lock:
+            own = self.posts[self.rank]
+            for other in own:
+                if other.get_identity() == post.get_identity():
+                    return other
+            self._contents[post.content] = record
+            key = f"content/{post.content}"
+            if not self.store.has([key]):
+                self.store.set(key, [record.program, record.order])
+            self.store.set(f"post/{self.rank}/{len(own)}", post.__dict__)
+            own.append(post)
+        return post
+
+    def get_record(self, post):
+        """The record of a post."""
+        if post.content not in self._contents:
+            self._contents[post.content] = self.store.get([f"content/{post.content}"])[0]
+        found = self._contents[post.content]
+        program, order = (found.program, found.order) if isinstance(found, Record) else found
+        return Record(post.groups, program, order, None, post.options)
+
+    def read(self, ranks, turn):
+        """Reads the next posts of `ranks`. Returns those that had one, and those that certainly had none."""
+        with self._lock:
+            keys = {rank: f"post/{rank}/{len(self.posts.setdefault(rank, []))}" for rank in ranks}
+            without = []
+            if not self.store.has(list(keys.values())):
+                begin = turn * _PEERS_PER_ROUND % len(ranks)
+                asked = (ranks + ranks)[begin : begin + min(_PEERS_PER_ROUND, len(ranks))]
+                without = [rank for rank in asked if not self.store.has([keys[rank]])]
+                keys = {rank: keys[rank] for rank in asked if rank not in without}
+            for rank, fields in zip(keys, self.store.get(list(keys.values()))):
+                self.posts[rank].append(Post(**fields))
+            return list(keys), without
+
+    def get_members(self, name):
+        """The ranks of a process group that this rank belongs to; none if it does not."""
+        if name not in self._members:
+            from torch.distributed import distributed_c10d as c10d
+
+            try:
+                self._members[name] = frozenset(c10d.get_process_group_ranks(_resolve(name)))
+            except Exception:  # A group of other ranks.
+                self._members[name] = frozenset()
+        return self._members[name]
+
+
+class _Comparison:
+    """One record of this rank beside those of its peers."""
+
+    def __init__(self, board, record):
+        self.board = board
+        self.record = record
+        self.own = board.post(record)
+        members = [board.get_members(name) for name in record.groups]
+        self.peers = sorted(set().union(*members) - {board.rank})
+
+    def wait(self):
+        """Returns when all peers have posted a record that fits. Raises `OrderMismatchError`."""
+        pending = [rank for rank in self.peers if not self._fits(rank)]
+        end = time.monotonic() + max(map(_get_timeout, self.record.groups))
+        pause, turn = 0.001, 0
+        while pending:
+            found, without = self.board.read(pending, turn)
+            if found:
+                pending = [rank for rank in pending if rank not in found or not self._fits(rank)]
+                continue
+            for rank in without:
+                self._check_that_it_comes(rank)
+            if time.monotonic() > end:
+                raise OrderMismatchError(self._say_who_is_missing(pending))
+            time.sleep(pause)
+            pause, turn = min(2 * pause, _LONGEST_PAUSE), turn + 1
+
+    def _fits(self, rank):
+        """Whether a post of `rank` fits; False if it has not come yet. Raises `OrderMismatchError` if none will."""
+        mine = self._get_orders(self.board.posts[self.board.rank], rank)
+        theirs = self._get_orders(self.board.posts.get(rank, []), rank)
+        # A rank may run one program in several orders, for instance compiled with several options: the ranks change from one
+        # to the next together.
+        place = [order for _, order in mine].index(self._get_order(self.own, rank))
+        if place < len(theirs):
+            post, order = theirs[place]
+            if order == mine[place][1]:
+                return True
+            raise OrderMismatchError(self._say_difference(rank, post))
+        return False
+
+    def _check_that_it_comes(self, rank):
+        """Raises `OrderMismatchError` if `rank` cannot come, because it waits for this one in another graph."""
+        posts = self.board.posts[rank]
+        # Who goes on in spite of the error has to find out about the next graph.
+        reported = rank, len(posts)
+        if reported in self.board.reported or not posts or self._is_known(posts[-1], rank):
+            return
+        if self._waits_for_this_rank(posts[-1]):
+            self.board.reported.add(reported)
+            raise OrderMismatchError(self._say_other_graph(rank, posts[-1]))
+
+    def _get_common(self, post, rank):
+        """The groups of both that both belong to."""
+        names = dict.fromkeys([*self.record.groups, *post.groups])
+        return [name for name in names if rank in self.board.get_members(name)]
+
+    def _project(self, post, rank):
+        """The program of `post` as far as `rank` and this one take part."""
+        return self.board.get_record(post).project(self._get_common(post, rank))[0]
+
+    def _is_same_program(self, post, common):
+        """Whether `post` has the program of this record, and numbers the groups that both ranks have in the same way."""
+        mine, theirs = self.record.groups, post.groups
+        return post.program == self.own.program and all(
+            name in mine and name in theirs and mine.index(name) == theirs.index(name) for name in common
+        )
+
+    def _get_order(self, post, rank):
+        """What has to be equal of `post`, if its program is that of this record as far as `rank` takes part; else None."""
+        common = self._get_common(post, rank)
+        if self._is_same_program(post, common):
+            return post.order
+        record = self.board.get_record(post)
+        program, order = record.project(common)
+        if program != self.record.project(common)[0]:
+            return None
+        if not (record.keeps_groups_apart() and self.record.keeps_groups_apart()):
+            return f"moves groups: {post.order}"
+        # Equal where the order of this record, as far as both take part, is the same.
+        return self.own.order if order == self.record.project(common)[1] else f"other: {post.order}"
+
+    def _get_orders(self, posts, rank):
+        """(post, order) of the orders in which the program of this record runs, in sequence of their first run."""
+        found = {}
+        for post in posts:
+            order = self._get_order(post, rank)
+            if order is not None:
+                found.setdefault(order, post)
+        return [(post, order) for order, post in found.items()]
+
+    def _is_known(self, post, rank):
+        """Whether this rank has posted the program of `post`, as far as both take part."""
+        common, theirs = self._get_common(post, rank), self._project(post, rank)
+        return not theirs or any(
+            self.board.get_record(own).project(common)[0] == theirs for own in self.board.posts[self.board.rank]
+        )
+
+    def _waits_for_this_rank(self, post):
+        """Whether the rank of `post`, a graph that this rank does not run, stands in front of its collectives."""
+        if post.is_changed:
+            return True
+        counts = dict(zip(self.own.groups, self.own.counts))
+        return any(count is not None and counts.get(name) == count for name, count in zip(post.groups, post.counts))
+
+    def _describe(self, name):
+        return f"process group {name!r} (ranks {' '.join(map(str, sorted(self.board.get_members(name))))})"
+
+    def _say_difference(self, rank, post):
+        common = self._get_common(post, rank)
+        (program, mine), (_, theirs) = self.record.project(common), self.board.get_record(post).project(common)
+        text = f"ranks {self.board.rank} and {rank} run the collectives of a graph in different orders"
+        different = [place for place, pair in enumerate(zip(mine, theirs)) if pair[0] != pair[1]]
+        if different:
+            place = different[0]
+            (group, what), (other_group, other) = program[mine[place]], program[theirs[place]]
+            text += (
+                f": of {len(program)}, number {place + 1} is {what} of {self._describe(group)}, number {mine[place] + 1} of the "
+                f"program, on rank {self.board.rank}, and {other} of {self._describe(other_group)}, number {theirs[place] + 1} of "
+                f"the program, on rank {rank}"
+            )
+        else:
+            text += (
+                f" of {', '.join(map(self._describe, common))} and of groups that only one of them belongs to, where ranks "
+                "could wait in a circle"
+            )
+        return f"{text}. {self._say_options(rank, post)}{_ADVICE}"
+
+    def _say_options(self, rank, post):
+        if post.options == self.own.options:
+            return ""
+        return f"Rank {self.board.rank} has {self.own.options}, rank {rank} has {post.options}. "
+
+    def _say_other_graph(self, rank, post):
+        return (
+            f"ranks {self.board.rank} and {rank} are about to run different graphs: {self._say_first_difference(rank, post)}. "
+            f"{self._say_options(rank, post)}{_ADVICE}"
+        )
+
+    def _say_first_difference(self, rank, post):
+        mine, theirs = self.record.project(self._get_common(post, rank))[0], self._project(post, rank)
+        place = next((i for i, pair in enumerate(zip(mine, theirs)) if pair[0] != pair[1]), min(len(mine), len(theirs)))
+
+        def say(program):
+            if place == len(program):
+                return f"ends after {place} collectives"
+            return f"has {program[place][1]} of {self._describe(program[place][0])} as collective {place + 1}"
+
+        return f"that of rank {self.board.rank} {say(mine)}, that of rank {rank} {say(theirs)}"
+
+    def _say_who_is_missing(self, pending):
+        shown = ", ".join(map(str, pending[:20])) + (", ..." if len(pending) > 20 else "")
+        groups = [name for name in self.record.groups if self.board.get_members(name).intersection(pending)]
+        text = (
+            f"rank {self.board.rank} runs a graph whose {len(self.record.program)} collectives were put in another order, and "
+            f"{'rank' if len(pending) == 1 else 'ranks'} {shown} of {', '.join(map(self._describe, groups))} did not run it "
+            "before the timeout of the process group"
+        )
+        rank = pending[0]
+        posts = [post for post in self.board.posts.get(rank, []) if self._project(post, rank)]
+        if posts:
+            text += f". The last graph that rank {rank} ran first is another one: {self._say_first_difference(rank, posts[-1])}"
+            return f"{text}. {self._say_options(rank, posts[-1])}{_ADVICE}"
+        return f"{text}: not compiled, or without Braid there. {_ADVICE}"
+
+
+class Check:
+    """The check of one graph, which its generated code calls before anything else."""
+
+    def __init__(self, text):
+        self._record = Record.from_text(text)
+        #: The default process group with which the record was compared.
+        self._checked = None
+        try:
+            if self._record.key is not None and _has_other_ranks():
+                # A graph from a cache: those that are compiled from now on take its order.
+                publish(self._record.key, self._record.order)
+        except Exception:  # Its first run compares, and says so.
+            pass
+
+    def __call__(self):
+        import torch.distributed as dist
+
+        # Another default process group is another program with other ranks.
+        world = dist.group.WORLD if dist.is_available() else None
+        if world is not None and self._checked is not world:
+            if _has_other_ranks():
+                compare(self._record)
+            self._checked = world
+
+
+def compare(record):
+    """Posts `record`, and waits for the peers if its order is not that of the program. Raises `OrderMismatchError`."""
+    board = _Board.get()
+    comparison = _Comparison(board, record)
+    identity = comparison.own.get_identity()
+    if not record.is_changed or identity in board.fitting:
+        return
+    comparison.wait()
+    board.fitting.add(identity)
+
+
+_checks = {}
+
+
+def check(text):
+    """The check of the graph with the record `text`, for code that keeps no `Check`."""
+    if text not in _checks:
+        _checks[text] = Check(text)
+    _checks[text]()
+
+
+def try_check(text):
+    """The same for C++: what went wrong, or an empty text."""
+    try:
+        check(text)
+    except Exception as error:
+        return str(error)
+    return ""
+
+
+def _has_other_ranks():
+    from ._torch import has_other_ranks
+
+    return has_other_ranks()

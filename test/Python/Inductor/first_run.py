@@ -1,0 +1,236 @@
+"""What graphs of four ranks compare when they run first, by their records alone: which orders fit, what the others' error is, and
+that nobody waits who need not."""
+
+# REQUIRES: package, torch
+# RUN: %package_python -W ignore %s
+
+import datetime
+import json
+import os
+import sys
+import tempfile
+import time
+import unittest
+
+import torch_ranks
+
+RANKS = 4
+#: Seconds after which process groups give up: long for what needs no wait, short where nobody comes.
+TIMEOUT, SHORT_TIMEOUT = 100, 1
+GATHER, REDUCE = "all_gather_into_tensor float32", "all_reduce sum float32"
+
+
+def make_record(case, order, groups, whats=None, options="default options"):
+    """A record of collectives, one of each group in the list, which no other case has."""
+    from braid._agreement import Collective
+    from braid._first_run import Record
+
+    whats = whats or [f"{REDUCE} of {case}"] * len(groups)
+    collectives = [Collective(i, group, what, None) for i, (group, what) in enumerate(zip(groups, whats))]
+    return Record.make(collectives, order, None, options)
+
+
+def run(record):
+    """How the check ends, and whether before the timeout."""
+    from braid._first_run import Check
+    from braid.errors import OrderMismatchError
+
+    begin = time.monotonic()
+    try:
+        Check(record.to_text())()
+        text = "fits"
+    except OrderMismatchError as error:
+        text = str(error)
+    return text, time.monotonic() - begin < TIMEOUT
+
+
+def equal_orders(rank, row, column, diagonal):
+    """Rows and columns have other names on other ranks."""
+    return run(make_record("equal_orders", [1, 0, 2], [row, column, row]))
+
+
+def different_orders(rank, row, column, diagonal):
+    return run(make_record("different_orders", [1, 0] if rank % 2 else [0, 1], [row, row], options=f"min_gain={rank}"))
+
+
+def circle(rank, row, column, diagonal):
+    """Each rank shares each group with one other, which has the same order there: together they would wait in a circle."""
+    return run(make_record("circle", [0, 1] if rank in (0, 3) else [1, 0], [row, column]))
+
+
+def circle_of_programs(rank, row, column, diagonal):
+    """The same by programs that differ."""
+    if rank in (0, 3):
+        return run(make_record("circle_of_programs", [1, 0], [row, column]))
+    return run(make_record("circle_of_programs", [0, 1, 2], [row, column, diagonal]))
+
+
+def other_programs(rank, row, column, diagonal):
+    """What two ranks do in a group of both is the same; in others they do something else."""
+    own = [row, row] if rank % 2 else [row, row, column]
+    return run(make_record("other_programs", [1, 0] if rank % 2 else [1, 0, 2], own))
+
+
+def missing(rank, row, column, diagonal):
+    return run(make_record("missing", [1, 0], [diagonal, diagonal])) if rank == 1 else ("fits", True)
+
+
+def part_of_a_graph(rank, row, column, diagonal):
+    """Rank 1 has a break between both collectives, changes nothing, and waits for rank 0 in the first of them."""
+    if rank > 1:
+        return "fits", True
+    whats = [f"{kind} of part_of_a_graph" for kind in (GATHER, REDUCE)]
+    groups, order = ([row], [0]) if rank else ([row, row], [1, 0])
+    return run(make_record("", order, groups, whats[: len(groups)]))
+
+
+def two_that_wait(rank, row, column, diagonal):
+    """Both have changed a graph that the other one does not have."""
+    return run(make_record(f"two_that_wait {rank % 2}", [1, 0], [row, row]))
+
+
+def one_rank_has_one_more(rank, row, column, diagonal):
+    """An unchanged graph of rank 0 alone, and one that both have."""
+    if rank == 0:
+        run(make_record("one_rank_has_one_more", [0], [row]))
+    return run(make_record("one_rank_has_one_more, both", [1, 0], [row, row]))
+
+
+def two_orders_of_one_program(rank, row, column, diagonal):
+    """A program that was compiled with several options: ranks come to the second order at different times."""
+    results = []
+    for order in ([0, 1, 2], [1, 0, 2], [2, 0, 1]):
+        if rank % 2:
+            time.sleep(0.05)
+        results.append(run(make_record("two_orders_of_one_program", order, [row, row, row])))
+    return results[-1] if all(text == "fits" for text, _ in results) else ("failed", results)
+
+
+CASES = (
+    missing,
+    equal_orders,
+    different_orders,
+    circle,
+    circle_of_programs,
+    other_programs,
+    part_of_a_graph,
+    two_that_wait,
+    one_rank_has_one_more,
+    two_orders_of_one_program,
+)
+
+
+def run_rank(rank, store, output):
+    import torch
+    import torch.distributed as dist
+
+    torch_ranks.say_where()
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=RANKS)
+    timeout = datetime.timedelta(seconds=TIMEOUT)
+    rows, columns = [
+        [dist.new_group(ranks, timeout=timeout) for ranks in lists] for lists in (((0, 1), (2, 3)), ((0, 2), (1, 3)))
+    ]
+    row, column = rows[rank // 2], columns[rank % 2]
+    diagonal = dist.new_group((1, 2), timeout=datetime.timedelta(seconds=SHORT_TIMEOUT))
+    results = {}
+    for case in CASES:
+        # The ranks' groups have seen as many collectives, as in a program that goes on together.
+        for group in (row, column):
+            dist.all_reduce(torch.ones(1), group=group)
+        name = diagonal.group_name if rank in (1, 2) else None
+        results[case.__name__] = case(rank, row.group_name, column.group_name, name)
+        dist.barrier()
+    with open(f"{output}.{rank}", "w") as file:
+        json.dump(results, file)
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+class FirstRun(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            output, store = os.path.join(folder, "output"), os.path.join(folder, "store")
+            arguments = [[__file__, str(rank), store, output] for rank in range(RANKS)]
+            torch_ranks.run_ranks(folder, arguments, [{}] * RANKS)
+            cls.results = []
+            for rank in range(RANKS):
+                with open(f"{output}.{rank}") as file:
+                    cls.results.append(json.load(file))
+
+    def get(self, case):
+        """What each rank's check said. None waits for the long timeout."""
+        results = [results[case] for results in self.results]
+        self.assertTrue(all(is_quick is True for _, is_quick in results), results)
+        return [text for text, _ in results]
+
+    def test_what_fits(self):
+        for case in ("equal_orders", "other_programs", "one_rank_has_one_more", "two_orders_of_one_program"):
+            self.assertEqual(self.get(case), ["fits"] * RANKS, case)
+
+    def test_different_orders(self):
+        texts = self.get("different_orders")
+        # Rank 0 keeps the program's order, and waits for nobody.
+        self.assertEqual(texts[0], "fits")
+        self.assertIn(
+            "ranks 1 and 0 run the collectives of a graph in different orders: of 2, number 1 is all_reduce sum float32 of "
+            "different_orders of process group '1' (ranks 0 1), number 2 of the program, on rank 1, and all_reduce sum float32 of "
+            "different_orders of process group '1' (ranks 0 1), number 1 of the program, on rank 0. Rank 1 has min_gain=1, "
+            "rank 0 has min_gain=0. Give all ranks the same options",
+            texts[1],
+        )
+
+    def test_circles(self):
+        texts = self.get("circle")
+        for rank in (1, 2):
+            self.assertIn("in different orders", texts[rank])
+        texts = self.get("circle_of_programs")
+        self.assertEqual(texts[1:3], ["fits", "fits"])
+        for rank in (0, 3):
+            self.assertIn("of groups that only one of them belongs to, where ranks could wait in a circle", texts[rank])
+
+    def test_missing(self):
+        text = self.get("missing")[1]
+        self.assertIn("rank 2 of process group '5' (ranks 1 2) did not run it before the timeout", text)
+        self.assertIn("not compiled, or without Braid there", text)
+
+    def test_another_graph(self):
+        texts = self.get("part_of_a_graph")
+        self.assertEqual(texts[1:], ["fits"] * 3)
+        self.assertIn(
+            "ranks 0 and 1 are about to run different graphs: that of rank 0 has all_reduce sum float32 of part_of_a_graph of "
+            "process group '1' (ranks 0 1) as collective 2, that of rank 1 ends after 1 collectives. ",
+            texts[0],
+        )
+        for text in self.get("two_that_wait"):
+            self.assertIn("are about to run different graphs", text)
+
+
+class Records(unittest.TestCase):
+    def test_text(self):
+        from braid._first_run import Record
+
+        record = make_record("text", [2, 0, 1], ["a", "b", "a"], [GATHER, REDUCE, GATHER], "keep_order=True")
+        self.assertEqual(Record.from_text(record.to_text()), record)
+
+    def test_projections(self):
+        record = make_record("projections", [3, 0, 2, 1], ["a", "b", "a", "b"])
+        program, order = record.project(["b"])
+        self.assertEqual([group for group, _ in program], ["b", "b"])
+        self.assertEqual(order, [1, 0])
+        self.assertFalse(record.keeps_groups_apart())
+        self.assertTrue(make_record("projections", [1, 0, 2], ["a", "a", "b"]).keeps_groups_apart())
+        self.assertFalse(make_record("projections", [0, 2, 1], ["a", "a", "b"]).keeps_groups_apart())
+
+    def test_one_pass_behind_another(self):
+        first = make_record("then", [1, 2, 0], ["a", "b", "c"])
+        second = make_record("then", [2, 1, 0], ["b", "c", "a"])
+        self.assertEqual(first.then(second).order, [0, 2, 1])
+        self.assertIsNone(first.then(make_record("then", [0], ["b"])))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 4:
+        run_rank(int(sys.argv[1]), sys.argv[2], sys.argv[3])
+    else:
+        unittest.main()
