@@ -1,7 +1,7 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What `braid.inductor` and `braid.fx` share: versions, options, costs."""
+"""What `braid.inductor` and `braid.fx` share: versions, options."""
 
 import functools
 import hashlib
@@ -18,7 +18,6 @@ from ._first_run import Record
 from .errors import BraidError, MemoryLimitError, ScheduleError
 from .schedule import Machine, Schedule, schedule
 from .schedule.graph import _MOST
-from .schedule.machine import TRANSPOSED
 from .schedule.problem import Problem, _limit
 from .schedule.search import check_algorithm, check_effort
 
@@ -354,118 +353,3 @@ def describe_collective(name, strings, dtypes):
     if len(set(elements)) == 1:
         elements = elements[:1] if len(elements) == 1 else [f"{len(elements)} x {elements[0]}"]
     return " ".join([name, *strings, *elements])
-
-
-class CollectiveGroups:
-    """How large groups are, and over how many nodes they are spread."""
-
-    def __init__(self, machine):
-        self.machine = machine
-        self._known = {}
-
-    def describe(self, name):
-        """(ranks, nodes) of the process group called `name`."""
-        if name not in self._known:
-            from torch.distributed import distributed_c10d as c10d
-
-            ranks = c10d.get_process_group_ranks(c10d._resolve_process_group(name))
-            per_node = max(1, self.machine.ranks_per_node)
-            self._known[name] = (len(ranks), len({rank // per_node for rank in ranks}))
-        return self._known[name]
-
-
-#: Parts of the names of PyTorch's collectives, and what Braid calls them.
-_COLLECTIVES = (
-    ("all_reduce", "all_reduce"),
-    ("all_gather", "all_gather"),
-    ("reduce_scatter", "reduce_scatter"),
-    ("all_to_all", "all_to_all"),
-    ("alltoall", "all_to_all"),
-    ("broadcast", "broadcast"),
-)
-
-
-def get_collective_kind(name):
-    """What Braid calls the collective that PyTorch calls `name`; None if it has no such."""
-    for part, kind in _COLLECTIVES:
-        if part in name:
-            return kind
-    return None
-
-
-#: Element types as machines name their peaks.
-_PEAKS = {
-    "torch.float64": "f64",
-    "torch.float32": "f32",
-    "torch.bfloat16": "bf16",
-    "torch.float16": "f16",
-    "torch.int8": "i8",
-}
-
-
-def get_peak(machine, dtype):
-    """Operations per second of `machine` on elements of `dtype`."""
-    name = str(dtype)
-    if name.startswith("torch.float8"):
-        return machine.peaks["f8"]
-    return machine.peaks[_PEAKS.get(name, "f32")]
-
-
-def get_roofline(machine, flops, size, dtype):
-    """(ns, demand) of compute that does `flops` operations on elements of `dtype` and moves `size` bytes."""
-    arithmetic = flops / get_peak(machine, dtype) * 1e9 if flops else 0
-    memory = size / machine.memory_bandwidth * 1e9
-    cost = max(arithmetic, memory)
-    return cost, {"arithmetic_ns": min(arithmetic, cost), "memory_bytes": size}
-
-
-#: Where products have their operands.
-_PRODUCTS = {"aten.mm": 0, "aten.addmm": 1, "aten.bmm": 0, "aten.baddbmm": 1}
-
-
-def get_product(fx_node):
-    """(rows, columns, depth, element, batch, transposed) of a node of an FX graph; None if it is no product of matrices."""
-    first = _PRODUCTS.get(str(getattr(fx_node.target, "overloadpacket", None)))
-    if first is None:
-        return None
-    a, b = (fx_node.args[first + i].meta["val"] for i in range(2))
-    element = _PEAKS.get(str(a.dtype), "f8" if "float8" in str(a.dtype) else None)
-    if element is None:
-        return None
-    batch = get_hint(a.shape[0]) if a.dim() == 3 else 1
-    transposed = TRANSPOSED[_is_transposed(a) + 2 * _is_transposed(b)]
-    return get_hint(a.shape[-2]), get_hint(b.shape[-1]), get_hint(a.shape[-1]), element, batch, transposed
-
-
-def _is_transposed(matrix):
-    """Whether the rows of a matrix change fastest in memory."""
-    outer, inner = (get_hint(stride) for stride in matrix.stride()[-2:])
-    return inner != 1 and outer == 1
-
-
-def get_hint(value):
-    """A whole number for a size that may be symbolic; the hint of the trace."""
-    if isinstance(value, int):
-        return value
-    hint = getattr(getattr(value, "node", None), "hint", None)
-    return int(hint) if hint is not None else int(value)
-
-
-def count_flops(fx_node):
-    """Operations of a node of an FX graph by PyTorch's own formulas; 0 if it has none."""
-    # The formula of most of them, without its detours: a compile has thousands.
-    product = get_product(fx_node)
-    if product is not None:
-        rows, columns, depth, _, batch, _ = product
-        return 2 * rows * columns * depth * batch
-
-    import torch
-    from torch.utils._pytree import tree_map
-    from torch.utils.flop_counter import flop_registry
-
-    formula = flop_registry.get(getattr(fx_node.target, "overloadpacket", None))
-    if formula is None:
-        return 0
-    value = lambda argument: argument.meta["val"] if isinstance(argument, torch.fx.Node) else argument  # noqa: E731
-    args, kwargs = tree_map(value, (fx_node.args, fx_node.kwargs))
-    return get_hint(formula(*args, **kwargs, out_val=fx_node.meta["val"]))

@@ -3,18 +3,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How long the nodes of an FX graph take."""
 
+import logging
 import operator
 
-from .. import _torch
-from .nodes import FxGraph, get_bytes, get_values
+from .. import _torch_costs
+from .memory import Memory, get_values
+from .nodes import FxGraph, get_bytes
 
 _NS_PER_MS = 1e6
+
+_log = logging.getLogger("braid.fx")
 
 
 def get_costs(overlap, read):
     """(ns, demand, link) of each node of an `FxGraph`; demand and link are None without contention."""
     machine, options = overlap.get_machine(), overlap.options
-    groups = _torch.CollectiveGroups(machine)
+    groups = _torch_costs.CollectiveGroups(machine)
     result = []
     for node, kind in zip(read.nodes, read.kinds):
         cost, demand, link = None, None, None
@@ -35,25 +39,30 @@ def get_costs(overlap, read):
 
 
 def _ask_inductor(node):
+    """What Inductor estimates for a collective; None for one that it does not know, as those of several tensors."""
     from torch._inductor.comm_analysis import estimate_nccl_collective_runtime_from_fx_node
 
-    return estimate_nccl_collective_runtime_from_fx_node(node) * _NS_PER_MS
+    try:
+        return estimate_nccl_collective_runtime_from_fx_node(node) * _NS_PER_MS
+    except Exception as error:
+        _log.info("%s: Inductor has no estimate (%s): taking Braid's", node.name, error)
+        return None
 
 
 def _estimate(machine, groups, node, kind):
     if kind == "start":
-        name, group = _torch.get_collective_kind(str(node.target)), FxGraph.get_group(node)
+        name, group = _torch_costs.get_collective_kind(str(node.target)), FxGraph.get_group(node)
         if name is not None and group != "unknown group":
             ranks, nodes = groups.describe(group)
-            inputs = sum(get_bytes(operand) for operand in node.all_input_nodes)
+            inputs = sum(get_bytes(operand) for operand in Memory.get_inputs_of_collective(node))
             time = machine.collective(name, inputs, get_bytes(node), group_size=ranks, nodes=nodes)
             return time.ns, time, "inter-node" if nodes > 1 else "intra-node"
     if _is_free(node):
         return 0, None, None
     size = get_bytes(node) + sum(get_bytes(operand) for operand in node.all_input_nodes)
     values = get_values(node)
-    flops = _torch.count_flops(node)
-    cost, demand = _torch.get_roofline(machine, flops, size, values[0].dtype if values else None)
+    flops = _torch_costs.count_flops(node)
+    cost, demand = _torch_costs.get_roofline(machine, flops, size, values[0].dtype if values else None)
     return cost, ({"memory_bytes": size} if kind == "start" else demand), None
 
 

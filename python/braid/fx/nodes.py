@@ -3,32 +3,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A graph of FX as a graph of Braid."""
 
-import operator
-
-import torch
-
-from .. import _torch
+from .. import _torch, _torch_costs, _torch_ops
 from ..schedule import Graph
-
-_COLLECTIVES = ("_c10d_functional", "_c10d_functional_autograd")
-
-
-def get_values(node):
-    """The tensors that a node stands for, as its meta data has them."""
-    values = node.meta.get("val")
-    if isinstance(values, torch.Tensor):
-        return [values]
-    if isinstance(values, (tuple, list)):
-        return [value for value in values if isinstance(value, torch.Tensor)]
-    return []
+from . import invariants
+from .memory import Memory, get_values
 
 
 def get_bytes(node):
-    return sum(_torch.get_hint(value.numel()) * value.element_size() for value in get_values(node))
+    return sum(_torch_costs.get_hint(value.numel()) * value.element_size() for value in get_values(node))
 
 
 class FxGraph:
-    """Reads a graph of FX. Its nodes but for placeholders and the output are numbered as they stand."""
+    """Reads a graph of FX. Its nodes but for placeholders and the output are numbered as they stand.
+
+    `kinds` says what each node is: "compute", "start", "wait", "effect", or "check" of a size; `before` has the
+    places of the nodes that it stays behind, `awaits` those of the starts that a wait is for.
+    """
 
     def __init__(self, graph):
         self.graph = graph
@@ -37,170 +27,70 @@ class FxGraph:
             if node.op not in ("call_function", "get_attr"):
                 raise _torch.KeepOrder(f"{node.name}: found the op {node.op}, expected call_function")
         self.place = {node: place for place, node in enumerate(self.nodes)}
-        self.kinds = [self._get_kind(node) for node in self.nodes]
-        self.before = [self._get_operands(node) for node in self.nodes]
-        self.awaits = [self._get_awaited(place) for place in range(len(self.nodes))]
+        self.behaviours = {node: _torch_ops.get_behaviour(node) for node in graph.nodes}
+        self.kinds = [self.behaviours[node].kind for node in self.nodes]
+        self.memory = Memory(graph, self.behaviours)
+        self.before = [
+            {self.place[operand] for operand in node.all_input_nodes if operand in self.place} for node in self.nodes
+        ]
+        self.awaits = self._find_awaited()
         for place, awaited in enumerate(self.awaits):
             if self.kinds[place] == "wait" and not awaited:
                 # Of an operation that was started elsewhere.
                 self.kinds[place] = "effect"
-        self._find_storages()
-        self._order_accesses()
-        self._chain(place for place, node in enumerate(self.nodes) if self._is_random(node))
-        self._order_effects()
+        invariants.keep(self)
 
     @staticmethod
-    def _get_name(node):
-        """(namespace, name) of an op; empty if it is none of PyTorch's."""
-        if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload):
-            return node.target.namespace, node.target._schema.name.split("::")[-1]
-        return "", ""
+    def is_start(node):
+        return node.op == "call_function" and _torch_ops.is_collective(node.target)
 
-    @classmethod
-    def is_start(cls, node):
-        namespace, name = cls._get_name(node)
-        return namespace in _COLLECTIVES and name != "wait_tensor" and not node.target._schema.is_mutable
+    @staticmethod
+    def communicates(node):
+        """True if other ranks may wait in it."""
+        return node.op == "call_function" and _torch_ops.communicates(node.target)
 
-    @classmethod
-    def _get_kind(cls, node):
-        namespace, name = cls._get_name(node)
-        if cls.is_start(node):
-            return "start"
-        if namespace == "_c10d_functional" and name == "wait_tensor":
-            return "wait"
-        if node.op == "get_attr" or node.target is operator.getitem:
-            return "compute"
-        if not namespace:
-            # Functions and higher-order ops: they may do anything.
-            return "compute" if getattr(node.target, "__module__", "") in ("_operator", "math") else "effect"
-        # Communication that is not functional, and what cannot be dropped.
-        is_known = namespace in ("aten", "prims", "inductor", "prim", "rngprims", "quantized_decomposed")
-        return "compute" if is_known and (node.target._schema.is_mutable or not node.is_impure()) else "effect"
+    def is_fence(self, place):
+        return self.behaviours[self.nodes[place]].is_fence
 
-    @classmethod
-    def get_group(cls, node):
+    @staticmethod
+    def get_group(node):
         """The name of the process group of a collective."""
-        for argument, value in zip(node.target._schema.arguments, node.args):
-            if argument.name == "group_name" and isinstance(value, str):
-                return value
-        value = node.kwargs.get("group_name")
-        return value if isinstance(value, str) else "unknown group"
+        for argument, value in _torch_ops.get_arguments(node):
+            if argument.name == "group_name":
+                name = getattr(value, "group_name", value)
+                return name if isinstance(name, str) else "unknown group"
+        return "unknown group"
 
-    @staticmethod
-    def _is_random(node):
-        return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
-
-    def _get_operands(self, node):
-        return {self.place[operand] for operand in node.all_input_nodes if operand in self.place}
-
-    def _get_awaited(self, place):
-        if self.kinds[place] != "wait":
-            return []
-        awaited, pending = set(), list(self.before[place])
-        while pending:
-            operand = pending.pop()
-            if self.kinds[operand] == "start":
-                awaited.add(operand)
-            elif self.nodes[operand].target is operator.getitem:
-                pending.extend(self.before[operand])
-        return sorted(awaited)
-
-    def _find_storages(self):
-        """By node of FX, the nodes whose memory it may stand for."""
-        self.storages = {}
-        for node in self.graph.nodes:
-            if node.op == "output":
-                continue
-            roots = set()
-            for operand in self._get_aliased(node):
-                roots |= self.storages.get(operand, {operand})
-            self.storages[node] = roots or {node}
-
-    def _get_aliased(self, node):
-        if node.op != "call_function":
-            return []
-        namespace, name = self._get_name(node)
-        if name == "wait_tensor" or node.target is operator.getitem:
-            return node.all_input_nodes[:1]
-        if not namespace:
-            # Whatever this is, what it returns may be what it was given.
-            return node.all_input_nodes
-        aliased = []
-        for argument, value in self._get_arguments(node):
-            if argument.alias_info is not None:
-                values = value if isinstance(value, (tuple, list)) else [value]
-                aliased.extend(value for value in values if isinstance(value, torch.fx.Node))
-        # A reshape is a view or a copy.
-        if "reshape" in name or name in ("contiguous", "to"):
-            aliased.extend(node.all_input_nodes[:1])
-        return aliased
-
-    @staticmethod
-    def _get_arguments(node):
-        arguments = node.target._schema.arguments
-        for argument, value in zip(arguments, node.args):
-            yield argument, value
-        for argument in arguments[len(node.args) :]:
-            if argument.name in node.kwargs:
-                yield argument, node.kwargs[argument.name]
-
-    def _get_written(self, node):
-        """The nodes whose memory `node` writes."""
-        namespace, _ = self._get_name(node)
-        if not namespace:
-            return node.all_input_nodes if self.kinds[self.place[node]] == "effect" else []
-        if not node.target._schema.is_mutable:
-            return []
-        written = []
-        for argument, value in self._get_arguments(node):
-            if argument.alias_info is not None and argument.alias_info.is_write:
-                values = value if isinstance(value, (tuple, list)) else [value]
-                written.extend(value for value in values if isinstance(value, torch.fx.Node))
-        return written
-
-    def _order_accesses(self):
-        """Whoever writes memory stays behind those who read it before, and before those who read it behind."""
-        writer, readers = {}, {}
+    def _find_awaited(self):
+        """By place, the starts that a wait is for: what its operand is, or a part or a view of, or else the last one
+        that writes the memory of its operand."""
+        awaits, origins, writers = [], {}, {}
         for place, node in enumerate(self.nodes):
-            if node.op != "call_function":
-                continue
-            written = set()
-            for operand in self._get_written(node):
-                written |= self.storages[operand]
-            read = list(node.all_input_nodes)
-            for start in self.awaits[place]:
-                # Until here the operation may read its operands.
-                read.extend(self.nodes[start].all_input_nodes)
-            for operand in read:
-                for storage in self.storages.get(operand, ()):
-                    if storage in writer:
-                        self.before[place].add(writer[storage])
-                    readers.setdefault(storage, []).append(place)
-            for storage in written:
-                self.before[place].update(other for other in readers.get(storage, ()) if other != place)
-                writer[storage], readers[storage] = place, []
-            self.before[place].discard(place)
+            operand = node.all_input_nodes[0] if node.all_input_nodes else None
+            found = []
+            if self.kinds[place] == "start":
+                origins[node] = place
+                for root in self.memory.get_written(node):
+                    writers[root] = place
+            elif self.kinds[place] == "wait":
+                origin = origins.get(operand)
+                if origin is None:
+                    roots = self.memory.get_roots([operand])
+                    origin = max((writers[root] for root in roots if root in writers), default=None)
+                found = [] if origin is None else [origin]
+            elif operand in origins and self.memory.storages[node] & self.memory.storages[operand]:
+                # A part or a view of what is not there yet.
+                origins[node] = origins[operand]
+            awaits.append(found)
+        return awaits
 
-    def _chain(self, places):
-        last = None
-        for place in places:
-            if last is not None:
-                self.before[place].add(last)
-            last = place
-
-    def _order_effects(self):
-        """Nothing that communicates passes an effect that nobody knows, and effects stay in order."""
-        last_effect, since = None, []
-        for place, kind in enumerate(self.kinds):
-            if kind == "compute":
-                continue
-            if last_effect is not None:
-                self.before[place].add(last_effect)
-            if kind == "effect":
-                self.before[place].update(since)
-                last_effect, since = place, []
-            else:
-                since.append(place)
+    def get_waits(self):
+        """The places of the waits for each start."""
+        waits = {}
+        for place, starts in enumerate(self.awaits):
+            for start in starts:
+                waits.setdefault(start, []).append(place)
+        return waits
 
     def build(self, costs):
         """The `Graph`, where `costs` has (ns, demand, link) of each node."""
@@ -224,16 +114,12 @@ class FxGraph:
         return graph
 
     def _add_buffers(self, graph, added):
-        users, waits = {}, {}
-        for place, starts in enumerate(self.awaits):
-            for start in starts:
-                waits.setdefault(start, []).append(place)
+        users, waits = {}, self.get_waits()
         for node in self.graph.nodes:
-            for operand in node.all_input_nodes:
-                for storage in self.storages.get(operand, ()):
-                    users.setdefault(storage, []).append(node)
+            for storage in self.memory.get_roots(node.all_input_nodes):
+                users.setdefault(storage, []).append(node)
         for place, node in enumerate(self.nodes):
-            if self.storages[node] != {node} or node.op != "call_function":
+            if self.memory.storages[node] != {node} or node.op != "call_function":
                 continue
             size = get_bytes(node)
             if not size:

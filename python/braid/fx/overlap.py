@@ -45,6 +45,8 @@ class Overlap(_torch.OverlapPass, CustomGraphPass):
 
     def _schedule(self, graph):
         if not any(FxGraph.is_start(node) for node in graph.nodes):
+            if any(FxGraph.communicates(node) for node in graph.nodes):
+                raise _torch.KeepOrder("found communication that no pass may move, and no collective beside it")
             self.keep_without_collectives()
             return
         _torch.check_version(torch)

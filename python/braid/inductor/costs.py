@@ -5,7 +5,7 @@
 
 import logging
 
-from .. import _torch
+from .. import _torch, _torch_costs
 
 _NS_PER_MS = 1e6
 
@@ -35,7 +35,7 @@ class Costs:
             # Inductor may measure, and each rank measures something else.
             self.estimates = "braid"
         self.machine = overlap.get_machine()
-        self.groups = _torch.CollectiveGroups(self.machine)
+        self.groups = _torch_costs.CollectiveGroups(self.machine)
         self._times = {}
 
     def get(self):
@@ -89,15 +89,15 @@ class Costs:
 
     def _estimate(self, record, snode):
         if record.kind == "start":
-            kind = _torch.get_collective_kind(str(snode.node.python_kernel_name or snode.node.op_overload))
+            kind = _torch_costs.get_collective_kind(str(snode.node.python_kernel_name or snode.node.op_overload))
             if kind is not None and record.lane != "unknown group":
                 return self._estimate_collective(kind, record, snode)
         time = self._estimate_product(snode) if record.kind == "compute" else None
         if time is not None:
             return time.ns, time, None
-        size = int(snode.get_read_write_buffers_sizes() or 0)
+        size = max(int(snode.get_read_write_buffers_sizes() or 0), self._get_bytes_of_data(snode))
         flops, dtype = self._count(snode)
-        cost, demand = _torch.get_roofline(self.machine, flops, size, dtype)
+        cost, demand = _torch_costs.get_roofline(self.machine, flops, size, dtype)
         if record.kind == "start":
             demand = {"memory_bytes": size}
         return (0 if self._is_free(snode) else cost), demand, None
@@ -107,7 +107,7 @@ class Costs:
         if not (self.plan or self.has_profile):
             return None
         origins = [inner.node.get_origin_node() for inner in snode.get_nodes() if inner.node is not None]
-        products = [_torch.get_product(origin) for origin in origins if origin is not None]
+        products = [_torch_costs.get_product(origin) for origin in origins if origin is not None]
         if len(products) != 1 or products[0] is None:
             return None
         rows, columns, depth, element, batch, transposed = products[0]
@@ -128,16 +128,49 @@ class Costs:
             self._times[key] = time
         return time.ns, time, "inter-node" if nodes > 1 else "intra-node"
 
-    @staticmethod
-    def _get_bytes(kind, ranks, snode):
-        from torch._inductor.comm_analysis import get_collective_input_size_bytes
-
-        inputs = int(get_collective_input_size_bytes(snode.node))
+    @classmethod
+    def _get_bytes(cls, kind, ranks, snode):
+        inputs = list(snode.node.inputs)
+        schema = getattr(snode.node.op_overload, "_schema", None)
+        # Memory for the results stands behind.
+        results = [
+            argument
+            for argument in (schema.arguments if schema else ())
+            if argument.kwarg_only and argument.alias_info is not None and argument.alias_info.is_write
+        ]
+        inputs = inputs[: len(inputs) - len(results)]
+        size = sum(cls._get_size(value.get_numel(), value.get_dtype()) for value in inputs)
         if kind == "all_gather":
-            return inputs, inputs * ranks
+            return size, size * ranks
         if kind == "reduce_scatter":
-            return inputs, inputs // ranks
-        return inputs, inputs
+            return size, size // ranks
+        return size, size
+
+    @staticmethod
+    def _get_size(numel, dtype):
+        """Bytes of so many elements, a number or an expression, where sizes that come from data count as elsewhere
+        (`_torch_costs.get_hint`)."""
+        from torch._inductor import config
+        from torch._inductor.virtualized import V
+
+        fallback = config.unbacked_symint_fallback
+        return max(0, int(V.graph.sizevars.optimization_hint(numel, fallback=fallback))) * dtype.itemsize
+
+    @classmethod
+    def _get_bytes_of_data(cls, snode):
+        """The bytes that a node reads and writes, if sizes come from data; Inductor takes such sizes for 0."""
+        from torch._inductor.virtualized import V
+
+        deps = [dep for dep in snode.read_writes.reads_and_writes() if V.graph.try_get_buffer(dep.name) is not None]
+        if not any(dep.has_unbacked_symbols() for dep in deps):
+            return 0
+        size = 0
+        for dep in deps:
+            try:
+                size += cls._get_size(dep.get_numel(), V.graph.get_dtype(dep.name))
+            except NotImplementedError:  # What has no layout of its own.
+                continue
+        return size
 
     @staticmethod
     def _is_free(snode):
@@ -154,7 +187,7 @@ class Costs:
             if inner.node is None:
                 continue
             origin = inner.node.get_origin_node()
-            count = _torch.count_flops(origin) if origin is not None else 0
+            count = _torch_costs.count_flops(origin) if origin is not None else 0
             if count:
                 flops += count
                 dtype = inner.node.maybe_get_dtype()

@@ -10,7 +10,7 @@ from unittest import mock
 import torch
 import torch.distributed as dist
 import torch_steps
-from braid._torch import get_product
+from braid._torch_costs import get_product
 from braid.inductor import Overlap, Plan
 from braid.inductor.plan import candidates
 from braid.schedule import Machine, ScheduleError
