@@ -7,6 +7,7 @@ Node 0 of the graph stands for the beginning, from where inputs that can be free
 scheduler node at place i of Inductor's order is node i + 1.
 """
 
+from .. import _torch_ops
 from .._torch import KeepOrder
 from ..schedule import Graph
 
@@ -45,15 +46,48 @@ def get_kinds(snodes):
             return "effect" if inside else "compute"
         if contains_collective(snode):
             overload = getattr(snode.node, "op_overload", None)
-            # Inductor takes this one as synchronous.
-            return "effect" if "shard_dim_alltoall" in str(overload) else "start"
+            # Sends and receives, whose partners run other graphs, and `shard_dim_alltoall`, which Inductor takes as
+            # synchronous.
+            is_own = _torch_ops.get_name(overload)[0] in ("_c10d_functional", "_dtensor")
+            return "effect" if is_own and not _torch_ops.is_collective(overload) else "start"
         if contains_wait(snode):
             return "wait"
-        if isinstance(snode.node, regions) or snode.has_side_effects():
+        if isinstance(snode.node, regions) or any(_has_effect(inner) for inner in snode.get_nodes()):
             return "effect"
         return "compute"
 
     return [get_kind(snode) for snode in snodes]
+
+
+def _has_effect(snode):
+    """True if a node, none of fused ones, does more than to compute and to write what its dependences say."""
+    import torch
+
+    if _is_check(snode):
+        return False
+    overload = getattr(snode.node, "op_overload", None)
+    if isinstance(overload, (torch._ops.OpOverload, torch._ops.HigherOrderOperator)):
+        return _torch_ops.has_effect(overload)
+    return snode.has_side_effects()
+
+
+def _is_check(snode):
+    """True for a check of a size that comes from data."""
+    from torch._inductor import ir
+
+    return isinstance(snode.node, ir.AssertScalar)
+
+
+def _may_draw(snode):
+    """True if a node, none of fused ones, may take numbers from a random generator."""
+    overload = getattr(snode.node, "op_overload", None)
+    if overload is None:
+        return False
+    origin = snode.node.get_origin_node()
+    if origin is not None and origin.target is overload:
+        # Its operands say whether it draws.
+        return _torch_ops.get_behaviour(origin).draws
+    return _torch_ops.may_draw(overload) or origin is not None and _torch_ops.get_behaviour(origin).draws
 
 
 class SchedulerGraph:
@@ -72,6 +106,8 @@ class SchedulerGraph:
         for place, snode in enumerate(snodes):
             self._read_dependences(place, snode, WeakDep)
         self._order_side_effects()
+        self._order_random()
+        self._order_checks()
         self._read_memory()
 
     def _find_producers(self):
@@ -145,6 +181,32 @@ class SchedulerGraph:
                 last_effect, since = place, []
             else:
                 since.append(place)
+
+    def _order_random(self):
+        """Ops that may draw random numbers stay in order."""
+        last = None
+        for place, snode in enumerate(self.snodes):
+            if any(_may_draw(inner) for inner in snode.get_nodes()):
+                if last is not None:
+                    self.records[place].before.add(last)
+                last = place
+
+    def _order_checks(self):
+        """Checks of sizes that come from data stay in front of those who use the size."""
+        checked = {}
+        if not any(_is_check(inner) for snode in self.snodes for inner in snode.get_nodes()):
+            return
+        for place, snode in enumerate(self.snodes):
+            used, is_check = set(), False
+            for inner in snode.get_nodes():
+                is_check |= _is_check(inner)
+                if inner.node is not None:
+                    used.update(inner.node.get_free_symbol_uses(unbacked_only=True))
+            for symbol in used:
+                if is_check:
+                    checked.setdefault(symbol, []).append(place)
+                else:
+                    self.records[place].before.update(checked.get(symbol, ()))
 
     def _read_memory(self):
         """(bytes, users, escapes) of all buffers, as Inductor's `compute_memory_timeline` counts them."""
