@@ -28,6 +28,11 @@ _PREFIX = "braid."
 _REDUCTIONS = {"stablehlo.add": "sum", "stablehlo.multiply": "product",
                "stablehlo.minimum": "min", "stablehlo.maximum": "max",
                "stablehlo.and": "band", "stablehlo.or": "bor", "stablehlo.xor": "bxor"}
+# Booleans add up and multiply as logic does.
+_BOOLEAN = {"sum": "bor", "product": "band", "min": "band", "max": "bor"}
+# The elements that ranks exchange, in the types of StableHLO.
+_ELEMENTS = ("i1", *(f"{sign}i{width}" for sign in ("", "u") for width in (8, 16, 32, 64)),
+             "f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2", "complex<f32>", "complex<f64>")
 _REDUCTION_NUMBERS = {"sum": 0, "product": 1, "min": 2, "max": 3, "band": 5, "bor": 6,
                       "bxor": 7}
 
@@ -59,6 +64,10 @@ def mark(op, world):
     marker = _MARKERS.get(op.name)
     if marker is None:
         return False
+    elements = {str(_element(value)) for value in op.operands} - set(_ELEMENTS)
+    if elements and marker is not _identity:
+        raise UnsupportedError(op, f"ranks cannot exchange elements of type {min(elements)}, "
+                                   f"expected one of {', '.join(_ELEMENTS)}")
     with ir.InsertionPoint(op), op.location:
         results = marker(op, world)
     for old, new in zip(op.results, results):
@@ -95,9 +104,8 @@ def _flip_signs(values):
     """Moves unsigned integers to signed order and back: comm orders signed ones."""
     flipped = []
     for value in values:
-        element = _element(value)
-        top = ir.IntegerAttr.get(element, 1 << (ir.IntegerType(element).width - 1))
-        splat = ir.DenseElementsAttr.get_splat(value.type, top)
+        top = 1 << (ir.IntegerType(_element(value)).width - 1)
+        splat = ir.Attribute.parse(f"dense<{top}> : {value.type}")
         flipped.append(stablehlo.xor(value, stablehlo.constant(splat)))
     return flipped
 
@@ -106,6 +114,11 @@ def _reduce(kind):
     def marker(op, world):
         reduction = _reduction(op)
         operands = list(op.operands)
+        elements = {str(_element(value)) for value in operands}
+        if "i1" in elements:
+            reduction = _BOOLEAN.get(reduction, reduction)
+        if reduction != "sum" and any(e.startswith("complex") for e in elements):
+            raise UnsupportedError(op, f"there is no {reduction} of complex numbers")
         ordered = reduction in ("min", "max") and _is_unsigned(_element(operands[0]))
         attributes = {"reduction": ir.StringAttr.get(reduction),
                       "group": _lists(world.collective_groups(op))}

@@ -19,16 +19,25 @@ def fold_broadcast(op):
     owner = op.operands[0].owner
     if isinstance(owner, ir.Block) or owner.name != "stablehlo.constant":
         return False
+    # jaxlib's MLIR cannot hand out an attribute with complex elements.
+    if str(ir.RankedTensorType(op.operands[0].type).element_type).startswith("complex"):
+        return False
     value = ir.DenseElementsAttr(owner.attributes["value"])
     if not value.is_splat:
         return False
     result = op.results[0]
     with ir.InsertionPoint(op), op.location:
-        constant = stablehlo.constant(
-            ir.DenseElementsAttr.get_splat(result.type, value.get_splat_value()))
+        constant = stablehlo.constant(splat(result.type, value))
     result.replace_all_uses_with(constant)
     op.erase()
     return True
+
+
+def splat(type, value):
+    """The elements of `type` that are all what those of `value` are: by their text, because
+    the elements of some types are no values of Python."""
+    text = str(value)
+    return ir.Attribute.parse(f"{text[:text.rindex(' : ')]} : {type}")
 
 
 def expand(op):
