@@ -69,11 +69,30 @@ def mark(op, world):
         raise UnsupportedError(op, f"ranks cannot exchange elements of type {min(elements)}, "
                                    f"expected one of {', '.join(_ELEMENTS)}")
     with ir.InsertionPoint(op), op.location:
-        results = marker(op, world)
+        results = _alone(op, world) if world.size == 1 else marker(op, world)
     for old, new in zip(op.results, results):
         old.replace_all_uses_with(new)
     op.erase()
     return True
+
+
+def _alone(op, world):
+    """The results of a collective, or of an op that reads the rank, on the only rank."""
+    if not op.operands:
+        return [_splat(result.type, 0) for result in op.results]
+    if op.name == "stablehlo.collective_permute" and not world.permute_pairs(op):
+        return [_zeros(result.type) for result in op.results]
+    return list(op.operands)
+
+
+def _zeros(type):
+    type = ir.RankedTensorType(type)
+    if isinstance(type.element_type, ir.ComplexType):
+        part = _zeros(ir.RankedTensorType.get(type.shape, ir.ComplexType(
+            type.element_type).element_type))
+        return stablehlo.complex(part, part)
+    zero = "0" if isinstance(type.element_type, ir.IntegerType) else "0.0"
+    return stablehlo.constant(ir.Attribute.parse(f"dense<{zero}> : {type}"))
 
 
 def _create(kind, operands, types, **attributes):
