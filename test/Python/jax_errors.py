@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
 import jax
 import jax.numpy as jnp
@@ -17,9 +18,18 @@ from jax.sharding import PartitionSpec as P
 
 import braid.jax
 import braid.mlir
+from braid.jax import groups, partition, partitioner, products
 
 LINE = jt.make_mesh((4,), ("r",))
 SQUARE = jt.make_mesh((2, 4), ("a", "b"))
+
+# A sharding for other devices than the module has.
+MODULE = """module attributes {mhlo.num_replicas = 1 : i32, mhlo.num_partitions = 2 : i32} {
+  func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+    %r = stablehlo.add %x, %x {mhlo.sharding = "{devices=[3]<=[3]}"} : tensor<2xf32>
+    return %r : tensor<2xf32>
+  }
+}"""
 
 
 def shard(fn, in_specs=P("r"), out_specs=P("r")):
@@ -46,19 +56,46 @@ class UnsupportedTest(unittest.TestCase):
             braid.jax.export(shard(lambda x: jnp.linalg.cholesky(x @ x.T)),
                              jt.normals((8, 4)))
 
-    def test_sharding_that_needs_a_part_of_an_axis(self):
-        def on(*axes):
-            return NamedSharding(SQUARE, P(*axes))
-        fn = jax.jit(lambda x: x + 1, in_shardings=(on("a", "b"),), out_shardings=on("b", "a"))
-        with self.assertRaisesRegex(braid.jax.PartitionError, 'need a part of an axis, "b"'):
-            braid.jax.export(fn, jt.normals((8, 16)))
+    def test_op_of_a_program_with_shardings(self):
+        on = NamedSharding(SQUARE, P("a", "b"))
 
-    def test_module_that_shardy_refuses(self):
-        weights = NamedSharding(SQUARE, P(None, None, "b"))
-        fn = jax.jit(lambda x, w: lax.scan(lambda c, v: (jnp.tanh(c @ v), None), x, w)[0],
-                     in_shardings=(NamedSharding(SQUARE, P("a")), weights))
-        with self.assertRaisesRegex(braid.jax.PartitionError, "the partitioner failed: .*while"):
-            braid.jax.export(fn, jt.normals((8, 16)), jt.normals((3, 16, 16)))
+        def transform(x):
+            y = x * 2
+            return jnp.sort(y, axis=0) + 1  # this line
+
+        with self.assertRaises(braid.jax.UnsupportedError) as caught:
+            braid.jax.export(jax.jit(transform, in_shardings=on), jt.normals((8, 16)))
+        error = caught.exception
+        self.assertEqual((error.op, error.primitive), ("stablehlo.sort", "sort"))
+        self.assertEqual((error.location.file, error.location.line),
+                         (__file__, transform.__code__.co_firstlineno + 2))
+
+    def test_what_the_partitioner_says(self):
+        module = partitioner.parse(MODULE)
+        with module.context:
+            world = groups.World(module)
+            with self.assertRaisesRegex(
+                    braid.jax.PartitionError, "^-:3:10: the partitioner failed: .*should have 2 "
+                    "devices but has 3") as caught:
+                partition.partition(module, world)
+        self.assertEqual(caught.exception.location.line, 3)
+
+    def test_fault_of_a_translation_names_op_and_line(self):
+        def product(x):
+            return x @ x.T  # this line
+
+        def fail(op):
+            if op.name == "stablehlo.dot_general":
+                raise KeyError("a fault")
+            return False
+
+        with mock.patch.object(products, "rewrite", fail):
+            with self.assertRaisesRegex(
+                    braid.jax.UnsupportedError,
+                    r"jax_errors.py:\d+:\d+: stablehlo.dot_general \(from dot_general\): its "
+                    "translation fails: KeyError: 'a fault'") as caught:
+                braid.jax.export(shard(product), jt.normals((8, 4)))
+        self.assertEqual(caught.exception.location.line, product.__code__.co_firstlineno + 1)
 
 
 class VersionTest(unittest.TestCase):

@@ -9,7 +9,7 @@ import numpy as np
 
 import braid.jax
 import braid.mlir
-from braid.jax import groups, lowering, partition
+from braid.jax import groups, hlo_groups, lowering, partitioner
 
 SUM = """({
     ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -41,7 +41,7 @@ def channel(number):
 
 class ModulesTest(unittest.TestCase):
     def translate(self, text):
-        module = partition.parse(text)
+        module = partitioner.parse(text)
         with module.context:
             world = groups.World(module)
         return braid.mlir.Program(lowering.to_text(module, world))
@@ -152,6 +152,33 @@ class ModulesTest(unittest.TestCase):
                            "stablehlo.add, ", op.replace("stablehlo.add", "stablehlo.subtract"))
         self.check_refused("all_reduce: its body computes stablehlo.add, expected one of .* of "
                            "both arguments", op.replace("%a, %b :", "%a, %a :"))
+
+
+class HloGroupsTest(unittest.TestCase):
+    """Groups as XLA's text has them."""
+
+    def test_notations(self):
+        for text, lists in {
+                "{}": [],
+                "{{0,2},{1,3}}": [[0, 2], [1, 3]],
+                "{{3},{0,1}}": [[3], [0, 1]],
+                "[2,2]<=[4]": [[0, 1], [2, 3]],
+                "[2,2]<=[2,2]T(1,0)": [[0, 2], [1, 3]],
+                "mesh['a'=2,'b'=2] {'a'}": [[0, 2], [1, 3]],
+                "mesh['a'=2,'b'=2] {'b'}": [[0, 1], [2, 3]],
+                "mesh['a'=2,'b'=2] {'b','a'}": [[0, 2, 1, 3]],
+                "mesh['a'=4] {'a':(1)2}": [[0, 2], [1, 3]],
+                "mesh['a'=4] {'a':(2)2}": [[0, 1], [2, 3]],
+                "mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)) {'a'}": [[0, 1], [2, 3]],
+                "mesh['a'=2,'b'=2], device_ids=(3,1,0,2) {'b'}": [[3, 1], [0, 2]]}.items():
+            with self.subTest(text=text):
+                self.assertEqual(hlo_groups.read_groups(text, 4), lists)
+
+    def test_groups_that_cannot_be(self):
+        for text in ("{{0,1},{1,2}}", "{{0,4}}", "mesh['a'=2] {'b'}", "mesh['a'=8] {'a'}",
+                     "mesh['a'=4] {'a':(3)2}"):
+            with self.subTest(text=text), self.assertRaises(ValueError):
+                hlo_groups.read_groups(text, 4)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 # REQUIRES: jax
 # RUN: %jax_python %s
-"""`jax.jit` with shardings through Shardy and Braid, against JAX."""
+"""`jax.jit` with shardings through XLA's partitioner and Braid, against JAX."""
 
 import os
 import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 import jax
 import jax.numpy as jnp
@@ -55,7 +56,7 @@ class PartitionedTest(jt.JaxTestCase):
             jax.jit(step, in_shardings=([both] * 2, both), out_shardings=[both] * 2),
             [jt.normals((16, 16)), jt.normals((16, 16), seed=1)], jt.normals((32, 16)),
             tolerance=TOLERANCE)
-        for name, count in (("all_gather", 3), ("reduce_scatter", 2), ("all_reduce", 0)):
+        for name, count in (("all_gather", 2), ("reduce_scatter", 2), ("all_reduce", 0)):
             self.assertEqual(program.text.count(f"comm.{name} "), count, name)
 
     def test_sums_of_which_every_rank_keeps_a_part(self):
@@ -99,7 +100,7 @@ class PartitionedTest(jt.JaxTestCase):
             # JAX 0.10.2 itself ends the process on some of these names.
             program = braid.jax.export(
                 jax.jit(lambda x, y: x @ y, in_shardings=(inner, outer), out_shardings=outer), x, y)
-            self.assertIn("comm.reduce_scatter sum", program.text)
+            self.assertIn("comm.all_reduce sum", program.text)
             np.testing.assert_array_equal(program.compile()(x, y), x @ y)
 
     def test_some_manual_axes(self):
@@ -118,9 +119,84 @@ class PartitionedTest(jt.JaxTestCase):
             return over_a(x * 2).sum(), over_b(x) + 1
         self.check_equal(jax.jit(twice), jt.integers((8, 16)))
 
-    def test_one_device(self):
-        self.assertEqual(self.check_equal(jax.jit(lambda x: x @ x.T), jt.normals((8, 16)),
-                                          tolerance=TOLERANCE).ranks, 1)
+    def test_parts_of_axes(self):
+        # The rows move from axis `a` to `b`, of which a rank has half already.
+        program = self.check_equal(jax.jit(lambda x: x + 1, in_shardings=(self.on("a", "b"),),
+                                           out_shardings=self.on("b", "a")), jt.integers((8, 16)))
+        self.assertEqual(program.out_shardings[0].axes, [["b"], ["a"]])
+        line = NamedSharding(jt.make_mesh((4,), ("i",)), P("i"))
+        self.check_equal(jax.jit(lambda x: x.reshape(2, 2, 3) * 2, in_shardings=line),
+                         jt.integers((4, 3)))
+
+    def test_loop(self):
+        weights = self.on(None, None, "b")
+        program = self.check_equal(jax.jit(
+            lambda x, w: lax.scan(lambda c, v: (jnp.tanh(c @ v), None), x, w)[0],
+            in_shardings=(self.on("a"), weights)), jt.normals((8, 16)), jt.normals((3, 16, 16)),
+            tolerance=TOLERANCE)
+        self.assertEqual(program.text.count("scf.for"), 1)
+
+    def test_dimensions_that_the_ranks_do_not_divide(self):
+        self.check_equal(jax.jit(
+            lambda x: lax.with_sharding_constraint(x[1:], self.on("b", "a"))[::-1].sum(0),
+            in_shardings=(self.on("a"),)), jt.integers((8, 10)))
+
+    def test_arguments_without_a_place(self):
+        x, y = jt.integers((16, 16)), jt.integers((16, 8), seed=1)
+        placed = jax.device_put(x, self.on("a", "b"))
+        self.check_equal(jax.jit(lambda x, y, unused: (x @ y, jnp.float32(3))), placed, y, 2.0)
+
+    def test_donated_arguments(self):
+        x = jt.integers((16, 16))
+        fn = jax.jit(lambda x, y: (x + y, y.sum()), donate_argnums=0,
+                     in_shardings=(self.on("a"), self.on("b")), out_shardings=(self.on("a"), None))
+        program = braid.jax.export(fn, x, x)
+        found = program.compile()(x, x)
+        np.testing.assert_array_equal(found[0], 2 * x)
+        self.assertEqual(found[1], x.sum())
+
+    def test_flags_of_xla_do_not_change_the_program(self):
+        def make():
+            return braid.jax.export(jax.jit(lambda x: x @ x, in_shardings=self.on("a", "b")),
+                                    jt.normals((16, 16))).text
+        expected = make()
+        with mock.patch.dict(os.environ, {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}):
+            self.assertEqual(make(), expected)
+
+
+class OneDeviceTest(jt.JaxTestCase):
+    """Programs for a mesh of one device, whose groups name rank 0 alone."""
+
+    MESH = jt.make_mesh((1,), ("r",))
+
+    def check_one(self, fn, *args, **options):
+        self.assertEqual(self.check_equal(fn, *args, **options).ranks, 1)
+
+    def shard(self, fn):
+        return jax.shard_map(fn, mesh=self.MESH, in_specs=P("r"), out_specs=P("r"),
+                             check_vma=False)
+
+    def test_no_mesh(self):
+        self.check_one(jax.jit(lambda x: x @ x.T), jt.normals((8, 16)), tolerance=TOLERANCE)
+
+    def test_shardings(self):
+        on = NamedSharding(self.MESH, P("r"))
+        self.check_one(jax.jit(lambda x: x[::-1].max(1), in_shardings=on, out_shardings=on),
+                       jt.integers((4, 6)))
+
+    def test_collectives(self):
+        self.check_one(self.shard(lambda x: (
+            lax.psum(x, "r"), lax.pmax(x, "r"), lax.all_gather(x, "r", tiled=True),
+            lax.psum_scatter(x, "r", tiled=True), lax.ppermute(x, "r", [(0, 0)]),
+            lax.all_to_all(x, "r", 0, 1, tiled=True), x + lax.axis_index("r"),
+            lax.ppermute(x, "r", []), lax.ppermute(x > 0, "r", []),
+            lax.ppermute(x + 1j, "r", []), lax.ppermute(x.astype(np.uint8), "r", []))),
+            jt.integers((4, 6)))
+
+    def test_ops_around_manual_computations(self):
+        summed = self.shard(lambda x: lax.psum(x, "r") * 2)
+        self.check_one(jax.jit(jax.grad(lambda x: (2 * summed(x + 1)[::-1]).sum())),
+                       jt.integers((4, 6)))
 
 
 class ProcessTest(unittest.TestCase):

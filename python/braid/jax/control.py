@@ -21,9 +21,13 @@ ITERATIONS = "braid_iterations"
 
 def count_iterations(op):
     """Notes how often the body of a `while` runs, if it counts from a constant to a
-    constant by one."""
-    if op.name != "stablehlo.while":
-        return
+    constant by one. Replaces nothing: gives False."""
+    if op.name == "stablehlo.while":
+        _count_iterations(op)
+    return False
+
+
+def _count_iterations(op):
     condition = [o.operation for o in op.regions[0].blocks[0].operations]
     compare = condition[-1].operands[0].owner
     if (isinstance(compare, ir.Block) or compare.name != "stablehlo.compare"

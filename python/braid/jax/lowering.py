@@ -8,7 +8,7 @@
 """The way of a module that JAX has lowered to a program of the comm dialect.
 
     StableHLO and Shardy -> calls inlined -> one rank's program (unwrap the manual
-    computation, or Shardy's partitioner) -> collectives marked -> linalg, tensor,
+    computation, or XLA's partitioner) -> collectives marked -> linalg, tensor,
     arith, by the legalisation of jaxlib's StableHLO -> starts and waits, scf
 """
 
@@ -19,9 +19,9 @@ from jaxlib.mlir.dialects import stablehlo
 from braid.mlir import BraidError
 
 from . import collectives, control, products, reduce_scatters, scalars, scatters
-from .errors import PartitionError, UnsupportedError, source_location
+from .errors import PassError, UnsupportedError, source_location
 from .groups import World
-from .manual import read_partitioned, unwrap
+from .manual import inline_manual_computations, unwrap
 from .partition import partition
 
 # The dialects that braid-opt knows and the legalisation makes.
@@ -37,7 +37,7 @@ def run_passes(module, pipeline):
         try:
             manager.run(module.operation)
         except ir.MLIRError as error:
-            raise BraidError(f"jaxlib's passes refuse the program: {error}") from None
+            raise PassError(error) from None
 
 
 def _walk(module, name_prefix="", order=ir.WalkOrder.POST_ORDER):
@@ -69,15 +69,13 @@ def to_one_rank(module):
     world = World(module)
     shardings = unwrap(module, world)
     if shardings is None and world.size > 1:
-        text = module.operation.get_asm(enable_debug_info=True)
-        try:
-            module = ir.Module.parse(partition(text), context=module.context)
-        except RuntimeError as error:
-            raise PartitionError(str(error)) from None
-    if shardings is None:
-        shardings = read_partitioned(module, world)
-        if None in [*shardings[0], *shardings[1]]:
-            raise PartitionError("an argument or a result is split along a part of an axis")
+        # XLA keeps a name and a place of an op, but no chain of calls.
+        with module.context:
+            _simplify_locations(module)
+        module, shardings = partition(module, world)
+        inline_calls(module)
+    elif shardings is None:
+        shardings = inline_manual_computations(module)
     return module, world, shardings
 
 
@@ -87,12 +85,11 @@ def to_text(module, world):
     context.allow_unregistered_dialects = True
     with context:
         for op in _walk(module, "stablehlo.dynamic_slice"):
-            reduce_scatters.fuse(op, world)
+            _rewrite(op, (lambda op: reduce_scatters.fuse(op, world),))
         before = (lambda op: collectives.mark(op, world), products.rewrite, scatters.rewrite,
                   scalars.fold_broadcast)
         for op in _walk(module):
-            control.count_iterations(op)
-            _rewrite(op, before)
+            _rewrite(op, (control.count_iterations, *before))
         _drop_attributes(module)
         run_passes(module, "func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-to-linalg),"
                            "stablehlo-convert-to-signless,canonicalize,cse")
@@ -109,8 +106,15 @@ def to_text(module, world):
 def _rewrite(op, rewrites):
     """Lets the first of `rewrites` that knows the op replace it."""
     for rewrite in rewrites:
-        if rewrite(op):
-            return
+        try:
+            if rewrite(op):
+                return
+        except BraidError:
+            raise
+        except Exception as error:
+            # What is wrong in the translation has to name the program's op, too.
+            raise UnsupportedError(
+                op, f"its translation fails: {type(error).__name__}: {error}") from error
 
 
 def _drop_attributes(module):

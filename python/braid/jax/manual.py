@@ -64,31 +64,36 @@ def unwrap(module, world):
     return shardings, outs
 
 
-def read_partitioned(module, world):
-    """The shardings that the partitioner has left on the arguments and results of
-    `main`; None stands for one that splits an axis."""
-    attributes = find_main(module).attributes
-    signature = ir.FunctionType(ir.TypeAttr(attributes["function_type"]).value)
-    return (_read(attributes, "arg_attrs", signature.inputs, world.meshes),
-            _read(attributes, "res_attrs", signature.results, world.meshes))
-
-
-def _read(attributes, name, types, meshes):
-    dictionaries = list(ir.ArrayAttr(attributes[name])) if name in attributes else []
-    shardings = []
-    for number, type in enumerate(types):
-        dictionary = ir.DictAttr(dictionaries[number]) if dictionaries else {}
-        if "sdy.sharding" in dictionary:
-            shardings.append(Sharding.read(dictionary["sdy.sharding"], meshes))
-        else:
-            shardings.append(Sharding.replicated(ir.RankedTensorType(type).rank))
-    return shardings
-
-
 def _is_over_all_axes(manual, world):
     axes = set(sdy.ManualAxesAttr(manual.attributes["manual_axes"]))
     meshes = [mesh for mesh in world.meshes.values() if mesh.ranks.size == world.size]
     return any(axes == set(mesh.axes) for mesh in meshes)
+
+
+def inline_manual_computations(module):
+    """Puts the bodies of manual computations in their places: on one rank a part of an array
+    is the array. Gives the shardings of the arguments and results of `main`."""
+    found = []
+
+    def visit(op):
+        if op.name == "sdy.manual_computation":
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    for op in found:
+        block = op.regions[0].blocks[0]
+        for argument, operand in zip(block.arguments, op.operands):
+            argument.replace_all_uses_with(operand)
+        *operations, end = [inner.operation for inner in block.operations]
+        for inner in operations:
+            inner.move_before(op)
+        for result, value in zip(op.results, list(end.operands)):
+            result.replace_all_uses_with(value)
+        op.erase()
+    signature = ir.FunctionType(ir.TypeAttr(find_main(module).attributes["function_type"]).value)
+    return tuple([Sharding.replicated(ir.RankedTensorType(type).rank) for type in types]
+                 for types in (signature.inputs, signature.results))
 
 
 def _replace(main, operations, types, arguments):

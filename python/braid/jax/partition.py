@@ -1,4 +1,4 @@
-# ===- partition.py - Shardy's partitioner in a process of its own ---------===#
+# ===- partition.py - jit with shardings as the program of one rank --------===#
 #
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
@@ -7,30 +7,24 @@
 # ===-----------------------------------------------------------------------===#
 """The program of one rank of a `jax.jit` with shardings.
 
-Shardy ends the process when it meets what it does not expect, so it runs in one of
-its own, which reads a module and writes the partitioned one.
+XLA's partitioner can end the process when it meets what it does not expect, so it runs in
+one of its own (partitioner.py), which reads a module and writes the partitioned one.
 """
 
+import itertools
+import json
 import os
 import re
 import subprocess
 import sys
 
-from jaxlib.mlir import ir, passmanager
-from jaxlib.mlir._mlir_libs import _jax_mlir_ext
-from jaxlib.mlir.dialects import chlo, sdy, stablehlo
+from jaxlib.mlir import ir
 
-_PROPAGATE = ("sdy-propagation-pipeline",
-              "sdy-export-pipeline{enable-insert-explicit-collectives=true}")
-_TO_LOCAL = ("sdy-convert-global-to-local",)
+from .errors import PartitionError, UnsupportedError
+from .sharding import Sharding
 
-# `"b":(1)2`: the outer half of an axis.
-_PART_OF_AXIS = re.compile(r'"[^"]*":\(\d+\)\d+')
-
-
-# Takes the modules from where this process has them.
 _PROGRAM = ("import sys; sys.path[:] = sys.argv[1:]; "
-            "from braid.jax.partition import run; run()")
+            "from braid.jax.partitioner import run; run()")
 
 
 def _get_path():
@@ -44,88 +38,47 @@ def _get_path():
     return path if folder in path else [folder, *path]
 
 
-def partition(text):
-    """Partitions the text of a module in a process of its own. Gives the text of the
-    partitioned module; raises RuntimeError with what Shardy said."""
-    done = subprocess.run([sys.executable, "-c", _PROGRAM, *_get_path()], input=text, text=True,
-                          capture_output=True, check=False)
+def partition(module, world):
+    """Partitions a module for the ranks of its world. Gives the module of one rank, and the
+    shardings of the arguments and results of `main`; raises PartitionError with what XLA
+    said."""
+    if world.replicas != 1:
+        raise PartitionError(f"the module is for {world.replicas} replicas, expected 1")
+    text = _rename_axes(module.operation.get_asm(enable_debug_info=True), world)
+    given = {"module": text, "ranks": world.size}
+    # Flags of XLA that are meant for this process could change the partitioned module.
+    environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    done = subprocess.run([sys.executable, "-c", _PROGRAM, *_get_path()], text=True, check=False,
+                          input=json.dumps(given), capture_output=True, env=environment)
     if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if "rror: " in line
-                 or "LLVM ERROR" in line] or done.stderr.splitlines()[-1:]
-        raise RuntimeError("; ".join(lines) or f"exit status {done.returncode}")
-    return done.stdout
+        raise PartitionError(_reason(done.stderr, done.returncode))
+    found = json.loads(done.stdout)
+    if "refused" in found:
+        raise UnsupportedError.from_json(found["refused"])
+    shardings = tuple([Sharding.from_tiles(rank, tiles, world.meshes)
+                       for rank, tiles in found[name]] for name in ("arguments", "results"))
+    return ir.Module.parse(found["module"], context=module.context), shardings
 
 
-def _run(module, passes):
-    for name in passes:
-        passmanager.PassManager.parse(f"builtin.module({name})").run(module.operation)
+def _rename_axes(text, world):
+    """Gives the axes of meshes other names where XLA cannot read theirs: it ends the process
+    on names that the text of a module escapes."""
+    names = {name for mesh in world.meshes.values() for name in mesh.axes}
+    taken = (f"braid_axis_{number}" for number in itertools.count())
+    for name in sorted(name for name in names if not re.fullmatch(r"[\w ]+", name, re.ASCII)):
+        text = text.replace(f'"{_escape(name)}"', f'"{next(n for n in taken if n not in names)}"')
+    return text
 
 
-def _refuse_parts_of_axes(module):
-    """The Shardy of jaxlib 0.10.2 takes the inner part of an axis for the outer one
-    when it makes the program of one rank: its results would be wrong."""
-    found = _PART_OF_AXIS.search(module.operation.get_asm(enable_debug_info=False))
-    if found:
-        sys.exit(f"error: the shardings need a part of an axis, {found[0]}, which Shardy "
-                 "does not convert correctly; give the intermediate value a sharding of "
-                 "whole axes")
+def _escape(name):
+    """A string as the text of MLIR has it."""
+    return "".join(chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else
+                   "\\\\" if byte == ord("\\") else f"\\{byte:02X}" for byte in name.encode())
 
 
-def _split_reduce_scatters(module):
-    """The conversion to one rank wants an all_reduce behind each sum over a split
-    dimension: a reduce_scatter becomes one, and a slice of its result."""
-    found = []
-
-    def visit(op):
-        if op.name == "sdy.reduce_scatter":
-            found.append(op)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    for op in found:
-        value = op.operands[0]
-        axes = re.findall(r'\{((?:"[^"]*"|[^{}"])+)\}', str(op.attributes["reduce_scatter_axes"]))
-        with ir.InsertionPoint(op), op.location:
-            reduced = ir.Operation.create(
-                "sdy.all_reduce", results=[value.type], operands=[value], attributes={
-                    "reduction_axes": ir.Attribute.parse(
-                        f"#sdy<axis_ref_list{{{', '.join(axes)}}}>"),
-                    "out_sharding": _sharding(value)}).result
-            sliced = ir.Operation.create(
-                "sdy.all_slice", results=[op.results[0].type], operands=[reduced], attributes={
-                    "slicing_axes": op.attributes["reduce_scatter_axes"],
-                    "out_sharding": op.attributes["out_sharding"]}).result
-        op.results[0].replace_all_uses_with(sliced)
-        op.erase()
-
-
-def _sharding(value):
-    """The sharding that propagation has given a value."""
-    owner = value.owner
-    if "out_sharding" in owner.attributes:
-        return owner.attributes["out_sharding"]
-    number = list(owner.results).index(value)
-    return sdy.TensorShardingPerValueAttr(owner.attributes["sdy.sharding"]).shardings[number]
-
-
-def parse(text):
-    """The module of a text of StableHLO and Shardy, in a context of its own."""
-    context = ir.Context()
-    registry = ir.DialectRegistry()
-    _jax_mlir_ext.register_dialects(registry)
-    context.append_dialect_registry(registry)
-    with context:
-        for dialect in (stablehlo, sdy, chlo):
-            dialect.register_dialect(context)
-        return ir.Module.parse(text)
-
-
-def run():
-    """Partitions the module of the standard input."""
-    module = parse(sys.stdin.read())
-    with module.context:
-        _run(module, _PROPAGATE)
-        _refuse_parts_of_axes(module)
-        _split_reduce_scatters(module)
-        _run(module, _TO_LOCAL)
-        print(module.operation.get_asm(enable_debug_info=True))
+def _reason(messages, status):
+    """The line of the other process that says what went wrong."""
+    lines = [line for line in messages.splitlines() if line.strip()]
+    found = [line for line in lines if re.match(r"F\d{4} |LLVM ERROR|[\w.]*Error: ", line)
+             or "Check failed" in line]
+    return "; ".join(found[-1:] or lines[-1:]) or f"exit status {status}"

@@ -7,9 +7,9 @@
 # ===-----------------------------------------------------------------------===#
 """Finds the reduce_scatters of a partitioned program.
 
-Shardy's conversion to one rank gives every rank the whole sum and a slice of it, which
-begins at a number from a table with one entry a partition. Where the slices of a group
-are the parts of the sum, the two ops are one `reduce_scatter`.
+The partitioner gives every rank the whole sum and a slice of it, which begins at a number
+that is computed from the partition. Where the slices of a group are the parts of the sum,
+the two ops are one `reduce_scatter`.
 """
 
 import numpy as np
@@ -30,11 +30,10 @@ def fuse(op, world):
     part = list(ir.RankedTensorType(op.results[0].type).shape)
     split = [d for d in range(len(whole)) if whole[d] != part[d]]
     starts = list(op.operands)[1:]
-    if len(split) != 1 or any(_integers(starts[d]) != [0] for d in range(len(whole))
-                              if d != split[0]):
+    if len(split) != 1 or world.replicas != 1:
         return False
-    table = _table(starts[split[0]])
-    if table is None or len(table) != world.size:
+    table = evaluate(starts[split[0]], world.size)
+    if table is None:
         return False
     groups = [sorted(members, key=lambda rank: table[rank])
               for members in world.collective_groups(reduce)]
@@ -46,27 +45,59 @@ def fuse(op, world):
     return True
 
 
-def _integers(value):
+def evaluate(value, ranks):
+    """A number of a program of partitions on every rank, where it can be told: computed of
+    constants and the partition alone. None otherwise."""
+    found = _evaluate(value, ranks)
+    return None if found is None else [int(row.flat[0]) for row in found]
+
+
+def _evaluate(value, ranks):
+    """The integers of a value on every rank, in an array with the ranks as its first
+    dimension; None for what is not known."""
     owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "stablehlo.constant":
+    if isinstance(owner, ir.Block):
         return None
-    return list(ir.DenseIntElementsAttr(owner.attributes["value"]))
+    type = ir.RankedTensorType(value.type)
+    if str(type.element_type) not in _RANGES:
+        return None
+    if owner.name == "stablehlo.constant":
+        values = np.array(list(ir.DenseIntElementsAttr(owner.attributes["value"])), np.int64)
+        return np.broadcast_to(values.reshape(type.shape), [ranks, *type.shape])
+    if owner.name == "stablehlo.partition_id":
+        return np.arange(ranks)
+    if owner.name not in _OPERATIONS:
+        return None
+    operands = [_evaluate(operand, ranks) for operand in owner.operands]
+    if any(operand is None for operand in operands):
+        return None
+    found = _OPERATIONS[owner.name](operands, type.shape)
+    least, most = _RANGES[str(type.element_type)]
+    return found if found.min() >= least and found.max() <= most else None
 
 
-def _table(value):
-    """The entries of the table from which the partition's entry is read."""
-    names = ("stablehlo.reshape", "stablehlo.dynamic_slice")
-    for name in names:
-        owner = value.owner
-        if isinstance(owner, ir.Block) or owner.name != name:
-            return None
-        value = owner.operands[0]
-    index = owner.operands[1].owner
-    if not isinstance(index, ir.Block) and index.name == "stablehlo.convert":
-        index = index.operands[0].owner
-    if isinstance(index, ir.Block) or index.name != "stablehlo.partition_id":
-        return None
-    return _integers(value)
+def _slice(operands, shape):
+    whole, *starts = operands
+    rows = []
+    for rank, row in enumerate(whole):
+        # The start of a slice that would be out of bounds is moved.
+        begins = [min(max(int(start[rank]), 0), full - size)
+                  for start, full, size in zip(starts, row.shape, shape)]
+        rows.append(row[tuple(slice(b, b + size) for b, size in zip(begins, shape))])
+    return np.stack(rows)
+
+
+# The types of numbers of partitions and of places, with what they hold.
+_RANGES = {"i32": (-2**31, 2**31 - 1), "ui32": (0, 2**32 - 1), "i64": (-2**31, 2**31 - 1)}
+
+_OPERATIONS = {
+    "stablehlo.convert": lambda operands, shape: operands[0],
+    "stablehlo.reshape": lambda operands, shape: operands[0].reshape(-1, *shape),
+    "stablehlo.add": lambda operands, shape: operands[0] + operands[1],
+    "stablehlo.subtract": lambda operands, shape: operands[0] - operands[1],
+    "stablehlo.multiply": lambda operands, shape: operands[0] * operands[1],
+    "stablehlo.dynamic_slice": _slice,
+}
 
 
 def _replace(op, reduce, groups, dimension):

@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===-----------------------------------------------------------------------===#
-"""Shardings of Shardy as parts of NumPy arrays."""
+"""Which part of an array each rank has."""
 
 import numpy as np
 
@@ -13,18 +13,42 @@ from jaxlib.mlir.dialects import sdy
 
 
 class Sharding:
-    """How an array is spread over the ranks of a mesh.
+    """How an array is spread over the ranks.
 
-    axes: for each dimension the axes of the mesh that split it, the outer one first
+    axes: for each dimension the axes of the mesh that split it, the outer one first; None
+        for a dimension that a part of an axis splits
     """
 
-    def __init__(self, mesh, axes):
-        self._mesh = mesh
+    def __init__(self, axes, parts, tiles=None):
+        """axes: for each dimension the names of axes, or None
+        parts: the number of parts of each dimension
+        tiles: for each rank its part in each dimension; by default every rank has all
+        """
         self.axes = axes
+        self._parts = list(parts)
+        self._tiles = tiles
+
+    @classmethod
+    def along(cls, mesh, axes):
+        """The sharding along whole axes of a mesh, given for each dimension."""
+        if not any(axes):
+            return cls.replicated(len(axes))
+        positions = np.array([np.argwhere(mesh.ranks == rank)[0]
+                              for rank in range(mesh.ranks.size)])
+        parts, tiles = [], []
+        for names in axes:
+            count, index = 1, np.zeros(len(positions), np.int64)
+            for name in names:
+                size = mesh.axes[name]
+                count, index = count * size, index * size + positions[:, list(mesh.axes).index(name)]
+            parts.append(count)
+            tiles.append(index)
+        return cls(axes, parts, np.stack(tiles, axis=1))
 
     @classmethod
     def read(cls, attribute, meshes):
-        """The sharding of a `#sdy.sharding`; None for one that splits an axis."""
+        """The sharding of a `#sdy.sharding`; None for one that splits an axis, or has a mesh
+        without a name."""
         tensor = sdy.TensorShardingAttr(attribute)
         axes = []
         for dimension in tensor.dimension_shardings:
@@ -34,35 +58,64 @@ class Sharding:
                 return None
             axes.append([reference.name for reference in references])
         name = str(tensor.mesh_or_ref).lstrip("@").strip('"')
-        return cls(meshes.get(name), axes)
+        if any(axes) and name not in meshes:
+            return None
+        return cls.along(meshes.get(name), axes)
+
+    @classmethod
+    def from_tiles(cls, rank, given, meshes):
+        """The sharding of an array of `rank` dimensions that the partitioner has chosen: a
+        dictionary of `parts` and `tiles`, or None where every rank has all."""
+        if given is None:
+            return cls.replicated(rank)
+        tiles = np.array(given["tiles"], np.int64)
+        axes = [[] if count == 1 else _find_axes(meshes, tiles[:, d], count)
+                for d, count in enumerate(given["parts"])]
+        return cls(axes, given["parts"], tiles)
 
     @classmethod
     def replicated(cls, rank):
         """Every rank has all of the array, which has `rank` dimensions."""
-        return cls(None, [[] for _ in range(rank)])
+        return cls([[] for _ in range(rank)], [1] * rank)
 
     def parts(self):
         """The number of parts of each dimension."""
-        return [int(np.prod([self._mesh.axes[a] for a in axes], dtype=np.int64))
-                for axes in self.axes]
+        return list(self._parts)
 
     def part(self, shape, rank):
         """The slices of an array of this shape that the rank has."""
-        if not any(self.axes):
+        if self._tiles is None:
             return tuple(slice(None) for _ in shape)
-        position = dict(zip(self._mesh.axes, np.argwhere(self._mesh.ranks == rank)[0]))
-        slices = []
-        for size, count, axes in zip(shape, self.parts(), self.axes):
-            index = 0
-            for axis in axes:
-                index = index * self._mesh.axes[axis] + int(position[axis])
-            slices.append(slice(index * (size // count), (index + 1) * (size // count)))
-        return tuple(slices)
+        return tuple(slice(index * (size // count), (index + 1) * (size // count))
+                     for size, count, index in zip(shape, self._parts,
+                                                   self._tiles[rank].tolist()))
 
     def __eq__(self, other):
-        return isinstance(other, Sharding) and self.axes == other.axes
+        return (isinstance(other, Sharding) and self._parts == other._parts
+                and np.array_equal(self._tiles, other._tiles))
 
     __hash__ = None
 
     def __repr__(self):
         return f"Sharding({self.axes})"
+
+
+def _find_axes(meshes, index, count):
+    """The axes of a mesh along which a dimension is split, if whole axes split it; `index` has
+    the part of each rank."""
+    for mesh in meshes.values():
+        if mesh.ranks.size != len(index):
+            continue
+        # How far a step along each axis moves.
+        origin = [0] * mesh.ranks.ndim
+        steps = {}
+        for number, (name, size) in enumerate(mesh.axes.items()):
+            if size > 1:
+                position = list(origin)
+                position[number] = 1
+                steps[name] = index[mesh.ranks[tuple(position)]] - index[mesh.ranks[tuple(origin)]]
+        names = sorted((name for name in steps if steps[name] > 0), key=lambda n: -steps[n])
+        found = Sharding.along(mesh, [names])
+        if found.parts() == [count] and np.array_equal(found._tiles[:, 0], index):
+            return names
+    return None

@@ -7,7 +7,7 @@
 # ===-----------------------------------------------------------------------===#
 """The version of JAX that the translation is tested with.
 
-StableHLO's and Shardy's ops and passes change between versions of jaxlib.
+StableHLO's and Shardy's ops and passes, and XLA's text, change between versions of jaxlib.
 """
 
 import os

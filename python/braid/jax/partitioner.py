@@ -1,0 +1,272 @@
+# ===- partitioner.py - XLA's partitioner, in a process of its own ---------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""The program of one rank of a `jax.jit` with shardings, made by XLA.
+
+XLA's SPMD partitioner is a pass of its compiler, which can end the process: this module is
+the program of another process. It compiles a module for as many devices of the host as there
+are ranks, and gives the module as it stands behind the pass. The executable is not used.
+"""
+
+import glob
+import json
+import os
+import sys
+import tempfile
+
+import numpy as np
+
+from jaxlib import _hlo, _jax
+from jaxlib.mlir import ir, passmanager
+from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
+
+from . import partitioner_faults
+from .errors import UnsupportedError
+from .hlo_groups import read_channels
+
+_PASS = "spmd-partitioning"
+# The executable is not run: as little work as possible.
+_OPTIONS = {"xla_dump_hlo_pass_re": _PASS, "xla_dump_hlo_as_proto": True,
+            "xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+# What JAX says about arguments beyond their values: Braid gives each result memory of its own.
+_ALIASES = ("tf.aliasing_output", "jax.buffer_donor", "mhlo.input_output_alias")
+
+
+def parse(text):
+    """The module of a text of StableHLO and Shardy, in a context of its own."""
+    context = ir.Context()
+    registry = ir.DialectRegistry()
+    _jax_mlir_ext.register_dialects(registry)
+    context.append_dialect_registry(registry)
+    with context:
+        for dialect in (stablehlo, sdy, chlo):
+            dialect.register_dialect(context)
+        mhlo.register_mhlo_dialect(context)
+        return ir.Module.parse(text)
+
+
+def run():
+    """Reads a module and the number of ranks from the standard input, as JSON, and writes the
+    partitioned module with the shardings of its arguments and results."""
+    given = json.load(sys.stdin)
+    module, ranks = parse(given["module"]), given["ranks"]
+    with module.context:
+        legal = _prepare(module, ranks)
+        before, after = _partition(module, ranks, *legal)
+    try:
+        partitioner_faults.refuse_wrong(_to_module(before))
+        answer = _read(after, ranks)
+    except UnsupportedError as error:
+        answer = {"refused": error.to_json()}
+    json.dump(answer, sys.stdout)
+
+
+def _prepare(module, ranks):
+    """Makes the module one that XLA compiles, and tells of each argument and of each result
+    whether XLA may choose its sharding: where the program gives none."""
+    stablehlo.register_stablehlo_passes()
+    passmanager.PassManager.parse(
+        "builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)
+    _number_channels(module)
+    main, signature = _main(module)
+    free = []
+    for name, types in (("arg_attrs", signature.inputs), ("res_attrs", signature.results)):
+        rows = ([_dictionary(row) for row in ir.ArrayAttr(main.attributes[name])]
+                if name in main.attributes else [{} for _ in types])
+        free.append([_is_open(row) for row in rows])
+        main.attributes[name] = ir.ArrayAttr.get([
+            ir.DictAttr.get({key: row[key] for key in row if key not in _ALIASES})
+            for row in rows])
+    attributes = module.operation.attributes
+    if _ALIASES[-1] in attributes:
+        del attributes[_ALIASES[-1]]
+    i32 = ir.IntegerType.get_signless(32)
+    attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(i32, ranks)
+    attributes["mhlo.num_replicas"] = ir.IntegerAttr.get(i32, 1)
+    return free
+
+
+def _main(module):
+    """The function `main` and its type."""
+    main = next(op.operation for op in module.body.operations
+                if op.operation.name == "func.func"
+                and ir.StringAttr(op.operation.attributes["sym_name"]).value == "main")
+    return main, ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
+
+
+def _dictionary(attribute):
+    attribute = ir.DictAttr(attribute)
+    return {attribute[i].name: attribute[i].attr for i in range(len(attribute))}
+
+
+def _is_open(attributes):
+    """Whether the sharding of an argument or a result is not given, or only in parts."""
+    if "mhlo.sharding" in attributes:
+        return False
+    if "sdy.sharding" not in attributes:
+        return True
+    sharding = sdy.TensorShardingAttr(attributes["sdy.sharding"])
+    return any(not sdy.DimensionShardingAttr(d).is_closed for d in sharding.dimension_shardings)
+
+
+def _partition(module, ranks, free_arguments, free_results):
+    """The HloModules before and behind XLA's partitioner."""
+    client = _jax.get_tfrt_cpu_client(num_devices=ranks)
+    options = _jax.CompileOptions()
+    build = options.executable_build_options
+    options.num_partitions = build.num_partitions = ranks
+    options.num_replicas = build.num_replicas = 1
+    build.use_spmd_partitioning = True
+    build.use_shardy_partitioner = any(op.operation.name == "sdy.mesh"
+                                       for op in module.body.operations)
+    build.allow_spmd_sharding_propagation_to_parameters = free_arguments
+    build.allow_spmd_sharding_propagation_to_output = free_results
+    with tempfile.TemporaryDirectory() as folder:
+        options.env_option_overrides = [*_OPTIONS.items(), ("xla_dump_to", folder)]
+        failure = None
+        try:
+            client.compile_and_load(module, _jax.DeviceList(tuple(client.devices())), options)
+        except _jax.JaxRuntimeError as error:
+            # What comes behind the partitioner may fail, such as the call of a library.
+            failure = error
+        modules = []
+        for name in (f"*.before_{_PASS}.hlo.pb", f"*.after_{_PASS}.*.hlo.pb"):
+            found = glob.glob(os.path.join(glob.escape(folder), name))
+            if len(found) != 1:
+                raise failure or RuntimeError(f"XLA has run {_PASS} {len(found)} times")
+            with open(found[0], "rb") as file:
+                modules.append(_hlo.HloModule.from_serialized_hlo_module_proto(
+                    _field(file.read(), 1)))
+        return modules
+
+
+def _field(message, wanted):
+    """The bytes of a field of a serialized protocol buffer: the dump is an HloProto, of which
+    the module is field 1."""
+    at = 0
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(message):
+        key = number()
+        if key & 7 != 2:
+            raise RuntimeError(f"the dump of XLA has a field of wire type {key & 7}")
+        size = number()
+        if key >> 3 == wanted:
+            return message[at:at + size]
+        at += size
+    raise RuntimeError(f"the dump of XLA has no field {wanted}")
+
+
+def _to_module(hlo):
+    return parse(_jax.mlir.hlo_to_stablehlo(hlo.as_serialized_hlo_module_proto()))
+
+
+def _read(hlo, ranks):
+    """What the other process wants to know of a partitioned module."""
+    module = _to_module(hlo)
+    channels = read_channels(hlo, ranks)
+    with module.context:
+        _normalize(module, channels)
+        text = module.operation.get_asm(enable_debug_info=True)
+        signature = _main(module)[1]
+    arguments, results = hlo.spmd_parameters_shardings or [], hlo.spmd_output_sharding
+    return {"module": text, "arguments": _pair(signature.inputs, arguments, ranks),
+            "results": _pair(signature.results, results.tuple_shardings or [results], ranks)}
+
+
+def _walk(module):
+    found = []
+
+    def visit(op):
+        found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return found
+
+
+def _number_channels(module):
+    """Gives each collective a channel of its own, by which its groups are found again: in
+    JAX, those of several manual computations may have the same one."""
+    collectives = [op for op in _walk(module) if "channel_handle" in op.attributes]
+    for number, op in enumerate(collectives, 1):
+        type = stablehlo.ChannelHandle(op.attributes["channel_handle"]).channel_type
+        op.attributes["channel_handle"] = stablehlo.ChannelHandle.get(number, type)
+
+
+def _normalize(module, channels):
+    """Makes ops that JAX makes, too, of those that come from HLO alone, and gives the
+    collectives their groups, of which the conversion loses a part."""
+    for op in _walk(module):
+        for name in ("result_layout", "xla_shape"):
+            if name in op.attributes:
+                del op.attributes[name]
+        if op.name == "mhlo.copy":
+            op.results[0].replace_all_uses_with(op.operands[0])
+            op.erase()
+        elif op.name == "stablehlo.dot":
+            _generalize(op)
+        elif "replica_groups" in op.attributes and "channel_handle" in op.attributes:
+            channel = stablehlo.ChannelHandle(op.attributes["channel_handle"]).handle
+            lists = channels[channel]
+            size = max(map(len, lists), default=0)
+            rows = [members + [-1] * (size - len(members)) for members in lists]
+            op.attributes["replica_groups"] = ir.DenseElementsAttr.get(
+                np.array(rows, np.int64).reshape(len(rows), size))
+
+
+def _generalize(op):
+    """Makes a `dot_general` of a `dot`."""
+    contracted = ir.RankedTensorType(op.operands[0].type).rank - 1
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes["dot_dimension_numbers"] = stablehlo.DotDimensionNumbers.get(
+        [], [], [contracted], [0])
+    with ir.InsertionPoint(op), op.location:
+        new = ir.Operation.create("stablehlo.dot_general", results=[op.results[0].type],
+                                  operands=list(op.operands), attributes=attributes)
+    op.results[0].replace_all_uses_with(new.results[0])
+    op.erase()
+
+
+def _pair(types, shardings, ranks):
+    """For each value the number of its dimensions, and how the ranks share it."""
+    shardings = list(shardings)
+    if len(types) == 0:
+        return []
+    if len(types) != len(shardings):
+        raise RuntimeError(f"{len(types)} values have {len(shardings)} shardings")
+    return [(ir.RankedTensorType(type).rank, _to_tiles(sharding, ranks))
+            for type, sharding in zip(types, shardings)]
+
+
+def _to_tiles(sharding, ranks):
+    """A sharding as the number of parts of each dimension, and for each rank its part in
+    each dimension; None where every rank has all."""
+    sharding = _hlo.HloSharding.from_proto(sharding)
+    if sharding.is_replicated():
+        return None
+    if not sharding.is_tiled():
+        raise RuntimeError(f"an argument or a result has the sharding {sharding}")
+    shape = list(sharding.tile_assignment_dimensions())
+    # Dimensions behind those of the array count ranks that have the same part.
+    count = len(shape) - len(sharding.subgroup_types()) - sharding.replicate_on_last_tile_dim()
+    tiles = np.empty((ranks, count), np.int64)
+    devices = np.reshape(sharding.tile_assignment_devices(), shape)
+    for position, rank in np.ndenumerate(devices):
+        tiles[rank] = position[:count]
+    return {"parts": shape[:count], "tiles": tiles.tolist()}

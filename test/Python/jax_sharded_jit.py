@@ -1,0 +1,150 @@
+# REQUIRES: jax
+# RUN: %jax_python %s
+"""`jax.jit` with shardings: every small program of `jax_sharded_ops.py` gives what JAX gives
+on one device, or is refused with its op and line.
+
+Programs run in batches, each over a square of ranks with one way to split its arguments and
+results, some over a line. `--every-layout [MESH]` takes all ways, which takes an hour.
+"""
+
+import itertools
+import sys
+import unittest
+
+import jax
+import jax_sharded_ops as ops
+import jax_testing as jt
+import numpy as np
+from jax.sharding import PartitionSpec as P
+
+import braid.jax
+
+MESHES = {"line": ops.LINE, "square": ops.SQUARE, "shuffled": ops.SHUFFLED}
+BATCH = 24
+
+
+class Programs:
+    """Several cases as one program, each with its own layout of arguments and results."""
+
+    def __init__(self, mesh, items):
+        """items: (case, specs of its arguments, shardings of its results or None)"""
+        self.items = items
+        self.arguments = [case.args for case, _, _ in items]
+        layout = [[jax.sharding.NamedSharding(mesh, spec) for spec in specs]
+                  for _, specs, _ in items]
+        self.plain = jax.jit(lambda args: [case.fn(*a) for (case, _, _), a in zip(items, args)])
+        self.sharded = jax.jit(self.plain, in_shardings=(layout,),
+                               out_shardings=[out for _, _, out in items])
+
+    def run(self):
+        """The results of each case, and those that JAX gives on one device."""
+        found = braid.jax.compile(self.sharded, self.arguments)(self.arguments)
+        return found, self.plain(self.arguments)
+
+
+def differs(found, expected, tolerance):
+    """What differs between the results of a case; None if nothing does."""
+    found, expected = jax.tree.leaves(found), jax.tree.leaves(expected)
+    if len(found) != len(expected):
+        return f"{len(found)} results, expected {len(expected)}"
+    for one, other in zip(found, map(np.asarray, expected)):
+        if one.dtype != other.dtype or one.shape != other.shape:
+            return f"{one.dtype}{one.shape}, expected {other.dtype}{other.shape}"
+        if tolerance:
+            scale = np.abs(other).max()
+            if not np.allclose(one, other, rtol=0, atol=tolerance * scale):
+                return f"{one}, expected {other}"
+        elif not np.array_equal(one, other):
+            return f"{one}, expected {other}"
+    return None
+
+
+def layouts_of(case, mesh, number):
+    """One way to split a case, another one for each number."""
+    specs, outs = ops.layouts(case, mesh), ops.outputs(case, mesh)
+    return case, specs[number % len(specs)], outs[number % len(outs)]
+
+
+def batches(items):
+    items = iter(items)
+    while batch := list(itertools.islice(items, BATCH)):
+        yield batch
+
+
+class ShardedJitTest(jt.JaxTestCase):
+    def check(self, mesh, batch):
+        found, expected = Programs(mesh, batch).run()
+        for (case, specs, out), one, other in zip(batch, found, expected):
+            with self.subTest(case=case.name, specs=specs, out=out):
+                self.assertIsNone(differs(one, other, case.tolerance))
+
+    def check_cases(self, mesh, step):
+        cases = [case for case in ops.make_cases(mesh) if not case.refused][::step]
+        for batch in batches(layouts_of(case, mesh, number) for number, case in enumerate(cases)):
+            self.check(mesh, batch)
+
+    def test_on_a_square(self):
+        self.check_cases(ops.SQUARE, 1)
+
+    def test_on_a_line(self):
+        self.check_cases(ops.LINE, 3)
+
+    def test_devices_in_another_order(self):
+        self.check_cases(ops.SHUFFLED, 7)
+
+    def test_refused_with_op_and_line(self):
+        for case in ops.make_cases(ops.LINE):
+            if case.refused:
+                with self.subTest(case=case.name):
+                    _, specs, out = layouts_of(case, ops.LINE, 0)
+                    with self.assertRaises(braid.jax.UnsupportedError) as caught:
+                        braid.jax.export(ops.jit(case.fn, specs, out, ops.LINE), *case.args)
+                    error = caught.exception
+                    self.assertEqual(error.op, case.refused)
+                    self.assertEqual((error.location.file, error.location.line),
+                                     (case.fn.__code__.co_filename,
+                                      case.fn.__code__.co_firstlineno))
+
+    def test_convolution_that_xla_partitions_wrongly(self):
+        case = next(case for case in ops.make_cases(ops.SQUARE) if case.is_convolution)
+        specs = [P(None, "i"), P(None, None, None, "j")]
+        with self.assertRaisesRegex(
+                braid.jax.UnsupportedError,
+                r"jax_sharded_ops.py:\d+:\d+: stablehlo.convolution .*: XLA's partitioner makes a "
+                "wrong program of a convolution"):
+            braid.jax.export(ops.jit(case.fn, specs, None, ops.SQUARE), *case.args)
+
+
+def run_every_layout(names):
+    """Runs all layouts, and prints the programs that differ or fail."""
+    count = 0
+    for name in names:
+        mesh = MESHES[name]
+        items = ((case, specs, out) for case in ops.make_cases(mesh) if not case.refused
+                 for specs in ops.layouts(case, mesh)
+                 for out in ops.outputs(case, mesh))
+        for batch in batches(items):
+            count += len(batch)
+            try:
+                results = zip(batch, *Programs(mesh, batch).run())
+            except Exception:
+                results = itertools.chain.from_iterable(map(run_alone, itertools.repeat(mesh), batch))
+            for (case, specs, out), found, expected in results:
+                message = differs(found, expected, case.tolerance)
+                if message:
+                    print(f"{name}: {case.name}: {specs} -> {out}: {message}", flush=True)
+        print(f"{name}: {count} programs", flush=True)
+
+
+def run_alone(mesh, item):
+    try:
+        yield item, *(one[0] for one in Programs(mesh, [item]).run())
+    except Exception as error:
+        print(f"{item[0].name}: {item[1:]}: {type(error).__name__}: {error}", flush=True)
+
+
+if __name__ == "__main__":
+    if "--every-layout" in sys.argv:
+        run_every_layout(sys.argv[sys.argv.index("--every-layout") + 1:] or MESHES)
+    else:
+        unittest.main()
