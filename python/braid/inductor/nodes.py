@@ -15,16 +15,18 @@ from ..schedule import Graph
 class Record:
     """What the graph has to know of one scheduler node."""
 
-    __slots__ = ("name", "kind", "lane", "before", "sequence", "awaits")
+    __slots__ = ("name", "kind", "lane", "before", "sequence", "dropped", "awaits")
 
     def __init__(self, name, kind):
         self.name = name
         self.kind = kind
         self.lane = None
-        #: Places of the nodes that it has to stay after; of the collectives that Inductor has it stay after
-        #: for nothing but their order; of the starts that it awaits.
+        #: Places of the nodes that it has to stay after; of the collective before it, whose order counts for
+        #: nothing but itself; of the starts that it awaits.
         self.before = set()
         self.sequence = set()
+        #: The dependences of Inductor that only keep collectives in order.
+        self.dropped = []
         self.awaits = []
 
 
@@ -105,6 +107,9 @@ class SchedulerGraph:
 
         for place, snode in enumerate(snodes):
             self._read_dependences(place, snode, WeakDep)
+        starts = [place for place, record in enumerate(self.records) if record.kind == "start"]
+        for first, second in zip(starts, starts[1:]):
+            self.records[second].sequence.add(first)
         self._order_side_effects()
         self._order_random()
         self._order_checks()
@@ -129,16 +134,12 @@ class SchedulerGraph:
                 raise KeepOrder(f"{record.name}: found a dependence on {dep.name}, which no node computes")
             if producer == place:
                 continue
+            is_weak = isinstance(dep, weak_type)
+            if is_weak and getattr(dep, "is_fake", False) and self._only_orders(record, place, producer):
+                record.dropped.append(dep)
+                continue
             if producer > place:
                 raise KeepOrder(f"{record.name}: found a dependence on {dep.name}, which is computed behind it")
-            is_weak = isinstance(dep, weak_type)
-            if is_weak and getattr(dep, "is_fake", False) and record.kind == "start":
-                # Inductor keeps collectives in order by dependences on what the one before has written,
-                # which names its wait where that comes first. The collective itself is enough.
-                awaited = self.records[producer].awaits
-                if awaited or self.records[producer].kind == "start":
-                    record.sequence.update(awaited or [producer])
-                    continue
             record.before.add(producer)
             if record.kind == "wait" and not is_weak:
                 record.awaits.extend(self._find_starts(producer))
@@ -149,6 +150,40 @@ class SchedulerGraph:
                 record.kind = "effect"
         if record.kind == "start":
             record.lane = self.get_group(snode)
+
+    def _only_orders(self, record, place, producer):
+        """Whether a dependence that carries no data only keeps two collectives in order.
+
+        Inductor has each collective depend on what the one before has written, which names its wait where that comes
+        first. What writes in place has the same kind of dependence on those that read before.
+        """
+        kind = self.records[producer].kind
+        if record.kind != "start" or kind not in ("start", "wait"):
+            return False
+        return not self._overwrites(self.snodes[place], self.snodes[producer])
+
+    def _overwrites(self, snode, reader):
+        """Whether `snode` writes in place what `reader` reads."""
+        written = {name for buffer in snode.get_outputs() for name in buffer.get_mutations()}
+        if not written:
+            return False
+        reads = {dep.name for dep in reader.read_writes.reads if not getattr(dep, "is_fake", False)}
+        return not self._find_memory(snode, written).isdisjoint(self._find_memory(snode, reads))
+
+    @staticmethod
+    def _find_memory(snode, names):
+        """The buffers whose memory the buffers of these names are, or are views of."""
+        scheduler, found, left = snode.scheduler, set(), list(names)
+        while left:
+            name = left.pop()
+            if name in found:
+                continue
+            found.add(name)
+            if name in scheduler.mutation_real_name:
+                left.append(scheduler.mutation_real_name[name])
+            if name in scheduler.name_to_buf:
+                left.extend(scheduler.name_to_buf[name].get_aliases())
+        return found
 
     def _find_starts(self, producer):
         """The starts that a wait for what `producer` computes awaits: itself, or behind parts of its result."""

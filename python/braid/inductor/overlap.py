@@ -6,7 +6,7 @@
 from .. import _torch
 from ..errors import ScheduleError
 from ..schedule import Machine, schedule
-from . import check
+from . import check, order_facts
 from .costs import Costs
 from .nodes import SchedulerGraph, get_kinds
 from .plan import Plan, candidates
@@ -157,9 +157,12 @@ class Overlap(_torch.OverlapPass):
             if agreement is None:
                 raise
             order = self.take_order(free, agreement, error)
+        ordered = [snodes[index - 1] for index in order if index != 0]
+        if ordered != snodes:
+            order_facts.renew(graph, ordered)
         if collectives and self.has_check():
             check.add_check(self.make_record(collectives, agreement, order), snodes)
-        return [snodes[index - 1] for index in order if index != 0]
+        return ordered
 
     def _record_failure(self, snodes):
         """Has the generated code say that its collectives keep their order, for ranks where they do not."""
