@@ -96,7 +96,7 @@ def drawn(kind, seed, **options):
     class Drawn(kind):
         count = moved = 0
 
-        def find_order(self, graph):
+        def find_order(self, graph, agreement=None):
             order = draw_order(graph, f"{seed} {self.count}")
             self.count += 1
             self.moved += order != sorted(order)

@@ -32,12 +32,20 @@ class Graph:
             return compile_fx_inner(copy.deepcopy(self.module), list(self.example_inputs), **self.options)
 
     def run(self):
-        """Outputs and inputs after a run of the graph, compiled with the settings of Inductor that hold."""
+        """Outputs and inputs after a run of the graph, compiled with the settings of Inductor that hold.
+
+        Inputs that the graph may overwrite are None.
+        """
         inputs = _copy_all(self.inputs)
-        kept = list(inputs)
+        kept = [None if index in self.get_donated() else value for index, value in enumerate(inputs)]
         # The compiled function empties the list that it gets.
         outputs = self.compile()(inputs)
         return _copy_all(outputs), _copy_all(kept)
+
+    def get_donated(self):
+        """The inputs of a backward that nobody reads behind it."""
+        metadata = getattr(self.context, "fw_metadata", None)
+        return getattr(metadata, "bw_donated_idxs", None) or () if self.options.get("is_backward") else ()
 
     def remember(self, inputs):
         if self.inputs is None:

@@ -37,7 +37,10 @@ def _pictures(rank, generator):
 
 
 def _next_token(module, tokens):
-    logits = module(input_ids=tokens, use_cache=False).logits
+    # Where a rank has a part of the sequence, positions and mask are not those of its part.
+    length = tokens.shape[1]
+    more = {"position_ids": torch.arange(length)[None], "attention_mask": torch.ones(1, 1, length, length).tril().bool()}
+    logits = module(input_ids=tokens, use_cache=False, **more).logits
     return F.cross_entropy(logits[:, :-1].flatten(0, 1).float(), tokens[:, 1:].flatten())
 
 
