@@ -9,6 +9,7 @@
 #include "CommVerifiers.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Dialect/Comm/IR/ReorderedSums.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
@@ -166,6 +167,46 @@ braid::comm::verifyMultiprocessorsAttribute(Operation *op,
 }
 
 //===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+braid::comm::verifyReorderedSumsAttribute(Operation *op,
+                                          NamedAttribute attribute) {
+  auto reasons = dyn_cast<DictionaryAttr>(attribute.getValue());
+  if (!reasons || reasons.empty() ||
+      !llvm::all_of(reasons, [](NamedAttribute reason) {
+        return (reason.getName() == kDividedName ||
+                reason.getName() == kPlannedName) &&
+               isName(reason.getValue());
+      }))
+    return emitWrongValue(op, attribute,
+                          "a dictionary of 'divided', 'planned' or both, "
+                          "strings that are not empty");
+  return success();
+}
+
+/// Gives `fused` the reasons of both ops for another order of sums.
+static void mergeReorderedSums(Operation *producer, Operation *consumer,
+                               Operation *fused) {
+  NamedAttrList reasons;
+  for (Operation *op : {producer, consumer})
+    if (auto own = op->getAttrOfType<DictionaryAttr>(kReorderedSumsAttrName))
+      for (NamedAttribute reason : own) {
+        auto text = cast<StringAttr>(reason.getValue());
+        auto other =
+            dyn_cast_if_present<StringAttr>(reasons.get(reason.getName()));
+        if (other && other != text)
+          text = StringAttr::get(op->getContext(),
+                                 other.getValue() + "; " + text.getValue());
+        reasons.set(reason.getName(), text);
+      }
+  if (!reasons.empty())
+    fused->setAttr(kReorderedSumsAttrName,
+                   reasons.getDictionary(fused->getContext()));
+}
+
+//===----------------------------------------------------------------------===//
 // Attributes of fused ops
 //===----------------------------------------------------------------------===//
 
@@ -178,6 +219,7 @@ void braid::comm::copyAttributes(Operation *from, Operation *to) {
 void braid::comm::mergeAttributes(Operation *producer, Operation *consumer,
                                   Operation *fused) {
   copyAttributes(consumer, fused);
+  mergeReorderedSums(producer, consumer, fused);
   Builder builder(fused->getContext());
   auto getLabel = [](Operation *op) {
     return op->getAttrOfType<StringAttr>(CommDialect::kLabelAttrName);

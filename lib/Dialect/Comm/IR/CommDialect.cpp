@@ -9,6 +9,7 @@
 #include "CommAssembly.h"
 #include "CommVerifiers.h"
 
+#include "braid/Dialect/Comm/IR/ReorderedSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
@@ -112,6 +113,8 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
     return verifyLaneAttribute(op, attribute);
   if (name == kMultiprocessorsAttrName)
     return verifyMultiprocessorsAttribute(op, attribute);
+  if (name == kReorderedSumsAttrName)
+    return verifyReorderedSumsAttribute(op, attribute);
   if (name == kHardwareAttrName) {
     if (!isa<ModuleOp>(op))
       return emitWrongPlace(op, attribute, "modules");
@@ -156,9 +159,10 @@ LogicalResult CommDialect::verifyOperationAttribute(Operation *op,
                            << "', '" << kTransportAttrName << "', '"
                            << kLanesAttrName << "', '"
                            << kMultiprocessorsAttrName << "', '"
-                           << kChunksAttrName << "', '" << kHardwareAttrName
-                           << "', '" << kMpmdAttrName << "', '"
-                           << kOptionDefaultsAttrName << "', '"
+                           << kChunksAttrName << "', '"
+                           << kReorderedSumsAttrName << "', '"
+                           << kHardwareAttrName << "', '" << kMpmdAttrName
+                           << "', '" << kOptionDefaultsAttrName << "', '"
                            << kReportNumberAttrName << "', '"
                            << kEffectsAttrName << "'";
 }

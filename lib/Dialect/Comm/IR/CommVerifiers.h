@@ -51,6 +51,11 @@ llvm::LogicalResult
 verifyMultiprocessorsAttribute(mlir::Operation *op,
                                mlir::NamedAttribute attribute);
 
+/// Verifies `comm.reordered_sums`.
+llvm::LogicalResult
+verifyReorderedSumsAttribute(mlir::Operation *op,
+                             mlir::NamedAttribute attribute);
+
 /// The innermost parallel loop or kernel that encloses `region`; null if there
 /// is none, so that a rank runs the region as one thread.
 mlir::Operation *getParallelOrKernelOp(mlir::Region *region);

@@ -3,7 +3,7 @@
 // The attributes and types of the dialect that its ops do not define.
 
 func.func @unknown_attribute() {
-  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.multiprocessors', 'comm.chunks', 'comm.hardware', 'comm.mpmd', 'comm.option_defaults', 'comm.report_number', 'comm.effects'}}
+  // expected-error@+1 {{'arith.constant' op has unknown attribute 'comm.cost', expected one of 'comm.cost_ns', 'comm.label', 'comm.order', 'comm.lane', 'comm.ctas', 'comm.transport', 'comm.lanes', 'comm.multiprocessors', 'comm.chunks', 'comm.reordered_sums', 'comm.hardware', 'comm.mpmd', 'comm.option_defaults', 'comm.report_number', 'comm.effects'}}
   %0 = arith.constant {comm.cost = 1 : i64} 0 : index
   return
 }
@@ -358,4 +358,20 @@ func.func @report_number_of_no_start() {
   // expected-error@+1 {{'arith.constant' op has attribute 'comm.report_number', which only starts may have}}
   %0 = arith.constant {comm.report_number = 1 : i64} 0 : index
   return
+}
+
+// -----
+
+func.func @reordered_sums_without_a_reason(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error@+1 {{'linalg.matmul' op attribute 'comm.reordered_sums' is {}, expected a dictionary of 'divided', 'planned' or both, strings that are not empty}}
+  %0 = linalg.matmul {comm.reordered_sums = {}} ins(%x, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+func.func @reordered_sums_for_another_reason(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error@+1 {{'linalg.matmul' op attribute 'comm.reordered_sums' is {tiled = "by 4"}, expected a dictionary of 'divided', 'planned' or both, strings that are not empty}}
+  %0 = linalg.matmul {comm.reordered_sums = {tiled = "by 4"}} ins(%x, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
 }

@@ -12,9 +12,9 @@ comm.group @world [[0, 1]]
 // CHECK-NEXT:    %[[A1:.*]] = tensor.extract_slice %[[A]][2, 0] [2, 4] [1, 1]
 // CHECK-NEXT:    %[[T1:.*]] = comm.all_gather %[[A1]] on @world dim 0 {comm.cost_ns = 51 : i64, comm.label = "ag.1"} : tensor<2x4xf32> -> tensor<4x4xf32>
 // CHECK:         %[[G0:.*]] = comm.wait %[[T0]]
-// CHECK-NEXT:    %[[C0:.*]] = linalg.matmul {comm.cost_ns = 8 : i64, comm.label = "mm.0"} ins(%[[G0]], %[[B]] :
+// CHECK-NEXT:    %[[C0:.*]] = linalg.matmul {comm.cost_ns = 8 : i64, comm.label = "mm.0", comm.reordered_sums = {divided = "in 2 chunks"}} ins(%[[G0]], %[[B]] :
 // CHECK:         %[[G1:.*]] = comm.wait %[[T1]]
-// CHECK-NEXT:    %[[C1:.*]] = linalg.matmul {comm.cost_ns = 9 : i64, comm.label = "mm.1"} ins(%[[G1]], %[[B]] :
+// CHECK-NEXT:    %[[C1:.*]] = linalg.matmul {comm.cost_ns = 9 : i64, comm.label = "mm.1", comm.reordered_sums = {divided = "in 2 chunks"}} ins(%[[G1]], %[[B]] :
 // CHECK-NEXT:    %[[E:.*]] = tensor.empty() : tensor<8x6xf32>
 // CHECK-NEXT:    %[[C00:.*]] = tensor.extract_slice %[[C0]][0, 0] [2, 6] [1, 1]
 // CHECK-NEXT:    %[[R0:.*]] = tensor.insert_slice %[[C00]] into %[[E]][0, 0] [2, 6] [1, 1]
@@ -49,11 +49,11 @@ func.func @gathered_rows(%a: tensor<4x4xf32>, %b: tensor<4x6xf32>) -> tensor<8x6
 // CHECK:         %[[W0:.*]] = comm.wait %[[T0]]
 // CHECK-NEXT:    %[[E:.*]] = tensor.empty() : tensor<4x6xf32>
 // CHECK-NEXT:    %[[D0:.*]] = tensor.extract_slice %[[E]][0, 0] [4, 3] [1, 1]
-// CHECK-NEXT:    %[[C0:.*]] = linalg.matmul ins(%[[A]], %[[W0]] : tensor<4x4xf32>, tensor<4x3xf32>) outs(%[[D0]] :
+// CHECK-NEXT:    %[[C0:.*]] = linalg.matmul {comm.reordered_sums = {divided = "in 2 chunks"}} ins(%[[A]], %[[W0]] : tensor<4x4xf32>, tensor<4x3xf32>) outs(%[[D0]] :
 // CHECK-NEXT:    %[[R0:.*]] = tensor.insert_slice %[[C0]] into %[[E]][0, 0] [4, 3] [1, 1] {comm.cost_ns = 0 : i64}
 // CHECK:         %[[W1:.*]] = comm.wait %[[T1]]
 // CHECK-NEXT:    %[[D1:.*]] = tensor.extract_slice %[[R0]][0, 3] [4, 3] [1, 1]
-// CHECK-NEXT:    %[[C1:.*]] = linalg.matmul ins(%[[A]], %[[W1]] : tensor<4x4xf32>, tensor<4x3xf32>) outs(%[[D1]] :
+// CHECK-NEXT:    %[[C1:.*]] = linalg.matmul {comm.reordered_sums = {divided = "in 2 chunks"}} ins(%[[A]], %[[W1]] : tensor<4x4xf32>, tensor<4x3xf32>) outs(%[[D1]] :
 // CHECK-NEXT:    %[[R1:.*]] = tensor.insert_slice %[[C1]] into %[[R0]][0, 3] [4, 3] [1, 1] {comm.cost_ns = 0 : i64}
 // CHECK-NEXT:    return %[[R1]]
 func.func @gathered_weight(%a: tensor<4x4xf32>, %s: tensor<2x6xf32>) -> tensor<4x6xf32> {

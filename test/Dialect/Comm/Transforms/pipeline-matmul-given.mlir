@@ -20,9 +20,9 @@ func.func @given_chunks(%a: tensor<512x64xf32>, %b: tensor<64x32xf32>, %z: tenso
 
 // The sizes are taken as they are, and costs go with them.
 // CHECK-LABEL: func.func @given_sizes
-// CHECK:         linalg.matmul {comm.cost_ns = 1250 : i64}
+// CHECK:         linalg.matmul {comm.cost_ns = 1250 : i64, comm.reordered_sums = {divided = "in 2 chunks"}}
 // CHECK:         comm.all_reduce sum %{{.*}} on @tp {comm.cost_ns = 625 : i64, comm.label = "ar.0"} : tensor<80x32xf32>
-// CHECK:         linalg.matmul {comm.cost_ns = 6750 : i64}
+// CHECK:         linalg.matmul {comm.cost_ns = 6750 : i64, comm.reordered_sums = {divided = "in 2 chunks"}}
 // CHECK:         comm.all_reduce sum %{{.*}} on @tp {comm.cost_ns = 3375 : i64, comm.label = "ar.1"} : tensor<432x32xf32>
 // CHECK-NOT:     comm.all_reduce
 // CHECK:         tensor.insert_slice %{{.*}} into %{{.*}}[0, 0] [80, 32]

@@ -15,27 +15,27 @@ comm.group @world all
 // products, more chunks pay than with those that NCCL takes by itself, also those
 // of the first all-reduce, which then ends before the first chunk of the last.
 // CHECK-LABEL: func.func @last_collective
-// CHECK:         comm.all_reduce {{.*}}comm.label = "g0.0"} : tensor<1024x8192xbf16>
-// CHECK:         comm.all_reduce {{.*}}comm.label = "g0.7"} : tensor<1024x8192xbf16>
-// CHECK:         comm.all_reduce {{.*}}comm.label = "g1.0"} : tensor<1024x8192xbf16>
-// CHECK:         comm.all_reduce {{.*}}comm.label = "g1.7"} : tensor<1024x8192xbf16>
+// CHECK:         comm.all_reduce {{.*}}comm.label = "g0.0", comm.reordered_sums = {divided = "in 8 chunks"}} : tensor<1024x8192xbf16>
+// CHECK:         comm.all_reduce {{.*}}comm.label = "g0.7", comm.reordered_sums = {divided = "in 8 chunks"}} : tensor<1024x8192xbf16>
+// CHECK:         comm.all_reduce {{.*}}comm.label = "g1.0", comm.reordered_sums = {divided = "in 8 chunks"}} : tensor<1024x8192xbf16>
+// CHECK:         comm.all_reduce {{.*}}comm.label = "g1.7", comm.reordered_sums = {divided = "in 8 chunks"}} : tensor<1024x8192xbf16>
 // CHECK-NOT:     comm.all_reduce
 // CHECK:         return
 // ORDER-LABEL: func.func @last_collective
-// ORDER:         comm.all_reduce {{.*}}comm.label = "g0.0"} : tensor<4096x8192xbf16>
-// ORDER:         comm.all_reduce {{.*}}comm.label = "g0.1"} : tensor<4096x8192xbf16>
-// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.0"} : tensor<2688x8192xbf16>
-// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.2"} : tensor<2688x8192xbf16>
+// ORDER:         comm.all_reduce {{.*}}comm.label = "g0.0", comm.reordered_sums = {divided = "in 2 chunks"}} : tensor<4096x8192xbf16>
+// ORDER:         comm.all_reduce {{.*}}comm.label = "g0.1", comm.reordered_sums = {divided = "in 2 chunks"}} : tensor<4096x8192xbf16>
+// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.0", comm.reordered_sums = {divided = "in 3 chunks"}} : tensor<2688x8192xbf16>
+// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.2", comm.reordered_sums = {divided = "in 3 chunks"}} : tensor<2688x8192xbf16>
 // ORDER-NOT:     comm.all_reduce
 // ORDER:         return
 // FOUR-LABEL: func.func @last_collective
-// FOUR:         comm.all_reduce {{.*}}comm.label = "g1.3"}
+// FOUR:         comm.all_reduce {{.*}}comm.label = "g1.3", comm.reordered_sums = {divided = "in 4 chunks"}}
 // FOUR-NOT:     comm.all_reduce
 // FOUR:         return
 // OVERLAP-LABEL: func.func @last_collective
-// OVERLAP:         linalg.matmul {comm.label = "m1.0", comm.multiprocessors = {{[0-9]+}} : i64}
-// OVERLAP:         comm.all_reduce {{.*}}comm.ctas = {{[0-9]+}} : i64, comm.label = "g1.0", comm.transport = "symmetric"
-// OVERLAP:         linalg.matmul {comm.label = "m1.7", comm.multiprocessors = {{[0-9]+}} : i64}
+// OVERLAP:         linalg.matmul {comm.label = "m1.0", comm.multiprocessors = {{[0-9]+}} : i64, comm.reordered_sums
+// OVERLAP:         comm.all_reduce {{.*}}comm.ctas = {{[0-9]+}} : i64, comm.label = "g1.0", comm.reordered_sums = {{.*}}, comm.transport = "symmetric"
+// OVERLAP:         linalg.matmul {comm.label = "m1.7", comm.multiprocessors = {{[0-9]+}} : i64, comm.reordered_sums
 // WHOLE-LABEL: func.func @last_collective
 // WHOLE-COUNT-2: comm.all_reduce
 // WHOLE-NOT:     comm.all_reduce

@@ -6,10 +6,10 @@ comm.group @tp [[0, 1]]
 // CHECK-LABEL: func.func @all_reduce_by_rows
 // CHECK-SAME:      (%[[A:.*]]: tensor<512x64xf32>, %[[B:.*]]: tensor<64x32xf32>)
 // CHECK:         %[[A0:.*]] = tensor.extract_slice %[[A]][0, 0] [256, 64] [1, 1]
-// CHECK:         %[[C0:.*]] = linalg.matmul {comm.cost_ns = 50 : i64, comm.label = "mm.0"} ins(%[[A0]], %[[B]] :
+// CHECK:         %[[C0:.*]] = linalg.matmul {comm.cost_ns = 50 : i64, comm.label = "mm.0", comm.reordered_sums = {divided = "in 2 chunks"}} ins(%[[A0]], %[[B]] :
 // CHECK-NEXT:    %[[T0:.*]] = comm.all_reduce sum %[[C0]] on @tp {comm.label = "ar.0"} : tensor<256x32xf32>
 // CHECK:         %[[A1:.*]] = tensor.extract_slice %[[A]][256, 0] [256, 64] [1, 1]
-// CHECK:         %[[C1:.*]] = linalg.matmul {comm.cost_ns = 51 : i64, comm.label = "mm.1"} ins(%[[A1]], %[[B]] :
+// CHECK:         %[[C1:.*]] = linalg.matmul {comm.cost_ns = 51 : i64, comm.label = "mm.1", comm.reordered_sums = {divided = "in 2 chunks"}} ins(%[[A1]], %[[B]] :
 // CHECK-NEXT:    %[[T1:.*]] = comm.all_reduce sum %[[C1]] on @tp {comm.label = "ar.1"} : tensor<256x32xf32>
 // CHECK-NEXT:    %[[E:.*]] = tensor.empty() : tensor<512x32xf32>
 // CHECK-NEXT:    %[[R0:.*]] = comm.wait %[[T0]]
@@ -33,11 +33,11 @@ func.func @all_reduce_by_rows(%a: tensor<512x64xf32>, %b: tensor<64x32xf32>) -> 
 // CHECK-LABEL: func.func @reduce_scatter_by_columns
 // CHECK-SAME:      (%[[A:.*]]: tensor<8x4xf32>, %[[B:.*]]: tensor<4x6xf32>)
 // CHECK:         %[[B0:.*]] = tensor.extract_slice %[[B]][0, 0] [4, 3] [1, 1]
-// CHECK:         %[[C0:.*]] = linalg.matmul ins(%[[A]], %[[B0]] :
+// CHECK:         %[[C0:.*]] = linalg.matmul {comm.reordered_sums = {divided = "in 2 chunks"}} ins(%[[A]], %[[B0]] :
 // CHECK:         %[[M0:.*]] = linalg.map { arith.truncf } ins(%[[C0]] : tensor<8x3xf32>)
 // CHECK:         %[[T0:.*]] = comm.reduce_scatter sum %[[M0]] on @tp dim 0 : tensor<8x3xbf16> -> tensor<4x3xbf16>
 // CHECK:         %[[B1:.*]] = tensor.extract_slice %[[B]][0, 3] [4, 3] [1, 1]
-// CHECK:         linalg.matmul ins(%[[A]], %[[B1]] :
+// CHECK:         linalg.matmul {comm.reordered_sums = {divided = "in 2 chunks"}} ins(%[[A]], %[[B1]] :
 // CHECK:         comm.reduce_scatter
 // CHECK:         tensor.insert_slice %{{.*}} into %{{.*}}[0, 0] [4, 3] [1, 1] : tensor<4x3xbf16>
 // CHECK:         tensor.insert_slice %{{.*}} into %{{.*}}[0, 3] [4, 3] [1, 1] : tensor<4x3xbf16>

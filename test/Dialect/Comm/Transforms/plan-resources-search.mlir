@@ -17,7 +17,7 @@ module {
   // plan. Behind their starts there is, and products leave room.
   // CHECK-LABEL: func.func @gradients(
   // CHECK:         comm.all_reduce {{.*}}comm.label = "g0"{{.*}}comm.transport = "symmetric"
-  // CHECK:         linalg.matmul {comm.label = "m1", comm.multiprocessors = {{[0-9]+}} : i64}
+  // CHECK:         linalg.matmul {comm.label = "m1", comm.multiprocessors = {{[0-9]+}} : i64, comm.reordered_sums
   // CHECK:         comm.all_reduce {{.*}}comm.label = "g1"{{.*}}comm.transport = "symmetric"
   // CHECK:         linalg.matmul {comm.label = "m2"
   // CHECK:         comm.wait

@@ -12,13 +12,13 @@
 
 // Another plan is another pair of ways.
 // OTHER-LABEL: func.func @chain(
-// OTHER: comm.all_reduce sum %{{.*}} on @world {comm.ctas = 8 : i64}
-// OTHER: linalg.matmul {comm.label = "a", comm.multiprocessors = 120 : i64}
+// OTHER: comm.all_reduce sum %{{.*}} on @world {comm.ctas = 8 : i64, comm.reordered_sums = {planned = "8 CTAs"}}
+// OTHER: linalg.matmul {comm.label = "a", comm.multiprocessors = 120 : i64, comm.reordered_sums
 
 // braid-overlap plans unless told not to.
 // PLANNED-LABEL: func.func @chain(
 // PLANNED: comm.all_reduce {{.*}}comm.transport = "symmetric"
-// PLANNED: linalg.matmul {comm.label = "a", comm.multiprocessors = 12{{[048]}} : i64}
+// PLANNED: linalg.matmul {comm.label = "a", comm.multiprocessors = 12{{[048]}} : i64, comm.reordered_sums
 // UNPLANNED-LABEL: func.func @chain(
 // UNPLANNED-NOT: comm.multiprocessors
 // UNPLANNED: return
@@ -36,7 +36,7 @@ module {
   // CHECK-LABEL: func @chain(
   // CHECK: comm.all_reduce {{.*}}comm.ctas = [[CTAS:[48]]] : i64{{.*}}comm.transport = "symmetric"
   // CHECK: comm.all_reduce {{.*}}comm.ctas = [[CTAS]] : i64{{.*}}comm.transport = "symmetric"
-  // CHECK: linalg.matmul {comm.label = "a", comm.multiprocessors = 12{{[048]}} : i64}
+  // CHECK: linalg.matmul {comm.label = "a", comm.multiprocessors = 12{{[048]}} : i64, comm.reordered_sums
   func.func @chain(%x: tensor<4096x4096xbf16>, %y: tensor<4096x8192xbf16>, %w: tensor<8192x8192xbf16>)
       -> (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>, tensor<4096x8192xbf16>) {
     %t = comm.all_reduce sum %x on @world : tensor<4096x4096xbf16>

@@ -257,7 +257,8 @@ LogicalResult GatherChunker::run(ArrayRef<int64_t> parts) {
   SmallVector<Value> values;
   for (const Chunk &chunk : chunks) {
     Chunk rows = {chunk.number, chunk.offset * gather.numParts,
-                  chunk.size * gather.numParts, chunk.whole * gather.numParts};
+                  chunk.size * gather.numParts, chunk.whole * gather.numParts,
+                  chunk.count};
     FailureOr<Value> value = product.compute(rows);
     if (failed(value))
       return failure();

@@ -8,6 +8,7 @@
 
 #include "ChunkedProduct.h"
 
+#include "braid/Analysis/ReorderedSums.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -78,6 +79,7 @@ void braid::comm::describeChunk(RewriterBase &rewriter, Operation *op,
   if (StringRef label = getLabel(op); !label.empty())
     op->setAttr(CommDialect::kLabelAttrName,
                 rewriter.getStringAttr(label + "." + Twine(chunk.number)));
+  recordDivision(op, "in " + Twine(chunk.count) + " chunks");
 }
 
 /// The chunk of what `slice` is taken from, where that is an op of the chain,
@@ -163,7 +165,8 @@ SmallVector<Chunk> braid::comm::divideIntoChunks(int64_t size,
     int64_t end = getPart(size, before, total);
     if (number + 1 < parts.size())
       end = end / unit * unit + (end % unit * 2 >= unit ? unit : 0);
-    chunks.push_back({static_cast<int64_t>(number), begin, end - begin, size});
+    chunks.push_back({static_cast<int64_t>(number), begin, end - begin, size,
+                      static_cast<int64_t>(parts.size())});
     begin = end;
   }
   return chunks;

@@ -16,9 +16,10 @@
 
 namespace braid::comm {
 
-/// Where a chunk begins, its size, and the size of the whole.
+/// Where a chunk begins, its size, the size of the whole, and into how many
+/// chunks that is divided.
 struct Chunk {
-  int64_t number, offset, size, whole;
+  int64_t number, offset, size, whole, count;
 };
 
 /// Divides `size` into one chunk for each of `parts`, which are relative to
@@ -28,8 +29,8 @@ struct Chunk {
 llvm::SmallVector<Chunk> divideIntoChunks(int64_t size,
                                           llvm::ArrayRef<int64_t> parts);
 
-/// Gives `op`, a chunk of an op, a share of the cost that goes with its size,
-/// and a label of its own.
+/// Gives `op`, a chunk of an op, a share of the cost that goes with its size
+/// and a label of its own, and records that its sums may have another order.
 void describeChunk(mlir::RewriterBase &rewriter, mlir::Operation *op,
                    const Chunk &chunk);
 

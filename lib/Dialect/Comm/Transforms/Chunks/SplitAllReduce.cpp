@@ -11,6 +11,7 @@
 #include "RewriteJudge.h"
 
 #include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/ReorderedSums.h"
 #include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/IR/PatternMatch.h"
@@ -133,6 +134,7 @@ static void split(RewriterBase &rewriter, const SplittableAllReduce &found) {
       rewriter, loc, Type(TokenType::get(partType)), start.getReductionAttr(),
       Value(), start.getInputs(), ValueRange(), start.getGroupAttr(), rows);
   setLabel(scatter, start, "scatter");
+  recordDivision(scatter, "of an all_reduce");
   rewriter.setInsertionPoint(wait);
   auto part = WaitOp::create(rewriter, loc, partType, scatter.getTokens()[0],
                              ValueRange(), ValueRange());

@@ -10,6 +10,7 @@
 #include "../SchedulingPass.h"
 
 #include "Cost/Profile/Calibration.h"
+#include "braid/Analysis/ReorderedSums.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 
 using namespace braid;
@@ -109,5 +110,6 @@ void braid::comm::applyPlan(const BlockProblem &problem, const BlockPlan &plan,
       beforeChange(op);
       for (NamedAttribute attribute : attributes[option])
         op->setAttr(attribute.getName(), attribute.getValue());
+      recordPlan(op, attributes[option]);
     }
 }
