@@ -134,7 +134,8 @@ BRAID_RT_API int32_t braid_rt_world_local_ranks(const braid_rt_world *world,
  * after a failure. `host-memory`: buffers of compiled code are in host memory.
  * `processes`: ranks are processes of their own. `transports`: lanes choose how
  * they move data (braid_rt_transport). `graphs`: the option cuda-graph.
- * `activities`: traces contain the work of devices, also in graphs. */
+ * `activities`: traces contain the work of devices, also in graphs.
+ * `ordered-reductions`: the order of the group's ranks is that of every sum. */
 BRAID_RT_API int32_t braid_rt_world_has(const braid_rt_world *world,
                                         const char *capability);
 

@@ -15,6 +15,7 @@
 #include "braid-rt/Host.h"
 #include "braid-rt/Link.h"
 #include "braid-rt/Memory.h"
+#include "braid-rt/Numerics.h"
 #include "braid-rt/Program.h"
 #include "braid-rt/Types.h"
 

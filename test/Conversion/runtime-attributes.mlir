@@ -60,6 +60,12 @@ module attributes {braid_rt.arena_bytes = -1 : i64} {
 
 // -----
 
-// expected-error@+1 {{'builtin.module' op has unknown attribute 'braid_rt.size', expected one of 'braid_rt.target', 'braid_rt.schedule', 'braid_rt.arena_bytes', 'braid_rt.host_reads', 'braid_rt.buffer_allocs', 'braid_rt.constants'}}
+// expected-error@+1 {{'builtin.module' op has unknown attribute 'braid_rt.size', expected one of 'braid_rt.target', 'braid_rt.schedule', 'braid_rt.arena_bytes', 'braid_rt.host_reads', 'braid_rt.buffer_allocs', 'braid_rt.numerics', 'braid_rt.constants'}}
 module attributes {braid_rt.size = 1 : i64} {
+}
+
+// -----
+
+// expected-error@+1 {{'builtin.module' op attribute 'braid_rt.numerics' is [{kind = 0 : i32}], expected an array of dictionaries of 'kind' and 'members' (i32), 'loc' and 'operation'}}
+module attributes {braid_rt.numerics = [{kind = 0 : i32}]} {
 }

@@ -89,16 +89,16 @@ def EmitEntryTablePass : Pass<"braid-emit-entry-table", "::mlir::ModuleOp"> {
 }
 
 def HashSchedulePass : Pass<"braid-hash-schedule", "::mlir::ModuleOp"> {
-  let summary = "Record a hash of the scheduled program";
+  let summary = "Record a hash and the numerics of the scheduled program";
   let description = [{
-    Records a hash of the text of the module, without locations, as
-    `braid_rt.schedule`. The pass runs after scheduling. The table of the program
-    contains the hash: ranks with equal hashes start the same operations in the
-    same order. A module marked `comm.mpmd` gets no hash, because its ranks run
-    different programs.
+    Records a hash of the text, without locations, as `braid_rt.schedule`: ranks with
+    equal hashes start the same operations in the same order. A module marked `comm.mpmd`
+    has ranks with different programs, and gets no hash. Records the ops with
+    `comm.reordered_sums` as `braid_rt.numerics`, too. The compiled program contains
+    both. The pass runs after scheduling.
 
     ```mlir
-    module attributes {braid_rt.schedule = "5f1c9c2b1d1f8e3a"} { ... }
+    module attributes {braid_rt.numerics = [], braid_rt.schedule = "5f1c9c2b1d1f8e3a"} { ... }
     ```
   }];
 }

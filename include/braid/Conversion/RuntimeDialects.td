@@ -44,6 +44,7 @@ def BraidRT_Dialect : Dialect {
     | `braid_rt.arena_bytes = 512 : i64` | size of the largest arena of an entry |
     | `braid_rt.host_reads = 2 : i64` | number of ops that read device memory on the host |
     | `braid_rt.buffer_allocs = 1 : i64` | number of ops that allocate buffers outside of the arena |
+    | `braid_rt.numerics`, an array of dictionaries | sums that may have another order than in the program as written |
     | `braid_rt.constants = 5 : i64` | number of constants that the lowering has named |
   }];
   let hasOperationAttrVerify = 1;

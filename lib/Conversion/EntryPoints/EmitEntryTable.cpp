@@ -9,6 +9,8 @@
 #include "../Support/EntryPoints.h"
 #include "../Support/ProgramAttributes.h"
 #include "../Support/RuntimeCalls.h"
+#include "RecordNumerics.h"
+#include "braid-rt/Numerics.h"
 #include "braid-rt/Program.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -43,6 +45,8 @@ private:
                               ArrayRef<LLVM::GlobalOp> globals);
   SmallVector<LLVM::GlobalOp> findDescriptors(StringRef prefix);
   LLVM::GlobalOp emitDeviceProgram();
+  LLVM::GlobalOp emitReorderedSum(StringRef name, const RecordedSum &sum);
+  void emitNumerics(ArrayAttr sums, bool isOnHost);
   LLVM::LLVMStructType getStruct(ArrayRef<Type> fields) {
     return LLVM::LLVMStructType::getLiteral(context, fields);
   }
@@ -273,6 +277,50 @@ LLVM::GlobalOp TableEmitter::emitDeviceProgram() {
       });
 }
 
+/// Emits a braid_rt_reordered_sum.
+LLVM::GlobalOp TableEmitter::emitReorderedSum(StringRef name,
+                                              const RecordedSum &sum) {
+  Location loc = module.getLoc();
+  LLVM::GlobalOp operation = createString(
+      builder, module, loc, (name + "_operation").str(), sum.operation);
+  LLVM::GlobalOp reason =
+      createString(builder, module, loc, (name + "_reason").str(), sum.reason);
+  LLVM::GlobalOp site =
+      createSite(builder, module, (name + "_site").str(), sum.loc, "");
+  auto type = getStruct({pointer, pointer, pointer, i32, i32});
+  return createConstant(
+      builder, module, loc, type, name, [&](OpBuilder &builder) {
+        return createStruct(builder, loc, type,
+                            {getAddress(builder, loc, operation),
+                             getAddress(builder, loc, reason),
+                             getAddress(builder, loc, site),
+                             getInteger(builder, loc, i32, sum.kind),
+                             getInteger(builder, loc, i32, sum.members)});
+      });
+}
+
+/// Emits what the program records of its numerics (braid_rt_numerics).
+void TableEmitter::emitNumerics(ArrayAttr sums, bool isOnHost) {
+  Location loc = module.getLoc();
+  SmallVector<LLVM::GlobalOp> descriptions;
+  for (auto sum : sums.getAsRange<DictionaryAttr>())
+    if (RecordedSum read = readNumerics(sum, isOnHost); !read.reason.empty())
+      descriptions.push_back(emitReorderedSum(
+          "__braid_sum_" + std::to_string(descriptions.size()), read));
+  LLVM::GlobalOp list = emitPointers(loc, "__braid_sums", descriptions);
+  auto type = getStruct({i64, i64, pointer});
+  LLVM::GlobalOp numerics = createConstant(
+      builder, module, loc, type, BRAID_RT_NUMERICS_SYMBOL,
+      [&](OpBuilder &builder) {
+        return createStruct(
+            builder, loc, type,
+            {getInteger(builder, loc, i64, BRAID_RT_NUMERICS_VERSION),
+             getInteger(builder, loc, i64, descriptions.size()),
+             getAddress(builder, loc, list)});
+      });
+  numerics.setLinkage(LLVM::Linkage::External);
+}
+
 void TableEmitter::emitProgram() {
   Location loc = module.getLoc();
   SmallVector<LLVM::GlobalOp> groups = findDescriptors(getGroupGlobalName(""));
@@ -284,6 +332,8 @@ void TableEmitter::emitProgram() {
   LLVM::GlobalOp schedule;
   if (auto hash = module->getAttrOfType<StringAttr>(kScheduleAttrName))
     schedule = createString(builder, module, loc, "__braid_schedule", hash);
+  if (auto sums = module->getAttrOfType<ArrayAttr>(kNumericsAttrName))
+    emitNumerics(sums, /*isOnHost=*/!isCUDA);
   LLVM::GlobalOp groupList = emitPointers(loc, "__braid_groups", groups);
   LLVM::GlobalOp entryList = emitPointers(loc, "__braid_entries", entries);
   LLVM::GlobalOp name;
@@ -330,7 +380,8 @@ struct EmitEntryTablePass
     for (StringRef name :
          {StringRef(kConstantsAttrName), StringRef(kTargetAttrName),
           StringRef(kScheduleAttrName), StringRef(kArenaBytesAttrName),
-          StringRef(kHostReadsAttrName), StringRef(kBufferAllocsAttrName)})
+          StringRef(kHostReadsAttrName), StringRef(kBufferAllocsAttrName),
+          StringRef(kNumericsAttrName)})
       module->removeAttr(name);
     // Allocations do not overlap. With `noalias` LLVM needs no overlap checks
     // at run time.

@@ -1,4 +1,4 @@
-//===- HashSchedule.cpp - A hash of the program's text --------------------===//
+//===- HashSchedule.cpp - The hash and numerics of a schedule -------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Support/ProgramAttributes.h"
+#include "RecordNumerics.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,8 +29,12 @@ struct HashSchedulePass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     markAllAnalysesPreserved();
-    if (module->hasAttr(comm::CommDialect::kMpmdAttrName))
-      return;
+    if (!module->hasAttr(comm::CommDialect::kMpmdAttrName))
+      recordHash(module);
+    recordNumerics(module);
+  }
+
+  void recordHash(ModuleOp module) {
     std::string text;
     llvm::raw_string_ostream stream(text);
     // The generic form does not depend on how ops name their results.

@@ -25,6 +25,10 @@ constexpr llvm::StringLiteral kTargetAttrName = "braid_rt.target";
 /// The hash of the program's text after scheduling, a string.
 constexpr llvm::StringLiteral kScheduleAttrName = "braid_rt.schedule";
 
+/// The sums that may have another order than in the program as written, an
+/// array of dictionaries.
+constexpr llvm::StringLiteral kNumericsAttrName = "braid_rt.numerics";
+
 /// The bytes of the largest arena of an entry, an i64.
 constexpr llvm::StringLiteral kArenaBytesAttrName = "braid_rt.arena_bytes";
 

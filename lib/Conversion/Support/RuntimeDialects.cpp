@@ -81,6 +81,16 @@ LogicalResult BraidDialect::verifyOperationAttribute(Operation *op,
                       kBiasAttrName, kEpilogueAttrName});
 }
 
+static bool isReorderedSum(Attribute value) {
+  auto sum = dyn_cast<DictionaryAttr>(value);
+  auto isNumber = [&](StringRef name) {
+    auto number = sum.getAs<IntegerAttr>(name);
+    return number && number.getType().isSignlessInteger(32);
+  };
+  return sum && isNumber("kind") && isNumber("members") &&
+         sum.getAs<LocationAttr>("loc") && sum.getAs<StringAttr>("operation");
+}
+
 LogicalResult
 BraidRTDialect::verifyOperationAttribute(Operation *op,
                                          NamedAttribute attribute) {
@@ -101,8 +111,15 @@ BraidRTDialect::verifyOperationAttribute(Operation *op,
                            number.getInt() >= 0,
                        "an i64 that is not negative");
   }
+  if (name == kNumericsAttrName) {
+    auto sums = dyn_cast<ArrayAttr>(value);
+    return verifyValue(op, attribute,
+                       sums && llvm::all_of(sums, isReorderedSum),
+                       "an array of dictionaries of 'kind' and 'members' "
+                       "(i32), 'loc' and 'operation'");
+  }
   return emitUnknown(op, attribute,
                      {kTargetAttrName, kScheduleAttrName, kArenaBytesAttrName,
                       kHostReadsAttrName, kBufferAllocsAttrName,
-                      kConstantsAttrName});
+                      kNumericsAttrName, kConstantsAttrName});
 }

@@ -102,6 +102,9 @@ struct Capabilities {
   /// `activities`: traces have the times of each kernel, copy and collective on
   /// the devices, also in graphs.
   bool activities = false;
+  /// `ordered-reductions`: reductions combine operands in the order of the
+  /// group's ranks.
+  bool orderedReductions = false;
   /// The target of the devices, a braid_rt_target.
   int32_t target = BRAID_RT_TARGET_HOST;
 };

@@ -22,7 +22,7 @@
 namespace braid::rt {
 
 /// The version of Engine.h. The runtime refuses an engine of another version.
-constexpr int32_t engineInterfaceVersion = 7;
+constexpr int32_t engineInterfaceVersion = 8;
 
 /// The object that the shared library of an engine exports as
 /// `braid_rt_engine`.

@@ -9,6 +9,7 @@
 #include "braid-rt/Program.h"
 #include "Core/Error.h"
 #include "braid-rt/Host.h"
+#include "braid-rt/Numerics.h"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -52,6 +53,14 @@ braid_rt_library *braid_rt_load(const char *path, char *error,
 const braid_rt_program *
 braid_rt_library_program(const braid_rt_library *library) {
   return library->program;
+}
+
+const braid_rt_numerics *
+braid_rt_library_numerics(const braid_rt_library *library) {
+  const auto *numerics = static_cast<const braid_rt_numerics *>(
+      dlsym(library->handle, BRAID_RT_NUMERICS_SYMBOL));
+  bool isKnown = numerics && numerics->version == BRAID_RT_NUMERICS_VERSION;
+  return isKnown ? numerics : nullptr;
 }
 
 void braid_rt_unload(braid_rt_library *library) {

@@ -9,6 +9,7 @@
 #include "Core/World.h"
 #include "Core/EngineRegistry.h"
 #include "Core/Messages.h"
+#include "braid-rt/Numerics.h"
 
 #include <algorithm>
 #include <cctype>
@@ -356,11 +357,21 @@ int32_t braid_rt_world_has(const braid_rt_world *world,
                {"processes", &Capabilities::processes},
                {"transports", &Capabilities::transports},
                {"graphs", &Capabilities::graphs},
-               {"activities", &Capabilities::activities}};
+               {"activities", &Capabilities::activities},
+               {"ordered-reductions", &Capabilities::orderedReductions}};
   for (const auto &entry : known)
     if (std::strcmp(entry.name, capability) == 0)
       return capabilities.*entry.member;
   return 0;
+}
+
+int32_t braid_rt_may_reorder(const braid_rt_world *world,
+                             const braid_rt_reordered_sum *sum) {
+  if (sum->kind != BRAID_RT_SUM_OF_MEMBERS)
+    return 1;
+  const Engine &engine = *unwrap(world)->engine;
+  int32_t members = sum->members ? sum->members : engine.worldSize();
+  return !engine.capabilities().orderedReductions && members > 2;
 }
 
 int32_t braid_rt_world_prepare(braid_rt_world *world,

@@ -68,6 +68,7 @@ private:
 static Capabilities getCapabilities() {
   Capabilities result;
   result.linkRehearsal = result.recovery = result.hostMemory = true;
+  result.orderedReductions = true;
   return result;
 }
 

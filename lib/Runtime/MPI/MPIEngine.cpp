@@ -37,6 +37,14 @@ static bool choosesFast(const Environment &environment) {
 // Creation
 //===----------------------------------------------------------------------===//
 
+static Capabilities getCapabilities(bool isFast) {
+  Capabilities result;
+  result.hostMemory = true;
+  result.processes = true;
+  result.orderedReductions = !isFast;
+  return result;
+}
+
 /// The limit of waits for all processes outside of programs: the timeout, and
 /// at least 10 s, which a busy host needs to start a process, or a rank to
 /// compile the program for all.
@@ -66,7 +74,8 @@ static void meet(const Environment &environment) {
 }
 
 MPIEngine::MPIEngine(const Environment &environment)
-    : environment(environment), isFast(choosesFast(environment)) {
+    : environment(environment), isFast(choosesFast(environment)),
+      abilities(getCapabilities(isFast)) {
   bool wantsThread = isFirstChoice(environment, "progress", "thread", "none");
   checkMPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   checkMPI(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
@@ -120,16 +129,6 @@ MPIEngine::~MPIEngine() {
     entry.second->free();
   for (MPI_Comm *comm : {&leaving, &control, &world})
     MPI_Comm_free(comm);
-}
-
-const Capabilities &MPIEngine::capabilities() const {
-  static const Capabilities capabilities = [] {
-    Capabilities result;
-    result.hostMemory = true;
-    result.processes = true;
-    return result;
-  }();
-  return capabilities;
 }
 
 Device &MPIEngine::device(int32_t) { return *host; }

@@ -43,7 +43,7 @@ public:
   explicit MPIEngine(const Environment &environment);
   ~MPIEngine() override;
 
-  const Capabilities &capabilities() const override;
+  const Capabilities &capabilities() const override { return abilities; }
   int32_t worldSize() const override { return size; }
   const std::vector<int32_t> &localRanks() const override { return local; }
   Device &device(int32_t rank) override;
@@ -80,6 +80,7 @@ public:
   const Environment &environment;
   const MPILibrary library;
   const bool isFast; ///< reductions=fast
+  const Capabilities abilities;
   mutable std::mutex mutex;
   Staging staging;
   int64_t begun = 0; ///< Invocations that the rank has begun.

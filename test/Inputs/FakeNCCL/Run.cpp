@@ -78,27 +78,51 @@ static int32_t reductionOf(ReductionOp op) {
   return op > Avg ? int32_t(BRAID_RT_PREMUL_SUM) : reductions[op];
 }
 
-/// Reduces a part of the operands of all ranks, the last rank's first.
-static void reduceInto(const Task &task, char *destination, size_t offset,
-                       const std::vector<std::string> &operands,
-                       const std::vector<std::string> &scales) {
+/// Reduces the elements from `begin` to `end` of a part of the operands of all
+/// ranks. The operand of rank `first - 1` comes first, and then those of the
+/// ranks before it.
+static void reducePiece(const Task &task, char *destination, size_t offset,
+                        size_t begin, size_t end, size_t first,
+                        const std::vector<std::string> &operands,
+                        const std::vector<std::string> &scales) {
   std::vector<const char *> sources;
   std::vector<const unsigned char *> factors;
-  for (size_t i = operands.size(); i-- > 0;) {
-    sources.push_back(operands[i].data() + offset);
+  size_t at = begin * sizeOf(task.type);
+  for (size_t k = 0; k < operands.size(); ++k) {
+    size_t rank = (operands.size() - 1 - k + first) % operands.size();
+    sources.push_back(operands[rank].data() + offset + at);
     factors.push_back(
-        reinterpret_cast<const unsigned char *>(scales[i].data()));
+        reinterpret_cast<const unsigned char *>(scales[rank].data()));
   }
+  destination += at;
   braid::rt::Reduction reduction = {};
   reduction.dtype = dtypeOf(task.type);
   reduction.reduction = reductionOf(task.op);
-  reduction.count = static_cast<int64_t>(task.count);
+  reduction.count = static_cast<int64_t>(end - begin);
   reduction.sourceCount = static_cast<int64_t>(sources.size());
   reduction.sources = sources.data();
   reduction.scales = factors.data();
   reduction.destinationCount = 1;
   reduction.destinations = &destination;
   braid::rt::reduce(reduction);
+}
+
+/// Reduces a part of the operands of all ranks. As in a ring, the order begins
+/// with another rank for each of as many pieces as there are ranks; as with
+/// other algorithms, limits and windows move where it begins.
+static void reduceInto(const ncclComm &comm, const Task &task,
+                       char *destination, size_t offset,
+                       const std::vector<std::string> &operands,
+                       const std::vector<std::string> &scales) {
+  size_t size = operands.size();
+  bool isPlanned = comm.config.maxCTAs != undefinedInt || task.inWindows;
+  for (size_t piece = 0; piece < size; ++piece) {
+    size_t begin = piece * task.count / size;
+    size_t end = (piece + 1) * task.count / size;
+    if (begin < end)
+      reducePiece(task, destination, offset, begin, end,
+                  piece + (isPlanned ? 1 : 0), operands, scales);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,13 +155,13 @@ static void finish(const ncclComm &comm, const Task &task,
   auto root = static_cast<size_t>(task.root);
   switch (task.kind) {
   case Kind::AllReduce:
-    return reduceInto(task, task.destination, 0, parts, scales);
+    return reduceInto(comm, task, task.destination, 0, parts, scales);
   case Kind::Reduce:
     if (own == root)
-      reduceInto(task, task.destination, 0, parts, scales);
+      reduceInto(comm, task, task.destination, 0, parts, scales);
     return;
   case Kind::ReduceScatter:
-    return reduceInto(task, task.destination, own * bytes, parts, scales);
+    return reduceInto(comm, task, task.destination, own * bytes, parts, scales);
   case Kind::Broadcast:
     return write(0, parts[root], 0);
   case Kind::Scatter:
