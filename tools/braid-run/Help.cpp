@@ -45,8 +45,9 @@ launcher each process is one rank; else ranks are threads of this process.
   --verify=REF.so       compare with this program instead
   --expect=FILE.npy     compare with results of another run; {rank} and {result}
                         as for --out
-  --tolerance=KIND      how: exact (bit by bit), auto (with --expect as element
-                        type and length of sums allow, else exact) or the
+  --tolerance=KIND      how: exact (bit by bit), auto (as element type and
+                        length of sums allow, with --verify only if sums of the
+                        program may have another order, else exact) or the
                         largest error, relative to the largest element
   --beside=OTHER.so     run this program in turn, too, any number of times; with
                         --verify or --expect its results are compared as well

@@ -10,6 +10,7 @@
 #define BRAID_TOOLS_BRAID_RUN_PROGRAM_H
 
 #include "Launch/Processes.h"
+#include "braid-rt/Numerics.h"
 #include "braid-rt/braid-rt.h"
 
 #include <memory>
@@ -41,6 +42,10 @@ public:
 
   const braid_rt_program &table() const {
     return *braid_rt_library_program(library.get());
+  }
+  /// What the program records of its numerics; null: nothing.
+  const braid_rt_numerics *numerics() const {
+    return braid_rt_library_numerics(library.get());
   }
   const braid_rt_entry &entry(const std::string &name) const;
 

@@ -179,10 +179,34 @@ void Session::load() {
     reference->call.emplace(runner.makeCall(*reference->entry, inputs.front()));
   if (!options.expect.empty())
     expected = readExpected(options.expect, *main.entry, processes);
-  if (options.verify || expected)
-    verifier.emplace(*main.entry, options.tolerance,
-                     /*isSameProgram=*/options.verify,
-                     expected ? "expected" : "as written", processes);
+  addVerifiers();
+}
+
+/// Programs whose results are compared alike share a verifier.
+void Session::addVerifiers() {
+  for (Subject *subject : allPrograms())
+    subject->numerics =
+        numericsOf(runner.getWorld(), subject->program.numerics());
+  std::vector<std::string> known;
+  for (Subject &subject : subjects) {
+    if (!subject.isCompared || (!reference && !expected))
+      continue;
+    Expectation expectation{std::nullopt, options.expect};
+    if (reference)
+      expectation = {numericsBetween(subject.numerics, reference->numerics),
+                     "those of the program as written"};
+    std::string key =
+        expectation.numerics && options.tolerance.kind == Tolerance::Auto
+            ? toJson(*expectation.numerics)
+            : "";
+    auto place = std::find(known.begin(), known.end(), key);
+    subject.verifier = static_cast<int>(place - known.begin());
+    if (place != known.end())
+      continue;
+    known.push_back(key);
+    verifiers.emplace_back(*subjects.front().entry, options.tolerance,
+                           std::move(expectation), processes);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -235,7 +259,7 @@ void Session::runRound(int64_t round) {
                     error.everywhere);
     }
   // Reading the results of a device takes longer than most steps.
-  if (verifier && (runner.isHostMemory() || round == 0 || isLast))
+  if (!verifiers.empty() && (runner.isHostMemory() || round == 0 || isLast))
     checkResults();
 }
 
@@ -244,12 +268,12 @@ void Session::checkResults() {
   processes.together(
       [&]() { wanted = reference ? reference->call->results() : *expected; });
   for (Subject &subject : subjects) {
-    if (!subject.isCompared)
+    if (subject.verifier < 0)
       continue;
     Results found;
     processes.together([&]() { found = subject.call->results(); });
-    verifier->check(subjects.size() > 1 ? subject.name + ": " : "", found,
-                    wanted);
+    verifiers[static_cast<size_t>(subject.verifier)].check(
+        subjects.size() > 1 ? subject.name + ": " : "", found, wanted);
   }
 }
 
@@ -365,22 +389,36 @@ static std::string describePlans(const Subject &main, const Subject &fastest) {
   return std::string(text) + ": --passes='" + fastest.passes + "'\n";
 }
 
+/// A line for each verifier, with the names of its programs if there are
+/// several verifiers.
+std::string Session::describeVerification() const {
+  std::string text;
+  for (size_t i = 0; i < verifiers.size(); ++i) {
+    std::string names;
+    for (const Subject &subject : subjects)
+      if (subject.verifier == static_cast<int>(i))
+        names += (names.empty() ? "" : ", ") + subject.name;
+    text += std::string(options.verify ? "verify: " : "expect: ") +
+            (verifiers.size() > 1 ? names + ": " : "") + "the results of all " +
+            std::to_string(processes.worldSize()) + " ranks " +
+            verifiers[i].describe() + "\n";
+  }
+  return text;
+}
+
 void Session::report() {
-  std::string text, programs;
+  std::string text = describeVerification(), programs;
   auto add = [&](const std::string &what, const std::string &role,
                  const Subject &subject) {
     text += describeSubject(what, subject);
-    programs += (programs.empty() ? "" : ",\n  ") + subjectJson(role, subject);
+    const Verifier *verifier =
+        subject.verifier < 0
+            ? nullptr
+            : &verifiers[static_cast<size_t>(subject.verifier)];
+    programs += (programs.empty() ? "" : ",\n  ") +
+                subjectJson(role, subject, verifier);
   };
   const Subject &main = subjects.front();
-  if (verifier)
-    text +=
-        (options.verify ? "verify" : "expect") +
-        std::string(": the results of all ") +
-        std::to_string(processes.worldSize()) + " ranks " +
-        verifier->describe() + " " +
-        (options.verify ? "those of the program as written" : options.expect) +
-        "\n";
   if (reference)
     add("as written", "reference", *reference);
   add(reference ? "reordered" : "time", "program", main);
@@ -410,8 +448,12 @@ void Session::report() {
     object.number("ranks", processes.worldSize())
         .number("repeat", options.repeat)
         .number("warmup", warmup());
-    if (verifier)
-      object.real("largest_error", verifier->largestError());
+    if (!verifiers.empty()) {
+      double largest = 0;
+      for (const Verifier &verifier : verifiers)
+        largest = std::max(largest, verifier.largestError());
+      object.real("largest_error", largest);
+    }
     object.raw("replaced", toJson(replacements));
     writeFigures(options.figures,
                  object.raw("programs", "[\n  " + programs + "]").str());

@@ -50,6 +50,9 @@ struct Subject {
   const braid_rt_entry *entry = nullptr;
   std::optional<Call> call;
   bool isCompared = false;
+  Numerics numerics; ///< Against the program as written.
+  /// The verifier of the results, one of the session's; -1: none.
+  int verifier = -1;
   /// The passes that have compiled it, of a program with an alternative plan.
   std::string passes;
   Timing timing;
@@ -80,7 +83,9 @@ private:
   void addPlans();
   void runSubject(Subject &subject, bool isTimed, bool isLast);
   void runRound(int64_t round);
+  void addVerifiers();
   void checkResults();
+  std::string describeVerification() const;
   /// Rounds below 0 come before the rest: they load kernels, choose algorithms
   /// and record graphs.
   int64_t firstRound() const;
@@ -103,7 +108,7 @@ private:
   std::optional<Subject> reference;
   std::vector<Subject> subjects; ///< The program, then those beside it.
   std::optional<Results> expected;
-  std::optional<Verifier> verifier;
+  std::vector<Verifier> verifiers; ///< One for each expectation.
 };
 
 } // namespace braid::run

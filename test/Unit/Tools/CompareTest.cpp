@@ -35,8 +35,10 @@ TEST(CompareTest, ExactMeansEveryBit) {
   EXPECT_THAT(compareTensors(zero, zero, exact, "expected").text, IsEmpty());
   EXPECT_THAT(compareTensors(zero, minusZero, exact, "expected").text,
               HasSubstr("differs at [0]: 0, expected -0 (1 of 2"));
-  EXPECT_THAT(compareTensors(zero, minusZero, {false, 0}, "expected").text,
-              IsEmpty());
+  Difference signs = compareTensors(zero, minusZero, {false, 0}, "expected");
+  EXPECT_THAT(signs.text, IsEmpty());
+  EXPECT_FALSE(signs.isBitwise);
+  EXPECT_TRUE(compareTensors(zero, zero, {false, 0}, "expected").isBitwise);
 }
 
 TEST(CompareTest, ErrorsAreRelativeToTheLargestElement) {

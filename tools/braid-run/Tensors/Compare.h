@@ -36,6 +36,7 @@ int64_t reductionDepth(const braid_rt_entry &entry, int32_t ranks);
 struct Difference {
   std::string text;    ///< The first difference; empty: within the allowance.
   double relative = 0; ///< The largest error, as in Allowance.
+  bool isBitwise = false; ///< Not even a bit is different.
 };
 
 /// Compares two tensors. `origin` is the origin of the expected tensor,

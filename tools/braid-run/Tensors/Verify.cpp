@@ -10,6 +10,7 @@
 #include "Bytes.h"
 #include "Tensors/Arguments.h"
 #include "Tensors/Npy.h"
+#include "Timing/Json.h"
 
 #include <algorithm>
 #include <cstring>
@@ -39,7 +40,10 @@ bool braid::run::haveSameArguments(const braid_rt_entry &entry,
 
 static std::vector<Allowance> allowancesOf(const braid_rt_entry &entry,
                                            const Tolerance &tolerance,
-                                           bool isSameProgram, int64_t depth) {
+                                           const Expectation &expectation,
+                                           int64_t depth) {
+  bool mayRound = !expectation.numerics ||
+                  expectation.numerics->kind == Numerics::ReorderedSums;
   std::vector<Allowance> result;
   for (int64_t i = 0; i < entry.argumentCount; ++i) {
     const braid_rt_argument &argument = entry.arguments[i];
@@ -47,7 +51,7 @@ static std::vector<Allowance> allowancesOf(const braid_rt_entry &entry,
       continue;
     if (tolerance.kind == Tolerance::Given)
       result.push_back({false, tolerance.largest});
-    else if (tolerance.kind == Tolerance::Exact || isSameProgram)
+    else if (tolerance.kind == Tolerance::Exact || !mayRound)
       result.emplace_back();
     else
       result.push_back(allowRounding(argument.dtype, depth));
@@ -56,12 +60,11 @@ static std::vector<Allowance> allowancesOf(const braid_rt_entry &entry,
 }
 
 Verifier::Verifier(const braid_rt_entry &entry, const Tolerance &tolerance,
-                   bool isSameProgram, std::string origin,
-                   const Processes &processes)
-    : entry(entry), origin(std::move(origin)), processes(processes),
+                   Expectation expectation, const Processes &processes)
+    : entry(entry), expectation(std::move(expectation)), processes(processes),
       depth(reductionDepth(entry, processes.worldSize())),
       isAutomatic(tolerance.kind == Tolerance::Auto),
-      allowances(allowancesOf(entry, tolerance, isSameProgram, depth)) {}
+      allowances(allowancesOf(entry, tolerance, this->expectation, depth)) {}
 
 std::string Verifier::compareRanks(const std::string &program,
                                    const Results &found,
@@ -70,9 +73,10 @@ std::string Verifier::compareRanks(const std::string &program,
   std::string text;
   for (size_t r = 0; r < found.size(); ++r)
     for (size_t i = 0; i < names.size(); ++i) {
-      Difference difference =
-          compareTensors(found[r][i], expected[r][i], allowances[i], origin);
+      Difference difference = compareTensors(
+          found[r][i], expected[r][i], allowances[i], expectation.origin());
       largest = std::max(largest, difference.relative);
+      isBitwise &= difference.isBitwise;
       if (difference.text.empty())
         continue;
       text += (text.empty() ? "" : "\n") + program + entry.name + ": rank " +
@@ -83,42 +87,97 @@ std::string Verifier::compareRanks(const std::string &program,
   return text;
 }
 
+/// Why a difference is one; empty without a class of numerics.
+std::string Verifier::explainDifference() const {
+  if (!expectation.numerics || !isAutomatic)
+    return {};
+  switch (expectation.numerics->kind) {
+  case Numerics::SameBits:
+    return "\nevery bit has to be the same: no sum of the program may have "
+           "another order than as written";
+  case Numerics::ReorderedSums:
+    return "\nthat is more than another order of sums explains: " +
+           listSums(*expectation.numerics);
+  case Numerics::Unknown:
+    return "\nevery bit has to be the same: the program does not record "
+           "whether its sums may have another order than as written";
+  }
+  return {};
+}
+
 void Verifier::check(const std::string &program, const Results &found,
                      const Results &expected) {
-  processes.together([&]() {
-    std::string text = compareRanks(program, found, expected);
-    if (!text.empty())
-      throw RunError(text);
-  });
-  // All processes need the same value.
-  std::string own(sizeof(largest), '\0');
+  try {
+    processes.together([&]() {
+      std::string text = compareRanks(program, found, expected);
+      if (!text.empty())
+        throw RunError(text);
+    });
+  } catch (const Failure &failure) {
+    throw Failure(failure.status, failure.what() + explainDifference(),
+                  failure.everywhere);
+  }
+  // All processes need the same values.
+  std::string own(sizeof(largest) + 1, isBitwise ? '\1' : '\0');
   std::memcpy(own.data(), &largest, sizeof(largest));
   for (const std::string &bytes : processes.exchange(own)) {
     double other = 0;
     std::memcpy(&other, bytes.data(), sizeof(other));
     largest = std::max(largest, other);
+    isBitwise &= bytes.back() != '\0';
   }
 }
 
-std::string Verifier::describe() const {
+bool Verifier::isExact() const {
+  return std::all_of(allowances.begin(), allowances.end(),
+                     [](const Allowance &a) { return a.exact; });
+}
+
+double Verifier::widestAllowance() const {
   double widest = 0;
   for (const Allowance &allowance : allowances)
     widest = std::max(widest, allowance.exact ? 0 : allowance.relative);
-  bool isExact = std::all_of(allowances.begin(), allowances.end(),
-                             [](const Allowance &a) { return a.exact; });
-  if (isExact)
-    return "are the same, bit for bit, as";
+  return widest;
+}
+
+std::string Verifier::describe() const {
+  const std::optional<Numerics> &numerics = expectation.numerics;
+  bool saysWhy = numerics && isAutomatic;
+  if (isExact() || (saysWhy && isBitwise)) {
+    std::string text = "are the same, bit for bit, as " + expectation.name;
+    if (!saysWhy || numerics->kind == Numerics::SameBits)
+      return text;
+    if (numerics->kind == Numerics::Unknown)
+      return text + " (the program does not record whether its sums may have "
+                    "another order)";
+    return text +
+           " (another order of sums is possible: " + listSums(*numerics) + ")";
+  }
   char text[240];
   std::snprintf(
       text, sizeof(text),
       "agree to within %.3g of the largest element (%s; the largest "
-      "error is %.3g of it) with",
-      widest,
+      "error is %.3g of it) with ",
+      widestAllowance(),
       isAutomatic
           ? ("for sums of up to " + std::to_string(depth) + " terms").c_str()
           : "as --tolerance says",
       largest);
-  return text;
+  return text + expectation.name +
+         (saysWhy ? " (same terms, other order of sums: " +
+                        listSums(*numerics) + ")"
+                  : "");
+}
+
+std::string Verifier::toJson() const {
+  JsonObject object;
+  object.text("by", isExact() ? "bits" : "tolerance")
+      .raw("same_bits", isBitwise ? "true" : "false")
+      .real("largest_error", largest)
+      .real("allowed_error", widestAllowance());
+  if (expectation.numerics)
+    object.raw("numerics", braid::run::toJson(*expectation.numerics));
+  return object.str();
 }
 
 Results braid::run::readExpected(const std::string &pattern,

@@ -13,7 +13,9 @@
 #include "Launch/Processes.h"
 #include "Options.h"
 #include "Tensors/Compare.h"
+#include "Tensors/Numerics.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,15 +28,24 @@ std::vector<std::string> resultNames(const braid_rt_entry &entry);
 bool haveSameArguments(const braid_rt_entry &entry,
                        const braid_rt_entry &reference);
 
+/// What results are compared with.
+struct Expectation {
+  /// The results of the program as written, or of a program made of it: how
+  /// those that are compared relate to them. Nothing for the results of another
+  /// run.
+  std::optional<Numerics> numerics;
+  std::string name; ///< `those of the program as written`, or files.
+
+  /// What one value is: `as written`.
+  const char *origin() const { return numerics ? "as written" : "expected"; }
+};
+
 /// Compares results of an entry with expected results, and keeps the largest
 /// error. All processes call the same functions together.
 class Verifier {
 public:
-  /// `origin` is the origin of the expected values: `as written`. With
-  /// `isSameProgram` the expected results are those of the same computation in
-  /// another order, which have the same bits.
   Verifier(const braid_rt_entry &entry, const Tolerance &tolerance,
-           bool isSameProgram, std::string origin, const Processes &processes);
+           Expectation expectation, const Processes &processes);
 
   /// Throws, on all processes, a failure that names the first difference of
   /// each rank. If there are several programs, the message begins with
@@ -42,8 +53,12 @@ public:
   void check(const std::string &program, const Results &found,
              const Results &expected);
 
-  /// `are the same, bit for bit, as` or `agree to within ... with`.
+  /// `are the same, bit for bit, as ...` or `agree to within ... with ...`, and
+  /// why the bits may differ.
   std::string describe() const;
+
+  /// The object `verified` of the figures: how the results were compared.
+  std::string toJson() const;
 
   /// The largest error so far of all ranks, relative to the largest element.
   double largestError() const { return largest; }
@@ -51,14 +66,18 @@ public:
 private:
   std::string compareRanks(const std::string &program, const Results &found,
                            const Results &expected);
+  std::string explainDifference() const;
+  bool isExact() const;
+  double widestAllowance() const;
 
   const braid_rt_entry &entry;
-  const std::string origin;
+  const Expectation expectation;
   const Processes &processes;
   const int64_t depth;
   const bool isAutomatic;
   std::vector<Allowance> allowances; ///< Of each result.
   double largest = 0;
+  bool isBitwise = true; ///< No bit of any result has been different.
 };
 
 /// Reads the results of another run from files; `pattern` is as for --out.

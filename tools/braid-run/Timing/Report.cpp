@@ -167,7 +167,8 @@ static std::string trafficJson(const Recording &recording) {
 }
 
 std::string braid::run::subjectJson(const std::string &role,
-                                    const Subject &subject) {
+                                    const Subject &subject,
+                                    const Verifier *verifier) {
   const Timing &timing = subject.timing;
   std::string steps;
   for (const Measurement &run : timing.runs)
@@ -179,7 +180,10 @@ std::string braid::run::subjectJson(const std::string &role,
       .raw("steps_ms", "[" + steps + "]")
       .real("elapsed_ms", timing.median(&Measurement::elapsedNs))
       .real("host_ms", timing.median(&Measurement::hostNs))
-      .number("peak_bytes", timing.peakBytes());
+      .number("peak_bytes", timing.peakBytes())
+      .raw("numerics", toJson(subject.numerics));
+  if (verifier)
+    object.raw("verified", verifier->toJson());
   if (timing.hasDevice())
     object.real("device_ms", timing.median(&Measurement::deviceNs));
   if (subject.computeAloneMs)

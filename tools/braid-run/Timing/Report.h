@@ -19,8 +19,10 @@ namespace braid::run {
 /// on a line.
 std::string describeSubject(const std::string &what, const Subject &subject);
 
-/// The same for scripts, as an object of JSON.
-std::string subjectJson(const std::string &role, const Subject &subject);
+/// The same for scripts, as an object of JSON. `verifier` has compared the
+/// results; null: nothing has.
+std::string subjectJson(const std::string &role, const Subject &subject,
+                        const Verifier *verifier);
 
 } // namespace braid::run
 

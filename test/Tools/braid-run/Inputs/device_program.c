@@ -7,6 +7,10 @@
 #ifndef READS
 #define READS 0
 #endif
+/* With -DREDUCTION=BRAID_RT_MAX the program is wrong. */
+#ifndef REDUCTION
+#define REDUCTION BRAID_RT_SUM
+#endif
 
 typedef struct {
   void *allocated;
@@ -47,8 +51,8 @@ static void runMain(void **args) {
   copy(state->aligned, arena);
   braid_rt_view in = {state->aligned, square, BRAID_RT_F32, 2};
   braid_rt_view out = {result->aligned, square, BRAID_RT_F32, 2};
-  braid_rt_wait(
-      braid_rt_all_reduce(&world, 1, &in, &out, BRAID_RT_SUM, 0, &sum), &sum);
+  braid_rt_wait(braid_rt_all_reduce(&world, 1, &in, &out, REDUCTION, 0, &sum),
+                &sum);
 }
 
 static const braid_rt_argument arguments[] = {
@@ -116,3 +120,19 @@ BRAID_RT_API const braid_rt_program braid_program = {
     &device
 #endif
 };
+
+/* What the program records of its numerics: nothing, no sum (-DSUMS=0), the
+ * all-reduce (1), or the product as well (2). */
+#ifdef SUMS
+static const braid_rt_reordered_sum reducedSum = {
+    "all_reduce sum", "8 CTAs, transport copy", &sum, BRAID_RT_SUM_OF_MEMBERS,
+    0};
+static const braid_rt_reordered_sum productSum = {
+    "linalg.matmul", "124 multiprocessors", &product, BRAID_RT_SUM_IN_PRODUCT,
+    0};
+static const braid_rt_reordered_sum *const sums[] = {&reducedSum, &productSum};
+#ifndef VERSION
+#define VERSION BRAID_RT_NUMERICS_VERSION
+#endif
+BRAID_RT_API const braid_rt_numerics braid_numerics = {VERSION, SUMS, sums};
+#endif
