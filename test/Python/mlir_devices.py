@@ -1,6 +1,7 @@
 # RUN: rm -rf %t && mkdir %t
 # RUN: %cc -shared -fPIC -I%braid_include_dir %S/../Tools/braid-run/Inputs/device_program.c -L%braid_lib_dir -lbraid_rt -o %t/p.so
 # RUN: %cc -shared -fPIC -DDYNAMIC -I%braid_include_dir %S/../Tools/braid-run/Inputs/device_program.c -L%braid_lib_dir -lbraid_rt -o %t/dynamic.so
+# RUN: %cc -shared -fPIC -DSUMS=1 -I%braid_include_dir %S/../Tools/braid-run/Inputs/device_program.c -L%braid_lib_dir -lbraid_rt -o %t/planned.so
 # DEFINE: %{fakes} = env BRAID_CUDA_LIBRARY=%braid_lib_dir/libfake_cuda.so BRAID_CUBLASLT_LIBRARY=%braid_lib_dir/libfake_cublasLt.so BRAID_NCCL_LIBRARY=%braid_lib_dir/libfake_nccl.so FAKE_CUDA_DEVICES=2
 # RUN: %{fakes} %python %s %t DeviceTest
 # RUN: %{fakes} FAKE_CUDA_MEMORY=67371008 %python %s %t MemoryTest
@@ -63,6 +64,16 @@ class Case(unittest.TestCase):
 
 
 class DeviceTest(Case):
+    def test_programs_record_sums_in_another_order(self):
+        self.assertIsNone(self.program.numerics)
+        numerics = Executable(os.path.join(FOLDER, "planned.so")).numerics
+        found, = numerics.reordered_sums
+        self.assertEqual((found.operation, found.reason, str(found.location), found.members),
+                         ("all_reduce sum", "8 CTAs, transport copy", "prog.mlir:3:8", 0))
+        # Two operands may change places.
+        self.assertTrue(numerics.has_same_bits(ranks=2))
+        self.assertEqual(numerics.may_reorder(ranks=3), [found])
+
     def test_arrays_of_the_host_go_to_the_gpus_and_results_stay_there(self):
         x, state = numbers(1), numbers(20)
         results = self.run_program([x, 2 * x], [state, state])

@@ -16,6 +16,9 @@ import numpy as np
 import braid.mlir
 from braid.mlir import ArgumentError, NotFoundError, Program, RankError, ToolError
 
+# A product and the sum of it over all ranks.
+SUMS = os.path.join(os.path.dirname(__file__), "..", "Tools", "braid-run", "Inputs", "sums.mlir")
+
 SUM = """comm.group @world all
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %t = comm.all_reduce sum %x on @world : tensor<4xf32>
@@ -150,6 +153,22 @@ class RunTest(unittest.TestCase):
         one = program.compile(passes="none").run(fill(0.1, 0.2))
         other = program.compile(passes="braid-overlap-inductor").run(fill(0.1, 0.2))
         np.testing.assert_array_equal(one, other)
+
+    def test_programs_record_sums_in_another_order(self):
+        with open(SUMS, encoding="utf-8") as file:
+            program = Program(file.read())
+        written = program.compile(passes="none").numerics
+        self.assertEqual(written.reordered_sums, [])
+        self.assertTrue(written.has_same_bits(ranks=4))
+        chunks = program.compile(passes="comm-pipeline-matmul{chunks=2}").numerics
+        product, reduction = chunks.reordered_sums
+        self.assertEqual((product.operation, product.reason, product.members),
+                         ("linalg.matmul", "in 2 chunks", None))
+        self.assertEqual((product.location.line, product.location.column), (7, 8))
+        self.assertEqual((reduction.operation, reduction.members), ("all_reduce sum", 0))
+        # On the host collectives add in the order of the ranks.
+        self.assertEqual(chunks.may_reorder(ranks=4), [product])
+        self.assertFalse(chunks.has_same_bits(ranks=2))
 
     def test_one_executable_on_several_numbers_of_ranks(self):
         executable = Program(SUM).compile()

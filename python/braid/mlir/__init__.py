@@ -27,6 +27,7 @@ from .dlpack import from_dlpack, to_dlpack
 from .errors import (ArgumentError, BraidError, Diagnostic, Location, NotFoundError,
                      RankError, RankFailure, ToolError)
 from .executable import Executable
+from .numerics import Numerics, ReorderedSum
 from .program import Program
 from .timeline import Timeline
 from .tools import find_runtime, find_tool
@@ -34,6 +35,6 @@ from .worlds import MPIWorld
 
 __all__ = [
     "ArgumentError", "BraidError", "DeviceArray", "Diagnostic", "Executable", "Location",
-    "MPIWorld", "NotFoundError", "Program", "RankError", "RankFailure", "Timeline", "ToolError",
-    "empty", "find_runtime", "find_tool", "from_dlpack", "to_dlpack",
+    "MPIWorld", "NotFoundError", "Numerics", "Program", "RankError", "RankFailure",
+    "ReorderedSum", "Timeline", "ToolError", "empty", "find_runtime", "find_tool", "from_dlpack", "to_dlpack",
 ]

@@ -70,9 +70,21 @@ class MPIWorld:
     size: int
     def __init__(self, timeout: float = 30.0) -> None: ...
 
+class ReorderedSum:
+    operation: str
+    reason: str
+    location: Location | None
+    members: int | None
+
+class Numerics:
+    reordered_sums: list[ReorderedSum]
+    def may_reorder(self, ranks: int) -> list[ReorderedSum]: ...
+    def has_same_bits(self, ranks: int) -> bool: ...
+
 class Executable:
     target: Literal["host", "cuda"]
     entries: list[str]
+    numerics: Numerics | None
     copied_bytes: int
     elapsed_ns: int
     device_ns: int

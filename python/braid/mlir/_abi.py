@@ -38,6 +38,15 @@ class Entry(c.Structure):
                 ("site", c.POINTER(Site))]
 
 
+class ReorderedSum(c.Structure):
+    _fields_ = [("operation", c.c_char_p), ("reason", c.c_char_p),
+                ("site", c.POINTER(Site)), ("kind", c.c_int32), ("members", c.c_int32)]
+
+
+class Numerics(c.Structure):
+    _fields_ = [("version", c.c_int64), ("sum_count", c.c_int64), ("sums", c.POINTER(c.POINTER(ReorderedSum)))]
+
+
 class Program(c.Structure):
     _fields_ = [("abi_version", c.c_int32), ("target", c.c_int32), ("name", c.c_char_p),
                 ("group_count", c.c_int64), ("groups", c.c_void_p),
@@ -89,6 +98,7 @@ _FUNCTIONS = {
     "braid_rt_load": (c.c_void_p, [c.c_char_p, c.c_char_p, c.c_size_t]),
     "braid_rt_library_program": (c.POINTER(Program), [c.c_void_p]),
     "braid_rt_unload": (None, [c.c_void_p]),
+    "braid_rt_library_numerics": (c.POINTER(Numerics), [c.c_void_p]),
     "braid_rt_free": (None, [c.c_void_p]),
 }
 

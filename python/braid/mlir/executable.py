@@ -19,6 +19,7 @@ from .devices import DeviceFrame, DeviceWorld
 from .dlpack import as_array
 from .dtypes import numpy_dtype
 from .errors import ArgumentError, BraidError, RankError
+from .numerics import read_numerics
 from .worlds import MPIWorld, ThreadWorld, check_timeout
 
 
@@ -82,6 +83,8 @@ class Executable:
 
     entries: the names of its entry points
     program: the runtime's table of the program
+    numerics: a Numerics: which sums may have another order than in the program as written;
+        None if the program does not record it
     copied_bytes: the bytes of arguments that the last run had to copy
     elapsed_ns: the time of the last run, from its start to the end of its last rank
     device_ns: the time of the last run by the GPU's clock, the longest of the ranks of this
@@ -98,6 +101,7 @@ class Executable:
         self.target = _abi.TARGETS[table.target]
         self.entries = [table.entries[i].contents.name.decode()
                         for i in range(table.entry_count)]
+        self.numerics = read_numerics(self._library, self.target)
         self.copied_bytes = 0
         self.elapsed_ns = 0
         self.device_ns = 0
