@@ -27,6 +27,7 @@ import time
 
 import overlap_programs
 from cuda_libraries import find_libraries
+from cuda_table_numerics import compare_variants
 from cuda_table_rounds import measured_runs, rounds_of_variants
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -255,8 +256,8 @@ def check_against_files(machine, step, name, files):
 
 
 def check_step(machine, step):
-    """Runs small variants on the same random data as NumPy's float64, and
-    compares all variants bit by bit and the last one's results with float64."""
+    """Runs small variants on the same random data as NumPy's float64, and compares
+    all variants with the first one, as --verify does, and the last one with float64."""
     table, name = machine.table, f"check-{step['name']}"
     files = list(step["variants"].values())
     if len(files) < 2:
@@ -441,6 +442,10 @@ def print_table(machine):
         rows.append([key.replace("-", ", "), *cells, ratio(best, peer), ratio(best, bound)])
     print_rows(machine, rows)
     print_predictions(machine)
+    rows, causes = compare_variants(machine, [name for name, _ in configurations(machine)])
+    print_rows(machine, rows)
+    for cause in causes:
+        machine.print(cause)
 
     head = ["part", "one, stream (ms)", "one, graph", "torch", "GB/s bus", "torch"]
     rows = [[*head, "host of a step", "with graph"]]

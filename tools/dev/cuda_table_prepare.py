@@ -30,6 +30,7 @@ MEBIBYTE = 1 << 20
 # What FOLDER needs of these sources.
 SCRIPTS = (
     "tools/dev/cuda_table.py",
+    "tools/dev/cuda_table_numerics.py",
     "tools/dev/cuda_table_peers.py",
     "tools/dev/cuda_table_rounds.py",
     "tools/dev/cuda_libraries.py",

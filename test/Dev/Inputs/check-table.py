@@ -20,6 +20,15 @@ for name, step in table["steps"].items():
     for variant, figures in variants.items():
         if len(figures["steps_ms"]) != 2 or not figures["compute_alone_ms"] > 0:
             problems.append(f"{name}, {variant}: {figures}")
+    for variant in ("seeds", "schedule", "plan"):
+        verified = variants[variant]["verified"]
+        if verified["by"] != "bits" or not verified["same_bits"]:
+            problems.append(f"{name}, {variant}: {verified}")
+    # Chunks of products are other products for the library.
+    numerics = variants["chunks"]["numerics"]
+    sums = {found["operation"] for found in numerics["reordered_sums"]}
+    if bool(sums) != (numerics["class"] == "other order of sums"):
+        problems.append(f"{name}, chunks: {numerics}")
     if not 0 <= step["trace"][0]["hidden_fraction"] <= 1:
         problems.append(f"{name}: {step['trace']}")
 for name, check in table["checks"].items():
