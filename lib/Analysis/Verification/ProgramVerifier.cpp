@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid/Analysis/ProgramVerifier.h"
+#include "braid/Analysis/WorldSize.h"
 
 #include "RankExecution.h"
 #include "WaitGraph.h"
-#include "WorldSize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "WorldSize.h"
+#include "braid/Analysis/WorldSize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -22,8 +22,8 @@ static int64_t getCount(int64_t rank) {
   return rank == std::numeric_limits<int64_t>::max() ? rank : rank + 1;
 }
 
-/// The number of members that the shapes of `op` imply; none if it is open.
-static std::optional<int64_t> getMembers(comm::CollectiveOpInterface op) {
+std::optional<int64_t>
+braid::getImpliedMembers(comm::CollectiveOpInterface op) {
   braid_rt_shape shape = op.getCollectiveTraits().shape;
   auto start = cast<comm::AsyncStartOpInterface>(op.getOperation());
   bool isJoin = shape == BRAID_RT_SHAPE_JOIN;
@@ -65,38 +65,45 @@ static int64_t getLargestIndex(comm::CollectiveOpInterface op) {
 WorldSize braid::getWorldSize(ModuleOp module, std::optional<int64_t> given,
                               SymbolTableCollection &symbolTables) {
   std::optional<int64_t> implied;
-  int64_t least = 2;
+  // What lists name exists in every run, what else names a rank of a group of
+  // all may be in a text that no run comes to.
+  int64_t listed = 1, named = 2;
   bool hasGroupOfAll = false;
+  auto isOnAll = [&](Operation *op, FlatSymbolRefAttr name) {
+    comm::GroupOp group = comm::lookupGroup(op, name, symbolTables);
+    return group && group.isAll();
+  };
   module->walk([&](Operation *op) {
     if (auto group = dyn_cast<comm::GroupOp>(op)) {
       hasGroupOfAll |= group.isAll();
       for (ArrayRef<int64_t> list : group.getRankLists())
         for (int64_t rank : list)
-          least = std::max(least, getCount(rank));
+          listed = std::max(listed, getCount(rank));
     } else if (auto collective = dyn_cast<comm::CollectiveOpInterface>(op)) {
-      comm::GroupOp group =
-          comm::lookupGroup(op, collective.getGroupAttr(), symbolTables);
-      if (!group || !group.isAll())
+      if (!isOnAll(op, collective.getGroupAttr()))
         return;
       if (!implied)
-        implied = getMembers(collective);
+        implied = getImpliedMembers(collective);
       if (auto all = dyn_cast<comm::AllToAllOp>(op); all && !implied)
         if (size_t size = all.getSplitMatrix() ? all.getSplitMatrix()->size()
                                                : all.getMixedSendSizes().size())
           implied = size;
-      least = std::max(least, getCount(getLargestIndex(collective)));
+      named = std::max(named, getCount(getLargestIndex(collective)));
     } else if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
       // What ranks are compared with.
       APInt number;
-      if (compare.getLhs().getDefiningOp<comm::RankOp>() &&
+      auto rank = compare.getLhs().getDefiningOp<comm::RankOp>();
+      if (rank && isOnAll(rank, rank.getGroupAttr()) &&
           matchPattern(compare.getRhs(), m_ConstantInt(&number)) &&
-          number.sge(0))
-        least = std::max(least, getCount(number.getSExtValue()));
+          number.sge(0) && number.getActiveBits() < 64)
+        named = std::max(named, getCount(number.getSExtValue()));
     }
   });
   WorldSize size;
   size.isKnown = given || implied || !hasGroupOfAll;
-  size.numRanks = given ? *given : std::max(least, implied.value_or(0));
+  size.numRanks = given          ? *given
+                  : size.isKnown ? std::max(listed, implied.value_or(1))
+                                 : std::max(listed, named);
   module->walk([&](comm::GroupOp group) {
     for (ArrayRef<int64_t> list : group.getRankLists())
       for (int64_t rank : list)
