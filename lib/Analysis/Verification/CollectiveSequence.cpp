@@ -62,12 +62,62 @@ static SmallVector<Type> getSourceTypes(const StartedOperation &operation) {
                              [](Value value) { return value.getType(); });
 }
 
+/// `type` with an open size along dim 0.
+static Type getPartType(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasRank() || shaped.getRank() == 0)
+    return type;
+  SmallVector<int64_t> sizes(shaped.getShape());
+  sizes.front() = ShapedType::kDynamic;
+  return RankedTensorType::get(sizes, shaped.getElementType());
+}
+
+using Sizes = ArrayRef<std::optional<int64_t>>;
+
+/// True if the parts that `operation` exchanges have sizes of their own, so
+/// that members may have operands of different sizes.
+static bool hasSplits(const StartedOperation &operation) {
+  auto exchange = dyn_cast<comm::AllToAllOp>(operation.op.getOperation());
+  return exchange && exchange.hasSplits();
+}
+
+static std::string spell(Sizes sizes) {
+  std::string text = "[";
+  for (std::optional<int64_t> size : sizes)
+    text += (text.size() == 1 ? "" : ", ") +
+            (size ? std::to_string(*size) : std::string("?"));
+  return text + "]";
+}
+
+/// The product of `sizes`; none if one of them is not known.
+static std::optional<int64_t> getCount(Sizes sizes) {
+  int64_t count = 1;
+  for (std::optional<int64_t> size : sizes)
+    if (!size || llvm::MulOverflow(count, *size, count))
+      return std::nullopt;
+  return count;
+}
+
+/// What the sizes of the operands of `a` and `b`, which meet, have not in
+/// common.
+static std::optional<std::pair<std::string, std::string>>
+findSizeDifference(const StartedOperation &a, const StartedOperation &b) {
+  size_t skipped = hasSplits(a) || hasSplits(b) ? 1 : 0;
+  for (auto [sizesA, sizesB] : llvm::zip(a.sizes, b.sizes))
+    for (auto [dim, sizeA, sizeB] : llvm::enumerate(sizesA, sizesB))
+      if (dim >= skipped && sizeA && sizeB && *sizeA != *sizeB)
+        return std::make_pair(getName(a) + " has an operand of sizes " +
+                                  spell(Sizes(sizesA)),
+                              spell(Sizes(sizesB)));
+  return std::nullopt;
+}
+
 /// What `a` and `b`, which meet, have not in common: what each of them has.
 static std::optional<std::pair<std::string, std::string>>
 findDifference(const StartedOperation &a, const StartedOperation &b) {
   comm::CollectiveOpInterface opA = a.op, opB = b.op;
   if (opA == opB)
-    return std::nullopt;
+    return findSizeDifference(a, b);
   if (opA.getCollectiveKind() != opB.getCollectiveKind())
     return std::make_pair("starts " + getName(a), "starts " + getName(b));
   if (auto reductionA = opA.getReductionKind(),
@@ -90,11 +140,17 @@ findDifference(const StartedOperation &a, const StartedOperation &b) {
     return std::make_pair(getName(a) + " has " + std::to_string(typesA.size()) +
                               " operands",
                           std::to_string(typesB.size()));
+  if (hasSplits(a) != hasSplits(b))
+    return std::make_pair(getName(a) + " has " +
+                              (hasSplits(a) ? "splits" : "equal parts"),
+                          hasSplits(b) ? "splits" : "equal parts");
   for (auto [typeA, typeB] : llvm::zip_equal(typesA, typesB))
-    if (!haveSameData(typeA, typeB, /*onlyCount=*/false))
+    if (!haveSameData(hasSplits(a) ? getPartType(typeA) : typeA,
+                      hasSplits(b) ? getPartType(typeB) : typeB,
+                      /*onlyCount=*/false))
       return std::make_pair(getName(a) + " has operand type " + spell(typeA),
                             spell(typeB));
-  return std::nullopt;
+  return findSizeDifference(a, b);
 }
 
 bool CollectiveMatching::collect() {
@@ -243,7 +299,66 @@ bool CollectiveMatching::matchCommunicator(const Communicator &communicator) {
       meetingOf[rank][own[position]] = meetings.size();
       meeting.push_back({rank, own[position]});
     }
+    if (!matchSplits(meeting))
+      return false;
     meetings.push_back(std::move(meeting));
+  }
+  return true;
+}
+
+/// The sizes of the parts that an exchange sends or receives, from the program
+/// or its split matrix.
+static SmallVector<std::optional<int64_t>>
+getParts(const StartedOperation &operation, size_t index, bool isSent) {
+  auto exchange = cast<comm::AllToAllOp>(operation.op.getOperation());
+  std::optional<ArrayAttr> matrix = exchange.getSplitMatrix();
+  if (!matrix)
+    return isSent ? operation.sendSizes : operation.receiveSizes;
+  SmallVector<std::optional<int64_t>> parts;
+  for (auto [number, row] :
+       llvm::enumerate(matrix->getAsRange<DenseI64ArrayAttr>())) {
+    if (isSent && number == index)
+      parts.assign(row.asArrayRef().begin(), row.asArrayRef().end());
+    else if (!isSent && static_cast<int64_t>(index) < row.size())
+      parts.push_back(row[index]);
+  }
+  return parts;
+}
+
+bool CollectiveMatching::matchSplits(const Meeting &meeting) {
+  if (!hasSplits(get(meeting.front())))
+    return true;
+  for (auto [from, sender] : llvm::enumerate(meeting)) {
+    const StartedOperation &sending = get(sender);
+    auto sent = getParts(sending, from, /*isSent=*/true);
+    std::optional<int64_t> sum = 0;
+    for (std::optional<int64_t> size : sent)
+      sum = sum && size ? std::optional(*sum + *size) : std::nullopt;
+    if (std::optional<int64_t> whole = sending.sizes.front().front();
+        sum && whole && *sum != *whole) {
+      findings.add(
+          {sending.op, "on rank " + std::to_string(sender.rank) +
+                           " sends parts of sizes " + spell(Sizes(sent)) +
+                           ", expected sizes of sum " + std::to_string(*whole) +
+                           ", the size along dim 0"});
+      return false;
+    }
+    for (auto [to, receiver] : llvm::enumerate(meeting)) {
+      const StartedOperation &receiving = get(receiver);
+      auto received = getParts(receiving, to, /*isSent=*/false);
+      if (to >= sent.size() || from >= received.size() || !sent[to] ||
+          !received[from] || *sent[to] == *received[from])
+        continue;
+      findings.add(
+          {receiving.op,
+           "receives a part of size " + std::to_string(*received[from]) +
+               " on rank " + std::to_string(receiver.rank) + ", where rank " +
+               std::to_string(sender.rank) + " sends " +
+               std::to_string(*sent[to]) + ", expected the same size on both",
+           {{sending.op.getLoc(), "rank " + std::to_string(sender.rank) +
+                                      " starts its operation here"}}});
+      return false;
+    }
   }
   return true;
 }
@@ -284,6 +399,20 @@ bool CollectiveMatching::matchMessages() {
                           std::to_string(receiver) + ", where rank " +
                           std::to_string(sender) + " sends " + spell(sent) +
                           ", expected the same number and type of elements",
+                      {{get(send).op.getLoc(), "the send is here"}}});
+        return false;
+      }
+      Sizes sentSizes(get(send).sizes.front());
+      Sizes receivedSizes(get(receive).sizes.front());
+      std::optional<int64_t> sentCount = getCount(sentSizes);
+      std::optional<int64_t> receivedCount = getCount(receivedSizes);
+      if (sentCount && receivedCount && *sentCount != *receivedCount) {
+        findings.add({get(receive).op,
+                      "receives a value of sizes " + spell(receivedSizes) +
+                          " on rank " + std::to_string(receiver) +
+                          ", where rank " + std::to_string(sender) +
+                          " sends one of sizes " + spell(sentSizes) +
+                          ", expected the same number of elements",
                       {{get(send).op.getLoc(), "the send is here"}}});
         return false;
       }

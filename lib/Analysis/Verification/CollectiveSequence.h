@@ -58,6 +58,9 @@ private:
   };
   bool collect();
   bool matchCommunicator(const Communicator &communicator);
+  /// Compares the parts that members of `meeting` send with those that others
+  /// receive.
+  bool matchSplits(const Meeting &meeting);
   bool matchMessages();
   bool reportDifference(Member a, Member b, unsigned position);
   bool reportMissing(Member a, unsigned other, unsigned position);

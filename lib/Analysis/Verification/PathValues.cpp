@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -69,17 +70,91 @@ PathValue braid::getConstantScalar(Type type, int64_t number,
   return value;
 }
 
-int64_t PathChoices::choose(uint64_t id, Value value) {
-  auto [it, isNew] = chosen.try_emplace(id, 0);
-  if (!isNew)
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+bool braid::hasKnownElements(Type type) {
+  constexpr int64_t mostElements = 64;
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return isScalarType(type);
+  return isScalarType(tensor.getElementType()) && tensor.hasStaticShape() &&
+         tensor.getNumElements() <= mostElements;
+}
+
+PathValue braid::getUnknownScalar(Value value, Type type, uint64_t id) {
+  auto scalar = std::make_shared<PathValue::Scalar>();
+  scalar->value = value;
+  scalar->type = type;
+  PathValue element;
+  element.id = id;
+  element.scalar = std::move(scalar);
+  return element;
+}
+
+PathValue braid::getElement(const PathValue &tensor, Value value,
+                            int64_t index) {
+  if (tensor.scalar)
+    return tensor;
+  if (tensor.elements)
+    return (*tensor.elements)[index];
+  PathValue element =
+      getUnknownScalar(value, getElementTypeOrSelf(value.getType()),
+                       llvm::hash_combine(tensor.id, index, 13));
+  element.isOpen = tensor.isOpen;
+  return element;
+}
+
+std::vector<PathValue> braid::getElements(const PathValue &tensor,
+                                          Value value) {
+  std::vector<PathValue> elements;
+  int64_t count = cast<ShapedType>(value.getType()).getNumElements();
+  for (int64_t i = 0; i != count; ++i)
+    elements.push_back(getElement(tensor, value, i));
+  return elements;
+}
+
+PathValue braid::makeTensor(Type type, std::vector<PathValue> elements) {
+  if (cast<ShapedType>(type).getRank() == 0)
+    return elements.front();
+  PathValue tensor;
+  tensor.id = llvm::hash_combine(type.getAsOpaquePointer(), 15);
+  for (const PathValue &element : elements) {
+    tensor.id = llvm::hash_combine(tensor.id, element.id);
+    tensor.isOpen |= element.isOpen;
+  }
+  tensor.elements =
+      std::make_shared<const std::vector<PathValue>>(std::move(elements));
+  return tensor;
+}
+
+//===----------------------------------------------------------------------===//
+// Choices
+//===----------------------------------------------------------------------===//
+
+int64_t PathChoices::add(uint64_t id, Choice choice) {
+  size_t number = choices.size();
+  choice.chosen = number < prefix.size() ? prefix[number] : 0;
+  int64_t value = getValue(choice);
+  chosen[id] = value;
+  choices.push_back(std::move(choice));
+  return value;
+}
+
+int64_t PathChoices::choose(uint64_t id, Value value, Type type) {
+  if (auto it = chosen.find(id); it != chosen.end())
     return it->second;
   Choice choice;
   choice.value = value;
+  choice.op = value.getDefiningOp();
+  if (!choice.op)
+    choice.op = value.getParentBlock()->getParentOp();
   auto add = [&](int64_t number) {
     if (!llvm::is_contained(choice.pool, number))
       choice.pool.push_back(number);
   };
-  if (getScalarType(value.getType()).isInteger(1)) {
+  if (type.isInteger(1)) {
     choice.pool = {1, 0};
   } else {
     choice.pool = {2, 0, 1, 3};
@@ -89,24 +164,37 @@ int64_t PathChoices::choose(uint64_t id, Value value) {
         add(next);
     }
   }
-  size_t number = choices.size();
-  choice.chosen = number < prefix.size() ? prefix[number] : 0;
-  it->second = getValue(choice);
-  choices.push_back(std::move(choice));
-  return it->second;
+  return this->add(id, std::move(choice));
 }
 
-Attribute ScalarEvaluator::computeNew(const PathValue &value, bool mayChoose) {
+unsigned PathChoices::chooseSuccessor(uint64_t id, Operation *op,
+                                      unsigned count) {
+  if (auto it = chosen.find(id); it != chosen.end())
+    return it->second;
+  Choice choice;
+  choice.op = op;
+  for (unsigned number = 0; number != count; ++number)
+    choice.pool.push_back(number);
+  return add(id, std::move(choice));
+}
+
+//===----------------------------------------------------------------------===//
+// Evaluation
+//===----------------------------------------------------------------------===//
+
+Attribute ScalarEvaluator::computeNew(const PathValue &value,
+                                      Choosing choosing) {
   const PathValue::Scalar &scalar = *value.scalar;
   usedRank |= scalar.dependsOnRank;
+  usedOpen |= value.isOpen;
   if (scalar.constant)
     return scalar.constant;
   if (scalar.op && isa<arith::SelectOp>(scalar.op)) {
-    Attribute condition = compute(scalar.operands[0], mayChoose);
+    Attribute condition = compute(scalar.operands[0], choosing);
     if (condition)
       return compute(
           scalar.operands[*getNumber(cast<IntegerAttr>(condition)) ? 1 : 2],
-          mayChoose);
+          choosing);
     return {};
   }
   if (scalar.op) {
@@ -115,7 +203,7 @@ Attribute ScalarEvaluator::computeNew(const PathValue &value, bool mayChoose) {
     for (auto [operand, type] :
          llvm::zip(scalar.operands, scalar.op->getOperandTypes())) {
       Attribute attribute =
-          operand.scalar ? compute(operand, mayChoose) : Attribute();
+          operand.scalar ? compute(operand, choosing) : Attribute();
       if (!attribute)
         break;
       operands.push_back(getConstant(type, attribute));
@@ -134,18 +222,21 @@ Attribute ScalarEvaluator::computeNew(const PathValue &value, bool mayChoose) {
           return getScalar(attribute);
     }
   }
-  if (!mayChoose)
+  // Ranks may choose differently where the value comes from what they are.
+  if (choosing == Choosing::Nothing ||
+      (choosing == Choosing::Shared && scalar.dependsOnRank))
     return {};
-  return getNumberAttr(getScalarType(scalar.value.getType()),
-                       choices.choose(value.id, scalar.value));
+  return getNumberAttr(scalar.type,
+                       choices.choose(value.id, scalar.value, scalar.type));
 }
 
-Attribute ScalarEvaluator::compute(const PathValue &value, bool mayChoose) {
+Attribute ScalarEvaluator::compute(const PathValue &value, Choosing choosing) {
   if (auto it = known.find(value.id); it != known.end()) {
     usedRank |= value.scalar->dependsOnRank;
+    usedOpen |= value.isOpen;
     return it->second;
   }
-  Attribute attribute = computeNew(value, mayChoose);
+  Attribute attribute = computeNew(value, choosing);
   if (attribute)
     known[value.id] = attribute;
   return attribute;
@@ -154,12 +245,21 @@ Attribute ScalarEvaluator::compute(const PathValue &value, bool mayChoose) {
 std::optional<int64_t> ScalarEvaluator::evaluate(const PathValue &value) {
   if (!value.scalar)
     return std::nullopt;
-  return getNumber(cast<IntegerAttr>(compute(value, /*mayChoose=*/true)));
+  return getNumber(cast<IntegerAttr>(compute(value, Choosing::All)));
 }
 
 std::optional<int64_t> ScalarEvaluator::evaluateKnown(const PathValue &value) {
   if (!value.scalar)
     return std::nullopt;
-  Attribute attribute = compute(value, /*mayChoose=*/false);
+  Attribute attribute = compute(value, Choosing::Nothing);
+  return attribute ? getNumber(cast<IntegerAttr>(attribute)) : std::nullopt;
+}
+
+std::optional<int64_t> ScalarEvaluator::evaluateForAll(const PathValue &value) {
+  if (!value.scalar)
+    return std::nullopt;
+  Attribute attribute =
+      compute(value, value.scalar->dependsOnRank ? Choosing::Shared
+                                                 : Choosing::Nothing);
   return attribute ? getNumber(cast<IntegerAttr>(attribute)) : std::nullopt;
 }

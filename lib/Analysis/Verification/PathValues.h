@@ -32,6 +32,14 @@ struct PathValue {
   std::shared_ptr<const PathBuffer> buffer;
   /// The number of a token; none for other values.
   std::optional<unsigned> token;
+  /// The elements, row-major, of a tensor of integers with dimensions; null
+  /// where nothing is known of them, and for other values.
+  std::shared_ptr<const std::vector<PathValue>> elements;
+  /// The sizes of a tensor with dynamic sizes; null where nothing is known.
+  std::shared_ptr<const std::vector<PathValue>> sizes;
+  /// The value of a collective, or computed from one, of which other ranks tell
+  /// more.
+  bool isOpen = false;
 };
 
 /// An integer or index that is computed when something asks for it.
@@ -42,8 +50,10 @@ struct PathValue::Scalar {
   mlir::Operation *op = nullptr;
   unsigned resultNumber = 0;
   llvm::SmallVector<PathValue, 2> operands;
-  /// The value in the program.
+  /// The value in the program, or the tensor that has this element or size.
   mlir::Value value;
+  /// The type of the scalar.
+  mlir::Type type;
   /// Ranks have different values.
   bool dependsOnRank = false;
 };
@@ -54,7 +64,10 @@ struct PathValue::Scalar {
 class PathChoices {
 public:
   struct Choice {
+    /// Null for a choice between successors of `op`.
     mlir::Value value;
+    /// The op that defines the value, or whose block does.
+    mlir::Operation *op = nullptr;
     /// The values to choose from, and the one that is chosen.
     llvm::SmallVector<int64_t, 8> pool;
     unsigned chosen;
@@ -64,9 +77,13 @@ public:
   PathChoices(std::vector<unsigned> prefix, llvm::ArrayRef<int64_t> constants)
       : prefix(std::move(prefix)), constants(constants) {}
 
-  /// The value of the scalar `id`, which the program knows as `value`; the
-  /// first call for an id chooses.
-  int64_t choose(uint64_t id, mlir::Value value);
+  /// The value of the scalar `id` of `type`, which the program knows as
+  /// `value`; the first call for an id chooses.
+  int64_t choose(uint64_t id, mlir::Value value, mlir::Type type);
+
+  /// The number of the successor, out of `count`, to which control in `op`
+  /// goes.
+  unsigned chooseSuccessor(uint64_t id, mlir::Operation *op, unsigned count);
 
   llvm::ArrayRef<Choice> getChoices() const { return choices; }
   /// The value that was chosen.
@@ -75,6 +92,8 @@ public:
   }
 
 private:
+  int64_t add(uint64_t id, Choice choice);
+
   std::vector<unsigned> prefix;
   llvm::ArrayRef<int64_t> constants;
   std::vector<Choice> choices;
@@ -92,17 +111,26 @@ public:
   /// The same without choosing; none if that takes a choice.
   std::optional<int64_t> evaluateKnown(const PathValue &value);
 
+  /// The same, but chooses if `value` depends on the rank, and only what all
+  /// ranks agree on.
+  std::optional<int64_t> evaluateForAll(const PathValue &value);
+
+  /// True if a value that was asked for is open.
+  bool hasUsedOpen() const { return usedOpen; }
   /// True if a value that was asked for depends on the rank.
   bool hasUsedRank() const { return usedRank; }
   void useRank() { usedRank = true; }
 
 private:
-  mlir::Attribute compute(const PathValue &value, bool mayChoose);
-  mlir::Attribute computeNew(const PathValue &value, bool mayChoose);
+  /// What may be chosen: nothing, everything, or what all ranks agree on.
+  enum class Choosing { Nothing, All, Shared };
+  mlir::Attribute compute(const PathValue &value, Choosing choosing);
+  mlir::Attribute computeNew(const PathValue &value, Choosing choosing);
 
   PathChoices &choices;
   llvm::DenseMap<uint64_t, mlir::Attribute> known;
   bool usedRank = false;
+  bool usedOpen = false;
 };
 
 /// `number` as a constant of `type`, an integer or index; bits that `type` does
@@ -112,6 +140,24 @@ mlir::IntegerAttr getNumberAttr(mlir::Type type, int64_t number);
 /// A scalar with the value `number`.
 PathValue getConstantScalar(mlir::Type type, int64_t number,
                             bool dependsOnRank);
+
+/// An unknown scalar of `type` with `id`: an element or a size of `value`.
+PathValue getUnknownScalar(mlir::Value value, mlir::Type type, uint64_t id);
+
+/// Element number `index` of `tensor`, which is the value of `value`: known, or
+/// unknown and equal to the same element of an equal tensor.
+PathValue getElement(const PathValue &tensor, mlir::Value value, int64_t index);
+
+/// The elements of `value`, whose value is `tensor`, all of them.
+std::vector<PathValue> getElements(const PathValue &tensor, mlir::Value value);
+
+/// A tensor of `type` with `elements`: one scalar where there are no
+/// dimensions.
+PathValue makeTensor(mlir::Type type, std::vector<PathValue> elements);
+
+/// True for the types of scalars, and of tensors of them whose elements are
+/// followed: those of static shape with few elements.
+bool hasKnownElements(mlir::Type type);
 
 /// True for the types of scalars.
 bool isScalarType(mlir::Type type);

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 #include <deque>
@@ -52,6 +53,7 @@ private:
   void verifyPath(FunctionOpInterface entry, const Path &path,
                   std::deque<Path> &more);
   void addUnknown(Operation *op, std::string text);
+  bool checkMembers(ArrayRef<const RankTrace *> traces);
 
   ModuleOp module;
   const ProgramVerifierOptions &options;
@@ -61,6 +63,13 @@ private:
   /// What the program compares integers with.
   SmallVector<int64_t> constants;
   int64_t numRanks = 0;
+  bool isSizeKnown = false;
+  /// Entries of one module may be for different numbers of ranks.
+  bool hasOneEntry = false;
+  /// The groups of all ranks with their lists, and the collectives on them that
+  /// were checked.
+  llvm::DenseMap<Operation *, OwningOpRef<comm::GroupOp>> listedGroups;
+  llvm::DenseMap<Operation *, bool> checkedMembers;
   /// The ops that were followed on all paths of an entry.
   uint64_t numSteps = 0;
 };
@@ -128,50 +137,148 @@ static bool isMpmd(Operation *function) {
   return false;
 }
 
+/// The error that `check` emits; empty if there is none.
+static std::string takeError(MLIRContext *context,
+                             function_ref<LogicalResult()> check) {
+  std::string error;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (error.empty())
+      error = diagnostic.str();
+  });
+  (void)check();
+  return error;
+}
+
+/// Finds what collectives on groups of all ranks say of members that there are
+/// not, which the verifiers of ops cannot know. Returns false if there is one.
+bool ProgramVerifier::checkMembers(ArrayRef<const RankTrace *> traces) {
+  if (!isSizeKnown)
+    return true;
+  bool isRight = true;
+  for (const RankTrace *trace : traces)
+    for (const StartedOperation &operation : trace->operations) {
+      comm::CollectiveOpInterface op = operation.op;
+      comm::GroupOp group = operation.group;
+      if (!group.isAll() || op.isPointToPoint())
+        continue;
+      auto [it, isNew] = checkedMembers.try_emplace(op, true);
+      if (!isNew) {
+        isRight &= it->second;
+        continue;
+      }
+      OwningOpRef<comm::GroupOp> &listed = listedGroups[group];
+      if (!listed) {
+        OpBuilder builder(group.getContext());
+        Attribute ranks = builder.getDenseI64ArrayAttr(
+            llvm::to_vector(llvm::seq<int64_t>(0, numRanks)));
+        listed = comm::GroupOp::create(
+            builder, group.getLoc(), group.getSymNameAttr(),
+            builder.getArrayAttr(ranks), group.getSymVisibilityAttr());
+      }
+      std::string name = ("'" + op->getName().getStringRef() + "' op ").str(),
+                  error;
+      std::optional<int64_t> root = op.getRootIndex();
+      std::optional<int64_t> members = getImpliedMembers(op);
+      if (root && *root >= numRanks)
+        error = "has root " + std::to_string(*root) +
+                ", expected an index within group '" +
+                group.getSymName().str() + "', from 0 to " +
+                std::to_string(numRanks - 1);
+      else if (hasOneEntry && members && *members != numRanks)
+        error = "has operands for " + std::to_string(*members) +
+                " members, expected operands for the " +
+                std::to_string(numRanks) + " of group '" +
+                group.getSymName().str() + "'";
+      else
+        error = takeError(op->getContext(), [&]() {
+          comm::GroupOp lists = *listed;
+          return op.verifyMembers(lists);
+        });
+      if (StringRef(error).starts_with(name))
+        error = error.substr(name.size());
+      it->second = error.empty();
+      isRight &= it->second;
+      if (!error.empty())
+        findings.add({op, error, {{group.getLoc(), "the group is here"}}});
+    }
+  return isRight;
+}
+
 void ProgramVerifier::verifyPath(FunctionOpInterface entry, const Path &path,
                                  std::deque<Path> &more) {
-  PathChoices choices(path.prefix, constants);
-  std::vector<RankTrace> traces(numRanks);
+  // What collectives give each rank becomes known as all ranks are followed.
+  constexpr unsigned mostPasses = 64;
+  CollectiveValues values;
+  std::vector<RankTrace> traces;
   std::vector<const RankTrace *> traceOf(numRanks);
-  bool isComplete = true, arePeersKnown = true;
-  for (int64_t rank = 0; rank != numRanks; ++rank) {
-    // All ranks do the same if the first one never asked for its number.
-    if (rank != 0 && !traces[0].dependsOnRank) {
-      traceOf[rank] = traceOf[0];
-      continue;
+  std::unique_ptr<PathChoices> pathChoices;
+  Findings found;
+  if (isMpmd(entry))
+    values.close();
+  for (unsigned pass = 0;; ++pass) {
+    pathChoices = std::make_unique<PathChoices>(path.prefix, constants);
+    found = Findings();
+    traces.assign(numRanks, RankTrace());
+    for (int64_t rank = 0; rank != numRanks; ++rank) {
+      // All ranks do the same if the first one never asked for its number.
+      if (rank != 0 && !traces[0].dependsOnRank && !traces[0].usesOpenValues) {
+        traceOf[rank] = traceOf[0];
+        continue;
+      }
+      RankExecution execution(query, *pathChoices, found, values, rank,
+                              numRanks);
+      traces[rank] = execution.run(entry);
+      numSteps += execution.getNumSteps();
+      traceOf[rank] = &traces[rank];
     }
-    RankExecution execution(query, choices, findings, rank, numRanks);
-    traces[rank] = execution.run(entry);
-    numSteps += execution.getNumSteps();
-    traceOf[rank] = &traces[rank];
-    isComplete &= traces[rank].isComplete;
-    arePeersKnown &= !traces[rank].hasUnknownPeer;
+    bool usesOpenValues = llvm::any_of(
+        traceOf, [](const RankTrace *trace) { return trace->usesOpenValues; });
+    if (values.isClosed() || (pass == 0 && !usesOpenValues))
+      break;
+    bool hasChanged = values.update(traceOf);
+    if (!hasChanged)
+      break;
+    if (pass == mostPasses || numSteps > mostSteps)
+      values.close();
+  }
+  for (const Finding &finding : found.get())
+    findings.add(finding);
+  PathChoices &choices = *pathChoices;
+  bool isComplete = true, arePeersKnown = true;
+  Operation *unknownRegions = nullptr;
+  for (const RankTrace *trace : traceOf) {
+    isComplete &= trace->isComplete;
+    arePeersKnown &= !trace->hasUnknownPeer;
+    if (!unknownRegions)
+      unknownRegions = trace->unknownRegions;
   }
   ArrayRef<PathChoices::Choice> made = choices.getChoices();
   if (!isComplete) {
     addUnknown(entry,
                "has a path that is not followed to its end, what it does "
                "is not proven");
+  } else if (unknownRegions) {
+    addUnknown(unknownRegions,
+               "has regions that communicate and does not say how it runs "
+               "them, what ranks do together is not proven");
   } else if (!arePeersKnown) {
     addUnknown(entry, "has a message with a peer that is not known, what meets "
                       "on its path is not proven");
   } else if (!isMpmd(entry)) {
     CollectiveMatching matching(traceOf, findings);
-    if (matching.match())
+    if (checkMembers(traceOf) && matching.match())
       checkWaits(traceOf, matching, options.sharesLanes, findings);
   }
   uint64_t started = hashStarted(*traceOf[0]);
   if (!path.prefix.empty() && path.started != started &&
       made.size() >= path.prefix.size()) {
-    Value value = made[path.prefix.size() - 1].value;
-    Operation *op = value.getDefiningOp();
-    addUnknown(
-        op ? op : value.getParentBlock()->getParentOp(),
-        "decides what ranks start, it is not proven that all ranks have "
-        "the same value" +
-            std::string(op ? "" : " of argument #") +
-            (op ? ""
-                : std::to_string(cast<BlockArgument>(value).getArgNumber())));
+    const PathChoices::Choice &choice = made[path.prefix.size() - 1];
+    auto argument = dyn_cast_if_present<BlockArgument>(choice.value);
+    addUnknown(choice.op,
+               "decides what ranks start, it is not proven that all ranks have "
+               "the same value" +
+                   std::string(argument ? " of argument #" : "") +
+                   (argument ? std::to_string(argument.getArgNumber()) : ""));
   }
   for (size_t i = path.prefix.size(); i < made.size(); ++i)
     for (unsigned other = 1;
@@ -208,6 +315,8 @@ void ProgramVerifier::follow() {
     return;
   WorldSize size = getWorldSize(module, options.numRanks, symbolTables);
   numRanks = size.numRanks;
+  isSizeKnown = size.isKnown;
+  hasOneEntry = entries.size() == 1;
   for (auto &[group, rank] : size.outOfRange)
     findings.add(
         {group, "has rank " + std::to_string(rank) + ", expected ranks below " +

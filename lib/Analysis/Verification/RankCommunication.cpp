@@ -8,10 +8,45 @@
 
 #include "RankExecution.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace braid;
 using namespace mlir;
+
+/// The sizes of `value`, as far as they are known. Where they come from the
+/// rank, what all ranks agree on is chosen.
+SmallVector<std::optional<int64_t>> RankExecution::getSizes(Value value,
+                                                            Frame &frame) {
+  auto type = cast<ShapedType>(value.getType());
+  SmallVector<std::optional<int64_t>> sizes;
+  std::shared_ptr<const PathBuffer> buffer = get(value, frame).buffer;
+  for (int64_t dim = 0, e = type.getRank(); dim != e; ++dim) {
+    if (!type.isDynamicDim(dim))
+      sizes.push_back(type.getDimSize(dim));
+    else if (isa<RankedTensorType>(type))
+      sizes.push_back(scalars.evaluateForAll(getSize(value, dim, frame)));
+    else if (buffer && buffer->box &&
+             buffer->box->dims.size() == static_cast<size_t>(e))
+      sizes.push_back(buffer->box->dims[dim].size);
+    else
+      sizes.push_back(std::nullopt);
+  }
+  return sizes;
+}
+
+/// True if an element of `input` is computed from what is known. Asks nothing,
+/// so that the path does not depend on the element yet.
+static bool hasKnownElement(const PathValue &input) {
+  PathChoices noChoices({}, {});
+  ScalarEvaluator scalars(noChoices);
+  if (input.scalar)
+    return input.isOpen || scalars.evaluateKnown(input).has_value();
+  return input.elements &&
+         llvm::any_of(*input.elements, [&](const PathValue &element) {
+           return element.isOpen || scalars.evaluateKnown(element).has_value();
+         });
+}
 
 /// Adds to `trace` that the rank starts `collective`.
 void RankExecution::startCollective(comm::CollectiveOpInterface collective,
@@ -30,6 +65,37 @@ void RankExecution::startCollective(comm::CollectiveOpInterface collective,
         operation.peer = scalars.evaluateKnown(get(cast<Value>(number), frame));
     }
   }
+  auto getNumbers = [&](ArrayRef<OpFoldResult> values) {
+    return llvm::map_to_vector(
+        values, [&](OpFoldResult value) { return getKnown(value, frame); });
+  };
+  if (auto exchange = dyn_cast<comm::AllToAllOp>(op)) {
+    operation.sendSizes = getNumbers(exchange.getMixedSendSizes());
+    operation.receiveSizes = getNumbers(exchange.getMixedReceiveSizes());
+  }
+  auto start = cast<comm::AsyncStartOpInterface>(op);
+  SmallVector<Value> sources = start.getSources();
+  if (auto receive = dyn_cast<comm::RecvOp>(op);
+      receive && !receive.getOutput())
+    operation.sizes.push_back(getNumbers(
+        getMixedValues(cast<ShapedType>(start.getInFlightType(0)).getShape(),
+                       receive.getSizes(), op->getContext())));
+  else
+    for (Value value : sources.empty() ? start.getDestinations() : sources)
+      operation.sizes.push_back(getSizes(value, frame));
+  if (llvm::any_of(sources, [](Value source) {
+        return isa<RankedTensorType>(source.getType()) &&
+               hasKnownElements(source.getType());
+      }))
+    for (Value source : sources)
+      operation.inputs.push_back(get(source, frame));
+  // Members that get nothing from others get zeros.
+  operation.tellsValues =
+      !operation.inputs.empty() &&
+      (collective.getCollectiveTraits().flow == BRAID_RT_FLOW_PAIRS ||
+       (collective.getCollectiveTraits().flow == BRAID_RT_FLOW_GATHER &&
+        collective.getRootIndex()) ||
+       llvm::any_of(operation.inputs, hasKnownElement));
   // Not every peer that could be chosen is one that callers give.
   trace.hasUnknownPeer |= collective.isPointToPoint() && !operation.peer;
   trace.events.push_back(
@@ -105,8 +171,28 @@ void RankExecution::executeWait(comm::WaitOp wait, Frame &frame) {
     } else {
       buffers.endUnknown(reads, writes, token.value.getLoc());
     }
-    if (token.operation)
+    if (token.operation) {
       trace.events.push_back({wait, *token.operation});
+      bindUnknown(wait, frame);
+      bindCollectiveValue(wait, *token.operation, token.index, frame);
+      return;
+    }
   }
   bindUnknown(wait, frame);
+}
+
+/// Binds the value of `wait` to what the sources of the operation tell of it.
+void RankExecution::bindCollectiveValue(comm::WaitOp wait, unsigned operation,
+                                        unsigned index, Frame &frame) {
+  Value value = wait.getValue();
+  if (!value || !hasKnownElements(value.getType()))
+    return;
+  const StartedOperation &started = trace.operations[operation];
+  if (const std::vector<PathValue> *elements =
+          values.get(rank, operation, index, started.op)) {
+    frame[value] = makeTensor(value.getType(), *elements);
+    return;
+  }
+  // Until all ranks have been followed up to here, more may become known.
+  frame[value].isOpen = started.tellsValues && !values.isClosed();
 }

@@ -8,8 +8,6 @@
 
 #include "RankExecution.h"
 
-#include "braid/Support/IterationCount.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
@@ -21,14 +19,6 @@ using namespace mlir;
 static constexpr uint64_t mostSteps = 4'000'000;
 static constexpr unsigned mostCalls = 64;
 static constexpr unsigned mostBlocks = 4096;
-static constexpr unsigned mostWhileRuns = 4096;
-/// Runs of a while loop whose condition the program does not tell.
-static constexpr unsigned mostChosenRuns = 64;
-/// Loops with more iterations than this skip some in the middle.
-static constexpr uint64_t mostIterations = 48;
-/// Iterations are skipped by multiples of this, so that buffers that take turns
-/// go on as they would.
-static constexpr uint64_t skippedMultiple = 12;
 
 //===----------------------------------------------------------------------===//
 // CommunicationQuery
@@ -53,6 +43,40 @@ bool CommunicationQuery::communicates(Operation *op) {
                    return WalkResult::advance();
                  }).wasInterrupted();
   return known[op] = found;
+}
+
+const CommunicationQuery::Shapes &CommunicationQuery::getShapes(Operation *op) {
+  auto [it, isNew] = shapes.try_emplace(op);
+  if (!isNew)
+    return *it->second;
+  it->second = std::make_unique<Shapes>();
+  Shapes &found = *it->second;
+  auto reify = dyn_cast<ReifyRankedShapedTypeOpInterface>(op);
+  if (!reify)
+    return found;
+  struct Recorder : OpBuilder::Listener {
+    void notifyOperationInserted(Operation *op,
+                                 OpBuilder::InsertPoint) override {
+      ops.push_back(op);
+    }
+    SmallVector<Operation *> ops;
+  };
+  Recorder recorder;
+  OpBuilder builder(op->getContext(), &recorder);
+  builder.setInsertionPointToEnd(&sizeOps);
+  bool isReified = succeeded(reify.reifyResultShapes(builder, found.sizes));
+  // The program itself stays as it is.
+  bool areApart = llvm::all_of(recorder.ops, [&](Operation *sizeOp) {
+    return sizeOp->getBlock() == &sizeOps && sizeOp->getNumRegions() == 0;
+  });
+  if (isReified && areApart) {
+    found.ops = std::move(recorder.ops);
+    return found;
+  }
+  for (Operation *sizeOp : llvm::reverse(recorder.ops))
+    sizeOp->erase();
+  found.sizes.clear();
+  return found;
 }
 
 //===----------------------------------------------------------------------===//
@@ -86,9 +110,11 @@ SmallVector<Finding::Note> RankExecution::describePath() {
   constexpr size_t mostNotes = 6;
   for (const PathChoices::Choice &choice :
        choices.getChoices().take_front(mostNotes))
-    notes.push_back({choice.value.getLoc(),
-                     "the path where this value is " +
-                         std::to_string(PathChoices::getValue(choice))});
+    notes.push_back(
+        {choice.value ? choice.value.getLoc() : choice.op->getLoc(),
+         (choice.value ? "the path where this value is "
+                       : "the path where this op goes to successor ") +
+             std::to_string(PathChoices::getValue(choice))});
   if (scalars.hasUsedRank())
     notes.push_back(
         {entryOp->getLoc(), "the path of rank " + std::to_string(rank)});
@@ -115,11 +141,13 @@ RankTrace RankExecution::run(FunctionOpInterface entry) {
     tokens.finish(describePath());
   }
   trace.dependsOnRank = scalars.hasUsedRank();
+  trace.usesOpenValues = scalars.hasUsedOpen();
   return std::move(trace);
 }
 
 bool RankExecution::executeRegion(Region &region, const Values &arguments,
-                                  Values &results, Frame &frame) {
+                                  Values &results, Frame &frame,
+                                  Operation **last) {
   if (region.empty())
     return true;
   Block *block = &region.front();
@@ -136,6 +164,8 @@ bool RankExecution::executeRegion(Region &region, const Values &arguments,
     auto branch = dyn_cast<BranchOpInterface>(terminator);
     if (!branch) {
       results = getAll(terminator->getOperands(), frame);
+      if (last)
+        *last = terminator;
       return true;
     }
     SmallVector<Attribute> operands;
@@ -192,10 +222,12 @@ bool RankExecution::executeOp(Operation *op, Frame &frame) {
     return true;
   }
   // Interfaces tell the effects of ops such as those of linalg.
-  if (op->getNumRegions() == 0 || isa<MemoryEffectOpInterface>(op)) {
+  if (op->getNumRegions() == 0 ||
+      (isa<MemoryEffectOpInterface>(op) && !query.communicates(op))) {
     accessMemory(op, frame);
-    if (!bindGroupQuery(op, frame) && !bindElement(op, frame) &&
-        !bindBody(op, frame) && !bindBuffer(op, frame))
+    if (!bindGroupQuery(op, frame) && !bindSize(op, frame) &&
+        !bindElements(op, frame) && !bindBody(op, frame) &&
+        !bindBuffer(op, frame))
       bindResults(op, frame);
     return true;
   }
@@ -203,148 +235,7 @@ bool RankExecution::executeOp(Operation *op, Frame &frame) {
     bindUnknown(op, frame);
     return true;
   }
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return executeFor(loop, frame);
-  if (auto loop = dyn_cast<scf::WhileOp>(op))
-    return executeWhile(loop, frame);
-
-  Region *region = nullptr;
-  if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    bool holds = *scalars.evaluate(get(branch.getCondition(), frame)) != 0;
-    region = holds ? &branch.getThenRegion() : &branch.getElseRegion();
-  } else if (auto branch = dyn_cast<scf::IndexSwitchOp>(op)) {
-    int64_t number = *scalars.evaluate(get(branch.getArg(), frame));
-    const auto *found = llvm::find(branch.getCases(), number);
-    region = found == branch.getCases().end()
-                 ? &branch.getDefaultRegion()
-                 : &branch.getCaseRegions()[found - branch.getCases().begin()];
-  } else if (op->getNumRegions() == 1 && !query.communicates(op)) {
-    // Whatever it is: its accesses, once, with nothing known of its arguments.
-    for (Region &body : op->getRegions())
-      for (Block &block : body)
-        for (Operation &nested : block)
-          if (!nested.hasTrait<OpTrait::IsTerminator>() &&
-              !executeOp(&nested, frame))
-            return false;
-    bindUnknown(op, frame);
-    return true;
-  } else if (isa<scf::ExecuteRegionOp>(op)) {
-    region = &op->getRegion(0);
-  } else {
-    return false;
-  }
-  Values results;
-  if (!executeRegion(*region, {}, results, frame))
-    return false;
-  bind(op->getResults(), results, frame);
-  return true;
-}
-
-/// True if `op`, which has regions, communicates nothing and touches nothing in
-/// flight.
-bool RankExecution::mayBeSkipped(Operation *op, Frame &frame) {
-  if (query.communicates(op) ||
-      llvm::any_of(op->getResultTypes(), [](Type type) {
-        return isa<comm::TokenType, BaseMemRefType>(type);
-      }))
-    return false;
-  // Conditions may depend on its numbers, which are known if all is.
-  if (auto branch = dyn_cast<scf::IfOp>(op);
-      branch && llvm::any_of(op->getResultTypes(), getScalarType) &&
-      scalars.evaluateKnown(get(branch.getCondition(), frame)))
-    return false;
-  if (auto loop = dyn_cast<scf::ForOp>(op);
-      loop && llvm::any_of(op->getResultTypes(), isScalarType))
-    if (llvm::all_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(),
-                                loop.getStep()},
-                     [&](Value bound) {
-                       return scalars.evaluateKnown(get(bound, frame));
-                     }))
-      return false;
-  if (buffers.isEmpty())
-    return true;
-  // What the regions know from outside, and what they may call.
-  return !op->walk([&](Operation *nested) {
-              for (Value operand : nested->getOperands())
-                if (isa<BaseMemRefType>(operand.getType()) &&
-                    !op->isAncestor(operand.getParentBlock()->getParentOp())) {
-                  const PathValue &value = get(operand, frame);
-                  if (!value.buffer || buffers.isInFlight(value.buffer->root))
-                    return WalkResult::interrupt();
-                }
-              return isa<CallOpInterface>(nested) ? WalkResult::interrupt()
-                                                  : WalkResult::advance();
-            }).wasInterrupted();
-}
-
-bool RankExecution::executeFor(scf::ForOp loop, Frame &frame) {
-  bool communicates = query.communicates(loop);
-  auto getBound = [&](Value bound) -> std::optional<int64_t> {
-    const PathValue &value = get(bound, frame);
-    // Compute runs often in full, whatever the number of its iterations is.
-    return communicates ? scalars.evaluate(value)
-                        : scalars.evaluateKnown(value);
-  };
-  std::optional<int64_t> lower = getBound(loop.getLowerBound());
-  std::optional<int64_t> upper = getBound(loop.getUpperBound());
-  std::optional<int64_t> step = getBound(loop.getStep());
-  Values carried = getAll(loop.getInitArgs(), frame);
-  bool isKnown = lower && upper && step;
-  Type type = loop.getInductionVar().getType();
-  uint64_t iterations = 1;
-  if (isKnown) {
-    std::optional<uint64_t> count = countIterations(
-        getNumberAttr(type, *lower).getValue(),
-        getNumberAttr(type, *upper).getValue(),
-        getNumberAttr(type, *step).getValue(), loop.getUnsignedCmp());
-    if (!count)
-      return false;
-    iterations = *count;
-  }
-  uint64_t skipFrom = mostIterations / 2, skipTo = skipFrom;
-  if (iterations > mostIterations)
-    skipTo = skipFrom +
-             (iterations - mostIterations) / skippedMultiple * skippedMultiple;
-  for (uint64_t i = 0; i < iterations; ++i) {
-    if (i == skipFrom)
-      i = skipTo;
-    Values arguments;
-    // Unsigned numbers wrap around where signed ones may not.
-    arguments.push_back(
-        isKnown ? getConstantScalar(type, uint64_t(*lower) + i * *step,
-                                    /*dependsOnRank=*/false)
-                : makeUnknown(
-                      loop.getInductionVar(),
-                      llvm::hash_combine(loop.getOperation(), countRun(loop))));
-    arguments.append(carried.begin(), carried.end());
-    Values results;
-    if (!executeRegion(loop.getRegion(), arguments, results, frame))
-      return false;
-    carried = std::move(results);
-  }
-  bind(loop->getResults(), carried, frame);
-  return true;
-}
-
-bool RankExecution::executeWhile(scf::WhileOp loop, Frame &frame) {
-  Values carried = getAll(loop.getInits(), frame);
-  for (unsigned i = 0, numChosen = 0;
-       i != mostWhileRuns && numChosen != mostChosenRuns; ++i) {
-    Values results;
-    if (!executeRegion(loop.getBefore(), carried, results, frame))
-      return false;
-    numChosen += !scalars.evaluateKnown(results.front());
-    bool goesOn = *scalars.evaluate(results.front()) != 0;
-    results.erase(results.begin());
-    if (!goesOn) {
-      bind(loop->getResults(), results, frame);
-      return true;
-    }
-    carried.clear();
-    if (!executeRegion(loop.getAfter(), results, carried, frame))
-      return false;
-  }
-  return false;
+  return executeRegions(op, frame);
 }
 
 bool RankExecution::executeCall(CallOpInterface call, Frame &frame) {

@@ -11,19 +11,18 @@
 
 #include "Analysis/KernelAccesses.h"
 #include "BuffersInFlight.h"
+#include "CollectiveValues.h"
 #include "PathValues.h"
 #include "RankTrace.h"
 #include "TokenUse.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-
-namespace mlir::scf {
-class ForOp;
-class WhileOp;
-} // namespace mlir::scf
 
 namespace braid {
 
@@ -47,8 +46,20 @@ public:
         .value_or(KernelAccesses::Access{/*isRead=*/true, /*isWritten=*/false});
   }
 
+  /// The sizes of the results of an op, and the ops that compute them: copies
+  /// apart from the program, in their order.
+  struct Shapes {
+    llvm::SmallVector<mlir::Operation *> ops;
+    mlir::ReifiedRankedShapedTypeDims sizes;
+  };
+  /// Empty if `op` does not tell the sizes of its results.
+  const Shapes &getShapes(mlir::Operation *op);
+
 private:
   mlir::SymbolTableCollection &symbolTables;
+  /// The ops that compute sizes.
+  mlir::Block sizeOps;
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<Shapes>> shapes;
   KernelAccesses kernels;
   llvm::DenseMap<mlir::Operation *, bool> known;
 };
@@ -59,9 +70,11 @@ private:
 class RankExecution {
 public:
   RankExecution(CommunicationQuery &query, PathChoices &choices,
-                Findings &findings, int64_t rank, int64_t numRanks)
-      : query(query), choices(choices), findings(findings), scalars(choices),
-        tokens(findings), buffers(findings), rank(rank), numRanks(numRanks) {}
+                Findings &findings, const CollectiveValues &values,
+                int64_t rank, int64_t numRanks)
+      : query(query), choices(choices), findings(findings), values(values),
+        scalars(choices), tokens(findings), buffers(findings), rank(rank),
+        numRanks(numRanks) {}
 
   RankTrace run(mlir::FunctionOpInterface entry);
   /// The number of ops that were followed.
@@ -73,10 +86,23 @@ private:
 
   // Control flow. Each returns false if the path is not followed any further.
   bool executeRegion(mlir::Region &region, const Values &arguments,
-                     Values &results, Frame &frame);
+                     Values &results, Frame &frame,
+                     mlir::Operation **last = nullptr);
   bool executeOp(mlir::Operation *op, Frame &frame);
-  bool executeFor(mlir::scf::ForOp loop, Frame &frame);
-  bool executeWhile(mlir::scf::WhileOp loop, Frame &frame);
+  bool executeRegions(mlir::Operation *op, Frame &frame);
+  bool executeLoop(mlir::LoopLikeOpInterface loop, Frame &frame);
+  bool executeBranch(mlir::RegionBranchOpInterface op, Frame &frame);
+  bool executeOnce(mlir::Operation *op, Frame &frame);
+  unsigned chooseSuccessor(mlir::Operation *op, mlir::Operation *point,
+                           llvm::ArrayRef<mlir::RegionSuccessor> successors);
+  llvm::SmallVector<mlir::Attribute> getScalars(mlir::ValueRange values,
+                                                bool mayChoose, Frame &frame);
+  /// The lower bound, upper bound and step of each dimension of a loop.
+  struct LoopDim {
+    std::optional<int64_t> lower, upper, step;
+  };
+  std::optional<llvm::SmallVector<LoopDim, 1>>
+  getLoopDims(mlir::LoopLikeOpInterface loop, bool mayChoose, Frame &frame);
   bool executeCall(mlir::CallOpInterface call, Frame &frame);
   bool mayBeSkipped(mlir::Operation *op, Frame &frame);
 
@@ -84,12 +110,22 @@ private:
   void executeStart(comm::AsyncStartOpInterface start, Frame &frame);
   void startCollective(comm::CollectiveOpInterface collective, Frame &frame);
   void executeWait(comm::WaitOp wait, Frame &frame);
+  void bindCollectiveValue(comm::WaitOp wait, unsigned operation,
+                           unsigned index, Frame &frame);
 
   // Everything else.
   bool bindGroupQuery(mlir::Operation *op, Frame &frame);
-  bool bindElement(mlir::Operation *op, Frame &frame);
+  bool bindSize(mlir::Operation *op, Frame &frame);
+  bool bindElements(mlir::Operation *op, Frame &frame);
   bool bindBody(mlir::Operation *op, Frame &frame);
   void bindResults(mlir::Operation *op, Frame &frame);
+  void bindScalars(mlir::Operation *op, Frame &frame);
+  void setSizes(mlir::Operation *op, Frame &frame);
+  PathValue getSize(mlir::Value value, int64_t dim, Frame &frame);
+  PathValue makeScalar(mlir::Operation *op, unsigned resultNumber,
+                       llvm::ArrayRef<PathValue> operands);
+  llvm::SmallVector<std::optional<int64_t>> getSizes(mlir::Value value,
+                                                     Frame &frame);
   void bindUnknown(mlir::Operation *op, Frame &frame);
   PathValue makeUnknown(mlir::Value value, uint64_t id);
   bool bindBuffer(mlir::Operation *op, Frame &frame);
@@ -113,6 +149,7 @@ private:
   CommunicationQuery &query;
   PathChoices &choices;
   Findings &findings;
+  const CollectiveValues &values;
   ScalarEvaluator scalars;
   TokenUse tokens;
   BuffersInFlight buffers;

@@ -1,4 +1,4 @@
-//===- RankMemory.cpp - One rank on one path: values and memory -----------===//
+//===- RankMemory.cpp - One rank on one path: memory ----------------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,176 +8,15 @@
 
 #include "RankExecution.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace braid;
 using namespace mlir;
-
-//===----------------------------------------------------------------------===//
-// Values
-//===----------------------------------------------------------------------===//
-
-PathValue RankExecution::makeUnknown(Value value, uint64_t id) {
-  PathValue unknown;
-  unknown.id = id;
-  Type type = value.getType();
-  if (isa<comm::TokenType>(type)) {
-    // Poison stands for a token where there is none.
-    if (value.getDefiningOp<ub::PoisonOp>())
-      return unknown;
-    unknown.token = tokens.add(value, std::nullopt, 0);
-  } else if (isa<BaseMemRefType>(type)) {
-    unknown.buffer = makeRoot(value, id, {});
-  } else if (getScalarType(type)) {
-    auto scalar = std::make_shared<PathValue::Scalar>();
-    scalar->value = value;
-    unknown.scalar = std::move(scalar);
-  }
-  return unknown;
-}
-
-/// Binds the results of `op` to values of which nothing is known.
-void RankExecution::bindUnknown(Operation *op, Frame &frame) {
-  if (op->getNumResults() == 0)
-    return;
-  uint64_t run = countRun(op);
-  for (OpResult result : op->getResults())
-    frame[result] = makeUnknown(
-        result, llvm::hash_combine(op, run, result.getResultNumber()));
-}
-
-bool RankExecution::bindGroupQuery(Operation *op, Frame &frame) {
-  bool isRank = isa<comm::RankOp>(op);
-  if (!isRank && !isa<comm::SizeOp>(op))
-    return false;
-  comm::GroupOp group =
-      query.getGroup(op, op->getAttrOfType<FlatSymbolRefAttr>("group"));
-  if (!group)
-    return false;
-  SmallVector<int64_t> members = getMembers(group, rank, numRanks);
-  auto *position = llvm::find(members, rank);
-  int64_t number = static_cast<int64_t>(members.size());
-  if (isRank)
-    number = position == members.end() ? -1 : position - members.begin();
-  bool dependsOnRank = isRank || (!group.isAll() && !group.getStaticSize());
-  frame[op->getResult(0)] =
-      getConstantScalar(op->getResult(0).getType(), number, dependsOnRank);
-  return true;
-}
-
-static bool hasOneElement(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.getRank() == 0;
-}
-
-/// Binds the result of an op that moves the only element of a tensor without
-/// dimensions: both are one value.
-bool RankExecution::bindElement(Operation *op, Frame &frame) {
-  Value element;
-  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
-    element = hasOneElement(extract.getTensor().getType()) ? extract.getTensor()
-                                                           : Value();
-  else if (auto insert = dyn_cast<tensor::InsertOp>(op))
-    element = hasOneElement(insert.getType()) ? insert.getScalar() : Value();
-  else if (auto create = dyn_cast<tensor::FromElementsOp>(op))
-    element =
-        hasOneElement(create.getType()) ? create.getElements()[0] : Value();
-  if (!element)
-    return false;
-  PathValue value = get(element, frame);
-  frame[op->getResult(0)] = std::move(value);
-  return true;
-}
-
-/// Binds the results of a linalg op on tensors without dimensions: its body
-/// runs once.
-bool RankExecution::bindBody(Operation *op, Frame &frame) {
-  auto structured = dyn_cast<linalg::LinalgOp>(op);
-  if (!structured || !structured.hasPureTensorSemantics() ||
-      structured.getNumLoops() != 0 ||
-      !llvm::all_of(op->getOperandTypes(), [](Type type) {
-        return hasOneElement(type) || !isa<ShapedType>(type);
-      }))
-    return false;
-  Block &body = *structured.getBlock();
-  if (!llvm::all_of(body.without_terminator(), [](Operation &nested) {
-        return nested.getNumRegions() == 0 && isMemoryEffectFree(&nested);
-      }))
-    return false;
-  bind(body.getArguments(), getAll(op->getOperands(), frame), frame);
-  for (Operation &nested : body.without_terminator())
-    if (!bindGroupQuery(&nested, frame))
-      bindResults(&nested, frame);
-  bind(op->getResults(), getAll(body.getTerminator()->getOperands(), frame),
-       frame);
-  return true;
-}
-
-void RankExecution::bindResults(Operation *op, Frame &frame) {
-  if (op->getNumResults() == 0)
-    return;
-  for (Value operand : op->getOperands())
-    if (std::optional<unsigned> token = get(operand, frame).token;
-        token && !isa<arith::SelectOp>(op))
-      tokens.handOut(*token, op);
-  // What a load gives changes with the next write to its buffer.
-  bool isPure = isMemoryEffectFree(op);
-  uint64_t id =
-      llvm::hash_combine(op->getName().getAsOpaquePointer(),
-                         op->getAttrDictionary().getAsOpaquePointer());
-  if (auto load = dyn_cast<memref::LoadOp>(op)) {
-    if (const auto &buffer = get(load.getMemRef(), frame).buffer) {
-      id = llvm::hash_combine(id, versions[buffer->root]);
-      isPure = true;
-    }
-  }
-  // Attributes do not tell what a body computes, and from what.
-  if (isPure && op->getNumRegions() != 0) {
-    id = llvm::hash_combine(id, op);
-    mlir::visitUsedValuesDefinedAbove(op->getRegions(), [&](OpOperand *used) {
-      id = llvm::hash_combine(id, get(used->get(), frame).id);
-    });
-  }
-  if (!isPure)
-    id = llvm::hash_combine(op, countRun(op));
-  Values operands = getAll(op->getOperands(), frame);
-  bool dependsOnRank = false;
-  for (const PathValue &operand : operands) {
-    id = llvm::hash_combine(id, operand.id);
-    dependsOnRank |= operand.scalar && operand.scalar->dependsOnRank;
-  }
-  for (OpResult result : op->getResults()) {
-    PathValue value = makeUnknown(
-        result, llvm::hash_combine(id, result.getResultNumber(),
-                                   result.getType().getAsOpaquePointer()));
-    if (value.scalar) {
-      auto scalar = std::make_shared<PathValue::Scalar>(*value.scalar);
-      scalar->dependsOnRank = dependsOnRank;
-      if (isPure && !isa<memref::LoadOp>(op)) {
-        scalar->op = op;
-        scalar->resultNumber = result.getResultNumber();
-        scalar->operands.assign(operands.begin(), operands.end());
-      }
-      value.scalar = std::move(scalar);
-    }
-    frame[result] = value;
-  }
-}
-
-std::optional<int64_t> RankExecution::getKnown(OpFoldResult value,
-                                               Frame &frame) {
-  if (auto attribute = dyn_cast<Attribute>(value))
-    return cast<IntegerAttr>(attribute).getInt();
-  return scalars.evaluateKnown(get(cast<Value>(value), frame));
-}
 
 //===----------------------------------------------------------------------===//
 // Buffers
@@ -342,7 +181,8 @@ void RankExecution::access(Operation *op, Value value, BufferAccessKind kind,
 
 /// The element that a load or store names.
 static std::shared_ptr<const PathBuffer>
-getElement(const PathBuffer &buffer, ArrayRef<std::optional<int64_t>> indices) {
+getAccessedElement(const PathBuffer &buffer,
+                   ArrayRef<std::optional<int64_t>> indices) {
   auto element = std::make_shared<PathBuffer>(buffer);
   if (!buffer.box || llvm::is_contained(indices, std::nullopt)) {
     element->isUnknownPart = true;
@@ -373,7 +213,7 @@ void RankExecution::accessMemory(Operation *op, Frame &frame) {
     SmallVector<std::optional<int64_t>> indices;
     for (Value index : load ? load.getIndices() : store.getIndices())
       indices.push_back(getKnown(index, frame));
-    buffers.access(op, getElement(*buffer, indices),
+    buffers.access(op, getAccessedElement(*buffer, indices),
                    load ? Access::Read : Access::Write);
     return;
   }

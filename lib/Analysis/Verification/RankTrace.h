@@ -9,6 +9,8 @@
 #ifndef BRAID_LIB_ANALYSIS_VERIFICATION_RANKTRACE_H
 #define BRAID_LIB_ANALYSIS_VERIFICATION_RANKTRACE_H
 
+#include "PathValues.h"
+
 #include "braid/Dialect/Comm/IR/Comm.h"
 
 #include <optional>
@@ -25,6 +27,16 @@ struct StartedOperation {
   mlir::StringAttr lane;
   /// The index of the peer of a message.
   std::optional<int64_t> peer;
+  /// The sizes of each operand, as far as they are known; for a receive those
+  /// of the value. Empty where the type tells all.
+  std::vector<llvm::SmallVector<std::optional<int64_t>>> sizes;
+  /// The sizes of the parts that an exchange sends to and receives from each
+  /// member, as far as they are known; empty if the parts are equal.
+  llvm::SmallVector<std::optional<int64_t>> sendSizes, receiveSizes;
+  /// The operands, if elements of them are followed.
+  llvm::SmallVector<PathValue, 1> inputs;
+  /// Something may be known of what members get.
+  bool tellsValues = false;
 };
 
 /// What one rank communicates on one path, in order.
@@ -41,6 +53,11 @@ struct RankTrace {
   bool isComplete = true;
   /// A peer of a message comes from outside of the program.
   bool hasUnknownPeer = false;
+  /// The first op whose regions communicate and that does not say how it runs
+  /// them; null if there is none.
+  mlir::Operation *unknownRegions = nullptr;
+  /// The path depends on values of collectives of which other ranks tell more.
+  bool usesOpenValues = false;
   /// Other ranks may have another trace on the same path.
   bool dependsOnRank = false;
 };

@@ -21,6 +21,8 @@ unsigned TokenUse::add(Value value, std::optional<unsigned> operation,
 
 bool TokenUse::await(unsigned number, Operation *wait) {
   Token &token = tokens[number];
+  if (token.isForgotten)
+    return false;
   if (!token.wait && !token.isHandedOut) {
     token.wait = wait;
     return true;
@@ -42,6 +44,8 @@ bool TokenUse::await(unsigned number, Operation *wait) {
 
 void TokenUse::handOut(unsigned number, Operation *user) {
   Token &token = tokens[number];
+  if (token.isForgotten)
+    return;
   if (!token.wait && !token.isHandedOut) {
     token.isHandedOut = true;
     return;
@@ -59,7 +63,7 @@ void TokenUse::handOut(unsigned number, Operation *user) {
 
 void TokenUse::finish(ArrayRef<Finding::Note> notes) {
   for (Token &token : tokens) {
-    if (token.wait || token.isHandedOut)
+    if (token.wait || token.isHandedOut || token.isForgotten)
       continue;
     Operation *op = token.value.getDefiningOp();
     bool isArgument = !op;

@@ -31,6 +31,8 @@ public:
     mlir::Operation *wait = nullptr;
     /// Something outside of the program has to await the token.
     bool isHandedOut = false;
+    /// Something may or may not await the token: nothing is found about it.
+    bool isForgotten = false;
   };
 
   explicit TokenUse(Findings &findings) : findings(findings) {}
@@ -42,6 +44,8 @@ public:
   bool await(unsigned token, mlir::Operation *wait);
   /// `user` hands `token` to something outside of the program.
   void handOut(unsigned token, mlir::Operation *user);
+  /// From now on nothing is found about `token`.
+  void forget(unsigned token) { tokens[token].isForgotten = true; }
   /// Finds the tokens that are lost at the end of the path, which `notes`
   /// describe.
   void finish(llvm::ArrayRef<Finding::Note> notes);

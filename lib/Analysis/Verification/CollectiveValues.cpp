@@ -1,0 +1,336 @@
+//===- CollectiveValues.cpp - What collectives give each rank -------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CollectiveValues.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace braid;
+using namespace mlir;
+
+using Elements = std::vector<PathValue>;
+
+/// `a` and `b` of `type` combined; none for what is not computed.
+static std::optional<int64_t> combine(comm::ReductionKind kind, Type type,
+                                      int64_t a, int64_t b) {
+  auto wrap = [&](uint64_t number) {
+    APInt value = getNumberAttr(type, static_cast<int64_t>(number)).getValue();
+    return type.isInteger(1) ? static_cast<int64_t>(value.getZExtValue())
+                             : value.getSExtValue();
+  };
+  switch (kind) {
+  case comm::ReductionKind::sum:
+  case comm::ReductionKind::avg:
+    return wrap(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  case comm::ReductionKind::product:
+    return wrap(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  case comm::ReductionKind::min:
+    return std::min(a, b);
+  case comm::ReductionKind::max:
+    return std::max(a, b);
+  case comm::ReductionKind::band:
+    return a & b;
+  case comm::ReductionKind::bor:
+    return a | b;
+  case comm::ReductionKind::bxor:
+    return a ^ b;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Part `part` of `numParts` of `whole`, an array of `sizes`, along `dim`.
+static Elements split(const Elements &whole, ArrayRef<int64_t> sizes,
+                      int64_t dim, int64_t numParts, int64_t part) {
+  int64_t inner = ShapedType::getNumElements(sizes.drop_front(dim + 1));
+  int64_t length = sizes[dim] / numParts;
+  Elements result;
+  for (auto [index, element] : llvm::enumerate(whole))
+    if (static_cast<int64_t>(index) / inner % sizes[dim] / length == part)
+      result.push_back(element);
+  return result;
+}
+
+/// `parts`, arrays of `sizes`, joined along `dim`.
+static Elements join(ArrayRef<Elements> parts, ArrayRef<int64_t> sizes,
+                     int64_t dim) {
+  int64_t outer = ShapedType::getNumElements(
+      sizes.take_front(std::min<size_t>(dim, sizes.size())));
+  Elements result;
+  for (int64_t i = 0; i != outer; ++i)
+    for (const Elements &part : parts) {
+      int64_t length = part.size() / outer;
+      result.insert(result.end(), part.begin() + i * length,
+                    part.begin() + (i + 1) * length);
+    }
+  return result;
+}
+
+namespace {
+
+/// The values of one operation: what its members have, and what each gets.
+class Meeting {
+public:
+  /// `sources` has the elements of each member; `id` is that of the operation.
+  Meeting(comm::CollectiveOpInterface op, Value source,
+          std::vector<Elements> sources, uint64_t id)
+      : op(op), source(source), sources(std::move(sources)), id(id),
+        type(getElementTypeOrSelf(source.getType())) {}
+
+  /// What each member gets; none if nothing of it is known, or if the program
+  /// is wrong.
+  std::optional<std::vector<Elements>> compute();
+
+private:
+  std::optional<int64_t> getKnown(unsigned member, size_t index);
+  PathValue makeConstant(int64_t number) {
+    isKnown = true;
+    return getConstantScalar(type, number, /*dependsOnRank=*/false);
+  }
+  /// Element `index` of `member`, as other members see it.
+  PathValue take(unsigned member, size_t index);
+  Elements takeAll(unsigned member);
+  PathValue reduce(size_t index);
+  Elements getZeros(size_t count) { return Elements(count, makeConstant(0)); }
+  comm::CollectiveOpInterface op;
+  Value source;
+  std::vector<Elements> sources;
+  uint64_t id;
+  Type type;
+  bool isKnown = false;
+  PathChoices noChoices{{}, {}};
+  ScalarEvaluator scalars{noChoices};
+};
+
+} // namespace
+
+std::optional<int64_t> Meeting::getKnown(unsigned member, size_t index) {
+  return scalars.evaluateKnown(sources[member][index]);
+}
+
+PathValue Meeting::take(unsigned member, size_t index) {
+  if (std::optional<int64_t> number = getKnown(member, index))
+    return makeConstant(*number);
+  return getUnknownScalar(source, type,
+                          llvm::hash_combine(id, member, index, 23));
+}
+
+Elements Meeting::takeAll(unsigned member) {
+  Elements elements;
+  for (size_t i = 0, e = sources[member].size(); i != e; ++i)
+    elements.push_back(take(member, i));
+  return elements;
+}
+
+PathValue Meeting::reduce(size_t index) {
+  comm::ReductionKind kind = *op.getReductionKind();
+  std::optional<int64_t> reduced = getKnown(0, index);
+  for (unsigned member = 1; member < sources.size() && reduced; ++member) {
+    std::optional<int64_t> other = getKnown(member, index);
+    reduced = other ? combine(kind, type, *reduced, *other) : std::nullopt;
+  }
+  if (reduced && kind == comm::ReductionKind::avg)
+    *reduced /= static_cast<int64_t>(sources.size());
+  if (reduced && kind != comm::ReductionKind::premul_sum)
+    return makeConstant(*reduced);
+  return getUnknownScalar(source, type, llvm::hash_combine(id, index, 25));
+}
+
+std::optional<std::vector<Elements>> Meeting::compute() {
+  const comm::CollectiveTraits &traits = op.getCollectiveTraits();
+  ArrayRef<int64_t> sizes = cast<ShapedType>(source.getType()).getShape();
+  int64_t numMembers = sources.size(), dim = op.getSplitDim();
+  int64_t root = op.getRootIndex().value_or(0);
+  bool splits = traits.shape == BRAID_RT_SHAPE_SPLIT ||
+                traits.shape == BRAID_RT_SHAPE_PARTS;
+  if (!llvm::all_equal(llvm::map_range(
+          sources, [](const Elements &elements) { return elements.size(); })) ||
+      root < 0 || root >= numMembers ||
+      (splits && (dim >= static_cast<int64_t>(sizes.size()) ||
+                  sizes[dim] == 0 || sizes[dim] % numMembers != 0)))
+    return std::nullopt;
+  std::vector<Elements> results(numMembers);
+  size_t count = sources.front().size();
+  Elements moved;
+  switch (traits.flow) {
+  case BRAID_RT_FLOW_REDUCE:
+    for (size_t i = 0; i != count; ++i)
+      moved.push_back(reduce(i));
+    break;
+  case BRAID_RT_FLOW_GATHER: {
+    std::vector<Elements> parts;
+    for (int64_t member = 0; member != numMembers; ++member)
+      parts.push_back(takeAll(member));
+    moved = join(parts, sizes, dim);
+    break;
+  }
+  case BRAID_RT_FLOW_FROM_ROOT:
+    moved = takeAll(root);
+    break;
+  case BRAID_RT_FLOW_EXCHANGE:
+    if (cast<comm::AllToAllOp>(op.getOperation()).hasSplits())
+      return std::nullopt;
+    for (int64_t from = 0; from != numMembers; ++from) {
+      Elements whole = takeAll(from);
+      for (int64_t to = 0; to != numMembers; ++to)
+        llvm::append_range(results[to],
+                           split(whole, sizes, dim, numMembers, to));
+    }
+    return isKnown ? std::optional(std::move(results)) : std::nullopt;
+  case BRAID_RT_FLOW_PAIRS:
+    for (Elements &elements : results)
+      elements = getZeros(count);
+    for (auto pair : cast<comm::PermuteOp>(op.getOperation())
+                         .getPairs()
+                         .getAsRange<DenseI64ArrayAttr>()) {
+      if (pair[0] >= numMembers || pair[1] >= numMembers)
+        return std::nullopt;
+      results[pair[1]] = takeAll(pair[0]);
+    }
+    return results;
+  default:
+    return std::nullopt;
+  }
+  bool goesToRoot = traits.hasRoot && traits.flow != BRAID_RT_FLOW_FROM_ROOT;
+  for (int64_t member = 0; member != numMembers; ++member) {
+    if (!goesToRoot || member == root)
+      results[member] =
+          splits ? split(moved, sizes, dim, numMembers, member) : moved;
+    else if (traits.flow == BRAID_RT_FLOW_GATHER)
+      results[member] = getZeros(moved.size());
+    else
+      for (size_t i = 0; i != count; ++i) {
+        std::optional<int64_t> own = getKnown(member, i);
+        results[member].push_back(own ? makeConstant(*own)
+                                      : sources[member][i]);
+      }
+  }
+  return isKnown ? std::optional(std::move(results)) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// CollectiveValues
+//===----------------------------------------------------------------------===//
+
+const std::vector<PathValue> *CollectiveValues::get(int64_t rank,
+                                                    unsigned operation,
+                                                    unsigned index,
+                                                    Operation *op) const {
+  auto it = values.find({rank, operation, index});
+  return it != values.end() && it->second.op == op ? &it->second.elements
+                                                   : nullptr;
+}
+
+void CollectiveValues::close() {
+  values.clear();
+  closed = true;
+}
+
+/// True if all of `results` have the same elements.
+static bool areEqual(ArrayRef<Elements> results) {
+  return llvm::all_of(results, [&](const Elements &elements) {
+    return llvm::equal(
+        elements, results.front(),
+        [](const PathValue &a, const PathValue &b) { return a.id == b.id; });
+  });
+}
+
+void CollectiveValues::addValues(ArrayRef<const RankTrace *> traces,
+                                 ArrayRef<Member> meeting, unsigned position,
+                                 Table &table) {
+  auto get = [&](Member member) -> const StartedOperation & {
+    return traces[member.rank]->operations[member.operation];
+  };
+  const StartedOperation &first = get(meeting.front());
+  auto start = cast<comm::AsyncStartOpInterface>(first.op.getOperation());
+  for (size_t index = 0, e = first.inputs.size(); index != e; ++index) {
+    Value source = start.getSources()[index];
+    if (!hasKnownElements(source.getType()))
+      continue;
+    std::vector<Elements> sources;
+    for (Member member : meeting) {
+      const StartedOperation &operation = get(member);
+      auto other =
+          cast<comm::AsyncStartOpInterface>(operation.op.getOperation());
+      if (operation.inputs.size() != e ||
+          !hasKnownElements(other.getSources()[index].getType()))
+        break;
+      sources.push_back(
+          getElements(operation.inputs[index], other.getSources()[index]));
+    }
+    if (sources.size() != meeting.size())
+      continue;
+    uint64_t id = llvm::hash_combine(first.op.getOperation(), position, index);
+    std::optional<std::vector<Elements>> results =
+        Meeting(first.op, source, std::move(sources), id).compute();
+    if (!results)
+      continue;
+    // Every rank has to be followed that gets something of its own.
+    bool differ = !areEqual(*results);
+    for (auto [member, elements] : llvm::zip_equal(meeting, *results)) {
+      if (differ)
+        for (PathValue &element : elements) {
+          auto scalar = std::make_shared<PathValue::Scalar>(*element.scalar);
+          scalar->dependsOnRank = true;
+          element.scalar = std::move(scalar);
+        }
+      table[{member.rank, member.operation, index}] = {
+          get(member).op.getOperation(), std::move(elements)};
+    }
+  }
+}
+
+bool CollectiveValues::update(ArrayRef<const RankTrace *> traces) {
+  // The operations of each member of a communicator, in their order.
+  std::map<std::tuple<const void *, int64_t, const void *>,
+           std::vector<std::vector<Member>>>
+      communicators;
+  for (unsigned rank = 0; rank != traces.size(); ++rank)
+    for (auto [index, operation] : llvm::enumerate(traces[rank]->operations)) {
+      SmallVector<int64_t> members =
+          getMembers(operation.group, rank, traces.size());
+      if (members.empty() || operation.op.isPointToPoint())
+        continue;
+      auto &lists =
+          communicators[{operation.group.getAsOpaquePointer(), members.front(),
+                         operation.lane.getAsOpaquePointer()}];
+      lists.resize(members.size());
+      lists[llvm::find(members, rank) - members.begin()].push_back(
+          {rank, static_cast<unsigned>(index)});
+    }
+  Table table;
+  for (auto &[key, lists] : communicators) {
+    size_t count = lists.front().size();
+    for (const std::vector<Member> &list : lists)
+      count = std::min(count, list.size());
+    for (size_t position = 0; position != count; ++position) {
+      SmallVector<Member> meeting;
+      for (const std::vector<Member> &list : lists)
+        meeting.push_back(list[position]);
+      // What comes after a difference never runs.
+      if (!llvm::all_equal(llvm::map_range(meeting, [&](Member member) {
+            comm::CollectiveOpInterface op =
+                traces[member.rank]->operations[member.operation].op;
+            return op.getCollectiveKind();
+          })))
+        break;
+      addValues(traces, meeting, position, table);
+    }
+  }
+  bool isSame = llvm::equal(table, values, [](const auto &a, const auto &b) {
+    return a.first == b.first && a.second.op == b.second.op &&
+           llvm::equal(a.second.elements, b.second.elements,
+                       [](const PathValue &x, const PathValue &y) {
+                         return x.id == y.id;
+                       });
+  });
+  values = std::move(table);
+  return !isSame;
+}
