@@ -93,6 +93,59 @@ bool Machine::findPeer(Launch &launch) {
   return true;
 }
 
+bool Machine::findSizes(Launch &launch) {
+  auto collective = cast<comm::CollectiveOpInterface>(launch.op);
+  auto start = cast<comm::AsyncStartOpInterface>(launch.op);
+  if (Value scale = collective.getScale())
+    launch.scale = get(launch.rank, scale).scalar;
+  auto getAllNumbers = [&](ArrayRef<OpFoldResult> values) {
+    return llvm::map_to_vector(values, [&](OpFoldResult value) {
+      return getIndex(launch.rank, value);
+    });
+  };
+  if (auto exchange = dyn_cast<comm::AllToAllOp>(launch.op)) {
+    launch.sendSizes = getAllNumbers(exchange.getMixedSendSizes());
+    launch.receiveSizes = getAllNumbers(exchange.getMixedReceiveSizes());
+    if (std::optional<ArrayAttr> matrix = exchange.getSplitMatrix())
+      for (auto [member, row] :
+           llvm::enumerate(matrix->getAsRange<DenseI64ArrayAttr>())) {
+        if (static_cast<int64_t>(member) == launch.index)
+          launch.sendSizes.assign(row.asArrayRef().begin(),
+                                  row.asArrayRef().end());
+        if (launch.index < row.size())
+          launch.receiveSizes.push_back(row[launch.index]);
+      }
+  }
+  if (start.isBufferForm())
+    return !hasFailed();
+  // The sizes of values; those along which data are joined or split follow from
+  // the number of elements.
+  auto receive = dyn_cast<comm::RecvOp>(launch.op);
+  for (size_t i = 0, e = launch.op->getNumResults(); i != e; ++i) {
+    auto type = dyn_cast_if_present<ShapedType>(start.getInFlightType(i));
+    SmallVector<int64_t> &sizes = launch.valueSizes.emplace_back();
+    if (!type)
+      continue;
+    unsigned numDynamic = 0;
+    for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+      if (ShapedType::isStatic(size))
+        sizes.push_back(size);
+      else if (receive && !receive.getOutput())
+        sizes.push_back(
+            getIndex(launch.rank, receive.getSizes()[numDynamic++]));
+      else if (collective.getCollectiveTraits().shape != BRAID_RT_SHAPE_SAME &&
+               static_cast<int64_t>(dim) == collective.getSplitDim())
+        sizes.push_back(-1);
+      else if (i < launch.sources.size() &&
+               dim < launch.sources[i].sizes.size())
+        sizes.push_back(launch.sources[i].sizes[dim]);
+      else
+        return unsupported(launch.op);
+    }
+  }
+  return !hasFailed();
+}
+
 bool Machine::accessBuffers(const Launch &launch) {
   Attribute element;
   for (const RuntimeValue &source : launch.sources)
@@ -154,7 +207,7 @@ void Machine::close(const LaunchPtr &launch) {
 bool Machine::start(unsigned rank, comm::AsyncStartOpInterface start) {
   Operation *op = start;
   if (!isa<comm::CollectiveOpInterface>(op))
-    return unsupported(op);
+    return startCompute(rank, start);
   auto launch = std::make_shared<Launch>();
   launch->op = op;
   launch->rank = rank;
@@ -164,13 +217,32 @@ bool Machine::start(unsigned rank, comm::AsyncStartOpInterface start) {
   if (isBufferForm)
     for (Value destination : start.getDestinations())
       launch->destinations.push_back(get(rank, destination));
-  if (!findMembers(*launch) || !findPeer(*launch) ||
+  if (!findMembers(*launch) || !findPeer(*launch) || !findSizes(*launch) ||
       (isBufferForm && !accessBuffers(*launch)))
     return false;
   if (options.isSequential && isBufferForm)
     copySources(*launch);
   createTokens(launch);
   open(launch);
+  return true;
+}
+
+bool Machine::startCompute(unsigned rank, comm::AsyncStartOpInterface op) {
+  auto compute = dyn_cast<comm::ComputeOp>(*op);
+  if (!compute || compute.isOpaque() || !op.getDestinations().empty() ||
+      llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BaseMemRefType>))
+    return unsupported(op);
+  auto launch = std::make_shared<Launch>();
+  launch->op = op;
+  launch->rank = rank;
+  Values values;
+  if (!runBody(rank, op, compute.getBody(), getAll(rank, compute.getInputs()),
+               values))
+    return false;
+  launch->destinations.assign(values.begin(), values.end());
+  launch->hasEnded = true;
+  createTokens(launch);
+  ranks[rank].launches.push_back(launch);
   return true;
 }
 
@@ -272,6 +344,40 @@ static SmallVector<Type> getElementTypes(ValueRange values) {
   });
 }
 
+/// Fails if the parts that members of a meeting send are not those that others
+/// receive.
+bool Machine::matchSplits(ArrayRef<LaunchPtr> meeting) {
+  size_t numMembers = meeting.size();
+  for (const LaunchPtr &launch : meeting) {
+    bool fits = launch->sendSizes.size() == numMembers &&
+                launch->receiveSizes.size() == numMembers;
+    int64_t sent = 0;
+    for (auto [member, size] : llvm::enumerate(launch->sendSizes)) {
+      if (!fits || size < 0)
+        return fail(InterpreterFailure::Mismatch, launch->op,
+                    "of rank " + Twine(launch->rank) + " has sizes for " +
+                        Twine(launch->sendSizes.size()) +
+                        " members, expected sizes that are not negative for " +
+                        Twine(numMembers));
+      sent += size;
+      int64_t received = meeting[member]->receiveSizes.size() == numMembers
+                             ? meeting[member]->receiveSizes[launch->index]
+                             : size;
+      if (size != received)
+        return fail(InterpreterFailure::Mismatch, launch->op,
+                    "of rank " + Twine(launch->rank) + " sends " + Twine(size) +
+                        " to rank " + Twine(meeting[member]->rank) +
+                        ", which receives " + Twine(received));
+    }
+    if (!fits || sent != launch->sources.front().sizes.front())
+      return fail(InterpreterFailure::Mismatch, launch->op,
+                  "of rank " + Twine(launch->rank) + " sends " + Twine(sent) +
+                      " along dim 0, expected " +
+                      Twine(launch->sources.front().sizes.front()));
+  }
+  return true;
+}
+
 /// Fails if the operations of a meeting differ.
 bool Machine::match(ArrayRef<LaunchPtr> meeting) {
   const Launch &first = *meeting.front();
@@ -294,16 +400,18 @@ bool Machine::match(ArrayRef<LaunchPtr> meeting) {
          collective.getRootIndex() == other.getRootIndex() &&
          collective.getSplitDim() == other.getSplitDim() &&
          first.op->getAttr("pairs") == launch->op->getAttr("pairs") &&
-         getCounts(first.sources) == getCounts(launch->sources) &&
+         first.sendSizes.empty() == launch->sendSizes.empty() &&
+         (!first.sendSizes.empty() ||
+          getCounts(first.sources) == getCounts(launch->sources)) &&
          elements == getElementTypes(start.getSources()));
     if (isSame && isMessage) {
-      Type type =
-          launch->destinations.empty() ? start.getInFlightType(0) : Type();
-      if (type && !cast<ShapedType>(type).hasStaticShape())
-        return unsupported(launch->op);
-      int64_t count = type ? cast<ShapedType>(type).getNumElements()
-                           : launch->destinations.front().getNumElements();
-      Type received = type ? type : start.getDestinations()[0].getType();
+      int64_t count =
+          launch->destinations.empty()
+              ? ShapedType::getNumElements(launch->valueSizes.front())
+              : launch->destinations.front().getNumElements();
+      Type received = launch->destinations.empty()
+                          ? start.getInFlightType(0)
+                          : start.getDestinations()[0].getType();
       isSame = count == first.sources.front().getNumElements() &&
                elements.front() == getElementTypeOrSelf(received);
     }
@@ -313,46 +421,54 @@ bool Machine::match(ArrayRef<LaunchPtr> meeting) {
                       first.op->getName().getStringRef() + "' of rank " +
                       Twine(first.rank));
   }
-  return true;
+  return first.sendSizes.empty() || matchSplits(meeting);
+}
+
+/// Sets the size of -1 in `sizes`, if there is one, for `count` elements; 0 if
+/// no size gives as many.
+static void setOpenSize(SmallVectorImpl<int64_t> &sizes, int64_t count) {
+  auto *open = llvm::find(sizes, -1);
+  if (open == sizes.end())
+    return;
+  *open = 1;
+  int64_t others = ShapedType::getNumElements(sizes);
+  *open = others == 0 ? 0 : count / others;
 }
 
 /// Moves the data of a meeting and ends its operations.
 bool Machine::end(ArrayRef<LaunchPtr> meeting) {
   unsigned numOperands = meeting.front()->sources.size();
   for (unsigned operand = 0; operand != numOperands; ++operand) {
-    std::vector<std::vector<Attribute>> data;
+    std::vector<std::optional<Elements>> data;
     if (!moveData(meeting, operand, data))
       return unsupported(meeting.front()->op);
     for (auto [launch, elements] : llvm::zip(meeting, data)) {
-      if (elements.empty())
+      if (!elements)
         continue;
       // The program may be for another number of ranks.
-      auto start = cast<comm::AsyncStartOpInterface>(launch->op);
-      bool isBufferForm = start.isBufferForm();
-      ShapedType type;
-      if (!isBufferForm) {
-        type = cast<ShapedType>(start.getInFlightType(operand));
-        if (!type.hasStaticShape())
-          return unsupported(launch->op);
+      bool isBufferForm =
+          cast<comm::AsyncStartOpInterface>(launch->op).isBufferForm();
+      SmallVector<int64_t> sizes;
+      if (isBufferForm) {
+        llvm::append_range(sizes, launch->destinations[operand].sizes);
+      } else {
+        sizes = launch->valueSizes[operand];
+        setOpenSize(sizes, elements->size());
       }
-      int64_t expected = isBufferForm
-                             ? launch->destinations[operand].getNumElements()
-                             : type.getNumElements();
-      if (static_cast<int64_t>(elements.size()) != expected)
+      int64_t expected = ShapedType::getNumElements(sizes);
+      if (static_cast<int64_t>(elements->size()) != expected)
         return fail(InterpreterFailure::Mismatch, launch->op,
                     "gives rank " + Twine(launch->rank) + " " +
-                        Twine(elements.size()) + " elements, expected " +
+                        Twine(elements->size()) + " elements, expected " +
                         Twine(expected));
-      if (isBufferForm) {
-        if (options.isSequential) {
-          launch->pending.resize(operand + 1);
-          launch->pending[operand] = std::move(elements);
-        } else {
-          store(elements, launch->destinations[operand]);
-        }
-      } else {
+      if (!isBufferForm) {
         launch->destinations.push_back(
-            makeElements(type.getShape(), std::move(elements)));
+            makeElements(sizes, std::move(*elements)));
+      } else if (options.isSequential) {
+        launch->pending.resize(operand + 1);
+        launch->pending[operand] = std::move(*elements);
+      } else {
+        store(*elements, launch->destinations[operand]);
       }
     }
   }

@@ -18,12 +18,19 @@
 using namespace braid;
 using namespace mlir;
 
+/// The type of the parts of a complex number; `type` for others.
+static Type getPart(Type type) {
+  auto complex = dyn_cast<ComplexType>(type);
+  return complex ? complex.getElementType() : type;
+}
+
 /// The name of an element type in `entries`; empty if it has none.
 static std::string getElementName(Type type) {
   if (type.isIndex())
     return "i64";
-  if (!type.isIntOrFloat() ||
-      (isa<IntegerType>(type) && !type.isSignlessInteger()))
+  Type part = getPart(type);
+  if (!part.isIntOrFloat() || part.getIntOrFloatBitWidth() > 64 ||
+      (isa<IntegerType>(part) && !part.isSignlessInteger()))
     return "";
   std::string name;
   llvm::raw_string_ostream(name) << type;
@@ -45,7 +52,8 @@ static unsigned getNumBits(Type type) {
 }
 
 static size_t getNumBytes(Type type) {
-  return llvm::divideCeil(getNumBits(type), 8);
+  size_t part = llvm::divideCeil(getNumBits(getPart(type)), 8);
+  return isa<ComplexType>(type) ? 2 * part : part;
 }
 
 static std::string getPath(StringRef folder, const Twine &name) {
@@ -71,6 +79,20 @@ static LogicalResult writeFile(Operation *op, const std::string &path,
   return success();
 }
 
+/// The first argument or result of `function` whose type has no form in files;
+/// null if there is none.
+static Type findOtherType(FunctionOpInterface function) {
+  for (ArrayRef<Type> types :
+       {function.getArgumentTypes(), function.getResultTypes()})
+    for (Type type : types) {
+      auto shaped = dyn_cast<ShapedType>(type);
+      if (getElementName(getElement(type)).empty() ||
+          (shaped && !shaped.hasRank()))
+        return type;
+    }
+  return {};
+}
+
 LogicalResult braid::writeInterpreterEntries(ModuleOp module,
                                              StringRef folder) {
   std::string text;
@@ -79,33 +101,35 @@ LogicalResult braid::writeInterpreterEntries(ModuleOp module,
     if (function.isExternal() || !function.isPublic())
       continue;
     stream << "entry " << function.getName() << "\n";
-    auto add = [&](StringRef direction, Type type) -> LogicalResult {
-      std::string element = getElementName(getElement(type));
-      auto shaped = dyn_cast<ShapedType>(type);
-      if (element.empty() || (shaped && !shaped.hasRank()))
-        return function.emitError()
-               << "has an argument or result of type " << type
-               << ", expected a scalar, tensor or buffer of integers or floats";
-      stream << direction << " " << element;
+    // Other entries run all the same.
+    if (Type type = findOtherType(function)) {
+      stream << "other " << type << "\n";
+      continue;
+    }
+    auto add = [&](StringRef direction, Type type) {
+      stream << direction << " " << getElementName(getElement(type));
       for (int64_t size : getSizes(type))
         stream << " " << (ShapedType::isDynamic(size) ? -1 : size);
       stream << "\n";
-      return success();
     };
     for (BlockArgument argument : function.getArguments()) {
       bool isDonated = static_cast<bool>(function.getArgAttr(
           argument.getArgNumber(), comm::CommDialect::kDonatedAttrName));
-      if (failed(add(isDonated ? "inout" : "in", argument.getType())))
-        return failure();
+      add(isDonated ? "inout" : "in", argument.getType());
     }
     for (Type type : function.getResultTypes())
-      if (failed(add("out", type)))
-        return failure();
+      add("out", type);
   }
   return writeFile(module, getPath(folder, "entries"), text);
 }
 
 static Attribute readElement(Type type, const char *bytes) {
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    Type part = complex.getElementType();
+    return ArrayAttr::get(type.getContext(),
+                          {readElement(part, bytes),
+                           readElement(part, bytes + getNumBytes(part))});
+  }
   uint64_t word = 0;
   std::memcpy(&word, bytes, getNumBytes(type));
   APInt bits(getNumBits(type), word, /*isSigned=*/false,
@@ -134,8 +158,7 @@ LogicalResult braid::readInterpreterArguments(FunctionOpInterface entry,
       Type type = argument.getType(), element = getElement(type);
       InterpreterTensor tensor;
       size_t numDims = getSizes(type).size(), used = numDims * sizeof(int64_t);
-      bool fits = !getElementName(element).empty() &&
-                  getNumBits(element) <= 64 && bytes.size() >= used;
+      bool fits = !getElementName(element).empty() && bytes.size() >= used;
       if (fits) {
         tensor.sizes.resize(numDims);
         std::memcpy(tensor.sizes.data(), bytes.data(), used);
@@ -168,13 +191,22 @@ LogicalResult braid::writeInterpreterResults(
       };
       for (int64_t size : tensor.sizes)
         append(size, sizeof(size));
-      for (Attribute element : tensor.elements) {
+      auto appendElement = [&](Attribute element, size_t size) {
         uint64_t word = 0;
         if (auto number = dyn_cast_if_present<FloatAttr>(element))
           word = number.getValue().bitcastToAPInt().getZExtValue();
         else if (auto number = dyn_cast_if_present<IntegerAttr>(element))
           word = number.getValue().getZExtValue();
-        append(word, getNumBytes(type));
+        append(word, size);
+      };
+      for (Attribute element : tensor.elements) {
+        auto pair = dyn_cast_if_present<ArrayAttr>(element);
+        if (!pair) {
+          appendElement(element, getNumBytes(type));
+          continue;
+        }
+        for (Attribute part : pair)
+          appendElement(part, getNumBytes(getPart(type)));
       }
       if (failed(writeFile(
               entry,

@@ -8,8 +8,6 @@
 
 #include "Machine.h"
 
-#include "braid/Support/IterationCount.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
@@ -28,7 +26,6 @@ InterpreterResult braid::interpret(FunctionOpInterface entry,
 //===----------------------------------------------------------------------===//
 
 bool braid::interpreter::isSmall(ArrayRef<int64_t> sizes) {
-  constexpr int64_t mostElements = 1 << 20;
   int64_t count = 1;
   for (int64_t size : sizes)
     if (size < 0 || size > mostElements || (count *= size) > mostElements)
@@ -182,7 +179,8 @@ bool Machine::enter(unsigned rank, Operation *owner, Region &region,
                     const Values &arguments, bool isCall) {
   constexpr size_t mostFrames = 1000;
   if (ranks[rank].frames.size() == mostFrames)
-    return unsupported(owner);
+    return fail(InterpreterFailure::Unsupported, owner,
+                "is deeper than " + Twine(mostFrames) + " calls and regions");
   Frame frame;
   frame.owner = owner;
   frame.values = isCall ? std::make_shared<Environment>()
@@ -210,24 +208,6 @@ bool Machine::leave(unsigned rank, const Values &results) {
   return true;
 }
 
-/// Begins the next iteration of the loop of the innermost frame, or ends it.
-bool Machine::continueFor(unsigned rank, const Values &carried) {
-  Frame &frame = ranks[rank].frames.back();
-  auto loop = cast<scf::ForOp>(frame.owner);
-  if (frame.remaining == 0)
-    return leave(rank, carried);
-  --frame.remaining;
-  Values arguments;
-  RuntimeValue variable;
-  variable.scalar =
-      IntegerAttr::get(loop.getInductionVar().getType(), frame.variable);
-  arguments.push_back(variable);
-  arguments.append(carried.begin(), carried.end());
-  frame.variable += frame.step;
-  goTo(frame, loop.getBody(), arguments);
-  return true;
-}
-
 bool Machine::terminate(unsigned rank, Operation *terminator) {
   Frame &frame = ranks[rank].frames.back();
   if (auto branch = dyn_cast<BranchOpInterface>(terminator)) {
@@ -251,22 +231,18 @@ bool Machine::terminate(unsigned rank, Operation *terminator) {
                 branch.getSuccessorOperands(index).getForwardedOperands()));
     return true;
   }
-  Values operands = getAll(rank, terminator->getOperands());
-  if (isa_and_present<scf::ForOp>(frame.owner))
-    return continueFor(rank, operands);
-  if (auto loop = dyn_cast_if_present<scf::WhileOp>(frame.owner)) {
-    if (!isa<scf::ConditionOp>(terminator)) {
-      goTo(frame, loop.getBeforeBody(), operands);
-      return true;
-    }
-    bool goesOn = getIndex(rank, terminator->getOperand(0)) != 0;
-    operands.erase(operands.begin());
-    if (!goesOn)
-      return leave(rank, operands);
-    goTo(frame, loop.getAfterBody(), operands);
+  if (frame.yielded) {
+    Values results = getAll(rank, terminator->getOperands());
+    frame.yielded->assign(results.begin(), results.end());
+    ranks[rank].frames.pop_back();
     return true;
   }
-  return leave(rank, operands);
+  if (frame.loop)
+    return terminateLoop(rank, terminator);
+  if (isa_and_present<RegionBranchOpInterface>(frame.owner))
+    if (auto branch = dyn_cast<RegionBranchTerminatorOpInterface>(terminator))
+      return terminateBranch(rank, branch);
+  return leave(rank, getAll(rank, terminator->getOperands()));
 }
 
 bool Machine::execute(unsigned rank, Operation *op) {
@@ -274,33 +250,12 @@ bool Machine::execute(unsigned rank, Operation *op) {
     return this->start(rank, start);
   if (auto wait = dyn_cast<comm::WaitOp>(op))
     return this->wait(rank, wait);
-  if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    bool holds = getIndex(rank, branch.getCondition()) != 0;
-    Region &region = holds ? branch.getThenRegion() : branch.getElseRegion();
-    return region.empty() || enter(rank, op, region, {});
-  }
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    Values carried = getAll(rank, loop.getInitArgs());
-    auto lower = getInteger(rank, loop.getLowerBound());
-    auto upper = getInteger(rank, loop.getUpperBound());
-    auto step = getInteger(rank, loop.getStep());
-    if (!lower || !upper || !step)
-      return unsupported(op);
-    std::optional<uint64_t> count =
-        countIterations(lower.getValue(), upper.getValue(), step.getValue(),
-                        loop.getUnsignedCmp());
-    if (!count)
-      return unsupported(op);
-    if (!enter(rank, op, loop.getRegion(), {}))
-      return false;
-    Frame &frame = ranks[rank].frames.back();
-    frame.remaining = *count;
-    frame.variable = lower.getValue();
-    frame.step = step.getValue();
-    return continueFor(rank, carried);
-  }
-  if (auto loop = dyn_cast<scf::WhileOp>(op))
-    return enter(rank, op, loop.getBefore(), getAll(rank, loop.getInits()));
+  // The interface of branches does not tell how often loops run.
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(op);
+      loop && loop.getLoopLowerBounds())
+    return enterLoop(rank, loop);
+  if (auto branch = dyn_cast<RegionBranchOpInterface>(op))
+    return enterBranch(rank, branch);
   if (auto compute = dyn_cast<comm::ComputeOp>(op);
       compute && !compute.isOpaque())
     return enter(rank, op, compute.getBody(), getAll(rank, compute.getInputs()),
@@ -331,6 +286,12 @@ bool Machine::isBlocked(unsigned rank) {
 }
 
 void Machine::step(unsigned rank) {
+  if (numSteps++ == options.maxSteps) {
+    fail(InterpreterFailure::Unsupported,
+         ranks[rank].frames.front().block->getParentOp(),
+         "runs for too many steps");
+    return;
+  }
   Frame &frame = ranks[rank].frames.back();
   Operation *op = &*frame.next;
   ++frame.next;
@@ -366,11 +327,7 @@ InterpreterResult Machine::run(FunctionOpInterface entry) {
     goTo(frame, &entry.getFunctionBody().front(), arguments);
     rank.frames.push_back(std::move(frame));
   }
-  for (uint64_t steps = 0; !hasFailed(); ++steps) {
-    if (steps == options.maxSteps) {
-      fail(InterpreterFailure::Unsupported, entry, "runs for too many steps");
-      break;
-    }
+  while (!hasFailed()) {
     // A rank goes on, or an operation ends.
     SmallVector<unsigned> runnable;
     bool areAllFinished = true;

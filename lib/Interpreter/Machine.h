@@ -15,6 +15,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/APInt.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -24,6 +26,11 @@
 #include <unordered_map>
 
 namespace braid::interpreter {
+
+/// The most elements of an array.
+constexpr int64_t mostElements = 1 << 20;
+/// True if an array of `sizes` is one that the interpreter takes.
+bool isSmall(llvm::ArrayRef<int64_t> sizes);
 
 /// One allocation of one rank, or the elements of a tensor.
 struct Memory {
@@ -55,6 +62,8 @@ struct Launch {
   mlir::Operation *op = nullptr;
   unsigned rank = 0;
   std::vector<RuntimeValue> sources, destinations;
+  /// What the rank multiplies its sources by; null without a scale.
+  mlir::Attribute scale;
   /// The address of its group in the program.
   const void *group = nullptr;
   /// The members of its communicator, and the place of the rank among them.
@@ -66,6 +75,12 @@ struct Launch {
   unsigned batch = 0;
   std::vector<bool> isAwaited;
   bool hasEnded = false;
+  /// The sizes of the parts that an exchange sends to and receives from each
+  /// member; empty if the parts are equal.
+  llvm::SmallVector<int64_t> sendSizes, receiveSizes;
+  /// The sizes of each value that the launch gives as a tensor; the number of a
+  /// dynamic dimension is -1 where the data tell it.
+  std::vector<llvm::SmallVector<int64_t>> valueSizes;
   /// What the waits write, by operand, where operations are sequential.
   std::vector<std::vector<mlir::Attribute>> pending;
 };
@@ -81,9 +96,17 @@ struct Frame {
   std::shared_ptr<Environment> values;
   /// The op whose region or callee this is; null for the entry.
   mlir::Operation *owner = nullptr;
-  /// Of a loop: the iterations to come, and the variable of the next one.
-  uint64_t remaining = 0;
-  llvm::APInt variable, step;
+  /// Of a loop with bounds: the first variable, the step and the number of
+  /// iterations of each dimension, the number of the next iteration, and how
+  /// many there are.
+  struct Loop {
+    llvm::SmallVector<llvm::APInt, 1> lower, step;
+    llvm::SmallVector<uint64_t, 1> counts;
+    uint64_t next = 0, total = 1;
+  };
+  std::optional<Loop> loop;
+  /// Of a body that runs on its own: where its results go.
+  llvm::SmallVectorImpl<RuntimeValue> *yielded = nullptr;
 };
 
 struct Rank {
@@ -119,6 +142,13 @@ private:
                 "is not known to the interpreter");
   }
 
+  /// `op` is on an array that `isSmall` does not take.
+  bool tooLarge(mlir::Operation *op) {
+    return fail(InterpreterFailure::Unsupported, op,
+                "is on more than the " + llvm::Twine(mostElements) +
+                    " elements that the interpreter takes");
+  }
+
   // Control flow, in Machine.cpp.
   RuntimeValue makeArgument(mlir::Type type, unsigned rank, unsigned number);
   bool isBlocked(unsigned rank);
@@ -129,7 +159,6 @@ private:
   bool terminate(unsigned rank, mlir::Operation *terminator);
   bool leave(unsigned rank, const Values &results);
   bool execute(unsigned rank, mlir::Operation *op);
-  bool continueFor(unsigned rank, const Values &carried);
   RuntimeValue &get(unsigned rank, mlir::Value value);
   Values getAll(unsigned rank, mlir::ValueRange values);
   /// Null, or none, if `value` is no integer; a number has at most 64 bits.
@@ -144,22 +173,62 @@ private:
   void bind(unsigned rank, mlir::ValueRange values, const Values &bound);
   void finish();
 
-  // Values and memory, in Compute.cpp.
+  // Regions, in Regions.cpp.
+  /// The scalars of `values`; null for other values.
+  llvm::SmallVector<mlir::Attribute> getScalars(unsigned rank,
+                                                mlir::ValueRange values);
+  /// Enters the region of `op` that its operands choose.
+  bool enterBranch(unsigned rank, mlir::RegionBranchOpInterface op);
+  /// Goes on where `terminator`, in a region of the innermost frame's owner,
+  /// leads to.
+  bool terminateBranch(unsigned rank,
+                       mlir::RegionBranchTerminatorOpInterface terminator);
+  bool enterLoop(unsigned rank, mlir::LoopLikeOpInterface loop);
+  bool continueLoop(unsigned rank, const Values &carried);
+  bool terminateLoop(unsigned rank, mlir::Operation *terminator);
+  /// Runs the body of `owner` to its end, whatever other ranks do.
+  bool runBody(unsigned rank, mlir::Operation *owner, mlir::Region &region,
+               const Values &arguments, Values &yielded);
+
+  // Scalars, in Compute.cpp.
   bool compute(unsigned rank, mlir::Operation *op);
   bool computeScalars(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> in,
                       llvm::SmallVectorImpl<mlir::Attribute> &out);
+  bool computeConstant(unsigned rank, mlir::Operation *op,
+                       mlir::Attribute constant);
   bool computeElements(unsigned rank, mlir::Operation *op);
+
+  // Tensors and buffers, in Arrays.cpp and Shapes.cpp.
   bool computeMemory(unsigned rank, mlir::Operation *op);
   bool computeTensor(unsigned rank, mlir::Operation *op);
   bool computeDim(unsigned rank, mlir::Operation *op);
+  bool computeView(unsigned rank, mlir::Operation *op);
   bool computeSlice(unsigned rank, mlir::Operation *op);
+  bool computeReshape(unsigned rank, mlir::Operation *op);
+  bool computeGlobal(unsigned rank, mlir::Operation *op);
+  /// The part of `source` that `slice` names, as a view.
+  bool getSlice(unsigned rank, mlir::OffsetSizeAndStrideOpInterface slice,
+                const RuntimeValue &source,
+                const llvm::SmallBitVector &droppedDims, RuntimeValue &view);
+  /// `into` with `part` where `slice` says, as a tensor of its own.
+  bool insertSlice(unsigned rank, mlir::OffsetSizeAndStrideOpInterface slice,
+                   const RuntimeValue &part, const RuntimeValue &into,
+                   const llvm::SmallBitVector &droppedDims,
+                   RuntimeValue &result);
+  llvm::SmallVector<int64_t> getIndices(unsigned rank,
+                                        mlir::ValueRange indices);
+
+  // Bodies on elements, in Structured.cpp.
   bool computeLinalg(unsigned rank, mlir::linalg::LinalgOp op);
+  bool computeGenerate(unsigned rank, mlir::Operation *op);
   bool computeBody(unsigned rank, mlir::Block &block,
                    llvm::DenseMap<mlir::Value, mlir::Attribute> &scalars,
                    llvm::ArrayRef<int64_t> indices,
                    llvm::SmallVectorImpl<mlir::Attribute> &yielded);
   bool copy(mlir::Operation *op, const RuntimeValue &from,
             const RuntimeValue &to);
+  /// `value` as a tensor with elements of its own.
+  RuntimeValue clone(const RuntimeValue &value);
   bool read(mlir::Operation *op, const RuntimeValue &value, int64_t position,
             mlir::Attribute &element);
   bool write(mlir::Operation *op, const RuntimeValue &value, int64_t position,
@@ -171,6 +240,10 @@ private:
   bool findMembers(Launch &launch);
   /// Sets the peer and the batch of `launch` if it is a message.
   bool findPeer(Launch &launch);
+  /// Sets the sizes that the operands of `launch` give.
+  bool findSizes(Launch &launch);
+  /// Runs an asynchronous `comm.compute` on tensors, which ends as it starts.
+  bool startCompute(unsigned rank, comm::AsyncStartOpInterface op);
   /// Accesses the buffers of `launch`: others may have them in flight.
   bool accessBuffers(const Launch &launch);
   /// Sets the tokens of `launch`, which puts its buffers in flight.
@@ -182,6 +255,7 @@ private:
   bool wait(unsigned rank, comm::WaitOp op);
   std::vector<std::vector<LaunchPtr>> findReady();
   bool match(llvm::ArrayRef<LaunchPtr> meeting);
+  bool matchSplits(llvm::ArrayRef<LaunchPtr> meeting);
   bool end(llvm::ArrayRef<LaunchPtr> meeting);
   bool isOldest(const LaunchPtr &launch);
   void setInFlight(const Launch &launch, unsigned token, int change);
@@ -192,20 +266,35 @@ private:
   std::vector<Rank> ranks;
   InterpreterResult result;
   mlir::SymbolTableCollection symbolTables;
+  /// The ops that all ranks have run together.
+  uint64_t numSteps = 0;
+  /// The globals of each rank.
+  std::map<std::pair<unsigned, const void *>, RuntimeValue> globals;
+  /// The element that the innermost body computes.
+  llvm::ArrayRef<int64_t> bodyIndices;
 };
-
-/// True if an array of `sizes` is one that the interpreter takes.
-bool isSmall(llvm::ArrayRef<int64_t> sizes);
 
 /// A tensor or buffer with `sizes` and `elements`, row-major.
 RuntimeValue makeElements(llvm::ArrayRef<int64_t> sizes,
                           std::vector<mlir::Attribute> elements);
 
+/// `number` in `type`, rounded to the nearest.
+mlir::FloatAttr roundTo(mlir::FloatType type, mlir::FloatAttr number);
+
+/// Elements, row-major.
+using Elements = std::vector<mlir::Attribute>;
+
 /// Moves the data of a meeting, whose launches are in the order of the members:
-/// the elements of destination number `operand` of each of them. Fails for what
-/// the interpreter does not know.
+/// the elements of destination number `operand` of each of them; none for a
+/// member that gets nothing. Fails for what the interpreter does not know.
 bool moveData(llvm::ArrayRef<LaunchPtr> meeting, unsigned operand,
-              std::vector<std::vector<mlir::Attribute>> &destinations);
+              std::vector<std::optional<Elements>> &destinations);
+
+/// `sources`, each multiplied by its element of `scales` unless there are none,
+/// combined one by one; none if a result is not known.
+std::optional<Elements> reduceElements(comm::ReductionKind kind,
+                                       llvm::ArrayRef<Elements> sources,
+                                       llvm::ArrayRef<mlir::Attribute> scales);
 
 } // namespace braid::interpreter
 

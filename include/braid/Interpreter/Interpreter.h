@@ -10,6 +10,8 @@
 #define BRAID_INTERPRETER_INTERPRETER_H
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 #include <cstdint>
@@ -18,7 +20,6 @@
 
 namespace braid {
 
-/// How a program is run.
 /// A scalar, tensor or buffer: its elements, row-major.
 struct InterpreterTensor {
   llvm::SmallVector<int64_t, 2> sizes;
@@ -32,6 +33,7 @@ struct InterpreterTensor {
   }
 };
 
+/// How a program is run.
 struct InterpreterOptions {
   int64_t numRanks = 2;
   /// Chooses, at each step, which rank goes on and which operation ends.
@@ -74,6 +76,13 @@ struct InterpreterResult {
   /// The results of each rank.
   std::vector<std::vector<InterpreterTensor>> results;
 };
+
+/// A copy of `module` in which MLIR has expanded what the interpreter runs in
+/// other ops alone: the affine dialect, computation on complex numbers,
+/// padding, concatenation and some functions of `math`. Null if there is none
+/// of these. Fails, with an error, where MLIR cannot expand an op.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+prepareForInterpreter(mlir::ModuleOp module);
 
 /// Runs `entry` on all ranks in one process, in the interleaving that the seed
 /// gives, with generated arguments that depend on the rank. Checks each element

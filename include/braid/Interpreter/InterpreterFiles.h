@@ -19,14 +19,16 @@ namespace braid {
 ///
 /// `entries` has a line `entry NAME` for each public function with a body, and
 /// after it a line for each argument and result: `in`, `inout` or `out`, the
-/// element type, and the sizes, -1 where they are dynamic.
+/// element type, and the sizes, -1 where they are dynamic. Instead of these an
+/// entry with an argument or result that has no such form has the line `other`
+/// with its type.
 ///
 /// `RANK.NUMBER.in` and `RANK.NUMBER.out` are the arguments and the results of
 /// each rank: the sizes as 64-bit integers, then the elements, row-major, with
 /// whole bytes, little endian.
 
-/// Writes `entries` for `module`. Emits an error and fails if the type of an
-/// argument or result has no such form.
+/// Writes `entries` for `module`. Emits an error and fails if the file cannot
+/// be written.
 llvm::LogicalResult writeInterpreterEntries(mlir::ModuleOp module,
                                             llvm::StringRef folder);
 

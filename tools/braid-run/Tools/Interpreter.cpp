@@ -52,6 +52,8 @@ public:
 private:
   struct Entry {
     std::string name;
+    /// The type of an argument or result that the interpreter does not take.
+    std::string otherType;
     std::vector<std::string> names;
     std::vector<std::vector<int64_t>> sizes;
     std::vector<braid_rt_argument> arguments;
@@ -63,11 +65,12 @@ private:
 } // namespace
 
 /// The number of an element type; throws if it has none.
+/// The element type called `name`; -1 if the runtime has none.
 static int32_t dtypeOf(const std::string &name) {
   for (int32_t dtype = 0; braid_rt_dtype_name(dtype); ++dtype)
     if (name == braid_rt_dtype_name(dtype))
       return dtype;
-  throw RunError("no tensors of " + name + " for the target interpreter");
+  return -1;
 }
 
 EntryList::EntryList(const std::string &file) {
@@ -82,6 +85,10 @@ EntryList::EntryList(const std::string &file) {
       continue;
     }
     Entry &entry = *entries.back();
+    if (word == "other") {
+      std::getline(words >> std::ws, entry.otherType);
+      continue;
+    }
     bool isResult = word == "out";
     words >> element;
     std::vector<int64_t> sizes;
@@ -97,6 +104,8 @@ EntryList::EntryList(const std::string &file) {
     entry.sizes.push_back(sizes);
     braid_rt_argument argument{};
     argument.dtype = dtypeOf(element);
+    if (argument.dtype < 0)
+      entry.otherType = element;
     argument.rank = static_cast<int32_t>(sizes.size());
     argument.direction = isResult          ? BRAID_RT_OUT
                          : word == "inout" ? BRAID_RT_INOUT
@@ -128,6 +137,12 @@ const braid_rt_entry &EntryList::choose(const Options &options) const {
   if (!found)
     throw UsageError(options.program + ": " + error +
                      "; --entry=NAME chooses one");
+  for (const std::unique_ptr<Entry> &entry : entries)
+    if (&entry->entry == found && !entry->otherType.empty())
+      throw RunError(options.program + ": entry '" + entry->name +
+                     "' has an argument or result of type " + entry->otherType +
+                     ", expected a scalar, tensor or buffer of integers, "
+                     "floats or complex numbers");
   return *found;
 }
 

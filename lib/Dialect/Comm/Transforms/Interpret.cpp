@@ -6,9 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/WorldSize.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Interpreter/InterpreterFiles.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -31,19 +41,36 @@ struct CommInterpretPass
         return signalPassFailure();
       return markAllAnalysesPreserved();
     }
+    FailureOr<OwningOpRef<ModuleOp>> prepared =
+        prepareForInterpreter(getOperation());
+    if (failed(prepared))
+      return signalPassFailure();
+    ModuleOp module = *prepared ? **prepared : getOperation();
     auto function = dyn_cast_if_present<FunctionOpInterface>(
-        SymbolTable::lookupSymbolIn(getOperation(), entry));
+        SymbolTable::lookupSymbolIn(module, entry));
     if (!function || function.isExternal()) {
       getOperation().emitError() << "has no function '" << entry.getValue()
                                  << "' with a body, expected one to run";
       return signalPassFailure();
     }
     constexpr int64_t mostRanks = 1024;
-    if (ranks < 1 || ranks > mostRanks) {
+    if (ranks < 0 || ranks > mostRanks) {
       getOperation().emitError()
           << "invalid number " << ranks.getValue()
-          << " in option 'ranks', expected 1 to " << mostRanks;
+          << " in option 'ranks', expected 1 to " << mostRanks
+          << ", or 0 for the number that the program implies";
       return signalPassFailure();
+    }
+    numRanks = ranks;
+    if (numRanks == 0) {
+      SymbolTableCollection symbolTables;
+      numRanks =
+          getWorldSize(getOperation(), std::nullopt, symbolTables).numRanks;
+      if (numRanks > mostRanks) {
+        getOperation().emitError() << "implies " << numRanks
+                                   << " ranks, expected at most " << mostRanks;
+        return signalPassFailure();
+      }
     }
     constexpr unsigned mostRounds = 1'000'000;
     if (rounds > mostRounds) {
@@ -61,6 +88,8 @@ struct CommInterpretPass
     markAllAnalysesPreserved();
   }
 
+  int64_t numRanks = 0;
+
   /// Runs `function` in all interleavings, which have to give one result.
   LogicalResult runAll(FunctionOpInterface function, int64_t argument) {
     std::vector<std::vector<InterpreterTensor>> first;
@@ -69,7 +98,7 @@ struct CommInterpretPass
         data.empty() ? ", with argument " + std::to_string(argument) : "";
     for (unsigned round = 0; round != rounds; ++round) {
       InterpreterOptions options;
-      options.numRanks = ranks;
+      options.numRanks = numRanks;
       options.seed = seed + round;
       options.argument = argument;
       options.isSequential = sequential;

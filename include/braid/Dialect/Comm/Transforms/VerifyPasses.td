@@ -143,7 +143,8 @@ def CommInterpretPass : Pass<"comm-interpret", "::mlir::ModuleOp"> {
   let options = [
     Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
            "The function to run">,
-    Option<"ranks", "ranks", "int64_t", /*default=*/"2", "The number of ranks">,
+    Option<"ranks", "ranks", "int64_t", /*default=*/"0",
+           "The number of ranks; 0 is the number that the program implies">,
     ListOption<"arguments", "arguments", "int64_t",
                "The values of integer and index arguments: a run for each; 1 without it">,
     Option<"rounds", "rounds", "unsigned", /*default=*/"4",
@@ -162,6 +163,13 @@ def CommInterpretPass : Pass<"comm-interpret", "::mlir::ModuleOp"> {
            "accesses in flight mean to comm-resolve-hazards">,
     Option<"printResults", "print-results", "bool", /*default=*/"false",
            "A remark at the function tells the results on each rank">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::complex::ComplexDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"
   ];
 }
 

@@ -1,0 +1,81 @@
+//===- PrepareProgram.cpp - Ops that MLIR expands into others -------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "braid/Interpreter/Interpreter.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace braid;
+using namespace mlir;
+
+/// The ops of `math` that do not fold and that MLIR expands.
+static constexpr llvm::StringRef expandedMath[] = {"clampf", "fma", "fpowi",
+                                                   "rsqrt"};
+
+static bool isExpanded(Operation *op) {
+  return isa<tensor::PadOp, tensor::ConcatOp>(op) ||
+         (isa_and_present<math::MathDialect>(op->getDialect()) &&
+          llvm::is_contained(expandedMath, op->getName().stripDialect()));
+}
+
+/// Replaces the ops of `module` that `isExpanded` and nothing else.
+static LogicalResult expandOps(ModuleOp module) {
+  SmallVector<Operation *> ops;
+  module->walk([&](Operation *op) {
+    if (isExpanded(op))
+      ops.push_back(op);
+  });
+  if (ops.empty())
+    return success();
+  RewritePatternSet patterns(module->getContext());
+  linalg::populateDecomposePadPatterns(patterns);
+  tensor::populateDecomposeTensorConcatPatterns(patterns);
+  math::populateExpansionPatterns(patterns, expandedMath);
+  GreedyRewriteConfig config;
+  config.enableFolding(false)
+      .enableConstantCSE(false)
+      .setStrictness(GreedyRewriteStrictness::ExistingOps)
+      .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  return applyOpPatternsGreedily(ops, std::move(patterns), config);
+}
+
+FailureOr<OwningOpRef<ModuleOp>> braid::prepareForInterpreter(ModuleOp module) {
+  bool hasAffine = false, hasComplex = false, hasExpanded = false;
+  module->walk([&](Operation *op) {
+    hasAffine |= isa_and_present<affine::AffineDialect>(op->getDialect());
+    hasComplex |= isa_and_present<complex::ComplexDialect>(op->getDialect());
+    hasExpanded |= isExpanded(op);
+  });
+  OwningOpRef<ModuleOp> prepared;
+  if (!hasAffine && !hasComplex && !hasExpanded)
+    return prepared;
+  prepared = module.clone();
+  if (failed(expandOps(*prepared)))
+    return failure();
+  PassManager pm(module->getContext());
+  pm.enableVerifier(false);
+  if (hasComplex) {
+    pm.addPass(createConvertElementwiseToLinalgPass());
+    pm.addPass(createConvertComplexToStandardPass());
+  }
+  if (hasAffine)
+    pm.addPass(createLowerAffinePass());
+  if (failed(pm.run(*prepared)))
+    return failure();
+  return prepared;
+}
