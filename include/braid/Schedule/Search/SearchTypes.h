@@ -11,6 +11,7 @@
 
 #include "braid/Schedule/Bounds/LowerBound.h"
 #include "braid/Schedule/Model/SchedulingProblem.h"
+#include "braid/Schedule/Search/SearchEffort.h"
 #include "braid/Schedule/Search/SearchProgress.h"
 
 #include <cstdint>
@@ -19,17 +20,6 @@
 #include <vector>
 
 namespace braid {
-
-/// How much work a search invests.
-enum class SearchEffort : uint8_t {
-  /// A fraction of the steps of `Default`, and only the quick bounds.
-  Low,
-  /// Ends each part of the search where twice its steps have gained less than
-  /// 0.1 percent.
-  Default,
-  /// Spends all steps.
-  High
-};
 
 /// What a search may do. The result depends on the problem and on these alone,
 /// never on time or on the machine that searches.

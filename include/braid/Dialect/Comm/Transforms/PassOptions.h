@@ -10,7 +10,7 @@
 #define BRAID_DIALECT_COMM_TRANSFORMS_PASSOPTIONS_H
 
 #include "braid/Cost/Hardware/Hardware.h"
-#include "braid/Schedule/Search/SearchTypes.h"
+#include "braid/Schedule/Search/SearchEffort.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/LogicalResult.h"
 

@@ -1,8 +1,0 @@
-//===- Precompiled.cpp - What owns the precompiled headers
-//------------------===//
-//
-// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
-// See LICENSE for license information.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
