@@ -34,29 +34,48 @@ function(braid_llvm_flags target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:braid_options>)
 endfunction()
 
-# A build takes half the time if MLIR's headers are compiled once. Other builds show
-# where an include is missing.
-option(BRAID_PRECOMPILED_HEADERS "Compile MLIR's headers once" OFF)
+# A build takes half the time if the headers that most sources include are compiled
+# once. Other builds show where an include is missing.
+option(BRAID_PRECOMPILED_HEADERS "Compile common headers once" OFF)
 mark_as_advanced(BRAID_PRECOMPILED_HEADERS)
+set(BRAID_PRECOMPILED_DIR "${CMAKE_CURRENT_LIST_DIR}/Precompiled")
+
+# braid_precompile(target headers libraries...): compiles the target with the
+# precompiled tools/cmake/Precompiled/<headers>.h. All targets of these headers must
+# have the same flags: those that the function braid_<headers>_flags sets, or those of
+# the libraries, if there is no such function.
+function(braid_precompile target headers)
+  set(owner BraidPrecompiled${headers})
+  if(NOT BRAID_PRECOMPILED_HEADERS OR target STREQUAL owner)
+    return()
+  endif()
+  if(NOT TARGET ${owner})
+    add_library(${owner} OBJECT "${BRAID_PRECOMPILED_DIR}/Precompiled.cpp")
+    string(TOLOWER "braid_${headers}_flags" flags)
+    if(COMMAND ${flags})
+      cmake_language(CALL ${flags} ${owner})
+    endif()
+    target_link_libraries(${owner} PRIVATE ${ARGN})
+    target_precompile_headers(${owner} PRIVATE "${BRAID_PRECOMPILED_DIR}/${headers}.h")
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${owner})
+  # -fPIE would be another kind of code than that of the headers.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIC)
+endfunction()
 
 # braid_compiler_flags(target): the same of code that uses MLIR as well.
 function(braid_compiler_flags target)
   braid_llvm_flags(${target})
   target_include_directories(${target} SYSTEM PUBLIC
     "$<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS}>")
-  if(NOT BRAID_PRECOMPILED_HEADERS OR target STREQUAL BraidPrecompiledHeaders)
-    return()
-  endif()
-  if(NOT TARGET BraidPrecompiledHeaders)
-    add_library(BraidPrecompiledHeaders OBJECT "${PROJECT_SOURCE_DIR}/tools/cmake/Precompiled.cpp")
-    braid_compiler_flags(BraidPrecompiledHeaders)
-    target_precompile_headers(BraidPrecompiledHeaders PRIVATE
-      "${PROJECT_SOURCE_DIR}/tools/cmake/Precompiled.h")
-  endif()
-  target_precompile_headers(${target} REUSE_FROM BraidPrecompiledHeaders)
-  # -fPIE would be another kind of code than that of the headers.
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${target} PRIVATE -fPIC)
+  braid_precompile(${target} MLIR)
+endfunction()
+
+function(braid_mlir_flags target)
+  braid_compiler_flags(${target})
+  # The headers of the dialect are among them.
+  add_dependencies(${target} BraidCommIncGen)
 endfunction()
 
 # What both kinds of libraries have. Headers beside the sources of another room are
@@ -87,6 +106,7 @@ endfunction()
 function(braid_add_pure_library name)
   braid_define_library(${name} ${ARGN})
   braid_llvm_flags(${name})
+  braid_precompile(${name} LLVM)
   target_link_libraries(${name} PUBLIC ${BRAID_PURE_LLVM})
   set_property(GLOBAL APPEND PROPERTY BRAID_PURE_LIBRARIES ${name})
   if(BRAID_INCLUDE_TESTS)
