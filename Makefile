@@ -8,6 +8,7 @@
 # PROGRAMS=n SEED=n   the mutated programs of `make sanitize`
 # TARGET=cuda  run the demo on the GPUs of this machine
 # OUTPUT=file FILES="a.so b.so"   what `make bundle` makes, of which programs
+# CCACHE=1     compile with ccache, without precompiled headers, in a new build folder
 # NO_SETUP=1   install nothing; say what is missing
 
 ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
@@ -17,6 +18,7 @@ export BRAID_BUILD_DIR := $(abspath $(BUILD))
 export BRAID_JOBS := $(JOBS)
 export BRAID_CMAKE_ARGS := $(CMAKE_ARGS)
 export BRAID_NO_SETUP := $(NO_SETUP)
+export BRAID_CCACHE := $(CCACHE)
 export PROGRAMS SEED
 OUTPUT ?= $(BUILD)/braid-bundle.tar.gz
 DEV := $(ROOT)/tools/dev
@@ -75,4 +77,4 @@ help:
 	@echo "make lint            check format, clang-tidy, generated docs, file headers"
 	@echo "make format          repair what the format check finds"
 	@echo "make clean           remove the build folder"
-	@echo "Variables: BUILD=dir JOBS=n CMAKE_ARGS=... NO_SETUP=1"
+	@echo "Variables: BUILD=dir JOBS=n CMAKE_ARGS=... CCACHE=1 NO_SETUP=1"

@@ -19,11 +19,18 @@ if [ "${1:-}" = --tests ] || grep -qsx 'BRAID_INCLUDE_TESTS:BOOL=ON' "$BUILD/CMa
   tests=ON
 fi
 arguments+=("-DBRAID_INCLUDE_TESTS=$tests")
-if command -v ccache >/dev/null && [ -z "${CCACHE_DISABLE:-}" ]; then
-  arguments+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+# Headers that are compiled once halve the first build of a folder. ccache, which knows
+# such headers by their folder alone, does without them: it serves those who build in
+# many folders. A folder that has begun with ccache stays with it.
+ccache=${BRAID_CCACHE:-}
+if grep -qsx 'CMAKE_CXX_COMPILER_LAUNCHER:[A-Z]*=ccache' "$BUILD/CMakeCache.txt"; then
+  ccache=1
+fi
+if [ -n "$ccache" ] && [ -z "${CCACHE_DISABLE:-}" ]; then
+  command -v ccache >/dev/null || fail "CCACHE=1, but ccache is not installed"
+  arguments+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DBRAID_PRECOMPILED_HEADERS=OFF)
 else
-  # ccache knows precompiled headers by their folder alone.
-  arguments+=(-DBRAID_PRECOMPILED_HEADERS=ON)
+  arguments+=(-DCMAKE_C_COMPILER_LAUNCHER= -DCMAKE_CXX_COMPILER_LAUNCHER= -DBRAID_PRECOMPILED_HEADERS=ON)
 fi
 read -r -a more <<<"${BRAID_CMAKE_ARGS:-}"
 arguments+=("${more[@]}")

@@ -50,8 +50,8 @@ finish() {
 # build NAME FOLDER TARGET...
 build() {
   step "building $3 with the sanitizer for $1"
-  BRAID_BUILD_DIR=$2 BRAID_SETUP_SETS="build test sanitize" \
-    BRAID_CMAKE_ARGS="${BRAID_CMAKE_ARGS:-} -DBRAID_SANITIZE=$1 -DBRAID_PRECOMPILED_HEADERS=ON" "$ROOT/tools/dev/build.sh" "${@:3}" && return
+  BRAID_BUILD_DIR=$2 BRAID_SETUP_SETS="build test sanitize" CCACHE_DISABLE=1 \
+    BRAID_CMAKE_ARGS="${BRAID_CMAKE_ARGS:-} -DBRAID_SANITIZE=$1" "$ROOT/tools/dev/build.sh" "${@:3}" && return
   add "build ($1)" 0 1
   return 1
 }
