@@ -38,6 +38,11 @@ while read -r line; do
   finding "$line"
 done < <("$ROOT/tools/dev/layers.py" 2>&1 || true)
 
+step "cost of a clean build"
+while read -r line; do
+  finding "$line"
+done < <("$ROOT/tools/dev/compile_cost.py" || true)
+
 step "white space"
 while read -r line; do
   finding "$line: trailing white space"
