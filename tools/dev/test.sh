@@ -6,9 +6,21 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 results=$BUILD/test-results.json
 rm -f "$results"
+"$ROOT/tools/dev/setup.sh" build test || fail "set-up failed: no test was run"
+# What comes from the Python package index is fetched while the compiler works.
+mkdir -p "$BUILD"
+"$ROOT/tools/dev/wheel.sh" --torch &
+torch=$!
+"$ROOT/tools/dev/jax.sh" &
+jax=$!
+trap wait EXIT
 "$ROOT/tools/dev/build.sh" all || fail "set-up or build failed: no test was run"
 grep -qsx 'BRAID_INCLUDE_TESTS:[A-Z]*=ON' "$BUILD/CMakeCache.txt" ||
   fail "CMAKE_ARGS switches the tests off (BRAID_INCLUDE_TESTS): no test was run"
+
+wait "$torch" || say "PyTorch could not be installed"
+wait "$jax" || say "no JAX: the tests of braid.jax are skipped"
+trap - EXIT
 
 # The Python package is tested as a user has it: installed from its wheel.
 # Status 3: there is no Python package index.
@@ -22,10 +34,6 @@ status=0
 
 # HTML reports are tested in a browser where there is one.
 "$ROOT/tools/dev/setup.sh" browser || say "no chromium: the tests of pages in a browser are skipped"
-
-# JAX's programs are tested where JAX can be had.
-{ "$ROOT/tools/dev/setup.sh" jax && "$ROOT/tools/dev/jax.sh"; } ||
-  say "no JAX: the tests of braid.jax are skipped"
 
 lit=$(sed -n 's/^LLVM_EXTERNAL_LIT:[A-Z]*=//p' "$BUILD/CMakeCache.txt")
 status=0

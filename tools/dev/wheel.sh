@@ -5,11 +5,33 @@
 #   wheel.sh --test    builds it and installs it in a fresh virtual environment for the
 #                      tests, with what they use: networkx, and PyTorch and matplotlib
 #                      where pip finds the wheel for CPUs
+#   wheel.sh --torch   installs PyTorch and matplotlib alone, which needs no build
 #
 # Ends with status 3 if the Python package index cannot be reached.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 TORCH=2.13.0+cpu
+
+# PyTorch takes most of a minute to install, so its environment stays; the package and
+# what else is in the environment of the tests is new each time.
+torch=$BUILD/python/torch
+makeTorch() {
+  local log=$BUILD/python/torch.log packages=("torch==$TORCH" numpy matplotlib)
+  [ "$(cat "$torch/.done" 2>/dev/null)" != "${packages[*]}" ] || return 0
+  step "installing PyTorch $TORCH for the tests"
+  mkdir -p "$BUILD/python"
+  /usr/bin/python3 -m venv --clear "$torch"
+  if "$torch/bin/python" -m pip --disable-pip-version-check install --only-binary :all: "${packages[@]}" >"$log" 2>&1; then
+    touch "$torch/torch"
+  else
+    say "pip finds no wheel of PyTorch for CPUs: its tests are skipped"
+  fi
+  printf '%s' "${packages[*]}" >"$torch/.done"
+}
+if [ "${1:-}" = --torch ]; then
+  makeTorch
+  exit 0
+fi
 
 "$ROOT/tools/dev/build.sh" BraidScheduleC
 python=$(sed -n 's/^BRAID_PYTHON:[A-Z]*=//p' "$BUILD/CMakeCache.txt")
@@ -49,20 +71,7 @@ PATH=$tools/bin:$PATH "$tools/bin/auditwheel" repair --wheel-dir "$BUILD/wheel" 
 wheel=$(echo "$BUILD"/wheel/*.whl)
 
 if [ "${1:-}" = --test ]; then
-  # PyTorch takes most of a minute to install, so its environment stays; the package and
-  # what else is in the environment of the tests is new each time.
-  torch=$folder/torch
-  packages=("torch==$TORCH" numpy matplotlib)
-  if [ "$(cat "$torch/.done" 2>/dev/null)" != "${packages[*]}" ]; then
-    step "installing PyTorch $TORCH for the tests"
-    "$python" -m venv --clear "$torch"
-    if "$torch/bin/python" -m pip --disable-pip-version-check install --only-binary :all: "${packages[@]}" >>"$log" 2>&1; then
-      touch "$torch/torch"
-    else
-      say "pip finds no wheel of PyTorch for CPUs: its tests are skipped"
-    fi
-    printf '%s' "${packages[*]}" >"$torch/.done"
-  fi
+  makeTorch
   environment=$folder/environment
   "$python" -m venv --clear "$environment"
   fetch "$environment" networkx
