@@ -64,6 +64,26 @@ class Package(unittest.TestCase):
         result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         self.assertEqual(result.stdout, "[]\n", result.stderr)
 
+    def test_a_tool_that_is_missing(self):
+        # The wheel has no tools, and names no folder beside itself that could have some.
+        code = "from braid.mlir import find_tool; find_tool('braid-opt')"
+        environment = {**os.environ, "PATH": os.devnull}
+        environment.pop("BRAID_ROOT", None)
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(os.path.dirname(braid.__file__), os.path.join(folder, "braid"))
+            result = subprocess.run(
+                [sys.executable, "-c", code],
+                capture_output=True,
+                text=True,
+                env={**environment, "PYTHONPATH": folder},
+            )
+        self.assertIn(
+            "NotFoundError: braid-opt was not found on the PATH, and the wheel has no tools; install Braid, or set "
+            "BRAID_ROOT to the folder of an installed or built Braid, with bin and lib in it",
+            result.stderr,
+        )
+        self.assertNotIn("build/bin", result.stderr)
+
     def test_a_library_that_is_missing_or_another_one(self):
         code = "from braid import schedule; schedule.machines()"
         for path, text in (("/no/such.so", "found no library of Braid that can be loaded"), ("libc.so.6", "found no braid_schedule_api_version")):

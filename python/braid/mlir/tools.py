@@ -25,8 +25,12 @@ ROOT_VARIABLE = "BRAID_ROOT"
 
 
 def _clone_build():
+    """The folder `build` of the clone that this package runs from; None for a package of a wheel."""
     here = os.path.dirname(os.path.realpath(__file__))
-    return os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(here))), "build")
+    root = os.path.dirname(os.path.dirname(os.path.dirname(here)))
+    if not os.path.isdir(os.path.join(root, "tools", "braid-opt")):
+        return None
+    return os.path.join(root, "build")
 
 
 def find_tool(name):
@@ -41,12 +45,15 @@ def find_tool(name):
     path = shutil.which(name)
     if path:
         return path
-    path = os.path.join(_clone_build(), "bin", name)
-    if os.access(path, os.X_OK):
-        return path
-    raise NotFoundError(f"{name} was found neither on the PATH nor as {path}; "
-                        f"{ROOT_VARIABLE} names the folder of an installed or built "
-                        "Braid, with bin and lib in it")
+    places = "on the PATH, and the wheel has no tools"
+    build = _clone_build()
+    if build:
+        path = os.path.join(build, "bin", name)
+        if os.access(path, os.X_OK):
+            return path
+        places = f"on the PATH or as {path}"
+    raise NotFoundError(f"{name} was not found {places}; install Braid, or set {ROOT_VARIABLE} to the "
+                        "folder of an installed or built Braid, with bin and lib in it")
 
 
 def find_runtime():
