@@ -24,9 +24,8 @@ ResourceDemand OpCostModel::getComputeDemand(Operation *op) {
   std::optional<Cost> cost = getOpCost(op);
   if (!cost || cost->ns <= 0 || cost->source == CostSource::Wait)
     return demand;
-  auto costOp = dyn_cast<comm::CostOpInterface>(op);
-  Work work = costOp ? costOp.getWork(options.sizes)
-                     : getDefaultWork(op, options.sizes);
+  std::optional<Work> known = comm::getKnownWork(op, options.sizes);
+  Work work = known ? *known : getDefaultWork(op, options.sizes);
   demand.memoryBytes = static_cast<int64_t>(
       std::min<uint64_t>(work.getBytes(), std::numeric_limits<int64_t>::max()));
 

@@ -18,7 +18,7 @@
 
 using namespace braid;
 using namespace mlir;
-using comm::CostOpInterface;
+using comm::DefaultCostOpInterface;
 using comm::SizeDefaults;
 using comm::Work;
 
@@ -31,7 +31,8 @@ namespace {
 /// scalars moves no data.
 template <typename OpTy>
 struct ElementwiseModel
-    : public CostOpInterface::ExternalModel<ElementwiseModel<OpTy>, OpTy> {
+    : public DefaultCostOpInterface::ExternalModel<ElementwiseModel<OpTy>,
+                                                   OpTy> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
     Work work = getDefaultWork(op, defaults);
     if (work.getBytes() == 0)
@@ -79,7 +80,8 @@ namespace {
 /// The model of a fused kernel: all operations of its region, and the bytes of
 /// its operands and results. An opaque kernel has only the bytes.
 struct ComputeModel
-    : public CostOpInterface::ExternalModel<ComputeModel, comm::ComputeOp> {
+    : public DefaultCostOpInterface::ExternalModel<ComputeModel,
+                                                   comm::ComputeOp> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
     auto compute = cast<comm::ComputeOp>(op);
     Work work = getFusedOperations(compute.getBody(), defaults);

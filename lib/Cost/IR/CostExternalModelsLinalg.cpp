@@ -25,7 +25,7 @@
 
 using namespace braid;
 using namespace mlir;
-using comm::CostOpInterface;
+using comm::DefaultCostOpInterface;
 using comm::MatrixProduct;
 using comm::SizeDefaults;
 using comm::Work;
@@ -171,7 +171,8 @@ namespace {
 /// payload.
 template <typename OpTy>
 struct StructuredOpModel
-    : public CostOpInterface::ExternalModel<StructuredOpModel<OpTy>, OpTy> {
+    : public DefaultCostOpInterface::ExternalModel<StructuredOpModel<OpTy>,
+                                                   OpTy> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
     if (isFoldedFill(op))
       return Work();

@@ -16,7 +16,7 @@
 
 using namespace braid;
 using namespace mlir;
-using comm::CostOpInterface;
+using comm::DefaultCostOpInterface;
 using comm::SizeDefaults;
 using comm::Work;
 
@@ -24,7 +24,7 @@ namespace {
 /// The model of views and queries, which do not access memory.
 template <typename OpTy>
 struct NoWorkModel
-    : public CostOpInterface::ExternalModel<NoWorkModel<OpTy>, OpTy> {
+    : public DefaultCostOpInterface::ExternalModel<NoWorkModel<OpTy>, OpTy> {
   Work getWork(Operation *, const SizeDefaults &) const { return Work(); }
 };
 
@@ -32,7 +32,7 @@ struct NoWorkModel
 /// operands and results.
 template <typename OpTy>
 struct OperandsModel
-    : public CostOpInterface::ExternalModel<OperandsModel<OpTy>, OpTy> {
+    : public DefaultCostOpInterface::ExternalModel<OperandsModel<OpTy>, OpTy> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
     return getDefaultWork(op, defaults);
   }
@@ -40,7 +40,8 @@ struct OperandsModel
 
 /// tensor.splat: writes the tensor, unless its user does.
 struct SplatModel
-    : public CostOpInterface::ExternalModel<SplatModel, tensor::SplatOp> {
+    : public DefaultCostOpInterface::ExternalModel<SplatModel,
+                                                   tensor::SplatOp> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
     return isFoldedFill(op) ? Work() : getDefaultWork(op, defaults);
   }
@@ -49,7 +50,8 @@ struct SplatModel
 /// Ops that move one element.
 template <typename OpTy, bool isRead>
 struct ElementModel
-    : public CostOpInterface::ExternalModel<ElementModel<OpTy, isRead>, OpTy> {
+    : public DefaultCostOpInterface::ExternalModel<ElementModel<OpTy, isRead>,
+                                                   OpTy> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
     // The element is the result of loads and extracts, and the first operand of
     // stores and inserts.
@@ -66,7 +68,7 @@ struct ElementModel
 /// bytes of the destination.
 template <typename OpTy>
 struct CopyModel
-    : public CostOpInterface::ExternalModel<CopyModel<OpTy>, OpTy> {
+    : public DefaultCostOpInterface::ExternalModel<CopyModel<OpTy>, OpTy> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
     uint64_t bytes = getTypeBytes(op->getOperand(0).getType(), defaults);
     Work work;
@@ -77,7 +79,8 @@ struct CopyModel
 
 /// tensor.gather: reads the indices and as many elements as it writes.
 struct GatherModel
-    : public CostOpInterface::ExternalModel<GatherModel, tensor::GatherOp> {
+    : public DefaultCostOpInterface::ExternalModel<GatherModel,
+                                                   tensor::GatherOp> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
     auto gather = cast<tensor::GatherOp>(op);
     uint64_t bytes = getTypeBytes(gather.getType(), defaults);
@@ -90,7 +93,8 @@ struct GatherModel
 
 /// tensor.generate: runs its region once for each element.
 struct GenerateModel
-    : public CostOpInterface::ExternalModel<GenerateModel, tensor::GenerateOp> {
+    : public DefaultCostOpInterface::ExternalModel<GenerateModel,
+                                                   tensor::GenerateOp> {
   Work getWork(Operation *op, const SizeDefaults &defaults) const {
     Type type = op->getResult(0).getType();
     Work work;

@@ -227,9 +227,9 @@ OpCostModel::getMeasuredProductCost(Operation *op, const Work &work) const {
 }
 
 int64_t OpCostModel::getMultiprocessors(Operation *op) {
-  auto target = op->getAttrOfType<IntegerAttr>(
-      comm::CommDialect::kMultiprocessorsAttrName);
-  return target ? target.getInt() : 0;
+  if (auto costOp = dyn_cast<comm::CostOpInterface>(op))
+    return costOp.getMultiprocessors();
+  return comm::getMultiprocessorsAttr(op);
 }
 
 int64_t OpCostModel::getTripCount(Operation *op) const {
@@ -286,15 +286,15 @@ std::optional<Cost> OpCostModel::getOwnCost(Operation *op) {
   if (isa<comm::WaitOp>(op))
     return Cost{0, CostSource::Wait};
 
-  if (auto costOp = dyn_cast<comm::CostOpInterface>(op)) {
+  if (auto costOp = dyn_cast<comm::CostOpInterface>(op))
     if (std::optional<int64_t> ns =
             costOp.getDurationNs(options.hardware->name))
       return Cost{*ns, CostSource::Interface};
+  if (std::optional<Work> work = comm::getKnownWork(op, options.sizes)) {
     auto compute = dyn_cast<comm::ComputeOp>(op);
-    Work work = costOp.getWork(options.sizes);
-    if (std::optional<Cost> cost = getMeasuredProductCost(op, work))
+    if (std::optional<Cost> cost = getMeasuredProductCost(op, *work))
       return *cost;
-    return Cost{roundToNs(estimateRooflineNs(work, *options.hardware,
+    return Cost{roundToNs(estimateRooflineNs(*work, *options.hardware,
                                              getMultiprocessors(op))),
                 compute && compute.isOpaque() ? CostSource::Default
                                               : CostSource::Roofline};

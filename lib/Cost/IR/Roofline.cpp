@@ -49,6 +49,10 @@ Arithmetic braid::estimateArithmetic(const Work &work, const Hardware &hardware,
   for (const Work::Operations &entry : work.operations)
     seconds += static_cast<double>(entry.count) /
                hardware.getPeak(classifyElementType(entry.elementType));
+  // The tiles of products say below how many multiprocessors they fill.
+  if (work.products.empty() && target > 0 && target < hardware.multiprocessors)
+    seconds *= static_cast<double>(hardware.multiprocessors) /
+               static_cast<double>(target);
   if (hardware.multiprocessors > 0)
     for (const comm::MatrixProduct &product : work.products) {
       ElementClass element = classifyElementType(product.elementType);
@@ -125,8 +129,8 @@ Work braid::getFusedOperations(Region &region,
       work.addOperations(op.getOperand(0).getType(), 1);
       continue;
     }
-    if (auto cost = dyn_cast<comm::CostOpInterface>(&op)) {
-      work.addOperationsOf(cost.getWork(defaults));
+    if (std::optional<Work> known = comm::getKnownWork(&op, defaults)) {
+      work.addOperationsOf(*known);
       continue;
     }
     uint64_t times = 1;

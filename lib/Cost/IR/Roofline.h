@@ -31,7 +31,7 @@ struct Arithmetic {
 /// The arithmetic of the operations of `work` on `hardware`, each at the peak
 /// of its element type. On a machine with multiprocessors matrix products take
 /// whole waves of tiles on at most `target` of these, 0 for all (see
-/// MatrixTiles.h).
+/// MatrixTiles.h). Without products the operations spread evenly over these.
 Arithmetic estimateArithmetic(const comm::Work &work, const Hardware &hardware,
                               int64_t target = 0);
 

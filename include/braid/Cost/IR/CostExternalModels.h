@@ -16,7 +16,8 @@ class DialectRegistry;
 namespace braid {
 
 /// Makes the ops of linalg, tensor, memref, arith and math, and `comm.compute`
-/// with a region, implement `CostOpInterface`.
+/// with a region, implement `DefaultCostOpInterface`. A `CostOpInterface` on
+/// such an op replaces the estimate, in whatever order the two are registered.
 void registerCostExternalModels(mlir::DialectRegistry &registry);
 
 /// Parts of the above, one for each group of dialects.

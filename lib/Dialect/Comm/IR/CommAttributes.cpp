@@ -9,6 +9,7 @@
 #include "CommVerifiers.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Dialect/Comm/IR/CommCostInterface.h"
 #include "braid/Dialect/Comm/IR/ReorderedSums.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
@@ -159,8 +160,11 @@ static bool isProduct(Operation *op) {
 LogicalResult
 braid::comm::verifyMultiprocessorsAttribute(Operation *op,
                                             NamedAttribute attribute) {
-  if (!isProduct(op))
-    return emitWrongPlace(op, attribute, "products of matrices");
+  auto cost = dyn_cast<CostOpInterface>(op);
+  if (!isProduct(op) && !(cost && cost.canLimitMultiprocessors()))
+    return emitWrongPlace(op, attribute,
+                          "products of matrices and ops with "
+                          "CostOpInterface::canLimitMultiprocessors");
   if (!isPositiveI32(attribute.getValue()))
     return emitWrongValue(op, attribute, "an i64 from 1 to 2147483647");
   return success();

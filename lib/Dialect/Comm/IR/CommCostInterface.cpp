@@ -8,6 +8,7 @@
 
 #include "braid/Dialect/Comm/IR/CommCostInterface.h"
 
+#include "braid/Dialect/Comm/IR/Comm.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -45,3 +46,18 @@ uint64_t Work::getBytes() const {
 }
 
 #include "braid/Dialect/Comm/IR/CommCostInterface.cpp.inc"
+
+int64_t braid::comm::getMultiprocessorsAttr(mlir::Operation *op) {
+  auto target = op->getAttrOfType<mlir::IntegerAttr>(
+      CommDialect::kMultiprocessorsAttrName);
+  return target ? target.getInt() : 0;
+}
+
+std::optional<Work> braid::comm::getKnownWork(mlir::Operation *op,
+                                              const SizeDefaults &defaults) {
+  if (auto own = llvm::dyn_cast<CostOpInterface>(op))
+    return own.getWork(defaults);
+  if (auto other = llvm::dyn_cast<DefaultCostOpInterface>(op))
+    return other.getWork(defaults);
+  return std::nullopt;
+}

@@ -72,8 +72,20 @@ struct Work {
   uint64_t getBytes() const;
 };
 
+/// The value of `comm.multiprocessors` of `op`; 0 without the attribute.
+int64_t getMultiprocessorsAttr(mlir::Operation *op);
+
 } // namespace braid::comm
 
 #include "braid/Dialect/Comm/IR/CommCostInterface.h.inc"
+
+namespace braid::comm {
+
+/// The work of `op` that the op itself, or else Braid's own estimate, gives;
+/// none if there is no such estimate.
+std::optional<Work> getKnownWork(mlir::Operation *op,
+                                 const SizeDefaults &defaults);
+
+} // namespace braid::comm
 
 #endif // BRAID_DIALECT_COMM_IR_COMMCOSTINTERFACE_H

@@ -11,6 +11,7 @@
 #include "Cost/Profile/Calibration.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Dialect/Comm/IR/CommCostInterface.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
@@ -172,6 +173,12 @@ void FamilyBuilder::addToFamily(unsigned node, unsigned ofClass,
   found.attributes.emplace_back(options);
 }
 
+/// True if `comm.multiprocessors` may bound the multiprocessors of `op`.
+static bool canLimitMultiprocessors(Operation *op) {
+  auto cost = dyn_cast<comm::CostOpInterface>(op);
+  return isa<linalg::LinalgOp>(op) || (cost && cost.canLimitMultiprocessors());
+}
+
 ResourceFamilies FamilyBuilder::build(bool plansCollectives) {
   for (auto [node, op] : llvm::enumerate(problem.block.ops)) {
     if (isPlannedByHand(op) || op->hasAttr(CommDialect::kCostAttrName))
@@ -179,7 +186,7 @@ ResourceFamilies FamilyBuilder::build(bool plansCollectives) {
     if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
       if (plansCollectives)
         addToFamily(node, CollectiveClass, getCollectiveOptions(collective));
-    } else if (isa<linalg::LinalgOp>(op) &&
+    } else if (canLimitMultiprocessors(op) &&
                problem.problem.demands[node].tiles > 0) {
       addToFamily(node, ProductClass, getProductOptions(op));
     }
