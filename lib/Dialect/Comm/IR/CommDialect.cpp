@@ -61,6 +61,7 @@ void CommDialect::initialize() {
 #include "braid/Dialect/Comm/IR/CommOps.cpp.inc"
       >();
   addInterfaces<CommInlinerInterface>();
+  addBytecodeInterface();
 }
 
 LogicalResult braid::comm::emitWrongValue(Operation *op,

@@ -17,7 +17,7 @@ func.func @token_result() {
 // -----
 
 func.func @async_without_token() {
-  // expected-error@+1 {{'comm.compute' op is async and has result #0 of type 'f32', expected a token}}
+  // expected-error@+1 {{'comm.compute' op has token #0 of type 'f32', expected !comm.token}}
   %0 = "comm.compute"() <{kernel = "f", async}> ({}) : () -> f32
   return
 }

@@ -57,7 +57,7 @@ def Comm_Dialect : Dialect {
     | `comm.ctas = 8 : i64` | starts of collectives | thread blocks of the lane's collectives at most |
     | `comm.transport = "symmetric"`, `"copy"`, `"default"` | starts of collectives | how the lane moves its data |
     | `comm.lanes`, an array of dictionaries of `name`, `ctas` and `transport` | groups | the group's lanes; `comm-assign-lanes` completes them |
-    | `comm.multiprocessors = 124 : i64` | products of matrices | multiprocessors that the product counts on; the others are left to collectives |
+    | `comm.multiprocessors = 124 : i64` | products of matrices, and ops whose `canLimitMultiprocessors` (`CostOpInterface`) is true | multiprocessors that the op counts on; the others are left to collectives |
     | `comm.chunks = 4 : i64` | starts of collectives | chunks that `comm-pipeline-matmul` divides the collective and its product into; 1 keeps them whole. An array, as `array<i64: 1024, 3072>`, has the rows or columns of each |
     | `comm.reordered_sums`, a dictionary of strings, `divided` and `planned` | ops that add | what a pass has changed: the op may add in [another order](runtime.md#what-stays-the-same-bit-for-bit) than in the program as written |
     | `comm.hardware = "h200x8"` | modules | hardware that costs are estimated for |
@@ -73,6 +73,10 @@ def Comm_Dialect : Dialect {
     symmetric memory, or copy engines). A start with one of these attributes and
     without `comm.lane` is in a lane named after them, such as `symmetric-8`.
     Starts without any of the three share the default lane of the group.
+
+    **Bytecode** records the version of the dialect, now 1. Files without one, of
+    before there were versions, are read as well. A file of a newer version is
+    refused.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect",
@@ -100,6 +104,10 @@ def Comm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kReportNumberAttrName = "comm.report_number";
     static constexpr ::llvm::StringLiteral kEffectsAttrName = "comm.effects";
     static constexpr ::llvm::StringLiteral kDonatedAttrName = "comm.donated";
+
+  private:
+    /// Adds the encoding of the dialect in bytecode, and its version.
+    void addBytecodeInterface();
   }];
 }
 
