@@ -371,9 +371,42 @@ LogicalResult braid::comm::verifyPlace(Operation *op) {
   return diagnostic;
 }
 
+LogicalResult braid::comm::verifyAsyncStartTokens(Operation *op) {
+  auto start = cast<AsyncStartOpInterface>(op);
+  for (auto [index, token] : llvm::enumerate(start.getTokens()))
+    if (!isa<TokenType>(token.getType()))
+      return op->emitOpError() << "has token #" << index << " of type "
+                               << token.getType() << ", expected !comm.token";
+  return success();
+}
+
+LogicalResult braid::comm::verifyAsyncStartLane(Operation *op) {
+  auto start = cast<AsyncStartOpInterface>(op);
+  if (start.getTokens().empty() || start.getLane())
+    return success();
+  return op->emitOpError() << "starts an operation and names no lane, expected "
+                              "an attribute";
+}
+
+/// Verifies that there is a group, and a row in the table of collectives.
+static LogicalResult verifyKindAndGroup(CollectiveOpInterface collective) {
+  auto kind = static_cast<int32_t>(collective.getCollectiveKind());
+  if (!braid_rt_get_traits(kind))
+    return collective->emitOpError()
+           << "has number " << kind << " as the kind of the collective, "
+           << "expected 0 to " << getMaxEnumValForCollectiveKind();
+  FlatSymbolRefAttr group = collective.getGroupAttr();
+  if (!group)
+    return collective->emitOpError()
+           << "names no group, expected the symbol of a comm.group";
+  return verifyGroup(collective, group,
+                     SymbolTable::lookupNearestSymbolFrom(collective, group));
+}
+
 LogicalResult braid::comm::verifyCollective(Operation *op) {
   auto collective = cast<CollectiveOpInterface>(op);
-  if (failed(verifyForm(collective)) || failed(verifyReduction(collective)) ||
+  if (failed(verifyKindAndGroup(collective)) ||
+      failed(verifyForm(collective)) || failed(verifyReduction(collective)) ||
       failed(verifyShapes(collective)) || failed(verifyPlace(op)))
     return failure();
   std::optional<ReductionKind> reduction = collective.getReductionKind();

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CollectiveMethods.h"
+#include "braid/Dialect/Comm/IR/CollectiveMethods.h"
 
 using namespace mlir;
 using namespace braid::comm;

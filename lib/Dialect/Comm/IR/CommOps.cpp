@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CollectiveMethods.h"
 #include "CommAssembly.h"
 
+#include "braid/Dialect/Comm/IR/CollectiveMethods.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;

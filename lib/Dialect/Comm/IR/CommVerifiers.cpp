@@ -96,6 +96,20 @@ static LogicalResult verifyBuffersInFlight(WaitOp wait,
   return success();
 }
 
+/// Verifies the interfaces that are external models on `start`, whose verifiers
+/// MLIR does not run.
+static LogicalResult verifyExternalModels(Operation *start) {
+  if (!start->hasTrait<AsyncStartOpInterface::Trait>() &&
+      (failed(verifyAsyncStartTokens(start)) ||
+       failed(verifyAsyncStartLane(start))))
+    return failure();
+  if (!isa<CollectiveOpInterface>(start) ||
+      start->hasTrait<CollectiveOpInterface::Trait>())
+    return success();
+  return success(succeeded(verifyCollective(start)) &&
+                 succeeded(verifyCollectiveMembers(start)));
+}
+
 LogicalResult WaitOp::verify() {
   if (failed(verifyPlace(*this)))
     return failure();
@@ -104,5 +118,9 @@ LogicalResult WaitOp::verify() {
     return emitOpError() << "names buffers, expected none for a token with a "
                             "value";
   AsyncStartOpInterface start = getStart();
-  return start ? verifyBuffersInFlight(*this, start) : success();
+  if (!start)
+    return success();
+  if (failed(verifyExternalModels(start)))
+    return failure();
+  return verifyBuffersInFlight(*this, start);
 }

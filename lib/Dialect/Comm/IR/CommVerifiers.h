@@ -22,15 +22,15 @@ bool isCompatibleSize(int64_t lhs, int64_t rhs);
 std::pair<mlir::ShapedType, mlir::ShapedType>
 getSourceAndValueTypes(AsyncStartOpInterface start, size_t index);
 
-/// Verifies that `index`, which `op` names as `name`, is the index of a member
-/// in every communicator of `group`.
-llvm::LogicalResult verifyMember(mlir::Operation *op, llvm::StringRef name,
-                                 int64_t index, GroupOp group);
+/// Emits an error at `op` and fails unless `symbol`, which `group` names, is a
+/// group; null if `group` names nothing.
+llvm::LogicalResult verifyGroup(mlir::Operation *op,
+                                mlir::FlatSymbolRefAttr group,
+                                mlir::Operation *symbol);
 
-/// The size that all communicators of `group` share, none for `all`. Reports
-/// lists of different lengths: results would differ in type from rank to rank.
-mlir::FailureOr<std::optional<int64_t>> getSharedSize(mlir::Operation *op,
-                                                      GroupOp group);
+/// Verifies the suffix and the arguments of the runtime's function that a
+/// collective of another dialect gives.
+llvm::LogicalResult verifyCall(CollectiveOpInterface collective, GroupOp group);
 
 /// Emits the error for an attribute whose value is not of the expected form.
 llvm::LogicalResult emitWrongValue(mlir::Operation *op,

@@ -186,14 +186,9 @@ SmallVector<Type> ComputeOp::getValueTypes() {
 /// value. A kernel works either on tensors or on buffers: tokens carry tensors,
 /// and waits name buffers.
 static LogicalResult verifyAsync(ComputeOp op) {
-  unsigned valueless = 0;
-  for (auto [index, type] : llvm::enumerate(op->getResultTypes())) {
-    auto token = dyn_cast<TokenType>(type);
-    if (!token)
-      return op.emitOpError() << "is async and has result #" << index
-                              << " of type " << type << ", expected a token";
-    valueless += !token.getValueType();
-  }
+  unsigned valueless = llvm::count_if(op->getResultTypes(), [](Type type) {
+    return !cast<TokenType>(type).getValueType();
+  });
   unsigned results = op->getNumResults();
   if (results == 0 || (valueless && results > 1))
     return op.emitOpError()

@@ -8,6 +8,7 @@
 
 #include "CommVerifiers.h"
 
+#include "braid/Dialect/Comm/IR/CollectiveMethods.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"

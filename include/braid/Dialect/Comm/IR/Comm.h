@@ -60,10 +60,20 @@ struct CallArgument {
 llvm::SmallVector<CallArgument>
 getDefaultCallArguments(CollectiveOpInterface collective);
 
-/// Verifies all that does not depend on the group of a collective: form,
-/// counts, element types, contiguity, tokens, reduction and shapes. The
-/// verifier of `CollectiveOpInterface`.
+/// Verifies that the tokens of a start have the type of tokens, and that the
+/// start names a lane. The verifiers of `AsyncStartOpInterface`.
+llvm::LogicalResult verifyAsyncStartTokens(mlir::Operation *op);
+llvm::LogicalResult verifyAsyncStartLane(mlir::Operation *op);
+
+/// Verifies that the group of a collective exists, and all that does not depend
+/// on its members: form, counts, element types, contiguity, tokens, reduction
+/// and shapes. The verifier of `CollectiveOpInterface`.
 llvm::LogicalResult verifyCollective(mlir::Operation *op);
+
+/// Verifies a collective against the members of its group, its effects and its
+/// arguments of the runtime's function. The second verifier of
+/// `CollectiveOpInterface`, which runs after that of the op.
+llvm::LogicalResult verifyCollectiveMembers(mlir::Operation *op);
 
 /// Returns true if the elements of `type` are contiguous and row-major, which
 /// every buffer of a collective is.

@@ -46,8 +46,7 @@ class Comm_StartOp<string mnemonic, list<Comm_Answer> answers, list<Trait> trait
         DeclareOpInterfaceMethods<CollectiveOpInterface,
                                   !foreach(answer, answers, answer.method)>,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
-        DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)> {
+        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>], traits)> {
   string startDefinitions = [{
     ::braid::comm::CollectiveKind $cppClass::getCollectiveKind() {
       return ::braid::comm::CollectiveKind::}] # mnemonic # [{;
@@ -63,10 +62,6 @@ class Comm_StartOp<string mnemonic, list<Comm_Answer> answers, list<Trait> trait
     void $cppClass::getAsmResultNames(
         ::llvm::function_ref<void(::mlir::Value, ::llvm::StringRef)> setName) {
       nameTokens(*this, setName);
-    }
-    ::llvm::LogicalResult
-    $cppClass::verifySymbolUses(::mlir::SymbolTableCollection &symbolTables) {
-      return verifyCollectiveUses(*this, symbolTables);
     }
   }] # !foldl("", answers, text, answer, text # answer.definition);
   let extraClassDefinition = startDefinitions;

@@ -21,6 +21,9 @@ def AsyncStartOpInterface : OpInterface<"AsyncStartOpInterface"> {
 
     An op has a *tensor form* (its tokens carry the values) and a *buffer form*
     (its destinations are memrefs, its tokens carry no value).
+
+    The verifier of the interface checks that every token has the type
+    `!comm.token`, and that the op names a lane.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -71,6 +74,12 @@ def AsyncStartOpInterface : OpInterface<"AsyncStartOpInterface"> {
     /// The tensors or buffers that are written in flight, in operand order.
     ::llvm::SmallVector<::mlir::Value> getDestinations();
   }];
+  let extraTraitClassDeclaration = [{
+    static ::llvm::LogicalResult verifyRegionTrait(::mlir::Operation *op) {
+      return ::braid::comm::verifyAsyncStartLane(op);
+    }
+  }];
+  let verify = [{ return ::braid::comm::verifyAsyncStartTokens($_op); }];
 }
 
 def CollectiveOpInterface
@@ -78,6 +87,15 @@ def CollectiveOpInterface
   let cppNamespace = "::braid::comm";
   let description = [{
     An operation between the ranks of a group.
+
+    The verifier of the interface checks all that passes rely on: that the symbol
+    of the group names a `comm.group`, and that operands, tokens, shapes,
+    reduction, root, effects and arguments of the runtime's function fit the kind
+    of the operation and the group. The header
+    `braid/Dialect/Comm/IR/CollectiveMethods.h` has implementations of methods
+    for ops of other dialects. MLIR runs no verifier of an interface that is
+    attached as an external model; `comm.wait` then verifies the start of its
+    token.
   }];
   let methods = [
     InterfaceMethod<"The symbol of the group whose members take part.",
@@ -120,6 +138,13 @@ def CollectiveOpInterface
     bool isPointToPoint();
     /// True if a group of one member gets its own operands back.
     bool isIdentityInGroupOfOne();
+  }];
+  // What needs the group and the methods of the op is verified after the op's
+  // own verifier.
+  let extraTraitClassDeclaration = [{
+    static ::llvm::LogicalResult verifyRegionTrait(::mlir::Operation *op) {
+      return ::braid::comm::verifyCollectiveMembers(op);
+    }
   }];
   let verify = [{ return ::braid::comm::verifyCollective($_op); }];
   let verifyWithRegions = 0;

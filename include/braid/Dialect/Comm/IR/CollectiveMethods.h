@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 //
 // Functions behind the interface methods that CommCollectives.td defines for
-// all collectives.
+// all collectives. Collectives of other dialects call the same functions.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_DIALECT_COMM_IR_COLLECTIVEMETHODS_H
-#define LIB_DIALECT_COMM_IR_COLLECTIVEMETHODS_H
+#ifndef BRAID_DIALECT_COMM_IR_COLLECTIVEMETHODS_H
+#define BRAID_DIALECT_COMM_IR_COLLECTIVEMETHODS_H
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 
@@ -53,11 +53,17 @@ reifyFromOperands(CollectiveOpInterface collective, mlir::OpBuilder &builder,
                   unsigned index,
                   llvm::SmallVectorImpl<mlir::OpFoldResult> &shape);
 
-/// Verifies a collective against its group.
-llvm::LogicalResult
-verifyCollectiveUses(CollectiveOpInterface collective,
-                     mlir::SymbolTableCollection &symbolTables);
+/// Verifies that `index`, which `op` names as `name`, is the index of a member
+/// in every communicator of `group`. Emits an error at `op` otherwise.
+llvm::LogicalResult verifyMember(mlir::Operation *op, llvm::StringRef name,
+                                 int64_t index, GroupOp group);
+
+/// The size that all communicators of `group` share, none for `all`. Emits an
+/// error at `op` and fails for lists of different lengths: results would differ
+/// in type from rank to rank.
+mlir::FailureOr<std::optional<int64_t>> getSharedSize(mlir::Operation *op,
+                                                      GroupOp group);
 
 } // namespace braid::comm
 
-#endif // LIB_DIALECT_COMM_IR_COLLECTIVEMETHODS_H
+#endif // BRAID_DIALECT_COMM_IR_COLLECTIVEMETHODS_H

@@ -1,4 +1,4 @@
-//===- CommSymbolUses.cpp - Verifiers that need the group -----------------===//
+//===- GroupVerifiers.cpp - Verifiers that need the group -----------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,30 +6,28 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CollectiveMethods.h"
 #include "CommVerifiers.h"
+
+#include "braid/Dialect/Comm/IR/CollectiveMethods.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace braid::comm;
 
-/// Looks up `group`. Emits an error if the symbol is not that of a group.
-static GroupOp verifyGroup(Operation *op, FlatSymbolRefAttr group,
-                           SymbolTableCollection &symbolTables) {
-  Operation *symbol = symbolTables.lookupNearestSymbolFrom(op, group);
-  if (!symbol) {
-    op->emitOpError() << "uses unknown group '" << group.getValue()
-                      << "', expected a comm.group in the nearest symbol table";
-    return {};
-  }
-  auto groupOp = dyn_cast<GroupOp>(symbol);
-  if (!groupOp) {
-    InFlightDiagnostic diagnostic =
-        op->emitOpError() << "uses '" << group.getValue()
-                          << "' as a group, expected a comm.group, found '"
-                          << symbol->getName() << "'";
-    diagnostic.attachNote(symbol->getLoc()) << "the symbol is here";
-  }
-  return groupOp;
+LogicalResult braid::comm::verifyGroup(Operation *op, FlatSymbolRefAttr group,
+                                       Operation *symbol) {
+  if (!symbol)
+    return op->emitOpError()
+           << "uses unknown group '" << group.getValue()
+           << "', expected a comm.group in the nearest symbol table";
+  if (isa<GroupOp>(symbol))
+    return success();
+  InFlightDiagnostic diagnostic =
+      op->emitOpError() << "uses '" << group.getValue()
+                        << "' as a group, expected a comm.group, found '"
+                        << symbol->getName() << "'";
+  diagnostic.attachNote(symbol->getLoc()) << "the symbol is here";
+  return diagnostic;
 }
 
 LogicalResult braid::comm::verifyMember(Operation *op, StringRef name,
@@ -98,25 +96,69 @@ static LogicalResult verifyGroupSizes(CollectiveOpInterface collective,
   return success();
 }
 
-LogicalResult
-braid::comm::verifyCollectiveUses(CollectiveOpInterface collective,
-                                  SymbolTableCollection &symbolTables) {
-  GroupOp group =
-      verifyGroup(collective, collective.getGroupAttr(), symbolTables);
-  if (!group)
+/// Verifies that `collective` answers what its row in the table of collectives
+/// asks for.
+static LogicalResult verifyAnswers(CollectiveOpInterface collective) {
+  Operation *op = collective;
+  const CollectiveTraits &traits = collective.getCollectiveTraits();
+  auto expect = [&](StringRef method, bool isGiven,
+                    bool isExpected) -> LogicalResult {
+    if (isGiven == isExpected)
+      return success();
+    return op->emitOpError()
+           << "is a collective of kind '" << traits.name << "' and its '"
+           << method << "' gives " << (isGiven ? "a value" : "none")
+           << ", expected " << (isExpected ? "one" : "none");
+  };
+  if (failed(expect("getReductionKind",
+                    collective.getReductionKind().has_value(),
+                    traits.flow == BRAID_RT_FLOW_REDUCE)) ||
+      failed(expect("getRootIndex", collective.getRootIndex().has_value(),
+                    traits.hasRoot)))
     return failure();
+  if (isMemoryEffectFree(op))
+    return op->emitOpError()
+           << "has no memory effects, expected effects on its communicator, as "
+              "passes erase and merge ops without effects";
+  return success();
+}
+
+/// True unless the verifier of `group` is about to report its lists.
+static bool hasReadableLists(GroupOp group) {
+  return !group.getRanks() ||
+         llvm::all_of(*group.getRanks(), [](Attribute list) {
+           auto ranks = dyn_cast<DenseI64ArrayAttr>(list);
+           return ranks && !ranks.empty();
+         });
+}
+
+LogicalResult braid::comm::verifyCollectiveMembers(Operation *op) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  GroupOp group = lookupGroup(op, collective.getGroupAttr());
+  if (!hasReadableLists(group))
+    return success();
   if (std::optional<int64_t> root = collective.getRootIndex())
-    if (failed(verifyMember(collective, "root", *root, group)))
+    if (failed(verifyMember(op, "root", *root, group)))
       return failure();
-  if (failed(verifyGroupSizes(collective, group)))
+  if (failed(verifyGroupSizes(collective, group)) ||
+      failed(collective.verifyMembers(group)))
     return failure();
-  return collective.verifyMembers(group);
+  // The ops of the dialect answer for themselves.
+  if (isa_and_nonnull<CommDialect>(op->getDialect()))
+    return success();
+  if (failed(verifyAnswers(collective)))
+    return failure();
+  return verifyCall(collective, group);
 }
 
 LogicalResult RankOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
-  return success(verifyGroup(*this, getGroupAttr(), symbolTables));
+  return verifyGroup(
+      *this, getGroupAttr(),
+      symbolTables.lookupNearestSymbolFrom(*this, getGroupAttr()));
 }
 
 LogicalResult SizeOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
-  return success(verifyGroup(*this, getGroupAttr(), symbolTables));
+  return verifyGroup(
+      *this, getGroupAttr(),
+      symbolTables.lookupNearestSymbolFrom(*this, getGroupAttr()));
 }
