@@ -23,7 +23,8 @@ struct CommunicationEvent {
   enum class Kind {
     start,
     wait,
-    /// A call of a function that communicates.
+    /// A call that takes or gives tokens, or of a function that communicates. A
+    /// summary for a pass on a function has only the former.
     call,
     /// Another op that takes or gives tokens, such as a yield.
     carry,

@@ -166,7 +166,7 @@ void SummaryBuilder::visit(Operation &op) {
     auto wait = dyn_cast<comm::WaitOp>(op);
     if (wait)
       isOnBuffers |= !wait.getReads().empty() || !wait.getWrites().empty();
-    addEvent(op, wait ? Kind::wait : Kind::carry);
+    addEvent(op, wait ? Kind::wait : isCall(op) ? Kind::call : Kind::carry);
   } else if (collectsCalls && isCall(op)) {
     addEvent(op, Kind::call);
   }
@@ -218,9 +218,13 @@ void SummaryBuilder::visit(Region &region) {
 /// create and erase.
 void CommunicationSummary::dropSilentCalls() {
   llvm::DenseSet<StringAttr> communicating;
+  auto hasTokens = [](const CommunicationEvent &event) {
+    return event.numTaken != 0 || event.numGiven != 0;
+  };
   auto communicates = [&](const CommunicationEvent &event) {
     return event.kind == Kind::start || event.kind == Kind::wait ||
-           event.kind == Kind::carry || communicating.contains(event.callee);
+           event.kind == Kind::carry || hasTokens(event) ||
+           communicating.contains(event.callee);
   };
   for (bool hasChanged = true; hasChanged;) {
     hasChanged = false;
@@ -232,7 +236,7 @@ void CommunicationSummary::dropSilentCalls() {
   for (FunctionCommunication &function : functions) {
     std::vector<CommunicationEvent> kept;
     for (CommunicationEvent &event : function.events) {
-      if (event.kind == Kind::call && !communicating.contains(event.callee))
+      if (event.kind == Kind::call && !communicates(event))
         continue;
       if (event.kind == Kind::close || event.kind == Kind::block)
         while (!kept.empty() && kept.back().kind == Kind::block)

@@ -140,7 +140,10 @@ std::string FunctionComparison::describe(const FunctionCommunication &function,
   case Kind::wait:
     break;
   case Kind::call:
-    stream << " of @" << event.callee.getValue();
+    if (event.callee)
+      stream << " of @" << event.callee.getValue();
+    else
+      stream << " with tokens";
     break;
   case Kind::carry:
     stream << " with tokens";
