@@ -116,12 +116,13 @@ def FuseEpiloguesPass : Pass<"braid-fuse-epilogues", "::mlir::func::FuncOp"> {
                        ins(%a, %b : tensor<4x8xbf16>, tensor<8x4xbf16>)
                        outs(%e : tensor<4x4xbf16>) -> tensor<4x4xbf16>
     ```
+
+    The remark `fused-epilogues` counts the elementwise ops that became part of
+    products.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
-  let statistics = [Statistic<"numFused", "fused-epilogues",
-                              "Elementwise ops that became part of products">];
 }
 
 def ConvertLinalgToBraidRTPass

@@ -12,6 +12,7 @@
 #include "braid/Analysis/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
+#include "braid/Support/IR/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -186,32 +187,35 @@ struct FuseEpiloguesPass
           !op->hasAttr(kEpilogueAttrName))
         products.push_back(op);
     });
+    int64_t numFused = 0;
     for (linalg::LinalgOp product : products)
-      fuseInto(product);
+      numFused += fuseInto(product);
+    emitCountRemark(getOperation(), getArgument(), "fused-epilogues", numFused);
     return success();
   }
 
 private:
-  void fuseInto(linalg::LinalgOp product) {
+  /// Returns true if an elementwise op became part of `product`.
+  bool fuseInto(linalg::LinalgOp product) {
     std::optional<MatmulMatch> match = matchMatmul(product);
     if (!match || match->hasBias || product->use_empty() ||
         !isFusableType(
             getElementTypeOrSelf(product.getDpsInits()[0].getType())))
-      return;
+      return false;
     auto consumer = dyn_cast<linalg::GenericOp>(*product->user_begin());
     if (!consumer || !llvm::all_of(product->getUsers(), [&](Operation *user) {
           return user == consumer;
         }))
-      return;
+      return false;
     std::optional<Epilogue> epilogue = matchEpilogue(consumer, product);
     if (!epilogue || mayBeEmpty(product, /*isSum=*/epilogue->bias != nullptr))
-      return;
+      return false;
     Type input = getElementTypeOrSelf(product.getDpsInputs()[0].getType());
     if (!hasDeviceLibraryTypes(input,
                                getElementTypeOrSelf(epilogue->resultType)))
-      return;
+      return false;
     fuse(product, *match, consumer, *epilogue);
-    ++numFused;
+    return true;
   }
 };
 

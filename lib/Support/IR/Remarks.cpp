@@ -36,3 +36,10 @@ void braid::emitPassedRemark(
   if (remark)
     addValues(remark);
 }
+
+void braid::emitCountRemark(Operation *op, StringRef passName, StringRef name,
+                            int64_t count) {
+  emitPassedRemark(op, passName, name, [&](auto &remark) {
+    remark << remark::metric("Count", count);
+  });
+}

@@ -28,6 +28,11 @@ void emitPassedRemark(
     mlir::Operation *op, llvm::StringRef passName, llvm::StringRef name,
     llvm::function_ref<void(mlir::remark::detail::InFlightRemark &)> addValues);
 
+/// Emits a remark as `emitPassedRemark` does, with the value `Count`. Builds of
+/// LLVM without statistics, as those of Debian, print none of a pass.
+void emitCountRemark(mlir::Operation *op, llvm::StringRef passName,
+                     llvm::StringRef name, int64_t count);
+
 } // namespace braid
 
 #endif // BRAID_SUPPORT_IR_REMARKS_H

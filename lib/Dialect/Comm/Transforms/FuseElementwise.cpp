@@ -9,6 +9,7 @@
 #include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Support/IR/Remarks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -276,6 +277,7 @@ struct CommFuseElementwisePass
     WaitSets sets(getOperation());
     SmallVector<linalg::LinalgOp> consumers;
     getOperation().walk([&](linalg::LinalgOp op) { consumers.push_back(op); });
+    int64_t numFused = 0;
     // Top down: a consumer that absorbed its producers may be a producer.
     for (linalg::LinalgOp consumer : consumers) {
       while (linalg::GenericOp fused = fuseProducer(rewriter, sets, consumer)) {
@@ -283,6 +285,8 @@ struct CommFuseElementwisePass
         ++numFused;
       }
     }
+    braid::emitCountRemark(getOperation(), getArgument(), "fused-producers",
+                           numFused);
     return success();
   }
 };

@@ -12,6 +12,7 @@
 #include "SchedulingPass.h"
 
 #include "braid/Schedule/Heuristics/IterativeOverlap.h"
+#include "braid/Support/IR/Remarks.h"
 
 #include <string>
 
@@ -63,17 +64,20 @@ protected:
     return options;
   }
 
-  /// Runs `algorithm` and counts what it does; see `runIterativePass`.
+  /// Runs `algorithm`; see `runIterativePass`. The remark `movedName` counts
+  /// what it moves.
   void run(IterativeOptions options, IterativeFunction algorithm,
-           llvm::StringRef title) {
+           llvm::StringRef title, llvm::StringRef movedName) {
     llvm::FailureOr<IterativeTotals> totals =
         runIterativePass(this->getOperation(), this->getAnalysisManager(),
                          this->getCostSettings(), std::move(options), algorithm,
                          title, this->statisticsOutput, this->getArgument());
     if (failed(totals))
       return this->signalPassFailure();
-    this->numMoved += totals->numMoved;
-    this->numMoves += totals->numMoves;
+    emitCountRemark(this->getOperation(), this->getArgument(), movedName,
+                    totals->numMoved);
+    emitCountRemark(this->getOperation(), this->getArgument(), "passed-ops",
+                    totals->numMoves);
   }
 };
 

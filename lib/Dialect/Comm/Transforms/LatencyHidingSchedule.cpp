@@ -97,7 +97,6 @@ struct CommLatencyHidingSchedulePass
     if (failed(moved) ||
         failed(comm::verifyChanges(getOperation(), changes, getArgument())))
       return signalPassFailure();
-    numMoved += *moved;
   }
 
 private:

@@ -12,6 +12,7 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Support/IR/Remarks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -42,7 +43,7 @@ struct CommListSchedulePass
     if (failed(moved) ||
         failed(comm::verifyChanges(getOperation(), changes, getArgument())))
       return signalPassFailure();
-    numMoved += *moved;
+    emitCountRemark(getOperation(), getArgument(), "moved-ops", *moved);
   }
 };
 } // namespace

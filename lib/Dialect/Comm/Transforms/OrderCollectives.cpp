@@ -10,6 +10,7 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Support/IR/Remarks.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -27,6 +28,7 @@ struct CommOrderCollectivesPass
           comm::impl::CommOrderCollectivesPassBase<CommOrderCollectivesPass>> {
   void runOnOperation() override {
     Builder builder(&getContext());
+    int64_t numStarts = 0;
     for (func::FuncOp function : comm::getHostFunctions(getOperation())) {
       int64_t number = 0;
       function->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -34,9 +36,11 @@ struct CommOrderCollectivesPass
           return;
         op->setAttr(comm::CommDialect::kOrderAttrName,
                     builder.getI64IntegerAttr(number++));
-        ++numOrdered;
       });
+      numStarts += number;
     }
+    emitCountRemark(getOperation(), getArgument(), "numbered-starts",
+                    numStarts);
   }
 };
 } // namespace

@@ -13,6 +13,7 @@
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/ScheduleIR/CostModel.h"
+#include "braid/Support/IR/Remarks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -57,7 +58,7 @@ struct CommReorderComputeForOverlapPass
     if (failed(moved) ||
         failed(comm::verifyChanges(getOperation(), changes, getArgument())))
       return signalPassFailure();
-    numMoved += *moved;
+    emitCountRemark(getOperation(), getArgument(), "moved-ops", *moved);
   }
 };
 } // namespace

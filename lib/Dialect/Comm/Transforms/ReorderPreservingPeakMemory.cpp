@@ -32,7 +32,8 @@ struct CommReorderPreservingPeakMemoryPass
     IterativeOptions options = getIterativeOptions();
     options.reorderCollectives =
         useRuntimeEstimations && unsafeCollectivesReorder;
-    run(std::move(options), reorderPreservingPeakMemory, "Collective node");
+    run(std::move(options), reorderPreservingPeakMemory, "Collective node",
+        "moved-starts");
   }
 };
 } // namespace

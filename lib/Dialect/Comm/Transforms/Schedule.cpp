@@ -63,13 +63,10 @@ struct CommSchedulePass
     FailureOr<unsigned> moved = scheduleAll(limits);
     if (failed(moved))
       return signalPassFailure();
-    numMoved += *moved;
     if (auto function = dyn_cast<func::FuncOp>(root))
       warnOfCallees(function, limits);
-    for (const comm::ScheduledBlock &block : limits.getBlocks()) {
-      numOptimal += block.result.optimal;
+    for (const comm::ScheduledBlock &block : limits.getBlocks())
       emitResult(block);
-    }
   }
 
 private:

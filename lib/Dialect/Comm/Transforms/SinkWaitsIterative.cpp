@@ -31,7 +31,7 @@ struct CommSinkWaitsIterativePass
   void runOnOperation() override {
     IterativeOptions options = getIterativeOptions();
     options.swapWithCollectives = swapWithCollectives;
-    run(std::move(options), sinkWaitsIterative, "Wait node");
+    run(std::move(options), sinkWaitsIterative, "Wait node", "moved-waits");
   }
 };
 } // namespace

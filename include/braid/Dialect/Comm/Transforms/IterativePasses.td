@@ -85,6 +85,9 @@ def CommReorderPreservingPeakMemoryPass
     %c = comm.compute "f"(%a) : (tensor<4xf32>) -> tensor<4xf32>
     %r = comm.wait %t : !comm.token<tensor<4xbf16>>
     ```
+
+    The remark `moved-starts` counts the starts that were moved, and
+    `passed-ops` the ops that they passed.
   }];
   let options = [
     Option<"unsafeCollectivesReorder", "unsafe-collectives-reorder", "bool",
@@ -94,10 +97,6 @@ def CommReorderPreservingPeakMemoryPass
   ] # iterativeOptions # costOptions;
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
-  let statistics = [
-    Statistic<"numMoved", "moved-starts", "Starts that were moved">,
-    Statistic<"numMoves", "moves", "Ops that they passed">
-  ];
 }
 
 def CommSinkWaitsIterativePass : Pass<"comm-sink-waits-iterative"> {
@@ -141,6 +140,9 @@ def CommSinkWaitsIterativePass : Pass<"comm-sink-waits-iterative"> {
     %r = comm.wait %t : !comm.token<tensor<4xf32>>
     %e = math.exp %r : tensor<4xf32>
     ```
+
+    The remark `moved-waits` counts the waits that were moved, and
+    `passed-ops` the ops that they passed.
   }];
   let options = [
     Option<"swapWithCollectives", "swap-with-collectives", "bool", /*default=*/"false",
@@ -148,10 +150,6 @@ def CommSinkWaitsIterativePass : Pass<"comm-sink-waits-iterative"> {
   ] # iterativeOptions # costOptions;
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
-  let statistics = [
-    Statistic<"numMoved", "moved-waits", "Waits that were moved">,
-    Statistic<"numMoves", "moves", "Ops that they passed">
-  ];
 }
 
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_ITERATIVEPASSES_TD

@@ -41,12 +41,13 @@ def CommFuseElementwisePass
     %r = comm.wait %t : !comm.token<tensor<4xf32>>
     %z = linalg.generic ... ins(%y, %r ...) attrs = {comm.label = "add"} ...
     ```
+
+    The remark `fused-producers` counts the producers that were fused into their
+    consumers.
   }];
   let dependentDialects = [
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
   ];
-  let statistics = [Statistic<"numFused", "fused-producers",
-                              "Producers that were fused into their consumer">];
 }
 
 def CommAssignLanesPass : Pass<"comm-assign-lanes", "::mlir::ModuleOp"> {

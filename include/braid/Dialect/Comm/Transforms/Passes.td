@@ -48,9 +48,10 @@ def CommOrderCollectivesPass : Pass<"comm-order-collectives"> {
     %t = comm.all_reduce sum %a on @tp {comm.order = 0 : i64} : tensor<4xf32>
     %u = comm.all_reduce sum %b on @dp {comm.order = 1 : i64} : tensor<4xf32>
     ```
+
+    The remark `numbered-starts` counts the starts.
   }];
   let dependentDialects = ["::braid::comm::CommDialect"];
-  let statistics = [Statistic<"numOrdered", "numbered-starts", "Starts that were numbered">];
 }
 
 def CommSinkWaitsPass : Pass<"comm-sink-waits"> {
@@ -87,10 +88,11 @@ def CommSinkWaitsPass : Pass<"comm-sink-waits"> {
     %r = comm.wait %t : !comm.token<tensor<4x4xf32>>
     %s = arith.addf %r, %c : tensor<4x4xf32>
     ```
+
+    The remark `moved-waits` counts the waits that were moved.
   }];
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
-  let statistics = [Statistic<"numMoved", "moved-waits", "Waits that were moved">];
 }
 
 def CommRaiseCollectivesPass : Pass<"comm-raise-collectives"> {
@@ -125,6 +127,8 @@ def CommRaiseCollectivesPass : Pass<"comm-raise-collectives"> {
     %d = comm.compute "mm"(%c) : (tensor<4x4xf32>) -> tensor<4x4xf32>
     %r = comm.wait %t : !comm.token<tensor<4x4xf32>>
     ```
+
+    The remark `moved-starts` counts the starts that were moved.
   }];
   let options = [
     Option<"withProducers", "with-producers", "bool", /*default=*/"false",
@@ -132,7 +136,6 @@ def CommRaiseCollectivesPass : Pass<"comm-raise-collectives"> {
   ];
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
-  let statistics = [Statistic<"numMoved", "moved-starts", "Starts that were moved">];
 }
 
 def CommReorderComputeForOverlapPass : Pass<"comm-reorder-compute-for-overlap"> {
@@ -182,6 +185,8 @@ def CommReorderComputeForOverlapPass : Pass<"comm-reorder-compute-for-overlap"> 
     %u = comm.all_reduce sum %f on @world {comm.cost_ns = 10 : i64} : tensor<4xf32>
     %s = comm.wait %u : !comm.token<tensor<4xf32>>
     ```
+
+    The remark `moved-ops` counts the ops that passed a start.
   }];
   let options = !listconcat(costOptions, [
     Option<"waitsAsFiller", "waits-as-filler", "bool", /*default=*/"false",
@@ -189,7 +194,6 @@ def CommReorderComputeForOverlapPass : Pass<"comm-reorder-compute-for-overlap"> 
   ]);
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
-  let statistics = [Statistic<"numMoved", "moved-ops", "Ops that passed a start">];
 }
 
 def CommListSchedulePass : Pass<"comm-list-schedule"> {
@@ -242,6 +246,8 @@ def CommListSchedulePass : Pass<"comm-list-schedule"> {
     %r = comm.wait %t : !comm.token<tensor<4xf32>>
     %f = comm.compute "f"(%r) : (tensor<4xf32>) -> tensor<4xf32>
     ```
+
+    The remark `moved-ops` counts the ops that passed a start.
   }];
   let options = [
     Option<"raise", "raise", "bool", /*default=*/"false",
@@ -252,7 +258,6 @@ def CommListSchedulePass : Pass<"comm-list-schedule"> {
   ] # costOptions;
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
-  let statistics = [Statistic<"numMoved", "moved-ops", "Ops that passed a start">];
 }
 
 def CommSimpleOverlapPass : Pass<"comm-simple-overlap"> {
@@ -289,13 +294,12 @@ def CommSimpleOverlapPass : Pass<"comm-simple-overlap"> {
     %r = comm.wait %t : !comm.token<tensor<4xf32>>
     %s = arith.addf %r, %d : tensor<4xf32>
     ```
+
+    The remark `moved-ops` counts the starts and waits that other ops have passed.
   }];
   let options = costOptions;
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
-  let statistics = [
-    Statistic<"numMoved", "moved-ops", "Starts and waits that other ops have passed">
-  ];
 }
 
 def CommLatencyHidingSchedulePass : Pass<"comm-latency-hiding-schedule"> {
@@ -373,9 +377,6 @@ def CommLatencyHidingSchedulePass : Pass<"comm-latency-hiding-schedule"> {
   ] # costOptions;
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
-  let statistics = [
-    Statistic<"numMoved", "moved-ops", "Ops whose set of earlier ops changed">
-  ];
 }
 
 def CommSchedulePass : Pass<"comm-schedule"> {
@@ -467,10 +468,6 @@ def CommSchedulePass : Pass<"comm-schedule"> {
   ] # costOptions;
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
-  let statistics = [
-    Statistic<"numMoved", "moved-ops", "Ops whose set of earlier ops changed">,
-    Statistic<"numOptimal", "optimal-blocks", "Blocks whose order is proven to be optimal">
-  ];
 }
 
 //===----------------------------------------------------------------------===//

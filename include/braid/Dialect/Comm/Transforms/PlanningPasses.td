@@ -88,9 +88,6 @@ def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
            "Keep the program's order of the starts">
   ] # costOptions;
   let dependentDialects = ["::braid::comm::CommDialect"];
-  let statistics = [
-    Statistic<"numPlanned", "planned-ops", "Ops that got resources of their own">
-  ];
 }
 
 def CommSplitAllReducePass : Pass<"comm-split-all-reduce", "::mlir::ModuleOp"> {
@@ -127,6 +124,8 @@ def CommSplitAllReducePass : Pass<"comm-split-all-reduce", "::mlir::ModuleOp"> {
     %t = comm.all_gather %p on @world dim 0 {comm.transport = "copy"} : tensor<2048x4096xbf16> -> tensor<4096x4096xbf16>
     %r = comm.wait %t : !comm.token<tensor<4096x4096xbf16>>
     ```
+
+    The remark `split-all-reduces` counts the all-reduces that were split.
   }];
   let options = !listconcat([
     Option<"all", "all", "bool", /*default=*/"false",
@@ -136,7 +135,6 @@ def CommSplitAllReducePass : Pass<"comm-split-all-reduce", "::mlir::ModuleOp"> {
            "By how many percent a split has to shorten a block">
   ], costOptions);
   let dependentDialects = ["::braid::comm::CommDialect"];
-  let statistics = [Statistic<"numSplit", "split-all-reduces", "All-reduces that were split">];
 }
 
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_PLANNINGPASSES_TD

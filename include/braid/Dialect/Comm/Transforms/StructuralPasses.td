@@ -76,6 +76,8 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
     %r1 = comm.wait %t1 : !comm.token<tensor<256x32xf32>>
     %r = tensor.insert_slice %r1 into %s0[256, 0] [256, 32] [1, 1] : ...
     ```
+
+    The remark `chunked-collectives` counts the collectives that were divided.
   }];
   let options = !listconcat(costOptions, [
     Option<"chunks", "chunks", "int64_t", /*default=*/"0",
@@ -89,8 +91,6 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
   ]);
   let dependentDialects = ["::braid::comm::CommDialect", "::mlir::affine::AffineDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
-  let statistics = [Statistic<"numChunked", "chunked-collectives",
-                              "Collectives that were divided">];
 }
 
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_STRUCTURALPASSES_TD

@@ -119,10 +119,6 @@ def CommResolveHazardsPass : Pass<"comm-resolve-hazards", "::mlir::ModuleOp"> {
            "80GiB; no limit without it">
   ] # costOptions;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
-  let statistics = [
-    Statistic<"numMovedWaits", "moved-waits", "Operations with earlier waits">,
-    Statistic<"numCopies", "copies", "Operations on copies">
-  ];
 }
 
 def CommInterpretPass : Pass<"comm-interpret", "::mlir::ModuleOp"> {

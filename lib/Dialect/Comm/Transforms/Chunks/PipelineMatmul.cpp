@@ -15,6 +15,7 @@
 #include "braid/Analysis/RankUniformity.h"
 #include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Support/IR/Remarks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -291,7 +292,7 @@ LogicalResult CommPipelineMatmulPass::pipeline(func::FuncOp function,
   FailureOr<int64_t> numDivided = divide(chosen, nullptr);
   if (failed(numDivided))
     return function.emitError("cannot divide the operand of a collective");
-  numChunked += *numDivided;
+  emitCountRemark(function, getArgument(), "chunked-collectives", *numDivided);
   return success();
 }
 

@@ -14,6 +14,7 @@
 #include "braid/Analysis/ReorderedSums.h"
 #include "braid/Analysis/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
+#include "braid/Support/IR/Remarks.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace braid::comm {
@@ -230,7 +231,7 @@ LogicalResult CommSplitAllReducePass::splitIn(func::FuncOp function,
   }
   CostModel model(*costs);
   splitChosen(chosen, model, nullptr);
-  numSplit += chosen.size();
+  emitCountRemark(function, getArgument(), "split-all-reduces", chosen.size());
   return success();
 }
 

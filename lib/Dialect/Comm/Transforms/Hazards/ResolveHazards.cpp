@@ -155,7 +155,6 @@ FailureOr<bool> CommResolveHazardsPass::repair(const Hazard &hazard,
     context.buffers = BufferResolver();
     moveWaits(hazard, context, edit);
   }
-  ++(isWait ? numMovedWaits : numCopies);
   emitPassedRemark(origin, getArgument(),
                    isWait ? "moved-wait" : "copied-buffer", [&](auto &remark) {
                      using remark::metric;

@@ -136,7 +136,6 @@ FailureOr<ScheduleOrder> CommPlanResourcesPass::plan(BlockProblem &problem) {
     return order;
   comm::applyPlan(problem, *found, [&](Operation *op) {
     attributesBefore.emplace_back(op, op->getAttrDictionary());
-    ++numPlanned;
   });
   emitPassedRemark(owner, getArgument(), "planned-block", [&](auto &remark) {
     using remark::metric;
