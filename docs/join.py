@@ -1,14 +1,31 @@
 #!/usr/bin/env python3
-"""Joins what mlir-tblgen wrote to one page: join.py PAGE TITLE PART...
+"""Joins what mlir-tblgen wrote to one page: join.py [--records FILE]... PAGE TITLE PART...
 
 The parts' headings move one level down, their notes and tables of contents go.
+mlir-tblgen says of every method of an interface that users must implement it; the
+records that llvm-tblgen dumps as JSON say which methods have a default.
 """
+import argparse
+import json
 import re
-import sys
+
+MUST = "NOTE: This method *must* be implemented by the user."
+HAS_DEFAULT = "The method has a default implementation."
 
 
-def main(page, title, parts):
+def find_defaults(records):
+    """The methods with a default, as (interface, method)."""
+    return {
+        (records[name]["cppInterfaceName"], records[method["def"]]["name"])
+        for name in records["!instanceof"]["OpInterface"]
+        for method in records[name]["methods"]
+        if records[method["def"]]["defaultBody"] or records[method["def"]]["body"]
+    }
+
+
+def join(title, parts, defaults):
     lines = ["<!-- Written by `make docs` from the .td files; change those. -->", "", f"# {title}"]
+    interface = method = None
     for part in parts:
         fenced = False
         with open(part, encoding="utf-8") as file:
@@ -20,11 +37,34 @@ def main(page, title, parts):
                         continue
                     line = re.sub(r"^#{1,5} ", lambda heading: "#" + heading.group(), line)
                     line = line.replace("## OpInterface definitions", "## Interfaces")
+                    # Several files define interfaces.
+                    if line == "## Interfaces" and line in lines:
+                        continue
+                    if heading := re.fullmatch(r"### (\w+) \(`\w+`\)", line):
+                        interface = heading.group(1)
+                    elif heading := re.fullmatch(r"#{4,} `(\w+)`", line):
+                        method = heading.group(1)
+                    elif line == MUST and (interface, method) in defaults:
+                        line = HAS_DEFAULT
                 if line or lines[-1]:
                     lines.append(line)
-    with open(page, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines).rstrip() + "\n")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--records", action="append", default=[])
+    parser.add_argument("page")
+    parser.add_argument("title")
+    parser.add_argument("parts", nargs="+")
+    arguments = parser.parse_args()
+    defaults = set()
+    for path in arguments.records:
+        with open(path, encoding="utf-8") as file:
+            defaults |= find_defaults(json.load(file))
+    with open(arguments.page, "w", encoding="utf-8") as file:
+        file.write(join(arguments.title, arguments.parts, defaults))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3:])
+    main()
