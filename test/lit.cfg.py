@@ -31,6 +31,7 @@ config.substitutions.append(("%cc", config.cc))
 config.substitutions.append(("%braid_lib_dir", os.path.join(config.braid_binary_dir, "lib")))
 config.substitutions.append(("%braid_include_dir", os.path.join(config.braid_source_dir, "include")))
 config.substitutions.append(("%cmake", config.cmake))
+config.substitutions.append(("%lit", config.lit))
 config.substitutions.append(("%braid_bin_root", config.braid_binary_dir))
 config.substitutions.append(("%braid_src_root", config.braid_source_dir))
 
