@@ -359,6 +359,9 @@ typedef struct braid_rt_event {
 BRAID_RT_API const braid_rt_event *
 braid_rt_trace(const braid_rt_context *context, int64_t *count);
 
+/* The version of the Braid that the runtime is part of: "0.1.0". */
+BRAID_RT_API const char *braid_rt_version(void);
+
 /* A loaded program. */
 typedef struct braid_rt_library braid_rt_library;
 

@@ -8,6 +8,7 @@
 
 #include "Options.h"
 
+#include "braid-c/Version.h"
 #include "braid/Cost/Hardware/Hardware.h"
 #include "braid/Support/Units.h"
 #include "llvm/ADT/StringExtras.h"
@@ -267,6 +268,9 @@ static Error readLanes(Options &options) {
 Expected<Options> braid::calibrate::parseOptions(int argc,
                                                  const char *const *argv) {
   cl::HideUnrelatedOptions(category);
+  cl::AddExtraVersionPrinter([](llvm::raw_ostream &stream) {
+    stream << "Braid version " BRAID_VERSION_STRING "\n";
+  });
   cl::ParseCommandLineOptions(
       argc, argv,
       "Measures this machine's GPUs, and writes a profile that the cost model "

@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid-c/Version.h"
 #include "braid/InitAll.h"
 
 #include "mlir/Tools/Plugins/DialectPlugin.h"
@@ -25,7 +26,7 @@
 
 extern "C" LLVM_ATTRIBUTE_WEAK mlir::DialectPluginLibraryInfo
 mlirGetDialectPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "Braid", BRAID_VERSION,
+  return {MLIR_PLUGIN_API_VERSION, "Braid", BRAID_VERSION_STRING,
           [](mlir::DialectRegistry *registry) {
             braid::registerAllDialects(*registry);
           }};
@@ -33,6 +34,6 @@ mlirGetDialectPluginInfo() {
 
 extern "C" LLVM_ATTRIBUTE_WEAK mlir::PassPluginLibraryInfo
 mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "Braid", BRAID_VERSION,
+  return {MLIR_PLUGIN_API_VERSION, "Braid", BRAID_VERSION_STRING,
           [] { braid::registerAllPasses(); }};
 }

@@ -93,6 +93,7 @@ launcher each process is one rank; else ranks are threads of this process.
   --verify-program=KIND handed to braid-compile: what becomes of an error that
                         comm-verify finds: error (the default), warning or off
   --help                this text
+  --version             the version of Braid
 
 Target interpreter:
   --repeat=N            run N interleavings, which must have the same results (1)

@@ -389,6 +389,10 @@ Options braid::run::parseOptions(int argc, char **argv) {
       options.help = true;
       return options;
     }
+    if (name == "--version") {
+      options.version = true;
+      return options;
+    }
     if (name == "--verify" && hasValue) {
       options.verify = true;
       options.reference = word.substr(equals + 1);

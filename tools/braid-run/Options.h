@@ -71,6 +71,7 @@ struct Options {
   /// Options of the engine, in the order of the command line.
   std::vector<std::pair<std::string, std::string>> engineOptions;
   bool help = false;
+  bool version = false;
 
   bool records() const {
     return overlap || compare || tune > 0 || !trace.empty();

@@ -167,6 +167,12 @@ int main(int argc, char **argv) {
       flushOutput();
       return 0;
     }
+    if (options.version) {
+      if (launcher.rank == 0)
+        std::printf("Braid version %s\n", braid_rt_version());
+      flushOutput();
+      return 0;
+    }
     if (options.engine == "inproc")
       launcher = {};
     if (!options.dumps.empty()) {

@@ -70,6 +70,8 @@ void braid_rt_unload(braid_rt_library *library) {
   delete library;
 }
 
+const char *braid_rt_version(void) { return BRAID_VERSION; }
+
 const braid_rt_entry *braid_rt_find_entry(const braid_rt_program *program,
                                           const char *name, char *error,
                                           size_t errorSize) {
