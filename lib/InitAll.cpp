@@ -8,6 +8,7 @@
 
 #include "braid/InitAll.h"
 
+#include "braid-c/Version.h"
 #include "braid/Conversion/CommToLLVM/CommToLLVM.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Conversion/RuntimeDialects.h"
@@ -17,13 +18,19 @@
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Dialect/Comm/Transforms/ScheduleVerification.h"
 #include "braid/Pipelines/Pipelines.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
 #include "mlir/Target/LLVM/NVVM/Target.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
 
 void braid::registerAllDialects(mlir::DialectRegistry &registry) {
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
   registry.insert<BraidDialect, BraidRTDialect, comm::CommDialect>();
   comm::registerParallelRegionModels(registry);
   registerConvertCommToLLVMInterface(registry);
@@ -42,4 +49,11 @@ void braid::registerAllPasses() {
   registerPipelines();
 }
 
-void braid::registerAllOptions() { comm::registerScheduleVerificationOption(); }
+void braid::registerAllOptions() {
+  comm::registerScheduleVerificationOption();
+  llvm::cl::AddExtraVersionPrinter([](llvm::raw_ostream &stream) {
+    stream << "Braid version " << getVersion() << '\n';
+  });
+}
+
+const char *braid::getVersion() { return BRAID_VERSION_STRING; }

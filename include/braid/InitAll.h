@@ -19,16 +19,24 @@ class DialectRegistry;
 
 namespace braid {
 
-/// Adds Braid's dialects, their interfaces on other dialects and their
-/// lowerings to `registry`.
+/// Adds all that Braid's passes and pipelines need to `registry`: Braid's
+/// dialects, their interfaces on other dialects and their lowerings, and the
+/// dialects and extensions of MLIR with the interfaces that the lowering asks
+/// for (bufferization, conversion to LLVM). A context loads a dialect when a
+/// program or a pass uses the dialect.
 void registerAllDialects(mlir::DialectRegistry &registry);
 
 /// Registers Braid's passes and pipelines with MLIR's global pass registry.
 void registerAllPasses();
 
 /// Adds the options of Braid's passes that hold for all of them to the command
-/// line. Call it before the command line is read.
+/// line, and Braid's version to what `--version` prints. Call it before the
+/// command line is read.
 void registerAllOptions();
+
+/// The version of the Braid that is linked, such as "0.1.0"; the version of the
+/// headers is `BRAID_VERSION_STRING` of braid-c/Version.h.
+const char *getVersion();
 
 } // namespace braid
 

@@ -20,8 +20,6 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -308,8 +306,6 @@ bool checkOptions() {
 int main(int argc, char **argv) {
   llvm::InitLLVM initialize(argc, argv);
   DialectRegistry registry;
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
   registerAllPasses();
   braid::registerAllDialects(registry);
   braid::registerAllPasses();

@@ -14,14 +14,11 @@
 #include "braid/InitAll.h"
 
 #include "mlir/IR/DialectRegistry.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
   braid::registerAllDialects(registry);
+  braid::registerAllOptions();
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
 }

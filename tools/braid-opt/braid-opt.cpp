@@ -10,8 +10,6 @@
 #include "braid/Pipelines/VerifyEachPass.h"
 
 #include "mlir/IR/DialectRegistry.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
@@ -54,8 +52,6 @@ static LogicalResult runVerified(StringRef inputPath, StringRef outputPath,
 
 int main(int argc, char **argv) {
   DialectRegistry registry;
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
   registerAllPasses();
   braid::registerAllDialects(registry);
   braid::registerAllPasses();
