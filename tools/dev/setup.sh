@@ -11,7 +11,7 @@ declare -A packages=(
   [build]="clang-$LLVM lld-$LLVM llvm-$LLVM-dev libmlir-$LLVM-dev mlir-$LLVM-tools
            cmake ninja-build libopenblas-dev"
   [test]="llvm-$LLVM-tools python3-numpy python3-psutil python3-venv libgtest-dev libgmock-dev
-          libopenmpi-dev openmpi-bin"
+          libopenmpi-dev openmpi-bin pkgconf"
   [browser]="chromium"
   [jax]="python3-venv"
   [lint]="clang-format-$LLVM clang-tidy-$LLVM"
