@@ -57,6 +57,12 @@ static SmallVector<int64_t> getMembers(comm::GroupOp group, unsigned rank,
 
 bool Machine::findMembers(Launch &launch) {
   auto collective = cast<comm::CollectiveOpInterface>(launch.op);
+  // Which parts these move, only ops of the dialect say.
+  braid_rt_flow flow = collective.getCollectiveTraits().flow;
+  if ((flow == BRAID_RT_FLOW_EXCHANGE || flow == BRAID_RT_FLOW_PAIRS ||
+       flow == BRAID_RT_FLOW_MESSAGE) &&
+      !isa<comm::CommDialect>(launch.op->getDialect()))
+    return unsupported(launch.op);
   comm::GroupOp group =
       comm::lookupGroup(launch.op, collective.getGroupAttr(), symbolTables);
   launch.group = group.getAsOpaquePointer();
