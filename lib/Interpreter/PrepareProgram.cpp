@@ -9,7 +9,6 @@
 #include "braid/Interpreter/Interpreter.h"
 
 #include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -57,7 +56,7 @@ static LogicalResult expandOps(ModuleOp module) {
 FailureOr<OwningOpRef<ModuleOp>> braid::prepareForInterpreter(ModuleOp module) {
   bool hasAffine = false, hasComplex = false, hasExpanded = false;
   module->walk([&](Operation *op) {
-    hasAffine |= isa_and_present<affine::AffineDialect>(op->getDialect());
+    hasAffine |= op->getName().getDialectNamespace() == "affine";
     hasComplex |= isa_and_present<complex::ComplexDialect>(op->getDialect());
     hasExpanded |= isExpanded(op);
   });
