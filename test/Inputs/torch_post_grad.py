@@ -78,25 +78,19 @@ class Lowered(torch.fx.Interpreter):
 
 
 class Runs:
-    """The program as compiled up to lowering, once for each pass. `passes` has None for the order as it came."""
+    """A backend of `torch.compile` that compiles up to lowering, once for each pass, and runs the graphs of the pass
+    number `current`. `passes` has None for the order as it came."""
 
-    def __init__(self, program, passes, **settings):
+    def __init__(self, passes, **settings):
         self.passes, self.settings = passes, settings
         self.current = 0
-        #: The graphs behind all passes, by pass.
-        self.graphs = [[] for _ in passes]
-        self._compiled = torch.compile(program, backend=self._compile)
 
-    def run(self, index, *inputs):
-        self.current = index
-        return self._compiled(*inputs)
-
-    def _compile(self, module, inputs):
+    def compile(self, module, inputs):
         from torch._inductor import config
         from torch._inductor.compile_fx import compile_fx
 
         with config.patch(fx_graph_cache=False, **self.settings):
-            return compile_fx(module, inputs, inner_compile=self._run_passes, decompositions=None)
+            return compile_fx(module, inputs, inner_compile=self._run_passes)
 
     def _run_passes(self, module, inputs, *, is_inference=False, **_):
         from torch._inductor import config
@@ -108,12 +102,11 @@ class Runs:
         with torch.no_grad():
             fake_mode = fake_tensor_prop(module, inputs)
         modules = []
-        for index, one in enumerate(self.passes):
+        for one in self.passes:
             copied = torch.fx.GraphModule(module, copy.deepcopy(module.graph))
             with V.set_fake_mode(fake_mode), config.patch(post_grad_custom_post_pass=one, **self.settings):
                 post_grad_passes(copied, is_inference=is_inference)
             copied.recompile()
-            self.graphs[index].append(copied.graph)
             modules.append(copied)
 
         def call(values):
