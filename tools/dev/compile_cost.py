@@ -20,7 +20,7 @@ import sys
 LLVM = pathlib.Path("/usr/lib/llvm-22/include")
 PRECOMPILED = "tools/cmake/Precompiled"
 
-HEADERS = 500  # KB a source
+HEADERS = 600  # KB a source
 # More for those that cannot do without.
 MORE_HEADERS = {"lib/Target/Host/HostTarget.cpp": 2700}  # LLVM's pipelines
 DEMO = 360  # processor seconds: three minutes of two cores; set-up and run take one more
