@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Prints one line, "N passed, M failed[, K skipped]", from what lit --output wrote.
 
-Exit status 1 when a test failed. When no test was run there is nothing to count:
+`--slowest N` prints instead how long the tests took, one after the other, and the N
+slowest of them. Exit status 1 when a test failed. When no test was run there is nothing to count:
 an error says so, and the exit status is 1.
 """
 import json
@@ -9,6 +10,20 @@ import sys
 
 PASSED = {"PASS", "FLAKYPASS", "XFAIL"}
 SKIPPED = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
+
+
+def slowest(path, count):
+    try:
+        with open(path, encoding="utf-8") as file:
+            times = [(test["elapsed"] or 0, test["name"]) for test in json.load(file)["tests"]]
+    except (OSError, ValueError, KeyError) as error:
+        print(f"error: no test results: {error}", file=sys.stderr)
+        return 1
+    times.sort(reverse=True)
+    print(f"the tests took {sum(seconds for seconds, _ in times):.0f} s, one after the other; the slowest:")
+    for seconds, name in times[:count]:
+        print(f"{seconds:7.1f} s {name}")
+    return 0
 
 
 def main(path):
@@ -29,4 +44,6 @@ def main(path):
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "--slowest":
+        sys.exit(slowest(sys.argv[3], int(sys.argv[2])))
     sys.exit(main(sys.argv[1]))

@@ -38,5 +38,6 @@ status=0
 lit=$(sed -n 's/^LLVM_EXTERNAL_LIT:[A-Z]*=//p' "$BUILD/CMakeCache.txt")
 status=0
 "$lit" -sv -j "$JOBS" --output "$results" "$BUILD/test" </dev/null || status=$?
+python3 "$ROOT/tools/dev/summary.py" --slowest 15 "$results" || true
 python3 "$ROOT/tools/dev/summary.py" "$results" || status=1
 exit $status
