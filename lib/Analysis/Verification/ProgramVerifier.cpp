@@ -155,7 +155,11 @@ bool ProgramVerifier::checkMembers(ArrayRef<const RankTrace *> traces) {
   if (!isSizeKnown)
     return true;
   bool isRight = true;
-  for (const RankTrace *trace : traces)
+  // Ranks that do the same share a trace.
+  llvm::SmallPtrSet<const RankTrace *, 8> seen;
+  for (const RankTrace *trace : traces) {
+    if (!seen.insert(trace).second)
+      continue;
     for (const StartedOperation &operation : trace->operations) {
       comm::CollectiveOpInterface op = operation.op;
       comm::GroupOp group = operation.group;
@@ -201,6 +205,7 @@ bool ProgramVerifier::checkMembers(ArrayRef<const RankTrace *> traces) {
       if (!error.empty())
         findings.add({op, error, {{group.getLoc(), "the group is here"}}});
     }
+  }
   return isRight;
 }
 
