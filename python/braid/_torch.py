@@ -82,6 +82,9 @@ class OverlapPass:
         self.before = None
         #: Why the last graph was left as it was; None if it was not.
         self.reason = None
+        #: Why the last graph, for which the pass has looked for an order, has the one that it came with; None if it
+        #: has another one.
+        self.unchanged = None
         self._count = 0
         self._has_said_no_collectives = False
 
@@ -189,6 +192,7 @@ class OverlapPass:
 
         `agreement`: the `Agreement` of the ranks on the order of collectives, if they need one.
         """
+        self.unchanged = None
         machine = self.get_machine() if self.has_contention() else None
         problem = Problem(graph, machine)
         self.before = before = Schedule(problem, problem.to_native(problem.program_order()), "program order")
@@ -221,11 +225,49 @@ class OverlapPass:
         work = Counter()
         for node in graph.nodes:
             work[node.lane] += node.cost
-        found = None if self._is_good_enough(before, max(work.values())) else self._search(graph, machine, before)
-        if found is None or self._is_good_enough(before, found.makespan):
-            self.log.info("keeping the order: the gain is less than %g %%", 100 * self.options["min_gain"])
-            return before
+        most, found = max(work.values()), before
+        if self._is_good_enough(before, most):
+            self.unchanged = (
+                f"no order gains {100 * self.options['min_gain']:g} % (min_gain): compute, or the collectives of one "
+                f"group, take {most} ns of {before.makespan} ns alone"
+            )
+        else:
+            found = self._search(graph, machine, before)
+            if self._is_good_enough(before, found.makespan):
+                self.unchanged = self._explain_small_gain(graph, machine, before, found)
+                found = before
+        if self.unchanged:
+            self.log.info("keeping the order: %s", self.unchanged)
         return found
+
+    def _get_memory_limit(self, before):
+        """The most bytes that an order may take, None for no limit."""
+        limit, budget = self.options["max_memory"], self.options["memory_budget"]
+        return int(min(before.peak * (1 + budget), _MOST)) if limit is None and budget is not None else limit
+
+    def _explain_small_gain(self, graph, machine, before, found):
+        """Why `found` gains too little to be worth a change: often no order gains more, or none within the limit."""
+        gain = 100 * (1 - found.makespan / max(before.makespan, 1))
+        text = f"the best order found gains {gain:.2g} %, less than {100 * self.options['min_gain']:g} % (min_gain)"
+        limit = self._get_memory_limit(before)
+        if limit is None:
+            return text
+        free = schedule(
+            graph,
+            machine,
+            max_in_flight=self.options["max_in_flight"],
+            keep_order=self.keeps_order(),
+            algorithm=self.options["algorithm"],
+            effort="low",
+            steps=min(_MOST_STEPS, _STEPS_PER_NODE * len(graph)) // 10,
+        )
+        if self._is_good_enough(before, free.makespan):
+            return text
+        name = "memory_budget" if self.options["max_memory"] is None else "max_memory"
+        return (
+            f"{text}; without the limit of memory ({name}) an order that takes {free.makespan} ns instead of "
+            f"{before.makespan} ns has a peak of {free.peak} bytes, above {limit}"
+        )
 
     def _adopt(self, graph, machine, before, agreement, decided):
         """The best order in which collectives run as another rank, or this one for a graph before, has decided."""
@@ -245,9 +287,7 @@ class OverlapPass:
         """The best order of `graph` within the limits, which the order `before` sets in part."""
         options = self.options
         is_default = options["effort"] == "default"
-        limit = options["max_memory"]
-        if limit is None and options["memory_budget"] is not None:
-            limit = int(min(before.peak * (1 + options["memory_budget"]), _MOST))
+        limit = self._get_memory_limit(before)
         found = schedule(
             graph,
             machine,

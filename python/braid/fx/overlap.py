@@ -7,6 +7,7 @@ import torch
 from torch._inductor.custom_graph_pass import CustomGraphPass
 
 from .. import _torch
+from .._compiled_graphs import note
 from . import check
 from .costs import get_costs
 from .nodes import FxGraph
@@ -36,12 +37,16 @@ class Overlap(_torch.OverlapPass, CustomGraphPass):
 
     def __call__(self, graph):
         """Reorders `graph`, a ``torch.fx.Graph``, in place."""
-        self.last = self.before = self.reason = None
+        self.last = self.before = self.reason = self.unchanged = None
+        # The pass may add a node of its own.
+        nodes = list(graph.nodes)
         try:
             self._schedule(graph)
         except Exception as error:  # A compile does not fail because of an order.
             self.keep(error)
             self._record_failure(graph)
+        known = set(nodes)
+        note(self, nodes != [node for node in graph.nodes if node in known])
 
     def _schedule(self, graph):
         if not any(FxGraph.is_start(node) for node in graph.nodes):

@@ -13,9 +13,13 @@
 
 Supported versions of PyTorch: 2.11 to 2.13. A compile never fails because of this pass: whatever
 it does not know it leaves in Inductor's order, and logs why (the logger "braid.inductor").
+`explain` says for each graph whether Inductor called the pass, and what came of it.
 """
 
+from .._compiled_graphs import explain, watch
 from .overlap import Overlap, overlap
 from .plan import Plan
 
-__all__ = ["Overlap", "Plan", "overlap"]
+__all__ = ["Overlap", "Plan", "explain", "overlap"]
+
+watch()

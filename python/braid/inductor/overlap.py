@@ -4,6 +4,7 @@
 """The pass: scheduler nodes in, the same nodes in a better order out."""
 
 from .. import _torch
+from .._compiled_graphs import note
 from ..errors import ScheduleError
 from ..schedule import Machine, schedule
 from . import check, order_facts
@@ -130,13 +131,16 @@ class Overlap(_torch.OverlapPass):
 
     def __call__(self, snodes):
         """Returns `snodes`, Inductor's scheduler nodes, in a better order."""
-        self.last = self.before = self.reason = self.plan = None
+        self.last = self.before = self.reason = self.unchanged = self.plan = None
         try:
-            return self._schedule(list(snodes))
+            order = self._schedule(list(snodes))
         except Exception as error:  # A compile does not fail because of an order.
             self.keep(error)
+            self.last = None
             self._record_failure(list(snodes))
-            return snodes
+            order = snodes
+        note(self, order != list(snodes))
+        return order
 
     def _schedule(self, snodes):
         import torch

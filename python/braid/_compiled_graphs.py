@@ -1,0 +1,285 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What became of the graphs that Inductor compiles: whether it called a pass of Braid, and why not.
+
+Inductor has no hook for graphs whose passes it does not call, so `watch` puts a function around
+`torch._inductor.compile_fx._compile_fx_inner`, through which every graph comes, as PyTorch's own tests do.
+Graphs from AOTAutograd's cache do not even come there; PyTorch's counters tell of them.
+"""
+
+import dataclasses
+import functools
+import logging
+import threading
+from collections import deque
+
+_log = logging.getLogger("braid.inductor")
+
+#: Namespaces of PyTorch's ops whose graphs have something to hide.
+_COLLECTIVES = ("_c10d_functional", "_c10d_functional_autograd", "c10d_functional", "torchrec")
+
+#: The most graphs that are remembered, the last ones.
+_MOST_GRAPHS = 10_000
+
+
+@dataclasses.dataclass
+class Call:
+    """What a pass of Braid did to a graph; times are predicted nanoseconds, None where the pass did not simulate it."""
+
+    name: str
+    changed: bool
+    why: "str | None"
+    before: "int | None"
+    after: "int | None"
+
+    def __str__(self):
+        if self.changed:
+            return f"{self.name} changed the order: {self.before} -> {self.after} ns predicted"
+        return f"{self.name} kept the order: {self.why}"
+
+
+@dataclasses.dataclass
+class CompiledGraph:
+    """A graph that this process compiled, or took from a cache.
+
+    `collectives` is None where nobody saw the graph. `calls` has the passes of Braid that Inductor called, and `why`
+    says why it did not call `braid.inductor`; None if it did.
+    """
+
+    number: int
+    name: str
+    collectives: "int | None"
+    calls: "list[Call]" = dataclasses.field(default_factory=list)
+    why: "str | None" = None
+
+    @property
+    def called(self):
+        return bool(self.calls)
+
+    @property
+    def changed(self):
+        return any(call.changed for call in self.calls)
+
+    def __str__(self):
+        count = "" if self.collectives is None else f", {self.collectives} collectives"
+        lines = [f"graph {self.number} ({self.name}{count})", *map(str, self.calls)]
+        if self.why is not None:
+            lines.append(f"braid.inductor was not called: {self.why}")
+        return "\n  ".join(lines)
+
+
+class Explanation(list):
+    """The `CompiledGraph`s of a process, the last one last; as a text, a few lines for each."""
+
+    def __str__(self):
+        return "\n".join(map(str, self)) or "no graph was compiled since braid.inductor was imported"
+
+
+class _Watch:
+    def __init__(self):
+        self.graphs = deque(maxlen=_MOST_GRAPHS)
+        self.count = 0
+        self.local = threading.local()
+        self.lock = threading.Lock()
+        self.is_installed = False
+        self.said = set()
+        self.was_called = False
+        self.cache_hits = 0
+
+    def add(self, name, collectives):
+        with self.lock:
+            graph = CompiledGraph(self.count, name, collectives)
+            self.count += 1
+            self.graphs.append(graph)
+        return graph
+
+    def get_stack(self):
+        """The graphs that this thread is compiling, the innermost one last."""
+        if not hasattr(self.local, "stack"):
+            self.local.stack = []
+        return self.local.stack
+
+    def say(self, kind, level, text, *arguments):
+        """Logs once what is of one kind."""
+        if kind not in self.said:
+            self.said.add(kind)
+            _log.log(level, text, *arguments)
+
+
+_watch = _Watch()
+
+
+def watch():
+    """Begins to remember graphs; does nothing where PyTorch is not installed, and the second time."""
+    if _watch.is_installed:
+        return
+    try:
+        from torch._dynamo.callback import callback_handler
+        from torch._inductor import compile_fx
+
+        inner = compile_fx._compile_fx_inner
+    except (ImportError, AttributeError) as error:
+        _log.debug("graphs without a call are not seen: %s", error)
+        return
+
+    @functools.wraps(inner)
+    def compile_inner(gm, *args, **kwargs):
+        return _compile(inner, gm, args, kwargs)
+
+    compile_fx._compile_fx_inner = compile_inner
+    # `torch._dynamo.reset` forgets it; then graphs from that cache are seen with the next one, or by `explain`.
+    callback_handler.register_end_callback(_see_cached)
+    _watch.is_installed = True
+
+
+def note(overlap, changed):
+    """Remembers what the pass `overlap` did to the graph that this thread is compiling."""
+    _watch.was_called = True
+    stack = _watch.get_stack()
+    if not stack:
+        return
+    why = None
+    if not changed:
+        why = overlap.reason or overlap.unchanged or "it is the best one that the search has found"
+    before, after = ((one and one.makespan) for one in (overlap.before, overlap.last))
+    stack[-1].calls.append(Call(overlap.log.name, changed, why, before, after))
+
+
+def explain():
+    """What became of each graph that this process has compiled since `braid.inductor` was imported.
+
+    Returns
+    -------
+    Explanation
+        A list with a `CompiledGraph` for each graph: whether Inductor called passes of Braid, or the setting because of
+        which it did not, and whether these changed the order, or why not. ``print(explain())`` shows all.
+    """
+    if _watch.is_installed:
+        _see_cached()
+    return Explanation(_watch.graphs)
+
+
+def _compile(inner, gm, args, kwargs):
+    graph = None
+    _see_cached()
+    try:
+        graph = _watch.add(_get_name(kwargs), _count_collectives(gm))
+        _watch.get_stack().append(graph)
+        hits = _get_counter("inductor", "fxgraph_cache_hit")
+    except Exception as error:  # A compile does not fail because somebody watches.
+        _log.debug("a graph is not seen: %s", error)
+    failure = None
+    try:
+        return inner(gm, *args, **kwargs)
+    except BaseException as error:
+        failure = error
+        raise
+    finally:
+        if graph is not None and graph in _watch.get_stack():
+            _watch.get_stack().remove(graph)
+            if not any(call.name == "braid.inductor" for call in graph.calls):
+                try:
+                    is_cached = _get_counter("inductor", "fxgraph_cache_hit") > hits
+                    _find_why(graph, is_cached, failure)
+                except Exception as error:
+                    graph.why = f"nobody knows: {error}"
+
+
+def _get_name(kwargs):
+    from torch._guards import CompileContext
+
+    kind = "backward" if kwargs.get("is_backward") else "inference" if kwargs.get("is_inference") else "forward"
+    return f"{kind} of {CompileContext.current_compile_id()}"
+
+
+def _count_collectives(gm):
+    import torch
+
+    count = 0
+    for module in gm.modules():
+        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+            if isinstance(node.target, torch._ops.OpOverload) and node.target.namespace in _COLLECTIVES:
+                count += node.target._opname != "wait_tensor"
+    return count
+
+
+def _get_counter(group, name):
+    from torch._dynamo.utils import counters
+
+    return counters[group][name]
+
+
+def _see_cached(*_):
+    """Remembers what came from AOTAutograd's cache since the last call."""
+    try:
+        hits = _get_counter("aot_autograd", "autograd_cache_hit")
+        with _watch.lock:
+            # Users may clear the counters.
+            new = hits - min(_watch.cache_hits, hits)
+            _watch.cache_hits = hits
+        for _ in range(new):
+            graph = _watch.add("forward and backward", None)
+            graph.why = (
+                "it came from AOTAutograd's cache, with the order of the compile that filled the cache "
+                "(torch._functorch.config.enable_autograd_cache)"
+            )
+            _watch.say("aot cache", logging.INFO, "A graph came from AOTAutograd's cache, which calls no pass")
+    except Exception as error:
+        _log.debug("graphs from a cache are not seen: %s", error)
+
+
+def _has_other_ranks():
+    from ._torch import has_other_ranks
+
+    return has_other_ranks()
+
+
+def _find_why(graph, is_cached, failure):
+    """Says why Inductor has not called `braid.inductor` for `graph`, in the order in which Inductor asks."""
+    import torch._inductor.config as config
+
+    from .inductor.overlap import Overlap
+
+    passes = config.reorder_for_compute_comm_overlap_passes
+    is_listed = any(isinstance(one, Overlap) for one in passes)
+    level = logging.WARNING if is_listed or _watch.was_called else logging.INFO
+    if failure is not None:
+        kind, level = "failure", logging.INFO
+        graph.why = f"the compile failed before: {type(failure).__name__}"
+    elif not graph.collectives:
+        kind = "no collective"
+        graph.why = "the graph has no collective"
+        if _has_other_ranks():
+            graph.why += "; FSDP2 and DistributedDataParallel communicate outside of what torch.compile sees"
+        if not _has_other_ranks() or any(one.collectives for one in _watch.graphs):
+            level = logging.INFO
+    elif is_cached:
+        kind, level = "cache", logging.INFO
+        graph.why = (
+            "it came from Inductor's cache, with the order of the compile that filled the cache "
+            "(torch._inductor.config.fx_graph_cache)"
+        )
+    elif config.deterministic:
+        kind = "deterministic"
+        graph.why = (
+            "torch._inductor.config.deterministic is set (torch.use_deterministic_algorithms(True) sets it), and "
+            "Inductor calls no reordering pass then; braid.fx.overlap is called"
+        )
+    elif not config.reorder_for_compute_comm_overlap:
+        kind = "off"
+        graph.why = "torch._inductor.config.reorder_for_compute_comm_overlap is False"
+    elif not is_listed:
+        kind = "not listed"
+        names = ", ".join(one if isinstance(one, str) else getattr(one, "__name__", repr(one)) for one in passes)
+        graph.why = (
+            "torch._inductor.config.reorder_for_compute_comm_overlap_passes has no pass of Braid when the graph is "
+            f"compiled, but: {names or 'none'}"
+        )
+    else:
+        kind, graph.why = "unknown", "Inductor did not come to its reordering passes"
+    is_fx = any(call.name == "braid.fx" for call in graph.calls)
+    _watch.say(
+        kind, logging.INFO if is_fx else level,
+        "Inductor did not call braid.inductor for a graph: %s. braid.inductor.explain() tells of all graphs.", graph.why,
+    )  # fmt: skip

@@ -1,0 +1,203 @@
+"""braid.inductor.explain says of each graph whether Inductor called the pass, which setting is why, and what came of it."""
+
+# REQUIRES: package, torch
+# RUN: %package_python -W ignore %s
+
+import contextlib
+import os
+import tempfile
+import unittest
+
+import torch
+import torch._inductor.config as config
+import torch.distributed._functional_collectives as funcol
+import torch_steps
+from braid import _compiled_graphs
+from braid.fx import Overlap as OverlapFX
+from braid.inductor import Overlap, explain
+
+#: Takes no time to compile and to run: nothing is fused, and a fake group moves nothing.
+INPUTS = (torch.ones(4, 4), torch.ones(4, 4))
+
+
+def gather(x, w):
+    return x @ funcol.all_gather_tensor(w, 0, "0")[:4]
+
+
+def compute(x, w):
+    return x @ w
+
+
+def long(*names):
+    """Estimates of nodes: nanoseconds by parts of names, 1 for others."""
+
+    def estimate(snode):
+        name = str(getattr(snode.node, "python_kernel_name", None))
+        return next((100_000 for part in names if part in name), 1)
+
+    return estimate
+
+
+def two_products(x, w):
+    """A gather that could hide behind the second product, but the program awaits it before."""
+    y = x @ funcol.all_gather_tensor(w, 0, "0")[:4]
+    return y, x @ x
+
+
+def three_gathers(x, w):
+    """Gathers of two groups, of which none can run beside another."""
+    for _ in range(3):
+        w = funcol.all_gather_tensor(w, 0, "0")[:4] + 1
+        w = funcol.all_gather_tensor(w, 0, SECOND[0])[:4] + 1
+    return w
+
+
+#: The name of another group.
+SECOND = []
+
+
+class Explain(unittest.TestCase):
+    def setUp(self):
+        torch._dynamo.reset()
+        _compiled_graphs._watch.said.clear()
+        _compiled_graphs._watch.was_called = False
+        self.addCleanup(torch.use_deterministic_algorithms, False)
+
+    def compile(self, function, overlap, **settings):
+        """What `explain` says of the graphs of `function`."""
+        before = len(explain())
+        settings = {
+            "reorder_for_compute_comm_overlap": True,
+            "reorder_for_compute_comm_overlap_passes": [overlap] if overlap else [],
+            "fx_graph_cache": False,
+            "compile_threads": 1,
+            **settings,
+        }
+        with config.patch(settings):
+            torch.compile(function)(*INPUTS)
+        return explain()[before:]
+
+    def explain_one(self, function, overlap, **settings):
+        (graph,) = self.compile(function, overlap, **settings)
+        return graph
+
+    def test_called_and_changed(self):
+        overlap = Overlap(estimates=long("all_gather", "mm"), profile=None)
+        graph = self.explain_one(two_products, overlap)
+        self.assertTrue(graph.called)
+        self.assertTrue(graph.changed)
+        self.assertLess(graph.calls[0].after, graph.calls[0].before)
+        self.assertEqual(graph.collectives, 1)
+        self.assertIsNone(graph.why)
+        self.assertIn("braid.inductor changed the order: ", str(graph))
+
+    def test_called_and_kept(self):
+        with self.subTest("no room"):
+            (call,) = self.explain_one(gather, Overlap(estimates=long("all_gather"), profile=None)).calls
+            self.assertFalse(call.changed)
+            self.assertIn("no order gains 1 % (min_gain)", call.why)
+        torch._dynamo.reset()
+        with self.subTest("a reason to keep the order"):
+
+            def fail(snode):
+                raise RuntimeError("no clock")
+
+            (call,) = self.explain_one(gather, Overlap(estimates=fail)).calls
+            self.assertEqual((call.changed, call.why), (False, "no clock"))
+        torch._dynamo.reset()
+        with self.subTest("small gain"):
+            options = {"estimates": long("all_gather", "mm"), "profile": None, "memory_budget": None}
+            (call,) = self.explain_one(two_products, Overlap(**options, min_gain=0.9)).calls
+            self.assertIn("no order gains 90 % (min_gain)", call.why)
+            torch._dynamo.reset()
+            # Half of the gather can hide behind what may run beside it.
+            options["estimates"] = long("all_gather")
+            (call,) = self.explain_one(three_gathers, Overlap(**options, min_gain=0.3)).calls
+            self.assertIn("less than 30 % (min_gain)", call.why)
+
+    def test_deterministic(self):
+        torch.use_deterministic_algorithms(True)
+        with self.assertLogs("braid.inductor", "WARNING") as logs:
+            graph = self.explain_one(gather, Overlap())
+            torch._dynamo.reset()
+            self.explain_one(gather, Overlap())
+        self.assertFalse(graph.called)
+        self.assertIn("torch._inductor.config.deterministic is set", graph.why)
+        # Once for all graphs.
+        self.assertEqual(len(logs.output), 1)
+        self.assertIn("use_deterministic_algorithms", logs.output[0])
+
+    def test_settings(self):
+        for why, overlap, settings in (
+            ("reorder_for_compute_comm_overlap is False", Overlap(), {"reorder_for_compute_comm_overlap": False}),
+            ("has no pass of Braid", None, {"reorder_for_compute_comm_overlap_passes": ["sink_waits"]}),
+            ("but: sink_waits", None, {"reorder_for_compute_comm_overlap_passes": ["sink_waits"]}),
+        ):
+            torch._dynamo.reset()
+            graph = self.explain_one(gather, overlap, **settings)
+            self.assertFalse(graph.called)
+            self.assertIn(why, graph.why)
+
+    def test_a_pass_that_is_listed_but_off_is_a_warning(self):
+        with self.assertLogs("braid.inductor", "WARNING") as logs:
+            self.explain_one(gather, Overlap(), reorder_for_compute_comm_overlap=False)
+        self.assertEqual(len(logs.output), 1)
+
+    def test_no_collective(self):
+        graph = self.explain_one(compute, Overlap())
+        self.assertEqual(graph.collectives, 0)
+        self.assertFalse(graph.changed)
+        self.assertIn("no collective", graph.why or graph.calls[0].why)
+
+    def test_caches(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+            old = os.environ.get("TORCHINDUCTOR_CACHE_DIR")
+            os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
+            stack.callback(lambda: os.environ.pop("TORCHINDUCTOR_CACHE_DIR") if old is None else os.environ.update(
+                TORCHINDUCTOR_CACHE_DIR=old))  # fmt: skip
+            for name, whole in (("Inductor's cache", False), ("AOTAutograd's cache", True)):
+                with torch._functorch.config.patch(enable_autograd_cache=whole), self.subTest(name):
+                    torch._dynamo.reset()
+                    function = torch.sin if whole else torch.cos
+
+                    def step(x, w, function=function):
+                        return gather(function(x), w)
+
+                    overlap = Overlap(estimates="braid")
+                    (first,) = self.compile(step, overlap, fx_graph_cache=True)
+                    self.assertTrue(first.called)
+                    torch._dynamo.reset()
+                    (second,) = self.compile(step, overlap, fx_graph_cache=True)
+                    self.assertFalse(second.called)
+                    self.assertIn(f"it came from {name}", second.why)
+
+    def test_a_pass_over_the_graph(self):
+        graph = self.explain_one(gather, None, post_grad_custom_post_pass=OverlapFX())
+        self.assertEqual([call.name for call in graph.calls], ["braid.fx"])
+        self.assertIn("has no pass of Braid", graph.why)
+
+    def test_backward(self):
+        def loss(x, w):
+            return funcol.all_reduce(x @ w, "sum", "0").sum()
+
+        x, w = (value.clone().requires_grad_() for value in INPUTS)
+        before = len(explain())
+        overlap = Overlap()
+        with config.patch(
+            reorder_for_compute_comm_overlap=True, reorder_for_compute_comm_overlap_passes=[overlap],
+            fx_graph_cache=False, compile_threads=1,
+        ):  # fmt: skip
+            torch.compile(lambda x, w: loss(x, w))(x, w)
+        names = [graph.name.split()[0] for graph in explain()[before:]]
+        self.assertEqual(names[0], "forward")
+
+    def test_text(self):
+        self.explain_one(compute, Overlap())
+        self.assertRegex(str(explain()), r"graph \d+ \((inference|forward) of \d+/\d+, 0 collectives\)")
+        self.assertIn("no graph was compiled", str(_compiled_graphs.Explanation()))
+
+
+if __name__ == "__main__":
+    torch_steps.start_fake_group(8)
+    SECOND.append(torch.distributed.new_group(list(range(8))).group_name)
+    unittest.main()
