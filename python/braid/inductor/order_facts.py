@@ -83,9 +83,9 @@ class _Renewal:
             raise KeepOrder("found two scheduler nodes of one name")
         self._renew_dependences()
         masks = self._get_ancestors()
-        self._renew_ancestors(masks)
         self._renew_places()
         self._renew_memory()
+        self._renew_ancestors(masks)
 
     def undo(self):
         for owner, name, value in reversed(self.saved):
@@ -164,6 +164,7 @@ class _Renewal:
         return (parent for snode in self.order for parent in _get_parents(snode))
 
     def _renew_ancestors(self, masks):
+        """The last step, which nothing has to undo: sets of all ancestors are most of the memory of a large graph."""
         from torch.utils._ordered_set import OrderedSet
 
         names = [leaf.get_name() for leaf in self.leaves]
@@ -173,7 +174,7 @@ class _Renewal:
             return OrderedSet(itertools.compress(names, bits))
 
         for leaf, mask in zip(self.leaves, masks):
-            self._set(leaf, "ancestors", get_names(mask))
+            leaf.ancestors = get_names(mask)
         for parent in self._all_parents():
             leaves = _get_leaves(parent)
             own = sum(1 << self.place[leaf.get_name()] for leaf in leaves)
@@ -183,7 +184,7 @@ class _Renewal:
             # Some kinds of nodes hide what is inside of them from those that ask for ancestors.
             if not any(leaf.get_name() in parent.ancestors for leaf in leaves):
                 mask &= ~own
-            self._set(parent, "ancestors", get_names(mask))
+            parent.ancestors = get_names(mask)
 
     def _renew_places(self):
         for place, leaf in enumerate(self.leaves):
