@@ -101,7 +101,25 @@ class TypesTest(jt.JaxTestCase):
         self.check_equal(shard(lambda x: (
             lax.psum(x * (2 + 1j), "r"), lax.psum(x + np.array([1j, 2, 3 - 1j, 0], x.dtype), "r"),
             lax.psum(x.real, "r") + x.imag, x.conj(), x @ x.T)), x)
+        self.check_equal(shard(lambda x: (lax.pmean(x, "r"), jnp.exp(x), abs(x), x ** 2)), x,
+                         tolerance=0)
         self.check_equal(split(lambda x: (x.sum(1), x.T * 1j)), x)
+
+    def test_quotients_of_complex_numbers(self):
+        parts = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan, 3e25, 3e-25]
+        numbers = np.array([complex(a, b) for a in parts for b in parts], np.complex64)
+        x, y = np.repeat(numbers, len(numbers)), np.tile(numbers, len(numbers))
+        x, y = x[:-1], y[:-1]  # an even number of them
+        fn = jax.jit(jax.shard_map(lambda x, y: x / y, mesh=MESH, in_specs=P("r"),
+                                   out_specs=P("r")))
+        one, other = braid.jax.compile(fn, x, y)(x, y), np.asarray(fn(x, y))
+        for part in (np.real, np.imag):
+            # Sums that cancel leave what is lost by rounding, of the size of the quotient.
+            rest = 1e-6 * np.where(np.isfinite(abs(other)), abs(other), 0)
+            found, expected = part(one), part(other)
+            with np.errstate(invalid="ignore"):
+                near = abs(found - expected) <= rest
+            np.testing.assert_array_equal(np.where(near, expected, found), expected)
 
 
 class RefusedTest(unittest.TestCase):
@@ -119,6 +137,13 @@ class RefusedTest(unittest.TestCase):
                 self.check_refused(lambda x: lax.all_gather(x, "r"), dtype,
                                    r"jax_types.py:\d+:\d+: stablehlo.all_gather .*: ranks cannot "
                                    "exchange elements of type")
+
+    def test_functions_that_complex_numbers_lack(self):
+        for name, fn in (("sqrt", lax.sqrt), ("rsqrt", lax.rsqrt), ("tanh", lax.tanh)):
+            with self.subTest(name=name):
+                self.check_refused(fn, np.dtype(np.complex64),
+                                   rf"jax_types.py:\d+:\d+: stablehlo.{name} .*: has no "
+                                   "translation for complex numbers")
 
     def test_product_of_complex_numbers(self):
         fn = split(lambda x: jnp.prod(x, axis=1))

@@ -18,7 +18,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from braid.mlir import BraidError
 
-from . import collectives, control, products, reduce_scatters, scalars, scatters
+from . import collectives, complex_numbers, control, products, reduce_scatters, scalars, scatters
 from .errors import PassError, UnsupportedError, source_location
 from .groups import World
 from .manual import inline_manual_computations, unwrap
@@ -84,15 +84,15 @@ def to_text(module, world):
     context = module.context
     context.allow_unregistered_dialects = True
     with context:
+        run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
         for op in _walk(module, "stablehlo.dynamic_slice"):
             _rewrite(op, (lambda op: reduce_scatters.fuse(op, world),))
         before = (lambda op: collectives.mark(op, world), products.rewrite, scatters.rewrite,
-                  scalars.fold_broadcast)
+                  complex_numbers.rewrite, scalars.fold_broadcast)
         for op in _walk(module):
             _rewrite(op, (control.count_iterations, *before))
         _drop_attributes(module)
-        run_passes(module, "func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-to-linalg),"
-                           "stablehlo-convert-to-signless,canonicalize,cse")
+        run_passes(module, "func.func(stablehlo-legalize-to-linalg),stablehlo-convert-to-signless,canonicalize,cse")
         groups = collectives.Groups(world)
         after = (control.convert, lambda op: collectives.finish(op, groups), scalars.expand)
         for op in _walk(module):

@@ -1,0 +1,117 @@
+# ===- complex_numbers.py - Complex arithmetic that the host lacks ---------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Complex numbers in real arithmetic, where the lowering to the host has none.
+
+A quotient becomes Smith's formula, with the special cases of C's annex G: MLIR's own lowering
+makes copies of signs, which the lowering to the host lacks. Other functions whose lowering
+makes these are refused by name.
+"""
+
+import numpy as np
+
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+
+from .errors import UnsupportedError
+
+_LACKING = ("stablehlo.sqrt", "stablehlo.rsqrt", "stablehlo.tan", "stablehlo.tanh")
+
+
+def rewrite(op):
+    """Replaces a quotient of complex numbers. Gives whether it was one."""
+    if op.name != "stablehlo.divide" and op.name not in _LACKING:
+        return False
+    type = ir.RankedTensorType(op.results[0].type)
+    if not isinstance(type.element_type, ir.ComplexType):
+        return False
+    if op.name in _LACKING:
+        raise UnsupportedError(op, "has no translation for complex numbers")
+    with ir.InsertionPoint(op), op.location:
+        quotient = _Quotient(type).divide(*op.operands)
+    op.results[0].replace_all_uses_with(quotient)
+    op.erase()
+    return True
+
+
+class _Quotient:
+    """Arithmetic on the parts of complex numbers of one type."""
+
+    def __init__(self, type):
+        element = ir.ComplexType(type.element_type).element_type
+        self.width = ir.FloatType(element).width
+        self.type = ir.RankedTensorType.get(type.shape, element)
+        self.bits = ir.RankedTensorType.get(type.shape, ir.IntegerType.get_signless(self.width))
+
+    def constant(self, value):
+        number = np.array(value, {32: np.float32, 64: np.float64}[self.width])
+        bits = f"0x{number.view(f'uint{self.width}'):0{self.width // 4}X}"
+        return stablehlo.constant(ir.Attribute.parse(f"dense<{bits}> : {self.type}"))
+
+    def compare(self, direction, one, other):
+        return stablehlo.compare(one, other, stablehlo.ComparisonDirectionAttr.get(direction))
+
+    def is_infinite(self, value):
+        return self.compare("EQ", stablehlo.abs(value), self.constant(np.inf))
+
+    def is_nan(self, value):
+        return self.compare("NE", value, value)
+
+    def sign(self, value, size):
+        """`size`, which is not negative, with the sign of the value."""
+        bits = stablehlo.bitcast_convert(self.bits, value)
+        zero = stablehlo.constant(ir.Attribute.parse(f"dense<0> : {self.bits}"))
+        return stablehlo.select(self.compare("LT", bits, zero), stablehlo.negate(size), size)
+
+    def unit(self, value):
+        """1 for an infinity and 0 otherwise, with the sign of the value."""
+        return self.sign(value, stablehlo.select(self.is_infinite(value), self.constant(1),
+                                                 self.constant(0)))
+
+    def product(self, scale, a, b, c, d):
+        """`scale` times the product of a + bi and c - di."""
+        mul, add, sub = stablehlo.multiply, stablehlo.add, stablehlo.subtract
+        return (mul(scale, add(mul(a, c), mul(b, d))), mul(scale, sub(mul(b, c), mul(a, d))))
+
+    def divide(self, dividend, divisor):
+        a, b = stablehlo.real(dividend), stablehlo.imag(dividend)
+        c, d = stablehlo.real(divisor), stablehlo.imag(divisor)
+        real, imaginary = self.smith(a, b, c, d)
+        either, both, no = stablehlo.or_, stablehlo.and_, stablehlo.not_
+        zero, infinity = self.constant(0), self.constant(np.inf)
+        infinite_dividend = either(self.is_infinite(a), self.is_infinite(b))
+        infinite_divisor = either(self.is_infinite(c), self.is_infinite(d))
+        finite_divisor = no(either(infinite_divisor, either(self.is_nan(c), self.is_nan(d))))
+        finite_dividend = no(either(infinite_dividend, either(self.is_nan(a), self.is_nan(b))))
+        divisor_is_zero = both(self.compare("EQ", c, zero), self.compare("EQ", d, zero))
+        large = self.sign(c, infinity)
+        undefined = both(self.is_nan(real), self.is_nan(imaginary))
+        # The first case that holds counts: it comes last.
+        for condition, (one, other) in (
+                (both(infinite_divisor, finite_dividend),
+                 self.product(zero, a, b, self.unit(c), self.unit(d))),
+                (both(infinite_dividend, finite_divisor),
+                 self.product(infinity, self.unit(a), self.unit(b), c, d)),
+                (both(divisor_is_zero, no(both(self.is_nan(a), self.is_nan(b)))),
+                 (stablehlo.multiply(large, a), stablehlo.multiply(large, b)))):
+            special = both(undefined, condition)
+            real = stablehlo.select(special, one, real)
+            imaginary = stablehlo.select(special, other, imaginary)
+        return stablehlo.complex(real, imaginary)
+
+    def smith(self, a, b, c, d):
+        """The parts of (a + bi) / (c + di): the larger part of the divisor divides the other
+        one, so that nothing overflows that need not."""
+        swapped = self.compare("LT", stablehlo.abs(c), stablehlo.abs(d))
+        select, mul = stablehlo.select, stablehlo.multiply
+        large, small = select(swapped, d, c), select(swapped, c, d)
+        p, q = select(swapped, b, a), select(swapped, a, b)
+        ratio = stablehlo.divide(small, large)
+        scale = stablehlo.add(large, mul(small, ratio))
+        real = stablehlo.divide(stablehlo.add(p, mul(q, ratio)), scale)
+        imaginary = stablehlo.divide(stablehlo.subtract(q, mul(p, ratio)), scale)
+        return real, select(swapped, stablehlo.negate(imaginary), imaginary)
