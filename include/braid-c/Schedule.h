@@ -21,9 +21,13 @@
  * problem or machine; a monitor is made to be shared.
  *
  * The interface is stable: a change that breaks callers raises
- * BRAID_SCHEDULE_API_VERSION. Additions go to the end of a structure, whose
- * first field is the size that the caller knows; what a caller does not know is
- * 0.
+ * BRAID_SCHEDULE_API_VERSION and the number in the name of the library.
+ * Additions go to the end of a structure. The first field of every structure,
+ * struct_size, is the size that the caller knows: sizeof the structure. Fields
+ * that the caller does not know are 0. In an array the struct_size of the first
+ * element holds for all, and is the distance from one element to the next. A
+ * structure whose struct_size is 0 is a wrong argument; as an error it stays as
+ * it is.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -43,7 +47,7 @@
 extern "C" {
 #endif
 
-#define BRAID_SCHEDULE_API_VERSION 1
+#define BRAID_SCHEDULE_API_VERSION 2
 
 /* The version of the library that is loaded: the interface, and Braid
  * ("0.1.0"). */
@@ -63,6 +67,7 @@ typedef enum braid_code {
 } braid_code;
 
 typedef struct braid_error {
+  size_t struct_size;
   int32_t code; /* braid_code */
   /* The nodes that it is about; -1 for none. */
   int64_t node;
@@ -212,6 +217,7 @@ typedef enum braid_node_kind {
 
 /* What a node takes of the machine while it runs; all 0: nothing. */
 typedef struct braid_demand {
+  size_t struct_size;
   /* Of compute: the nanoseconds of its arithmetic on all multiprocessors, at
    * most its cost, and its thread blocks (0: it spreads evenly). */
   int64_t arithmetic_ns;
@@ -377,6 +383,7 @@ BRAID_C_EXPORT int32_t braid_algorithm_run(const braid_problem *problem,
 
 /* What happens to one node. */
 typedef struct braid_times {
+  size_t struct_size;
   /* When the stream comes to it; when it runs, on the stream or on its lane. */
   int64_t issued_ns;
   int64_t start_ns;
@@ -415,12 +422,13 @@ BRAID_C_EXPORT int32_t braid_get_memory(const braid_problem *problem,
                                         braid_error *error);
 
 /* What no order can go below, and why: "critical path". `reason` may be null.
- */
+ * -1 without a problem. */
 BRAID_C_EXPORT int64_t braid_get_lower_bound(const braid_problem *problem,
                                              const char **reason);
 
 /* Why an operation is exposed. */
 typedef struct braid_reason {
+  size_t struct_size;
   int64_t start;
   int64_t exposed_ns;
   /* The node that it is about; -1 for none. */
@@ -432,7 +440,8 @@ typedef struct braid_reason {
 } braid_reason;
 
 /* Fills at most `capacity` reasons, in the sequence of the order, and returns
- * how many there are; -1 and `error` for a wrong order. */
+ * how many there are; -1 and `error` for a wrong argument. `reasons` may be
+ * null if `capacity` is 0. */
 BRAID_C_EXPORT int64_t braid_get_reasons(const braid_problem *problem,
                                          const int64_t *order,
                                          braid_reason *reasons,
@@ -441,7 +450,8 @@ BRAID_C_EXPORT int64_t braid_get_reasons(const braid_problem *problem,
 /* The reason as a sentence without a full stop, where `name` is what the node
  * that it is about is called (null for none): "its lane was busy with f".
  * Writes at most `capacity` characters, the 0 at the end included, and returns
- * how many there would be without it. */
+ * how many there would be without it; -1 if `reason` is null or has no
+ * struct_size. */
 BRAID_C_EXPORT int64_t braid_reason_describe(const braid_reason *reason,
                                              const char *name, char *text,
                                              int64_t capacity);

@@ -10,21 +10,28 @@ from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_double, c_int3
 
 from .errors import CycleError, ScheduleError, UnknownNameError
 
-API_VERSION = 1
+API_VERSION = 2
 LIBRARY_NAME = "libbraid-schedule-c.so"
 
 COMPUTE, START, WAIT, OPAQUE = range(4)
 
 
-class Error(Structure):
-    _fields_ = [("code", c_int32), ("node", c_int64), ("other", c_int64), ("text", c_char * 1024)]
-
-
 class _Sized(Structure):
-    """A structure whose first field is the size that this side knows."""
+    """A structure whose first field is the size that this side knows. In arrays the first
+    element's size holds for all."""
 
     def __init__(self, **fields):
         super().__init__(struct_size=ctypes.sizeof(self), **fields)
+
+
+class Error(_Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("code", c_int32),
+        ("node", c_int64),
+        ("other", c_int64),
+        ("text", c_char * 1024),
+    ]
 
 
 class MachineFigures(_Sized):
@@ -91,6 +98,32 @@ class ProductTime(_Sized):
         ("blocks", c_int32),
         ("is_measured", c_int32),
     ]
+
+
+class Demand(_Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("arithmetic_ns", c_int64),
+        ("tiles", c_int64),
+        ("memory_bytes", c_int64),
+        ("link_bytes", c_int64),
+        ("multiprocessors", c_int64),
+    ]
+
+
+class Times(_Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("issued_ns", c_int64),
+        ("start_ns", c_int64),
+        ("end_ns", c_int64),
+        ("lost_ns", c_int64),
+        ("exposed_ns", c_int64),
+    ]
+
+
+# All fields of Demand and Times have 8 bytes: arrays of them are lists of numbers.
+TIMES_NUMBERS = ctypes.sizeof(Times) // ctypes.sizeof(c_int64)
 
 
 class ProblemDescription(_Sized):
@@ -179,8 +212,9 @@ class SimulationSummary(_Sized):
     ]
 
 
-class Reason(Structure):
+class Reason(_Sized):
     _fields_ = [
+        ("struct_size", c_size_t),
         ("start", c_int64),
         ("exposed_ns", c_int64),
         ("node", c_int64),

@@ -16,6 +16,8 @@ using namespace braid;
 
 int32_t braid_machine_calibrate(braid_machine *machine, const char *json,
                                 braid_error *error) {
+  if (!isGiven(machine, "machine", error))
+    return BRAID_INVALID_ARGUMENT;
   const std::string &name = machine->hardware.name;
   std::shared_ptr<const Calibration> calibration;
   if (json) {

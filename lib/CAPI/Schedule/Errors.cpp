@@ -12,15 +12,15 @@ using namespace braid;
 
 int32_t braid::fail(braid_error *error, braid_code code,
                     const llvm::Twine &text, int64_t node, int64_t other) {
-  if (!error)
+  if (!error || error->struct_size < sizeof(size_t))
     return code;
-  error->code = code;
-  error->node = node;
-  error->other = other;
+  braid_error result = {};
+  result.code = code;
+  result.node = node;
+  result.other = other;
   std::string message = text.str();
-  size_t length = std::min(message.size(), sizeof(error->text) - 1);
-  std::memcpy(error->text, message.data(), length);
-  error->text[length] = '\0';
+  message.copy(result.text, sizeof(result.text) - 1);
+  write(result, *error);
   return code;
 }
 

@@ -54,13 +54,14 @@ braid_machine *braid_machine_parse(const char *json, const char *defaultName,
 void braid_machine_destroy(braid_machine *machine) { delete machine; }
 
 const char *braid_machine_name(const braid_machine *machine) {
-  return machine->hardware.name.c_str();
+  return machine ? machine->hardware.name.c_str() : nullptr;
 }
 
 int32_t braid_machine_get_figures(const braid_machine *machine,
                                   braid_machine_figures *figures,
                                   braid_error *error) {
-  if (!hasSize(figures, "figures", error))
+  if (!isGiven(machine, "machine", error) ||
+      !hasSize(figures, "figures", error))
     return BRAID_INVALID_ARGUMENT;
   const Hardware &hardware = machine->hardware;
   braid_machine_figures result = {};
@@ -113,7 +114,8 @@ int32_t braid_collective_estimate(const braid_machine *machine,
                                   const braid_collective *collective,
                                   braid_collective_time *time,
                                   braid_error *error) {
-  if (!hasSize(collective, "collective", error) ||
+  if (!isGiven(machine, "machine", error) ||
+      !hasSize(collective, "collective", error) ||
       !hasSize(time, "time", error))
     return BRAID_INVALID_ARGUMENT;
   const Hardware &hardware = machine->hardware;

@@ -78,7 +78,8 @@ bool ProblemBuilder::checkArrays() {
       !has(given.num_buffers, given.buffer_begin) ||
       !has(given.num_transients, given.transients))
     return fail("found no array where there are elements");
-  return true;
+  return !given.num_nodes || !given.demands ||
+         hasSize(given.demands, "demands", error);
 }
 
 /// Sums of all that there is must not overflow.
@@ -237,8 +238,9 @@ bool ProblemBuilder::addMachine(SchedulingProblem &problem) {
   if (!given.demands || !machine.hasContention())
     return true;
   problem.demands.reserve(given.num_nodes);
+  size_t size = given.num_nodes ? given.demands->struct_size : 0;
   for (int64_t node = 0; node != given.num_nodes; ++node) {
-    const braid_demand &demand = given.demands[node];
+    braid_demand demand = read(getElement(given.demands, size, node), size);
     if (demand.arithmetic_ns < 0 || demand.tiles < 0 ||
         demand.memory_bytes < 0 || demand.link_bytes < 0 ||
         demand.multiprocessors < 0)
@@ -319,6 +321,8 @@ void braid::writeOrder(llvm::ArrayRef<unsigned> order, int64_t *target) {
 
 int32_t braid_problem_check_order(const braid_problem *problem,
                                   const int64_t *order, braid_error *error) {
+  if (!isGiven(problem, "problem", error) || !isGiven(order, "order", error))
+    return BRAID_INVALID_ARGUMENT;
   return readOrder(problem->problem, order, error) ? BRAID_OK
                                                    : BRAID_INVALID_ARGUMENT;
 }

@@ -81,7 +81,8 @@ static void estimate(const braid_machine &machine, const braid_product &product,
 int32_t braid_product_estimate(const braid_machine *machine,
                                const braid_product *product,
                                braid_product_time *time, braid_error *error) {
-  if (!hasSize(product, "product", error) || !hasSize(time, "time", error))
+  if (!isGiven(machine, "machine", error) ||
+      !hasSize(product, "product", error) || !hasSize(time, "time", error))
     return BRAID_INVALID_ARGUMENT;
   braid_product given = read(*product);
   for (int64_t size : {given.rows, given.columns, given.depth, given.batch})

@@ -21,12 +21,16 @@ braid_monitor *braid_monitor_create(void) { return new braid_monitor(); }
 
 void braid_monitor_destroy(braid_monitor *monitor) { delete monitor; }
 
-void braid_monitor_stop(braid_monitor *monitor) { monitor->stop = true; }
+void braid_monitor_stop(braid_monitor *monitor) {
+  if (monitor)
+    monitor->stop = true;
+}
 
 int32_t braid_monitor_get_progress(const braid_monitor *monitor,
                                    braid_progress *progress,
                                    braid_error *error) {
-  if (!hasSize(progress, "progress", error))
+  if (!isGiven(monitor, "monitor", error) ||
+      !hasSize(progress, "progress", error))
     return BRAID_INVALID_ARGUMENT;
   braid_progress result = {};
   result.steps = monitor->progress.steps;
@@ -41,9 +45,9 @@ int32_t braid_search(const braid_problem *problem,
                      const braid_search_options *options,
                      braid_monitor *monitor, int64_t *order,
                      braid_search_summary *summary, braid_error *error) {
-  if (!order || !hasSize(summary, "summary", error))
-    return fail(error, BRAID_INVALID_ARGUMENT,
-                "found no room for the order or the summary");
+  if (!isGiven(problem, "problem", error) || !isGiven(order, "order", error) ||
+      !hasSize(summary, "summary", error))
+    return BRAID_INVALID_ARGUMENT;
   SearchOptions search;
   if (options) {
     if (!hasSize(options, "options", error))
@@ -107,8 +111,8 @@ const char *braid_algorithm_name(int64_t index) {
 
 int32_t braid_algorithm_run(const braid_problem *problem, const char *name,
                             int64_t *order, braid_error *error) {
-  if (!order)
-    return fail(error, BRAID_INVALID_ARGUMENT, "found no room for the order");
+  if (!isGiven(problem, "problem", error) || !isGiven(order, "order", error))
+    return BRAID_INVALID_ARGUMENT;
   llvm::StringRef wanted = name ? name : "";
   const std::vector<std::string> &names = getNames();
   auto known = llvm::find(names, wanted);

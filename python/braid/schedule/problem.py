@@ -86,6 +86,7 @@ class Problem:
         if graph._has_demands:
             for node in nodes:
                 *demand, held, moves_one_way = node.demand or (0, 0, 0, 0, 0, 0, False)
+                demands.append(ctypes.sizeof(_native.Demand))
                 demands.extend(demand)
                 blocks.append(min(held, _MOST_BLOCKS))
                 one_way.append(moves_one_way)
@@ -155,8 +156,11 @@ class Problem:
         return summary
 
     def simulate(self, native_order):
-        """The times of a simulation by place: 5 numbers each."""
-        times = (c_int64 * (5 * self.size))()
+        """The times of a simulation by place: 5 numbers after the size of each."""
+        numbers = _native.TIMES_NUMBERS
+        times = (c_int64 * (numbers * self.size))()
+        if self.size:
+            times[0] = ctypes.sizeof(_native.Times)
         summary = _native.SimulationSummary()
         _native.call("braid_simulate", self.handle.pointer, native_order, times, summary)
         return times
@@ -174,7 +178,7 @@ class Problem:
 
     def reasons(self, native_order):
         capacity = sum(node.kind == "start" for node in self.graph.nodes)
-        found = (_native.Reason * max(capacity, 1))()
+        found = (_native.Reason * max(capacity, 1))(_native.Reason())
         count = _native.call("braid_get_reasons", self.handle.pointer, native_order, found, capacity)
         return found[:count]
 

@@ -6,6 +6,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from .. import _native
 from . import render
 
 
@@ -140,11 +141,11 @@ class Schedule:
     @cached_property
     def timeline(self):
         """A `Slice` for each node, in the order."""
-        nodes, times = self.graph.nodes, self._times
+        nodes, times, numbers = self.graph.nodes, self._times, _native.TIMES_NUMBERS
         result = []
         for place, index in enumerate(self.order):
             node = nodes[index]
-            result.append(Slice(node.name, node.kind, node.lane, *times[5 * place : 5 * place + 5]))
+            result.append(Slice(node.name, node.kind, node.lane, *times[numbers * place + 1 : numbers * (place + 1)]))
         return result
 
     @cached_property

@@ -30,6 +30,13 @@ struct Deleter {
 };
 template <typename T> using Owned = std::unique_ptr<T, Deleter>;
 
+/// A structure of this size, with nothing else in it.
+template <typename T> T sized() {
+  T result = {};
+  result.struct_size = sizeof(T);
+  return result;
+}
+
 /// A gather and its wait, compute that needs neither, and a sum of both.
 struct Example {
   std::vector<int8_t> kinds = {BRAID_START, BRAID_WAIT, BRAID_COMPUTE,
@@ -42,7 +49,7 @@ struct Example {
   std::vector<int64_t> bufferBegin = {0, 3, 5};
   std::vector<int64_t> bufferUsers = {0, 1, 3, 2, 3};
   braid_problem_description description = {};
-  braid_error error = {};
+  braid_error error = sized<braid_error>();
 
   Example() {
     description.struct_size = sizeof(description);
@@ -63,7 +70,7 @@ struct Example {
     description.buffer_bytes = bufferBytes.data();
     description.buffer_begin = bufferBegin.data();
     description.buffer_users = bufferUsers.data();
-    error = {};
+    error = sized<braid_error>();
     return Owned<braid_problem>(braid_problem_create(&description, &error));
   }
 
@@ -85,8 +92,7 @@ TEST(ScheduleCTest, searchFindsTheBestOrder) {
   Owned<braid_problem> problem = example.create();
   ASSERT_NE(problem, nullptr) << example.error.text;
   std::vector<int64_t> order(4);
-  braid_search_summary summary = {};
-  summary.struct_size = sizeof(summary);
+  auto summary = sized<braid_search_summary>();
   ASSERT_EQ(braid_search(problem.get(), nullptr, nullptr, order.data(),
                          &summary, nullptr),
             BRAID_OK);
@@ -101,9 +107,8 @@ TEST(ScheduleCTest, simulationReasonsAndMemoryOfTheProgram) {
   Example example;
   Owned<braid_problem> problem = example.create();
   std::vector<int64_t> order = {0, 1, 2, 3};
-  std::vector<braid_times> times(4);
-  braid_simulation_summary summary = {};
-  summary.struct_size = sizeof(summary);
+  std::vector<braid_times> times(4, sized<braid_times>());
+  auto summary = sized<braid_simulation_summary>();
   ASSERT_EQ(braid_simulate(problem.get(), order.data(), times.data(), &summary,
                            nullptr),
             BRAID_OK);
@@ -118,7 +123,7 @@ TEST(ScheduleCTest, simulationReasonsAndMemoryOfTheProgram) {
       BRAID_OK);
   EXPECT_EQ(bytes, (std::vector<int64_t>{64, 64, 96, 96}));
 
-  braid_reason reason = {};
+  auto reason = sized<braid_reason>();
   ASSERT_EQ(braid_get_reasons(problem.get(), order.data(), &reason, 1, nullptr),
             1);
   EXPECT_EQ(reason.start, 0);
@@ -159,16 +164,14 @@ TEST(ScheduleCTest, aSearchThatIsStoppedGivesWhatItHas) {
   Owned<braid_monitor> monitor(braid_monitor_create());
   braid_monitor_stop(monitor.get());
   std::vector<int64_t> order(4);
-  braid_search_summary summary = {};
-  summary.struct_size = sizeof(summary);
+  auto summary = sized<braid_search_summary>();
   ASSERT_EQ(braid_search(problem.get(), nullptr, monitor.get(), order.data(),
                          &summary, nullptr),
             BRAID_OK);
   EXPECT_EQ(summary.stopped, 1);
   EXPECT_EQ(braid_problem_check_order(problem.get(), order.data(), nullptr),
             BRAID_OK);
-  braid_progress progress = {};
-  progress.struct_size = sizeof(progress);
+  auto progress = sized<braid_progress>();
   ASSERT_EQ(braid_monitor_get_progress(monitor.get(), &progress, nullptr),
             BRAID_OK);
   EXPECT_EQ(progress.makespan_ns, summary.makespan_ns);
@@ -194,13 +197,119 @@ TEST(ScheduleCTest, anOlderCallerKnowsFewerFields) {
   EXPECT_EQ(summary.steps, 4711u);
 }
 
+TEST(ScheduleCTest, anOlderCallerKnowsLessOfAnError) {
+  Example example;
+  example.costs[2] = -5;
+  example.create();
+  auto error = sized<braid_error>();
+  error.struct_size = offsetof(braid_error, text);
+  error.text[0] = '?';
+  EXPECT_EQ(braid_problem_create(&example.description, &error), nullptr);
+  EXPECT_EQ(error.code, BRAID_INVALID_ARGUMENT);
+  EXPECT_EQ(error.node, 2);
+  EXPECT_EQ(error.text[0], '?');
+  braid_error unsized = {};
+  EXPECT_EQ(braid_problem_create(&example.description, &unsized), nullptr);
+  EXPECT_EQ(unsized.code, 0);
+}
+
+/// What callers of another version have as an element of an array.
+struct OtherTimes {
+  braid_times times;
+  int64_t more;
+};
+
+TEST(ScheduleCTest, arraysOfOtherVersions) {
+  Example example;
+  Owned<braid_problem> problem = example.create();
+  std::vector<int64_t> order = {0, 1, 2, 3};
+  auto summary = sized<braid_simulation_summary>();
+  // A newer caller: what the library does not know stays.
+  std::vector<OtherTimes> newer(4);
+  newer[0].times.struct_size = sizeof(OtherTimes);
+  newer[3].more = 7;
+  ASSERT_EQ(braid_simulate(problem.get(), order.data(), &newer[0].times,
+                           &summary, nullptr),
+            BRAID_OK);
+  EXPECT_EQ(newer[2].times.start_ns, 300);
+  EXPECT_EQ(newer[3].times.end_ns, 900);
+  EXPECT_EQ(newer[3].times.struct_size, sizeof(braid_times));
+  EXPECT_EQ(newer[3].more, 7);
+  // An older one, without the fields from `lost_ns` on.
+  std::vector<int64_t> older(16, -1);
+  older[0] = offsetof(braid_times, lost_ns);
+  ASSERT_EQ(braid_simulate(problem.get(), order.data(),
+                           reinterpret_cast<braid_times *>(older.data()),
+                           &summary, nullptr),
+            BRAID_OK);
+  EXPECT_EQ(older[4 * 2 + 2], 300);
+  EXPECT_EQ(older[4 * 3 + 3], 900);
+}
+
+TEST(ScheduleCTest, everyArgumentIsAsked) {
+  Example example;
+  Owned<braid_problem> problem = example.create();
+  Owned<braid_machine> machine(braid_machine_create("h100x8", nullptr));
+  std::vector<int64_t> order = {0, 1, 2, 3}, bytes(4);
+  auto error = sized<braid_error>();
+  auto expect = [&](int64_t code, const char *text) {
+    EXPECT_NE(code, BRAID_OK);
+    EXPECT_STREQ(error.text, text);
+  };
+  braid_search_summary found = {};
+  expect(braid_search(problem.get(), nullptr, nullptr, order.data(), &found,
+                      &error),
+         "summary is null or has no struct_size");
+  expect(braid_search(problem.get(), nullptr, nullptr, nullptr, &found, &error),
+         "order is null");
+  expect(braid_search(nullptr, nullptr, nullptr, order.data(), &found, &error),
+         "problem is null");
+  braid_simulation_summary simulated = {};
+  expect(
+      braid_simulate(problem.get(), order.data(), nullptr, &simulated, &error),
+      "summary is null or has no struct_size");
+  simulated.struct_size = sizeof(simulated);
+  expect(braid_simulate(problem.get(), nullptr, nullptr, &simulated, &error),
+         "order is null");
+  std::vector<braid_times> times(4);
+  expect(braid_simulate(problem.get(), order.data(), times.data(), &simulated,
+                        &error),
+         "times is null or has no struct_size");
+  expect(braid_get_memory(problem.get(), order.data(), nullptr, &error),
+         "bytes is null");
+  braid_reason reason = {};
+  expect(braid_get_reasons(problem.get(), order.data(), &reason, 1, &error),
+         "reasons is null or has no struct_size");
+  EXPECT_EQ(braid_get_reasons(problem.get(), order.data(), nullptr, 0, &error),
+            1);
+  EXPECT_EQ(braid_reason_describe(&reason, nullptr, nullptr, 0), -1);
+  expect(braid_problem_check_order(nullptr, order.data(), &error),
+         "problem is null");
+  expect(braid_algorithm_run(problem.get(), "list", nullptr, &error),
+         "order is null");
+  auto figures = sized<braid_machine_figures>();
+  expect(braid_machine_get_figures(nullptr, &figures, &error),
+         "machine is null");
+  figures.struct_size = 0;
+  expect(braid_machine_get_figures(machine.get(), &figures, &error),
+         "figures is null or has no struct_size");
+  auto progress = sized<braid_progress>();
+  expect(braid_monitor_get_progress(nullptr, &progress, &error),
+         "monitor is null");
+  std::vector<braid_demand> demands(4);
+  example.description.demands = demands.data();
+  EXPECT_EQ(example.getError(), "demands is null or has no struct_size");
+  EXPECT_EQ(braid_get_lower_bound(nullptr, nullptr), -1);
+  EXPECT_EQ(braid_machine_name(nullptr), nullptr);
+  braid_monitor_stop(nullptr);
+}
+
 TEST(ScheduleCTest, limitsOnMemory) {
   Example example;
   example.description.max_memory = 95;
   Owned<braid_problem> problem = example.create();
   std::vector<int64_t> order(4);
-  braid_search_summary summary = {};
-  summary.struct_size = sizeof(summary);
+  auto summary = sized<braid_search_summary>();
   ASSERT_EQ(braid_search(problem.get(), nullptr, nullptr, order.data(),
                          &summary, nullptr),
             BRAID_OK);
@@ -290,7 +399,7 @@ TEST(ScheduleCTest, machines) {
   EXPECT_GT(braid_machine_count(), 0);
   EXPECT_EQ(braid_machine_known_name(-1), nullptr);
   EXPECT_EQ(braid_machine_known_summary(braid_machine_count()), nullptr);
-  braid_error error = {};
+  braid_error error = sized<braid_error>();
   EXPECT_EQ(braid_machine_create("abacus", &error), nullptr);
   EXPECT_EQ(error.code, BRAID_UNKNOWN_NAME);
   EXPECT_EQ(braid_machine_create(nullptr, &error), nullptr);
@@ -300,8 +409,7 @@ TEST(ScheduleCTest, machines) {
       braid_machine_parse("{\"base\": \"h100x8\"}", "mine", &error));
   ASSERT_NE(machine, nullptr) << error.text;
   EXPECT_STREQ(braid_machine_name(machine.get()), "mine");
-  braid_machine_figures figures = {};
-  figures.struct_size = sizeof(figures);
+  auto figures = sized<braid_machine_figures>();
   ASSERT_EQ(braid_machine_get_figures(machine.get(), &figures, &error),
             BRAID_OK);
   EXPECT_EQ(figures.multiprocessors, 132);
@@ -310,16 +418,14 @@ TEST(ScheduleCTest, machines) {
 
 TEST(ScheduleCTest, collectives) {
   Owned<braid_machine> machine(braid_machine_create("h100x8", nullptr));
-  braid_collective collective = {};
-  collective.struct_size = sizeof(collective);
+  auto collective = sized<braid_collective>();
   collective.kind = "all_gather";
   collective.group_size = 8;
   collective.num_nodes = 1;
   collective.input_bytes = 1 << 20;
   collective.output_bytes = 8 << 20;
-  braid_collective_time time = {};
-  time.struct_size = sizeof(time);
-  braid_error error = {};
+  auto time = sized<braid_collective_time>();
+  braid_error error = sized<braid_error>();
   ASSERT_EQ(braid_collective_estimate(machine.get(), nullptr, &collective,
                                       &time, &error),
             BRAID_OK)
@@ -344,14 +450,12 @@ TEST(ScheduleCTest, collectives) {
 
 TEST(ScheduleCTest, aProfileReplacesTheModelOfCollectives) {
   Owned<braid_machine> machine(braid_machine_create("h200x8", nullptr));
-  braid_collective collective = {};
-  collective.struct_size = sizeof(collective);
+  auto collective = sized<braid_collective>();
   collective.kind = "all_reduce";
   collective.group_size = 2;
   collective.num_nodes = 1;
   collective.input_bytes = collective.output_bytes = 64 << 20;
-  braid_collective_time time = {};
-  time.struct_size = sizeof(time);
+  auto time = sized<braid_collective_time>();
   auto estimate = [&](int64_t maxCtas) {
     collective.max_ctas = maxCtas;
     EXPECT_EQ(braid_collective_estimate(machine.get(), nullptr, &collective,
@@ -362,7 +466,7 @@ TEST(ScheduleCTest, aProfileReplacesTheModelOfCollectives) {
   estimate(0);
   EXPECT_EQ(time.is_measured, 0);
   EXPECT_EQ(time.cluster_size, 4);
-  braid_error error = {};
+  braid_error error = sized<braid_error>();
   ASSERT_EQ(braid_machine_calibrate(machine.get(), nullptr, &error), BRAID_OK)
       << error.text;
   EXPECT_EQ(estimate(0), 247553);
@@ -379,7 +483,7 @@ TEST(ScheduleCTest, aProfileReplacesTheModelOfCollectives) {
 
 TEST(ScheduleCTest, profilesThatDoNotFit) {
   Owned<braid_machine> machine(braid_machine_create("a100x8", nullptr));
-  braid_error error = {};
+  braid_error error = sized<braid_error>();
   EXPECT_EQ(braid_machine_calibrate(machine.get(), nullptr, &error),
             BRAID_UNKNOWN_NAME);
   EXPECT_EQ(braid_machine_calibrate(machine.get(), "{", &error),
@@ -395,14 +499,12 @@ TEST(ScheduleCTest, profilesThatDoNotFit) {
 
 TEST(ScheduleCTest, products) {
   Owned<braid_machine> machine(braid_machine_create("h100x8", nullptr));
-  braid_product product = {};
-  product.struct_size = sizeof(product);
+  auto product = sized<braid_product>();
   product.rows = product.columns = product.depth = 4096;
   product.element = 2;
   product.batch = 1;
-  braid_product_time time = {};
-  time.struct_size = sizeof(time);
-  braid_error error = {};
+  auto time = sized<braid_product_time>();
+  braid_error error = sized<braid_error>();
   ASSERT_EQ(braid_product_estimate(machine.get(), &product, &time, &error),
             BRAID_OK)
       << error.text;
@@ -440,7 +542,7 @@ TEST(ScheduleCTest, kernelsThatHoldMultiprocessorsKeepCollectivesOut) {
   example.bufferBytes = {};
   example.bufferBegin = {0};
   example.bufferUsers = {};
-  std::vector<braid_demand> demands(4);
+  std::vector<braid_demand> demands(4, sized<braid_demand>());
   demands[0].arithmetic_ns = demands[2].arithmetic_ns = 1000000;
   demands[0].tiles = demands[2].tiles = 528;
   demands[1].multiprocessors = 8;
@@ -450,9 +552,8 @@ TEST(ScheduleCTest, kernelsThatHoldMultiprocessorsKeepCollectivesOut) {
     example.description.blocks = blocks.data();
     Owned<braid_problem> problem = example.create();
     std::vector<int64_t> order = {0, 1, 2, 3};
-    std::vector<braid_times> times(4);
-    braid_simulation_summary summary = {};
-    summary.struct_size = sizeof(summary);
+    std::vector<braid_times> times(4, sized<braid_times>());
+    auto summary = sized<braid_simulation_summary>();
     EXPECT_EQ(braid_simulate(problem.get(), order.data(), times.data(),
                              &summary, nullptr),
               BRAID_OK);
