@@ -76,11 +76,6 @@ class Agreement:
         number = {collective.node: index for index, collective in enumerate(self.collectives)}
         return [number[node] for node in nodes if node in number]
 
-    def look_up(self):
-        """The order that another rank, or a graph before, has decided on; None if there is none yet."""
-        key = f"order/{self.key}"
-        return self._check(self._store.get([key])[0]) if self._store.has([key]) else None
-
     def decide(self, order):
         """The order that holds: `order`, unless another one was first."""
         return self._check(self._store.decide(f"order/{self.key}", order))

@@ -196,16 +196,14 @@ class OverlapPass:
         machine = self.get_machine() if self.has_contention() else None
         problem = Problem(graph, machine)
         self.before = before = Schedule(problem, problem.to_native(problem.program_order()), "program order")
-        decided = agreement and agreement.look_up()
-        if decided is None:
-            found = self._find_best(graph, machine, before)
-            if agreement:
-                mine = agreement.get_order(found.order)
-                decided = agreement.decide(mine)
-                if decided == mine:
-                    decided = None
-        if decided is not None:
-            found = self._adopt(graph, machine, before, agreement, decided)
+        # Ranks with equal graphs find equal orders of all nodes. An order of collectives alone would let each rank place
+        # its compute elsewhere, and collectives wait for the last rank.
+        found = self._find_best(graph, machine, before)
+        if agreement:
+            mine = agreement.get_order(found.order)
+            decided = agreement.decide(mine)
+            if decided != mine:
+                found = self._adopt(graph, machine, before, agreement, decided)
         self.last = found
         self._report(found)
         return found.order
