@@ -404,22 +404,25 @@ class Check:
 
     def __init__(self, text):
         self._record = Record.from_text(text)
-        #: The default process group with which the record was compared.
+        #: The default process group with which the record was compared. Another one is another program with other ranks.
         self._checked = None
         try:
-            if self._record.key is not None and _has_other_ranks():
-                # A graph from a cache: those that are compiled from now on take its order.
-                publish(self._record.key, self._record.order)
-        except Exception:  # Its first run compares, and says so.
+            self._publish()
+        except Exception:  # The first run compares, and says so.
             pass
+
+    def _publish(self):
+        """Has graphs that are compiled from now on take the order of this one, which may come from a cache."""
+        if self._record.key is not None and _has_other_ranks():
+            publish(self._record.key, self._record.order)
 
     def __call__(self):
         import torch.distributed as dist
 
-        # Another default process group is another program with other ranks.
         world = dist.group.WORLD if dist.is_available() else None
         if world is not None and self._checked is not world:
             if _has_other_ranks():
+                self._publish()
                 compare(self._record)
             self._checked = world
 

@@ -190,6 +190,20 @@ def eager_on_one_rank(rank, which):
 eager_on_one_rank.timeout = SHORT_TIMEOUT
 
 
+def cached(rank, which):
+    """In the second process the graph comes from Inductor's cache, and no pass sees it."""
+    return compile_step(which, *make_step(extra=2), cache=True)
+
+
+def cached_on_one_rank(rank, which):
+    """A rank without a cache takes the order that the other one has in its cache."""
+    return compile_step(which, *make_step(extra=2), cache=rank == 0)
+
+
+def cached_beside_another_order(rank, which):
+    return get_error(which, *make_step(extra=2), cache=True, keep_order=True if rank == 1 else None)
+
+
 def no_collective(rank, which):
     """A graph without collectives, of which the log speaks once."""
     import torch
@@ -259,10 +273,15 @@ CASES = (
     different_options,
     graph_break_on_one_rank,
     eager_on_one_rank,
+    cached,
     no_collective,
     uneven_sizes,
     a_report_that_cannot_be_written,
 )
+
+
+#: The cases of the second process.
+CASES_WITH_CACHE = (cached, cached_on_one_rank, cached_beside_another_order)
 
 
 @contextlib.contextmanager
@@ -275,12 +294,12 @@ def make_world(rank, store, timeout=TIMEOUT):
     dist.destroy_process_group()
 
 
-def run_rank(rank, store, output):
+def run_rank(rank, store, output, cases):
     import torch
 
     torch_ranks.say_where()
     results = {}
-    for case in CASES:
+    for case in cases:
         for which in ("inductor", "fx"):
             torch._dynamo.reset()
             torch.manual_seed(7)
@@ -296,21 +315,29 @@ class Ranks(unittest.TestCase):
     def setUpClass(cls):
         """Runs all cases in one process a rank: importing PyTorch and compiling take most of the time."""
         with tempfile.TemporaryDirectory() as folder:
-            output = os.path.join(folder, "output")
-            store = os.path.join(folder, "store")
-            cls.outputs = torch_ranks.run_ranks(
-                folder,
-                [[__file__, str(rank), store, output] for rank in range(RANKS)],
-                [{"TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, f"cache{rank}")} for rank in range(RANKS)],
-            )
-            cls.results = []
-            for rank in range(RANKS):
-                with open(f"{output}.{rank}") as file:
-                    cls.results.append(json.load(file))
+            cls.results, outputs = cls.run_processes(folder, "CASES")
+            cls.outputs = outputs
+            cls.results_with_cache, _ = cls.run_processes(folder, "CASES_WITH_CACHE")
 
-    def get(self, case):
+    @staticmethod
+    def run_processes(folder, cases):
+        """(results, output) by rank of the cases in the variable `cases`."""
+        output, store = (os.path.join(folder, f"{name}_{cases}") for name in ("output", "store"))
+        outputs = torch_ranks.run_ranks(
+            folder,
+            [[__file__, str(rank), store, output, cases] for rank in range(RANKS)],
+            [{"TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, f"cache{rank}")} for rank in range(RANKS)],
+        )
+        results = []
+        for rank in range(RANKS):
+            with open(f"{output}.{rank}") as file:
+                results.append(json.load(file))
+        return results, outputs
+
+    def get(self, case, with_cache=False):
         """(name of the pass, results by rank)."""
-        return [(which, [results[f"{which}_{case}"] for results in self.results]) for which in ("inductor", "fx")]
+        ranks = self.results_with_cache if with_cache else self.results
+        return [(which, [results[f"{which}_{case}"] for results in ranks]) for which in ("inductor", "fx")]
 
     def test_differing_estimates_give_one_order(self):
         for which, (first, second) in self.get("differing_estimates"):
@@ -363,6 +390,17 @@ class Ranks(unittest.TestCase):
                 results[0], "rank 1 of process group '.' .ranks 0 1. did not run it before the timeout .*without Braid there"
             )
 
+    def test_caches(self):
+        changed, cached = {"order": [1, 0], "reason": None}, {"order": None, "reason": None}
+        for which, results in self.get("cached"):
+            self.assertEqual(results, [changed] * RANKS, which)
+        for which, results in self.get("cached", with_cache=True):
+            self.assertEqual(results, [cached] * RANKS, which)
+        for which, results in self.get("cached_on_one_rank", with_cache=True):
+            self.assertEqual(results, [cached, changed], which)
+        for which, results in self.get("cached_beside_another_order", with_cache=True):
+            self.assertRegex(results[0], "ranks 0 and 1 run the collectives of a graph in different orders", which)
+
     def test_a_graph_without_collectives(self):
         for which, results in self.get("no_collective"):
             for told, logs in results:
@@ -387,7 +425,7 @@ class Ranks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 4:
-        run_rank(int(sys.argv[1]), sys.argv[2], sys.argv[3])
+    if len(sys.argv) == 5:
+        run_rank(int(sys.argv[1]), sys.argv[2], sys.argv[3], globals()[sys.argv[4]])
     else:
         unittest.main()
