@@ -21,6 +21,7 @@ import hashlib
 import json
 import threading
 import time
+import weakref
 from dataclasses import dataclass
 
 from ._agreement import Store, number_groups, publish
@@ -159,11 +160,12 @@ def _get_timeout(name):
 class _Board:
     """What this rank and the others have posted since the default process group was made."""
 
-    _current = None
+    #: By default process group. Nothing here keeps a group or its store alive, whose end ends threads and closes ports.
+    _of_group = weakref.WeakKeyDictionary()
     _lock = threading.RLock()
 
-    def __init__(self, group, rank):
-        self.group, self.rank = group, rank
+    def __init__(self, rank):
+        self.rank = rank
         self.store = Store()
         #: By rank, its posts, as far as this rank has read them.
         self.posts = {rank: []}
@@ -175,13 +177,11 @@ class _Board:
     @classmethod
     def get(cls):
         import torch.distributed as dist
-        from torch.distributed import distributed_c10d as c10d
 
-        group = c10d._get_default_group()
         with cls._lock:
-            if cls._current is None or cls._current.group is not group:
-                cls._current = cls(group, dist.get_rank())
-            return cls._current
+            if dist.group.WORLD not in cls._of_group:
+                cls._of_group[dist.group.WORLD] = cls(dist.get_rank())
+            return cls._of_group[dist.group.WORLD]
 
     def post(self, record):
         """Posts `record`, unless this rank has posted an equal one; returns the post."""
@@ -404,8 +404,8 @@ class Check:
 
     def __init__(self, text):
         self._record = Record.from_text(text)
-        #: The default process group with which the record was compared. Another one is another program with other ranks.
-        self._checked = None
+        #: Gives the default process group with which the record was compared. Another one is another program with other ranks.
+        self._checked = _no_group
         try:
             self._publish()
         except Exception:  # The first run compares, and says so.
@@ -420,11 +420,15 @@ class Check:
         import torch.distributed as dist
 
         world = dist.group.WORLD if dist.is_available() else None
-        if world is not None and self._checked is not world:
+        if world is not None and self._checked() is not world:
             if _has_other_ranks():
                 self._publish()
                 compare(self._record)
-            self._checked = world
+            self._checked = weakref.ref(world)
+
+
+def _no_group():
+    return None
 
 
 def compare(record):
