@@ -92,11 +92,16 @@ class Distributed:
     def run(self, compile=lambda function: function):
         """By name all that a step computes: the loss, gradients, buffers. `compile` gets the function of the loss."""
         torch._dynamo.reset()
-        self.module.load_state_dict({name: _copy(value) for name, value in self.state.items()})
-        self.module.zero_grad(set_to_none=True)
         # `torch.compile` keeps what it has compiled with the code object.
         loss = self.model.loss
-        function = compile(types.FunctionType(loss.__code__.replace(co_name="loss_of_step"), loss.__globals__))
+        return self.take_step(
+            compile(types.FunctionType(loss.__code__.replace(co_name="loss_of_step"), loss.__globals__))
+        )
+
+    def take_step(self, function):
+        """What a step computes with `function`, that of the loss, from the state and the inputs that the case has."""
+        self.module.load_state_dict({name: _copy(value) for name, value in self.state.items()})
+        self.module.zero_grad(set_to_none=True)
         inputs = [value.clone() for value in self.inputs]
         torch.manual_seed(5)
         if not self.case.train:
