@@ -99,3 +99,6 @@ if os.path.exists(environment):
     config.environment["PATH"] = os.path.join(package, "bin") + os.pathsep + config.environment["PATH"]
 if os.path.exists(os.path.join(package, "torch", "torch")):
     config.available_features.add("torch")
+# Real models, which tools/dev/wheel.sh --test installs beside PyTorch.
+if os.path.exists(os.path.join(package, "torch", "transformers")):
+    config.available_features.add("transformers")

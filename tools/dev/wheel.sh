@@ -3,30 +3,37 @@
 #
 #   wheel.sh           builds it; the last line is its path
 #   wheel.sh --test    builds it and installs it in a fresh virtual environment for the
-#                      tests, with what they use: networkx, and PyTorch and matplotlib
-#                      where pip finds the wheel for CPUs
-#   wheel.sh --torch   installs PyTorch and matplotlib alone, which needs no build
+#                      tests, with what they use: networkx, and PyTorch, matplotlib
+#                      and transformers where pip finds the wheel for CPUs
+#   wheel.sh --torch   installs the latter three alone, which needs no build
 #
 # Ends with status 3 if the Python package index cannot be reached.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 TORCH=2.13.0+cpu
+# Has the models that test/Inputs/real_models compiles.
+TRANSFORMERS=5.24.0
 
 # PyTorch takes most of a minute to install, so its environment stays; the package and
 # what else is in the environment of the tests is new each time.
 torch=$BUILD/python/torch
 makeTorch() {
-  local log=$BUILD/python/torch.log packages=("torch==$TORCH" numpy matplotlib)
-  [ "$(cat "$torch/.done" 2>/dev/null)" != "${packages[*]}" ] || return 0
+  local log=$BUILD/python/torch.log packages=("torch==$TORCH" numpy matplotlib) models="transformers==$TRANSFORMERS"
+  [ "$(cat "$torch/.done" 2>/dev/null)" != "${packages[*]} $models" ] || return 0
   step "installing PyTorch $TORCH for the tests"
   mkdir -p "$BUILD/python"
   /usr/bin/python3 -m venv --clear "$torch"
   if "$torch/bin/python" -m pip --disable-pip-version-check install --only-binary :all: "${packages[@]}" >"$log" 2>&1; then
     touch "$torch/torch"
+    if "$torch/bin/python" -m pip --disable-pip-version-check install --only-binary :all: "$models" >>"$log" 2>&1; then
+      touch "$torch/transformers"
+    else
+      say "pip cannot install $models: the test of a real model is skipped"
+    fi
   else
     say "pip finds no wheel of PyTorch for CPUs: its tests are skipped"
   fi
-  printf '%s' "${packages[*]}" >"$torch/.done"
+  printf '%s' "${packages[*]} $models" >"$torch/.done"
 }
 if [ "${1:-}" = --torch ]; then
   makeTorch

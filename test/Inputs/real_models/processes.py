@@ -67,7 +67,7 @@ class Outcome:
     setting: str
     name: str
     differences: list
-    #: Graphs with collectives, those among them whose order a random one replaced, and why a pass kept an order.
+    #: Graphs for which passes were called, those among them whose order changed, and why a pass kept an order.
     graphs: int = 0
     moved: int = 0
     reasons: list = dataclasses.field(default_factory=list)
@@ -121,6 +121,7 @@ def _run_rank(rank, output, store, spec):
     import torch
     import torch.distributed as dist
     import torch_ranks
+    from braid.inductor import explain
 
     from .compare import Case, check
     from .record import Recording
@@ -140,16 +141,13 @@ def _run_rank(rank, output, store, spec):
 
         recording = Recording(case, rank)
         tell("eager", "", recording.check_against_eager(), graphs=len(recording.graphs))
+        known = len(explain())
         for way, differences in check(recording, plan.make_ways()):
-            passes = [one for one in (way.scheduler, way.graph) if one is not None]
-            tell(
-                way.setting,
-                way.name,
-                differences,
-                graphs=sum(getattr(one, "count", 0) for one in passes),
-                moved=sum(getattr(one, "moved", 0) for one in passes),
-                reasons=[one.reason for one in passes if one.reason],
-            )
+            calls = [call for graph in explain()[known:] for call in graph.calls]
+            known = len(explain())
+            reasons = sorted({call.why for call in calls if call.why})
+            changed = sum(call.changed for call in calls)
+            tell(way.setting, way.name, differences, graphs=len(calls), moved=changed, reasons=reasons)
     dist.barrier()
     dist.destroy_process_group()
 

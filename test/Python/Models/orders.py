@@ -1,0 +1,32 @@
+"""A Llama under full-graph FSDP that gathers again in backward has the same bits in every order of braid.inductor.
+
+tools/dev/real_models.py does this for more models, parallelisms, settings of Inductor and orders.
+"""
+
+# REQUIRES: package, torch, transformers
+# RUN: %package_python -W ignore %s
+
+import unittest
+
+from real_models.compare import Case
+from real_models.processes import Plan, run_case
+
+
+class Orders(unittest.TestCase):
+    def test_fully_sharded_llama(self):
+        plan = Plan(passes=("inductor", "inductor keep", "inductor drawn"), orders=2)
+        outcomes = run_case(Case("llama", "fsdp"), plan)
+        # Once as it is written, once with each pass, on each rank.
+        self.assertEqual(len(outcomes), 2 * (1 + 2 + plan.orders))
+        for outcome in outcomes:
+            self.assertEqual(outcome.differences, [], outcome)
+            if outcome.setting != "eager":
+                # Forward and backward.
+                self.assertEqual(outcome.graphs, 2, outcome)
+            if outcome.name.startswith("inductor drawn"):
+                self.assertEqual(outcome.moved, 2, outcome)
+        self.assertTrue(any(outcome.moved for outcome in outcomes if outcome.name == "inductor"))
+
+
+if __name__ == "__main__":
+    unittest.main()
