@@ -16,10 +16,10 @@ it does not know it leaves in Inductor's order, and logs why (the logger "braid.
 `explain` says for each graph whether Inductor called the pass, and what came of it.
 """
 
-from .._compiled_graphs import explain, watch
+from .._compiled_graphs import Call, CompiledGraph, Explanation, explain, watch
 from .overlap import Overlap, overlap
 from .plan import Plan
 
-__all__ = ["Overlap", "Plan", "explain", "overlap"]
+__all__ = ["Call", "CompiledGraph", "Explanation", "Overlap", "Plan", "explain", "overlap"]
 
 watch()

@@ -4,6 +4,26 @@ from typing import Any, Literal
 
 from ..schedule import Machine, Schedule
 
+class Call:
+    name: str
+    changed: bool
+    why: str | None
+    before: int | None
+    after: int | None
+
+class CompiledGraph:
+    number: int
+    name: str
+    collectives: int | None
+    calls: list[Call]
+    why: str | None
+    @property
+    def called(self) -> bool: ...
+    @property
+    def changed(self) -> bool: ...
+
+class Explanation(list[CompiledGraph]): ...
+
 class Plan:
     max_ctas: int
     carveout: int
@@ -26,3 +46,5 @@ class Overlap:
     def __call__(self, snodes: list[Any]) -> list[Any]: ...
 
 overlap: Overlap
+
+def explain() -> Explanation: ...
