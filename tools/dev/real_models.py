@@ -59,6 +59,8 @@ def get_cases(arguments):
 
 def main():
     arguments = parse_arguments()
+    if arguments.cache:
+        os.makedirs(arguments.cache, exist_ok=True)
     plan = Plan(tuple(arguments.settings), tuple(arguments.passes), arguments.orders, arguments.seed)
     programs = orders = wrong = 0
     everything = []

@@ -8,8 +8,8 @@ graph, `compare` compiles a case in several ways and compares the results of all
 
 ::
 
-    from real_models.compare import Case, Compiled, check
-    from real_models.orders import drawn
+    from real_models.compare import Case
+    from real_models.processes import Plan, run_case
 
-    differences = check(Case("llama", "fsdp"), [Compiled.inductor(overlap), Compiled.fx(drawn(braid.fx.Overlap, seed=7))])
+    outcomes = run_case(Case("llama", "fsdp"), Plan(passes=("inductor", "fx drawn"), orders=4, seed=7))
 """

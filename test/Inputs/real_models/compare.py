@@ -159,18 +159,29 @@ def _bits(value):
 
 
 def check(recording, ways):
-    """Compiles each way, and the settings of each without passes; yields (way, what differs from these).
+    """Compiles each way, and the settings of each without passes; yields (way, what differs from these, failure).
 
-    What a compile raises is a difference, too. `recording`: a `record.Recording`. A pass over the FX graph changes
+    What a compile raises is a difference, too. Where the settings fail without passes there is nothing to compare with,
+    and `failure` says why; it is None elsewhere. `recording`: a `record.Recording`. A pass over the FX graph changes
     which kernels are fused, so that sums may round otherwise; a pass over scheduler nodes keeps every bit.
     """
-    plain = {}
+    plain, failures = {}, {}
     for way in ways:
-        try:
-            if way.setting not in plain:
+        if way.setting not in plain and way.setting not in failures:
+            try:
                 plain[way.setting] = recording.replay(Compiled(way.setting))
+            except Exception as error:  # The other settings may do.
+                failures[way.setting] = f"Inductor fails without passes: {_describe(error)}"
+        if way.setting in failures:
+            yield way, [], failures[way.setting]
+            continue
+        try:
             found = recording.replay(way)
         except Exception as error:  # What one way cannot do says nothing about the others.
-            yield way, [f"{type(error).__name__}: {str(error)[-600:]}"]
+            yield way, [_describe(error)], None
             continue
-        yield way, compare(found, plain[way.setting], exact=way.graph is None)
+        yield way, compare(found, plain[way.setting], exact=way.graph is None), None
+
+
+def _describe(error):
+    return f"{type(error).__name__}: {str(error)[-600:]}"

@@ -142,10 +142,10 @@ def _run_rank(rank, output, store, spec):
         recording = Recording(case, rank)
         tell("eager", "", recording.check_against_eager(), graphs=len(recording.graphs))
         known = len(explain())
-        for way, differences in check(recording, plan.make_ways()):
+        for way, differences, failure in check(recording, plan.make_ways()):
             calls = [call for graph in explain()[known:] for call in graph.calls]
             known = len(explain())
-            reasons = sorted({call.why for call in calls if call.why})
+            reasons = sorted({call.why for call in calls if call.why} | ({failure} if failure else set()))
             changed = sum(call.changed for call in calls)
             tell(way.setting, way.name, differences, graphs=len(calls), moved=changed, reasons=reasons)
     dist.barrier()
