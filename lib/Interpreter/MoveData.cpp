@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Machine.h"
+#include "braid/Support/ArrayParts.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
@@ -116,36 +117,6 @@ static Attribute average(Attribute sum, int64_t count) {
       number.getValue().sext(wide).sdiv(APInt(wide, count)).trunc(bits));
 }
 
-/// Part `part` of `numParts` of `whole` along dimension `dim`.
-static Elements split(const Elements &whole, ArrayRef<int64_t> sizes,
-                      int64_t dim, int64_t numParts, int64_t part) {
-  int64_t inner = 1;
-  for (int64_t size : sizes.drop_front(dim + 1))
-    inner *= size;
-  int64_t along = sizes[dim], length = along / numParts;
-  Elements result;
-  for (auto [index, element] : llvm::enumerate(whole))
-    if (static_cast<int64_t>(index) / inner % along / length == part)
-      result.push_back(element);
-  return result;
-}
-
-/// `parts`, each with `sizes`, joined along dimension `dim`.
-static Elements join(ArrayRef<Elements> parts, ArrayRef<int64_t> sizes,
-                     int64_t dim) {
-  int64_t outer = 1;
-  for (int64_t size : sizes.take_front(dim))
-    outer *= size;
-  Elements result;
-  for (int64_t i = 0; i != outer; ++i)
-    for (const Elements &part : parts) {
-      int64_t length = part.size() / outer;
-      result.insert(result.end(), part.begin() + i * length,
-                    part.begin() + (i + 1) * length);
-    }
-  return result;
-}
-
 /// `count` zeros of `type`.
 static Elements getZeros(size_t count, Type type) {
   Builder builder(type.getContext());
@@ -237,7 +208,7 @@ static void exchange(ArrayRef<LaunchPtr> meeting, unsigned operand,
       ArrayRef<int64_t> sizes = launch->sources[operand].sizes;
       if (launch->sendSizes.empty()) {
         llvm::append_range(received,
-                           split(source, sizes, 0, numMembers, member));
+                           getArrayPart(source, sizes, 0, numMembers, member));
         continue;
       }
       int64_t inner = ShapedType::getNumElements(sizes.drop_front());
@@ -289,7 +260,7 @@ bool braid::interpreter::moveData(
             meeting, [](const LaunchPtr &launch) { return launch->scale; }));
     break;
   case BRAID_RT_FLOW_GATHER:
-    moved = join(sources, sizes, dim);
+    moved = joinArrays<Attribute>(sources, sizes, dim);
     break;
   case BRAID_RT_FLOW_FROM_ROOT:
     moved = sources[root];
@@ -315,7 +286,8 @@ bool braid::interpreter::moveData(
           joins ? getZeros(moved->size(), type) : sources[member];
     else
       destinations[member] =
-          splits ? split(*moved, sizes, dim, numMembers, member) : *moved;
+          splits ? getArrayPart(*moved, sizes, dim, numMembers, member)
+                 : *moved;
   }
   return true;
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CollectiveValues.h"
+#include "braid/Support/ArrayParts.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/Hashing.h"
@@ -44,33 +45,6 @@ static std::optional<int64_t> combine(comm::ReductionKind kind, Type type,
   default:
     return std::nullopt;
   }
-}
-
-/// Part `part` of `numParts` of `whole`, an array of `sizes`, along `dim`.
-static Elements split(const Elements &whole, ArrayRef<int64_t> sizes,
-                      int64_t dim, int64_t numParts, int64_t part) {
-  int64_t inner = ShapedType::getNumElements(sizes.drop_front(dim + 1));
-  int64_t length = sizes[dim] / numParts;
-  Elements result;
-  for (auto [index, element] : llvm::enumerate(whole))
-    if (static_cast<int64_t>(index) / inner % sizes[dim] / length == part)
-      result.push_back(element);
-  return result;
-}
-
-/// `parts`, arrays of `sizes`, joined along `dim`.
-static Elements join(ArrayRef<Elements> parts, ArrayRef<int64_t> sizes,
-                     int64_t dim) {
-  int64_t outer = ShapedType::getNumElements(
-      sizes.take_front(std::min<size_t>(dim, sizes.size())));
-  Elements result;
-  for (int64_t i = 0; i != outer; ++i)
-    for (const Elements &part : parts) {
-      int64_t length = part.size() / outer;
-      result.insert(result.end(), part.begin() + i * length,
-                    part.begin() + (i + 1) * length);
-    }
-  return result;
 }
 
 namespace {
@@ -168,7 +142,7 @@ std::optional<std::vector<Elements>> Meeting::compute() {
     std::vector<Elements> parts;
     for (int64_t member = 0; member != numMembers; ++member)
       parts.push_back(takeAll(member));
-    moved = join(parts, sizes, dim);
+    moved = joinArrays<PathValue>(parts, sizes, dim);
     break;
   }
   case BRAID_RT_FLOW_FROM_ROOT:
@@ -181,7 +155,7 @@ std::optional<std::vector<Elements>> Meeting::compute() {
       Elements whole = takeAll(from);
       for (int64_t to = 0; to != numMembers; ++to)
         llvm::append_range(results[to],
-                           split(whole, sizes, dim, numMembers, to));
+                           getArrayPart(whole, sizes, dim, numMembers, to));
     }
     return isKnown ? std::optional(std::move(results)) : std::nullopt;
   case BRAID_RT_FLOW_PAIRS:
@@ -202,7 +176,7 @@ std::optional<std::vector<Elements>> Meeting::compute() {
   for (int64_t member = 0; member != numMembers; ++member) {
     if (!goesToRoot || member == root)
       results[member] =
-          splits ? split(moved, sizes, dim, numMembers, member) : moved;
+          splits ? getArrayPart(moved, sizes, dim, numMembers, member) : moved;
     else if (traits.flow == BRAID_RT_FLOW_GATHER)
       results[member] = getZeros(moved.size());
     else
