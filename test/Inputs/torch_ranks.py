@@ -24,6 +24,31 @@ def say_where():
     faulthandler.register(signal.SIGUSR1, all_threads=True)
 
 
+def init_gloo(store, rank, ranks, **options):
+    """For a rank: makes the default process group, over Gloo and the file `store`; `options` are `init_process_group`'s.
+
+    Groups have one thread for collectives. With two, as PyTorch has, Gloo now and then writes to memory that it has
+    freed where collectives overlap (PyTorch 2.11 and 2.13), also in the orders of Inductor's own passes.
+    """
+    import torch.distributed as dist
+    from torch.distributed import distributed_c10d as c10d
+
+    if not hasattr(c10d.ProcessGroupGloo, "has_one_thread"):
+
+        class OneThread(dist.ProcessGroupGloo):
+            has_one_thread = True
+
+            def __init__(self, store, rank, size, timeout):
+                settings = dist.ProcessGroupGloo._Options()
+                settings._devices = [dist.ProcessGroupGloo.create_default_device()]
+                settings._threads = 1
+                settings._timeout = timeout
+                super().__init__(store, rank, size, settings)
+
+        c10d.ProcessGroupGloo = OneThread
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks, **options)
+
+
 def run_ranks(folder, arguments, environments, seconds=SECONDS):
     """What each rank has printed.
 

@@ -132,7 +132,7 @@ def _run_rank(rank, output, store, spec):
     case, plan = json.loads(spec)
     case = Case(**case)
     plan = Plan(**{name: tuple(value) if isinstance(value, list) else value for name, value in plan.items()})
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=case.ranks)
+    torch_ranks.init_gloo(store, rank, case.ranks)
     with open(output, "w") as file:
 
         def tell(*words, **more):

@@ -21,7 +21,7 @@ def run_rank(rank, store):
     import torch_programs
 
     torch_ranks.say_where()
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=RANKS)
+    torch_ranks.init_gloo(store, rank, RANKS)
     torch._dynamo.config.capture_scalar_outputs = True
     other = dist.new_group(list(range(RANKS))).group_name
     for name, make in torch_programs.PROGRAMS.items():

@@ -21,7 +21,7 @@ def run_rank(rank, store):
     import torch.distributed as dist
 
     torch_ranks.say_where()
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=RANKS)
+    torch_ranks.init_gloo(store, rank, RANKS)
     for model, parallelism in CASES:
         check(rank, model, parallelism)
     print("all models ran")

@@ -125,7 +125,7 @@ def run_rank(rank, store, output):
     import torch.distributed as dist
 
     torch_ranks.say_where()
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=RANKS)
+    torch_ranks.init_gloo(store, rank, RANKS)
     timeout = datetime.timedelta(seconds=TIMEOUT)
     rows, columns = [
         [dist.new_group(ranks, timeout=timeout) for ranks in lists] for lists in (((0, 1), (2, 3)), ((0, 2), (1, 3)))

@@ -289,7 +289,7 @@ def make_world(rank, store, timeout=TIMEOUT):
     import torch.distributed as dist
 
     timeout = datetime.timedelta(seconds=timeout)
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=RANKS, timeout=timeout)
+    torch_ranks.init_gloo(store, rank, RANKS, timeout=timeout)
     yield
     dist.destroy_process_group()
 
