@@ -113,7 +113,7 @@ def one_pass_behind_another(rank, which):
     from braid import _first_run
 
     step, inputs = make_step()
-    (scheduler, settings), (fx, fx_settings) = make_pass("inductor"), make_pass("fx")
+    (_, settings), (fx, fx_settings) = make_pass("inductor"), make_pass("fx")
     with config.patch(compile_threads=1, fx_graph_cache=False, **settings, **fx_settings):
         torch.compile(step)(*inputs)
     return len(_first_run._Board.get().posts[rank]), tell(fx)
