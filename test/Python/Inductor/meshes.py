@@ -174,8 +174,9 @@ class Meshes(unittest.TestCase):
                 self.assertEqual(orders, [orders[0]] * RANKS)
                 order, reason = orders[0]
                 self.assertIsNone(reason)
-                # Inductor's own order of this one leaves nothing to gain: it is one on all ranks, which differ.
-                if name != "inductor uneven_shards":
+                # Ranks with shards of different sizes find different orders, some of them the program's: that of the
+                # rank which comes first holds.
+                if "uneven_shards" not in name:
                     self.assertNotEqual(order, sorted(order))
 
 
