@@ -23,6 +23,7 @@ from .errors import PassError, UnsupportedError, source_location
 from .groups import World
 from .manual import inline_manual_computations, unwrap
 from .partition import partition
+from .walk import walk
 
 # The dialects that braid-opt knows and the legalisation makes.
 _KNOWN = ("arith", "bufferization", "builtin", "comm", "complex", "func", "linalg", "math",
@@ -38,19 +39,6 @@ def run_passes(module, pipeline):
             manager.run(module.operation)
         except ir.MLIRError as error:
             raise PassError(error) from None
-
-
-def _walk(module, name_prefix="", order=ir.WalkOrder.POST_ORDER):
-    """The ops of a module, by default inner ones before those around them."""
-    found = []
-
-    def visit(op):
-        if op.name.startswith(name_prefix):
-            found.append(op)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit, order)
-    return found
 
 
 def inline_calls(module):
@@ -85,17 +73,17 @@ def to_text(module, world):
     context.allow_unregistered_dialects = True
     with context:
         run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
-        for op in _walk(module, "stablehlo.dynamic_slice"):
+        for op in walk(module, "stablehlo.dynamic_slice"):
             _rewrite(op, (lambda op: reduce_scatters.fuse(op, world),))
         before = (lambda op: collectives.mark(op, world), products.rewrite, scatters.rewrite,
                   complex_numbers.rewrite, scalars.fold_broadcast)
-        for op in _walk(module):
+        for op in walk(module):
             _rewrite(op, (control.count_iterations, *before))
         _drop_attributes(module)
         run_passes(module, "func.func(stablehlo-legalize-to-linalg),stablehlo-convert-to-signless,canonicalize,cse")
         groups = collectives.Groups(world)
         after = (control.convert, lambda op: collectives.finish(op, groups), scalars.expand)
-        for op in _walk(module):
+        for op in walk(module):
             _rewrite(op, after)
         groups.define(module)
         _check(module)
@@ -120,9 +108,9 @@ def _rewrite(op, rewrites):
 def _drop_attributes(module):
     """Drops what JAX and Shardy say of the module, its functions and ops, and the
     meshes."""
-    for op in _walk(module, "sdy.mesh"):
+    for op in walk(module, "sdy.mesh"):
         op.erase()
-    for op in _walk(module):
+    for op in walk(module):
         for name in list(op.attributes):
             if "." in name or name in ("arg_attrs", "res_attrs"):
                 del op.attributes[name]
@@ -130,7 +118,7 @@ def _drop_attributes(module):
 
 def _check(module):
     """Raises UnsupportedError for the first op that Braid does not know."""
-    for op in _walk(module, order=ir.WalkOrder.PRE_ORDER):
+    for op in walk(module, order=ir.WalkOrder.PRE_ORDER):
         dialect = op.name.split(".", 1)[0]
         if dialect not in _KNOWN:
             raise UnsupportedError(op, "has no translation")
@@ -141,7 +129,7 @@ def _check(module):
 
 def _simplify_locations(module):
     """Names each op after JAX's primitive, at its line of the Python source."""
-    for op in _walk(module):
+    for op in walk(module):
         location, primitive = source_location(op.location)
         if location is None:
             continue

@@ -11,6 +11,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy
 
 from .sharding import Sharding
+from .walk import walk
 
 
 def find_main(module):
@@ -73,15 +74,7 @@ def _is_over_all_axes(manual, world):
 def inline_manual_computations(module):
     """Puts the bodies of manual computations in their places: on one rank a part of an array
     is the array. Gives the shardings of the arguments and results of `main`."""
-    found = []
-
-    def visit(op):
-        if op.name == "sdy.manual_computation":
-            found.append(op)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    for op in found:
+    for op in walk(module, "sdy.manual_computation"):
         block = op.regions[0].blocks[0]
         for argument, operand in zip(block.arguments, op.operands):
             argument.replace_all_uses_with(operand)

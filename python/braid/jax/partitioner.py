@@ -28,6 +28,7 @@ from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
 from . import partitioner_faults
 from .errors import UnsupportedError
 from .hlo_groups import read_channels
+from .walk import walk
 
 _PASS = "spmd-partitioning"
 # The executable is not run: as little work as possible.
@@ -189,21 +190,10 @@ def _read(hlo, ranks):
             "results": _pair(signature.results, results.tuple_shardings or [results], ranks)}
 
 
-def _walk(module):
-    found = []
-
-    def visit(op):
-        found.append(op)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    return found
-
-
 def _number_channels(module):
     """Gives each collective a channel of its own, by which its groups are found again: in
     JAX, those of several manual computations may have the same one."""
-    collectives = [op for op in _walk(module) if "channel_handle" in op.attributes]
+    collectives = [op for op in walk(module) if "channel_handle" in op.attributes]
     for number, op in enumerate(collectives, 1):
         type = stablehlo.ChannelHandle(op.attributes["channel_handle"]).channel_type
         op.attributes["channel_handle"] = stablehlo.ChannelHandle.get(number, type)
@@ -212,7 +202,7 @@ def _number_channels(module):
 def _normalize(module, channels):
     """Makes ops that JAX makes, too, of those that come from HLO alone, and gives the
     collectives their groups, of which the conversion loses a part."""
-    for op in _walk(module):
+    for op in walk(module):
         for name in ("result_layout", "xla_shape"):
             if name in op.attributes:
                 del op.attributes[name]

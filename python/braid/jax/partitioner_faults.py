@@ -17,20 +17,13 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 from .errors import UnsupportedError
+from .walk import walk
 
 
 def refuse_wrong(module):
     """Raises UnsupportedError for an op of a module before it is partitioned, of which the
     partitioner would make a wrong program."""
-    found = []
-
-    def visit(op):
-        if op.name == "stablehlo.convolution":
-            found.append(op)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    for op in found:
+    for op in walk(module, "stablehlo.convolution"):
         numbers = stablehlo.ConvDimensionNumbers(op.attributes["dimension_numbers"])
         image, filters = (_parts(value) for value in op.operands)
         result = _parts(op.results[0])

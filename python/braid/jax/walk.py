@@ -1,0 +1,23 @@
+# ===- walk.py - The ops of a module ---------------------------------------===#
+#
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===-----------------------------------------------------------------------===#
+"""Lists the ops of a module."""
+
+from jaxlib.mlir import ir
+
+
+def walk(module, name_prefix="", order=ir.WalkOrder.POST_ORDER):
+    """The ops of a module, by default inner ones before those around them."""
+    found = []
+
+    def visit(op):
+        if op.name.startswith(name_prefix):
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, order)
+    return found
