@@ -152,12 +152,3 @@ MODELS = {
     "vit": Model(_vit, _pictures, _classes, ("q_proj", "k_proj", "v_proj", "fc1"), ("o_proj", "fc2")),
     "resnet": Model(_resnet, _pictures, _classes),
 }  # fmt: skip
-
-
-def has_transformers():
-    """Why there are no models; None if there are."""
-    try:
-        import transformers  # noqa: F401
-    except ImportError as error:
-        return f"transformers cannot be imported: {error}"
-    return None
