@@ -90,9 +90,13 @@ def two_that_wait(rank, row, column, diagonal):
 
 
 def one_rank_has_one_more(rank, row, column, diagonal):
-    """An unchanged graph of rank 0 alone, and one that both have."""
+    """An unchanged graph of rank 0 whose collective the others issue themselves, and one that all have."""
+    import torch
+    import torch.distributed as dist
+
     if rank == 0:
         run(make_record("one_rank_has_one_more", [0], [row]))
+    dist.all_reduce(torch.ones(1), group=dist.distributed_c10d._resolve_process_group(row))
     return run(make_record("one_rank_has_one_more, both", [1, 0], [row, row]))
 
 
