@@ -1,4 +1,4 @@
-"""Draws the table of docs/performance.md with the steps on GPUs as a chart."""
+"""Draws the table of docs/performance/README.md with the steps on GPUs as a chart."""
 import html
 import os
 import re
@@ -16,7 +16,7 @@ LEAST, MOST = 0.9, 1.5
 
 def read_table():
     """The rows of the first table behind the heading "Measured", by column."""
-    with open(os.path.join(ROOT, "docs", "performance.md"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "docs", "performance", "README.md"), encoding="utf-8") as file:
         text = file.read().split("### Measured", 1)[1]
     lines = text.split("\n\n| step, N", 1)[1].split("\n\n", 1)[0].split("\n")
     names = ["step, N"] + [name.strip() for name in lines[0].split("|")[1:-1]]

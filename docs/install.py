@@ -5,6 +5,7 @@ Links between pages stay. A link to a header or an example leads to its installe
 copy. A link to another file of the source becomes text, because that file is not
 installed.
 """
+import glob
 import os
 import re
 import shutil
@@ -35,7 +36,7 @@ def rewrite(text, page, source, installed):
 
 
 def main(source, docdir, includedir):
-    pages = ["README.md"] + [f"docs/{name}" for name in sorted(os.listdir(f"{source}/docs")) if name.endswith(".md")]
+    pages = ["README.md"] + sorted(glob.glob("docs/**/*.md", root_dir=source, recursive=True))
     for page in pages:
         folder = os.path.join(docdir, os.path.dirname(page))
 

@@ -109,8 +109,8 @@ BRAID_C_EXPORT const char *braid_machine_known_summary(int64_t index);
 /* The machine called `name`. */
 BRAID_C_EXPORT braid_machine *braid_machine_create(const char *name,
                                                    braid_error *error);
-/* The machine that `json` describes (docs/cost-models.md), called by its `name`
- * or else `default_name`. */
+/* The machine that `json` describes (docs/design/cost-models.md), called by its
+ * `name` or else `default_name`. */
 BRAID_C_EXPORT braid_machine *braid_machine_parse(const char *json,
                                                   const char *default_name,
                                                   braid_error *error);
@@ -121,8 +121,8 @@ BRAID_C_EXPORT int32_t braid_machine_get_figures(const braid_machine *machine,
                                                  braid_error *error);
 
 /* Gives `machine` the figures of a profile that braid-calibrate has measured
- * (docs/profiles.md): `json`, or with null the profile that Braid ships for
- * `machine`. */
+ * (docs/reference/profile-files.md): `json`, or with null the profile that
+ * Braid ships for `machine`. */
 BRAID_C_EXPORT int32_t braid_machine_calibrate(braid_machine *machine,
                                                const char *json,
                                                braid_error *error);

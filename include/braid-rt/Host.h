@@ -43,7 +43,7 @@ typedef struct braid_rt_option {
   const char *value;
 } braid_rt_option;
 
-/* Engines (docs/engines.md) and their options:
+/* Engines (docs/design/engines.md) and their options:
  *   inproc: ranks are threads of this process. progress-threads (0: one for
  *     four cores, at least one), link-latency (of a step of the link rehearsal,
  *     in ns), link-bandwidth (in bytes per second; 0: unlimited).

@@ -18,7 +18,7 @@ def ConvertShardToCommPass : Pass<"convert-shard-to-comm", "::mlir::ModuleOp"> {
     have partitioned. A device of a grid is the rank that equals its linear index.
     Each set of grid axes becomes a `comm.group`, and each collective becomes a
     start with its wait right behind, which the scheduling passes then move apart.
-    `docs/shard.md` lists what becomes of each op.
+    `docs/reference/shard.md` lists what becomes of each op.
 
     Before:
 

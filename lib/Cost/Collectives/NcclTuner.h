@@ -106,8 +106,8 @@ struct Communicator {
 };
 
 /// The communicator of `numRanks` ranks on `numNodes` nodes of `hardware`, with
-/// the channels that NCCL's search finds (see docs/cost-models.md). `hardware`
-/// must support NCCL; `numRanks` >= `numNodes` >= 1.
+/// the channels that NCCL's search finds (see docs/design/cost-models.md).
+/// `hardware` must support NCCL; `numRanks` >= `numNodes` >= 1.
 Communicator describeCommunicator(const Hardware &hardware, int64_t numRanks,
                                   int64_t numNodes);
 

@@ -14,11 +14,11 @@
 
 namespace braid {
 
-/// The signature of `op` in the profile format (see docs/profiles.md): its
-/// computation and its types, but not its location or label. The signature is
-/// the same on tensors and on buffers, and in every program. Dynamic dimensions
-/// have the size of the options of `model`. Empty for waits, which take no time
-/// of their own.
+/// The signature of `op` in the profile format (see
+/// docs/reference/profile-files.md): its computation and its types, but not its
+/// location or label. The signature is the same on tensors and on buffers, and
+/// in every program. Dynamic dimensions have the size of the options of
+/// `model`. Empty for waits, which take no time of their own.
 std::string getProfileSignature(mlir::Operation *op, OpCostModel &model);
 
 /// The time of `op` in `profile`, by its label or else by its signature.

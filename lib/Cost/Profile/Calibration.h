@@ -8,8 +8,8 @@
 //
 // The part of a profile that is about a machine, not about ops of a program:
 // the rates that it keeps up under load, curves of collectives, and what
-// products and collectives do to each other. docs/profiles.md describes the
-// format.
+// products and collectives do to each other. docs/reference/profile-files.md
+// describes the format.
 //
 //===----------------------------------------------------------------------===//
 

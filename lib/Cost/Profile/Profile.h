@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Profiles: measured times of ops, and estimates for sizes between the measured
-// ones. docs/profiles.md describes the file format. Cost/IR/ProfileSignature.h
-// computes the signature of an op.
+// ones. docs/reference/profile-files.md describes the file format.
+// Cost/IR/ProfileSignature.h computes the signature of an op.
 //
 //===----------------------------------------------------------------------===//
 

@@ -9,7 +9,7 @@
 // The core checks operations, counts requests, records traces and turns errors
 // into messages. An engine finds the ranks, moves the data between them and
 // gives each rank a device. Code outside an engine's folder does not depend on
-// the engine. docs/engines.md is the contract of all engines.
+// the engine. docs/design/engines.md is the contract of all engines.
 //
 //===----------------------------------------------------------------------===//
 

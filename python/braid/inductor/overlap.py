@@ -47,7 +47,7 @@ class Overlap(_torch.OverlapPass):
         machine : str or Machine
             What Braid's models estimate for. None: the machine with this process's GPU, or "h100x8".
         profile : str or None
-            A file of braid-calibrate about `machine` (docs/profiles.md), or "shipped": times of collectives
+            A file of braid-calibrate about `machine` (docs/reference/profile-files.md), or "shipped": times of collectives
             and of products of matrices, and how they slow each other down. "auto": the shipped one, where
             Braid has one for the machine.
         plan : Plan or True
@@ -76,7 +76,7 @@ class Overlap(_torch.OverlapPass):
             bounds alone, which keeps the time that it adds to a compile below a second.
         agree : bool
             The first rank that compiles decides on the order of collectives, and the first run of a graph whose
-            order was changed compares it with the other ranks (docs/pytorch.md). Without it the caller has to know
+            order was changed compares it with the other ranks (docs/start/pytorch.md). Without it the caller has to know
             that all ranks come to the same order.
         report : str
             Rank 0 writes REPORT.N.html and REPORT.N.json (for Perfetto) for the Nth graph. A file that it

@@ -67,9 +67,9 @@ def machines():
 
 
 class Machine:
-    """A machine by its name (`machines()`), or by a file in JSON (docs/cost-models.md).
+    """A machine by its name (`machines()`), or by a file in JSON (docs/design/cost-models.md).
 
-    `profile` is a file of braid-calibrate (docs/profiles.md), or "shipped" for the one that Braid has of a
+    `profile` is a file of braid-calibrate (docs/reference/profile-files.md), or "shipped" for the one that Braid has of a
     machine with this name. Its figures replace those of the models.
 
     On GPUs compute shares multiprocessors and memory with collectives, and launches take time;

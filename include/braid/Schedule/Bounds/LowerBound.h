@@ -135,8 +135,8 @@ private:
 /// orders that take as long or longer are of no interest, which makes some
 /// bounds faster, and those that it makes stronger stop there.
 ///
-/// Takes time nearly linear in nodes and edges. docs/simulator.md has the
-/// formulas and their sources.
+/// Takes time nearly linear in nodes and edges. docs/design/simulator.md has
+/// the formulas and their sources.
 LowerBounds
 computeLowerBounds(const SchedulingProblem &problem,
                    int64_t knownNs = std::numeric_limits<int64_t>::max(),

@@ -34,7 +34,7 @@ uint64_t getStepLimit(const SchedulingProblem &problem,
 /// `SearchOptions::minGain` for the machine of `problem`: 0.01 where ops queue
 /// for multiprocessors. Predicted steps of such machines were compared with
 /// measured ones, and orders whose predictions differ by less came out either
-/// way (docs/performance.md). 0 elsewhere, where the costs are taken as given.
+/// way (docs/performance). 0 elsewhere, where the costs are taken as given.
 double getDefaultMinGain(const SchedulingProblem &problem);
 
 /// Searches for the legal order of least makespan within all limits of the

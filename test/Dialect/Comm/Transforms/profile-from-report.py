@@ -2,7 +2,7 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes a profile of a report, as docs/profiles.md says, and reports with it.
+"""Makes a profile of a report, as docs/reference/profile-files.md says, and reports with it.
 
 Every cost comes from the profile then and is what it was, on tensors and, after
 bufferization, on buffers too; and a pass that schedules by costs makes the same

@@ -35,7 +35,7 @@ defvar costOptions = [
   Option<"dynamicSize", "dynamic-size", "int64_t", /*default=*/"0",
          "The elements of a dynamic dimension; 0 is 64">,
   Option<"profile", "profile", "std::string", /*default=*/"\"\"",
-         "A file of measured times, which replace estimates (docs/profiles.md)">
+         "A file of measured times, which replace estimates (docs/reference/profile-files.md)">
 ];
 
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_COSTOPTIONS_TD

@@ -383,12 +383,12 @@ def CommSchedulePass : Pass<"comm-schedule"> {
   let summary = "Search for the order that hides most communication";
   let description = [{
     Searches, for each block with a start or a wait, the order with the shortest
-    makespan on the simulated machine (see docs/simulator.md). For the body of a
+    makespan on the simulated machine (see docs/design/simulator.md). For the body of a
     loop the pass minimizes the time of one iteration, including operations in
     flight that one iteration carries into the next. The search starts from the
     order of the program, the orders of all other scheduling passes and
     critical-path list schedules, and improves the best of them (see
-    docs/search.md). Small blocks are searched exactly. The result is never worse
+    docs/design/search.md). Small blocks are searched exactly. The result is never worse
     than the input or than the result of another scheduling pass, except that an
     order of these stays unless the search shortens it by `min-gain`.
 
@@ -477,7 +477,7 @@ def CommSchedulePass : Pass<"comm-schedule"> {
 def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
   let summary = "Report the timeline and how much communication stays exposed";
   let description = [{
-    Simulates every function on the machine of `hardware` (see docs/simulator.md):
+    Simulates every function on the machine of `hardware` (see docs/design/simulator.md):
     one compute stream runs the ops in program order, and each group has a lane
     beside the stream. A start takes no time. Its operation runs on its lane as
     soon as the stream has reached the start and the lane is free. A wait blocks
@@ -506,7 +506,7 @@ def CommReportPass : Pass<"comm-report", "::mlir::ModuleOp"> {
     braid-opt prog.mlir --comm-report="passes=comm-sink-waits trace=run.json"
     ```
 
-    An op costs its `comm.cost_ns`, or the estimate for `hardware`. docs/report.md
+    An op costs its `comm.cost_ns`, or the estimate for `hardware`. docs/guides/report.md
     describes the formats.
   }];
   let options = [

@@ -19,7 +19,7 @@ def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
     moves its data (`comm.transport`), and for each product of matrices the
     multiprocessors that it counts on (`comm.multiprocessors`). A product that
     leaves room lets a collective begin that is issued beside it; without room the
-    collective waits for the product's end (see docs/simulator.md).
+    collective waits for the product's end (see docs/design/simulator.md).
 
     With `orders=program` the order stays. The pass simulates it with each pair of a way to
     run collectives and a way to run products, then family by family: collectives of
@@ -43,7 +43,7 @@ def CommPlanResourcesPass : Pass<"comm-plan-resources"> {
     and more give other plans, in the order of their predictions, from which
     measurements may choose (`braid-run --plans`).
 
-    The ways are those with measured times in the profile (docs/profiles.md), of
+    The ways are those with measured times in the profile (docs/reference/profile-files.md), of
     which one each is shipped for `h100x8` and `h200x8`; gathers by copy engines are
     estimated where they are not measured. Other machines have nothing to plan, nor
     has a module with `comm.mpmd`, whose ranks could come to different plans. In a block

@@ -29,7 +29,7 @@ def CommVerifyPass : Pass<"comm-verify", "::mlir::ModuleOp"> {
 
     Errors about order name two ranks and what each of them starts. The pass does
     not change the program, and judges the program that it is given: passes that
-    move waits can repair a deadlock. docs/verify.md says what is proven and when
+    move waits can repair a deadlock. docs/guides/verify.md says what is proven and when
     to run the pass.
 
     ```mlir
