@@ -1,35 +1,20 @@
-"""Draws the table of docs/performance/README.md with the steps on GPUs as a chart."""
+"""Draws the measurements of the steps on two H100s as a chart."""
 import html
-import os
-import re
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# The bars of a step: name, place in the legend, color, and the columns whose least time counts.
+import tables
+
+# The bars of a step: name, place in the legend, color, and its time in the measurements.
 BARS = [
-    ("PyTorch Inductor or JAX", 0, "#9aa0a6", ("best peer",)),
-    ("Braid, orders alone", 292, "#7aa6da", ("seeds", "schedule")),
-    ("Braid, with plans", 446, "#2a7d4f", ("plan", "fastest plan", "chunks")),
+    ("PyTorch Inductor or JAX", 0, "#9aa0a6", "peer"),
+    ("Braid, orders alone", 292, "#7aa6da", "best_order"),
+    ("Braid, with plans", 446, "#2a7d4f", "best_plan"),
 ]
 LEFT, TOP, WIDTH, BAR, GAP = 90, 64, 560, 11, 12
 LEAST, MOST = 0.9, 1.5
 
 
-def read_table():
-    """The rows of the first table behind the heading "Measured", by column."""
-    with open(os.path.join(ROOT, "docs", "performance", "README.md"), encoding="utf-8") as file:
-        text = file.read().split("### Measured", 1)[1]
-    lines = text.split("\n\n| step, N", 1)[1].split("\n\n", 1)[0].split("\n")
-    names = ["step, N"] + [name.strip() for name in lines[0].split("|")[1:-1]]
-    return [dict(zip(names, (cell.strip() for cell in line.split("|")[1:-1]))) for line in lines[2:]]
-
-
-def least(cell):
-    """The least of the times in a cell, `1.010 (0.979): 2`."""
-    return min(float(number) for number in re.findall(r"\d+\.\d+", cell))
-
-
 def draw():
-    rows = read_table()
+    rows = tables.load("steps-h100")
     step_height = len(BARS) * BAR + GAP
     height = TOP + len(rows) * step_height + 34
     out = [
@@ -54,11 +39,10 @@ def draw():
         out.append(f'<text x="{x:.1f}" y="{height - 12}" text-anchor="middle">{tick:.1f}</text>')
     for number, row in enumerate(rows):
         y = TOP + number * step_height
-        name, size = row["step, N"].replace("`", "").split(", ")
         middle = y + len(BARS) * BAR / 2 + 4
-        out.append(f'<text x="{LEFT - 8}" y="{middle:.1f}" text-anchor="end">{name}, {size}</text>')
-        for index, (_, _, color, columns) in enumerate(BARS):
-            value = min(least(row[column]) for column in columns) / float(row["bound"])
+        out.append(f'<text x="{LEFT - 8}" y="{middle:.1f}" text-anchor="end">{row["step"]}, {row["n"]}</text>')
+        for index, (_, _, color, time) in enumerate(BARS):
+            value = row[time] / row["bound"]
             top = y + index * BAR
             out.append(
                 f'<rect x="{LEFT}" y="{top}" width="{place(value) - LEFT:.1f}" height="{BAR - 1}" fill="{color}"/>'

@@ -53,6 +53,11 @@ while read -r lines file; do
   say "warning: $file has $lines lines; a file should hold one concern, in less than 600"
 done < <(files 'include/*' 'lib/*' 'tools/*' | grep -E '\.(cpp|h|td|py)$' | xargs wc -l | awk '$1 > 600 && $2 != "total" {print $1, $2}')
 
+step "tables of the documentation"
+while read -r line; do
+  finding "$line"
+done < <(python3 "$ROOT/docs/tables.py" 2>&1 || true)
+
 step "generated documentation"
 "$ROOT/tools/dev/docs.sh" --check || findings=$((findings + 1))
 

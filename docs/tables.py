@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Writes the tables of the pages from the measurements in docs/performance/results.
+
+    tables.py             exit status 1 if a table of a page is not what its measurements say
+    tables.py --update    writes the tables
+
+A page says where a table stands: `<!-- table: NAME -->` on the line above it. A file of
+measurements says how its tables look:
+
+    "rows":   a list of objects, one for each measured thing
+    "derive": values of a row that follow from others, in their order: ["min", NAME...] is the
+              least of those that a row has, ["/", NAME, NAME] a quotient, ["change", NAME, NAME]
+              the same as a change in percent
+    "tables": for each NAME its `columns`, a list of [heading, text], where the text has values of a row
+              in Python's format language ("{plan:.3f}"); a value that a row does not have makes an empty
+              cell. `where` chooses rows by their values; `mean` names a last row with the mean values.
+"""
+import glob
+import json
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+RESULTS = os.path.join(ROOT, "docs", "performance", "results")
+MARK = re.compile(r"<!-- table: (\S+) -->")
+
+
+def derive(row, rules):
+    """`row` with the values that follow from it; a value without its sources does not exist."""
+    row = dict(row)
+    for name, (operation, *sources) in rules.items():
+        found = [row[source] for source in sources if source in row]
+        if operation == "min":
+            if found:
+                row[name] = min(found)
+        elif operation in ("/", "change"):
+            if len(found) == 2:
+                quotient = found[0] / found[1]
+                row[name] = quotient if operation == "/" else 100 * (quotient - 1)
+        else:
+            raise ValueError(f'found the operation "{operation}", expected "min", "/" or "change"')
+    return row
+
+
+def get_mean(rows):
+    """The mean of each value that is a number in all rows."""
+    numbers = [key for key in rows[0] if all(isinstance(row.get(key), (int, float)) for row in rows)]
+    return {key: sum(row[key] for row in rows) / len(rows) for key in numbers}
+
+
+def fill(text, row):
+    """The cell `text` with the values of `row`; empty where one of them is missing."""
+    try:
+        return text.format_map(row)
+    except KeyError:
+        return ""
+
+
+def load(name):
+    """The rows of a file of measurements, with what they derive."""
+    with open(os.path.join(RESULTS, name + ".json"), encoding="utf-8") as file:
+        results = json.load(file)
+    return [derive(row, results.get("derive", {})) for row in results["rows"]]
+
+
+def draw_tables():
+    """The lines of all tables, by name."""
+    tables = {}
+    for path in sorted(glob.glob(os.path.join(RESULTS, "*.json"))):
+        with open(path, encoding="utf-8") as file:
+            views = json.load(file).get("tables", {})
+        rows = load(os.path.splitext(os.path.basename(path))[0])
+        for name, view in views.items():
+            if name in tables:
+                raise ValueError(f"{path}: found a second table {name}")
+            chosen = [row for row in rows if all(row.get(key) == value for key, value in view.get("where", {}).items())]
+            cells = [[heading for heading, _ in view["columns"]], ["---"] * len(view["columns"])]
+            cells += [[fill(text, row) for _, text in view["columns"]] for row in chosen]
+            if "mean" in view:
+                mean = get_mean(chosen)
+                cells.append([view["mean"]] + [fill(text, mean) for _, text in view["columns"][1:]])
+            lines = ["| " + " | ".join(row) + " |" for row in cells]
+            lines[1] = lines[1].replace(" ", "")
+            tables[name] = lines
+    return tables
+
+
+def rewrite(text, tables, where):
+    """The text of a page with its tables as they have to be."""
+    lines, result = text.split("\n"), []
+    position = 0
+    while position < len(lines):
+        result.append(lines[position])
+        position += 1
+        if match := MARK.fullmatch(result[-1]):
+            if match[1] not in tables:
+                raise ValueError(f"{where}: found the table {match[1]}, which no file of measurements has")
+            result += tables[match[1]]
+            while position < len(lines) and lines[position].startswith("|"):
+                position += 1
+    return "\n".join(result)
+
+
+def main(update):
+    status, tables = 0, draw_tables()
+    for page in ["README.md", *sorted(glob.glob("docs/**/*.md", root_dir=ROOT, recursive=True))]:
+        path = os.path.join(ROOT, page)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        expected = rewrite(text, tables, page)
+        if text == expected:
+            continue
+        if update:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(expected)
+            print(f"wrote {page}")
+        else:
+            print(f"{page}: its tables are not what docs/performance/results says; run docs/tables.py --update")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:] == ["--update"]))
