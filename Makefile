@@ -73,7 +73,7 @@ help:
 	@echo "make bench           print the benchmark figures (docs/develop/benchmarks.md)"
 	@echo "make bundle FILES='a.so b.so' OUTPUT=file.tar.gz   what runs compiled programs elsewhere"
 	@echo "make wheel           build the Python package into the folder wheel of the build folder"
-	@echo "make docs            regenerate docs/reference/dialect.md and docs/reference/passes.md"
+	@echo "make docs            regenerate docs/reference/dialect.md and docs/reference/passes"
 	@echo "make lint            check format, clang-tidy, generated docs, file headers"
 	@echo "make format          repair what the format check finds"
 	@echo "make clean           remove the build folder"

@@ -29,7 +29,7 @@ import sys
 
 import message_programs
 
-# Every pass that reorders ops, as docs/reference/passes.md lists them.
+# Every pass that reorders ops, as docs/reference/passes lists them.
 COSTS = "hardware=ideal"
 PASSES = [
     "comm-sink-waits",

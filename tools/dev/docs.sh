@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes docs/reference/dialect.md and docs/reference/passes.md from the definitions in ODS.
+# Writes docs/reference/dialect.md and docs/reference/passes/*.md from the definitions in ODS.
 #
 #   docs.sh            regenerates the pages
 #   docs.sh --check    says whether they are current, changes nothing
@@ -10,17 +10,19 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 ninja -C "$BUILD" -j "$JOBS" --quiet braid-docs
 
 status=0
-for page in dialect passes; do
-  new=$BUILD/docs/$page.md old=$ROOT/docs/reference/$page.md
+for new in "$BUILD"/docs/dialect.md "$BUILD"/docs/passes/*.md; do
+  page=docs/reference/${new#"$BUILD"/docs/}
+  old=$ROOT/$page
   if cmp -s "$new" "$old"; then
     continue
   elif [ "${1:-}" = --check ]; then
-    say "docs/reference/$page.md is not what the definitions say; run 'make docs' and commit:"
-    diff -u "$old" "$new" | head -n 20 || true
+    say "$page is not what the definitions say; run 'make docs' and commit:"
+    diff -uN "$old" "$new" | head -n 20 || true
     status=1
   else
+    mkdir -p "$(dirname "$old")"
     cp "$new" "$old"
-    say "wrote docs/reference/$page.md"
+    say "wrote $page"
   fi
 done
 exit $status
