@@ -135,7 +135,7 @@ private:
 /// orders that take as long or longer are of no interest, which makes some
 /// bounds faster, and those that it makes stronger stop there.
 ///
-/// Takes time nearly linear in nodes and edges. docs/design/simulator.md has
+/// Takes time nearly linear in nodes and edges. docs/design/bounds.md has
 /// the formulas and their sources.
 LowerBounds
 computeLowerBounds(const SchedulingProblem &problem,
