@@ -80,6 +80,33 @@ class ProgramTest(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 self.assertIn("<html", file.read())
 
+    def test_names_of_files_are_what_the_caller_says(self):
+        names = ["a b", "it's", 'a"b', "x{y.json", "a}b", "{a}", "'a'", '"a"', "a=b", "a,b", "a(b", "a]b", "a\nb", "a\tb",
+                 "a\\b", "é", "-a", "a;b", "a'{b", "'{a\" b}'", "a} hardware=tpu output={b"]
+        for name in names:
+            with self.subTest(name=name), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, name)
+                Program(SUM).report(output=path, passes="func.func(comm-sink-waits)", hardware="h200x8")
+                self.assertEqual(os.listdir(folder), [name])
+                with open(path, encoding="utf-8") as file:
+                    self.assertIn("hardware h200x8", file.read())
+
+    def test_pipelines_with_files_in_quotation_marks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            profile = os.path.join(folder, "it's mine.json")
+            with open(profile, "w", encoding="utf-8") as file:
+                file.write('{"version": 1, "entries": []}')
+            self.assertIn("passes", Program(SUM).report(passes=f'comm-schedule{{profile="{profile}"}}'))
+
+    def test_what_options_of_passes_cannot_say(self):
+        for name in (" a", "a ", "a\0b"):
+            with self.assertRaisesRegex(ArgumentError, "option hardware: found .*, expected text without blanks at"):
+                Program(SUM).report(hardware=name)
+        with self.assertRaisesRegex(ArgumentError, "expected text with one kind of quotation marks"):
+            Program(SUM).report(hardware="it's \"mine")
+        with self.assertRaisesRegex(ArgumentError, "found 'a b' as the name of an option"):
+            Program(SUM).report(**{"a b": 1})
+
     def test_error_of_text_names_place_and_op(self):
         with self.assertRaises(ToolError) as caught:
             Program(SUM.replace("on @world", "on @nobody"))

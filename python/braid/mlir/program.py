@@ -14,15 +14,10 @@ import tempfile
 
 from .errors import ArgumentError
 from .executable import Executable
+from .pass_options import pass_options
 from .tools import run_tool
 
 _REPORT_FORMATS = ("text", "json", "trace", "svg", "html")
-
-
-def _option(name, value):
-    """`name=value` of a pass's option; text with spaces needs braces around."""
-    text = str(value)
-    return f"{name}={{{text}}}" if " " in text or "=" in text or "{" in text else f"{name}={text}"
 
 
 class Program:
@@ -88,11 +83,10 @@ class Program:
                                 f"{', '.join(_REPORT_FORMATS)}")
         with tempfile.TemporaryDirectory(prefix="braid-") as folder:
             path = os.path.abspath(output) if output else os.path.join(folder, "report")
-            words = [_option("format", format), _option("output", path)]
+            words = {"format": format, "output": path}
             if passes:
-                words.append(_option("passes", passes))
-            words += [_option(k.replace("_", "-"), v) for k, v in options.items()]
-            self._run("braid-opt", [f"--comm-report={' '.join(words)}"])
+                words["passes"] = passes
+            self._run("braid-opt", [f"--comm-report={pass_options({**words, **options})}"])
             if output:
                 return None
             with open(path, encoding="utf-8") as file:
