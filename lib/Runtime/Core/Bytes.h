@@ -9,10 +9,13 @@
 #ifndef BRAID_RUNTIME_CORE_BYTES_H
 #define BRAID_RUNTIME_CORE_BYTES_H
 
+#include "Core/Error.h"
+
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace braid::rt {
@@ -45,38 +48,71 @@ public:
   std::string bytes;
 };
 
-/// Reads the values in the order in which they were written.
+/// Reads the values in the order in which they were written. The bytes may be
+/// anyone's: every function throws an Error where they do not have the value.
 class Reader {
 public:
   explicit Reader(const std::string &bytes) : bytes(bytes) {}
   template <typename T> T get() {
-    T value;
-    std::memcpy(&value, bytes.data() + position, sizeof(value));
-    position += sizeof(value);
-    return value;
+    static_assert(std::is_trivially_copyable<T>::value, "only plain bytes");
+    const char *data = take(sizeof(T));
+    if constexpr (std::is_same<T, bool>::value) {
+      if (*data != 0 && *data != 1)
+        fail("a truth value is " + std::to_string(*data));
+      return *data == 1;
+    } else {
+      T value;
+      std::memcpy(&value, data, sizeof(value));
+      return value;
+    }
+  }
+  /// The number of the elements that follow, each of at least `leastBytes`.
+  size_t getCount(size_t leastBytes) {
+    auto count = get<int64_t>();
+    if (count < 0 || static_cast<uint64_t>(count) > left() / leastBytes)
+      fail("a list of " + std::to_string(count) + " elements is left in " +
+           std::to_string(left()) + " bytes");
+    return static_cast<size_t>(count);
   }
   std::string getText() {
-    auto length = static_cast<size_t>(get<int64_t>());
-    position += length;
-    return bytes.substr(position - length, length);
+    size_t length = getCount(1);
+    return {take(length), length};
   }
   template <typename T> std::vector<T> getList() {
     std::vector<T> values;
-    for (auto left = get<int64_t>(); left > 0; --left)
+    for (size_t left = getCount(sizeof(T)); left > 0; --left)
       values.push_back(get<T>());
     return values;
   }
   std::map<uint64_t, int64_t> getCounters() {
     std::map<uint64_t, int64_t> counters;
-    for (auto left = get<int64_t>(); left > 0; --left) {
+    for (size_t left = getCount(2 * sizeof(int64_t)); left > 0; --left) {
       auto queue = get<uint64_t>();
       counters[queue] = get<int64_t>();
     }
     return counters;
   }
-  bool atEnd() const { return position >= bytes.size(); }
+  bool atEnd() const { return left() == 0; }
+  /// Throws an Error if there are more bytes.
+  void expectEnd() const {
+    if (!atEnd())
+      fail(std::to_string(left()) + " bytes are left behind the last value");
+  }
 
 private:
+  size_t left() const { return bytes.size() - position; }
+  const char *take(size_t size) {
+    if (size > left())
+      fail("a value of " + std::to_string(size) + " bytes is left in " +
+           std::to_string(left()) + " bytes");
+    position += size;
+    return bytes.data() + position - size;
+  }
+  [[noreturn]] static void fail(const std::string &what) {
+    throw Error("a message from another rank is damaged: " + what +
+                "; do all ranks run the same version of Braid?");
+  }
+
   const std::string &bytes;
   size_t position = 0;
 };

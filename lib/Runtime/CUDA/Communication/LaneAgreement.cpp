@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Communication/LaneAgreement.h"
+#include "Core/Error.h"
 #include "Core/Messages.h"
 
 #include <algorithm>
@@ -51,6 +52,12 @@ LaneOutcome LaneOutcome::read(Reader &reader) {
   outcome.lane.transport = reader.get<int32_t>();
   outcome.isStale = reader.get<bool>();
   outcome.refusal = reader.getText();
+  if (outcome.lane.ctas < 0 ||
+      outcome.lane.transport < BRAID_RT_TRANSPORT_DEFAULT ||
+      outcome.lane.transport > BRAID_RT_TRANSPORT_COPY)
+    throw Error("a message from another rank is damaged: a lane has " +
+                std::to_string(outcome.lane.ctas) + " CTAs and transport " +
+                std::to_string(outcome.lane.transport));
   return outcome;
 }
 

@@ -43,5 +43,6 @@ Failure Failure::decode(const std::string &bytes) {
   failure.cause = reader.get<int32_t>();
   failure.meeting = reader.get<uint64_t>();
   failure.sequence = reader.get<int64_t>();
+  reader.expectEnd();
   return failure;
 }

@@ -41,6 +41,7 @@ static OpenOperation decodeOperation(const std::string &bytes) {
   operation.text = reader.getText();
   operation.sent = reader.getList<int64_t>();
   operation.expected = reader.getList<int64_t>();
+  reader.expectEnd();
   return operation;
 }
 
@@ -63,7 +64,8 @@ RankStatus braid::rt::cuda::decodeRankStatus(const std::string &bytes) {
   status.failed = reader.get<bool>();
   status.wait = reader.get<int64_t>();
   status.started = reader.getCounters();
-  for (auto left = reader.get<int64_t>(); left > 0; --left)
+  for (size_t left = reader.getCount(sizeof(int64_t)); left > 0; --left)
     status.open.push_back(decodeOperation(reader.getText()));
+  reader.expectEnd();
   return status;
 }
