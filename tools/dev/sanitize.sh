@@ -3,7 +3,8 @@
 #  - with those for addresses and undefined behaviour: every lit test that needs no
 #    other tool of Braid than braid-opt, the unit tests of scheduling and of the
 #    cost models, mutated programs through pipelines of every pass, odd values of
-#    options, and the unit tests of the runtime, which look for leaks, too;
+#    options, the unit tests of the runtime, which look for leaks, too, and libFuzzer
+#    on the readers of test/Fuzz;
 #  - with the one for races: the unit tests of the runtime.
 # The tests of faults (a rank that dies, is late, disagrees or fails) run in several
 # rounds with both.
@@ -11,6 +12,7 @@
 #
 # PROGRAMS=n   how many mutated programs (default: 400)
 # SEED=n       of their random choices (default: 1)
+# FUZZ_SECONDS=n   the time of each fuzzer (default: 60)
 # FAULT_ROUNDS=n   the rounds of the tests of faults (default: 3)
 # MPI_FAULTS=1     tests the faults of the engine mpi, too, with the sanitizers for
 #                  addresses and undefined behaviour; programs are compiled by the
@@ -47,11 +49,13 @@ finish() {
   [ $failed -eq 0 ] && [ $passed -gt 0 ]
   exit
 }
+# libFuzzer and the sanitizer for races exclude each other.
+fuzzersOf() { [ "$1" != address ] || echo -DBRAID_FUZZERS=ON; }
 # build NAME FOLDER TARGET...
 build() {
   step "building $3 with the sanitizer for $1"
   BRAID_BUILD_DIR=$2 BRAID_SETUP_SETS="build test sanitize" CCACHE_DISABLE=1 \
-    BRAID_CMAKE_ARGS="${BRAID_CMAKE_ARGS:-} -DBRAID_SANITIZE=$1" "$ROOT/tools/dev/build.sh" "${@:3}" && return
+    BRAID_CMAKE_ARGS="${BRAID_CMAKE_ARGS:-} -DBRAID_SANITIZE=$1 $(fuzzersOf "$1")" "$ROOT/tools/dev/build.sh" "${@:3}" && return
   add "build ($1)" 0 1
   return 1
 }
@@ -106,6 +110,23 @@ mpiFaults() {
   # Seven faults.
   add "faults (mpi)" "$passed" $((7 - passed))
 }
+# Each fuzzer begins with its corpus of test/Fuzz, and keeps what is new in the build
+# folder. An input that fails stays there, too: it belongs into the corpus once mended.
+fuzzers() {
+  local folder=$1/test/Fuzz name corpus new words status seconds=${FUZZ_SECONDS:-60}
+  while read -r name corpus; do
+    step "$name for $seconds s"
+    new=$folder/$name.corpus status=0
+    mkdir -p "$new"
+    words=()
+    [ ! -f "$corpus.dict" ] || words=("-dict=$corpus.dict")
+    "$folder/$name" "${words[@]}" -max_total_time="$seconds" -seed="${SEED:-1}" -timeout=10 \
+      -rss_limit_mb=1024 -artifact_prefix="$folder/$name-" "$new" "$corpus" >"$folder/$name.log" 2>&1 </dev/null ||
+      status=$?
+    [ $status -eq 0 ] || tail -n 40 "$folder/$name.log"
+    add "$name" $((status == 0)) $((status != 0))
+  done <"$folder/fuzzers.txt"
+}
 # At least one: a process that dies names no test.
 failedOf() {
   local count
@@ -115,7 +136,7 @@ failedOf() {
 
 SECONDS=0
 if build address "$address" braid-opt BraidSupportTests BraidScheduleTests BraidAnalysisTests BraidCostTests \
-  BraidCostModelTests BraidRuntimeTests BraidRuntimeConformanceTests; then
+  BraidCostModelTests BraidRuntimeTests BraidRuntimeConformanceTests braid-fuzzers; then
   # What needs another tool, or a program in Python, is no test of braid-opt alone.
   cd "$ROOT"
   mapfile -t tests < <(git ls-files -- 'test/*.mlir' 'test/*.test' | xargs grep -l 'RUN:.*braid-opt')
@@ -164,6 +185,7 @@ if build address "$address" braid-opt BraidSupportTests BraidScheduleTests Braid
   unitTests "$address/test/Unit/Runtime/BraidRuntimeTests"
   unitTests "$address/test/Unit/Runtime/BraidRuntimeConformanceTests"
   faults "$address" address
+  fuzzers "$address"
   [ -z "${MPI_FAULTS:-}" ] || mpiFaults "$address"
 fi
 if build thread "$thread" BraidRuntimeTests BraidRuntimeConformanceTests BraidRuntimeCUDADeviceTests \
