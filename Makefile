@@ -70,7 +70,7 @@ help:
 	@echo "make sanitize        run tests and mutated programs under sanitizers, with assertions"
 	@echo "make                 set up and build everything"
 	@echo "make install PREFIX=dir"
-	@echo "make bench           print the benchmark figures (docs/develop/benchmarks.md)"
+	@echo "make bench           run the benchmarks (docs/develop/benchmarks.md)"
 	@echo "make bundle FILES='a.so b.so' OUTPUT=file.tar.gz   what runs compiled programs elsewhere"
 	@echo "make wheel           build the Python package into the folder wheel of the build folder"
 	@echo "make docs            regenerate docs/reference/dialect.md and docs/reference/passes"

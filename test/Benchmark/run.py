@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the figures of docs/develop/benchmarks.md. No figure is a test.
+"""Runs the benchmarks of docs/develop/benchmarks.md. No figure is a test.
 
     run.py --build BUILD [--only NAME]...
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds everything and prints the figures of docs/develop/benchmarks.md.
+# Builds everything and runs the benchmarks of docs/develop/benchmarks.md.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 "$ROOT/tools/dev/build.sh" all

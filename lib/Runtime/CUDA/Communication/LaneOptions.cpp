@@ -88,7 +88,7 @@ bool braid::rt::cuda::needsWindows(const LaneSpec &lane) {
 /// product that leaves 4 multiprocessors leaves two pairs, and single blocks
 /// would stand in four. Eight single blocks stand in four pairs on their own,
 /// and find room where a product in clusters of 8 leaves no pairs
-/// (docs/develop/measurements.md).
+/// (docs/design/simulator.md).
 static int clusterSizeOf(int32_t ctas) {
   constexpr int32_t mostInPairs = 4;
   return ctas <= mostInPairs && ctas % 2 == 0 ? 2 : 0;

@@ -24,7 +24,7 @@ static constexpr int mostCandidates = 8;
 /// The most multiprocessors below `target` that clusters of 8 thread blocks
 /// fill; 0 if they fill `target` itself. For 124 multiprocessors cuBLASLt
 /// proposes kernels in clusters of two and leaves out some in clusters of 4 and
-/// 8, which 120 multiprocessors compute faster (docs/develop/measurements.md).
+/// 8, which 120 multiprocessors compute faster (docs/design/simulator.md).
 static int32_t getWholeClusters(int32_t target) {
   constexpr int32_t cluster = 8;
   return target % cluster == 0 ? 0 : target / cluster * cluster;
