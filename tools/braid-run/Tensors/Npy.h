@@ -11,16 +11,20 @@
 
 #include "Tensors/Tensor.h"
 
+#include <istream>
 #include <string>
 
 namespace braid::run {
 
-/// Reads an .npy file (format 1 to 3, little endian, C or Fortran order) as a
-/// tensor of `dtype`. bf16 and the 8-bit floats, which NumPy lacks, are raw
-/// bytes: `|V2` and `|V1` as ml_dtypes writes them, or unsigned integers of the
-/// same width. Throws a RunError that names the file, the found and the
-/// expected contents.
+/// Reads an .npy file (format 1 to 3, either order of bytes, C or Fortran
+/// order) as a tensor of `dtype`. bf16 and the 8-bit floats, which NumPy lacks,
+/// are raw bytes: `|V2` and `|V1` as ml_dtypes writes them, or unsigned
+/// integers of the same width. Throws a RunError that names the file, the found
+/// and the expected contents.
 Tensor readNpy(const std::string &file, int32_t dtype);
+
+/// The same from a stream; the RunError does not name the file.
+Tensor readNpy(std::istream &stream, int32_t dtype);
 
 /// Writes an .npy file; bf16 as `|V2`, 8-bit floats as `|V1`.
 void writeNpy(const std::string &file, const Tensor &tensor);
