@@ -36,7 +36,7 @@ def rewrite(text, page, source, installed):
 
 
 def main(source, docdir, includedir):
-    pages = ["README.md"] + sorted(glob.glob("docs/**/*.md", root_dir=source, recursive=True))
+    pages = ["README.md", "CHANGELOG.md"] + sorted(glob.glob("docs/**/*.md", root_dir=source, recursive=True))
     for page in pages:
         folder = os.path.join(docdir, os.path.dirname(page))
 
