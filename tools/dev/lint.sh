@@ -58,6 +58,11 @@ while read -r line; do
   finding "$line"
 done < <(python3 "$ROOT/docs/tables.py" 2>&1 || true)
 
+step "pages"
+while read -r line; do
+  finding "$line"
+done < <("$ROOT/tools/dev/pages.py" || true)
+
 step "generated documentation"
 "$ROOT/tools/dev/docs.sh" --check || findings=$((findings + 1))
 
