@@ -25,6 +25,9 @@ bool isUtf8(std::string_view text);
 /// JSON may have.
 std::string replaceInvalidUtf8(std::string_view text);
 
+/// Appends the character `code` of Unicode, at most 0x10FFFF, in UTF-8.
+void appendUtf8(std::string &text, unsigned code);
+
 /// Escapes `text` for one line of a terminal. Control characters (C0, DEL and
 /// C1, which could end the line or control the terminal) and bytes that are not
 /// part of UTF-8 become a backslash and two hexadecimal digits for each byte,

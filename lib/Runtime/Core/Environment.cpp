@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Environment.h"
+#include "braid/Support/Text.h"
 
 #include <chrono>
 #include <cstdio>
@@ -54,5 +55,5 @@ void Environment::log(const std::string &line) const {
   if (config.log)
     config.log(config.logData, line.c_str());
   else
-    std::fputs(("[braid] " + line + "\n").c_str(), stderr);
+    std::fputs(("[braid] " + makePrintable(line) + "\n").c_str(), stderr);
 }

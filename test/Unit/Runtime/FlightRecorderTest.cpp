@@ -119,6 +119,17 @@ TEST(FlightRecorder, TellsHowFarOperationsAre) {
                               "prog.mlir:3:4 (a \"b\"): recorded")));
 }
 
+TEST(FlightRecorder, WritesUtf8WhateverTheNames) {
+  FlightRecorder recorder;
+  CommunicatorSpec spec = makeSpec();
+  spec.name = "t\xffp \x1b";
+  recorder.start({makeCall(8), &spec});
+  recorder.fail("cut \xe2\x82");
+  EXPECT_THAT(recorder.toJson(1, 4, ""),
+              AllOf(HasSubstr("\"name\": \"t\xef\xbf\xbdp \\u001b\""),
+                    HasSubstr("\"cut \xef\xbf\xbd\xef\xbf\xbd\"")));
+}
+
 TEST(FlightRecorder, KeepsTheLast256) {
   FlightRecorder recorder;
   CommunicatorSpec spec = makeSpec();

@@ -11,6 +11,7 @@
 #include "Core/Error.h"
 #include "Core/Failures/JsonText.h"
 #include "Core/Messages.h"
+#include "braid/Support/OutputFile.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -203,14 +204,6 @@ std::string FlightRecorder::describeLast(size_t count) const {
 // Files
 //===----------------------------------------------------------------------===//
 
-static bool writeFile(const std::string &path, const std::string &text) {
-  std::FILE *file = std::fopen(path.c_str(), "w");
-  if (!file)
-    return false;
-  bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  return (std::fclose(file) == 0) & written;
-}
-
 void FlightRecorder::dump(const Environment &environment, int32_t rank,
                           int32_t worldSize, const std::string &reason,
                           bool always) const {
@@ -223,11 +216,10 @@ void FlightRecorder::dump(const Environment &environment, int32_t rank,
     return;
   std::string path = environment.flightPrefix + std::to_string(rank) + ".json";
   // A reader never finds half a file.
-  std::string unfinished = path + ".part";
-  if (!writeFile(unfinished, toJson(rank, worldSize, reason)) ||
-      std::rename(unfinished.c_str(), path.c_str()) != 0)
-    environment.log("cannot write the last operations of rank " +
-                    std::to_string(rank) + " to " + path);
+  std::string error = writeWholeFile(path, toJson(rank, worldSize, reason));
+  if (!error.empty())
+    environment.log(error + ", which was to have the last operations of rank " +
+                    std::to_string(rank));
 }
 
 void braid::rt::checkFlightFolder(const Environment &environment) {

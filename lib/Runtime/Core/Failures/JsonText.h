@@ -9,15 +9,18 @@
 #ifndef BRAID_RUNTIME_CORE_FAILURES_JSONTEXT_H
 #define BRAID_RUNTIME_CORE_FAILURES_JSONTEXT_H
 
+#include "braid/Support/Text.h"
+
 #include <cstdio>
 #include <string>
 
 namespace braid::rt {
 
-/// `text` between quotation marks, as JSON writes it.
+/// `text` between quotation marks, as JSON writes it. JSON is UTF-8: U+FFFD
+/// takes the place of bytes that are not.
 inline std::string quoted(const std::string &text) {
   std::string result = "\"";
-  for (char c : text) {
+  for (char c : replaceInvalidUtf8(text)) {
     if (c == '"' || c == '\\') {
       result += '\\';
       result += c;
