@@ -14,6 +14,7 @@
 #include "Timing/Trace.h"
 #include "Tools/PassOption.h"
 #include "Tools/ProfiledMachine.h"
+#include "braid/Support/Text.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -126,7 +127,8 @@ void Session::warnOfOtherMachine() const {
     std::fprintf(stderr,
                  "warning: the profile %s was measured on %s, found %s here; "
                  "braid-calibrate measures this machine\n",
-                 file.c_str(), measured.c_str(), gpu.c_str());
+                 makePrintable(file).c_str(), makePrintable(measured).c_str(),
+                 gpu.c_str());
 }
 
 void Session::load() {
