@@ -91,27 +91,41 @@ private:
            std::to_string(entry.sequence) + " of group @" + entry.group;
   }
 
+  /// The ranks without a dump: numbers, or from 10 on ranges, because a world
+  /// may have many more ranks than there are dumps.
+  std::string listAbsent(int32_t worldSize) const {
+    size_t count = static_cast<size_t>(worldSize) - dumps.size();
+    std::vector<int32_t> few;
+    std::string ranges;
+    int64_t begin = 0;
+    auto add = [&](int64_t end) {
+      for (int64_t rank = begin; count < 10 && rank < end; ++rank)
+        few.push_back(static_cast<int32_t>(rank));
+      if (begin < end)
+        ranges += (ranges.empty() ? "ranks " : ", ") + std::to_string(begin) +
+                  (begin + 1 < end ? " to " + std::to_string(end - 1) : "");
+    };
+    for (const auto &[rank, dump] : dumps) {
+      add(rank);
+      begin = int64_t(rank) + 1;
+    }
+    add(worldSize);
+    return count == 0 ? "" : few.empty() ? ranges : rt::listRanks(few);
+  }
+
   void describeRanks() {
     int32_t worldSize = dumps.begin()->second.worldSize;
     text += "dumps of " + std::to_string(dumps.size()) + " of " +
             std::to_string(worldSize) +
             (worldSize == 1 ? " rank\n" : " ranks\n");
-    std::vector<int32_t> absent;
-    for (int32_t rank = 0; rank < worldSize; ++rank) {
-      auto found = dumps.find(rank);
-      if (found == dumps.end()) {
-        absent.push_back(rank);
-        continue;
-      }
-      const Dump &dump = found->second;
+    for (const auto &[rank, dump] : dumps) {
       text += "rank " + std::to_string(rank) + " (" + dump.reason +
               "): " + whereabouts(dump) + "\n";
       if (!dump.error.empty())
         text += "  error: " + dump.error + "\n";
     }
-    if (!absent.empty())
-      say("no dump of " + rt::listRanks(absent) +
-          ": a killed process writes none");
+    if (std::string absent = listAbsent(worldSize); !absent.empty())
+      say("no dump of " + absent + ": a killed process writes none");
   }
 
   /// Later operations of a queue follow from the first disagreement.
@@ -160,7 +174,7 @@ private:
         }
       if (!late.entry)
         continue;
-      for (int32_t member : late.entry->ranks) {
+      for (int32_t member : *late.entry->ranks) {
         Progress progress = progressOf(member, *late.entry);
         if (progress == Progress::Behind)
           late.behind.push_back(member);

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ namespace braid::run {
 struct DumpEntry {
   std::string queue; ///< Equal on all members: communicator or pair.
   std::string group; ///< The group's name.
-  std::vector<int32_t> ranks;
+  /// The members of the group, or both sides of a message; never null.
+  std::shared_ptr<const std::vector<int32_t>> ranks;
   bool isMessage = false;
   int64_t sequence = 0; ///< In its queue.
   int64_t invocation = 0;
@@ -47,6 +49,10 @@ struct Dump {
 /// Reads all dumps of a folder, by rank. Throws a RunError for a file that is
 /// no dump, and for dumps that do not belong together.
 std::map<int32_t, Dump> readDumps(const std::string &folder);
+
+/// Reads the text of the dump `file`. Texts of the dump that messages show are
+/// printable. Throws a RunError with the place of what is wrong.
+Dump readDump(const std::string &text, const std::string &file);
 
 /// Says for each rank where it is, and which ranks the others wait for.
 std::string analyzeDumps(const std::map<int32_t, Dump> &dumps);

@@ -8,11 +8,14 @@
 
 #include "Failures/Failure.h"
 
+#include "braid/Support/Text.h"
+
 #include <cstdio>
 
 using namespace braid::run;
 
 void braid::run::printError(int status, const std::string &text) {
-  std::fprintf(stderr, "braid-run: error: %s\n%s", text.c_str(),
+  // The text may quote files and names of users.
+  std::fprintf(stderr, "braid-run: error: %s\n%s", makePrintable(text).c_str(),
                status == 2 ? "(braid-run --help lists the options)\n" : "");
 }

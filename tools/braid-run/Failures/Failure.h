@@ -9,15 +9,19 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_FAILURES_FAILURE_H
 #define BRAID_TOOLS_BRAID_RUN_FAILURES_FAILURE_H
 
+#include "braid/Support/Text.h"
+
 #include <stdexcept>
 #include <string>
 
 namespace braid::run {
 
-/// Ends braid-run with a message and an exit status.
+/// Ends braid-run with a message and an exit status. The message may quote
+/// files and names of users: it has no controls of a terminal.
 struct Failure : std::runtime_error {
   Failure(int status, const std::string &text, bool everywhere)
-      : std::runtime_error(text), status(status), everywhere(everywhere) {}
+      : std::runtime_error(makePrintable(text)), status(status),
+        everywhere(everywhere) {}
 
   int status;
   /// True if all processes of the world throw this failure; one of them prints

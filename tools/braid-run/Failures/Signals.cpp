@@ -28,8 +28,10 @@ class Line {
 public:
   Line &operator<<(const char *piece) {
     size_t size = std::min(std::strlen(piece), sizeof(text) - 1 - length);
-    std::memcpy(text + length, piece, size);
-    length += size;
+    // Names of users may have controls of a terminal.
+    for (const char *end = piece + size; piece != end; ++piece)
+      text[length++] =
+          *piece >= 0 && (*piece < 0x20 || *piece == 0x7F) ? '?' : *piece;
     return *this;
   }
   Line &operator<<(int number) {
@@ -146,6 +148,8 @@ void braid::run::installSignalHandlers() {
   sigaction(SIGINT, &action, nullptr);
   action.sa_handler = requestDump;
   sigaction(SIGUSR1, &action, nullptr);
+  // A file that becomes too large is an error with the name of the file.
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void SignalScope::dump() {

@@ -409,18 +409,6 @@ unsigned LiteralParser::parseCode(unsigned base, int least, int most) {
   return code;
 }
 
-/// Appends a character in UTF-8.
-static void appendCharacter(std::string &result, unsigned code) {
-  auto append = [&](unsigned byte) { result += static_cast<char>(byte); };
-  if (code < 0x80)
-    return append(code);
-  int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-  static constexpr unsigned firstBits[] = {0, 0xC0, 0xE0, 0xF0};
-  append(firstBits[more] | code >> (6 * more));
-  while (more-- > 0)
-    append(0x80 | (code >> (6 * more) & 0x3F));
-}
-
 /// What stands behind a backslash.
 void LiteralParser::parseEscape(std::string &result) {
   static constexpr std::string_view letters = "\\'\"abfnrtv",
@@ -430,7 +418,7 @@ void LiteralParser::parseEscape(std::string &result) {
     result += meant[found];
     ++next;
   } else if (c >= '0' && c <= '7') {
-    appendCharacter(result, parseCode(8, 1, 3));
+    braid::appendUtf8(result, parseCode(8, 1, 3));
   } else if (c == 'x' || c == 'u' || c == 'U') {
     int digits = c == 'x' ? 2 : c == 'u' ? 4 : 8;
     size_t place = next++;
@@ -439,7 +427,7 @@ void LiteralParser::parseEscape(std::string &result) {
       next = place;
       fail("a character of Unicode");
     }
-    appendCharacter(result, code);
+    braid::appendUtf8(result, code);
   } else if (c == 'N') {
     fail("no name of a character");
   } else if (isNewline(c)) {

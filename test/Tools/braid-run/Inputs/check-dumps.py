@@ -151,7 +151,15 @@ for changes, message in [
         ({"rank": 2}, "'rank' is 2, expected a number from 0 to 1"),
         ({"rank": "0"}, "found a text, expected a number"),
         ({"entries": [{"group": 2}]}, "'group' is 2, expected a number from 0 to 1"),
-        ({"entries": [{"state": 5}]}, "found a number, expected a text")]:
+        ({"entries": [{"state": 5}]}, "found a number, expected a text"),
+        ({"entries": [{"state": "sleeps"}]}, "the state is 'sleeps', expected started,"),
+        ({"ended": 2}, "'ended' is 2, expected a number from 0 to 1"),
+        *(({"groups": [{"name": "tp", "key": "1", "ranks": [0, rank]}]}, message) for rank, message in [
+            (2, "a.json:1:155: a rank of the group is 2, expected a number from 0 to 1"),
+            (-5, "a rank of the group is -5, expected a number from 0 to 1"),
+            (4294967297, "a rank of the group is 4294967297, expected a number from 0 to 1"),
+            (1 << 64, "expected a number of 64 bits"),
+            (0, "rank 0 is in the group twice")])]:
     again()
     write("a.json", **changes)
     status, _, error = analyze(made)
@@ -164,4 +172,41 @@ again()
 write("a.json")
 write("b.json", rank=1, world_size=3)
 check("b.json is of a world of 3 ranks, but" in analyze(made)[2], analyze(made))
+
+# A world of many ranks takes no more than its dumps.
+again()
+write("a.json", rank=5, world_size=2147483647)
+status, lines, error = analyze(made)
+check(status == 0 and lines[0] == "dumps of 1 of 2147483647 ranks", lines, error)
+check(lines[2] == "no dump of ranks 0 to 4, 6 to 2147483646: a killed process writes none", lines)
+# Nor do many values take long to read.
+again()
+write("a.json", world_size=300000, groups=[{"name": "tp", "key": "1", "ranks": list(range(300000))}])
+check(analyze(made)[0] == 0, analyze(made)[2][:1000])
+# Texts of files do not control the terminal, nor make lines of their own.
+again()
+write("a.json", reason="\x1b[31mred", error="first\nsecond \x1b]0;title\x07",
+      entries=[{"operation": "send\nrank 1 (forged)", "site": "\udce9 \u00e9 \U0001f600"}],
+      groups=[{"name": "t\x9bp", "key": "1", "ranks": [0, 1]}])
+status, lines, error = analyze(made)
+check(status == 0 and lines[1:4] == [
+    "rank 0 (\\1B[31mred): has failed in its wait for send\\0Arank 1 (forged) at \ufffd \u00e9 \U0001f600, "
+    "collective number 7 of group @t\\C2\\9Bp", "  error: first", "    second \\1B]0;title\\07"], lines, error)
+again()
+with open(os.path.join(made, "\x1b.json"), "wb") as file:
+    file.write(b'\x9b')
+check("\\1B.json:1:1: found '\\9B', expected a value" in analyze(made)[2], analyze(made))
+again()
+with open(os.path.join(made, "a.json"), "w", encoding="utf-8") as file:
+    file.write('{"version": 2, "version": 2}')
+check("a.json:1:16: found 'version' a second time in one object" in analyze(made)[2], analyze(made))
+again()
+os.mkfifo(os.path.join(made, "a.json"))
+check("a.json: not a regular file" in analyze(made)[2], analyze(made))
+
+# The recorder writes whole files, or says why there is none.
+done = subprocess.run(["sh", "-c", f"ulimit -f 0; exec braid-run {folder}/p.so --entry=late --ranks=2 --timeout=100ms "
+                       f"--flight-recorder={made}/rank"], capture_output=True, text=True, check=False)
+check(f"cannot write {made}/rank0.json: File too large" in done.stderr, done)
+check(os.listdir(made) == ["a.json"], os.listdir(made))
 sys.exit(has_failed())
