@@ -109,9 +109,13 @@ void CudaEngine::startWorld() {
     nccl();
   }
   chooseDevices();
-  store = launch.hasLauncher() && size > 1
-              ? createTcpStore(launch, storeTimeoutNs(), *this)
-              : createLocalStore();
+  if (launch.hasLauncher() && size > 1) {
+    JobKey key =
+        findJobKey(launch, [](const char *name) { return std::getenv(name); });
+    store = createTcpStore(launch, key, storeTimeoutNs(), *this);
+  } else {
+    store = createLocalStore();
+  }
   watchdog = std::make_unique<Watchdog>(*this);
   storeForPosts = store.get();
   std::lock_guard<std::mutex> lock(lifeMutex);
@@ -438,9 +442,37 @@ void CudaEngine::lost(int32_t process) {
 }
 
 void CudaEngine::received(int32_t process, const std::string &bytes) {
+  try {
+    take(process, bytes);
+  } catch (const std::exception &error) {
+    Failure failure;
+    failure.text = error.what();
+    failure.cause = process;
+    fail(failure);
+  }
+}
+
+/// Throws an Error unless a rank says its own status, of ranks that there are.
+RankStatus CudaEngine::takeStatus(int32_t process,
+                                  const std::string &bytes) const {
+  RankStatus status = decodeRankStatus(bytes);
+  if (status.rank != process)
+    throw Error("it tells the status of rank " + std::to_string(status.rank));
+  for (const OpenOperation &operation : status.open)
+    for (int32_t member : operation.members)
+      if (member < 0 || member >= size)
+        throw Error("its operation names rank " + std::to_string(member) +
+                    " of " + std::to_string(size));
+  return status;
+}
+
+/// The store says which process has sent the bytes, a rank of this world. A
+/// rank speaks for itself alone.
+void CudaEngine::take(int32_t process, const std::string &bytes) {
   Reader reader(bytes);
   auto kind = reader.get<int32_t>();
   std::string body = reader.getText();
+  reader.expectEnd();
   Reader content(body);
   switch (kind) {
   case Failed:
@@ -454,21 +486,26 @@ void CudaEngine::received(int32_t process, const std::string &bytes) {
   }
   case StatusAnswer: {
     auto number = content.get<int64_t>();
+    RankStatus status = takeStatus(process, content.getText());
     std::lock_guard<std::mutex> lock(mutex);
     if (number == inquiry)
-      answers[process] = decodeRankStatus(content.getText());
+      answers[process] = std::move(status);
     return changed.notify_all();
   }
   case Announced: {
-    RankStatus status = decodeRankStatus(body);
+    RankStatus status = takeStatus(process, body);
+    if (status.open.size() != 1)
+      throw Error("it announces " + std::to_string(status.open.size()) +
+                  " operations at once");
     if (std::optional<Failure> failure =
-            announcements.add(status.rank, status.open.at(0)))
+            announcements.add(process, status.open.front()))
       fail(*failure);
     return;
   }
   case Left: {
+    RankStatus status = takeStatus(process, body);
     std::lock_guard<std::mutex> lock(mutex);
-    departed[process] = decodeRankStatus(body);
+    departed[process] = std::move(status);
     return changed.notify_all();
   }
   case Ready: {
@@ -479,13 +516,14 @@ void CudaEngine::received(int32_t process, const std::string &bytes) {
   case Ids: {
     std::string key = content.getText();
     std::lock_guard<std::mutex> lock(mutex);
-    unannouncedIds[key] = content.get<CommunicatorIds>();
+    unannouncedIds[{key, process}] = content.get<CommunicatorIds>();
     return changed.notify_all();
   }
   case Outcome: {
     std::string key = content.getText();
+    LaneOutcome outcome = LaneOutcome::read(content);
     std::lock_guard<std::mutex> lock(mutex);
-    unannouncedLanes[key].add(process, LaneOutcome::read(content));
+    unannouncedLanes[key].add(process, outcome);
     return changed.notify_all();
   }
   case ChoiceProposed: {
@@ -496,12 +534,17 @@ void CudaEngine::received(int32_t process, const std::string &bytes) {
   }
   case ChoiceMade: {
     auto algorithm = content.get<int32_t>();
+    std::string product = content.getText();
+    // Rank 0 chooses for all.
+    if (process != 0)
+      throw Error("it chooses the algorithm of a product for all ranks");
     std::lock_guard<std::mutex> lock(mutex);
-    algorithms.emplace(content.getText(), algorithm);
+    algorithms.emplace(product, algorithm);
     return changed.notify_all();
   }
   default:
-    return;
+    throw Error("it has sent a message of the unknown kind " +
+                std::to_string(kind));
   }
 }
 

@@ -59,6 +59,7 @@ public:
 
   void received(int32_t process, const std::string &bytes) override;
   void lost(int32_t process) override;
+  void note(const std::string &line) override { environment.log(line); }
 
   //===--- For ranks and communicators ------------------------------------===//
 
@@ -149,6 +150,7 @@ private:
   int32_t deviceOf(int32_t rank) const;
   cuda::CudaRank &find(int32_t rank) const;
   cuda::CommunicatorIds createIds() const;
+  bool mayDecide(size_t process, int32_t rank) const;
   void exchangeIds(const std::vector<RankSpecs> &specs);
   void makeAll(const std::vector<RankSpecs> &specs,
                std::vector<cuda::NCCLCommunicator *> &created);
@@ -162,6 +164,8 @@ private:
                     const std::function<bool()> &condition);
   bool tryUnannounced(cuda::NCCLCommunicator &communicator, int32_t attempt);
   void post(PostKind kind, const std::string &body);
+  void take(int32_t process, const std::string &bytes);
+  cuda::RankStatus takeStatus(int32_t process, const std::string &bytes) const;
   void applyFailure(const cuda::Failure &failure);
   int32_t settleChoice(const std::string &product, int32_t algorithm);
   std::optional<int32_t> findChoice(const std::string &product) const;
@@ -180,7 +184,9 @@ private:
   std::map<std::string, std::shared_ptr<cuda::Rendezvous>> groups;
   /// Of groups that no program has announced, by their keys.
   std::map<std::string, std::set<int32_t>> waiting;
-  std::map<std::string, cuda::CommunicatorIds> unannouncedIds;
+  /// By the rank that has made them, too.
+  std::map<std::pair<std::string, int32_t>, cuda::CommunicatorIds>
+      unannouncedIds;
   std::map<std::string, cuda::LaneAgreement> unannouncedLanes;
   /// Chosen algorithms, by product.
   std::map<std::string, int32_t> algorithms;

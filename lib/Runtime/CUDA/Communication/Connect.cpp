@@ -46,6 +46,12 @@ CommunicatorIds CudaEngine::createIds() const {
   return ids;
 }
 
+/// True if the bytes of a process are those of this rank. Without a launcher
+/// one process has all ranks.
+bool CudaEngine::mayDecide(size_t process, int32_t rank) const {
+  return !launch.hasLauncher() || static_cast<size_t>(rank) == process;
+}
+
 /// Creates the ids of each list on its first member, and sends them to all
 /// processes.
 void CudaEngine::exchangeIds(const std::vector<RankSpecs> &specs) {
@@ -61,15 +67,22 @@ void CudaEngine::exchangeIds(const std::vector<RankSpecs> &specs) {
       own.put(spec.key).put(*group->ids);
     }
   std::vector<std::string> all = exchange(own.bytes);
-  for (const std::string &bytes : all)
-    for (Reader reader(bytes); !reader.atEnd();) {
+  for (size_t process = 0; process < all.size(); ++process)
+    for (Reader reader(all[process]); !reader.atEnd();) {
       std::string key = reader.getText();
       auto ids = reader.get<CommunicatorIds>();
       for (const RankSpecs &ofRank : specs)
         for (const CommunicatorSpec &spec : ofRank)
-          if (spec.key == key && spec.size() > 1)
+          if (spec.key == key && spec.size() > 1 &&
+              mayDecide(process, spec.ranks.front()))
             rendezvous(spec)->ids = ids;
     }
+  for (const RankSpecs &ofRank : specs)
+    for (const CommunicatorSpec &spec : ofRank)
+      if (spec.size() > 1 && !rendezvous(spec)->ids)
+        throw Error("rank " + std::to_string(spec.ranks.front()) +
+                    " has sent no ids of the communicator of group @" +
+                    spec.name);
 }
 
 /// Requests one NCCL communicator of each member. False if NCCL refuses their
@@ -160,11 +173,16 @@ bool CudaEngine::agree(const std::vector<NCCLCommunicator *> &members) {
     member->outcome().write(own);
   }
   std::map<std::string, LaneAgreement> lanes;
-  for (const std::string &bytes : exchange(own.bytes))
-    for (Reader reader(bytes); !reader.atEnd();) {
+  std::vector<std::string> all = exchange(own.bytes);
+  for (size_t process = 0; process < all.size(); ++process)
+    for (Reader reader(all[process]); !reader.atEnd();) {
       std::string key = reader.getText();
       auto rank = reader.get<int32_t>();
-      lanes[key].add(rank, LaneOutcome::read(reader));
+      LaneOutcome outcome = LaneOutcome::read(reader);
+      if (!mayDecide(process, rank))
+        throw Error("rank " + std::to_string(process) +
+                    " tells what NCCL gives rank " + std::to_string(rank));
+      lanes[key].add(rank, outcome);
     }
   bool agreed = std::none_of(lanes.begin(), lanes.end(), [](const auto &lane) {
     return lane.second.needsOthers();
@@ -243,12 +261,12 @@ bool CudaEngine::tryUnannounced(NCCLCommunicator &communicator,
     CommunicatorIds ids = createIds();
     post(Ids, Writer().put(key).put(ids).bytes);
     std::lock_guard<std::mutex> lock(mutex);
-    unannouncedIds[key] = ids;
+    unannouncedIds[{key, rank.rank}] = ids;
     changed.notify_all();
   }
   CommunicatorIds ids;
   awaitMembers(communicator, key, [&]() {
-    auto found = unannouncedIds.find(key);
+    auto found = unannouncedIds.find({key, spec.ranks.front()});
     if (found == unannouncedIds.end())
       return false;
     ids = found->second;

@@ -9,6 +9,7 @@
 #ifndef BRAID_RUNTIME_CUDA_PROCESSES_STORE_H
 #define BRAID_RUNTIME_CUDA_PROCESSES_STORE_H
 
+#include "CUDA/Processes/JobKey.h"
 #include "CUDA/Processes/Launch.h"
 
 #include <cstdint>
@@ -26,6 +27,8 @@ public:
   virtual void received(int32_t process, const std::string &bytes) = 0;
   /// A process has died without announcing its end.
   virtual void lost(int32_t process) = 0;
+  /// A line for the log: the store has closed a connection.
+  virtual void note(const std::string &line) = 0;
 
 protected:
   ~StoreListener() = default;
@@ -52,10 +55,12 @@ public:
 std::unique_ptr<Store> createLocalStore();
 
 /// The store of a launcher's processes. Rank 0 serves the store at the address
-/// and port of the launch, the others connect. Returns when all have connected.
-/// Throws an Error that names missing processes, or the reason why this process
-/// cannot connect.
-std::unique_ptr<Store> createTcpStore(const Launch &launch, int64_t timeoutNs,
+/// and port of the launch, the others connect, and all prove that they have
+/// `key`. Returns when all have connected; then nobody else can. Throws an
+/// Error that names missing processes, or the reason why this process cannot
+/// connect.
+std::unique_ptr<Store> createTcpStore(const Launch &launch, const JobKey &key,
+                                      int64_t timeoutNs,
                                       StoreListener &listener);
 
 } // namespace braid::rt::cuda

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/Processes/TcpStore.h"
+#include "CUDA/Processes/Sockets.h"
 #include "Core/Environment.h"
 #include "Core/Error.h"
 #include "Core/Messages.h"
@@ -20,37 +21,33 @@
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
-namespace {
-enum FrameKind : uint32_t {
-  Hello,   ///< To rank 0: the number of ranks (`number`) and the job.
-  Welcome, ///< From rank 0.
-  Refused, ///< From rank 0: the reason.
-  Part,    ///< To rank 0: one process's bytes of an exchange.
-  Parts,   ///< From rank 0: the bytes of all processes.
-  Failure, ///< From rank 0: the reason why exchanges fail.
-  Post,    ///< To all others.
-  Lost,    ///< From rank 0: `process` has died.
-  Goodbye  ///< The sender ends as it should.
-};
-} // namespace
+/// A rank 0 that is there answers within this time; a connection that rank 0
+/// closes before the introduction is tried again for as long.
+static constexpr int64_t answerNs = int64_t(60) * 1000 * 1000 * 1000;
+
+/// The exchanges that a process may begin before the first of them has ended.
+static constexpr int64_t mostExchanges = 16;
 
 /// The time that an ending process waits for the others after a failure.
 static constexpr int64_t patienceNs = int64_t(1000) * 1000 * 1000;
 
 std::unique_ptr<Store>
-braid::rt::cuda::createTcpStore(const Launch &launch, int64_t timeoutNs,
-                                StoreListener &listener) {
-  return std::make_unique<TcpStore>(launch, timeoutNs, listener);
+braid::rt::cuda::createTcpStore(const Launch &launch, const JobKey &key,
+                                int64_t timeoutNs, StoreListener &listener) {
+  return std::make_unique<TcpStore>(launch, key, timeoutNs, listener);
 }
 
-TcpStore::TcpStore(const Launch &launch, int64_t timeoutNs,
+TcpStore::TcpStore(const Launch &launch, const JobKey &key, int64_t timeoutNs,
                    StoreListener &listener)
-    : launch(launch), timeoutNs(timeoutNs), listener(listener),
+    : launch(launch), key(key.bytes), keySource(key.source),
+      timeoutNs(timeoutNs), listener(listener),
       joined(static_cast<size_t>(launch.size)) {
   wakeSocket = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   try {
     if (launch.rank == 0)
-      listenSocket = listenAt(launch.port);
+      door = std::make_unique<Door>(
+          launch, this->key,
+          [&listener](const std::string &line) { listener.note(line); });
     else
       connectToServer();
   } catch (const Error &) {
@@ -68,8 +65,6 @@ TcpStore::TcpStore(const Launch &launch, int64_t timeoutNs,
     }
     wakeThread();
     thread.join();
-    if (listenSocket >= 0)
-      close(listenSocket);
     close(wakeSocket);
     throw;
   }
@@ -78,7 +73,7 @@ TcpStore::TcpStore(const Launch &launch, int64_t timeoutNs,
 TcpStore::~TcpStore() {
   Lock lock(mutex);
   if (launch.rank != 0)
-    sendTo(0, {Goodbye, launch.rank, 0, ""});
+    sendTo(0, {Goodbye, 0, 0, ""});
   // Rank 0 passes messages on until the others have left; it answers their
   // goodbye at once.
   int64_t deadlineNs =
@@ -89,59 +84,99 @@ TcpStore::~TcpStore() {
   lock.unlock();
   wakeThread();
   thread.join();
-  if (listenSocket >= 0)
-    close(listenSocket);
   close(wakeSocket);
 }
 
 bool TcpStore::allHaveLeft() const {
   return std::all_of(connections.begin(), connections.end(),
                      [](const std::unique_ptr<Connection> &connection) {
-                       return connection->closed() || connection->saidGoodbye ||
-                              connection->process < 0;
+                       return connection->closed() || connection->saidGoodbye;
                      });
 }
 
 std::string TcpStore::place() const {
-  return launch.address + ":" + std::to_string(launch.port);
+  return describePlace(launch.address, launch.port);
 }
 
-void TcpStore::connectToServer() {
-  int64_t deadlineNs = monotonicNs() + timeoutNs;
-  connections.push_back(std::make_unique<Connection>(
-      connectTo(launch.address, launch.port, deadlineNs)));
-  Connection &server = *connections.back();
-  server.process = 0;
-  server.send({Hello, launch.rank, launch.size, launch.job});
+/// Introduces this rank. Returns why rank 0 has closed the connection, or
+/// nothing if this rank belongs to the world. Throws an Error if rank 0 refuses
+/// this rank, or if what listens is another program.
+std::string TcpStore::introduce(Connection &server, int64_t beganNs,
+                                int64_t deadlineNs) {
+  const std::string rankZero = "the store of rank 0 at " + place();
+  Greeting greeting = {launch.rank, launch.size, sha256(launch.job),
+                       drawNonce()};
+  const std::string hello = greeting.encode();
+  std::optional<Introduction> expected;
   std::string refusal;
-  while (!welcome && refusal.empty()) {
-    pollfd waiting = {server.descriptor(), POLLIN, 0};
+  bool isWelcome = false, isAccepted = false;
+  auto hear = [&](Frame &&frame) {
+    if (frame.kind == Challenge && !expected) {
+      expected.emplace(key, hello, frame.body);
+      server.send({Proof, 0, 0, std::string(bytesOf(expected->ofRank))});
+    } else if (frame.kind == WrongKey) {
+      refusal = rankZero + " has another key than this rank, which uses " +
+                keySource +
+                ": all ranks need the same BRAID_JOB_KEY or BRAID_JOB_KEY_FILE";
+    } else if (frame.kind == Welcome && expected && !isWelcome) {
+      if (!isProof(frame.body, expected->ofRankZero))
+        refusal = "what listens at " + place() + " does not know the job's key";
+      server.seal(expected->toRankZero, expected->fromRankZero);
+      isWelcome = true;
+    } else if (frame.kind == Refused) {
+      refusal = rankZero + " refuses rank " + std::to_string(launch.rank) +
+                ": " + frame.body;
+    } else if (frame.kind == Accepted) {
+      server.process = 0;
+      isAccepted = true;
+    } else {
+      server.reject("a message comes twice");
+    }
+  };
+  server.send({Hello, 0, 0, hello});
+  while (!isAccepted && refusal.empty() && !server.closed()) {
     int64_t leftMs = (deadlineNs - monotonicNs()) / 1000000;
     if (leftMs <= 0)
-      refusal = describeTimeout(timeoutNs) + "the store of rank 0 at " +
-                place() + " does not answer";
+      throw Error(describeTimeout(deadlineNs - beganNs) + rankZero +
+                  " does not answer");
+    short events =
+        static_cast<short>(POLLIN | (server.hasUnsent() ? POLLOUT : 0));
+    pollfd waiting = {server.descriptor(), events, 0};
     poll(&waiting, 1, static_cast<int>(std::clamp<int64_t>(leftMs, 1, 1000)));
     server.flush();
-    Lock lock(mutex);
     server.receive([&](Frame &&frame) {
-      if (frame.kind == Welcome)
-        welcome = true;
-      else if (frame.kind == Refused)
-        refusal = "the store of rank 0 at " + place() + " refuses rank " +
-                  std::to_string(launch.rank) + ": " + frame.body;
-      else
-        handle(lock, server, std::move(frame));
+      hear(std::move(frame));
+      return refusal.empty() && !isAccepted;
     });
-    if (!server.understood())
-      refusal = "what listens at " + place() +
-                " is no store of Braid's: set MASTER_PORT to a free port of " +
-                "rank 0's host";
-    else if (server.closed() && !welcome && refusal.empty())
-      refusal =
-          "the store of rank 0 at " + place() + " has closed the connection";
   }
   if (!refusal.empty())
     throw Error(refusal);
+  if (!isAccepted && !server.rejection().empty())
+    throw Error("what listens at " + place() +
+                " is no store of Braid's: set MASTER_PORT to a free port of "
+                "rank 0's host (" +
+                server.rejection() + ")");
+  return isAccepted ? "" : rankZero + " has closed the connection";
+}
+
+void TcpStore::connectToServer() {
+  int64_t beganNs = monotonicNs(), deadlineNs = beganNs + timeoutNs;
+  int64_t lastNs = 0; // The end of the time to answer.
+  while (true) {
+    auto server = std::make_unique<Connection>(
+        connectTo(launch.address, launch.port, deadlineNs), Side::OtherRank);
+    if (!lastNs)
+      lastNs = std::min(deadlineNs, monotonicNs() + answerNs);
+    std::string why = introduce(*server, beganNs, lastNs);
+    if (why.empty()) {
+      connections.push_back(std::move(server));
+      return;
+    }
+    // A flood of strangers may have taken this rank's place.
+    if (monotonicNs() >= lastNs)
+      throw Error(why);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,12 +184,16 @@ void TcpStore::connectToServer() {
 //===----------------------------------------------------------------------===//
 
 std::vector<std::string> TcpStore::exchange(const std::string &bytes) {
+  if (bytes.size() > longestPart)
+    throw Error("an exchange of all ranks has " + std::to_string(bytes.size()) +
+                " bytes of one rank, expected at most " +
+                std::to_string(longestPart));
   Lock lock(mutex);
   int64_t number = ++exchanges;
   if (launch.rank == 0)
     gather(0, number, std::string(bytes));
   else
-    sendTo(0, {Part, launch.rank, number, bytes});
+    sendTo(0, {Part, 0, number, bytes});
   lock.unlock();
   wakeThread();
   lock.lock();
@@ -169,6 +208,9 @@ std::vector<std::string> TcpStore::exchange(const std::string &bytes) {
 }
 
 void TcpStore::post(const std::string &bytes) {
+  if (bytes.size() > longestPost)
+    throw Error("a message to all ranks has " + std::to_string(bytes.size()) +
+                " bytes, expected at most " + std::to_string(longestPost));
   Lock lock(mutex);
   sendToAll({Post, launch.rank, 0, bytes}, launch.rank);
   lock.unlock();
@@ -201,7 +243,7 @@ void TcpStore::sendTo(int32_t process, const Frame &frame) {
 void TcpStore::sendToAll(const Frame &frame, int32_t except) {
   // Ranks other than 0 have one connection, which forwards to all others.
   for (const std::unique_ptr<Connection> &connection : connections)
-    if (connection->process >= 0 && connection->process != except)
+    if (connection->process != except)
       connection->send(frame);
 }
 
@@ -213,13 +255,15 @@ void TcpStore::serve() {
   Lock lock(mutex);
   while (!stopping) {
     waitForSockets(lock);
-    if (listenSocket >= 0)
-      acceptAll();
-    // Messages add no connections; only this thread does.
+    if (door)
+      serveDoor(lock);
+    // Messages add no connections; only the door does.
     for (const std::unique_ptr<Connection> &connection : connections) {
       connection->flush();
-      connection->receive(
-          [&](Frame &&frame) { handle(lock, *connection, std::move(frame)); });
+      connection->receive([&](Frame &&frame) {
+        handle(lock, *connection, std::move(frame));
+        return true;
+      });
     }
     dropClosed(lock);
     giveUpLateExchanges();
@@ -229,8 +273,8 @@ void TcpStore::serve() {
 
 void TcpStore::waitForSockets(Lock &lock) {
   std::vector<pollfd> sockets = {{wakeSocket, POLLIN, 0}};
-  if (listenSocket >= 0)
-    sockets.push_back({listenSocket, POLLIN, 0});
+  if (door)
+    door->addSockets(sockets);
   for (const std::unique_ptr<Connection> &connection : connections)
     if (!connection->closed())
       sockets.push_back(
@@ -245,9 +289,22 @@ void TcpStore::waitForSockets(Lock &lock) {
   lock.lock();
 }
 
-void TcpStore::acceptAll() {
-  for (int socket; (socket = acceptFrom(listenSocket)) >= 0;)
-    connections.push_back(std::make_unique<Connection>(socket));
+void TcpStore::serveDoor(Lock &lock) {
+  // Only this thread uses the door.
+  lock.unlock();
+  door->serve(
+      [this](const Greeting &greeting) {
+        Lock lock(mutex);
+        return admit(greeting);
+      },
+      [this](std::unique_ptr<Connection> connection) {
+        Lock lock(mutex);
+        connections.push_back(std::move(connection));
+      });
+  lock.lock();
+  // All ranks are in: nobody else has business here.
+  if (std::find(joined.begin(), joined.end(), false) == joined.end())
+    door.reset();
 }
 
 void TcpStore::dropClosed(Lock &lock) {
@@ -258,17 +315,25 @@ void TcpStore::dropClosed(Lock &lock) {
       continue;
     }
     int32_t process = connection.process;
-    bool isLost = process >= 0 && !connection.saidGoodbye;
+    bool isLost = !connection.saidGoodbye;
+    std::string why = connection.rejection();
     connections.erase(connections.begin() + static_cast<ptrdiff_t>(i));
+    if (!why.empty()) {
+      lock.unlock();
+      listener.note(
+          (launch.rank == 0
+               ? "the store of rank 0 closes the connection of rank " +
+                     std::to_string(process)
+               : "rank " + std::to_string(launch.rank) +
+                     " closes its connection to the store of rank 0") +
+          ": " + why);
+      lock.lock();
+    }
     if (!isLost || stopping)
       continue;
     if (launch.rank == 0)
       sendToAll({Lost, process, 0, ""}, process);
-    fail("rank " + std::to_string(process) +
-         " has lost its connection to the other ranks");
-    lock.unlock();
-    listener.lost(process);
-    lock.lock();
+    handleLost(lock, process);
   }
 }
 
@@ -278,82 +343,107 @@ void TcpStore::deliver(Lock &lock, int32_t process, const std::string &bytes) {
   lock.lock();
 }
 
+void TcpStore::handleLost(Lock &lock, int32_t process) {
+  fail("rank " + std::to_string(process) +
+       " has lost its connection to the other ranks");
+  lock.unlock();
+  listener.lost(process);
+  lock.lock();
+}
+
+/// The parser gives each side only the messages that it may receive, so that
+/// rank 0 takes none of those that only rank 0 sends.
 void TcpStore::handle(Lock &lock, Connection &from, Frame &&frame) {
-  // The first message of a connection must be the introduction.
-  if (launch.rank == 0 && from.process < 0 && frame.kind != Hello)
-    return from.close();
+  if (launch.rank != 0)
+    return handleFromServer(lock, from, std::move(frame));
   switch (frame.kind) {
-  case Hello:
-    return handleHello(from, frame);
   case Part:
-    return gather(from.process, frame.number, std::move(frame.body));
-  case Parts: {
-    std::vector<std::string> &parts = results[frame.number];
-    size_t position = 0;
-    for (int32_t process = 0; process < launch.size; ++process) {
-      uint64_t size = 0;
-      std::memcpy(&size, frame.body.data() + position, sizeof(size));
-      position += sizeof(size);
-      parts.push_back(frame.body.substr(position, size));
-      position += size;
-    }
-    return changed.notify_all();
-  }
-  case Failure:
-    return fail(frame.body);
+    return gatherFrom(from, std::move(frame));
   case Post:
-    if (launch.rank == 0)
-      sendToAll(frame, frame.process);
+    // The connection says who speaks.
+    frame.process = from.process;
+    sendToAll(frame, frame.process);
     return deliver(lock, frame.process, frame.body);
-  case Lost:
-    fail("rank " + std::to_string(frame.process) +
-         " has lost its connection to the other ranks");
-    lock.unlock();
-    listener.lost(frame.process);
-    return lock.lock();
   case Goodbye:
     from.saidGoodbye = true;
     // Closing a socket with unread data discards sent data, so the client waits
     // for this answer.
-    if (launch.rank == 0)
-      from.send({Goodbye, 0, 0, ""});
+    from.send({Goodbye, 0, 0, ""});
     return changed.notify_all();
   default:
-    return from.close();
+    return from.reject("a message comes after the introduction");
   }
+}
+
+void TcpStore::handleFromServer(Lock &lock, Connection &from, Frame &&frame) {
+  bool namesOther = frame.process >= 0 && frame.process < launch.size &&
+                    frame.process != launch.rank;
+  switch (frame.kind) {
+  case Parts:
+    return takeParts(from, frame);
+  case Failure:
+    return fail(frame.body);
+  case Post:
+  case Lost:
+    if (!namesOther)
+      return from.reject("a message names rank " +
+                         std::to_string(frame.process));
+    if (frame.kind == Post)
+      return deliver(lock, frame.process, frame.body);
+    return handleLost(lock, frame.process);
+  case Goodbye:
+    from.saidGoodbye = true;
+    return changed.notify_all();
+  default:
+    return from.reject("a message comes after the introduction");
+  }
+}
+
+void TcpStore::takeParts(Connection &from, const Frame &frame) {
+  // One answer for each exchange that this rank has begun.
+  if (frame.number != from.parts + 1 || frame.number > exchanges)
+    return from.reject("exchange number " + std::to_string(frame.number) +
+                       " is not what this rank waits for");
+  try {
+    results[frame.number] = decodeParts(frame.body, launch.size);
+  } catch (const Error &error) {
+    return from.reject(error.what());
+  }
+  from.parts = frame.number;
+  changed.notify_all();
 }
 
 //===----------------------------------------------------------------------===//
 // On rank 0
 //===----------------------------------------------------------------------===//
 
-void TcpStore::refuse(Connection &from, const std::string &why) {
-  from.send({Refused, 0, 0, why});
+std::string TcpStore::admit(const Greeting &greeting) {
+  if (greeting.job != sha256(launch.job))
+    return "it belongs to the job '" + launch.job +
+           "', this rank to another one: set MASTER_PORT to another port";
+  if (greeting.size != launch.size)
+    return "rank 0 has been started as one of " + std::to_string(launch.size) +
+           " ranks, this one as one of " + std::to_string(greeting.size);
+  int32_t process = greeting.rank;
+  if (process < 1 || process >= launch.size)
+    return "there is no such rank";
+  if (joined[process])
+    return "another process has this rank";
+  joined[process] = true;
+  return "";
 }
 
-void TcpStore::handleHello(Connection &from, const Frame &frame) {
-  int32_t process = frame.process;
-  if (frame.body != launch.job)
-    return refuse(from, "it belongs to the job '" + launch.job +
-                            "', this rank to the job '" + frame.body +
-                            "': set MASTER_PORT to another port");
-  if (frame.number != launch.size)
-    return refuse(from, "rank 0 has been started as one of " +
-                            std::to_string(launch.size) +
-                            " ranks, this one as one of " +
-                            std::to_string(frame.number));
-  if (process < 1 || process >= launch.size || joined[process])
-    return refuse(from, process < 1 || process >= launch.size
-                            ? "there is no such rank"
-                            : "another process has this rank");
-  joined[process] = true;
-  from.process = process;
-  from.send({Welcome, 0, 0, ""});
+/// Takes a process's part of its next exchange.
+void TcpStore::gatherFrom(Connection &from, Frame &&frame) {
+  if (frame.number != from.parts + 1 ||
+      frame.number > completed + mostExchanges)
+    return from.reject("its part of exchange number " +
+                       std::to_string(frame.number) + " comes out of turn");
+  from.parts = frame.number;
+  gather(from.process, frame.number, std::move(frame.body));
 }
 
 void TcpStore::gather(int32_t process, int64_t number, std::string &&bytes) {
-  if (launch.rank != 0)
-    return;
   Gathering &gathering = gatherings[number];
   if (gathering.parts.empty()) {
     gathering.parts.resize(static_cast<size_t>(launch.size));
@@ -362,15 +452,19 @@ void TcpStore::gather(int32_t process, int64_t number, std::string &&bytes) {
   gathering.parts[process] = std::move(bytes);
   if (++gathering.arrived < gathering.parts.size())
     return;
-  Frame all = {Parts, 0, number, ""};
   std::vector<std::string> &result = results[number];
-  for (std::optional<std::string> &part : gathering.parts) {
-    uint64_t size = part->size();
-    all.body.append(reinterpret_cast<const char *>(&size), sizeof(size));
-    all.body += *part;
+  for (std::optional<std::string> &part : gathering.parts)
     result.push_back(std::move(*part));
-  }
   gatherings.erase(number);
+  completed = number;
+  Frame all = {Parts, 0, number, encodeParts(result)};
+  if (all.body.size() > longestParts) {
+    std::string text =
+        "an exchange of all ranks has " + std::to_string(all.body.size()) +
+        " bytes, expected at most " + std::to_string(longestParts);
+    sendToAll({Failure, 0, 0, text}, 0);
+    return fail(text);
+  }
   sendToAll(all, 0);
   changed.notify_all();
 }

@@ -10,6 +10,7 @@
 #define BRAID_RUNTIME_CUDA_PROCESSES_TCPSTORE_H
 
 #include "CUDA/Processes/Connection.h"
+#include "CUDA/Processes/Door.h"
 #include "CUDA/Processes/Store.h"
 
 #include <condition_variable>
@@ -24,7 +25,8 @@ namespace braid::rt::cuda {
 /// posts. One thread in each process receives.
 class TcpStore final : public Store {
 public:
-  TcpStore(const Launch &launch, int64_t timeoutNs, StoreListener &listener);
+  TcpStore(const Launch &launch, const JobKey &key, int64_t timeoutNs,
+           StoreListener &listener);
   ~TcpStore() override;
 
   std::vector<std::string> exchange(const std::string &bytes) override;
@@ -42,16 +44,21 @@ private:
   };
 
   void connectToServer();
+  std::string introduce(Connection &server, int64_t beganNs,
+                        int64_t deadlineNs);
   void serve();
   void wakeThread();
   void waitForSockets(Lock &lock);
-  void acceptAll();
+  void serveDoor(Lock &lock);
+  std::string admit(const Greeting &greeting);
   void dropClosed(Lock &lock);
   void handle(Lock &lock, Connection &from, Frame &&frame);
-  void handleHello(Connection &from, const Frame &frame);
-  void refuse(Connection &from, const std::string &why);
+  void handleFromServer(Lock &lock, Connection &from, Frame &&frame);
+  void handleLost(Lock &lock, int32_t process);
   void deliver(Lock &lock, int32_t process, const std::string &bytes);
+  void gatherFrom(Connection &from, Frame &&frame);
   void gather(int32_t process, int64_t number, std::string &&bytes);
+  void takeParts(Connection &from, const Frame &frame);
   void giveUpLateExchanges();
   void fail(const std::string &text);
   void sendTo(int32_t process, const Frame &frame);
@@ -61,6 +68,8 @@ private:
   std::string place() const;
 
   const Launch launch;
+  const HmacKey key;
+  const std::string keySource;
   const int64_t timeoutNs;
   StoreListener &listener;
 
@@ -71,11 +80,11 @@ private:
   std::map<int64_t, Gathering> gatherings;             ///< On rank 0.
   std::vector<bool> joined;                            ///< On rank 0.
   std::map<int64_t, std::vector<std::string>> results; ///< By exchange.
-  int64_t exchanges = 0;
-  bool welcome = false;
-  std::string failure; ///< The reason why exchanges fail.
+  int64_t exchanges = 0; ///< Begun by this process.
+  int64_t completed = 0; ///< Complete on rank 0, whose numbers are in order.
+  std::string failure;   ///< The reason why exchanges fail.
   bool stopping = false;
-  int listenSocket = -1;
+  std::unique_ptr<Door> door; ///< On rank 0, until all ranks are in.
   int wakeSocket = -1;
   std::thread thread;
 };

@@ -1,0 +1,68 @@
+//===- Introduction.cpp - Ranks prove that they are of a job --------------===//
+//
+// Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CUDA/Processes/Introduction.h"
+#include "Core/Bytes.h"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/random.h>
+
+using namespace braid::rt;
+using namespace braid::rt::cuda;
+
+std::string Greeting::encode() const {
+  return Writer().put(rank).put(size).put(job).put(nonce).bytes;
+}
+
+Greeting Greeting::decode(const std::string &bytes) {
+  Reader reader(bytes);
+  Greeting greeting;
+  greeting.rank = reader.get<int32_t>();
+  greeting.size = reader.get<int32_t>();
+  greeting.job = reader.get<Digest>();
+  greeting.nonce = reader.get<Digest>();
+  reader.expectEnd();
+  return greeting;
+}
+
+Digest braid::rt::cuda::drawNonce() {
+  Digest nonce;
+  for (size_t done = 0; done < nonce.size();) {
+    ssize_t got = getrandom(nonce.data() + done, nonce.size() - done, 0);
+    if (got < 0 && errno != EINTR)
+      throw Error(std::string("the system has no random numbers: ") +
+                  std::strerror(errno));
+    done += got > 0 ? static_cast<size_t>(got) : 0;
+  }
+  return nonce;
+}
+
+Introduction::Introduction(const HmacKey &jobKey, const std::string &hello,
+                           const std::string &challenge) {
+  // Each use has a name, so that no message can stand for another one.
+  auto derive = [&](std::string_view use) {
+    return jobKey.finish(jobKey.begin()
+                             .add("Braid store 2: ")
+                             .add(use)
+                             .add(hello)
+                             .add(challenge));
+  };
+  ofRank = derive("proof of a rank:");
+  ofRankZero = derive("proof of rank 0:");
+  toRankZero = derive("seal to rank 0::");
+  fromRankZero = derive("seal from rank 0");
+}
+
+bool braid::rt::cuda::isProof(const std::string &body, const Digest &expected) {
+  Digest found;
+  if (body.size() != found.size())
+    return false;
+  std::memcpy(found.data(), body.data(), found.size());
+  return areEqual(found, expected);
+}
