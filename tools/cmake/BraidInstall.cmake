@@ -16,10 +16,17 @@ list(FILTER BRAID_PLUGINS INCLUDE REGEX "Plugin$")
 list(REMOVE_ITEM BRAID_TOOLS ${BRAID_PLUGINS})
 
 # Tools find the runtime beside them, wherever the folder is moved to, and LLVM
-# where it is: Debian's stands where the loader does not look.
-set_target_properties(${BRAID_LIBRARIES} ${BRAID_RUNTIME_LIBRARIES} ${BRAID_TOOLS}
-  ${BRAID_PLUGINS} PROPERTIES
-  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}"
+# where it is: Debian's stands where the loader does not look. The files of the build
+# folder have this RUNPATH already: CMake makes room for a longer one with colons,
+# and the loader reads an empty element as the working directory.
+set(rpath "$ORIGIN/../lib")
+if(NOT CMAKE_INSTALL_LIBDIR STREQUAL "lib")
+  list(APPEND rpath "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+endif()
+set_target_properties(${BRAID_LIBRARIES} ${BRAID_RUNTIME_LIBRARIES}
+  ${BRAID_TOOLS} ${BRAID_PLUGINS} PROPERTIES
+  BUILD_WITH_INSTALL_RPATH ON
+  INSTALL_RPATH "${rpath}"
   INSTALL_RPATH_USE_LINK_PATH ON)
 
 install(TARGETS ${BRAID_LIBRARIES} ${BRAID_TOOLS} EXPORT BraidTargets
@@ -88,7 +95,8 @@ set(bundled braid-calibrate braid-run braid_rt_bundle)
 if(TARGET braid_rt_cuda)
   list(APPEND bundled braid_rt_cuda)
 endif()
-set_target_properties(braid_rt_bundle PROPERTIES INSTALL_RPATH "$ORIGIN")
+set_target_properties(braid_rt_bundle PROPERTIES BUILD_WITH_INSTALL_RPATH ON
+  INSTALL_RPATH "$ORIGIN")
 add_custom_target(braid-bundle ALL DEPENDS ${bundled})
 install(TARGETS ${bundled}
   RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT bundle EXCLUDE_FROM_ALL

@@ -94,10 +94,14 @@ def topology_of_nodes(program, directory):
            [("rank 0 of 3", "rank 0 of 2 on this node"),
             ("rank 1 of 3", "rank 0 of 1 on this node"),
             ("rank 2 of 3", "rank 1 of 2 on this node")], "\n".join(lines))
-    # braid-run calls the braid-compile beside it.
-    copy = os.path.join(directory, "braid-run")
-    shutil.copy(shutil.which("braid-run"), copy)
-    with open(os.path.join(directory, "braid-compile"), "w") as file:
+    # braid-run calls the braid-compile beside it, and has its libraries in ../lib.
+    tools = os.path.join(directory, "bin")
+    os.makedirs(tools)
+    own = os.path.dirname(shutil.which("braid-run"))
+    os.symlink(os.path.join(os.path.dirname(own), "lib"), os.path.join(directory, "lib"))
+    copy = os.path.join(tools, "braid-run")
+    shutil.copy(os.path.join(own, "braid-run"), copy)
+    with open(os.path.join(tools, "braid-compile"), "w") as file:
         file.write("#!/bin/sh\necho $*\nexit 1\n")
     os.chmod(file.name, 0o755)
     _, out, error = mt.run(4, [copy, program], timeout=LIMIT)

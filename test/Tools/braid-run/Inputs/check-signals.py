@@ -36,9 +36,14 @@ for number in (signal.SIGTERM, signal.SIGINT):
     ]
     check(lines("ended by signal") == expected, lines("ended by signal"))
 
-# A compiler that takes long: it stands next to a copy of braid-run.
-shutil.copy(shutil.which("braid-run"), folder)
-compiler = os.path.join(folder, "braid-compile")
+# A compiler that takes long: it stands next to a copy of braid-run, which finds its
+# libraries in ../lib.
+tools = os.path.join(folder, "bin")
+os.makedirs(tools)
+own = os.path.dirname(shutil.which("braid-run"))
+shutil.copy(os.path.join(own, "braid-run"), tools)
+os.symlink(os.path.join(os.path.dirname(own), "lib"), os.path.join(folder, "lib"))
+compiler = os.path.join(tools, "braid-compile")
 started = os.path.join(folder, "compiler.pid")
 with open(compiler, "w", encoding="utf-8") as file:
     file.write(f"#!/bin/sh\necho $$ > {started}.new\n")
@@ -46,7 +51,7 @@ with open(compiler, "w", encoding="utf-8") as file:
 os.chmod(compiler, 0o755)
 temporary = os.path.join(folder, "tmp")
 process = subprocess.Popen(
-    [os.path.join(folder, "braid-run"), __file__],
+    [os.path.join(tools, "braid-run"), __file__],
     env=dict(os.environ, TMPDIR=temporary),
 )
 check(wait_until(lambda: os.path.exists(started)), "no compiler")
