@@ -37,11 +37,7 @@ nodes grouped by other passes          ``process_grouped_nodes``       true: suc
 The same holds for PyTorch 2.11 to 2.13; what a version lacks is left out.
 """
 
-import itertools
-
 from .._torch import KeepOrder
-
-_BITS = bytes.maketrans(b"01", b"\0\1")
 
 
 def renew(graph, order):
@@ -164,17 +160,12 @@ class _Renewal:
         return (parent for snode in self.order for parent in _get_parents(snode))
 
     def _renew_ancestors(self, masks):
-        """The last step, which nothing has to undo: sets of all ancestors are most of the memory of a large graph."""
-        from torch.utils._ordered_set import OrderedSet
+        """The last step, which nothing has to undo: the sets of a large graph are most of its memory."""
+        from .ancestors import Ancestors, Order
 
-        names = [leaf.get_name() for leaf in self.leaves]
-
-        def get_names(mask):
-            bits = f"{mask:b}"[::-1].encode().translate(_BITS)
-            return OrderedSet(itertools.compress(names, bits))
-
+        order = Order([leaf.get_name() for leaf in self.leaves])
         for leaf, mask in zip(self.leaves, masks):
-            leaf.ancestors = get_names(mask)
+            leaf.ancestors = Ancestors(mask, order)
         for parent in self._all_parents():
             leaves = _get_leaves(parent)
             own = sum(1 << self.place[leaf.get_name()] for leaf in leaves)
@@ -184,7 +175,7 @@ class _Renewal:
             # Some kinds of nodes hide what is inside of them from those that ask for ancestors.
             if not any(leaf.get_name() in parent.ancestors for leaf in leaves):
                 mask &= ~own
-            parent.ancestors = get_names(mask)
+            parent.ancestors = Ancestors(mask, order)
 
     def _renew_places(self):
         for place, leaf in enumerate(self.leaves):
