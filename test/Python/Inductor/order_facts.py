@@ -3,16 +3,20 @@
 # REQUIRES: package, torch
 # RUN: %package_python -W ignore %s
 
+import tracemalloc
 import unittest
 from unittest import mock
 
 import torch
+import torch._inductor.config as config
 import torch.distributed._functional_collectives as funcol
 import torch_steps
 from braid.inductor import Overlap, order_facts
+from braid.inductor.ancestors import Ancestors, Order
 from braid.inductor.nodes import SchedulerGraph
 from braid.inductor.order_facts import _get_leaves, _get_parents
-from real_models.orders import draw_order, drawn
+from real_models.orders import _get_edges, draw_order, drawn
+from torch.utils._ordered_set import OrderedSet
 
 FACTS = ("ancestors", "min_order", "max_order")
 
@@ -42,6 +46,30 @@ def get_facts(snodes):
             )
         found[snode.get_name(), "dependences"] = set(snode.unmet_dependencies)
     return found
+
+
+def gather_twice(x, w):
+    """What gathers that are done again in backward leave: in the program's order all that the first gather needs is done before
+    the sum, which may then overwrite `y`."""
+    y = x @ w
+    product = y @ w
+    first = funcol.all_gather_tensor(product, 0, "0")
+    second = funcol.all_gather_tensor(w, 0, "0")
+    return first, product, second[: len(y)] + y
+
+
+class SumFirst(Overlap):
+    """Runs the sum of `gather_twice`, and what it needs, before all else."""
+
+    def find_order(self, graph, agreement=None):
+        before = _get_edges(graph)
+        waits = {node.index for node in graph.nodes if node.kind == "wait"}
+        left, first = [node for node in range(len(before)) if waits & before[node]], set()
+        while left:
+            node = left.pop()
+            first.add(node)
+            left.extend(before[node] - first)
+        return sorted(range(len(before)), key=lambda node: (node not in first, node))
 
 
 class OrderFacts(unittest.TestCase):
@@ -120,6 +148,57 @@ class OrderFacts(unittest.TestCase):
             return snodes
 
         self.assertEqual(len(schedule_step("fully sharded", run)), 1)
+
+    def test_a_buffer_that_a_later_node_reads(self):
+        inputs = torch.randn(4, 4), torch.randn(4, 4)
+
+        def run():
+            torch._dynamo.reset()
+            overlap = SumFirst(agree=False, keep_order=False)
+            with config.patch(
+                reorder_for_compute_comm_overlap=True, reorder_for_compute_comm_overlap_passes=[overlap],
+                fx_graph_cache=False, compile_threads=1,
+            ):  # fmt: skip
+                found = torch.compile(gather_twice, fullgraph=True)(*inputs)
+            self.assertIsNone(overlap.reason)
+            return found
+
+        # What a fake group has gathered are any numbers, or none.
+        torch.testing.assert_close(run()[1], inputs[0] @ inputs[1] @ inputs[1])
+        with mock.patch.object(order_facts, "renew"), self.assertRaises(UnboundLocalError):
+            run()
+
+    def test_ancestors(self):
+        names = [f"op{place}" for place in range(10)]
+        order = Order(names)
+        make = lambda: Ancestors(0b1000010110, order)  # noqa: E731
+        expected = OrderedSet(["op1", "op2", "op4", "op9"])
+        other = OrderedSet(["op2", "op3", "op9", "no op"])
+        self.assertEqual(list(make()), list(expected))
+        self.assertEqual(len(make()), 4)
+        self.assertEqual([name in make() for name in (*names, "no op")], [name in expected for name in (*names, "no op")])
+        for one, two in ((make(), other), (other, make())):
+            self.assertEqual(one & two, OrderedSet(["op2", "op9"]))
+            self.assertEqual(one | two, expected | other)
+        self.assertEqual(make() - other, expected - other)
+        self.assertEqual(make().union(other), expected | other)
+        self.assertFalse(Ancestors(0, order))
+        changed = make()
+        changed.update(other)
+        changed -= OrderedSet(["op1"])
+        self.assertEqual(set(changed), {"op2", "op3", "op4", "op9", "no op"})
+        self.assertEqual(len(changed), 5)
+        self.assertNotIn("op1", changed)
+
+    def test_ancestors_of_large_graphs(self):
+        """All names of all sets would be 50 million."""
+        order = Order([f"op{place}" for place in range(10_000)])
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        found = [Ancestors((1 << place) - 1, order) for place in range(10_000)]
+        self.assertIn("op9998", found[-1])
+        self.assertEqual(found[-1] & OrderedSet(["op5", "op9999"]), OrderedSet(["op5"]))
+        self.assertLess(tracemalloc.get_traced_memory()[1], 20 << 20)
 
     def test_an_order_that_comes_back(self):
         """A framework asks for two orders, and takes the one as it came after all."""
