@@ -22,6 +22,9 @@ _COLLECTIVES = ("_c10d_functional", "_c10d_functional_autograd", "c10d_functiona
 #: The most graphs that are remembered, the last ones.
 _MOST_GRAPHS = 10_000
 
+#: The most calls whose graphs stay in memory until somebody asks for more about them, the last ones.
+_MOST_QUESTIONS = 16
+
 
 @dataclasses.dataclass
 class Call:
@@ -79,6 +82,8 @@ class Explanation(list):
 class _Watch:
     def __init__(self):
         self.graphs = deque(maxlen=_MOST_GRAPHS)
+        #: (call, function that gives more of the reason why the call kept an order).
+        self.questions = deque(maxlen=_MOST_QUESTIONS)
         self.count = 0
         self.local = threading.local()
         self.lock = threading.Lock()
@@ -143,7 +148,11 @@ def note(overlap, changed):
     if not changed:
         why = overlap.reason or overlap.unchanged or "it is the best one that the search has found"
     before, after = ((one and one.makespan) for one in (overlap.before, overlap.last))
-    stack[-1].calls.append(Call(overlap.log.name, changed, why, before, after))
+    call = Call(overlap.log.name, changed, why, before, after)
+    stack[-1].calls.append(call)
+    if why is not None and why == overlap.unchanged and overlap.explain_more is not None:
+        _watch.questions.append((call, overlap.explain_more))
+    overlap.explain_more = None
 
 
 def explain():
@@ -157,6 +166,12 @@ def explain():
     """
     if _watch.is_installed:
         _see_cached()
+    while _watch.questions:
+        call, explain_more = _watch.questions.popleft()
+        try:
+            call.why += explain_more()
+        except Exception as error:  # The shorter reason stays true.
+            _log.debug("no more is known of why a graph was kept: %s", error)
     return Explanation(_watch.graphs)
 
 

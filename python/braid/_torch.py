@@ -85,6 +85,8 @@ class OverlapPass:
         #: Why the last graph, for which the pass has looked for an order, has the one that it came with; None if it
         #: has another one.
         self.unchanged = None
+        #: Gives a text to put behind `unchanged`, for those who ask: it searches once more. None if there is no more to say.
+        self.explain_more = None
         self._count = 0
         self._has_said_no_collectives = False
 
@@ -192,7 +194,7 @@ class OverlapPass:
 
         `agreement`: the `Agreement` of the ranks on the order of collectives, if they need one.
         """
-        self.unchanged = None
+        self.unchanged = self.explain_more = None
         machine = self.get_machine() if self.has_contention() else None
         problem = Problem(graph, machine)
         self.before = before = Schedule(problem, problem.to_native(problem.program_order()), "program order")
@@ -232,7 +234,7 @@ class OverlapPass:
         else:
             found = self._search(graph, machine, before)
             if self._is_good_enough(before, found.makespan):
-                self.unchanged = self._explain_small_gain(graph, machine, before, found)
+                self._explain_small_gain(graph, machine, before, found)
                 found = before
         if self.unchanged:
             self.log.info("keeping the order: %s", self.unchanged)
@@ -246,24 +248,31 @@ class OverlapPass:
     def _explain_small_gain(self, graph, machine, before, found):
         """Why `found` gains too little to be worth a change: often no order gains more, or none within the limit."""
         gain = 100 * (1 - found.makespan / max(before.makespan, 1))
-        text = f"the best order found gains {gain:.2g} %, less than {100 * self.options['min_gain']:g} % (min_gain)"
+        self.unchanged = (
+            f"the best order found gains {gain:.2g} %, less than {100 * self.options['min_gain']:g} % (min_gain)"
+        )
         limit = self._get_memory_limit(before)
-        if limit is None:
-            return text
+        if limit is not None:
+            self.explain_more = functools.partial(
+                self._explain_limit, graph, machine, before, limit, self.keeps_order()
+            )
+
+    def _explain_limit(self, graph, machine, before, limit, keep_order):
+        """Whether an order above the limit of memory would gain enough."""
         free = schedule(
             graph,
             machine,
             max_in_flight=self.options["max_in_flight"],
-            keep_order=self.keeps_order(),
+            keep_order=keep_order,
             algorithm=self.options["algorithm"],
             effort="low",
             steps=min(_MOST_STEPS, _STEPS_PER_NODE * len(graph)) // 10,
         )
         if self._is_good_enough(before, free.makespan):
-            return text
+            return ""
         name = "memory_budget" if self.options["max_memory"] is None else "max_memory"
         return (
-            f"{text}; without the limit of memory ({name}) an order that takes {free.makespan} ns instead of "
+            f"; without the limit of memory ({name}) an order that takes {free.makespan} ns instead of "
             f"{before.makespan} ns has a peak of {free.peak} bytes, above {limit}"
         )
 

@@ -7,12 +7,13 @@ import contextlib
 import os
 import tempfile
 import unittest
+from unittest import mock
 
 import torch
 import torch._inductor.config as config
 import torch.distributed._functional_collectives as funcol
 import torch_steps
-from braid import _compiled_graphs
+from braid import _compiled_graphs, _torch
 from braid.fx import Overlap as OverlapFX
 from braid.inductor import Overlap, explain
 
@@ -114,6 +115,26 @@ class Explain(unittest.TestCase):
             options["estimates"] = long("all_gather")
             (call,) = self.explain_one(three_gathers, Overlap(**options, min_gain=0.3)).calls
             self.assertIn("less than 30 % (min_gain)", call.why)
+
+    def test_a_limit_of_memory(self):
+        """Who asks pays for the second search, not the compile."""
+        overlap = Overlap(estimates=long("all_gather", "mm"), profile=None, memory_budget=0)
+        with mock.patch.object(_torch, "schedule", wraps=_torch.schedule) as search:
+            counts = []
+
+            def run(snodes):
+                order = overlap(snodes)
+                counts.append(search.call_count)
+                return order
+
+            (call,) = self.explain_one(two_products, run).calls
+            explain()
+            self.assertEqual((counts, search.call_count), ([1], 2))
+        self.assertRegex(
+            call.why,
+            r"^the best order found gains .*\(min_gain\); without the limit of memory \(memory_budget\) an order that takes "
+            r"\d+ ns instead of \d+ ns has a peak of \d+ bytes, above \d+$",
+        )
 
     def test_deterministic(self):
         torch.use_deterministic_algorithms(True)
