@@ -8,11 +8,13 @@
 """Runs a Python script in a process for each rank. A rank that fails or hangs leaves no other one behind, and the
 failure has what all ranks have printed and, with `say_where`, where each of them was."""
 
+import contextlib
 import faulthandler
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 #: lit ends a test after 300 seconds.
@@ -47,6 +49,25 @@ def init_gloo(store, rank, ranks, **options):
 
         c10d.ProcessGroupGloo = OneThread
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks, **options)
+
+
+@contextlib.contextmanager
+def gloo(store, rank, ranks):
+    """For a rank of `run_script`: a process group as `init_gloo` makes it, until all ranks come to the end."""
+    import torch.distributed as dist
+
+    say_where()
+    init_gloo(store, rank, ranks)
+    yield
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def run_script(script, ranks):
+    """What each rank has printed of `script`, a file, whose words are the file of a store and the number of the rank."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = os.path.join(folder, "store")
+        return run_ranks(folder, [[script, store, str(rank)] for rank in range(ranks)], [{}] * ranks)
 
 
 def run_ranks(folder, arguments, environments, seconds=SECONDS):

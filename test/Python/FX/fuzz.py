@@ -4,9 +4,7 @@ things in place, each has the results of the order as it came, bit by bit."""
 # REQUIRES: package, torch
 # RUN: %package_python -W ignore %s
 
-import os
 import sys
-import tempfile
 import unittest
 
 import torch_ranks
@@ -15,13 +13,11 @@ RANKS = 2
 ORDERS = 12
 
 
-def run_rank(rank, store):
+def run_rank(rank):
     import torch
     import torch.distributed as dist
     import torch_programs
 
-    torch_ranks.say_where()
-    torch_ranks.init_gloo(store, rank, RANKS)
     torch._dynamo.config.capture_scalar_outputs = True
     other = dist.new_group(list(range(RANKS))).group_name
     for name, make in torch_programs.PROGRAMS.items():
@@ -29,8 +25,6 @@ def run_rank(rank, store):
         program, inputs, settings = make(rank, other)
         check(name, program, inputs, settings)
     print("all programs ran")
-    dist.barrier()
-    dist.destroy_process_group()
 
 
 def check(name, program, inputs, settings):
@@ -68,14 +62,13 @@ def copy_leaf(value):
 
 class Fuzz(unittest.TestCase):
     def test_random_orders(self):
-        with tempfile.TemporaryDirectory() as folder:
-            arguments = [[__file__, str(rank), os.path.join(folder, "store")] for rank in range(RANKS)]
-            for text in torch_ranks.run_ranks(folder, arguments, [{} for _ in range(RANKS)]):
-                self.assertIn("all programs ran", text)
+        for text in torch_ranks.run_script(__file__, RANKS):
+            self.assertIn("all programs ran", text)
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 2:
-        run_rank(int(sys.argv[1]), sys.argv[2])
+        with torch_ranks.gloo(sys.argv[1], int(sys.argv[2]), RANKS):
+            run_rank(int(sys.argv[2]))
     else:
         unittest.main()

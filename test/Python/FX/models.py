@@ -5,9 +5,7 @@ each has the losses, gradients and buffers of the order as it came, bit by bit."
 # RUN: %package_python -W ignore %s
 
 import importlib.util
-import os
 import sys
-import tempfile
 import unittest
 
 import torch_ranks
@@ -17,16 +15,10 @@ ORDERS = 3
 CASES = (("llama", "fsdp"), ("resnet", "ddp"))
 
 
-def run_rank(rank, store):
-    import torch.distributed as dist
-
-    torch_ranks.say_where()
-    torch_ranks.init_gloo(store, rank, RANKS)
+def run_rank(rank):
     for model, parallelism in CASES:
         check(rank, model, parallelism)
     print("all models ran")
-    dist.barrier()
-    dist.destroy_process_group()
 
 
 def check(rank, model, parallelism):
@@ -55,14 +47,13 @@ def check(rank, model, parallelism):
 @unittest.skipUnless(importlib.util.find_spec("transformers"), "transformers is not installed")
 class Models(unittest.TestCase):
     def test_random_orders(self):
-        with tempfile.TemporaryDirectory() as folder:
-            arguments = [[__file__, str(rank), os.path.join(folder, "store")] for rank in range(RANKS)]
-            for text in torch_ranks.run_ranks(folder, arguments, [{} for _ in range(RANKS)]):
-                self.assertIn("all models ran", text)
+        for text in torch_ranks.run_script(__file__, RANKS):
+            self.assertIn("all models ran", text)
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 2:
-        run_rank(int(sys.argv[1]), sys.argv[2])
+        with torch_ranks.gloo(sys.argv[1], int(sys.argv[2]), RANKS):
+            run_rank(int(sys.argv[2]))
     else:
         unittest.main()
