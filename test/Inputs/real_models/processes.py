@@ -125,8 +125,10 @@ def _run_rank(rank, output, store, spec):
 
     from .compare import Case, check
     from .record import Recording
+    from .settings import describe_gpu
 
     torch_ranks.say_where()
+    describe_gpu()
     logging.disable(logging.WARNING)
     torch.set_num_threads(1)
     case, plan = json.loads(spec)
