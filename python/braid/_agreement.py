@@ -57,6 +57,10 @@ class Store:
     def set(self, key, value):
         self._store.set(key, json.dumps(value))
 
+    def append(self, key, value):
+        """Puts `value` under `key`/N, where N counts what all ranks have put there."""
+        self.set(f"{key}/{self._store.add(key, 1) - 1}", value)
+
     def has(self, keys):
         """Whether all `keys` are there."""
         return self._store.check(keys)

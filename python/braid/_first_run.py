@@ -25,6 +25,7 @@ import weakref
 from dataclasses import dataclass
 
 from ._agreement import Store, number_groups, publish
+from ._peer_errors import PeerErrors
 from .errors import OrderMismatchError
 
 _LONGEST_PAUSE = 0.2
@@ -167,6 +168,7 @@ class _Board:
     def __init__(self, rank):
         self.rank = rank
         self.store = Store()
+        self.errors = PeerErrors(self.store, rank)
         #: By rank, its posts, as far as this rank has read them.
         self.posts = {rank: []}
         #: Records that fit, and posts of others that were the reason of an error.
@@ -243,10 +245,14 @@ class _Comparison:
         members = [board.get_members(name) for name in record.groups]
         self.peers = sorted(set().union(*members) - {board.rank})
 
+    def get_timeout(self):
+        """Seconds after which the last of the groups would give up."""
+        return max(map(_get_timeout, self.record.groups))
+
     def wait(self):
         """Returns when all peers have posted a record that fits. Raises `OrderMismatchError`."""
         pending = [rank for rank in self.peers if not self._fits(rank)]
-        end = time.monotonic() + max(map(_get_timeout, self.record.groups))
+        end = time.monotonic() + self.get_timeout()
         pause, turn = 0.001, 0
         while pending:
             found, without = self.board.read(pending, turn)
@@ -436,9 +442,15 @@ def compare(record):
     board = _Board.get()
     comparison = _Comparison(board, record)
     identity = comparison.own.get_identity()
+    if comparison.peers:
+        board.errors.watch(comparison.get_timeout())
     if not record.is_changed or identity in board.fitting:
         return
-    comparison.wait()
+    try:
+        comparison.wait()
+    except OrderMismatchError as error:
+        board.errors.post(comparison.peers, str(error))
+        raise
     board.fitting.add(identity)
 
 

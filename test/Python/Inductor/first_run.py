@@ -6,6 +6,7 @@ that nobody waits who need not."""
 
 import datetime
 import json
+import logging
 import os
 import sys
 import tempfile
@@ -110,6 +111,11 @@ def two_orders_of_one_program(rank, row, column, diagonal):
     return results[-1] if all(text == "fits" for text, _ in results) else ("failed", results)
 
 
+def error_of_a_peer(rank, row, column, diagonal):
+    """Those in the program's order go on, and hear of the error of rank 3 if they have collectives with it."""
+    return run(make_record("error_of_a_peer", [1, 0] if rank == 3 else [0, 1], [row, column]))
+
+
 CASES = (
     missing,
     equal_orders,
@@ -121,14 +127,34 @@ CASES = (
     two_that_wait,
     one_rank_has_one_more,
     two_orders_of_one_program,
+    error_of_a_peer,
 )
+
+
+class Log(logging.Handler):
+    """Keeps what the logger "braid" says."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts = []
+        logging.getLogger("braid").addHandler(self)
+
+    def emit(self, record):
+        self.texts.append(record.getMessage())
+
+    def wait_for(self, text):
+        end = time.monotonic() + TIMEOUT
+        while not any(text in one for one in self.texts) and time.monotonic() < end:
+            time.sleep(0.01)
 
 
 def run_rank(rank, store, output):
     import torch
     import torch.distributed as dist
+    from braid._first_run import _Board
 
     torch_ranks.say_where()
+    log = Log()
     torch_ranks.init_gloo(store, rank, RANKS)
     timeout = datetime.timedelta(seconds=TIMEOUT)
     rows, columns = [
@@ -144,6 +170,11 @@ def run_rank(rank, store, output):
         name = diagonal.group_name if rank in (1, 2) else None
         results[case.__name__] = case(rank, row.group_name, column.group_name, name)
         dist.barrier()
+    # Errors come in one sequence: those before the last are there as well.
+    if rank == 3:
+        _Board.get().errors.post(range(RANKS), "the last one")
+    log.wait_for("the last one")
+    results["log"] = log.texts
     with open(f"{output}.{rank}", "w") as file:
         json.dump(results, file)
     dist.barrier()
@@ -197,6 +228,16 @@ class FirstRun(unittest.TestCase):
         text = self.get("missing")[1]
         self.assertIn("rank 2 of process group '5' (ranks 1 2) did not run it before the timeout", text)
         self.assertIn("not compiled, or without Braid there", text)
+
+    def test_errors_of_peers(self):
+        self.assertEqual(self.get("error_of_a_peer")[:3], ["fits"] * 3)
+        logs = [results["log"] for results in self.results]
+        for rank in (1, 2):
+            self.assertIn("Rank 3 has raised an error before its collectives with rank", logs[rank][-2])
+            self.assertIn("run the collectives of a graph in different orders", logs[rank][-2])
+        # Rank 0 has no collectives with rank 3 there.
+        self.assertFalse([text for text in logs[0] if "error_of_a_peer" in text])
+        self.assertTrue([text for text in logs[0] if "Rank 1 has raised" in text and "different_orders" in text])
 
     def test_another_graph(self):
         texts = self.get("part_of_a_graph")

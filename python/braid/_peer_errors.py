@@ -1,0 +1,95 @@
+# Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the ranks say when one of them finds that orders do not fit, and does not come to its collectives.
+
+A rank whose graph has the program's order waits for nobody before its first collective, and a rank that waited goes on as soon as
+its peers fit. If a peer then raises an error, such a rank stands in the collective until the timeout of the process group. So a rank that
+raises posts its error in the store, and a thread of each rank reads the errors of peers while its graphs run first, and logs them.
+The thread raises nothing and ends nothing: the rank that raised may go on in another way.
+"""
+
+import atexit
+import logging
+import threading
+import time
+import weakref
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5
+
+_log = logging.getLogger("braid")
+
+
+class PeerErrors:
+    """The errors of all ranks in `store`, a `Store`, which lives as long as this does."""
+
+    def __init__(self, store, rank):
+        self._store = store
+        self._rank = rank
+        self._seen = 0
+        self._end = 0
+        self._thread = None
+        self._lock = threading.Lock()
+
+    def post(self, peers, text):
+        """Says that this rank has raised an error of this text before collectives with `peers`, ranks."""
+        self._store.append("error", {"rank": self._rank, "peers": sorted(peers), "text": text})
+
+    def watch(self, seconds):
+        """Logs errors of peers for so long from now on."""
+        with self._lock:
+            self._end = max(self._end, time.monotonic() + seconds)
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=_watch, args=(weakref.ref(self),), name="braid errors of peers", daemon=True
+                )
+                _threads.add(self._thread)
+                self._thread.start()
+
+    def is_over(self):
+        """Whether nobody watches any longer; the next `watch` starts another thread."""
+        with self._lock:
+            if time.monotonic() < self._end:
+                return False
+            self._thread = None
+            return True
+
+    def log_new(self):
+        """Logs the errors of peers that came since the last call."""
+        while self._store.has([f"error/{self._seen}"]):
+            (error,) = self._store.get([f"error/{self._seen}"])
+            self._seen += 1
+            if self._rank in error["peers"]:
+                _log.error(
+                    "Rank %d has raised an error before its collectives with rank %d, which waits for them until the timeout of "
+                    "the process group, unless rank %d comes to them nevertheless. The error: %s",
+                    error["rank"], self._rank, error["rank"], error["text"],
+                )  # fmt: skip
+
+
+_threads = weakref.WeakSet()
+_stop = threading.Event()
+
+
+def _watch(get_errors):
+    pause = _FIRST_PAUSE
+    while not _stop.wait(pause):
+        errors = get_errors()
+        if errors is None or errors.is_over():
+            return
+        try:
+            errors.log_new()
+        except Exception as error:  # Whoever has the store has ended.
+            _log.debug("errors of peers are not read any longer: %s", error)
+            return
+        # The default process group and its store may end in the pause.
+        del errors
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+@atexit.register
+def _end_threads():
+    """A thread that comes back from the store to an interpreter that has ended ends the process in a bad way."""
+    _stop.set()
+    for thread in list(_threads):
+        thread.join(timeout=_LONGEST_PAUSE)
