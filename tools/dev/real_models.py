@@ -29,6 +29,7 @@ def parse_arguments():
         parser.add_argument(f"--{name}", default=",".join(known), help=f"some of: {', '.join(known)}")
     parser.add_argument("--variants", default="train", help="some of: train, keep, checkpoint, inference, dynamic")
     parser.add_argument("--orders", type=int, default=4, help="random orders of each pass that draws them")
+    parser.add_argument("--late", action="store_true", help="one process, whose collectives read and write at their waits")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--seconds", type=int, default=3600, help="limit of a case")
@@ -61,7 +62,7 @@ def main():
     arguments = parse_arguments()
     if arguments.cache:
         os.makedirs(arguments.cache, exist_ok=True)
-    plan = Plan(tuple(arguments.settings), tuple(arguments.passes), arguments.orders, arguments.seed)
+    plan = Plan(tuple(arguments.settings), tuple(arguments.passes), arguments.orders, arguments.seed, arguments.late)
     programs = orders = wrong = 0
     everything = []
     with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,8 @@
 """Real models with small configurations, under the ways in which PyTorch distributes them.
 
 `zoo` makes models, `parallel` distributes them, `settings` are Inductor's, `orders` draws legal orders of a pass's own
-graph, `compare` compiles a case in several ways and compares the results of all, `processes` does so on all ranks.
+graph, `compare` compiles a case in several ways and compares the results of all, `processes` does so on all ranks, or with the collectives of `late`
+on one.
 
 ::
 

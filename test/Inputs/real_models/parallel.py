@@ -1,7 +1,10 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The ways in which PyTorch distributes a model, with collectives inside of what `torch.compile` sees."""
+"""The ways in which PyTorch distributes a model, with collectives inside of what `torch.compile` sees.
+
+All ranks make the same model, so that nobody sends parameters.
+"""
 
 import torch
 import torch.nn as nn
@@ -50,7 +53,7 @@ def _distribute_parameters(module, mesh, placements, recompute):
         if not parameters:
             continue
         for name, parameter in parameters.items():
-            value = distribute_tensor(parameter.detach(), mesh, placements)
+            value = distribute_tensor(parameter.detach(), mesh, placements, src_data_rank=None)
             part.register_parameter(name, nn.Parameter(value))
         views = {name: property(lambda self, name=name: read(self._parameters[name])) for name in parameters}
         part.__class__ = type("Sharded" + part.__class__.__name__, (part.__class__,), views)
@@ -83,7 +86,7 @@ def _split_linears(model, module, mesh):
                 plan[name] = ColwiseParallel()
             elif any(name.endswith(suffix) for suffix in model.rows):
                 plan[name] = RowwiseParallel()
-    return parallelize_module(module, mesh, plan)
+    return parallelize_module(module, mesh, plan, src_data_rank=None)
 
 
 def _tensor_parallel(model, module, ranks, recompute):
@@ -117,7 +120,7 @@ def _sequence_parallel(model, module, ranks, recompute):
             plan[block + name] = ColwiseParallel()
         for name in ("self_attn.o_proj", "mlp.down_proj"):
             plan[block + name] = RowwiseParallel(output_layouts=split)
-    return parallelize_module(module, _get_mesh(ranks), plan)
+    return parallelize_module(module, _get_mesh(ranks), plan, src_data_rank=None)
 
 
 class Parallelism:

@@ -41,12 +41,16 @@ def _estimate(node):
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What to compile of a case: all passes with all settings; `orders` random orders where a pass draws them."""
+    """What to compile of a case: all passes with all settings; `orders` random orders where a pass draws them.
+
+    `late`: one process with the collectives of `late`, instead of one for each rank over Gloo.
+    """
 
     settings: tuple = ("plain",)
     passes: tuple = ("inductor", "inductor keep", "inductor drawn")
     orders: int = 4
     seed: int = 0
+    late: bool = False
 
     def make_ways(self):
         from .compare import Compiled
@@ -80,7 +84,8 @@ def run_case(case, plan, seconds=270, cache=None):
     with tempfile.TemporaryDirectory() as folder:
         cache = cache or folder
         spec = json.dumps([dataclasses.asdict(case), dataclasses.asdict(plan)])
-        outputs = [os.path.join(folder, f"output{rank}") for rank in range(case.ranks)]
+        ranks = range(1 if plan.late else case.ranks)
+        outputs = [os.path.join(folder, f"output{rank}") for rank in ranks]
         # Inductor keeps precompiled headers in the folder of temporary files.
         environment = {"TORCHINDUCTOR_CACHE_DIR": os.path.join(cache, "kernels"), "TMPDIR": cache}
         environment.update(_make_compiler(cache))
@@ -90,8 +95,8 @@ def run_case(case, plan, seconds=270, cache=None):
         words = [os.path.join(folder, "store"), spec]
         torch_ranks.run_ranks(
             folder,
-            [["-m", __name__, str(rank), outputs[rank], *words] for rank in range(case.ranks)],
-            [environment] * case.ranks,
+            [["-m", __name__, str(rank), outputs[rank], *words] for rank in ranks],
+            [environment] * len(ranks),
             seconds,
         )
         found = []
@@ -123,6 +128,7 @@ def _run_rank(rank, output, store, spec):
     import torch_ranks
     from braid.inductor import explain
 
+    from . import late
     from .compare import Case, check
     from .record import Recording
     from .settings import describe_gpu
@@ -134,7 +140,10 @@ def _run_rank(rank, output, store, spec):
     case, plan = json.loads(spec)
     case = Case(**case)
     plan = Plan(**{name: tuple(value) if isinstance(value, list) else value for name, value in plan.items()})
-    torch_ranks.init_gloo(store, rank, case.ranks)
+    if plan.late:
+        late.start_group(case.ranks)
+    else:
+        torch_ranks.init_gloo(store, rank, case.ranks)
     with open(output, "w") as file:
 
         def tell(*words, **more):
