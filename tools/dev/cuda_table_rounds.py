@@ -2,7 +2,7 @@
 
 # The milliseconds of a settled measurement: without load, with load before it,
 # and measured. GPUs at their power limit keep their clocks between 0.3 and 0.8 s
-# after a rest (docs/reference/profile-files.md).
+# after a rest (docs/design/simulator.md).
 REST, WARM, MEASURED = 600, 300, 400
 
 # The milliseconds of one round of variants at most: with longer ones the rounds

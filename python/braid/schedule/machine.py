@@ -67,7 +67,7 @@ def machines():
 
 
 class Machine:
-    """A machine by its name (`machines()`), or by a file in JSON (docs/design/cost-models.md).
+    """A machine by its name (`machines()`), or by a file in JSON (docs/reference/hardware-files.md).
 
     `profile` is a file of braid-calibrate (docs/reference/profile-files.md), or "shipped" for the one that Braid has of a
     machine with this name. Its figures replace those of the models.
