@@ -21,13 +21,24 @@ from real_models.processes import PASSES, Plan, run_case  # noqa: E402
 from real_models.settings import SETTINGS  # noqa: E402
 from real_models.zoo import MODELS  # noqa: E402
 
+#: What to change of a case: parameters gathered once, layers computed again in backward, no gradients, symbolic sizes, and the
+#: backward as one graph with all that autograd does around it.
+VARIANTS = {
+    "train": {},
+    "keep": {"recompute": False},
+    "checkpoint": {"checkpoint": True},
+    "inference": {"train": False},
+    "dynamic": {"dynamic": True},
+    "autograd": {"compiled_autograd": True},
+}
+
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     choices = (("models", MODELS), ("parallelisms", PARALLELISMS), ("settings", SETTINGS), ("passes", PASSES))
     for name, known in choices:
         parser.add_argument(f"--{name}", default=",".join(known), help=f"some of: {', '.join(known)}")
-    parser.add_argument("--variants", default="train", help="some of: train, keep, checkpoint, inference, dynamic")
+    parser.add_argument("--variants", default="train", help=f"all, or some of: {', '.join(VARIANTS)}; several with +")
     parser.add_argument("--orders", type=int, default=4, help="random orders of each pass that draws them")
     parser.add_argument("--late", action="store_true", help="one process, whose collectives read and write at their waits")
     parser.add_argument("--seed", type=int, default=0)
@@ -42,19 +53,20 @@ def parse_arguments():
         if unknown:
             parser.error(f"found {unknown[0]!r} in --{name}, expected some of: {', '.join(known)}")
         setattr(arguments, name, words)
+    arguments.variants = list(VARIANTS) if arguments.variants == "all" else arguments.variants.split(",")
+    for word in (word for variant in arguments.variants for word in variant.split("+")):
+        if word not in VARIANTS:
+            parser.error(f"found {word!r} in --variants, expected all, or some of: {', '.join(VARIANTS)}")
     return arguments
 
 
 def get_cases(arguments):
-    variants = {
-        "train": {}, "keep": {"recompute": False}, "checkpoint": {"checkpoint": True}, "inference": {"train": False},
-        "dynamic": {"dynamic": True},
-    }  # fmt: skip
     for model in arguments.models:
         for parallelism in arguments.parallelisms:
-            for variant in arguments.variants.split(","):
-                case = Case(model, parallelism, layers=arguments.layers, **variants[variant])
-                if case.fits() and (variant != "keep" or PARALLELISMS[parallelism].can_recompute):
+            for variant in arguments.variants:
+                changes = {name: value for word in variant.split("+") for name, value in VARIANTS[word].items()}
+                case = Case(model, parallelism, layers=arguments.layers, **changes)
+                if case.fits() and (case.recompute or PARALLELISMS[parallelism].can_recompute):
                     yield case
 
 

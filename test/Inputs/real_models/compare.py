@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles a model in several ways, and compares what comes out bit by bit."""
 
+import contextlib
 import dataclasses
+import functools
 import types
 
 import torch
@@ -22,7 +24,7 @@ class Case:
     """A model on ranks.
 
     `recompute` gathers parameters again in backward; `checkpoint` computes each layer again there; `train` is false for
-    a forward without gradients; `dynamic` makes sizes symbolic.
+    a forward without gradients; `dynamic` makes sizes symbolic; `compiled_autograd` compiles all that the backward does as one graph.
     """
 
     model: str
@@ -32,6 +34,7 @@ class Case:
     train: bool = True
     layers: int = 2
     dynamic: "bool | None" = None
+    compiled_autograd: bool = False
 
     @property
     def ranks(self):
@@ -47,6 +50,7 @@ class Case:
         words += ["checkpoint"] if self.checkpoint else []
         words += [] if self.train else ["inference"]
         words += ["dynamic"] if self.dynamic else []
+        words += ["autograd"] if self.compiled_autograd else []
         return " ".join(words)
 
 
@@ -118,12 +122,12 @@ class Distributed:
         return result
 
     def run_compiled(self, way, backend="inductor"):
-        with torch._inductor.config.patch(way.get_patches()):
-            return self.run(
-                lambda function: torch.compile(
-                    function, fullgraph=True, dynamic=self.case.dynamic, backend=backend
-                )
-            )
+        compile = functools.partial(torch.compile, fullgraph=True, dynamic=self.case.dynamic, backend=backend)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(torch._inductor.config.patch(way.get_patches()))
+            if self.case.compiled_autograd:
+                stack.enter_context(torch._dynamo.compiled_autograd._enable(compile))
+            return self.run(compile)
 
 
 def _copy(value):

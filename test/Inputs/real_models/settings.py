@@ -7,6 +7,8 @@ Each is a function from the passes over scheduler nodes that stand in the middle
 `torch._inductor.config.patch` takes.
 """
 
+import torch
+
 
 def _reorder(*passes):
     return {"reorder_for_compute_comm_overlap": True, "reorder_for_compute_comm_overlap_passes": list(passes)}
@@ -68,5 +70,7 @@ SETTINGS = {
     ),
     "no peak memory": lambda *passes: {**_reorder(*passes), "reorder_for_peak_memory": False},
     "memory planning": lambda *passes: {**_reorder(*passes), "memory_planning": True},
+    # On CPUs Inductor skips the CUDA graphs that it asks for.
+    "reduce-overhead": lambda *passes: {**_reorder(*passes), **torch._inductor.list_mode_options("reduce-overhead")},
     "combined kernels": lambda *passes: {**_reorder(*passes), "combo_kernels": True},
 }
