@@ -76,8 +76,9 @@ def _hybrid_sharded(model, module, ranks, recompute):
     return _distribute_parameters(module, _get_mesh(2, ranks // 2), [Replicate(), Shard(0)], recompute)
 
 
-def _split_linears(model, module, mesh):
-    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+def _plan_linears(model, module, **rows):
+    """Which linear layers are split how; `rows` are options of those that sum over ranks."""
+    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel
 
     plan = {}
     for name, part in module.named_modules():
@@ -85,12 +86,18 @@ def _split_linears(model, module, mesh):
             if any(name.endswith(suffix) for suffix in model.columns):
                 plan[name] = ColwiseParallel()
             elif any(name.endswith(suffix) for suffix in model.rows):
-                plan[name] = RowwiseParallel()
+                plan[name] = RowwiseParallel(**rows)
+    return plan
+
+
+def _parallelize(module, mesh, plan):
+    from torch.distributed.tensor.parallel import parallelize_module
+
     return parallelize_module(module, mesh, plan, src_data_rank=None)
 
 
 def _tensor_parallel(model, module, ranks, recompute):
-    return _split_linears(model, module, _get_mesh(ranks))
+    return _parallelize(module, _get_mesh(ranks), _plan_linears(model, module))
 
 
 def _sequence_parallel(model, module, ranks, recompute):
@@ -98,29 +105,32 @@ def _sequence_parallel(model, module, ranks, recompute):
     from torch.distributed.tensor.parallel import (
         ColwiseParallel,
         PrepareModuleInput,
+        PrepareModuleInputOutput,
         RowwiseParallel,
         SequenceParallel,
-        parallelize_module,
     )
 
-    split, whole = Shard(1), Replicate()
+    split, whole, names = Shard(1), Replicate(), model.decoder
     plan = {
-        "model.embed_tokens": RowwiseParallel(input_layouts=whole, output_layouts=split),
-        "model.norm": SequenceParallel(),
-        "lm_head": ColwiseParallel(input_layouts=split, output_layouts=whole),
+        **_plan_linears(model, module, output_layouts=split),
+        names.embedding: RowwiseParallel(input_layouts=whole, output_layouts=split),
+        names.norm: SequenceParallel(),
+        names.head: ColwiseParallel(input_layouts=split, output_layouts=whole),
     }
-    for index in range(len(module.get_submodule(model.blocks))):
-        block = f"{model.blocks}.{index}."
-        plan[block + "input_layernorm"] = plan[block + "post_attention_layernorm"] = SequenceParallel()
-        plan[block + "self_attn"] = PrepareModuleInput(
-            input_kwarg_layouts={"hidden_states": split}, desired_input_kwarg_layouts={"hidden_states": whole}
+    positional = dict(input_layouts=(split,), desired_input_layouts=(whole,))
+    keyword = dict(
+        input_kwarg_layouts={"hidden_states": split}, desired_input_kwarg_layouts={"hidden_states": whole}
+    )
+    for index in range(len(module.get_submodule(names.layers))):
+        layer = f"{names.layers}.{index}."
+        plan[layer + "input_layernorm"] = plan[layer + "post_attention_layernorm"] = SequenceParallel()
+        plan[layer + names.attention] = PrepareModuleInput(**(keyword if names.has_keyword else positional))
+        # Each rank computes all of the experts, and goes on with its part of the sequence.
+        parts = dict(use_local_input=True, output_layouts=(whole,), desired_output_layouts=(split,))
+        plan[layer + names.mlp] = (
+            PrepareModuleInputOutput(**positional, **parts) if names.has_experts else PrepareModuleInput(**positional)
         )
-        plan[block + "mlp"] = PrepareModuleInput(input_layouts=(split,), desired_input_layouts=(whole,))
-        for name in ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.gate_proj", "mlp.up_proj"):
-            plan[block + name] = ColwiseParallel()
-        for name in ("self_attn.o_proj", "mlp.down_proj"):
-            plan[block + name] = RowwiseParallel(output_layouts=split)
-    return parallelize_module(module, _get_mesh(ranks), plan, src_data_rank=None)
+    return _parallelize(module, _get_mesh(ranks), plan)
 
 
 class Parallelism:
@@ -140,5 +150,5 @@ PARALLELISMS = {
     "fsdp": Parallelism(_fully_sharded, can_recompute=True),
     "hsdp": Parallelism(_hybrid_sharded, ranks=4, can_recompute=True),
     "tp": Parallelism(_tensor_parallel, own_inputs=False, fits=lambda model: bool(model.columns)),
-    "sp": Parallelism(_sequence_parallel, own_inputs=False, fits=lambda model: model.blocks is not None),
+    "sp": Parallelism(_sequence_parallel, own_inputs=False, fits=lambda model: model.decoder is not None),
 }

@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Models of `transformers` with random weights, and what they are trained with."""
 
+import dataclasses
+
 import torch
 import torch.nn.functional as F
 
@@ -12,20 +14,37 @@ WIDTH = 64
 HEADS = 4
 
 
+@dataclasses.dataclass(frozen=True)
+class Decoder:
+    """The names of parts of a decoder, for sequence parallelism.
+
+    `has_keyword`: attention gets its values by name. `has_experts`: `mlp` has no linear layers to split.
+    """
+
+    layers: str = "model.layers"
+    embedding: str = "model.embed_tokens"
+    norm: str = "model.norm"
+    head: str = "lm_head"
+    attention: str = "self_attn"
+    mlp: str = "mlp"
+    has_keyword: bool = True
+    has_experts: bool = False
+
+
 class Model:
     """A module, its inputs on a rank, and how to compute a loss.
 
     `columns` and `rows` are the suffixes of the names of linear layers that tensor parallelism splits along their
-    outputs and along their inputs. `blocks` is the prefix of the layers of a decoder that sequence parallelism knows.
+    outputs and along their inputs. `decoder` is a `Decoder` where sequence parallelism knows the model.
     """
 
-    def __init__(self, make, inputs, loss, columns=(), rows=(), blocks=None):
+    def __init__(self, make, inputs, loss, columns=(), rows=(), decoder=None):
         self.make = make
         self.make_inputs = inputs
         self.loss = loss
         self.columns = columns
         self.rows = rows
-        self.blocks = blocks
+        self.decoder = decoder
 
 
 def _tokens(rank, generator):
@@ -134,15 +153,20 @@ def _resnet(layers):
 
 
 _LLAMA = dict(
-    columns=("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj"), rows=("o_proj", "down_proj"), blocks="model.layers"
+    columns=("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj"), rows=("o_proj", "down_proj"), decoder=Decoder()
 )
 #: ResNet is the one whose compiled graph writes inputs of its own: the statistics of batches.
 MODELS = {
     "llama": Model(_llama, _tokens, _next_token, **_LLAMA),
-    "mixtral": Model(_mixtral, _tokens, _next_token, ("q_proj", "k_proj", "v_proj"), ("o_proj",)),
+    "mixtral": Model(
+        _mixtral, _tokens, _next_token, ("q_proj", "k_proj", "v_proj"), ("o_proj",), Decoder(has_experts=True)
+    ),
     "gpt_neox": Model(
         _gpt_neox, _tokens, _next_token,
         ("query_key_value", "dense_h_to_4h"), ("attention.dense", "dense_4h_to_h"),
+        Decoder(
+            "gpt_neox.layers", "gpt_neox.embed_in", "gpt_neox.final_layer_norm", attention="attention", has_keyword=False
+        ),
     ),
     "bert": Model(
         _bert, _tokens, _same_token,
