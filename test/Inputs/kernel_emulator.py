@@ -9,6 +9,7 @@
 is made of: kernel_emulator.cpp emulates the GPU."""
 
 import ctypes
+import functools
 import os
 import re
 
@@ -43,6 +44,14 @@ def llvm_ir(kernels):
     return text
 
 
+@functools.lru_cache(maxsize=None)
+def compile_emulator(cxx, directory):
+    """The object of the emulator, which all programs of a process share."""
+    result = os.path.join(directory, "kernel_emulator.o")
+    bt.command([cxx, "-O1", "-ffp-contract=off", "-w", "-fPIC", "-c", os.path.join(HERE, "kernel_emulator.cpp"), "-o", result])
+    return result
+
+
 class Emulator:
     """The kernels of one program. `cxx` is a Clang of the version of LLVM."""
 
@@ -55,8 +64,8 @@ class Emulator:
         code, library = (os.path.join(directory, name) for name in ("kernels.ll", "kernels.so"))
         with open(code, "w") as file:
             file.write(llvm_ir(self.text))
-        bt.command([cxx, "-O1", "-ffp-contract=off", "-w", "-fPIC", "-shared", code, os.path.join(HERE, "kernel_emulator.cpp"),
-                    "-o", library])
+        emulator = compile_emulator(cxx, os.path.dirname(directory))
+        bt.command([cxx, "-O1", "-ffp-contract=off", "-w", "-fPIC", "-shared", code, emulator, "-o", library])
         self.library = ctypes.CDLL(library)
 
     def run(self, inputs):
