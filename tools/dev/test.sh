@@ -7,16 +7,17 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 results=$BUILD/test-results.json
 rm -f "$results"
 "$ROOT/tools/dev/setup.sh" build test || fail "set-up failed: no test was run"
+"$ROOT/tools/dev/configure.sh" --tests || fail "CMake failed: no test was run"
+grep -qsx 'BRAID_INCLUDE_TESTS:[A-Z]*=ON' "$BUILD/CMakeCache.txt" ||
+  fail "CMAKE_ARGS switches the tests off (BRAID_INCLUDE_TESTS): no test was run"
+
 # What comes from the Python package index is fetched while the compiler works.
-mkdir -p "$BUILD"
 "$ROOT/tools/dev/wheel.sh" --torch &
 torch=$!
 "$ROOT/tools/dev/jax.sh" &
 jax=$!
 trap wait EXIT
-"$ROOT/tools/dev/build.sh" all || fail "set-up or build failed: no test was run"
-grep -qsx 'BRAID_INCLUDE_TESTS:[A-Z]*=ON' "$BUILD/CMakeCache.txt" ||
-  fail "CMAKE_ARGS switches the tests off (BRAID_INCLUDE_TESTS): no test was run"
+"$ROOT/tools/dev/build.sh" all || fail "the build failed: no test was run"
 
 wait "$torch" || say "PyTorch could not be installed"
 wait "$jax" || say "no JAX: the tests of braid.jax are skipped"
