@@ -26,6 +26,8 @@ using testing::StartsWith;
 static void shortTimeout(braid_rt_config &config) {
   config.timeoutNs = 50 * 1000 * 1000;
 }
+/// Long behind that timeout, also where the other ranks get a core late.
+static constexpr std::chrono::milliseconds beyondTimeout(1000);
 
 namespace {
 /// Operands with `rows` rows of four floats for each rank, and a site per rank.
@@ -252,7 +254,7 @@ TEST(Missing, RankThatNeverComesIsNamedAfterTheTimeout) {
     if (rank != 2)
       data.allReduce(rank);
     else
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      std::this_thread::sleep_for(beyondTimeout);
   });
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
   for (int32_t rank : {0, 1})
@@ -272,7 +274,7 @@ TEST(Missing, RankThatComesAfterTheTimeoutGetsTheErrorToo) {
   World world(2, shortTimeout);
   world.run([&](int32_t rank) {
     if (rank == 1)
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      std::this_thread::sleep_for(beyondTimeout);
     data.allReduce(rank);
   });
   expectError(world, 0, HasSubstr("timed out"));
@@ -291,7 +293,7 @@ TEST(Missing, RankThatComesAfterTheTimeoutWritesToNoMemory) {
     World world(2, shortTimeout);
     world.run([&](int32_t rank) {
       if (rank == 1)
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        std::this_thread::sleep_for(beyondTimeout);
       int64_t part[] = {rows, 4}, whole[] = {2 * rows, 4};
       braid_rt_view from = {data.source[rank].data.data(), part, BRAID_RT_F32,
                             2};
