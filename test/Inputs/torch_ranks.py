@@ -6,11 +6,21 @@
 #
 # ===-----------------------------------------------------------------------===#
 """Runs a Python script in a process for each rank. A rank that fails or hangs leaves no other one behind, and the
-failure has what all ranks have printed and, with `say_where`, where each of them was."""
+failure has what all ranks have printed and, with `say_where`, where each of them was.
 
+Importing PyTorch and Inductor takes 5 s of processor time. So ranks are forks of one process that has imported both. They
+have the same hashes of strings, and sets of strings the same order on all ranks: where this may hide that ranks differ, ask
+for `fresh` interpreters.
+"""
+
+import atexit
 import contextlib
 import faulthandler
+import importlib
+import json
 import os
+import runpy
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +29,9 @@ import time
 
 #: lit ends a test after 300 seconds.
 SECONDS = 270
+#: What ranks have imported when they begin. None of these may start a thread.
+IMPORTS = ("torch.distributed", "torch._functorch.aot_autograd", "torch._dynamo.eval_frame", "torch._inductor.compile_fx",
+           "torch.distributed._functional_collectives", "braid.fx", "braid.inductor")  # fmt: skip
 
 
 def say_where():
@@ -70,26 +83,37 @@ def run_script(script, ranks):
         return run_ranks(folder, [[script, store, str(rank)] for rank in range(ranks)], [{}] * ranks)
 
 
-def run_ranks(folder, arguments, environments, seconds=SECONDS):
+def make_compiler(folder):
+    """Variables that let Inductor compile kernels without optimization, which takes a quarter of the time."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        return {}
+    # By its name Inductor knows how it takes precompiled headers.
+    path = os.path.join(folder, "g++")
+    if not os.path.exists(path):
+        with open(path, "w") as file:
+            file.write(f'#!/bin/sh\nexec "{compiler}" "$@" -O0\n')
+        os.chmod(path, 0o755)
+    return {"CXX": path}
+
+
+def run_ranks(folder, arguments, environments, seconds=SECONDS, imports=IMPORTS, fresh=False):
     """What each rank has printed.
 
     `arguments[i]` are the words behind the interpreter for rank i, `environments[i]` its own variables. `folder` is an
     existing one: each rank prints into a file there, because a rank that fills a pipe nobody reads would hold the
     others. Raises `AssertionError` if a rank ends with another status than 0, or does not end within `seconds`.
+    Ranks are forks of a process that has imported `imports`, or have an interpreter each, if `fresh`.
     """
     paths = [os.path.join(folder, f"rank{rank}.txt") for rank in range(len(arguments))]
-    processes = []
-    for words, environment, path in zip(arguments, environments, paths):
-        with open(path, "wb") as file:
-            processes.append(
-                subprocess.Popen(
-                    [sys.executable, "-W", "ignore", *words],
-                    stdout=file,
-                    stderr=subprocess.STDOUT,
-                    env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
-                )
-            )
-    failure = _wait(processes, seconds)
+    environments = [{"OMP_NUM_THREADS": "1", **environment} for environment in environments]
+    if fresh:
+        failure = _run_interpreters(paths, arguments, environments, seconds)
+    else:
+        # What ranks have alike holds for imports, too, which read some variables.
+        alike = {name: value for name, value in environments[0].items() if all(e.get(name) == value for e in environments)}
+        job = {"paths": paths, "arguments": arguments, "environments": environments, "seconds": seconds}
+        failure = _Server.get(alike, imports).run(job)
     outputs = []
     for path in paths:
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -99,25 +123,123 @@ def run_ranks(folder, arguments, environments, seconds=SECONDS):
     return outputs
 
 
+def _run_interpreters(paths, arguments, environments, seconds):
+    processes = []
+    for words, environment, path in zip(arguments, environments, paths):
+        with open(path, "wb") as file:
+            processes.append(
+                subprocess.Popen(
+                    [sys.executable, "-W", "ignore", *words],
+                    stdout=file,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, **environment},
+                )
+            )
+    return _wait([process.pid for process in processes], seconds)
+
+
+class _Server:
+    """A process that forks ranks, until the test ends, which holds its standard input."""
+
+    servers = {}
+
+    @classmethod
+    def get(cls, environment, imports):
+        key = (tuple(sorted(environment.items())), tuple(imports))
+        if key not in cls.servers:
+            cls.servers[key] = cls(environment, imports)
+        return cls.servers[key]
+
+    def __init__(self, environment, imports):
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", os.path.abspath(__file__), *imports],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **environment},
+            text=True,
+        )
+        atexit.register(self.end)
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+    def run(self, job):
+        """Why not all ranks of a job have ended well, or None."""
+        self.process.stdin.write(json.dumps(job) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise AssertionError(f"the process that forks ranks has ended with status {self.process.wait()}")
+        return json.loads(answer)
+
+
+def _serve(imports):
+    """Forks the ranks of each job on standard input, and answers why not all have ended well. Returns in a rank: its job."""
+    for name in imports:
+        importlib.import_module(name)
+    threads = len(os.listdir("/proc/self/task"))
+    if threads != 1:
+        raise RuntimeError(f"found {threads} threads after importing {', '.join(imports)}, expected 1: forks have no other threads")
+    for line in sys.stdin:
+        job = json.loads(line)
+        processes = []
+        for rank in job["paths"]:
+            index = len(processes)
+            process = os.fork()
+            if process == 0:
+                return job["arguments"][index], job["environments"][index], rank
+            processes.append(process)
+        print(json.dumps(_wait(processes, job["seconds"])), flush=True)
+    return None
+
+
+def _become_rank(words, environment, path):
+    """Runs a script or, behind "-m", a module, as a new interpreter would."""
+    for source, flags, targets in (os.devnull, os.O_RDONLY, [0]), (path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, [1, 2]):
+        descriptor = os.open(source, flags, 0o644)
+        for target in targets:
+            os.dup2(descriptor, target)
+        os.close(descriptor)
+    os.environ.update(environment)
+    is_module = words[0] == "-m"
+    sys.argv[:] = words[is_module:]
+    sys.path[0] = os.getcwd() if is_module else os.path.dirname(os.path.abspath(words[0]))
+    if is_module:
+        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+    else:
+        runpy.run_path(words[0], run_name="__main__")
+
+
 def _wait(processes, seconds):
-    """Waits for all; why not all of them have ended well, or None."""
+    """Waits for child processes by their ids; why not all of them have ended well, or None."""
     end = time.monotonic() + seconds
+    codes = [None] * len(processes)
     while True:
-        codes = [process.poll() for process in processes]
+        for rank, process in enumerate(processes):
+            if codes[rank] is None:
+                ended, status = os.waitpid(process, os.WNOHANG)
+                codes[rank] = os.waitstatus_to_exitcode(status) if ended else None
         failed = [rank for rank, code in enumerate(codes) if code]
         if not failed and None not in codes:
             return None
         if failed or time.monotonic() > end:
             break
-        time.sleep(0.1)
+        time.sleep(0.05)
     running = [rank for rank, code in enumerate(codes) if code is None]
     for rank in running:
         if not failed:
-            processes[rank].send_signal(signal.SIGUSR1)
+            os.kill(processes[rank], signal.SIGUSR1)
     time.sleep(1)
     for rank in running:
-        processes[rank].kill()
-        processes[rank].wait()
+        os.kill(processes[rank], signal.SIGKILL)
+        os.waitpid(processes[rank], 0)
     if failed:
         return f"rank {failed[0]} has ended with status {codes[failed[0]]}"
     return f"ranks {running} have not ended after {seconds} seconds"
+
+
+if __name__ == "__main__":
+    _rank = _serve(sys.argv[1:])
+    if _rank:
+        _become_rank(*_rank)

@@ -6,7 +6,6 @@
 import dataclasses
 import json
 import os
-import shutil
 import sys
 import tempfile
 
@@ -88,7 +87,7 @@ def run_case(case, plan, seconds=270, cache=None):
         outputs = [os.path.join(folder, f"output{rank}") for rank in ranks]
         # Inductor keeps precompiled headers in the folder of temporary files.
         environment = {"TORCHINDUCTOR_CACHE_DIR": os.path.join(cache, "kernels"), "TMPDIR": cache}
-        environment.update(_make_compiler(cache))
+        environment.update(torch_ranks.make_compiler(cache))
         inputs = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         paths = [inputs, *filter(None, [os.environ.get("PYTHONPATH")])]
         environment["PYTHONPATH"] = os.pathsep.join(paths)
@@ -104,20 +103,6 @@ def run_case(case, plan, seconds=270, cache=None):
             with open(path) as file:
                 found += [Outcome(**json.loads(line)) for line in file]
         return found
-
-
-def _make_compiler(folder):
-    """Variables that let Inductor compile kernels without optimization, which takes a quarter of the time."""
-    compiler = shutil.which("g++")
-    if compiler is None:
-        return {}
-    # By its name Inductor knows how it takes precompiled headers.
-    path = os.path.join(folder, "g++")
-    if not os.path.exists(path):
-        with open(path, "w") as file:
-            file.write(f'#!/bin/sh\nexec "{compiler}" "$@" -O0\n')
-        os.chmod(path, 0o755)
-    return {"CXX": path}
 
 
 def _run_rank(rank, output, store, spec):

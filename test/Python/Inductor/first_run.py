@@ -187,7 +187,7 @@ class FirstRun(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             output, store = os.path.join(folder, "output"), os.path.join(folder, "store")
             arguments = [[__file__, str(rank), store, output] for rank in range(RANKS)]
-            torch_ranks.run_ranks(folder, arguments, [{}] * RANKS)
+            torch_ranks.run_ranks(folder, arguments, [{}] * RANKS, imports=("torch.distributed",))
             cls.results = []
             for rank in range(RANKS):
                 with open(f"{output}.{rank}") as file:

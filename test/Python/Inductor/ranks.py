@@ -326,7 +326,12 @@ class Ranks(unittest.TestCase):
         outputs = torch_ranks.run_ranks(
             folder,
             [[__file__, str(rank), store, output, cases] for rank in range(RANKS)],
-            [{"TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, f"cache{rank}")} for rank in range(RANKS)],
+            # Sets of strings have another order on each rank.
+            [
+                {"TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, f"cache{rank}"), "PYTHONHASHSEED": str(rank + 1)}
+                for rank in range(RANKS)
+            ],
+            fresh=True,
         )
         results = []
         for rank in range(RANKS):
