@@ -18,6 +18,10 @@ config.environment["PATH"] = os.pathsep.join(
 )
 # One BLAS thread for a rank: ranks are threads already.
 config.environment["OPENBLAS_NUM_THREADS"] = "1"
+# Inductor compiles kernels in the process itself, not in others that import PyTorch again, and without a look at
+# the processor's vectors, whose three programs take 20 s.
+config.environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+config.environment["TORCHINDUCTOR_VEC_ISA_OK"] = "0"
 # What Python tests share.
 config.environment["PYTHONPATH"] = os.pathsep.join(
     [os.path.join(config.test_source_root, "Inputs"), os.path.join(config.braid_source_dir, "python")]
