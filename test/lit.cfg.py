@@ -26,7 +26,8 @@ config.environment["TORCHINDUCTOR_VEC_ISA_OK"] = "0"
 config.environment["PYTHONPATH"] = os.pathsep.join(
     [os.path.join(config.test_source_root, "Inputs"), os.path.join(config.braid_source_dir, "python")]
 )
-config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+# Bytecode of the packages, which are installed without it, and of the sources: what is used is compiled once.
+config.environment["PYTHONPYCACHEPREFIX"] = os.path.join(config.braid_binary_dir, "pycache")
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
 
 config.substitutions.append(("%python", config.python))
