@@ -16,7 +16,7 @@ import time
 
 import braid_testing as bt
 
-TIMEOUT = 0.3  # s: what a rank waits for another one
+TIMEOUT = 0.5  # s: what a rank waits for another one
 # s: until all ranks have ended, with the start of the process; sanitizers take longer.
 GRACE = float(os.environ.get("BRAID_FAULT_GRACE", "60"))
 

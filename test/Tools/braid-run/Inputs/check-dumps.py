@@ -38,7 +38,7 @@ def start(*options):
             ["braid-run", f"{folder}/p.so", "--entry=forever", "--ranks=3", *options],
             stderr=file, env=dict(os.environ, BRAID_DEBUG="detail"))
     check(wait_until(lambda: read(log).count("starts all_reduce") == 2), "no start")
-    time.sleep(0.3)
+    time.sleep(1)
     return process, log
 
 

@@ -26,7 +26,7 @@ for number in (signal.SIGTERM, signal.SIGINT):
             return [line for line in file.read().split("\n") if what in line]
 
     check(wait_until(lambda: len(lines("starts all_reduce")) == 2), "no start")
-    time.sleep(0.2)
+    time.sleep(1)
     process.send_signal(number)
     check(process.wait(timeout=30) == 1, "status", process.returncode)
     expected = [

@@ -53,7 +53,7 @@ for number, expected in [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGKIL
         lines.append(line)
         if "starts all_reduce" in line:
             break
-    time.sleep(0.3)
+    time.sleep(1)
     victim = process.pid
     if engine != "inproc":
         with open(f"/proc/{victim}/task/{victim}/children", encoding="utf-8") as file:
