@@ -59,13 +59,13 @@ build() {
   add "build ($1)" 0 1
   return 1
 }
-# inBackground PROGRAM ARGUMENT...: runs a program when fewer run than there are jobs; its
-# output goes to PROGRAM.log, its status to PROGRAM.status.
+# inBackground NAME PROGRAM ARGUMENT...: runs a program when fewer run than there are jobs;
+# its output goes to NAME.log, its status to NAME.status.
 inBackground() {
   while [ "$(jobs -rp | wc -l)" -ge "$JOBS" ]; do wait -n || true; done
   {
     local status=0
-    "$@" >"$1.log" 2>&1 </dev/null || status=$?
+    "${@:2}" >"$1.log" 2>&1 </dev/null || status=$?
     echo $status >"$1.status"
   } &
 }
@@ -73,7 +73,7 @@ inBackground() {
 unitTests() {
   local program log status count
   step "${*##*/}"
-  for program; do inBackground "$program" --gtest_brief=1; done
+  for program; do inBackground "$program" "$program" --gtest_brief=1; done
   wait
   for program; do
     log=$program.log status=$(cat "$program.status")
@@ -86,13 +86,17 @@ unitTests() {
     fi
   done
 }
-# The tests of faults of the engine inproc, several times, with the sanitizer $2.
+# The tests of faults of the engine inproc, several times: most of their time they wait, so
+# they run beside other tests. faults gives what startFaults found with the sanitizer $2.
+startFaults() {
+  inBackground "$1/faults" "$1/test/Unit/Runtime/BraidRuntimeConformanceTests" --gtest_brief=1 \
+    --gtest_repeat="${FAULT_ROUNDS:-3}" --gtest_filter='Disagreement.*:Missing.*:Recovery.*'
+}
 faults() {
-  local log=$1/faults.log rounds=${FAULT_ROUNDS:-3} status=0
+  local log=$1/faults.log rounds=${FAULT_ROUNDS:-3}
   step "$rounds rounds of faults"
-  "$1/test/Unit/Runtime/BraidRuntimeConformanceTests" --gtest_brief=1 --gtest_repeat="$rounds" \
-    --gtest_filter='Disagreement.*:Missing.*:Recovery.*' >"$log" 2>&1 || status=$?
-  if [ $status -eq 0 ] && [ "$(grep -c '^\[  PASSED  \]' "$log")" -eq "$rounds" ]; then
+  wait
+  if [ "$(cat "$1/faults.status")" -eq 0 ] && [ "$(grep -c '^\[  PASSED  \]' "$log")" -eq "$rounds" ]; then
     add "faults ($2)" "$rounds" 0
   else
     tail -n 20 "$log"
@@ -133,7 +137,7 @@ fuzzers() {
     mkdir -p "$new"
     words=()
     [ ! -f "$corpus.dict" ] || words=("-dict=$corpus.dict")
-    inBackground "$folder/$name" "${words[@]}" -max_total_time="$seconds" -seed="${SEED:-1}" -timeout=10 \
+    inBackground "$folder/$name" "$folder/$name" "${words[@]}" -max_total_time="$seconds" -seed="${SEED:-1}" -timeout=10 \
       -rss_limit_mb=1024 -artifact_prefix="$folder/$name-" "$new" "$corpus"
   done <"$folder/fuzzers.txt"
   wait
@@ -196,6 +200,7 @@ if build address "$address" braid-opt BraidSupportTests BraidScheduleTests Braid
 
   # Tests ask for more memory than there is.
   export ASAN_OPTIONS+=":allocator_may_return_null=1"
+  startFaults "$address"
   unitTests "$address/test/Unit/Runtime/BraidRuntimeConformanceTests" "$address/test/Unit/Runtime/BraidRuntimeTests"
   faults "$address" address
   fuzzers "$address"
@@ -203,6 +208,7 @@ if build address "$address" braid-opt BraidSupportTests BraidScheduleTests Braid
 fi
 if build thread "$thread" BraidRuntimeTests BraidRuntimeConformanceTests BraidRuntimeCUDADeviceTests \
   BraidRuntimeCUDAEngineTests; then
+  startFaults "$thread"
   unitTests "$thread/test/Unit/Runtime/BraidRuntimeConformanceTests" "$thread/test/Unit/Runtime/BraidRuntimeTests" \
     "$thread/test/Unit/Runtime/CUDAEngine/BraidRuntimeCUDAEngineTests" \
     "$thread/test/Unit/Runtime/CUDA/BraidRuntimeCUDADeviceTests"
