@@ -42,8 +42,7 @@ Door::Door(const Launch &launch, const HmacKey &key, Log log,
     : key(key),
       mostVisitors(static_cast<size_t>(launch.size) + countStrangers()),
       introductionNs(introductionNs), log(std::move(log)),
-      listeners(listenAt(launch.address, launch.port,
-                         launch.localSize && launch.localSize < launch.size)) {}
+      listeners(listenAt(launch.address, launch.port, launch.hasOtherHosts)) {}
 
 Door::~Door() {
   for (int listener : listeners)

@@ -53,7 +53,7 @@ static constexpr struct {
     {Refused, {"Refused", Side::OtherRank, true, 0, 4 * kibibyte}},
     {Part, {"Part", Side::RankZero, true, 0, longestPart}},
     {Parts, {"Parts", Side::OtherRank, true, 0, longestParts}},
-    {Failure, {"Failure", Side::OtherRank, true, 0, 16 * mebibyte}},
+    {Failed, {"Failed", Side::OtherRank, true, 0, 16 * mebibyte}},
     {Post, {"Post", Side::RankZero, true, 0, longestPost}},
     {Post, {"Post", Side::OtherRank, true, 0, longestPost}},
     {Lost, {"Lost", Side::OtherRank, true, 0, 0}},

@@ -37,7 +37,7 @@ enum FrameKind : uint32_t {
   Refused,  ///< From rank 0: the reason why the rank does not.
   Part,     ///< To rank 0: one process's bytes of an exchange.
   Parts,    ///< From rank 0: the bytes of all processes.
-  Failure,  ///< From rank 0: the reason why exchanges fail.
+  Failed,   ///< From rank 0: the reason why exchanges fail.
   Post,     ///< To all others.
   Lost,     ///< From rank 0: `process` has died.
   Goodbye   ///< The sender ends as it should.

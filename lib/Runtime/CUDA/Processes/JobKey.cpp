@@ -178,12 +178,13 @@ JobKey braid::rt::cuda::findJobKey(const Launch &launch,
     checkOwner(file, S_IFREG, source);
     return checkLength(readKey(file, source), source);
   }
-  if (launch.localSize && launch.localSize < launch.size)
-    throw Error(
-        "the ranks are on several hosts (" + std::to_string(launch.localSize) +
-        " of " + std::to_string(launch.size) +
-        " on this one) and have no key by which they know each other: " +
-        advice);
+  if (launch.hasOtherHosts)
+    throw Error("the ranks are on several hosts" +
+                (launch.localSize
+                     ? " (" + std::to_string(launch.localSize) + " of " +
+                           std::to_string(launch.size) + " on this one)"
+                     : "") +
+                " and have no key by which they know each other: " + advice);
   try {
     return keyOfHost(variables);
   } catch (const Error &error) {

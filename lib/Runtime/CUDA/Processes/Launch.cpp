@@ -68,6 +68,20 @@ static int32_t portOfJob(const char *job) {
   return 61440 + static_cast<int32_t>(std::strtoul(job, nullptr, 10) % 4096);
 }
 
+/// Slurm says how many hosts a step has even where it does not say how many
+/// ranks each of them has.
+static void findHosts(const Variables &variables, const Launcher &launcher,
+                      Launch &launch) {
+  launch.hasOtherHosts = launch.localSize && launch.localSize < launch.size;
+  if (std::strcmp(launcher.name, "Slurm") != 0 ||
+      !isSet(variables("SLURM_STEP_NUM_NODES")))
+    return;
+  int32_t hosts = readNumber(variables, "SLURM_STEP_NUM_NODES", 1, 1 << 20);
+  launch.hasOtherHosts = hosts > 1;
+  if (hosts == 1)
+    launch.localSize = launch.size;
+}
+
 static void findAddress(const Variables &variables, const Launcher &launcher,
                         Launch &launch) {
   const char *address = variables("MASTER_ADDR");
@@ -117,6 +131,7 @@ Launch braid::rt::cuda::findLaunch(const Variables &variables) {
     if (isSet(localSize) && !std::strpbrk(localSize, "(,"))
       launch.localSize =
           readNumber(variables, launcher.localSize, 1, launch.size);
+    findHosts(variables, launcher, launch);
     if (isSet(variables(launcher.job)))
       launch.job = variables(launcher.job);
     findAddress(variables, launcher, launch);

@@ -27,7 +27,9 @@ struct Launch {
   /// The rank among the processes of the host; -1 if unknown.
   int32_t localRank = 0;
   int32_t localSize = 1; ///< 0 if unknown.
-  std::string address;   ///< The address of rank 0's store.
+  /// True if the launcher says that some ranks are on other hosts.
+  bool hasOtherHosts = false;
+  std::string address; ///< The address of rank 0's store.
   int32_t port = 0;
   std::string job; ///< Identifies the processes of this job.
 

@@ -381,7 +381,7 @@ void TcpStore::handleFromServer(Lock &lock, Connection &from, Frame &&frame) {
   switch (frame.kind) {
   case Parts:
     return takeParts(from, frame);
-  case Failure:
+  case Failed:
     return fail(frame.body);
   case Post:
   case Lost:
@@ -462,7 +462,7 @@ void TcpStore::gather(int32_t process, int64_t number, std::string &&bytes) {
     std::string text =
         "an exchange of all ranks has " + std::to_string(all.body.size()) +
         " bytes, expected at most " + std::to_string(longestParts);
-    sendToAll({Failure, 0, 0, text}, 0);
+    sendToAll({Failed, 0, 0, text}, 0);
     return fail(text);
   }
   sendToAll(all, 0);
@@ -486,7 +486,7 @@ void TcpStore::giveUpLateExchanges() {
     if (monotonicNs() - gathering.beganNs < timeoutNs || !failure.empty())
       continue;
     std::string text = describeTimeout(timeoutNs) + describeAbsent(gathering);
-    sendToAll({Failure, 0, 0, text}, 0);
+    sendToAll({Failed, 0, 0, text}, 0);
     fail(text);
   }
 }

@@ -102,7 +102,7 @@ TEST(Frames, OnlyTheIntroductionIsUnsealed) {
 }
 
 TEST(Frames, RankZeroTakesNothingThatOnlyRankZeroSends) {
-  for (uint32_t kind : {Accepted, Refused, Parts, Failure, Lost, Challenge}) {
+  for (uint32_t kind : {Accepted, Refused, Parts, Failed, Lost, Challenge}) {
     Seal seal(sealKey);
     FrameParser parser = sealedParser();
     EXPECT_THAT(parse(parser, encodeFrame({kind, 1, 0, ""}, &seal)),

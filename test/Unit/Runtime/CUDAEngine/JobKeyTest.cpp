@@ -41,6 +41,7 @@ protected:
     launch.launcher = "torchrun";
     launch.size = 2;
     launch.localSize = local;
+    launch.hasOtherHosts = local == 1;
     return findJobKey(launch, [&](const char *name) {
       auto found = table.find(name);
       return found == table.end() ? nullptr : found->second.c_str();

@@ -108,6 +108,28 @@ TEST(Launch, ReadsTheVariablesOfSlurm) {
   EXPECT_EQ(launch.port, 61441);
 }
 
+TEST(Launch, KnowsWhetherThereAreOtherHosts) {
+  Table table = torchrun();
+  EXPECT_TRUE(launchOf(table).hasOtherHosts);
+  table["WORLD_SIZE"] = "4", table["RANK"] = "1";
+  EXPECT_FALSE(launchOf(table).hasOtherHosts);
+  // Nobody says so.
+  table.erase("LOCAL_WORLD_SIZE");
+  EXPECT_FALSE(launchOf(table).hasOtherHosts);
+  // Slurm counts the hosts of a step.
+  Table slurm = {{"SLURM_PROCID", "2"},
+                 {"SLURM_NTASKS", "4"},
+                 {"SLURM_LOCALID", "0"},
+                 {"SLURM_STEP_NODELIST", "gpu[03-05]"}};
+  EXPECT_FALSE(launchOf(slurm).hasOtherHosts);
+  slurm["SLURM_STEP_NUM_NODES"] = "3";
+  EXPECT_TRUE(launchOf(slurm).hasOtherHosts);
+  EXPECT_EQ(launchOf(slurm).localSize, 0);
+  slurm["SLURM_STEP_NUM_NODES"] = "1";
+  EXPECT_FALSE(launchOf(slurm).hasOtherHosts);
+  EXPECT_EQ(launchOf(slurm).localSize, 4);
+}
+
 TEST(Launch, TakesABatchScriptOfSlurmsForNoTask) {
   EXPECT_FALSE(
       launchOf({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}).hasLauncher());

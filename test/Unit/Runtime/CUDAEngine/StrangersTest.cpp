@@ -176,8 +176,8 @@ TEST(Strangers, NothingBigIsReadBeforeTheIntroduction) {
 
 TEST(Strangers, MessagesBeforeTheIntroductionAreRefused) {
   for (uint32_t kind : std::initializer_list<uint32_t>{
-           Part, Parts, Failure, Post, Lost, Goodbye, Accepted, Refused,
-           Welcome, Challenge, WrongKey, uint32_t(Goodbye) + 1, ~uint32_t(0)})
+           Part, Parts, Failed, Post, Lost, Goodbye, Accepted, Refused, Welcome,
+           Challenge, WrongKey, uint32_t(Goodbye) + 1, ~uint32_t(0)})
     EXPECT_THAT(attackWith(header(kind, 2, 1)),
                 HasSubstr("comes before the introduction"))
         << kind;
@@ -509,7 +509,7 @@ TEST(FalseServer, WithoutTheKeyIsNotBelieved) {
 }
 
 TEST(FalseServer, CannotLetARankIn) {
-  for (uint32_t kind : {Accepted, Parts, Post, Lost, Failure, Refused, Goodbye})
+  for (uint32_t kind : {Accepted, Parts, Post, Lost, Failed, Refused, Goodbye})
     EXPECT_THAT(believe(plain(Challenge, 32) + header(kind, 0, 1)),
                 HasSubstr("is no store of Braid's"))
         << kind;
@@ -600,7 +600,7 @@ TEST(BrokenRank, CannotAccuseAnother) {
 }
 
 TEST(BrokenRank, CannotAnswerForRankZero) {
-  for (uint32_t kind : {Parts, Failure, Accepted, Refused})
+  for (uint32_t kind : {Parts, Failed, Accepted, Refused})
     EXPECT_THAT(misbehave({{kind, 0, 1, ""}}), HasSubstr(rankTwoIsClosed))
         << kind;
 }
