@@ -77,6 +77,9 @@ launcher each process is one rank; else ranks are threads of this process.
                         (engine inproc)
   --reductions=KIND     engine mpi: ordered (the bits of inproc, the default) or
                         fast (the MPI library's own reductions)
+  --send-program        rank 0 sends its program to the other processes, which
+                        run it; else each process reads its own file, and all
+                        must have the same
   --bind                say which cores each rank may use and how to bind it;
                         without PROGRAM nothing is run
   --timeout=TIME        how long a wait waits for a rank that does not come

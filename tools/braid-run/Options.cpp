@@ -299,6 +299,7 @@ static const ValueOption valueOptions[] = {
 static const Flag flags[] = {
     {"--print", [](Options &o) { o.print = true; }},
     {"--bind", [](Options &o) { o.bind = true; }},
+    {"--send-program", [](Options &o) { o.isProgramSent = true; }},
     {"--verify", [](Options &o) { o.verify = true; }},
     {"--bound", [](Options &o) { o.bound = true; }},
     {"--overlap", [](Options &o) { o.overlap = true; }},

@@ -66,8 +66,9 @@ struct Options {
   std::string dumps;          ///< Folder to analyze, empty: none.
   int64_t timeoutNs = 0;      ///< 0: the default of the engine.
   std::optional<std::string> passes;
-  std::string chip;          ///< Empty: that of the device.
-  std::string verifyProgram; ///< Empty: the default of braid-compile.
+  std::string chip;           ///< Empty: that of the device.
+  std::string verifyProgram;  ///< Empty: the default of braid-compile.
+  bool isProgramSent = false; ///< By rank 0, to the other processes.
   /// Options of the engine, in the order of the command line.
   std::vector<std::pair<std::string, std::string>> engineOptions;
   bool help = false;

@@ -8,29 +8,91 @@
 
 #include "Program.h"
 #include "Bytes.h"
+#include "Core/Messages.h"
+#include "Core/Sha256.h"
 #include "Options.h"
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
 
 using namespace braid::run;
-
-/// FNV-1a with 64 bits, which detects accidental differences of files.
-static uint64_t hashBytes(const std::string &bytes) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (char byte : bytes)
-    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-  return hash;
-}
+using braid::rt::listRanks;
+using braid::rt::sha256;
+using braid::rt::toHex;
 
 static std::optional<std::string> readFile(const std::string &file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream)
     return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
+static std::string digestOf(const std::string &bytes) {
+  return toHex(sha256(bytes));
+}
+
+namespace {
+/// The program of one process: its digest, or why there is none.
+struct OwnFile {
+  std::string name, digest, error;
+
+  explicit OwnFile(const std::string &file) : name(file) {
+    errno = 0;
+    if (std::optional<std::string> bytes = readFile(file))
+      digest = digestOf(*bytes);
+    else
+      error = std::strerror(errno);
+  }
+  explicit OwnFile(ByteReader &&reader)
+      : name(reader.text()), digest(reader.text()), error(reader.text()) {}
+
+  std::string encode() const {
+    ByteWriter writer;
+    for (const std::string *text : {&name, &digest, &error})
+      writer.text(*text);
+    return writer.bytes;
+  }
+  std::string describe() const {
+    return digest.empty()
+               ? "cannot read " + name + ": " + error
+               : "has " + name + " (SHA-256 " + digest.substr(0, 16) + "...)";
+  }
+};
+} // namespace
+
+/// Throws on all processes unless all have the same file as the first one, or
+/// none: then what opens the file says why.
+static void compareFiles(const std::string &file, const Processes &processes) {
+  std::vector<OwnFile> files;
+  for (const std::string &bytes : processes.exchange(OwnFile(file).encode()))
+    files.emplace_back(ByteReader(bytes));
+  // What ranks have, and which ones. The first process has rank 0.
+  std::map<std::string, std::vector<int32_t>> ranks;
+  bool differs = false;
+  for (size_t rank = 0; rank < files.size(); ++rank) {
+    differs |= files[rank].digest != files.front().digest;
+    ranks[files[rank].describe()].push_back(static_cast<int32_t>(rank));
+  }
+  if (!differs)
+    return;
+  std::string first = files.front().describe();
+  std::string text =
+      "the ranks have different programs: " + listRanks(ranks.at(first)) + " " +
+      first;
+  for (const auto &[what, those] : ranks)
+    if (what != first)
+      text += ", " + listRanks(those) + " " + what;
+  throw Failure(1,
+                text + "; give all ranks the same file, or have rank 0 send "
+                       "its program to the others: --send-program",
+                /*everywhere=*/true);
 }
 
 void Program::load(const std::string &object) {
@@ -53,63 +115,93 @@ std::optional<int32_t> braid::run::targetOf(const std::string &file) {
 Program::Program(const std::string &file, const CompileRequest &compile,
                  const Processes &processes)
     : file(file) {
-  if (isCompiled(file)) {
-    loadCompiled(processes);
-    return;
-  }
+  bool isSent = processes.areMany() && compile.isSent;
+  if (processes.areMany() && !isSent)
+    compareFiles(file, processes);
+  if (isSent)
+    loadSent(compile, processes);
+  else if (isCompiled(file))
+    processes.together([&]() { load(file); });
+  else
+    loadOwn(compile, processes);
+}
+
+/// True if this user alone may write the file, which lies in a folder that
+/// nobody else may enter. Processes of other users cannot have made the file.
+static bool isOwnTemporaryFile(const std::string &file) {
+  struct stat status = {};
+  if (lstat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_uid != geteuid() || (status.st_mode & 022))
+    return false;
+  std::string folder = file.substr(0, file.rfind('/'));
+  return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == geteuid() && !(status.st_mode & 077);
+}
+
+/// Loads the object that the first process has compiled, if that is a file of
+/// this user on this host. False if this process has to compile for itself.
+bool Program::loadFromFirst(const std::string &object,
+                            const std::string &digest) {
+  if (!isOwnTemporaryFile(object))
+    return false;
+  std::optional<std::string> bytes = readFile(object);
+  if (!bytes || digestOf(*bytes) != digest)
+    return false;
+  load(object);
+  return true;
+}
+
+/// Each process has the same MLIR file. The first one compiles for all on its
+/// host.
+void Program::loadOwn(const CompileRequest &compile,
+                      const Processes &processes) {
   TemporaryFile object("");
+  ByteWriter made;
+  processes.together([&]() {
+    if (!processes.isFirst())
+      return;
+    object.name = compileProgram(file, compile);
+    made.text(object.name);
+    made.text(digestOf(readFile(object.name).value_or("")));
+  });
+  std::string first = processes.receiveFromFirst(made.bytes);
   processes.together([&]() {
     if (processes.isFirst())
+      return load(object.name);
+    ByteReader reader(first);
+    std::string name = reader.text();
+    if (loadFromFirst(name, reader.text()))
+      return;
+    object.name = compileProgram(file, compile);
+    load(object.name);
+  });
+}
+
+/// The first process reads or compiles, and sends to those with another file.
+void Program::loadSent(const CompileRequest &compile,
+                       const Processes &processes) {
+  TemporaryFile object("");
+  ByteWriter writer;
+  processes.together([&]() {
+    if (!processes.isFirst())
+      return;
+    if (!isCompiled(file))
       object.name = compileProgram(file, compile);
+    const std::string &name = object.name.empty() ? file : object.name;
+    std::optional<std::string> bytes = readFile(name);
+    if (!bytes)
+      throw RunError("rank 0 cannot read " + name);
+    writer.text(digestOf(*bytes));
+    writer.text(*bytes);
   });
-  receive(object.name, processes, /*isNeeded=*/!processes.isFirst());
-}
-
-void Program::loadCompiled(const Processes &processes) {
-  if (!processes.areMany())
-    return load(file);
-  // Each process sends the hash of its file, if any.
-  ByteWriter own;
-  std::optional<std::string> bytes = readFile(file);
-  own.number(bytes.has_value());
-  own.number(bytes ? static_cast<int64_t>(hashBytes(*bytes)) : 0);
-  std::vector<std::string> all = processes.exchange(own.bytes);
-  bool anyNeedsIt = false;
-  for (const std::string &other : all)
-    anyNeedsIt |= other != all.front();
-  if (!anyNeedsIt)
-    return processes.together([&]() { load(file); });
+  std::string sent = processes.receiveFromFirst(writer.bytes);
   processes.together([&]() {
-    if (processes.isFirst() && !bytes)
-      throw RunError("rank 0 cannot read " + file);
-  });
-  receive(file, processes, own.bytes != all.front());
-}
-
-/// Loads `object`, or if `isNeeded` the object that the first process sends.
-void Program::receive(const std::string &object, const Processes &processes,
-                      bool isNeeded) {
-  std::string sent;
-  if (processes.areMany()) {
-    ByteWriter writer;
-    processes.together([&]() {
-      if (!processes.isFirst())
-        return;
-      std::optional<std::string> bytes = readFile(object);
-      if (!bytes)
-        throw RunError("cannot read " + object);
-      writer.number(static_cast<int64_t>(hashBytes(*bytes)));
-      writer.text(*bytes);
-    });
-    sent = processes.receiveFromFirst(writer.bytes);
-  }
-  processes.together([&]() {
-    if (!isNeeded)
-      return load(object);
+    if (processes.isFirst())
+      return load(object.name.empty() ? file : object.name);
     ByteReader reader(sent);
-    auto expected = static_cast<uint64_t>(reader.number());
+    std::string expected = reader.text();
     std::string bytes = reader.text();
-    if (hashBytes(bytes) != expected)
+    if (digestOf(bytes) != expected)
       throw RunError(file + " has been damaged on its way from rank 0");
     TemporaryFile copy(makeTemporaryFile("program.so"));
     std::ofstream stream(copy.name, std::ios::binary);

@@ -28,15 +28,18 @@ struct CompileRequest {
   /// default.
   std::string verifyProgram;
   int32_t ranks = 0; ///< Those that comm-verify follows; 0: not known.
+  /// The process of rank 0 sends its program to the others. Else each process
+  /// reads its own.
+  bool isSent = false;
 };
 
 /// A program that every process of the world has loaded.
 class Program {
 public:
-  /// Loads a compiled program. If `file` is not compiled, the first process
-  /// compiles it with `compile` and sends the object to the others, which need
-  /// no file. Removes temporary files as soon as they are loaded. Throws on all
-  /// processes if one of them cannot load the program.
+  /// Loads a compiled program, or compiles `file` with `compile` and loads the
+  /// result. Throws on all processes if one of them cannot load the program, or
+  /// if the processes have different files, unless the first one sends its own.
+  /// Removes temporary files as soon as they are loaded.
   Program(const std::string &file, const CompileRequest &compile,
           const Processes &processes);
 
@@ -51,9 +54,9 @@ public:
 
 private:
   void load(const std::string &object);
-  void loadCompiled(const Processes &processes);
-  void receive(const std::string &object, const Processes &processes,
-               bool isNeeded);
+  void loadOwn(const CompileRequest &compile, const Processes &processes);
+  void loadSent(const CompileRequest &compile, const Processes &processes);
+  bool loadFromFirst(const std::string &object, const std::string &digest);
 
   std::shared_ptr<braid_rt_library> library;
   std::string file;

@@ -133,8 +133,11 @@ void Session::warnOfOtherMachine() const {
 
 void Session::load() {
   compile = {passesFor(options, processes.worldSize(), launcher.localSize),
-             options.target, options.chip, options.verifyProgram,
-             processes.worldSize()};
+             options.target,
+             options.chip,
+             options.verifyProgram,
+             processes.worldSize(),
+             options.isProgramSent};
   if (compile.target == "cuda" && compile.chip.empty())
     compile.chip = runner.chip();
   warnOfOtherMachine();

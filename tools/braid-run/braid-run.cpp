@@ -53,8 +53,8 @@ static void chooseTarget(Options &options) {
   if (isCompiled(options.program))
     found = targetOf(options.program);
   if (!found) {
-    // If the file cannot be loaded, rank 0 sends its own, or a later check
-    // fails.
+    // If the file cannot be loaded, rank 0 sends its own (--send-program), or a
+    // later check fails.
     if (options.target.empty())
       options.target = options.engine == "cuda" ? "cuda" : "host";
     return;
