@@ -1,59 +1,78 @@
-"""Random legal orders of braid.fx's own graph for real models, on two ranks over gloo: behind Inductor's post-grad passes,
-each has the losses, gradients and buffers of the order as it came, bit by bit."""
+"""Random legal orders of braid.fx's own graph for real models, with collectives that are as late as they may be: behind
+Inductor's post-grad passes, each has the losses, gradients and buffers of the order as it came, bit by bit.
+
+With `--wide`, and names of models if not all, a table of all models, parallelisms, variants and settings of Inductor.
+"""
 
 # REQUIRES: package, torch
 # RUN: %package_python -W ignore %s
 
 import importlib.util
+import itertools
 import sys
 import unittest
 
-import torch_ranks
+import torch
+from real_models import late
+from real_models.compare import Case, Distributed, compare
+from real_models.parallel import PARALLELISMS
+from real_models.settings import SETTINGS, describe_gpu
+from real_models.zoo import MODELS
+from torch_post_grad import Drawn, Runs
 
-RANKS = 2
+#: Enough for a mesh of two dimensions.
+RANKS = 4
 ORDERS = 3
 CASES = (("llama", "fsdp"), ("resnet", "ddp"))
+VARIANTS = ({}, {"recompute": False}, {"checkpoint": True}, {"train": False}, {"dynamic": True})
 
 
-def run_rank(rank):
-    for model, parallelism in CASES:
-        check(rank, model, parallelism)
-    print("all models ran")
-
-
-def check(rank, model, parallelism):
-    import torch
-    from real_models.compare import Case, Distributed, compare
-    from torch_post_grad import Drawn, Runs
-
-    case = Case(model, parallelism, layers=1)
-    distributed = Distributed(case, rank)
+def check(case, **settings):
+    """For each random order, the number of graphs that did not come with it."""
+    distributed = Distributed(case, 0)
     passes = [None, *(Drawn(seed) for seed in range(ORDERS))]
-    runs = Runs(passes)
+    runs = Runs(passes, **settings)
     torch._dynamo.reset()
     # One compile has all orders: a step for each, on the same parameters.
-    compiled = torch.compile(distributed.model.loss, fullgraph=True, backend=runs.compile)
+    compiled = torch.compile(distributed.model.loss, fullgraph=True, backend=runs.compile, dynamic=case.dynamic)
     expected = None
     for index in (0, *range(len(passes))):
         runs.current = index
         found = distributed.take_step(compiled)
         if index and (differences := compare(found, expected)):
-            raise AssertionError(f"{case}, order {index}: {differences}")
+            raise AssertionError(f"order {index}: {differences}")
         expected = found if index == 0 else expected
-    if not all(one.moved for one in passes[1:]):
-        raise AssertionError(f"{case}: an order is the one that it came with")
+    return [one.moved for one in passes[1:]]
+
+
+def check_all(models):
+    """Prints a row for each case; an error that comes without an order as well is none of Braid's."""
+    describe_gpu()
+    for variant, parallelism, model in itertools.product(VARIANTS, PARALLELISMS, models):
+        case = Case(model, parallelism, layers=1, **variant)
+        if not case.fits() or not (case.recompute or PARALLELISMS[parallelism].can_recompute):
+            continue
+        for setting in ("plain", "buckets", "overlap+buckets"):
+            # Dependences that only hold an order are none of ops that run.
+            settings = {**SETTINGS[setting](), "aten_distributed_optimizations.insert_overlap_deps": False}
+            try:
+                found = f"{sum(check(case, **settings))} orders"
+            except Exception as error:  # The next case may do.
+                found = f"{type(error).__name__}: {str(error)[:300]!r}"
+            print(f"| {case} | {setting} | {found} |", flush=True)
 
 
 @unittest.skipUnless(importlib.util.find_spec("transformers"), "transformers is not installed")
 class Models(unittest.TestCase):
     def test_random_orders(self):
-        for text in torch_ranks.run_script(__file__, RANKS):
-            self.assertIn("all models ran", text)
+        for model, parallelism in CASES:
+            with self.subTest(model):
+                self.assertTrue(all(check(Case(model, parallelism, layers=1))))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
-        with torch_ranks.gloo(sys.argv[1], int(sys.argv[2]), RANKS):
-            run_rank(int(sys.argv[2]))
+    late.start_group(RANKS)
+    if "--wide" in sys.argv:
+        check_all(sys.argv[sys.argv.index("--wide") + 1 :] or list(MODELS))
     else:
         unittest.main()
