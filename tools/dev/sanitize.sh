@@ -164,7 +164,7 @@ if build address "$address" braid-opt BraidSupportTests BraidScheduleTests Braid
   mapfile -t tests < <(git ls-files -- 'test/*.mlir' 'test/*.test' | xargs grep -l 'RUN:.*braid-opt')
   all=${#tests[@]}
   mapfile -t tests < <(printf '%s\n' "${tests[@]}" |
-    xargs grep -LE 'RUN:.*(braid-(run|compile|lsp-server)|mlir-opt|libBraid|%(python|cxx|cc|cmake|braid_))')
+    xargs grep -LE '(RUN|DEFINE):.*(braid-(run|compile|lsp-server)|mlir-opt|libBraid|%(python|cxx|cc|cmake|braid_))')
   step "${#tests[@]} lit tests with braid-opt (of $all; the others need other tools)"
   results=$address/test-results.json
   rm -f "$results"
