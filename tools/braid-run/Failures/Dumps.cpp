@@ -143,6 +143,19 @@ Dump braid::run::readDump(const std::string &text, const std::string &file) {
   return dump;
 }
 
+void braid::run::addDump(std::map<int32_t, Dump> &dumps, Dump dump) {
+  const std::string file = dump.file;
+  if (!dumps.empty() && dumps.begin()->second.worldSize != dump.worldSize)
+    throw RunError(file + " is of a world of " +
+                   std::to_string(dump.worldSize) + " ranks, but " +
+                   dumps.begin()->second.file + " of one of " +
+                   std::to_string(dumps.begin()->second.worldSize));
+  auto [other, isNew] = dumps.emplace(dump.rank, std::move(dump));
+  if (!isNew)
+    throw RunError(file + " and " + other->second.file + " are both of rank " +
+                   std::to_string(other->first));
+}
+
 static Dump readDumpFile(const std::string &file) {
   std::error_code problem;
   // Other files may have no end.
@@ -173,17 +186,7 @@ std::map<int32_t, Dump> braid::run::readDumps(const std::string &folder) {
                      " has no files *.json; --flight-recorder=" + folder +
                      "/rank writes them");
   std::map<int32_t, Dump> dumps;
-  for (const std::string &name : names) {
-    Dump dump = readDumpFile(name);
-    if (!dumps.empty() && dumps.begin()->second.worldSize != dump.worldSize)
-      throw RunError(name + " is of a world of " +
-                     std::to_string(dump.worldSize) + " ranks, but " +
-                     dumps.begin()->second.file + " of one of " +
-                     std::to_string(dumps.begin()->second.worldSize));
-    auto [other, isNew] = dumps.emplace(dump.rank, std::move(dump));
-    if (!isNew)
-      throw RunError(name + " and " + other->second.file +
-                     " are both of rank " + std::to_string(other->first));
-  }
+  for (const std::string &name : names)
+    addDump(dumps, readDumpFile(name));
   return dumps;
 }

@@ -54,6 +54,10 @@ std::map<int32_t, Dump> readDumps(const std::string &folder);
 /// printable. Throws a RunError with the place of what is wrong.
 Dump readDump(const std::string &text, const std::string &file);
 
+/// Adds a dump by its rank. Throws a RunError if there is one of this rank, or
+/// if the others are of another world.
+void addDump(std::map<int32_t, Dump> &dumps, Dump dump);
+
 /// Says for each rank where it is, and which ranks the others wait for.
 std::string analyzeDumps(const std::map<int32_t, Dump> &dumps);
 

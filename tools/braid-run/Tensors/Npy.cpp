@@ -253,7 +253,8 @@ Tensor braid::run::readNpy(const std::string &file, int32_t dtype) {
   }
 }
 
-void braid::run::writeNpy(const std::string &file, const Tensor &tensor) {
+/// What stands before the data.
+static std::string formatStart(const Tensor &tensor) {
   std::string header = "{'descr': '" + writtenName(tensor.dtype) +
                        "', 'fortran_order': False, 'shape': (";
   for (int64_t size : tensor.sizes)
@@ -270,10 +271,21 @@ void braid::run::writeNpy(const std::string &file, const Tensor &tensor) {
   std::string start("\x93NUMPY\x01\x00", 8);
   start += static_cast<char>(header.size() & 0xff);
   start += static_cast<char>(header.size() >> 8);
+  return start + header;
+}
+
+static std::string_view dataOf(const Tensor &tensor) {
+  return {tensor.data, static_cast<size_t>(tensor.bytes())};
+}
+
+std::string braid::run::formatNpy(const Tensor &tensor) {
+  return formatStart(tensor).append(dataOf(tensor));
+}
+
+void braid::run::writeNpy(const std::string &file, const Tensor &tensor) {
   braid::OutputFile output(file);
-  output.write(start + header);
-  output.write(
-      std::string_view(tensor.data, static_cast<size_t>(tensor.bytes())));
+  output.write(formatStart(tensor));
+  output.write(dataOf(tensor));
   if (std::string error = output.finish(); !error.empty())
     throw RunError(error);
 }

@@ -29,6 +29,9 @@ Tensor readNpy(std::istream &stream, int32_t dtype);
 /// Writes an .npy file; bf16 as `|V2`, 8-bit floats as `|V1`.
 void writeNpy(const std::string &file, const Tensor &tensor);
 
+/// The bytes of that file.
+std::string formatNpy(const Tensor &tensor);
+
 } // namespace braid::run
 
 #endif // BRAID_TOOLS_BRAID_RUN_TENSORS_NPY_H
