@@ -11,6 +11,8 @@
 #include "Core/Messages.h"
 #include "Core/Sha256.h"
 #include "Options.h"
+#include "Tools/TemporaryFolders.h"
+#include "braid/Support/OutputFile.h"
 
 #include <cerrno>
 #include <cstring>
@@ -155,61 +157,66 @@ bool Program::loadFromFirst(const std::string &object,
 /// host.
 void Program::loadOwn(const CompileRequest &compile,
                       const Processes &processes) {
-  TemporaryFile object("");
+  std::optional<TemporaryFolder> folder;
+  std::string object;
+  auto compileHere = [&]() {
+    object = folder.emplace().at("program.so");
+    compileProgram(file, compile, object);
+  };
   ByteWriter made;
   processes.together([&]() {
     if (!processes.isFirst())
       return;
-    object.name = compileProgram(file, compile);
-    made.text(object.name);
-    made.text(digestOf(readFile(object.name).value_or("")));
+    compileHere();
+    made.text(object);
+    made.text(digestOf(readFile(object).value_or("")));
   });
   std::string first = processes.receiveFromFirst(made.bytes);
   processes.together([&]() {
     if (processes.isFirst())
-      return load(object.name);
+      return load(object);
     ByteReader reader(first);
     std::string name = reader.text();
     if (loadFromFirst(name, reader.text()))
       return;
-    object.name = compileProgram(file, compile);
-    load(object.name);
+    compileHere();
+    load(object);
   });
 }
 
 /// The first process reads or compiles, and sends to those with another file.
 void Program::loadSent(const CompileRequest &compile,
                        const Processes &processes) {
-  TemporaryFile object("");
+  std::optional<TemporaryFolder> made;
+  std::string object = file;
   ByteWriter writer;
   processes.together([&]() {
     if (!processes.isFirst())
       return;
-    if (!isCompiled(file))
-      object.name = compileProgram(file, compile);
-    const std::string &name = object.name.empty() ? file : object.name;
-    std::optional<std::string> bytes = readFile(name);
+    if (!isCompiled(file)) {
+      object = made.emplace().at("program.so");
+      compileProgram(file, compile, object);
+    }
+    std::optional<std::string> bytes = readFile(object);
     if (!bytes)
-      throw RunError("rank 0 cannot read " + name);
+      throw RunError("rank 0 cannot read " + object);
     writer.text(digestOf(*bytes));
     writer.text(*bytes);
   });
   std::string sent = processes.receiveFromFirst(writer.bytes);
   processes.together([&]() {
     if (processes.isFirst())
-      return load(object.name.empty() ? file : object.name);
+      return load(object);
     ByteReader reader(sent);
     std::string expected = reader.text();
     std::string bytes = reader.text();
     if (digestOf(bytes) != expected)
       throw RunError(file + " has been damaged on its way from rank 0");
-    TemporaryFile copy(makeTemporaryFile("program.so"));
-    std::ofstream stream(copy.name, std::ios::binary);
-    stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    stream.close();
-    if (!stream)
-      throw RunError("cannot write " + copy.name + ": " + std::strerror(errno));
-    load(copy.name);
+    TemporaryFolder folder;
+    std::string copy = folder.at("program.so");
+    if (std::string error = writeWholeFile(copy, bytes); !error.empty())
+      throw RunError(error);
+    load(copy);
   });
 }
 

@@ -63,15 +63,13 @@ private:
 };
 
 /// Compiles an MLIR file with the braid-compile beside this program or on the
-/// PATH. Returns the name of a temporary shared object in a folder of its own.
-std::string compileProgram(const std::string &file,
-                           const CompileRequest &request);
+/// PATH. Writes the shared object `object`.
+void compileProgram(const std::string &file, const CompileRequest &request,
+                    const std::string &object);
 
 /// Runs `passes` of braid-opt, which end with comm-interpret, on an MLIR file.
-/// The interpreter's files are in `folder`. Throws RunError; the errors of the
-/// program stand on standard error.
-void interpretProgram(const std::string &file, const std::string &passes,
-                      const std::string &folder);
+/// Throws RunError; the errors of the program stand on standard error.
+void interpretProgram(const std::string &file, const std::string &passes);
 
 /// The target of a compiled program, a braid_rt_target; nothing if the file
 /// cannot be loaded.
@@ -83,31 +81,6 @@ std::optional<int32_t> targetOf(const std::string &file);
 void compareWithModel(const std::string &file, const CompileRequest &request,
                       const std::string &trace,
                       const std::string &reportOptions);
-
-/// The name of a file in a new temporary folder that only this user may read.
-std::string makeTemporaryFile(const std::string &name);
-
-/// Removes a temporary file and its folder. Signal handlers may call this
-/// function.
-void removeTemporaryFile(const char *file);
-
-/// A temporary file that is removed at the end of the scope; none if `name` is
-/// empty.
-struct TemporaryFile {
-  explicit TemporaryFile(std::string name) : name(std::move(name)) {}
-  ~TemporaryFile() {
-    if (!name.empty())
-      removeTemporaryFile(name.c_str());
-  }
-  TemporaryFile(const TemporaryFile &) = delete;
-  TemporaryFile &operator=(const TemporaryFile &) = delete;
-
-  std::string name;
-};
-
-/// Ends a running tool of the compiler and removes its temporary file; for
-/// signal handlers.
-void stopCompiler();
 
 } // namespace braid::run
 

@@ -14,12 +14,12 @@
 #include "Timing/Trace.h"
 #include "Tools/PassOption.h"
 #include "Tools/ProfiledMachine.h"
+#include "Tools/TemporaryFolders.h"
+#include "braid/Support/OutputFile.h"
 #include "braid/Support/Text.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -351,12 +351,16 @@ void Session::compareWithPrediction(const std::string &reportOptions) {
     withRanks += (withRanks.empty() ? "" : " ") +
                  ("world-size=" + std::to_string(processes.worldSize()));
   // Only the first process writes the file with all ranks.
-  TemporaryFile trace(processes.isFirst() ? makeTemporaryFile("trace.json")
-                                          : "");
-  writeTrace(trace.name, *subjects.front().recording, processes);
+  std::optional<TemporaryFolder> folder;
+  std::string trace;
   processes.together([&]() {
     if (processes.isFirst())
-      compareWithModel(options.program, compile, trace.name, withRanks);
+      trace = folder.emplace().at("trace.json");
+  });
+  writeTrace(trace, *subjects.front().recording, processes);
+  processes.together([&]() {
+    if (processes.isFirst())
+      compareWithModel(options.program, compile, trace, withRanks);
   });
 }
 
@@ -373,11 +377,9 @@ void Session::writeResults() {
 }
 
 static void writeFigures(const std::string &file, const std::string &text) {
-  std::ofstream stream(file, std::ios::trunc);
-  stream << text << "\n";
-  stream.close();
-  if (!stream)
-    throw RunError("cannot write " + file + ": " + std::strerror(errno));
+  if (std::string error = braid::writeWholeFile(file, text + "\n");
+      !error.empty())
+    throw RunError(error);
 }
 
 /// Which plan is the fastest, and the passes that make it.

@@ -15,6 +15,7 @@
 #include "Runner.h"
 #include "Session.h"
 #include "Tools/Interpreter.h"
+#include "Tools/TemporaryFolders.h"
 #include "Tools/Tune.h"
 
 #include <cerrno>
@@ -173,6 +174,11 @@ int main(int argc, char **argv) {
       flushOutput();
       return 0;
     }
+    // What writes temporary files.
+    std::optional<FolderKeeper> keeper;
+    if (!options.program.empty() && (!isCompiled(options.program) || launcher ||
+                                     options.compare || options.tune))
+      keeper.emplace();
     if (options.engine == "inproc")
       launcher = {};
     if (!options.dumps.empty()) {

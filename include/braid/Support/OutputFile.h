@@ -39,6 +39,9 @@ public:
   /// Writes bytes. After an error this function does nothing.
   void write(std::string_view bytes);
 
+  /// Whether there has been an error, which `finish` returns.
+  bool hasFailed() const { return error != 0; }
+
   /// Puts the file in its place. Returns an error that names the file, or the
   /// empty string.
   std::string finish();

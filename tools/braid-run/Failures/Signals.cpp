@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Failures/Signals.h"
-#include "Program.h"
+#include "Tools/TemporaryFolders.h"
+#include "Tools/Tools.h"
 
 #include <atomic>
 #include <cerrno>
@@ -126,7 +127,8 @@ static void reportEnd(int signal) {
     line.write();
   }
   dumpBeforeEnd(signal);
-  stopCompiler();
+  stopTool();
+  removeAllTemporaryFolders();
   _exit(exitStatus);
 }
 

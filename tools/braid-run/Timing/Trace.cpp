@@ -17,12 +17,12 @@
 #include "Tensors/Arguments.h"
 #include "Timing/Figures.h"
 #include "Timing/Json.h"
+#include "braid/Support/OutputFile.h"
 
 #include <cctype>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <map>
+#include <sstream>
 
 using namespace braid::run;
 
@@ -240,7 +240,7 @@ static void writeFile(const std::string &file, const Recording &recording,
   for (int32_t rank : ranks)
     RankPrinter(rank, rank == ranks[0], recording.beginNs(), lines)
         .print(recording.ranks[rank], recording.isHostMemory);
-  std::ofstream stream(file, std::ios::trunc);
+  std::ostringstream stream;
   stream << "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": "
          << ranks[0] << "}],\n \"distributedInfo\": "
          << JsonObject()
@@ -259,9 +259,9 @@ static void writeFile(const std::string &file, const Recording &recording,
   for (size_t i = 0; i < lines.size(); ++i)
     stream << lines[i] << (i + 1 < lines.size() ? ",\n" : "\n");
   stream << "]}\n";
-  stream.close();
-  if (!stream)
-    throw RunError("cannot write " + file + ": " + std::strerror(errno));
+  if (std::string error = braid::writeWholeFile(file, stream.str());
+      !error.empty())
+    throw RunError(error);
 }
 
 void braid::run::writeTrace(const std::string &pattern,

@@ -13,34 +13,18 @@
 #include "Tensors/Results.h"
 #include "Tensors/Verify.h"
 #include "Tools/PassOption.h"
+#include "Tools/TemporaryFolders.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 using namespace braid::run;
 
 namespace {
-
-/// A folder for the files that braid-opt and this process exchange; removed in
-/// the end.
-struct ExchangeFolder {
-  ExchangeFolder()
-      : name(std::filesystem::path(makeTemporaryFile("program.so"))
-                 .parent_path()) {}
-  ~ExchangeFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(name, ignored);
-  }
-  ExchangeFolder(const ExchangeFolder &) = delete;
-  ExchangeFolder &operator=(const ExchangeFolder &) = delete;
-
-  std::string name;
-};
 
 /// The entries of a program, as the file `entries` lists them.
 class EntryList {
@@ -64,7 +48,6 @@ private:
 
 } // namespace
 
-/// The number of an element type; throws if it has none.
 /// The element type called `name`; -1 if the runtime has none.
 static int32_t dtypeOf(const std::string &name) {
   for (int32_t dtype = 0; braid_rt_dtype_name(dtype); ++dtype)
@@ -228,16 +211,16 @@ void braid::run::runInterpreter(const Options &options) {
   // Ranks of no engine in particular: for names and for comparisons.
   Runner runner(options, "inproc", Launcher());
   const Processes &processes = runner.getProcesses();
-  ExchangeFolder folder;
+  // What braid-opt and this process exchange.
+  TemporaryFolder folder;
   std::string passes = passesFor(options);
   auto interpret = [&](const std::string &before, const std::string &settings) {
     interpretProgram(options.program,
                      before + "comm-interpret{" + settings + " " +
-                         passOption("data", folder.name) + "}",
-                     folder.name);
+                         passOption("data", folder.path) + "}");
   };
   interpret("", "describe");
-  EntryList entries(folder.name + "/entries");
+  EntryList entries(folder.at("entries"));
   const braid_rt_entry &entry = entries.choose(options);
   checkHasResults(options, entry);
   checkPattern("--out", options.out, entry, processes.worldSize());
@@ -246,7 +229,7 @@ void braid::run::runInterpreter(const Options &options) {
   for (int32_t rank : processes.localRanks()) {
     std::vector<Tensor> inputs = makeInputs(entry, options.args, rank);
     for (size_t i = 0; i < inputs.size(); ++i)
-      writeTensor(dataFile(folder.name, rank, i, "in"), inputs[i]);
+      writeTensor(dataFile(folder.path, rank, i, "in"), inputs[i]);
   }
   auto run = [&](const std::string &before) {
     interpret(before, passOption("entry", entry.name) +
@@ -260,7 +243,7 @@ void braid::run::runInterpreter(const Options &options) {
       for (int64_t i = 0; i < entry.argumentCount; ++i)
         if (entry.arguments[i].direction == BRAID_RT_OUT)
           results.back().push_back(readTensor(
-              dataFile(folder.name, rank, results.back().size(), "out"),
+              dataFile(folder.path, rank, results.back().size(), "out"),
               entry.arguments[i]));
     }
     return results;

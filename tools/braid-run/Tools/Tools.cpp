@@ -8,12 +8,14 @@
 
 #include "Tools/Tools.h"
 #include "Failures/Failure.h"
+#include "braid/Support/ChildProcess.h"
 
 #include <atomic>
 #include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,16 +37,45 @@ static std::string findTool(const std::string &name) {
   return name;
 }
 
-/// The tool that runs now; 0 for none.
+/// The tool that runs now; 0 for none, -1 for one that starts just now.
 static std::atomic<pid_t> running{0};
 
-bool braid::run::stopTool() {
-  pid_t child = running.load();
+void braid::run::stopTool() {
+  constexpr timespec pause = {0, 10 * 1000 * 1000};
+  constexpr int mostPauses = 300;
+  // Another thread starts the tool: this one takes no signal meanwhile.
+  for (int i = 0; i < mostPauses && running < 0; ++i)
+    nanosleep(&pause, nullptr);
+  pid_t child = running;
   if (child <= 0)
-    return false;
+    return;
+  kill(child, SIGTERM);
+  for (int i = 0; i < mostPauses; ++i) {
+    if (waitpid(child, nullptr, WNOHANG) != 0)
+      return;
+    nanosleep(&pause, nullptr);
+  }
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
-  return true;
+}
+
+/// The environment of this process, by which the tool knows its parent.
+static std::vector<std::string> makeEnvironment() {
+  std::vector<std::string> variables;
+  std::string own = std::string(braid::parentVariable) + "=";
+  for (char **variable = environ; *variable; ++variable)
+    if (std::strncmp(*variable, own.c_str(), own.size()) != 0)
+      variables.emplace_back(*variable);
+  variables.push_back(own + std::to_string(getpid()));
+  return variables;
+}
+
+static std::vector<char *> pointersTo(std::vector<std::string> &words) {
+  std::vector<char *> pointers;
+  for (std::string &word : words)
+    pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 /// Starts the tool; returns 0 or an error number. Blocks signals that stop the
@@ -59,10 +90,11 @@ static int startTool(std::vector<char *> &argv, pid_t &child) {
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setsigmask(&attributes, &before);
-  int code =
-      posix_spawnp(&child, argv[0], nullptr, &attributes, argv.data(), environ);
-  if (code == 0)
-    running = child;
+  std::vector<std::string> variables = makeEnvironment();
+  running = -1;
+  int code = posix_spawnp(&child, argv[0], nullptr, &attributes, argv.data(),
+                          pointersTo(variables).data());
+  running = code == 0 ? child : 0;
   posix_spawnattr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return code;
@@ -72,10 +104,7 @@ int braid::run::runTool(std::vector<std::string> words, const std::string &file,
                         const std::string &advice) {
   std::string name = words.front();
   words.front() = findTool(name);
-  std::vector<char *> argv;
-  for (std::string &word : words)
-    argv.push_back(word.data());
-  argv.push_back(nullptr);
+  std::vector<char *> argv = pointersTo(words);
   pid_t child = 0;
   int status = 0;
   if (int code = startTool(argv, child))

@@ -21,8 +21,9 @@ namespace braid::run {
 int runTool(std::vector<std::string> words, const std::string &file,
             const std::string &advice);
 
-/// Ends a running tool; for signal handlers. Returns whether there was one.
-bool stopTool();
+/// Ends a running tool, if there is one, with time to remove its files; for
+/// signal handlers.
+void stopTool();
 
 } // namespace braid::run
 

@@ -10,10 +10,9 @@
 #include "Session.h"
 #include "Tools/PassOption.h"
 #include "Tools/TuningRounds.h"
+#include "braid/Support/OutputFile.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 
@@ -25,11 +24,8 @@ static std::string readText(const std::string &file) {
 }
 
 static void writeText(const std::string &file, const std::string &text) {
-  std::ofstream stream(file, std::ios::trunc);
-  stream << text;
-  stream.close();
-  if (!stream)
-    throw RunError("cannot write " + file + ": " + std::strerror(errno));
+  if (std::string error = braid::writeWholeFile(file, text); !error.empty())
+    throw RunError(error);
 }
 
 void braid::run::tune(const Options &options, const Launcher &launcher,
