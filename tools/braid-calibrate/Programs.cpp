@@ -10,8 +10,13 @@
 
 #include "Cost/Profile/Profile.h"
 #include "Support/JsonObjectReader.h"
+#include "braid/Support/ChildProcess.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
+
+#include <cstdlib>
+#include <unistd.h>
 
 using namespace braid;
 using namespace braid::calibrate;
@@ -188,11 +193,14 @@ static Error readProgram(StringRef path, int64_t ranks, ProgramShapes &shapes) {
     return llvm::createStringError(
         path + ": cannot write its report: " + problem.message());
   llvm::FileRemover remover(report);
+  llvm::sys::RemoveFileOnSignal(report);
+  setenv(parentVariable, std::to_string(getpid()).c_str(), /*overwrite=*/1);
   std::string option = reportOption(ranks, report), problem;
+  std::string program = fileArgument(path.str());
   // Its errors go to stderr.
-  int status =
-      llvm::sys::ExecuteAndWait(*tool, {*tool, path, option, "-o", "/dev/null"},
-                                std::nullopt, {}, 0, 0, &problem);
+  int status = llvm::sys::ExecuteAndWait(
+      *tool, {*tool, program, option, "-o", "/dev/null"}, std::nullopt, {}, 0,
+      0, &problem);
   if (status != 0)
     return llvm::createStringError(
         path + ": " +

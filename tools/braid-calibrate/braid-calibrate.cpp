@@ -10,9 +10,11 @@
 
 #include "Cost/Profile/Profile.h"
 #include "Support/StrictJson.h"
+#include "braid/Support/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <csignal>
 #include <ctime>
 
 using namespace braid;
@@ -34,17 +36,8 @@ static std::string today() {
 }
 
 static Error writeFile(const std::string &path, llvm::StringRef text) {
-  std::error_code problem;
-  llvm::raw_fd_ostream file(path, problem);
-  if (!problem) {
-    file << text;
-    file.close();
-    problem = file.error();
-    file.clear_error();
-  }
-  if (problem)
-    return llvm::createStringError("cannot write " + path + ": " +
-                                   problem.message());
+  if (std::string error = writeWholeFile(path, text); !error.empty())
+    return llvm::createStringError(error);
   return Error::success();
 }
 
@@ -106,6 +99,8 @@ static Error showProfile(const Options &options) {
 
 int main(int argc, char **argv) {
   constexpr int failed = 1, wrongUsage = 2;
+  // A file that becomes too large is an error with the name of the file.
+  std::signal(SIGXFSZ, SIG_IGN);
   llvm::Expected<Options> options = parseOptions(argc, argv);
   if (!options)
     return fail(llvm::toString(options.takeError()), wrongUsage);

@@ -15,6 +15,8 @@
 #include "braid/InitAll.h"
 #include "braid/Pipelines/Pipelines.h"
 #include "braid/Pipelines/VerifyEachPass.h"
+#include "braid/Support/ChildProcess.h"
+#include "braid/Support/OutputFile.h"
 #include "braid/Target/Host/HostTarget.h"
 
 #include "mlir/IR/AsmState.h"
@@ -31,9 +33,11 @@
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
+
+#include <csignal>
 
 using namespace mlir;
 namespace cl = llvm::cl;
@@ -170,24 +174,68 @@ LogicalResult buildVerifiedPipeline(PassManager &pm) {
   return braid::verifyProgramAfterEachPass(pm, options, buildPipeline);
 }
 
+/// Writes `bytes` to `outputPath`, a whole file or standard output.
+LogicalResult writeOutput(StringRef bytes) {
+  std::string message;
+  if (outputPath == "-") {
+    llvm::outs() << bytes;
+    llvm::outs().flush();
+    if (std::error_code failed = llvm::outs().error()) {
+      llvm::outs().clear_error();
+      message = "cannot write to the standard output: " + failed.message();
+    }
+  } else {
+    message = braid::writeWholeFile(outputPath, bytes);
+  }
+  if (message.empty())
+    return success();
+  error() << message << '\n';
+  return failure();
+}
+
+/// A temporary file that is removed in the end, also by signals.
+class TemporaryObject {
+public:
+  /// Writes `bytes` to the file. Prints an error and fails if it cannot.
+  LogicalResult write(StringRef bytes) {
+    int descriptor;
+    if (std::error_code failed = llvm::sys::fs::createTemporaryFile(
+            "braid", "o", descriptor, path)) {
+      error() << "cannot create a temporary file: " << failed.message() << '\n';
+      return failure();
+    }
+    remover.setFile(path);
+    llvm::sys::RemoveFileOnSignal(path);
+    llvm::raw_fd_ostream output(descriptor, /*shouldClose=*/true);
+    output << bytes;
+    output.close();
+    if (std::error_code failed = output.error()) {
+      output.clear_error();
+      error() << "cannot write " << path << ": " << failed.message() << '\n';
+      return failure();
+    }
+    return success();
+  }
+  ~TemporaryObject() {
+    if (!path.empty())
+      llvm::sys::DontRemoveFileOnSignal(path);
+  }
+
+  SmallString<128> path;
+
+private:
+  llvm::FileRemover remover;
+};
+
 /// Writes `module` to `outputPath`, in the format of `--emit`.
 LogicalResult generate(ModuleOp module, StringRef runtimePath,
                        TimingScope &timing) {
-  std::string message;
-  auto open = [&]() {
-    auto output = openOutputFile(outputPath, &message);
-    if (!output)
-      error() << message << '\n';
-    return output;
-  };
+  std::string text;
+  llvm::raw_string_ostream stream(text);
   if (emit == "mlir") {
-    auto output = open();
-    if (!output)
-      return failure();
-    module.print(output->os());
-    output->os() << '\n';
-    output->keep();
-    return success();
+    module.print(stream);
+    stream << '\n';
+    return writeOutput(text);
   }
 
   Location loc = module.getLoc();
@@ -205,38 +253,26 @@ LogicalResult generate(ModuleOp module, StringRef runtimePath,
   if (!code)
     return failure();
   if (emit == "llvm") {
-    auto output = open();
-    if (!output)
-      return failure();
-    output->os() << *code;
-    output->keep();
-    return success();
+    stream << *code;
+    return writeOutput(text);
   }
 
   TimingScope codeTiming = timing.nest("Generate code");
-  if (emit == "obj") {
-    auto output = open();
-    if (!output || failed(host->emitObject(*code, loc, output->os())))
-      return failure();
-    output->keep();
-    return success();
-  }
-  SmallString<128> object;
-  int descriptor;
-  if (std::error_code failed = llvm::sys::fs::createTemporaryFile(
-          "braid", "o", descriptor, object)) {
-    error() << "cannot create a temporary file: " << failed.message() << '\n';
+  SmallString<0> bytes;
+  llvm::raw_svector_ostream object(bytes);
+  if (failed(host->emitObject(*code, loc, object)))
     return failure();
-  }
-  llvm::FileRemover removeObject(object);
-  {
-    llvm::raw_fd_ostream output(descriptor, /*shouldClose=*/true);
-    if (failed(host->emitObject(*code, loc, output)))
-      return failure();
-  }
+  if (emit == "obj")
+    return writeOutput(bytes);
+  TemporaryObject file;
+  if (failed(file.write(bytes)))
+    return failure();
   codeTiming.stop();
   TimingScope linkTiming = timing.nest("Link");
-  return braid::linkSharedObject(object, outputPath, runtimePath, loc);
+  StringRef output = outputPath.getValue();
+  if (output == "-")
+    output = "/dev/stdout";
+  return braid::linkSharedObject(file.path, output, runtimePath, loc);
 }
 
 /// True for `sm_` and a number, with a letter for chips of one architecture.
@@ -304,7 +340,10 @@ bool checkOptions() {
 } // namespace
 
 int main(int argc, char **argv) {
+  braid::endWithParent();
   llvm::InitLLVM initialize(argc, argv);
+  // A file that becomes too large is an error with the name of the file.
+  std::signal(SIGXFSZ, SIG_IGN);
   DialectRegistry registry;
   registerAllPasses();
   braid::registerAllDialects(registry);

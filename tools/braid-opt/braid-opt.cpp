@@ -8,6 +8,8 @@
 
 #include "braid/InitAll.h"
 #include "braid/Pipelines/VerifyEachPass.h"
+#include "braid/Support/ChildProcess.h"
+#include "braid/Support/OutputFile.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllPasses.h"
@@ -15,8 +17,12 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/Process.h"
+
+#include <csignal>
+#include <unistd.h>
 
 using namespace mlir;
 namespace cl = llvm::cl;
@@ -27,30 +33,60 @@ static cl::opt<bool> verifyEach(
              "pass after which the program is wrong"),
     cl::init(false));
 
-/// Runs mlir-opt with comm-verify around the passes.
-static LogicalResult runVerified(StringRef inputPath, StringRef outputPath,
-                                 DialectRegistry &registry) {
+/// The options of mlir-opt, and comm-verify around the passes if the option
+/// asks for it.
+static MlirOptMainConfig makeConfig() {
   MlirOptMainConfig given = MlirOptMainConfig::createFromCLOptions();
+  if (!verifyEach)
+    return given;
   MlirOptMainConfig config = given;
-  config.setPassPipelineSetupFn([&](PassManager &pm) {
+  config.setPassPipelineSetupFn([given](PassManager &pm) {
     return braid::verifyProgramAfterEachPass(
         pm, braid::ProgramVerifierOptions(),
         [&](PassManager &pm) { return given.setupPassPipeline(pm); });
   });
-  std::string message;
+  return config;
+}
+
+static LogicalResult fail(const llvm::Twine &message) {
+  llvm::errs() << "braid-opt: error: " << message << '\n';
+  return failure();
+}
+
+/// Runs mlir-opt. A file is written whole, standard output as it comes.
+static LogicalResult run(StringRef inputPath, const std::string &outputPath,
+                         DialectRegistry &registry) {
+  std::string message, text;
+  if (inputPath == "-" &&
+      llvm::sys::Process::FileDescriptorIsDisplayed(STDIN_FILENO))
+    llvm::errs() << "(reads the program from standard input; Ctrl-D ends it)\n";
   auto input = openInputFile(inputPath, &message);
-  auto output = input ? openOutputFile(outputPath, &message) : nullptr;
-  if (!output) {
-    llvm::errs() << message << '\n';
-    return failure();
+  if (!input)
+    return fail(message);
+  if (outputPath == "-") {
+    LogicalResult result =
+        MlirOptMain(llvm::outs(), std::move(input), registry, makeConfig());
+    llvm::outs().flush();
+    if (std::error_code error = llvm::outs().error()) {
+      llvm::outs().clear_error();
+      return fail("cannot write to the standard output: " + error.message());
+    }
+    return result;
   }
-  if (failed(MlirOptMain(output->os(), std::move(input), registry, config)))
+  // Find out now that a file cannot be written, not after the passes.
+  braid::OutputFile output(outputPath);
+  llvm::raw_string_ostream stream(text);
+  if (!output.hasFailed() &&
+      failed(MlirOptMain(stream, std::move(input), registry, makeConfig())))
     return failure();
-  output->keep();
+  output.write(text);
+  if (message = output.finish(); !message.empty())
+    return fail(message);
   return success();
 }
 
 int main(int argc, char **argv) {
+  braid::endWithParent();
   DialectRegistry registry;
   registerAllPasses();
   braid::registerAllDialects(registry);
@@ -59,7 +95,13 @@ int main(int argc, char **argv) {
   auto [inputPath, outputPath] = registerAndParseCLIOptions(
       argc, argv, "Braid optimizer: hides communication behind computation\n",
       registry);
-  return asMainReturnCode(
-      verifyEach ? runVerified(inputPath, outputPath, registry)
-                 : MlirOptMain(argc, argv, inputPath, outputPath, registry));
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  // Lists are upstream's.
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return asMainReturnCode(
+        MlirOptMain(argc, argv, inputPath, outputPath, registry));
+  llvm::InitLLVM initialize(argc, argv);
+  // A file that becomes too large is an error with the name of the file.
+  std::signal(SIGXFSZ, SIG_IGN);
+  return asMainReturnCode(run(inputPath, outputPath, registry));
 }

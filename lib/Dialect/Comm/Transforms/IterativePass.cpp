@@ -10,12 +10,11 @@
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Support/MatmulAttributes.h"
+#include "braid/Support/OutputFile.h"
 #include "braid/Support/Text.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 #include <cmath>
 
@@ -78,20 +77,8 @@ static LogicalResult writeTable(Operation *op, StringRef table,
     llvm::errs() << table;
     return success();
   }
-  std::string message;
-  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &message);
-  if (!file)
-    return emitError(op->getLoc())
-           << "cannot write the table of option 'statistics': " << message;
-  file->os() << table;
-  file->os().close();
-  if (std::error_code error = file->os().error()) {
-    file->os().clear_error();
-    return emitError(op->getLoc())
-           << "cannot write the table of option 'statistics': "
-           << error.message();
-  }
-  file->keep();
+  if (std::string error = writeWholeFile(output, table); !error.empty())
+    return emitError(op->getLoc()) << "option 'statistics': " << error;
   return success();
 }
 

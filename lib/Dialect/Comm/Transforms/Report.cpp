@@ -11,11 +11,10 @@
 #include "Support/StrictJson.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Report/Report.h"
+#include "braid/Support/OutputFile.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 namespace braid::comm {
 #define GEN_PASS_DEF_COMMREPORTPASS
@@ -188,21 +187,12 @@ private:
   /// Writes the file of an option.
   LogicalResult writeFile(StringRef path, StringRef option,
                           llvm::function_ref<void(llvm::raw_ostream &)> print) {
-    std::string message;
-    std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &message);
-    if (!file)
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    print(stream);
+    if (std::string error = writeWholeFile(path.str(), text); !error.empty())
       return emitError(getOperation().getLoc())
-             << "cannot write the report of option '" << option
-             << "': " << message;
-    print(file->os());
-    file->os().close();
-    if (std::error_code error = file->os().error()) {
-      file->os().clear_error();
-      return emitError(getOperation().getLoc())
-             << "cannot write the report to '" << path
-             << "': " << error.message();
-    }
-    file->keep();
+             << "option '" << option << "': " << error;
     return success();
   }
 };

@@ -3,7 +3,7 @@
 // FORMAT: for the --format option: Cannot find option named 'xml'!
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="output=%t/no/such/folder" 2>&1 | FileCheck %s --check-prefix=OUTPUT
-// OUTPUT: plain.mlir:1:1: error: cannot write the report of option 'output': cannot open output file '{{.*}}/no/such/folder': No such file or directory
+// OUTPUT: plain.mlir:1:1: error: option 'output': cannot write {{.*}}/no/such/folder: No such file or directory
 
 // RUN: not braid-opt %t/plain.mlir --comm-report="passes=comm-no-such-pass" 2>&1 | FileCheck %s --check-prefix=PASS
 // PASS: plain.mlir:1:1: error: invalid pipeline 'comm-no-such-pass' in option 'passes': {{.*}}'comm-no-such-pass' does not refer to a registered pass or pass pipeline

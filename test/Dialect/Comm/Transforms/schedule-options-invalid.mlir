@@ -18,7 +18,7 @@
 // OVERLAP: error: expected a finite number of at least 0 in option 'extra-overlap', found -1
 // MUCH: 'much' value invalid for floating point argument
 // SWAP: no such option swap-with-collectives
-// FILE: error: cannot write the table of option 'statistics': {{.*}}table{{.*}}
+// FILE: error: option 'statistics': cannot write {{.*}}table{{.*}}
 // HARDWARE: error: {{.*}}abacus
 // OPTION: no such option lower
 

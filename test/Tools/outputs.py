@@ -1,0 +1,157 @@
+# RUN: rm -rf %t && mkdir %t && %python %s %t
+"""Outputs are whole or not there, and nothing stays behind: on full disks, with odd
+names, and when signals end the tools."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+from signal_testing import check, has_failed, wait_until
+
+folder = sys.argv[1]
+os.chdir(folder)
+# Shells have background processes ignore this one.
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+temporary = os.path.join(folder, "tmp")
+os.mkdir(temporary)
+os.environ["TMPDIR"] = temporary
+PROGRAM = """
+comm.group @world all
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %t = comm.all_reduce sum %x on @world : tensor<4xf32>
+  %y = comm.wait %t : !comm.token<tensor<4xf32>>
+  return %y : tensor<4xf32>
+}
+"""
+ENDLESS = """
+func.func @main(%x: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 9000000000000000000 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (index) {
+    %b = arith.addi %a, %c1 : index
+    scf.yield %b : index
+  }
+  return %r : index
+}
+"""
+for name, text in [("p.mlir", PROGRAM), ("-p.mlir", PROGRAM), ("@p.mlir", PROGRAM), ("endless.mlir", ENDLESS)]:
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def run(*words, limit=None):
+    """The status, the output and the errors; no file may be larger than `limit` KiB."""
+    command = ["sh", "-c", f"ulimit -f {limit}; exec \"$@\"", "sh", *words] if limit is not None else words
+    done = subprocess.run(command, capture_output=True, check=False)
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+def runs(*words):
+    done = run(*words)
+    check(done[0] == 0, words, done)
+    return done[1]
+
+
+# Names that a linker or a parser of options would take for something else.
+for name in ("-lead.so", "@list.so", "a b'\"{}.so"):
+    runs("braid-compile", "p.mlir", "-o", name)
+    found = runs("braid-run", os.path.join(folder, name), "--arg=ones", "--print")
+    check(found == b"rank 0: result0: tensor<4xf32> = [1, 1, 1, 1]\n", name, found)
+for name in ("./-p.mlir", "@p.mlir"):
+    found = runs("braid-run", name, "--arg=ones", "--print")
+    check(found == b"rank 0: result0: tensor<4xf32> = [1, 1, 1, 1]\n", name, found)
+check(runs("braid-compile", "p.mlir", "-o", "-")[:4] == b"\x7fELF", "no shared object")
+check(runs("braid-opt", "p.mlir", "-o", "/dev/stdout") == runs("braid-opt", "p.mlir"), "other outputs")
+check(os.stat("@list.so").st_mode & 0o111, "a shared object is executable")
+
+# A file that there is keeps what it has when its successor does not fit.
+shutil.copy("@list.so", "p.so")
+before = sorted(os.listdir("."))
+OUTPUTS = [
+    ("cannot write NAME", ["braid-compile", "p.mlir", "--emit=llvm", "-o"]),
+    ("cannot write NAME", ["braid-opt", "p.mlir", "-o"]),
+    ("option 'output': cannot write NAME", ["braid-opt", "p.mlir", "-o", "/dev/null", "--comm-report=output="]),
+    ("option 'statistics': cannot write NAME",
+     ["braid-opt", "p.mlir", "-o", "/dev/null", "--comm-sink-waits-iterative=statistics="]),
+    ("cannot write NAME", ["braid-run", "./p.so", "--arg=ones", "--out="]),
+    ("cannot write NAME", ["braid-run", "./p.so", "--arg=ones", "--trace="]),
+    ("cannot write NAME", ["braid-run", "./p.so", "--arg=ones", "--figures="]),
+]
+for message, words in OUTPUTS:
+    def to(name):
+        return [*words, name] if words[-1] == "-o" else [*words[:-1], words[-1] + name]
+    for name, limit, reason in [("/dev/full", None, "No space left on device"), ("new.out", 0, "File too large"),
+                                ("p.so", 0, "File too large"), ("none/new", None, "No such file or directory")]:
+        status, _, error = run(*to(name), limit=limit)
+        wanted = message.replace("NAME", name) + ": " + reason
+        check(status == 1 and wanted in error and "LLVM ERROR" not in error, to(name), status, error)
+for words in (["braid-compile", "p.mlir", "-o", "new.so"], ["braid-run", "p.mlir", "--arg=ones"]):
+    status, _, error = run(*words, limit=0)
+    check(status == 1 and "File too large" in error and "LLVM ERROR" not in error, words, status, error)
+for words in (["braid-opt", "p.mlir"], ["braid-compile", "p.mlir", "--emit=llvm"]):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    check(done.returncode == 1 and "cannot write to the standard output: No space left on device" in done.stderr, done)
+check(sorted(os.listdir(".")) == before, sorted(os.listdir(".")))
+with open("p.so", "rb") as file, open("@list.so", "rb") as other:
+    check(file.read() == other.read(), "an older file has changed")
+check(os.listdir(temporary) == [], os.listdir(temporary))
+
+
+def is_gone(number):
+    # Nobody may have collected the status of a process that has ended.
+    try:
+        with open(f"/proc/{number}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def find_child(parent, name):
+    """The number of the child of `parent` that runs the program `name`, if there is one."""
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{number}/stat", encoding="utf-8") as file:
+                own, rest = file.read().rsplit(")", 1)
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(rest.split()[1]) == parent and own.split("(", 1)[1] == name:
+            return int(number)
+    return None
+
+
+# The interpreter's folder goes, and so does the process that interprets.
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
+    process = subprocess.Popen(["braid-run", "endless.mlir", "--target=interpreter", "--arg=1"],
+                               stderr=subprocess.DEVNULL)
+    tool = []
+    # The first call of braid-opt lists the entries, the second one runs.
+    check(wait_until(lambda: any(os.path.exists(os.path.join(temporary, name, "0.0.in"))
+                                 for name in os.listdir(temporary))), "no argument")
+    check(wait_until(lambda: tool.append(find_child(process.pid, "braid-opt")) or tool[-1]), "no interpreter")
+    process.send_signal(number)
+    process.wait(timeout=60)
+    check(wait_until(lambda: is_gone(tool[-1])), number, "braid-opt still runs")
+    check(wait_until(lambda: os.listdir(temporary) == []), number, os.listdir(temporary))
+
+# A linker ends with braid-compile, and so does what the linker has started.
+os.mkdir("linker")
+with open("linker/cc", "w", encoding="utf-8") as file:
+    file.write(f"#!/bin/sh\nsleep 1000 &\necho $! >{folder}/started.new\nmv {folder}/started.new {folder}/started\n"
+               "wait\n")
+os.chmod("linker/cc", 0o755)
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    process = subprocess.Popen(["braid-compile", "p.mlir", "-o", "new.so"],
+                               env=dict(os.environ, PATH=f"{folder}/linker:{os.environ['PATH']}"))
+    check(wait_until(lambda: os.path.exists("started")), "no linker")
+    with open("started", encoding="utf-8") as file:
+        sleeper = int(file.read())
+    os.remove("started")
+    process.send_signal(number)
+    check(process.wait(timeout=60) == -number, number, process.returncode)
+    check(wait_until(lambda: is_gone(sleeper)), number, "the linker still runs")
+    check(os.listdir(temporary) == [] and not os.path.exists("new.so"), number, os.listdir(temporary))
+sys.exit(has_failed())
