@@ -156,7 +156,11 @@ std::string TcpStore::introduce(Connection &server, int64_t beganNs,
                 " is no store of Braid's: set MASTER_PORT to a free port of "
                 "rank 0's host (" +
                 server.rejection() + ")");
-  return isAccepted ? "" : rankZero + " has closed the connection";
+  return isAccepted
+             ? ""
+             : rankZero + " closes every connection; another program may have "
+                          "the port: set MASTER_PORT to a free port of rank "
+                          "0's host";
 }
 
 void TcpStore::connectToServer() {
