@@ -144,7 +144,10 @@ std::vector<int> braid::rt::cuda::listenAt(const std::string &host,
                  "free one");
   }
   if (listeners.empty())
-    fail(why + "; is MASTER_ADDR an address or a name of rank 0's host?");
+    fail(why +
+         "; is MASTER_ADDR an address or a name of rank 0's host? Where "
+         "others reach it by an address that it does not have, start rank "
+         "0 with MASTER_ADDR=0.0.0.0");
   return listeners;
 }
 

@@ -338,9 +338,10 @@ namespace {
 class Middle {
 public:
   /// `change` gets the bytes of the rank, as they come, and returns what rank 0
-  /// gets.
-  Middle(int32_t port, std::function<std::string(const std::string &)> change)
-      : own(freePort()), listener(listenAt("127.0.0.1", own).at(0)),
+  /// gets. At most `most` bytes pass at once.
+  Middle(int32_t port, std::function<std::string(const std::string &)> change,
+         size_t most = 65536)
+      : own(freePort()), listener(listenAt("127.0.0.1", own).at(0)), most(most),
         change(std::move(change)), thread([this, port]() { run(port); }) {}
   ~Middle() {
     thread.join();
@@ -368,7 +369,8 @@ private:
         if (!both[side].revents)
           continue;
         char buffer[65536];
-        ssize_t count = recv(both[side].fd, buffer, sizeof(buffer), 0);
+        ssize_t count =
+            recv(both[side].fd, buffer, std::min(most, sizeof(buffer)), 0);
         isOpen = count > 0;
         if (!isOpen)
           break;
@@ -386,6 +388,7 @@ private:
   }
 
   int listener;
+  const size_t most;
   std::function<std::string(const std::string &)> change;
   std::mutex mutex;
   std::string recorded;
@@ -446,6 +449,22 @@ meddle(const std::function<std::string(const std::string &)> &change) {
     }
     return text + "\n" + listener.waitForLog("");
   });
+}
+
+TEST(Strangers, SlowNetworkIsNoStranger) {
+  // Each byte of the rank comes alone, and messages in any pieces.
+  int32_t port = freePort();
+  std::vector<std::string> results = runRanks(2, [&](int32_t rank) {
+    Listener listener;
+    if (rank == 0) {
+      auto store = makeStore(launchOf(0, 2, port), 20 * secondNs, listener);
+      return store->exchange("x").at(1);
+    }
+    Middle middle(port, [](const std::string &bytes) { return bytes; }, 1);
+    auto store = makeStore(launchOf(1, 2, middle.own), 20 * secondNs, listener);
+    return store->exchange("x").at(1);
+  });
+  EXPECT_THAT(results, Each("x"));
 }
 
 TEST(Strangers, ChangedMessageEndsTheConnection) {
@@ -695,6 +714,18 @@ TEST(Addresses, RanksMeetAtAnAddressOfIPv6) {
   EXPECT_THAT(meetAt("[::1]"), Each("x"));
 }
 
+TEST(Addresses, RankZeroListensAtAllWhereTheUserSaysSo) {
+  int32_t port = freePort();
+  std::vector<std::string> results = runRanks(2, [&](int32_t rank) {
+    Listener listener;
+    Launch launch = launchOf(rank, 2, port);
+    launch.address = rank ? "127.0.0.2" : "0.0.0.0";
+    auto store = makeStore(launch, 20 * secondNs, listener);
+    return store->exchange("x").at(1);
+  });
+  EXPECT_THAT(results, Each("x"));
+}
+
 TEST(Addresses, RankZeroListensAtNoOtherAddress) {
   int32_t port = freePort();
   std::vector<int> listeners = listenAt("127.0.0.1", port);
@@ -721,7 +752,8 @@ TEST(Addresses, AddressOfAnotherHostIsNamed) {
   EXPECT_THAT(errorOfListening("192.0.2.1"),
               AllOf(HasSubstr("of 192.0.2.1: "),
                     HasSubstr("is MASTER_ADDR an address or a name of rank "
-                              "0's host?")));
+                              "0's host?"),
+                    HasSubstr("MASTER_ADDR=0.0.0.0")));
 }
 
 TEST(Addresses, LoopbackIsNoAddressForOtherHosts) {
