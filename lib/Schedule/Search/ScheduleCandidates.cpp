@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/Heuristics/IterativeOverlap.h"
-#include "braid/Schedule/Heuristics/LatencyHidingSchedule.h"
-#include "braid/Schedule/Heuristics/ListSchedule.h"
-#include "braid/Schedule/Heuristics/RaiseCollectives.h"
-#include "braid/Schedule/Heuristics/ReorderComputeForOverlap.h"
-#include "braid/Schedule/Heuristics/SimpleOverlap.h"
-#include "braid/Schedule/Heuristics/SinkWaits.h"
+#include "braid/Schedule/Baselines/Inductor/IterativeOverlap.h"
+#include "braid/Schedule/Baselines/Inductor/RaiseCollectives.h"
+#include "braid/Schedule/Baselines/Inductor/ReorderComputeForOverlap.h"
+#include "braid/Schedule/Baselines/Inductor/SimpleOverlap.h"
+#include "braid/Schedule/Baselines/Inductor/SinkWaits.h"
+#include "braid/Schedule/Baselines/ListSchedule.h"
+#include "braid/Schedule/Baselines/XLA/LatencyHidingSchedule.h"
 #include "braid/Schedule/Search/SearchSchedule.h"
 
 #include "llvm/ADT/STLExtras.h"

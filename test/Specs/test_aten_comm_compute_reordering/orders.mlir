@@ -1,7 +1,7 @@
 // The tests of PyTorch's test_aten_comm_compute_reordering.py that ask for an
 // order: a collective and a matmul take as long as each other, everything else
 // takes no time. What they count as exposed is checked on the same programs in
-// test/Unit/Schedule/Heuristics/ListScheduleTest.cpp. The others are about
+// test/Unit/Schedule/Baselines/ListScheduleTest.cpp. The others are about
 // bucketing, or about the module names of a Python tracer.
 //
 // RUN: braid-opt %s --comm-list-schedule="raise sink reorder" | FileCheck %s

@@ -11,8 +11,8 @@
 
 #include "GraphTestUtils.h"
 
-#include "braid/Schedule/Heuristics/IterativeOverlap.h"
-#include "braid/Schedule/Heuristics/ListSchedule.h"
+#include "braid/Schedule/Baselines/Inductor/IterativeOverlap.h"
+#include "braid/Schedule/Baselines/ListSchedule.h"
 
 namespace braid::test {
 

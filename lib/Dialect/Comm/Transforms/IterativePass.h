@@ -11,7 +11,7 @@
 
 #include "SchedulingPass.h"
 
-#include "braid/Schedule/Heuristics/IterativeOverlap.h"
+#include "braid/Schedule/Baselines/Inductor/IterativeOverlap.h"
 #include "braid/Support/IR/Remarks.h"
 
 #include <string>

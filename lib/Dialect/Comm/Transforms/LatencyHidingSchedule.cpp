@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/Heuristics/LatencyHidingSchedule.h"
+#include "braid/Schedule/Baselines/XLA/LatencyHidingSchedule.h"
 
 #include "SchedulingPass.h"
 

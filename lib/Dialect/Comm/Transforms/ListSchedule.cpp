@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/Heuristics/ListSchedule.h"
+#include "braid/Schedule/Baselines/ListSchedule.h"
 
 #include "SchedulingPass.h"
 

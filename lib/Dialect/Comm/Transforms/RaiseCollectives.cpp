@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/Heuristics/RaiseCollectives.h"
+#include "braid/Schedule/Baselines/Inductor/RaiseCollectives.h"
 
 #include "SchedulingPass.h"
 

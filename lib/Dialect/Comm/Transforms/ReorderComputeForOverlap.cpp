@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/Heuristics/ReorderComputeForOverlap.h"
+#include "braid/Schedule/Baselines/Inductor/ReorderComputeForOverlap.h"
 
 #include "SchedulingPass.h"
 

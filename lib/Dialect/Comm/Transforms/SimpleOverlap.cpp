@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/Heuristics/SimpleOverlap.h"
+#include "braid/Schedule/Baselines/Inductor/SimpleOverlap.h"
 
 #include "SchedulingPass.h"
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Schedule/Heuristics/SinkWaits.h"
+#include "braid/Schedule/Baselines/Inductor/SinkWaits.h"
 
 #include "SchedulingPass.h"
 
