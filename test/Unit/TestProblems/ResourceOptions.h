@@ -9,7 +9,7 @@
 #ifndef BRAID_TEST_UNIT_TESTPROBLEMS_RESOURCEOPTIONS_H
 #define BRAID_TEST_UNIT_TESTPROBLEMS_RESOURCEOPTIONS_H
 
-#include "Schedule/Search/ResourcePlan.h"
+#include "Schedule/Planning/ResourcePlan.h"
 
 namespace braid::test {
 

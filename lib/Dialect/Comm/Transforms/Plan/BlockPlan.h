@@ -11,7 +11,7 @@
 
 #include "ResourceFamilies.h"
 
-#include "Schedule/Search/RefinedPlan.h"
+#include "Schedule/Planning/RefinedPlan.h"
 
 #include "braid/Dialect/Comm/Transforms/PassOptions.h"
 

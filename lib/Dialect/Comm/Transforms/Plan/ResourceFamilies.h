@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_RESOURCEFAMILIES_H
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_RESOURCEFAMILIES_H
 
-#include "Schedule/Search/ResourcePlan.h"
+#include "Schedule/Planning/ResourcePlan.h"
 
 #include "braid/ScheduleIR/ProblemBuilder.h"
 

@@ -1,4 +1,4 @@
-//===- PlanRoom.cpp - Room beside products for kernels --------------------===//
+//===- ResourceHeadroom.cpp - Room beside products for kernels ------------===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PlanRoom.h"
+#include "ResourceHeadroom.h"
 
 #include "Schedule/Simulation/PersistentKernel.h"
 

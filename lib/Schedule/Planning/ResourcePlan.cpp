@@ -8,10 +8,10 @@
 
 #include "ResourcePlan.h"
 #include "ChoiceSimulator.h"
-#include "Construction/AlapWaits.h"
-#include "LeastMemory.h"
-#include "PlanRoom.h"
+#include "ResourceHeadroom.h"
 #include "Schedule/Model/FlatProblem.h"
+#include "Schedule/Search/Construction/AlapWaits.h"
+#include "Schedule/Search/LeastMemory.h"
 
 #include "braid/Schedule/Bounds/LowerBound.h"
 #include "braid/Schedule/Search/SearchSchedule.h"
@@ -29,20 +29,6 @@ static constexpr size_t searchedPlans = 3;
 
 /// The plans among which alternatives to the best one are chosen.
 static constexpr size_t comparedPlans = 16;
-
-void braid::applyOption(SchedulingProblem &problem, unsigned node,
-                        const ResourceOption &option) {
-  problem.graph.setCost(node, option.costNs);
-  problem.demands[node] = option.demand;
-}
-
-void braid::applyChoice(SchedulingProblem &problem,
-                        ArrayRef<ResourceFamily> families,
-                        ArrayRef<unsigned> choice) {
-  for (auto [family, option] : zip_equal(families, choice))
-    for (unsigned node : family.ops)
-      applyOption(problem, node, family.options[option]);
-}
 
 namespace {
 

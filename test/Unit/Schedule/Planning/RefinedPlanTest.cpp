@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Schedule/Search/RefinedPlan.h"
+#include "Schedule/Planning/RefinedPlan.h"
 
 #include "TestProblems/ResourceOptions.h"
 

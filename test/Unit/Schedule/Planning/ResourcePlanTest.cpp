@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Schedule/Search/ResourcePlan.h"
+#include "Schedule/Planning/ResourcePlan.h"
 
 #include "TestProblems/ProblemTestUtils.h"
 #include "TestProblems/ResourceOptions.h"

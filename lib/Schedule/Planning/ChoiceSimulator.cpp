@@ -8,8 +8,8 @@
 
 #include "ChoiceSimulator.h"
 
-#include "Improvement/MemorySchedule.h"
 #include "Schedule/Model/FlatProblem.h"
+#include "Schedule/Search/Improvement/MemorySchedule.h"
 #include "braid/Schedule/Simulation/LoopSimulator.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,4 @@
-//===- PlanRoom.h - Room beside products for kernels ------------*- C++ -*-===//
+//===- ResourceHeadroom.h - Room beside products for kernels ----*- C++ -*-===//
 //
 // Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_SEARCH_PLANROOM_H
-#define BRAID_LIB_SCHEDULE_SEARCH_PLANROOM_H
+#ifndef BRAID_LIB_SCHEDULE_PLANNING_RESOURCEHEADROOM_H
+#define BRAID_LIB_SCHEDULE_PLANNING_RESOURCEHEADROOM_H
 
-#include "ResourcePlan.h"
+#include "ResourceChoice.h"
 
 #include "llvm/ADT/BitVector.h"
 
@@ -54,4 +54,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_SEARCH_PLANROOM_H
+#endif // BRAID_LIB_SCHEDULE_PLANNING_RESOURCEHEADROOM_H

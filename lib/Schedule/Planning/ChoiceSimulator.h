@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_SEARCH_CHOICEPLAYER_H
-#define BRAID_LIB_SCHEDULE_SEARCH_CHOICEPLAYER_H
+#ifndef BRAID_LIB_SCHEDULE_PLANNING_CHOICESIMULATOR_H
+#define BRAID_LIB_SCHEDULE_PLANNING_CHOICESIMULATOR_H
 
-#include "ResourcePlan.h"
+#include "ResourceChoice.h"
 #include "Schedule/Simulation/ContentionSimulator.h"
 
 #include <map>
@@ -57,4 +57,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_SEARCH_CHOICEPLAYER_H
+#endif // BRAID_LIB_SCHEDULE_PLANNING_CHOICESIMULATOR_H

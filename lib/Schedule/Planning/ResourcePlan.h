@@ -12,35 +12,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_SEARCH_RESOURCEPLAN_H
-#define BRAID_LIB_SCHEDULE_SEARCH_RESOURCEPLAN_H
+#ifndef BRAID_LIB_SCHEDULE_PLANNING_RESOURCEPLAN_H
+#define BRAID_LIB_SCHEDULE_PLANNING_RESOURCEPLAN_H
+
+#include "ResourceChoice.h"
 
 #include "braid/Schedule/Search/SearchTypes.h"
 
 namespace braid {
-
-/// One way of running an op. Operations of one lane count as running one after
-/// the other in all ways, although another way may be another lane: what
-/// collectives do to each other is not measured.
-struct ResourceOption {
-  int64_t costNs = 0;
-  ResourceDemand demand;
-};
-
-/// Ops that are run in the same way, because they are the same but for their
-/// operands.
-struct ResourceFamily {
-  /// Nodes of the problem.
-  std::vector<unsigned> ops;
-  /// The first is how they are.
-  std::vector<ResourceOption> options;
-  /// Families of the same class are tried with the same number of an option
-  /// together: what a product leaves free has to suit all collectives.
-  unsigned ofClass = 0;
-};
-
-/// A number of an option for each family.
-using ResourceChoice = std::vector<unsigned>;
 
 /// Options, the order that they were chosen for, and what they make of it.
 struct ResourcePlan {
@@ -52,16 +31,6 @@ struct ResourcePlan {
   /// The orders that were simulated.
   unsigned numSimulated = 0;
 };
-
-/// Sets cost and demand of `node` to those of `option`. The problem has
-/// demands.
-void applyOption(SchedulingProblem &problem, unsigned node,
-                 const ResourceOption &option);
-
-/// Sets costs and demands of `problem` to those of `choice`.
-void applyChoice(SchedulingProblem &problem,
-                 llvm::ArrayRef<ResourceFamily> families,
-                 llvm::ArrayRef<unsigned> choice);
 
 /// The plan with the shortest makespan of those that are tried for the
 /// program's order: for two classes each pair of options, then family by family
@@ -117,4 +86,4 @@ int64_t boundAllPlans(const SchedulingProblem &problem,
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_SEARCH_RESOURCEPLAN_H
+#endif // BRAID_LIB_SCHEDULE_PLANNING_RESOURCEPLAN_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Schedule/Search/ChoiceSimulator.h"
+#include "Schedule/Planning/ChoiceSimulator.h"
 
 #include "TestProblems/GraphTestUtils.h"
 #include "TestProblems/ProblemTestUtils.h"

@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_SCHEDULE_SEARCH_REFINEDPLAN_H
-#define BRAID_LIB_SCHEDULE_SEARCH_REFINEDPLAN_H
+#ifndef BRAID_LIB_SCHEDULE_PLANNING_REFINEDPLAN_H
+#define BRAID_LIB_SCHEDULE_PLANNING_REFINEDPLAN_H
 
-#include "PlanRoom.h"
+#include "ResourceHeadroom.h"
+#include "ResourcePlan.h"
 
 namespace braid {
 
@@ -61,4 +62,4 @@ const RefinedPlan &chooseRefinedPlan(const SchedulingProblem &problem,
 
 } // namespace braid
 
-#endif // BRAID_LIB_SCHEDULE_SEARCH_REFINEDPLAN_H
+#endif // BRAID_LIB_SCHEDULE_PLANNING_REFINEDPLAN_H

@@ -8,9 +8,9 @@
 
 #include "RefinedPlan.h"
 #include "ChoiceSimulator.h"
-#include "Improvement/MemorySchedule.h"
-#include "LeastMemory.h"
 #include "Schedule/Model/FlatProblem.h"
+#include "Schedule/Search/Improvement/MemorySchedule.h"
+#include "Schedule/Search/LeastMemory.h"
 
 #include "braid/Schedule/Simulation/LoopSimulator.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
