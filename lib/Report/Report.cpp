@@ -9,7 +9,7 @@
 #include "braid/Report/Report.h"
 
 #include "Analysis/AwaitedTokens.h"
-#include "Analysis/TypeSize.h"
+#include "Analysis/Memory/TypeSize.h"
 #include "Cost/IR/ProfileSignature.h"
 #include "ReportReasons.h"
 #include "braid/Support/Units.h"

@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_REPORT_REPORTREASONS_H
 #define BRAID_LIB_REPORT_REPORTREASONS_H
 
-#include "braid/Analysis/OpEffects.h"
+#include "braid/Analysis/Memory/OpEffects.h"
 #include "braid/Analysis/RankUniformity.h"
 #include "braid/ScheduleIR/CostModel.h"
 #include "braid/ScheduleIR/ProblemBuilder.h"

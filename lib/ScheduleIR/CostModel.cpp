@@ -8,7 +8,7 @@
 
 #include "braid/ScheduleIR/CostModel.h"
 
-#include "Analysis/TypeSize.h"
+#include "Analysis/Memory/TypeSize.h"
 #include "braid/ScheduleIR/Timeline.h"
 #include "braid/Support/Units.h"
 #include "mlir/Interfaces/CallInterfaces.h"

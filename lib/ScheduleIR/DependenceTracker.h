@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_SCHEDULEIR_DEPENDENCETRACKER_H
 #define BRAID_LIB_SCHEDULEIR_DEPENDENCETRACKER_H
 
-#include "Analysis/BlockEffects.h"
+#include "Analysis/Memory/BlockEffects.h"
 #include "braid/Schedule/Model/ScheduleGraph.h"
 
 #include "mlir/Support/TypeID.h"

@@ -8,10 +8,10 @@
 
 #include "braid/ScheduleIR/GraphBuilder.h"
 
-#include "Analysis/BlockEffects.h"
+#include "Analysis/Memory/BlockEffects.h"
+#include "Analysis/Memory/TransparentOps.h"
+#include "Analysis/Memory/TypeSize.h"
 #include "Analysis/OpTable.h"
-#include "Analysis/TransparentOps.h"
-#include "Analysis/TypeSize.h"
 #include "DependenceTracker.h"
 #include "WaitOrderTracker.h"
 #include "braid/Dialect/Comm/IR/Comm.h"

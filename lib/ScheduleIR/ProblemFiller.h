@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_SCHEDULEIR_PROBLEMFILLER_H
 #define BRAID_LIB_SCHEDULEIR_PROBLEMFILLER_H
 
-#include "Analysis/BodyMemory.h"
+#include "Analysis/Memory/BodyMemory.h"
 #include "braid/Schedule/Model/SchedulingProblem.h"
 #include "braid/ScheduleIR/CostModel.h"
 

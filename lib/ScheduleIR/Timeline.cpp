@@ -8,7 +8,7 @@
 
 #include "braid/ScheduleIR/Timeline.h"
 
-#include "Analysis/TransparentOps.h"
+#include "Analysis/Memory/TransparentOps.h"
 #include "ProblemFiller.h"
 #include "braid/Schedule/Simulation/LoopSimulator.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"

@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_SCHEDULEIR_WAITORDERTRACKER_H
 #define BRAID_LIB_SCHEDULEIR_WAITORDERTRACKER_H
 
-#include "braid/Analysis/OpEffects.h"
+#include "braid/Analysis/Memory/OpEffects.h"
 #include "braid/Analysis/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Schedule/Model/ScheduleGraph.h"

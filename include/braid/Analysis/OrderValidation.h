@@ -9,7 +9,7 @@
 #ifndef BRAID_ANALYSIS_ORDERVALIDATION_H
 #define BRAID_ANALYSIS_ORDERVALIDATION_H
 
-#include "braid/Analysis/OpEffects.h"
+#include "braid/Analysis/Memory/OpEffects.h"
 #include "braid/Analysis/RankUniformity.h"
 
 #include "mlir/IR/Block.h"

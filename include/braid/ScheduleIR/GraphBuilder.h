@@ -9,7 +9,7 @@
 #ifndef BRAID_SCHEDULEIR_GRAPHBUILDER_H
 #define BRAID_SCHEDULEIR_GRAPHBUILDER_H
 
-#include "braid/Analysis/OpEffects.h"
+#include "braid/Analysis/Memory/OpEffects.h"
 #include "braid/Analysis/OrderValidation.h"
 #include "braid/Analysis/RankUniformity.h"
 #include "braid/Schedule/Model/ScheduleGraph.h"

@@ -10,7 +10,7 @@
 
 #include "StartOperands.h"
 
-#include "braid/Analysis/InFlightAccesses.h"
+#include "braid/Analysis/Memory/InFlightAccesses.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -8,7 +8,7 @@
 
 #include "NewAccesses.h"
 
-#include "braid/Analysis/InFlightAccesses.h"
+#include "braid/Analysis/Memory/InFlightAccesses.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
 

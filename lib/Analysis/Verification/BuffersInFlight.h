@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_ANALYSIS_VERIFICATION_BUFFERSINFLIGHT_H
 #define BRAID_LIB_ANALYSIS_VERIFICATION_BUFFERSINFLIGHT_H
 
-#include "Analysis/BufferAccesses.h"
+#include "Analysis/Memory/BufferAccesses.h"
 #include "Findings.h"
 #include "PathBuffers.h"
 

@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_ANALYSIS_VERIFICATION_COMMUNICATIONORDER_H
 #define BRAID_LIB_ANALYSIS_VERIFICATION_COMMUNICATIONORDER_H
 
-#include "Analysis/BlockEffects.h"
+#include "Analysis/Memory/BlockEffects.h"
 #include "braid/Analysis/RankUniformity.h"
 
 #include "mlir/IR/Attributes.h"

@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_ANALYSIS_VERIFICATION_RANKEXECUTION_H
 #define BRAID_LIB_ANALYSIS_VERIFICATION_RANKEXECUTION_H
 
-#include "Analysis/KernelAccesses.h"
+#include "Analysis/Memory/KernelAccesses.h"
 #include "BuffersInFlight.h"
 #include "CollectiveValues.h"
 #include "PathValues.h"

@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_ANALYSIS_VERIFICATION_SEENACCESSES_H
 #define BRAID_LIB_ANALYSIS_VERIFICATION_SEENACCESSES_H
 
-#include "Analysis/BlockEffects.h"
+#include "Analysis/Memory/BlockEffects.h"
 
 #include <optional>
 

@@ -8,7 +8,7 @@
 
 #include "braid/Cost/IR/CostExternalModels.h"
 
-#include "Analysis/TypeSize.h"
+#include "Analysis/Memory/TypeSize.h"
 #include "Roofline.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -8,8 +8,8 @@
 
 #include "braid/Cost/IR/CostExternalModels.h"
 
-#include "Analysis/TransparentOps.h"
-#include "Analysis/TypeSize.h"
+#include "Analysis/Memory/TransparentOps.h"
+#include "Analysis/Memory/TypeSize.h"
 #include "Roofline.h"
 #include "braid/Support/MatmulAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

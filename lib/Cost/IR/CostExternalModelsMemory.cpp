@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/TransparentOps.h"
-#include "Analysis/TypeSize.h"
+#include "Analysis/Memory/TransparentOps.h"
+#include "Analysis/Memory/TypeSize.h"
 #include "Roofline.h"
 #include "braid/Cost/IR/CostExternalModels.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

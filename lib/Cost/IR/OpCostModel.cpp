@@ -8,7 +8,7 @@
 
 #include "braid/Cost/IR/OpCostModel.h"
 
-#include "Analysis/TypeSize.h"
+#include "Analysis/Memory/TypeSize.h"
 #include "Cost/Profile/Calibration.h"
 #include "Cost/Profile/Profile.h"
 #include "ProfileSignature.h"

@@ -8,7 +8,7 @@
 
 #include "Roofline.h"
 
-#include "Analysis/TypeSize.h"
+#include "Analysis/Memory/TypeSize.h"
 #include "Cost/Hardware/MatrixTiles.h"
 #include "braid/Support/IterationCount.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -8,7 +8,7 @@
 
 #include "braid/Analysis/OrderValidation.h"
 
-#include "Analysis/BlockEffects.h"
+#include "Analysis/Memory/BlockEffects.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

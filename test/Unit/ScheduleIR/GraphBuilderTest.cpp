@@ -8,7 +8,7 @@
 
 #include "braid/ScheduleIR/GraphBuilder.h"
 
-#include "Analysis/TransparentOps.h"
+#include "Analysis/Memory/TransparentOps.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/InitAll.h"
 

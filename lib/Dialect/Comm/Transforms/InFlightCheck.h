@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_INFLIGHTCHECK_H
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_INFLIGHTCHECK_H
 
-#include "braid/Analysis/InFlightAccesses.h"
+#include "braid/Analysis/Memory/InFlightAccesses.h"
 
 #include "llvm/Support/LogicalResult.h"
 

@@ -8,7 +8,7 @@
 
 #include "HazardRepair.h"
 
-#include "Analysis/BufferAccesses.h"
+#include "Analysis/Memory/BufferAccesses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

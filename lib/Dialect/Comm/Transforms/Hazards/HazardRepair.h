@@ -9,10 +9,10 @@
 #ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_HAZARDS_HAZARDREPAIR_H
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_HAZARDS_HAZARDREPAIR_H
 
-#include "Analysis/BufferRange.h"
+#include "Analysis/Memory/BufferRange.h"
 #include "ProgramEdit.h"
 
-#include "braid/Analysis/OpEffects.h"
+#include "braid/Analysis/Memory/OpEffects.h"
 #include "braid/Analysis/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "llvm/ADT/SetVector.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_ANALYSIS_INFLIGHTACCESSES_H
-#define BRAID_ANALYSIS_INFLIGHTACCESSES_H
+#ifndef BRAID_ANALYSIS_MEMORY_INFLIGHTACCESSES_H
+#define BRAID_ANALYSIS_MEMORY_INFLIGHTACCESSES_H
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
@@ -36,4 +36,4 @@ findInFlightAccesses(llvm::ArrayRef<mlir::Operation *> communication);
 
 } // namespace braid::comm
 
-#endif // BRAID_ANALYSIS_INFLIGHTACCESSES_H
+#endif // BRAID_ANALYSIS_MEMORY_INFLIGHTACCESSES_H

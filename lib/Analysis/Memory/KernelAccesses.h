@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_KERNELACCESSES_H
-#define BRAID_LIB_ANALYSIS_KERNELACCESSES_H
+#ifndef BRAID_LIB_ANALYSIS_MEMORY_KERNELACCESSES_H
+#define BRAID_LIB_ANALYSIS_MEMORY_KERNELACCESSES_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/SymbolTable.h"
@@ -34,4 +34,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_KERNELACCESSES_H
+#endif // BRAID_LIB_ANALYSIS_MEMORY_KERNELACCESSES_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_ANALYSIS_OPEFFECTS_H
-#define BRAID_ANALYSIS_OPEFFECTS_H
+#ifndef BRAID_ANALYSIS_MEMORY_OPEFFECTS_H
+#define BRAID_ANALYSIS_MEMORY_OPEFFECTS_H
 
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/SymbolTable.h"
@@ -117,4 +117,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_ANALYSIS_OPEFFECTS_H
+#endif // BRAID_ANALYSIS_MEMORY_OPEFFECTS_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_BODYMEMORY_H
-#define BRAID_LIB_ANALYSIS_BODYMEMORY_H
+#ifndef BRAID_LIB_ANALYSIS_MEMORY_BODYMEMORY_H
+#define BRAID_LIB_ANALYSIS_MEMORY_BODYMEMORY_H
 
 #include "braid/Dialect/Comm/IR/CommCostInterface.h"
 #include "mlir/IR/Region.h"
@@ -80,4 +80,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_BODYMEMORY_H
+#endif // BRAID_LIB_ANALYSIS_MEMORY_BODYMEMORY_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Analysis/InFlightAccesses.h"
+#include "braid/Analysis/Memory/InFlightAccesses.h"
 
 #include "BufferAccesses.h"
 #include "BufferRange.h"

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_BLOCKEFFECTS_H
-#define BRAID_LIB_ANALYSIS_BLOCKEFFECTS_H
+#ifndef BRAID_LIB_ANALYSIS_MEMORY_BLOCKEFFECTS_H
+#define BRAID_LIB_ANALYSIS_MEMORY_BLOCKEFFECTS_H
 
 #include "BufferRange.h"
-#include "braid/Analysis/OpEffects.h"
+#include "braid/Analysis/Memory/OpEffects.h"
 
 #include <vector>
 
@@ -75,4 +75,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_BLOCKEFFECTS_H
+#endif // BRAID_LIB_ANALYSIS_MEMORY_BLOCKEFFECTS_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_BUFFERACCESSES_H
-#define BRAID_LIB_ANALYSIS_BUFFERACCESSES_H
+#ifndef BRAID_LIB_ANALYSIS_MEMORY_BUFFERACCESSES_H
+#define BRAID_LIB_ANALYSIS_MEMORY_BUFFERACCESSES_H
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
@@ -39,4 +39,4 @@ llvm::SmallVector<BufferAccess, 4> getBufferAccesses(mlir::Operation *op);
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_BUFFERACCESSES_H
+#endif // BRAID_LIB_ANALYSIS_MEMORY_BUFFERACCESSES_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_TRANSPARENTOPS_H
-#define BRAID_LIB_ANALYSIS_TRANSPARENTOPS_H
+#ifndef BRAID_LIB_ANALYSIS_MEMORY_TRANSPARENTOPS_H
+#define BRAID_LIB_ANALYSIS_MEMORY_TRANSPARENTOPS_H
 
 #include "mlir/IR/Operation.h"
 
@@ -34,4 +34,4 @@ bool isUnneededCompute(mlir::Operation *op);
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_TRANSPARENTOPS_H
+#endif // BRAID_LIB_ANALYSIS_MEMORY_TRANSPARENTOPS_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_TYPESIZE_H
-#define BRAID_LIB_ANALYSIS_TYPESIZE_H
+#ifndef BRAID_LIB_ANALYSIS_MEMORY_TYPESIZE_H
+#define BRAID_LIB_ANALYSIS_MEMORY_TYPESIZE_H
 
 #include "braid/Dialect/Comm/IR/CommCostInterface.h"
 #include "mlir/IR/Types.h"
@@ -35,4 +35,4 @@ uint64_t getDistinctBytes(mlir::ValueRange values,
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_TYPESIZE_H
+#endif // BRAID_LIB_ANALYSIS_MEMORY_TYPESIZE_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_BUFFERRANGE_H
-#define BRAID_LIB_ANALYSIS_BUFFERRANGE_H
+#ifndef BRAID_LIB_ANALYSIS_MEMORY_BUFFERRANGE_H
+#define BRAID_LIB_ANALYSIS_MEMORY_BUFFERRANGE_H
 
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
@@ -73,4 +73,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_BUFFERRANGE_H
+#endif // BRAID_LIB_ANALYSIS_MEMORY_BUFFERRANGE_H
