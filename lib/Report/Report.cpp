@@ -8,8 +8,8 @@
 
 #include "braid/Report/Report.h"
 
-#include "Analysis/AwaitedTokens.h"
 #include "Analysis/Memory/TypeSize.h"
+#include "Analysis/Tokens/AwaitedTokens.h"
 #include "Cost/IR/ProfileSignature.h"
 #include "ReportReasons.h"
 #include "braid/Support/Units.h"

@@ -10,7 +10,7 @@
 #define BRAID_LIB_REPORT_REPORTREASONS_H
 
 #include "braid/Analysis/Memory/OpEffects.h"
-#include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/ScheduleIR/CostModel.h"
 #include "braid/ScheduleIR/ProblemBuilder.h"
 #include "mlir/IR/BuiltinOps.h"

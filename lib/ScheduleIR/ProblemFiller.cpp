@@ -8,7 +8,7 @@
 
 #include "ProblemFiller.h"
 
-#include "Analysis/AwaitedTokens.h"
+#include "Analysis/Tokens/AwaitedTokens.h"
 #include "Cost/IR/MachineBuilder.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 

@@ -8,7 +8,7 @@
 
 #include "WaitOrderTracker.h"
 
-#include "Analysis/AwaitedTokens.h"
+#include "Analysis/Tokens/AwaitedTokens.h"
 
 using namespace mlir;
 using namespace braid;

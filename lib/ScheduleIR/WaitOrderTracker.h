@@ -10,7 +10,7 @@
 #define BRAID_LIB_SCHEDULEIR_WAITORDERTRACKER_H
 
 #include "braid/Analysis/Memory/OpEffects.h"
-#include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Schedule/Model/ScheduleGraph.h"
 

@@ -19,7 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PartTable.h"
-#include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/PassOptions.h"
 #include "braid/InitAll.h"
 #include "braid/Schedule/Search/SearchSchedule.h"

@@ -10,7 +10,7 @@
 #define BRAID_ANALYSIS_ORDERVALIDATION_H
 
 #include "braid/Analysis/Memory/OpEffects.h"
-#include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
 
 #include "mlir/IR/Block.h"
 #include "llvm/ADT/ArrayRef.h"

@@ -11,7 +11,7 @@
 
 #include "braid/Analysis/Memory/OpEffects.h"
 #include "braid/Analysis/OrderValidation.h"
-#include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Schedule/Model/ScheduleGraph.h"
 
 #include "mlir/IR/Block.h"

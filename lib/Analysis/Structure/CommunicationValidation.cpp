@@ -13,7 +13,7 @@
 #include "Analysis/Verification/CollectiveSequence.h"
 
 #include "braid/Analysis/CommunicationSummary.h"
-#include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/MapVector.h"

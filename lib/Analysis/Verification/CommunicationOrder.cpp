@@ -8,7 +8,7 @@
 
 #include "CommunicationOrder.h"
 
-#include "Analysis/AwaitedTokens.h"
+#include "Analysis/Tokens/AwaitedTokens.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 
 #include "mlir/IR/BuiltinAttributes.h"

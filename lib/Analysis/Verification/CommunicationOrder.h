@@ -10,7 +10,7 @@
 #define BRAID_LIB_ANALYSIS_VERIFICATION_COMMUNICATIONORDER_H
 
 #include "Analysis/Memory/BlockEffects.h"
-#include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
 
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Block.h"

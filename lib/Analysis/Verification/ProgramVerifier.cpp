@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "braid/Analysis/ProgramVerifier.h"
-#include "braid/Analysis/WorldSize.h"
+#include "braid/Analysis/Tokens/WorldSize.h"
 
 #include "RankExecution.h"
 #include "WaitGraph.h"

@@ -8,7 +8,7 @@
 
 #include "braid/ScheduleIR/ProblemBuilder.h"
 
-#include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/InitAll.h"
 #include "braid/Schedule/Simulation/SimulatedOrder.h"
 #include "braid/ScheduleIR/Timeline.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Analysis/WorldSize.h"
+#include "braid/Analysis/Tokens/WorldSize.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Interpreter/InterpreterFiles.h"
 

@@ -12,8 +12,8 @@
 #include "ChunkedProduct.h"
 #include "RewriteJudge.h"
 
-#include "braid/Analysis/RankUniformity.h"
 #include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -11,7 +11,7 @@
 
 #include "../Plan/BlockPlan.h"
 
-#include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -10,9 +10,9 @@
 #include "ChunkedProduct.h"
 #include "RewriteJudge.h"
 
-#include "braid/Analysis/RankUniformity.h"
 #include "braid/Analysis/ReorderedSums.h"
 #include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"
 #include "mlir/IR/PatternMatch.h"

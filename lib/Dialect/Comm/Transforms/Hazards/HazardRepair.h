@@ -13,7 +13,7 @@
 #include "ProgramEdit.h"
 
 #include "braid/Analysis/Memory/OpEffects.h"
-#include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "llvm/ADT/SetVector.h"
 

@@ -8,7 +8,7 @@
 
 #include "HazardRepair.h"
 
-#include "Analysis/AwaitedTokens.h"
+#include "Analysis/Tokens/AwaitedTokens.h"
 
 using namespace braid;
 using namespace braid::comm;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_AWAITEDTOKENS_H
-#define BRAID_LIB_ANALYSIS_AWAITEDTOKENS_H
+#ifndef BRAID_LIB_ANALYSIS_TOKENS_AWAITEDTOKENS_H
+#define BRAID_LIB_ANALYSIS_TOKENS_AWAITEDTOKENS_H
 
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Region.h"
@@ -44,4 +44,4 @@ bool mayBeMessage(mlir::Value token);
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_AWAITEDTOKENS_H
+#endif // BRAID_LIB_ANALYSIS_TOKENS_AWAITEDTOKENS_H

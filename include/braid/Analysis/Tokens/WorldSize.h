@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_ANALYSIS_WORLDSIZE_H
-#define BRAID_ANALYSIS_WORLDSIZE_H
+#ifndef BRAID_ANALYSIS_TOKENS_WORLDSIZE_H
+#define BRAID_ANALYSIS_TOKENS_WORLDSIZE_H
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 
@@ -40,4 +40,4 @@ WorldSize getWorldSize(mlir::ModuleOp module, std::optional<int64_t> given,
 
 } // namespace braid
 
-#endif // BRAID_ANALYSIS_WORLDSIZE_H
+#endif // BRAID_ANALYSIS_TOKENS_WORLDSIZE_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Analysis/RankUniformity.h"
+#include "braid/Analysis/Tokens/RankUniformity.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

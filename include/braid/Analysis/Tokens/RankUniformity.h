@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_ANALYSIS_RANKUNIFORMITY_H
-#define BRAID_ANALYSIS_RANKUNIFORMITY_H
+#ifndef BRAID_ANALYSIS_TOKENS_RANKUNIFORMITY_H
+#define BRAID_ANALYSIS_TOKENS_RANKUNIFORMITY_H
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
@@ -65,4 +65,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_ANALYSIS_RANKUNIFORMITY_H
+#endif // BRAID_ANALYSIS_TOKENS_RANKUNIFORMITY_H
