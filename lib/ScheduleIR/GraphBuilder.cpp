@@ -11,8 +11,8 @@
 #include "Analysis/Memory/BlockEffects.h"
 #include "Analysis/Memory/TransparentOps.h"
 #include "Analysis/Memory/TypeSize.h"
-#include "Analysis/OpTable.h"
 #include "DependenceTracker.h"
+#include "OpTable.h"
 #include "WaitOrderTracker.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 

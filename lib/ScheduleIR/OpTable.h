@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_OPTABLE_H
-#define BRAID_LIB_ANALYSIS_OPTABLE_H
+#ifndef BRAID_LIB_SCHEDULEIR_OPTABLE_H
+#define BRAID_LIB_SCHEDULEIR_OPTABLE_H
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/bit.h"
@@ -97,4 +97,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_OPTABLE_H
+#endif // BRAID_LIB_SCHEDULEIR_OPTABLE_H
