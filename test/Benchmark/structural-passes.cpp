@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Analysis/CommunicationSummary.h"
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/CommunicationSummary.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/InitAll.h"
 
 #include "mlir/IR/BuiltinOps.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Analysis/CommunicationSummary.h"
+#include "braid/Analysis/Structure/CommunicationSummary.h"
 
 #include "StartOperands.h"
 

@@ -12,7 +12,7 @@
 
 #include "Analysis/Verification/CollectiveSequence.h"
 
-#include "braid/Analysis/CommunicationSummary.h"
+#include "braid/Analysis/Structure/CommunicationSummary.h"
 #include "braid/Analysis/Tokens/RankUniformity.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Diagnostics.h"

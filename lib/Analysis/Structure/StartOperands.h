@@ -9,7 +9,7 @@
 #ifndef BRAID_LIB_ANALYSIS_STRUCTURE_STARTOPERANDS_H
 #define BRAID_LIB_ANALYSIS_STRUCTURE_STARTOPERANDS_H
 
-#include "braid/Analysis/CommunicationSummary.h"
+#include "braid/Analysis/Structure/CommunicationSummary.h"
 
 #include "llvm/ADT/DenseMap.h"
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 
-#include "braid/Analysis/CommunicationSummary.h"
+#include "braid/Analysis/Structure/CommunicationSummary.h"
 
 using namespace braid;
 using namespace mlir;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Support/RuntimeCalls.h"
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

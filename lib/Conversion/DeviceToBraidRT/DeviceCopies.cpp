@@ -8,7 +8,7 @@
 
 #include "../Support/Buffers.h"
 
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

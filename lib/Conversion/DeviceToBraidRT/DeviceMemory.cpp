@@ -9,7 +9,7 @@
 #include "../Support/Buffers.h"
 #include "../Support/ProgramAttributes.h"
 
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Support/IR/Remarks.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"

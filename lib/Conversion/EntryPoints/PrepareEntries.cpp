@@ -9,7 +9,7 @@
 #include "../Support/EntryPoints.h"
 #include "../Support/ProgramAttributes.h"
 #include "../Support/RuntimeCalls.h"
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

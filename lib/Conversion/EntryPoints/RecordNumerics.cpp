@@ -10,7 +10,7 @@
 
 #include "../Support/ProgramAttributes.h"
 #include "braid-rt/Numerics.h"
-#include "braid/Analysis/ReorderedSums.h"
+#include "braid/Analysis/Structure/ReorderedSums.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 

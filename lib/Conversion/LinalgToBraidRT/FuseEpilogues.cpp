@@ -9,7 +9,7 @@
 #include "ElementFunction.h"
 #include "MatmulMatch.h"
 
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Support/IR/Remarks.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"

@@ -11,7 +11,7 @@
 #include "Kernels.h"
 #include "RowRun.h"
 
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"

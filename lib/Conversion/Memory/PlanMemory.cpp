@@ -13,7 +13,7 @@
 #include "BufferFlow.h"
 #include "RotateLoopBuffers.h"
 
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/MemoryPlan/ArenaPlan.h"
 #include "braid/Support/IR/Remarks.h"

@@ -9,7 +9,7 @@
 #include "RotateLoopBuffers.h"
 
 #include "BufferFlow.h"
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

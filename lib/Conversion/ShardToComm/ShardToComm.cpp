@@ -8,7 +8,7 @@
 
 #include "Lowering.h"
 
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Conversion/Passes.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

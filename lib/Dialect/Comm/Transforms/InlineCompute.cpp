@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

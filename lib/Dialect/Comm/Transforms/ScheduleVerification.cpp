@@ -8,7 +8,7 @@
 
 #include "braid/Dialect/Comm/Transforms/ScheduleVerification.h"
 
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "llvm/Support/CommandLine.h"
 
 bool braid::comm::isScheduleVerified() { return arePassesValidated(); }

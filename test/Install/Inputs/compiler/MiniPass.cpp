@@ -1,7 +1,7 @@
 // A pass that asks Braid what a function communicates and what its ops cost.
 #include "Mini.h"
 
-#include "braid/Analysis/CommunicationSummary.h"
+#include "braid/Analysis/Structure/CommunicationSummary.h"
 #include "braid/Cost/Hardware/Hardware.h"
 #include "braid/Cost/IR/OpCostModel.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -8,7 +8,7 @@
 
 #include "ChunkedProduct.h"
 
-#include "braid/Analysis/ReorderedSums.h"
+#include "braid/Analysis/Structure/ReorderedSums.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

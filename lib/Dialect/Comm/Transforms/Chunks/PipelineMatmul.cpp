@@ -12,7 +12,7 @@
 #include "ChunkedProduct.h"
 #include "RewriteJudge.h"
 
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"

@@ -10,8 +10,8 @@
 #include "ChunkedProduct.h"
 #include "RewriteJudge.h"
 
-#include "braid/Analysis/ReorderedSums.h"
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/ReorderedSums.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Analysis/Tokens/RankUniformity.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/Support/IR/Remarks.h"

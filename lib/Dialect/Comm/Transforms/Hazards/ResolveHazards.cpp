@@ -11,7 +11,7 @@
 #include "HazardRepair.h"
 
 #include "braid/Analysis/ProgramVerifier.h"
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/ScheduleIR/Timeline.h"
 #include "braid/Support/IR/Remarks.h"

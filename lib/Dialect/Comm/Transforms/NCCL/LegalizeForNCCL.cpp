@@ -9,7 +9,7 @@
 #include "Legalizer.h"
 #include "TaggedTokens.h"
 #include "TokenFamilies.h"
-#include "braid/Analysis/StructuralPass.h"
+#include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -10,7 +10,7 @@
 #include "../SchedulingPass.h"
 
 #include "Cost/Profile/Calibration.h"
-#include "braid/Analysis/ReorderedSums.h"
+#include "braid/Analysis/Structure/ReorderedSums.h"
 #include "braid/Dialect/Comm/IR/Comm.h"
 
 using namespace braid;

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_ANALYSIS_REORDEREDSUMS_H
-#define BRAID_ANALYSIS_REORDEREDSUMS_H
+#ifndef BRAID_ANALYSIS_STRUCTURE_REORDEREDSUMS_H
+#define BRAID_ANALYSIS_STRUCTURE_REORDEREDSUMS_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Location.h"
@@ -60,4 +60,4 @@ llvm::SmallVector<ReorderedSum> findReorderedSums(mlir::ModuleOp module);
 
 } // namespace braid
 
-#endif // BRAID_ANALYSIS_REORDEREDSUMS_H
+#endif // BRAID_ANALYSIS_STRUCTURE_REORDEREDSUMS_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Analysis/ReorderedSums.h"
+#include "braid/Analysis/Structure/ReorderedSums.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/IR/ReorderedSums.h"

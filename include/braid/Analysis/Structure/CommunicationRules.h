@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_ANALYSIS_COMMUNICATIONRULES_H
-#define BRAID_ANALYSIS_COMMUNICATIONRULES_H
+#ifndef BRAID_ANALYSIS_STRUCTURE_COMMUNICATIONRULES_H
+#define BRAID_ANALYSIS_STRUCTURE_COMMUNICATIONRULES_H
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 
@@ -98,4 +98,4 @@ struct CommunicationRules {
 
 } // namespace braid
 
-#endif // BRAID_ANALYSIS_COMMUNICATIONRULES_H
+#endif // BRAID_ANALYSIS_STRUCTURE_COMMUNICATIONRULES_H

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_ANALYSIS_STRUCTURALPASS_H
-#define BRAID_ANALYSIS_STRUCTURALPASS_H
+#ifndef BRAID_ANALYSIS_STRUCTURE_STRUCTURALPASS_H
+#define BRAID_ANALYSIS_STRUCTURE_STRUCTURALPASS_H
 
-#include "braid/Analysis/CommunicationRules.h"
+#include "braid/Analysis/Structure/CommunicationRules.h"
 
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -70,4 +70,4 @@ private:
 
 } // namespace braid
 
-#endif // BRAID_ANALYSIS_STRUCTURALPASS_H
+#endif // BRAID_ANALYSIS_STRUCTURE_STRUCTURALPASS_H

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_ANALYSIS_COMMUNICATIONSUMMARY_H
-#define BRAID_ANALYSIS_COMMUNICATIONSUMMARY_H
+#ifndef BRAID_ANALYSIS_STRUCTURE_COMMUNICATIONSUMMARY_H
+#define BRAID_ANALYSIS_STRUCTURE_COMMUNICATIONSUMMARY_H
 
-#include "braid/Analysis/CommunicationRules.h"
+#include "braid/Analysis/Structure/CommunicationRules.h"
 
 #include "llvm/Support/LogicalResult.h"
 
@@ -110,4 +110,4 @@ llvm::LogicalResult validateCommunication(const CommunicationSummary &before,
 
 } // namespace braid
 
-#endif // BRAID_ANALYSIS_COMMUNICATIONSUMMARY_H
+#endif // BRAID_ANALYSIS_STRUCTURE_COMMUNICATIONSUMMARY_H
