@@ -9,7 +9,7 @@
 #ifndef BRAID_PIPELINES_VERIFYEACHPASS_H
 #define BRAID_PIPELINES_VERIFYEACHPASS_H
 
-#include "braid/Analysis/ProgramVerifier.h"
+#include "braid/Analysis/Verification/ProgramVerifier.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace mlir {

@@ -10,8 +10,8 @@
 #define BRAID_SCHEDULEIR_GRAPHBUILDER_H
 
 #include "braid/Analysis/Memory/OpEffects.h"
-#include "braid/Analysis/OrderValidation.h"
 #include "braid/Analysis/Tokens/RankUniformity.h"
+#include "braid/Analysis/Verification/OrderValidation.h"
 #include "braid/Schedule/Model/ScheduleGraph.h"
 
 #include "mlir/IR/Block.h"

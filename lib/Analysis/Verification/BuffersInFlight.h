@@ -10,8 +10,8 @@
 #define BRAID_LIB_ANALYSIS_VERIFICATION_BUFFERSINFLIGHT_H
 
 #include "Analysis/Memory/BufferAccesses.h"
+#include "Analysis/Verification/Values/PathBuffers.h"
 #include "Findings.h"
-#include "PathBuffers.h"
 
 #include <memory>
 #include <vector>

@@ -9,8 +9,8 @@
 #ifndef BRAID_LIB_ANALYSIS_VERIFICATION_COLLECTIVESEQUENCE_H
 #define BRAID_LIB_ANALYSIS_VERIFICATION_COLLECTIVESEQUENCE_H
 
+#include "Analysis/Verification/Values/RankTrace.h"
 #include "Findings.h"
-#include "RankTrace.h"
 
 #include "llvm/ADT/DenseMap.h"
 

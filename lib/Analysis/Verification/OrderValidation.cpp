@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Analysis/OrderValidation.h"
+#include "braid/Analysis/Verification/OrderValidation.h"
 
 #include "CommunicationOrder.h"
 #include "OpSet.h"

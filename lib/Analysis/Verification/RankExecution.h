@@ -10,10 +10,10 @@
 #define BRAID_LIB_ANALYSIS_VERIFICATION_RANKEXECUTION_H
 
 #include "Analysis/Memory/KernelAccesses.h"
+#include "Analysis/Verification/Values/CollectiveValues.h"
+#include "Analysis/Verification/Values/PathValues.h"
+#include "Analysis/Verification/Values/RankTrace.h"
 #include "BuffersInFlight.h"
-#include "CollectiveValues.h"
-#include "PathValues.h"
-#include "RankTrace.h"
 #include "TokenUse.h"
 
 #include "mlir/IR/SymbolTable.h"

@@ -8,7 +8,7 @@
 
 #include "SchedulingPass.h"
 
-#include "braid/Analysis/OrderValidation.h"
+#include "braid/Analysis/Verification/OrderValidation.h"
 #include "braid/Dialect/Comm/Transforms/ScheduleVerification.h"
 #include "braid/Support/Units.h"
 #include "mlir/Analysis/CallGraph.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Analysis/ProgramVerifier.h"
+#include "braid/Analysis/Verification/ProgramVerifier.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 
 namespace braid::comm {

@@ -10,8 +10,8 @@
 #include "../SchedulingPass.h"
 #include "HazardRepair.h"
 
-#include "braid/Analysis/ProgramVerifier.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
+#include "braid/Analysis/Verification/ProgramVerifier.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "braid/ScheduleIR/Timeline.h"
 #include "braid/Support/IR/Remarks.h"

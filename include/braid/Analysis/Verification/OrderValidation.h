@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_ANALYSIS_ORDERVALIDATION_H
-#define BRAID_ANALYSIS_ORDERVALIDATION_H
+#ifndef BRAID_ANALYSIS_VERIFICATION_ORDERVALIDATION_H
+#define BRAID_ANALYSIS_VERIFICATION_ORDERVALIDATION_H
 
 #include "braid/Analysis/Memory/OpEffects.h"
 #include "braid/Analysis/Tokens/RankUniformity.h"
@@ -59,4 +59,4 @@ llvm::LogicalResult validateOrder(mlir::Block &block,
 
 } // namespace braid
 
-#endif // BRAID_ANALYSIS_ORDERVALIDATION_H
+#endif // BRAID_ANALYSIS_VERIFICATION_ORDERVALIDATION_H

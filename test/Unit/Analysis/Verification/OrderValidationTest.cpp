@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "braid/Analysis/OrderValidation.h"
+#include "braid/Analysis/Verification/OrderValidation.h"
 
 #include "Analysis/Memory/BlockEffects.h"
 #include "braid/Dialect/Comm/IR/Comm.h"

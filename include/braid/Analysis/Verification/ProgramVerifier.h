@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_ANALYSIS_PROGRAMVERIFIER_H
-#define BRAID_ANALYSIS_PROGRAMVERIFIER_H
+#ifndef BRAID_ANALYSIS_VERIFICATION_PROGRAMVERIFIER_H
+#define BRAID_ANALYSIS_VERIFICATION_PROGRAMVERIFIER_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/LogicalResult.h"
@@ -57,4 +57,4 @@ findBufferHazards(mlir::ModuleOp module, const ProgramVerifierOptions &options);
 
 } // namespace braid
 
-#endif // BRAID_ANALYSIS_PROGRAMVERIFIER_H
+#endif // BRAID_ANALYSIS_VERIFICATION_PROGRAMVERIFIER_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_RANKTRACE_H
-#define BRAID_LIB_ANALYSIS_VERIFICATION_RANKTRACE_H
+#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_VALUES_RANKTRACE_H
+#define BRAID_LIB_ANALYSIS_VERIFICATION_VALUES_RANKTRACE_H
 
 #include "PathValues.h"
 
@@ -74,4 +74,4 @@ std::string describeSequence(const RankTrace &trace, int64_t rank,
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_VERIFICATION_RANKTRACE_H
+#endif // BRAID_LIB_ANALYSIS_VERIFICATION_VALUES_RANKTRACE_H

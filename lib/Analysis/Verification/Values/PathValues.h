@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_PATHVALUES_H
-#define BRAID_LIB_ANALYSIS_VERIFICATION_PATHVALUES_H
+#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_VALUES_PATHVALUES_H
+#define BRAID_LIB_ANALYSIS_VERIFICATION_VALUES_PATHVALUES_H
 
 #include "PathBuffers.h"
 
@@ -168,4 +168,4 @@ mlir::Type getScalarType(mlir::Type type);
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_VERIFICATION_PATHVALUES_H
+#endif // BRAID_LIB_ANALYSIS_VERIFICATION_VALUES_PATHVALUES_H

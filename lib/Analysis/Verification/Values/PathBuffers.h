@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_PATHBUFFERS_H
-#define BRAID_LIB_ANALYSIS_VERIFICATION_PATHBUFFERS_H
+#ifndef BRAID_LIB_ANALYSIS_VERIFICATION_VALUES_PATHBUFFERS_H
+#define BRAID_LIB_ANALYSIS_VERIFICATION_VALUES_PATHBUFFERS_H
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/SmallVector.h"
@@ -66,4 +66,4 @@ Overlap getOverlap(const PathBuffer &a, const PathBuffer &b);
 
 } // namespace braid
 
-#endif // BRAID_LIB_ANALYSIS_VERIFICATION_PATHBUFFERS_H
+#endif // BRAID_LIB_ANALYSIS_VERIFICATION_VALUES_PATHBUFFERS_H
