@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SchedulingPass.h"
+#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 
 #include "Support/StrictJson.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"

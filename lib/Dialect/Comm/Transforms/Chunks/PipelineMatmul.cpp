@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../SchedulingPass.h"
 #include "ChunkCollective.h"
 #include "ChunkGather.h"
 #include "ChunkedProduct.h"
+#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 #include "RewriteJudge.h"
 
 #include "braid/Analysis/Structure/StructuralPass.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RewriteJudge.h"
-#include "../SchedulingPass.h"
+#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 
 #include "braid/Schedule/Search/SearchSchedule.h"
 #include "llvm/ADT/ScopeExit.h"

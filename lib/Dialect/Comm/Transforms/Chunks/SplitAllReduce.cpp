@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../SchedulingPass.h"
 #include "ChunkedProduct.h"
+#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 #include "RewriteJudge.h"
 
 #include "braid/Analysis/Structure/ReorderedSums.h"

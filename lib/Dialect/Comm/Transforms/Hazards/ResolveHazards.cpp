@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../InFlightCheck.h"
-#include "../SchedulingPass.h"
+#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 #include "HazardRepair.h"
 
 #include "braid/Analysis/Structure/StructuralPass.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockPlan.h"
-#include "../SchedulingPass.h"
+#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 
 #include "Cost/Profile/Calibration.h"
 #include "braid/Analysis/Structure/ReorderedSums.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../SchedulingPass.h"
 #include "BlockPlan.h"
+#include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"

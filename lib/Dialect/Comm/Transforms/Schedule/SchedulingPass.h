@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULINGPASS_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULINGPASS_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULE_SCHEDULINGPASS_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULE_SCHEDULINGPASS_H
 
 #include "braid/Dialect/Comm/Transforms/PassOptions.h"
 #include "braid/ScheduleIR/CostModel.h"
@@ -139,4 +139,4 @@ CallEffects getCallEffects(mlir::Operation *root);
 
 } // namespace braid::comm
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULINGPASS_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULE_SCHEDULINGPASS_H

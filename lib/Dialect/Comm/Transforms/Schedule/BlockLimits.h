@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_BLOCKLIMITS_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_BLOCKLIMITS_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULE_BLOCKLIMITS_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULE_BLOCKLIMITS_H
 
 #include "braid/Schedule/Search/SearchSchedule.h"
 
@@ -93,4 +93,4 @@ private:
 
 } // namespace braid::comm
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_BLOCKLIMITS_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULE_BLOCKLIMITS_H
