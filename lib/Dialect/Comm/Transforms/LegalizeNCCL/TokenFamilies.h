@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_NCCL_TOKENFAMILIES_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_NCCL_TOKENFAMILIES_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_LEGALIZENCCL_TOKENFAMILIES_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_LEGALIZENCCL_TOKENFAMILIES_H
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 
@@ -38,4 +38,4 @@ llvm::SmallVector<TokenFamily> getTokenFamilies(mlir::Operation *function);
 
 } // namespace braid::comm
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_NCCL_TOKENFAMILIES_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_LEGALIZENCCL_TOKENFAMILIES_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_NCCL_TENSORREWRITES_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_NCCL_TENSORREWRITES_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_LEGALIZENCCL_TENSORREWRITES_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_LEGALIZENCCL_TENSORREWRITES_H
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -52,4 +52,4 @@ mlir::Value reduceBits(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
 
 } // namespace braid::comm
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_NCCL_TENSORREWRITES_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_LEGALIZENCCL_TENSORREWRITES_H

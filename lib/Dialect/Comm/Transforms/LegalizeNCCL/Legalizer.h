@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_NCCL_LEGALIZER_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_NCCL_LEGALIZER_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_LEGALIZENCCL_LEGALIZER_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_LEGALIZENCCL_LEGALIZER_H
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -72,4 +72,4 @@ private:
 
 } // namespace braid::comm
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_NCCL_LEGALIZER_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_LEGALIZENCCL_LEGALIZER_H

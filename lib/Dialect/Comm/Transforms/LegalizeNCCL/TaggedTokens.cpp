@@ -8,7 +8,7 @@
 
 #include "TaggedTokens.h"
 
-#include "../ConvertSelect.h"
+#include "Dialect/Comm/Transforms/ConvertSelect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/Transforms/StructuralTypeConversions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_NCCL_TAGGEDTOKENS_H
-#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_NCCL_TAGGEDTOKENS_H
+#ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_LEGALIZENCCL_TAGGEDTOKENS_H
+#define BRAID_LIB_DIALECT_COMM_TRANSFORMS_LEGALIZENCCL_TAGGEDTOKENS_H
 
 #include "braid/Dialect/Comm/IR/Comm.h"
 
@@ -35,4 +35,4 @@ llvm::LogicalResult lowerTags(mlir::Operation *function);
 
 } // namespace braid::comm
 
-#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_NCCL_TAGGEDTOKENS_H
+#endif // BRAID_LIB_DIALECT_COMM_TRANSFORMS_LEGALIZENCCL_TAGGEDTOKENS_H
