@@ -1,7 +1,7 @@
 // RUN: braid-opt %s --comm-interpret="ranks=3 rounds=20" --split-input-file --verify-diagnostics
 // RUN: not braid-opt %s --comm-verify=ranks=3 --split-input-file -o /dev/null 2>&1 | grep -c "error: 'comm.wait' op blocks rank 0 forever" | grep -x 2
 
-// Orders of the programs in ../Transforms/messages-in-one-text.mlir that let
+// Orders of the programs in ../Schedule/messages-in-one-text.mlir that let
 // ranks wait for each other, in one text.
 
 // The wait for the all-reduce stood after the second messages: rank 1 waits
