@@ -1,6 +1,6 @@
 # RUN: %python %s
 """braid.mlir: arrays of other packages through DLPack, in and out. NumPy is the other
-package; jax_dlpack.py has JAX."""
+package; ../JAX/dlpack.py has JAX."""
 
 import ctypes
 import gc

@@ -92,7 +92,7 @@ class UnsupportedTest(unittest.TestCase):
         with mock.patch.object(products, "rewrite", fail):
             with self.assertRaisesRegex(
                     braid.jax.UnsupportedError,
-                    r"jax_errors.py:\d+:\d+: stablehlo.dot_general \(from dot_general\): its "
+                    r"errors.py:\d+:\d+: stablehlo.dot_general \(from dot_general\): its "
                     "translation fails: KeyError: 'a fault'") as caught:
                 braid.jax.export(shard(product), jt.normals((8, 4)))
         self.assertEqual(caught.exception.location.line, product.__code__.co_firstlineno + 1)
@@ -147,7 +147,7 @@ class RanksTest(unittest.TestCase):
         line = some_ranks_reduce.__code__.co_firstlineno + 2
         with self.assertRaisesRegex(
                 braid.mlir.ToolError,
-                rf"jax_errors.py:{line}:\d+: error: 'comm.all_reduce' op starts operation #0 of rank 0 "
+                rf"errors.py:{line}:\d+: error: 'comm.all_reduce' op starts operation #0 of rank 0 "
                 "on group 'world', where rank 2 starts only 0"):
             braid.jax.compile(shard(some_ranks_reduce), jt.integers((8, 2)))
 

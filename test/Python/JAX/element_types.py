@@ -135,20 +135,20 @@ class RefusedTest(unittest.TestCase):
         for dtype in OTHERS:
             with self.subTest(dtype=dtype):
                 self.check_refused(lambda x: lax.all_gather(x, "r"), dtype,
-                                   r"jax_types.py:\d+:\d+: stablehlo.all_gather .*: ranks cannot "
+                                   r"element_types.py:\d+:\d+: stablehlo.all_gather .*: ranks cannot "
                                    "exchange elements of type")
 
     def test_functions_that_complex_numbers_lack(self):
         for name, fn in (("sqrt", lax.sqrt), ("rsqrt", lax.rsqrt), ("tanh", lax.tanh)):
             with self.subTest(name=name):
                 self.check_refused(fn, np.dtype(np.complex64),
-                                   rf"jax_types.py:\d+:\d+: stablehlo.{name} .*: has no "
+                                   rf"element_types.py:\d+:\d+: stablehlo.{name} .*: has no "
                                    "translation for complex numbers")
 
     def test_product_of_complex_numbers(self):
         fn = split(lambda x: jnp.prod(x, axis=1))
         with self.assertRaisesRegex(braid.jax.UnsupportedError,
-                                    r"jax_types.py:\d+:\d+: .*there is no product of complex"):
+                                    r"element_types.py:\d+:\d+: .*there is no product of complex"):
             braid.jax.export(fn, values(np.dtype(np.complex64)))
 
 
