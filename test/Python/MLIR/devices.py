@@ -1,7 +1,7 @@
 # RUN: rm -rf %t && mkdir %t
-# RUN: %cc -shared -fPIC -I%braid_include_dir %S/../Tools/braid-run/Inputs/device_program.c -L%braid_lib_dir -lbraid_rt -o %t/p.so
-# RUN: %cc -shared -fPIC -DDYNAMIC -I%braid_include_dir %S/../Tools/braid-run/Inputs/device_program.c -L%braid_lib_dir -lbraid_rt -o %t/dynamic.so
-# RUN: %cc -shared -fPIC -DSUMS=1 -I%braid_include_dir %S/../Tools/braid-run/Inputs/device_program.c -L%braid_lib_dir -lbraid_rt -o %t/planned.so
+# RUN: %cc -shared -fPIC -I%braid_include_dir %braid_src_root/test/Tools/braid-run/Inputs/device_program.c -L%braid_lib_dir -lbraid_rt -o %t/p.so
+# RUN: %cc -shared -fPIC -DDYNAMIC -I%braid_include_dir %braid_src_root/test/Tools/braid-run/Inputs/device_program.c -L%braid_lib_dir -lbraid_rt -o %t/dynamic.so
+# RUN: %cc -shared -fPIC -DSUMS=1 -I%braid_include_dir %braid_src_root/test/Tools/braid-run/Inputs/device_program.c -L%braid_lib_dir -lbraid_rt -o %t/planned.so
 # DEFINE: %{fakes} = env BRAID_CUDA_LIBRARY=%braid_lib_dir/libfake_cuda.so BRAID_CUBLASLT_LIBRARY=%braid_lib_dir/libfake_cublasLt.so BRAID_NCCL_LIBRARY=%braid_lib_dir/libfake_nccl.so FAKE_CUDA_DEVICES=2
 # RUN: %{fakes} %python %s %t DeviceTest
 # RUN: %{fakes} FAKE_CUDA_MEMORY=67371008 %python %s %t MemoryTest
