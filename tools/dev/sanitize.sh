@@ -180,7 +180,7 @@ if build address "$address" braid-opt BraidSupportTests BraidScheduleTests Braid
   programs=${PROGRAMS:-250}
   step "$programs mutated programs"
   log=$address/mutations.log status=0
-  "$ROOT/tools/dev/mutate_programs.py" --tool "$address/bin/braid-opt" --programs "$programs" \
+  "$ROOT/test/Dev/mutate_programs.py" --tool "$address/bin/braid-opt" --programs "$programs" \
     --seed "${SEED:-1}" --jobs "$JOBS" --output "$address/mutations" </dev/null 2>&1 | tee "$log" || status=1
   findings=$(sed -n 's/^.*: \([0-9]*\) findings$/\1/p' "$log")
   if [ $status -eq 0 ]; then
@@ -191,7 +191,7 @@ if build address "$address" braid-opt BraidSupportTests BraidScheduleTests Braid
 
   runs=$((programs / 10))
   step "$runs runs with odd options"
-  if "$ROOT/tools/dev/mutate_options.py" --tool "$address/bin/braid-opt" --runs "$runs" --seed "${SEED:-1}" \
+  if "$ROOT/test/Dev/mutate_options.py" --tool "$address/bin/braid-opt" --runs "$runs" --seed "${SEED:-1}" \
     --jobs "$JOBS" --time-limit 60 </dev/null; then
     add "odd options" "$runs" 0
   else

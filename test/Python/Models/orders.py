@@ -1,6 +1,6 @@
 """A Llama under full-graph FSDP that gathers again in backward has the same bits in every order of braid.inductor.
 
-tools/dev/real_models.py does this for more models, parallelisms, settings of Inductor and orders.
+test/Dev/real_models.py does this for more models, parallelisms, settings of Inductor and orders.
 """
 
 # REQUIRES: package, torch, transformers

@@ -259,7 +259,7 @@ def parse_arguments():
                         help="folder of the configured lit suite (default: build/test)")
     parser.add_argument("--lit", help="the lit to run (default: the one that the build has found)")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="tests at a time")
-    parser.add_argument("--allow", default=os.path.join(ROOT, "tools", "dev", "mutate_tests.allow"),
+    parser.add_argument("--allow", default=os.path.join(ROOT, "test", "Dev", "mutate_tests.allow"),
                         help="the findings that are right as they are (default: mutate_tests.allow beside this file)")
     parser.add_argument("--only", action="append", choices=MUTATIONS, help="break tests in this way alone")
     return parser.parse_args()

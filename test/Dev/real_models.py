@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles real models under every parallelism with every pass and setting, and compares results (not part of the tests).
 
-python tools/dev/real_models.py --orders=8 --output=outcomes.json
+python test/Dev/real_models.py --orders=8 --output=outcomes.json
 """
 
 import argparse
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "test", "Inputs"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Inputs"))
 
 from real_models.compare import Case  # noqa: E402
 from real_models.parallel import PARALLELISMS  # noqa: E402
