@@ -2,7 +2,7 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Imports JAX programs and compiles them for tools/dev/cuda_table.py, which runs them beside XLA.
+"""Imports JAX programs and compiles them for test/Benchmark/cuda/cuda_table.py, which runs them beside XLA.
 
     jax_gpu.py FOLDER --build BUILD --programs=jax_overlap.py [--ranks=2] [--sizes=4096] [--hardware=h200x8]
 
@@ -22,7 +22,7 @@ import shutil
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tools", "dev"))
+sys.path.insert(0, os.path.join(ROOT, "test", "Benchmark", "cuda"))
 import cuda_table_prepare  # noqa: E402
 
 

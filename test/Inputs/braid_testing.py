@@ -17,7 +17,7 @@ BRAID_TEST_LAUNCHER says how programs get their ranks: unset, as threads of
 
 BRAID_TEST_RECORD=DIR[:RANKS] compiles each program that runs on at most RANKS ranks
 (2) for the target cuda, too, and keeps it in DIR with its arguments and results for
-tools/dev/cuda_agreement.py.
+test/Benchmark/cuda/cuda_agreement.py.
 
 The model says what results are, bit for bit: members are combined in the order
 of the group; f16, bf16 and 8-bit floats are combined in f32 and rounded once.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the programs of the table for GPUs (tools/dev/cuda_table.py) as modules,
+"""Writes the programs of the table for GPUs (test/Benchmark/cuda/cuda_table.py) as modules,
 each collective awaited where it is started, and computes them in float64.
 
   overlap_programs.py NAME --ranks=2 --size=8192 [--dtype=bf16] [--layers=8] > prog.mlir

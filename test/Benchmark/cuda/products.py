@@ -76,9 +76,9 @@ def write_program(shape, dtype):
 
 
 def prepare(options):
+    from python_package import copy_package  # pylint: disable=import-outside-toplevel
+
     tools = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(HERE))), "tools", "dev")
-    sys.path.insert(0, tools)
-    from python_package import copy_package  # pylint: disable=import-error,import-outside-toplevel
 
     build = os.path.abspath(options.build)
     os.makedirs(options.output, exist_ok=True)
@@ -87,8 +87,8 @@ def prepare(options):
         subprocess.run([os.path.join(tools, "bundle.sh"), bundle], check=True,
                        env={**os.environ, "BRAID_NO_BUILD": "1", "BRAID_BUILD_DIR": build})
     copy_package(options.output)
-    for folder, name in ((HERE, "products.py"), (HERE, "cublaslt.py"), (tools, "cuda_libraries.py")):
-        shutil.copy(os.path.join(folder, name), options.output)
+    for name in ("products.py", "cublaslt.py", "cuda_libraries.py"):
+        shutil.copy(os.path.join(HERE, name), options.output)
     manifest = []
     for size in map(int, options.sizes.split(",")):
         for name, shape in shapes(size).items():

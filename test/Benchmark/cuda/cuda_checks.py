@@ -35,7 +35,7 @@ import time
 from cuda_libraries import find_libraries
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 
 #: The tests whose programs are kept, with their arguments after the folder.
 RECORDED = [
@@ -116,7 +116,6 @@ def call(words, **more):
 def kernel_program():
     """The kernels of the benchmark on small matrices as one program, and the number of
     its arguments."""
-    sys.path.insert(0, os.path.join(ROOT, "test", "Benchmark", "cuda"))
     import programs  # pylint: disable=import-error,import-outside-toplevel
 
     functions, parameters, lines, results = [], [], [], []
@@ -228,7 +227,7 @@ def prepare(options):
     parts = options.only.split(",") if options.only else list(CHECKS)
     bundle = os.path.join(options.folder, "braid")
     if not os.path.exists(bundle):
-        call([os.path.join(HERE, "bundle.sh"), bundle],
+        call([os.path.join(ROOT, "tools", "dev", "bundle.sh"), bundle],
              env={**os.environ, "BRAID_NO_BUILD": "1", "BRAID_BUILD_DIR": build})
     for script in ("cuda_checks.py", "cuda_faults.py", "cuda_agreement.py", "cuda_libraries.py"):
         shutil.copy(os.path.join(HERE, script), options.folder)

@@ -19,22 +19,21 @@ import shutil
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "test", "Benchmark", "cuda"))
-import overlap_programs  # noqa: E402
+import overlap_programs
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS = ("seed", "fsdp", "ddp", "tp")
 MEBIBYTE = 1 << 20
 
 
 # What FOLDER needs of these sources.
 SCRIPTS = (
-    "tools/dev/cuda_table.py",
-    "tools/dev/cuda_table_numerics.py",
-    "tools/dev/cuda_table_peers.py",
-    "tools/dev/cuda_table_rounds.py",
-    "tools/dev/cuda_libraries.py",
-    "test/Benchmark/cuda/overlap_programs.py",
+    "cuda_table.py",
+    "cuda_table_numerics.py",
+    "cuda_table_peers.py",
+    "cuda_table_rounds.py",
+    "cuda_libraries.py",
+    "overlap_programs.py",
 )
 
 
@@ -43,7 +42,7 @@ def write_table(folder, table):
     with open(os.path.join(folder, "table.json"), "w", encoding="utf-8") as stream:
         json.dump(table, stream, indent=1)
     for script in SCRIPTS:
-        shutil.copy(os.path.join(ROOT, script), folder)
+        shutil.copy(os.path.join(HERE, script), folder)
 
 
 def variants(options):

@@ -4,7 +4,7 @@
     cuda_table.py [--out=DIR] [--torch=torch_overlap.py] [--jax=jax_overlap.py]
         [--sizes=4096] [--only=check,steps,peers,parts,traces] [--limit=540]
 
-Stands in the folder that tools/dev/cuda_table.sh has made. Of each step, all
+Stands in the folder that test/Benchmark/cuda/cuda_table.sh has made. Of each step, all
 variants run in turn in one process, on streams and as a graph; the peers' scripts
 run beside, as they are. A part that fails or takes too long is named and left
 out. DIR gets table.md, table.json, and parts.tar.gz with what every part has
