@@ -84,10 +84,6 @@ class Agreement:
         """The order that holds: `order`, unless another one was first."""
         return self._check(self._store.decide(f"order/{self.key}", order))
 
-    def decide_plan(self, limits):
-        """The same for the limits of a plan."""
-        return self._store.decide(f"plan/{self.key}", limits)
-
     def _check(self, order):
         if sorted(order) != list(range(len(self.collectives))):
             raise BraidError(f"found {order} in the store, expected an order of {len(self.collectives)} collectives")

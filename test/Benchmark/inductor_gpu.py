@@ -12,12 +12,10 @@ medians of CUDA events, the maximum over ranks. The gradients of all variants ar
 Inductor chooses kernels without measuring them, so that variants differ in nothing but their order: two variants of the
 same order show how much noise there is.
 
-With a profile of the machine there is a variant that knows how collectives slow products down, and with `--plan` others
-that have a plan as well: limits of thread blocks and multiprocessors. On two GPUs the groups of the hybrid step, of shards and of
+With a profile of the machine there is a variant that knows how collectives slow products down. On two GPUs the groups of the hybrid step, of shards and of
 replicas, are both ranks: two communicators with the collectives of a hybrid step, on a grid that is too small for one.
 """
 
-import contextlib
 import hashlib
 import json
 import os
@@ -34,7 +32,7 @@ import torch
 import torch.distributed as dist
 import torch.utils._runtime_estimation
 import torch_steps
-from braid.inductor import Plan, overlap
+from braid.inductor import overlap
 from torch._inductor import config
 from torch._inductor.compile_fx import compile_fx
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -95,14 +93,13 @@ def reorder(*passes):
 
 
 class Variant:
-    """A step as one scheduler compiles it, and what holds while it runs."""
+    """A step as one scheduler compiles it."""
 
     #: Inductor chooses kernels by measuring them, which makes variants differ in more than their order.
     measures_kernels = False
 
-    def __init__(self, step, patch, plan=None):
+    def __init__(self, step, patch):
         self.step, self.patch = step, dict(patch)
-        self.active = plan.active if plan else contextlib.nullcontext
         self.function = self.digest = None
         passes = self.patch.get("reorder_for_compute_comm_overlap_passes")
         if passes:
@@ -123,7 +120,7 @@ class Variant:
         patch = {"fx_graph_cache": False, "deterministic": False, **self.patch}
         if not self.measures_kernels:
             patch["triton.autotune_pointwise"] = False
-        with self.active(), config.patch(patch):
+        with config.patch(patch):
             graph = make_fx(self.step, tracing_mode="fake", _allow_non_fake_inputs=True)(*inputs)
             self.function = compile_fx(graph, list(inputs))
             self.run(inputs)
@@ -132,7 +129,7 @@ class Variant:
         """Makes a CUDA graph of it, which the host launches at once."""
         graph = torch.cuda.CUDAGraph()
         # Other threads, such as the watchdog of NCCL, may ask for events meanwhile.
-        with self.active(), torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
             results = self.function(*inputs)
 
         def replay(*_):
@@ -142,8 +139,7 @@ class Variant:
         self.function = replay
 
     def run(self, inputs):
-        with self.active():
-            return self.function(*inputs)
+        return self.function(*inputs)
 
 
 def get_overlap_on_graphs(options):
@@ -157,7 +153,7 @@ def get_overlap_on_graphs(options):
 
 
 def get_variants(step, options):
-    """The variants without a plan, and the passes of Braid in them."""
+    """The variants, and the passes of Braid in them."""
     passes = {"braid, no contention": overlap.with_options(machine=options.machine, profile=None)}
     if options.profile:
         passes["braid"] = overlap.with_options(machine=options.machine, profile=options.profile)
@@ -173,29 +169,6 @@ def get_variants(step, options):
         **{name: reorder(ordered) for name, ordered in passes.items()},
     }
     return {name: Variant(step, patch) for name, patch in settings.items()}, passes
-
-
-def get_planned_variants(name, step, inputs, options):
-    """(title, variant, pass, plan) with the plan that the model finds best, and with its limit of blocks alone."""
-    planner = overlap.with_options(machine=options.machine, profile=options.profile, plan=True)
-    torch_steps.compile_until_scheduled(step, inputs, [planner])
-    best = planner.plan
-    if best is None:
-        raise RuntimeError(f"found no plan: {planner.reason}")
-    plans = {"braid, plan": best}
-    if best.max_ctas and best.carveout:
-        plans["braid, blocks alone"] = Plan(best.max_ctas)
-    for title, plan in plans.items():
-        planned, _ = torch_steps.STEPS[name](
-            options.layers,
-            options.width,
-            options.tokens,
-            lambda *shape: None,
-            group=plan.new_group().group_name,
-            new_group=plan.new_group,
-        )
-        ordered = planner.with_options(plan=plan)
-        yield title, Variant(planned, reorder(ordered), plan), ordered, plan
 
 
 def measure(variants, inputs, rounds, device):
@@ -233,13 +206,7 @@ def run_step(name, options, device):
         lambda *shape: torch.randn(*shape, dtype=torch.bfloat16, device=device.device) * 0.02,
     )
     variants, passes = get_variants(step, options)
-    notes, seconds, compiled, plans = {}, {}, {}, {}
-    if options.profile and options.plan:
-        try:
-            for title, *planned in get_planned_variants(name, step, inputs, options):
-                variants[title], passes[title], plans[title] = planned
-        except Exception as error:  # what this version of PyTorch does not take
-            notes["braid, plan"] = repr(error)[:300]
+    notes, seconds, compiled = {}, {}, {}
     for title, variant in variants.items():
         begin = time.time()
         try:
@@ -258,8 +225,6 @@ def run_step(name, options, device):
                 "before": used.before.makespan / 1e6,
                 "bound": used.last.bound / 1e6,
             }
-            if title in plans:
-                notes[title].update({"blocks": plans[title].max_ctas, "carveout": plans[title].carveout})
     first = [value.clone() for value in flatten(compiled["as it comes"].run(inputs))]
     differ = {}
     for title, variant in compiled.items():
@@ -286,7 +251,6 @@ def run_step(name, options, device):
 def main():
     parser = torch_steps.make_parser(__doc__)
     parser.add_argument("--profile", help='a file of braid-calibrate, or "shipped"')
-    parser.add_argument("--plan", action="store_true", help="measure plans, too; needs a profile")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument(

@@ -18,8 +18,7 @@ it does not know it leaves in Inductor's order, and logs why (the logger "braid.
 
 from .._compiled_graphs import Call, CompiledGraph, Explanation, explain, watch
 from .overlap import Overlap, overlap
-from .plan import Plan
 
-__all__ = ["Call", "CompiledGraph", "Explanation", "Overlap", "Plan", "explain", "overlap"]
+__all__ = ["Call", "CompiledGraph", "Explanation", "Overlap", "explain", "overlap"]
 
 watch()

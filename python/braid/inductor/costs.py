@@ -17,19 +17,15 @@ _log = logging.getLogger("braid.inductor")
 
 
 class Costs:
-    """(ns, demand, link) of each node of a `SchedulerGraph`; demand and link are None without contention.
+    """(ns, demand, link) of each node of a `SchedulerGraph`; demand and link are None without contention."""
 
-    `plan`: the `Plan` whose limits hold, if any.
-    """
-
-    def __init__(self, overlap, graph, plan=None):
+    def __init__(self, overlap, graph):
         self.graph = graph
         self.estimates = overlap.options["estimates"]
         self.contention = overlap.has_contention()
         self.has_profile = overlap.get_profile() is not None
-        self.plan = plan
-        if overlap.options["plan"] is not None or (self.has_profile and self.estimates == "auto"):
-            # Estimates of others know neither of limits nor of what was measured.
+        if self.has_profile and self.estimates == "auto":
+            # Estimates of others know nothing of what was measured.
             self.estimates = "braid"
         if self.estimates == "auto" and _torch.has_other_ranks():
             # Inductor may measure, and each rank measures something else.
@@ -104,27 +100,22 @@ class Costs:
 
     def _estimate_product(self, snode):
         """The time of a node that is one product of matrices, where tiles count; None for others."""
-        if not (self.plan or self.has_profile):
+        if not self.has_profile:
             return None
         origins = [inner.node.get_origin_node() for inner in snode.get_nodes() if inner.node is not None]
         products = [_torch_costs.get_product(origin) for origin in origins if origin is not None]
         if len(products) != 1 or products[0] is None:
             return None
         rows, columns, depth, element, batch, transposed = products[0]
-        carveout = self.plan.carveout if self.plan else 0
-        target = self.machine.multiprocessors - carveout if carveout else 0
-        return self.machine.product(
-            rows, columns, depth, element, batch=batch, multiprocessors=target, transposed=transposed
-        )
+        return self.machine.product(rows, columns, depth, element, batch=batch, transposed=transposed)
 
     def _estimate_collective(self, kind, record, snode):
         ranks, nodes = self.groups.describe(record.lane)
         inputs, outputs = self._get_bytes(kind, ranks, snode)
-        limit = self.plan.max_ctas if self.plan else 0
         key = kind, inputs, outputs, ranks, nodes
         time = self._times.get(key)
         if time is None:
-            time = self.machine.collective(kind, inputs, outputs, group_size=ranks, nodes=nodes, max_ctas=limit)
+            time = self.machine.collective(kind, inputs, outputs, group_size=ranks, nodes=nodes)
             self._times[key] = time
         return time.ns, time, "inter-node" if nodes > 1 else "intra-node"
 

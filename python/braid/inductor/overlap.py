@@ -6,31 +6,24 @@
 from .. import _torch
 from .._compiled_graphs import note
 from ..errors import ScheduleError
-from ..schedule import Machine, schedule
+from ..schedule import Machine
 from . import check, order_facts
 from .costs import Costs
 from .nodes import SchedulerGraph, get_kinds
-from .plan import Plan, candidates
 
 #: Nanoseconds, demand and link of a node whose costs nobody knows.
 _FREE = (0, None, None)
-
-#: The steps of a search that compares one plan with others.
-_STEPS_PER_CANDIDATE = 2_000
 
 
 class Overlap(_torch.OverlapPass):
     """A pass for ``torch._inductor.config.reorder_for_compute_comm_overlap_passes``.
 
     After a compile, `last` is the `braid.schedule.Schedule` of the last graph, `before` that of the order
-    in which Inductor had it, and `reason` says why a graph was left alone. `plan` is the `Plan` of the last
-    graph with ``plan=True``.
+    in which Inductor had it, and `reason` says why a graph was left alone.
     """
 
     #: The options of both passes, and its own.
-    DEFAULTS = {**_torch.OverlapPass.DEFAULTS, "profile": "auto", "plan": None}
-
-    plan = None
+    DEFAULTS = {**_torch.OverlapPass.DEFAULTS, "profile": "auto"}
 
     def with_options(self, **options):
         """The same pass with other options.
@@ -50,9 +43,6 @@ class Overlap(_torch.OverlapPass):
             A file of braid-calibrate about `machine` (docs/reference/profile-files.md), or "shipped": times of collectives
             and of products of matrices, and how they slow each other down. "auto": the shipped one, where
             Braid has one for the machine.
-        plan : Plan or True
-            Limits of thread blocks and multiprocessors that hold when the graph runs; True looks for the
-            best ones, which `plan` then has. It implies contention and Braid's estimates.
         contention : bool or None
             Compute and communication slow each other down as `machine` says; the search takes longer. None:
             where there is a profile.
@@ -94,16 +84,12 @@ class Overlap(_torch.OverlapPass):
         return super().with_options(**options)
 
     def _check_options(self):
-        machine, profile, plan = (self.options[name] for name in ("machine", "profile", "plan"))
+        machine, profile = (self.options[name] for name in ("machine", "profile"))
         if profile not in (None, "auto") and isinstance(machine, Machine):
             raise ScheduleError("found a profile beside a Machine, expected a Machine that has the profile")
         super()._check_options()
         if profile not in (None, "auto"):
             self.get_machine()
-        if plan is not None and plan is not True and not isinstance(plan, Plan):
-            raise ScheduleError(f"found plan={plan!r}, expected a Plan, True or None")
-        if plan is not None and self.options["estimates"] not in ("auto", "braid"):
-            raise ScheduleError('found a plan and the estimates of others, expected estimates="braid"')
 
     def get_profile(self):
         """The profile, "shipped" or a file; None if there is none."""
@@ -121,17 +107,16 @@ class Overlap(_torch.OverlapPass):
         return Machine(self.options["machine"] or _torch.find_machine(), profile)
 
     def has_contention(self):
-        # A plan makes no sense without.
         if self.options["contention"] is None:
-            return self.options["plan"] is not None or self.get_profile() is not None
-        return super().has_contention() or self.options["plan"] is not None
+            return self.get_profile() is not None
+        return super().has_contention()
 
     def has_check(self):
         return check.has_check()
 
     def __call__(self, snodes):
         """Returns `snodes`, Inductor's scheduler nodes, in a better order."""
-        self.last = self.before = self.reason = self.unchanged = self.explain_more = self.plan = None
+        self.last = self.before = self.reason = self.unchanged = self.explain_more = None
         try:
             order = self._schedule(list(snodes))
         except Exception as error:  # A compile does not fail because of an order.
@@ -155,7 +140,7 @@ class Overlap(_torch.OverlapPass):
         free = graph.build([_FREE] * len(snodes), self.keeps_order())
         agreement = self.make_agreement(free, collectives)
         try:
-            self.plan, costs = self._get_costs(graph, agreement)
+            costs = Costs(self, graph).get()
             order = self.find_order(graph.build(costs, self.keeps_order()), agreement)
         except Exception as error:
             if agreement is None:
@@ -177,35 +162,6 @@ class Overlap(_torch.OverlapPass):
                     check.add_check(self.make_record(collectives, None), snodes)
         except Exception as error:
             self.log.info("no record of the collectives of this graph: %s", error)
-
-    def _get_costs(self, graph, agreement):
-        """The plan that holds, if any, and the costs with it."""
-        plan = self.options["plan"]
-        if plan is not True:
-            return plan, Costs(self, graph, plan).get()
-        machine = self.get_machine()
-        found = []
-        for candidate in candidates(machine.multiprocessors):
-            costs = Costs(self, graph, candidate).get()
-            found.append((self._find_makespan(graph.build(costs, self.keeps_order()), machine), candidate, costs))
-        makespan_without = found[0][0]
-        # Of plans that take as long, the first one, which changes least.
-        makespan, best, costs = min(found, key=lambda one: one[0])
-        if agreement is not None:
-            limits = agreement.decide_plan([best.max_ctas, best.carveout])
-            makespan, best, costs = next(one for one in found if [one[1].max_ctas, one[1].carveout] == limits)
-        return best.with_prediction(makespan, makespan_without), costs
-
-    def _find_makespan(self, graph, machine):
-        """The makespan in ns of a quickly found order, without limits of memory."""
-        return schedule(
-            graph,
-            machine,
-            max_in_flight=self.options["max_in_flight"],
-            keep_order=self.keeps_order(),
-            algorithm=self.options["algorithm"],
-            steps=_STEPS_PER_CANDIDATE * len(graph),
-        ).makespan
 
 
 #: The pass with its default options; `overlap.with_options(...)` for others.

@@ -1,0 +1,58 @@
+"""Measured times in braid.inductor: products and collectives take theirs from a profile."""
+
+# REQUIRES: package, torch
+# RUN: %package_python -W ignore %s
+
+import types
+import unittest
+
+import torch
+import torch_steps
+from braid._torch_costs import get_product
+from braid.inductor import Overlap
+from braid.schedule import Machine, ScheduleError
+
+
+def schedule_step(name, *passes, tokens=2048, width=4096):
+    new = lambda *shape: torch.empty(*shape, dtype=torch.bfloat16)  # noqa: E731
+    with torch._subclasses.fake_tensor.FakeTensorMode():
+        step, inputs = torch_steps.STEPS[name](2, width, tokens, new)
+        torch_steps.compile_until_scheduled(step, inputs, passes)
+
+
+class Measured(unittest.TestCase):
+    def test_products_take_their_time_from_the_profile(self):
+        measured = Overlap(machine="h200x8", profile="shipped")
+        datasheet = Overlap(machine="h200x8", profile=None)
+        schedule_step("tensor parallel", measured, datasheet)
+        self.assertGreater(measured.last.compute, 1.1 * datasheet.last.compute)
+
+    def test_transposed_operands_are_found_by_their_strides(self):
+        rows, columns, depth = 64, 48, 32
+        of = lambda *shape: torch.empty(*shape, dtype=torch.bfloat16)  # noqa: E731
+        for left, right, transposed in (
+            (of(rows, depth), of(depth, columns), "none"),
+            (of(depth, rows).t(), of(depth, columns), "left"),
+            (of(rows, depth), of(columns, depth).t(), "right"),
+            (of(depth, rows).t(), of(columns, depth).t(), "both"),
+        ):
+            operands = [types.SimpleNamespace(meta={"val": value}) for value in (left, right)]
+            product = get_product(types.SimpleNamespace(target=torch.ops.aten.mm.default, args=operands))
+            self.assertEqual(product, (rows, columns, depth, "bf16", 1, transposed))
+
+
+class BadInput(unittest.TestCase):
+    def test_wrong_profiles(self):
+        for text, make in (
+            ("no profile of the machine 'a100x8' that Braid ships", lambda: Overlap(machine="a100x8", profile="shipped")),
+            ("absent.json: found no profile", lambda: Overlap(machine="h200x8", profile="absent.json")),
+            ("found a profile beside a Machine", lambda: Overlap(machine=Machine("h200x8"), profile="shipped")),
+        ):
+            with self.assertRaises(ScheduleError) as raised:
+                make()
+            self.assertIn(text, str(raised.exception))
+
+
+if __name__ == "__main__":
+    torch_steps.start_fake_group(2)
+    unittest.main()
