@@ -35,7 +35,7 @@ void Machine::setInFlight(const Launch &launch, unsigned token, int change) {
   };
   bool isBufferForm =
       cast<comm::AsyncStartOpInterface>(launch.op).isBufferForm();
-  if (!isBufferForm || options.isSequential)
+  if (!isBufferForm)
     return;
   if (isBuffer(launch.destinations, token))
     mark(launch.destinations[token], &Memory::writers);
@@ -169,16 +169,6 @@ bool Machine::accessBuffers(const Launch &launch) {
   return true;
 }
 
-/// Makes the sources of `launch` copies of what their buffers hold now.
-static void copySources(Launch &launch) {
-  for (RuntimeValue &source : launch.sources) {
-    std::vector<Attribute> elements;
-    for (int64_t i = 0, e = source.getNumElements(); i != e; ++i)
-      elements.push_back(source.memory->elements[source.getPosition(i)]);
-    source = makeElements(source.sizes, std::move(elements));
-  }
-}
-
 void Machine::createTokens(const LaunchPtr &launch) {
   launch->isAwaited.assign(launch->op->getNumResults(), false);
   for (OpResult token : launch->op->getResults()) {
@@ -226,8 +216,6 @@ bool Machine::start(unsigned rank, comm::AsyncStartOpInterface start) {
   if (!findMembers(*launch) || !findPeer(*launch) || !findSizes(*launch) ||
       (isBufferForm && !accessBuffers(*launch)))
     return false;
-  if (options.isSequential && isBufferForm)
-    copySources(*launch);
   createTokens(launch);
   open(launch);
   return true;
@@ -271,8 +259,6 @@ bool Machine::wait(unsigned rank, comm::WaitOp op) {
                 "awaits an operation a second time on rank " + Twine(rank));
   launch.isAwaited[token.token] = true;
   setInFlight(launch, token.token, -1);
-  if (token.token < launch.pending.size())
-    store(launch.pending[token.token], launch.destinations[token.token]);
   if (launch.peer >= 0)
     ++ranks[rank].batches[launch.group];
   if (op.getValue())
@@ -470,9 +456,6 @@ bool Machine::end(ArrayRef<LaunchPtr> meeting) {
       if (!isBufferForm) {
         launch->destinations.push_back(
             makeElements(sizes, std::move(*elements)));
-      } else if (options.isSequential) {
-        launch->pending.resize(operand + 1);
-        launch->pending[operand] = std::move(*elements);
       } else {
         store(*elements, launch->destinations[operand]);
       }

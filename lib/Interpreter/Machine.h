@@ -81,8 +81,6 @@ struct Launch {
   /// The sizes of each value that the launch gives as a tensor; the number of a
   /// dynamic dimension is -1 where the data tell it.
   std::vector<llvm::SmallVector<int64_t>> valueSizes;
-  /// What the waits write, by operand, where operations are sequential.
-  std::vector<std::vector<mlir::Attribute>> pending;
 };
 using LaunchPtr = std::shared_ptr<Launch>;
 

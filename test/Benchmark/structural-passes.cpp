@@ -64,8 +64,6 @@ const PassCase passCases[] = {
     {"comm-inline-compute", Program::kernels, "",
      "func.func(comm-inline-compute)"},
     {"comm-bufferize", Program::products, toLinalg, "comm-bufferize"},
-    {"comm-resolve-hazards", Program::products, toBuffers,
-     "comm-resolve-hazards"},
     {"braid-mark-overwriting-matmuls", Program::products, "",
      "func.func(braid-mark-overwriting-matmuls)"},
     {"braid-fold-splats", Program::products, "",

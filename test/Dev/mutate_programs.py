@@ -84,7 +84,7 @@ PIPELINES = [
     [f"comm-split-all-reduce{{all=* min-gain=* {COSTS}}}"],
     [f"comm-plan-resources{{{COSTS}}}"],
     [f"comm-plan-resources{{orders=search {COSTS}}}"],
-    [f"comm-resolve-hazards{{ranks=* max-memory=* {COSTS}}}", "comm-interpret{ranks=* rounds=1 in-order=* sequential=*}"],
+    ["comm-interpret{ranks=* rounds=1 in-order=*}"],
 ]
 # Of each option values that are common, and values that may be refused. A command
 # line has one of the latter at most, as it may keep every program from running.

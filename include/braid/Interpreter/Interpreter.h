@@ -45,10 +45,6 @@ struct InterpreterOptions {
   std::vector<std::vector<InterpreterTensor>> arguments;
   /// The value of integer and index arguments that are made up.
   int64_t argument = 1;
-  /// Operations on buffers read their operands at their starts and write their
-  /// results at their waits, whatever is accessed between: the meaning that
-  /// `comm-resolve-hazards` keeps.
-  bool isSequential = false;
   /// The most ops that all ranks run together.
   uint64_t maxSteps = 1'000'000;
 };

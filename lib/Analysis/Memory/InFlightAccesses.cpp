@@ -291,3 +291,10 @@ braid::comm::findInFlightAccesses(ArrayRef<Operation *> communication) {
     checker.collect(op);
   return checker.check();
 }
+
+std::string braid::comm::describeRepair(Operation *op, bool isWritten) {
+  return ("place its wait before the '" + op->getName().getStringRef() +
+          "' op, or let the operation " +
+          (isWritten ? "write another buffer" : "read a copy of the buffer"))
+      .str();
+}

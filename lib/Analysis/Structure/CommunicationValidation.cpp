@@ -19,8 +19,6 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
-#include <map>
-
 using namespace braid;
 using namespace mlir;
 using Event = CommunicationEvent;
@@ -69,17 +67,15 @@ public:
 
 private:
   const Event *getBefore() const {
-    return next < eventsBefore.size() ? eventsBefore[next] : nullptr;
+    return next < before.events.size() ? &before.events[next] : nullptr;
   }
   const Event *getAfter() const {
-    return nextAfter < eventsAfter.size() ? eventsAfter[nextAfter] : nullptr;
+    return nextAfter < after.events.size() ? &after.events[nextAfter] : nullptr;
   }
   LogicalResult reportDifference();
   LogicalResult report(const Event &found, const Twine &problem);
   std::string describe(const FunctionCommunication &function,
                        const Event &event) const;
-  std::vector<const Event *>
-  select(const FunctionCommunication &function) const;
 
   LogicalResult compareStart();
   LogicalResult compareWait();
@@ -93,24 +89,12 @@ private:
   bool comesFromBefore(const Event &found) const;
   LogicalResult addEvent();
 
-  struct PlacedWait {
-    const Event *wait;
-    /// The events other than waits before it.
-    unsigned place;
-    /// The event that opens its region.
-    unsigned region;
-  };
-  std::map<unsigned, SmallVector<PlacedWait, 1>>
-  placeWaits(const FunctionCommunication &function) const;
-  LogicalResult compareRaisedWaits();
   LogicalResult compareOperands();
-  LogicalResult checkPassed(const PlacedWait &from, const PlacedWait &to);
 
   const FunctionCommunication &before, &after;
   const CommunicationRules &rules;
   RankUniformity &uniformity;
   StringRef pass;
-  std::vector<const Event *> eventsBefore, eventsAfter;
   size_t next = 0, nextAfter = 0;
   std::vector<TokenFate> fates;
   std::vector<KeptStart> keptStarts;
@@ -180,16 +164,6 @@ LogicalResult FunctionComparison::reportDifference() {
   return diagnostic;
 }
 
-std::vector<const Event *>
-FunctionComparison::select(const FunctionCommunication &function) const {
-  std::vector<const Event *> selected;
-  selected.reserve(function.events.size());
-  for (const Event &event : function.events)
-    if (!rules.mayRaiseWaits || event.kind != Kind::wait)
-      selected.push_back(&event);
-  return selected;
-}
-
 /// True if `found` takes the tokens that stand for those that `event` takes.
 bool FunctionComparison::takesSame(const Event &event,
                                    const Event &found) const {
@@ -238,7 +212,7 @@ LogicalResult FunctionComparison::compareParts(const StartSummary &whole,
     ++nextAfter;
   }
   if (missing != 0)
-    return report(*eventsAfter[first],
+    return report(after.events[first],
                   "transfers parts of " + describe(before, event) + " that " +
                       (missing > 0 ? "leave out " + Twine(missing)
                                    : "have " + Twine(-missing) + " too many") +
@@ -363,7 +337,7 @@ LogicalResult FunctionComparison::compareWait() {
   ++next;
   if (gap.empty())
     return success();
-  return report(*eventsAfter[nextAfter - 1],
+  return report(after.events[nextAfter - 1],
                 "awaits parts of a value that was one before; they give " +
                     gap);
 }
@@ -439,82 +413,6 @@ LogicalResult FunctionComparison::addEvent() {
   return success();
 }
 
-/// The waits of `function` by their tokens, in its order.
-std::map<unsigned, SmallVector<FunctionComparison::PlacedWait, 1>>
-FunctionComparison::placeWaits(const FunctionCommunication &function) const {
-  std::map<unsigned, SmallVector<PlacedWait, 1>> waits;
-  SmallVector<unsigned> regions = {~0u};
-  unsigned place = 0;
-  for (const Event &event : function.events) {
-    if (event.kind == Kind::wait) {
-      waits[function.getAwaited(event)].push_back(
-          {&event, place, regions.back()});
-      continue;
-    }
-    if (event.kind == Kind::close || event.kind == Kind::block)
-      regions.pop_back();
-    if (event.kind == Kind::open || event.kind == Kind::block)
-      regions.push_back(place);
-    ++place;
-  }
-  return waits;
-}
-
-/// Checks what a wait at `from` has passed on its way up to `to`.
-LogicalResult FunctionComparison::checkPassed(const PlacedWait &from,
-                                              const PlacedWait &to) {
-  // The messages that a wait ends are not known if its token comes from
-  // elsewhere.
-  const StartSummary *awaited = nullptr;
-  for (const Event &event : before.events)
-    if (event.kind == Kind::start && event.numGiven != 0 &&
-        before.getAwaited(*from.wait) - event.firstGiven < event.numGiven)
-      awaited = &before.starts[event.number];
-  for (unsigned place = to.place; place != from.place; ++place) {
-    const Event &passed = *eventsAfter[place];
-    if (passed.kind != Kind::start && passed.kind != Kind::call)
-      continue;
-    if (!uniformity.areReachedTogether(*to.wait->op->getBlock()))
-      return report(*to.wait, "was moved past '" + passed.name.getStringRef() +
-                                  "' where ranks may take different ways");
-    bool isMessage = passed.kind == Kind::call ||
-                     after.starts[passed.number].isPointToPoint();
-    if (isMessage && (!awaited || awaited->isPointToPoint()))
-      return report(*to.wait, "was moved between messages that run together");
-  }
-  return success();
-}
-
-/// Checks that each wait stands in its region, no later than it did.
-LogicalResult FunctionComparison::compareRaisedWaits() {
-  auto waitsBefore = placeWaits(before), waitsAfter = placeWaits(after);
-  for (auto &[token, waits] : waitsBefore) {
-    unsigned standsFor = token;
-    if (token != ~0u)
-      standsFor =
-          fates[token].tokens.empty() ? ~0u - 1 : fates[token].tokens.front();
-    SmallVector<PlacedWait, 1> &others = waitsAfter[standsFor];
-    if (others.size() != waits.size()) {
-      InFlightDiagnostic diagnostic = emitError(waits.front().wait->location)
-                                      << pass << " leaves " << others.size()
-                                      << " waits of an operation, expected "
-                                      << waits.size();
-      return diagnostic;
-    }
-    for (auto [from, to] : llvm::zip_equal(waits, others)) {
-      if (from.region != to.region || from.place < to.place)
-        return report(*to.wait, "was moved down or to another block");
-      if (failed(checkPassed(from, to)))
-        return failure();
-    }
-    others.clear();
-  }
-  for (auto &[token, others] : waitsAfter)
-    if (!others.empty())
-      return report(*others.front().wait, "is new");
-  return success();
-}
-
 LogicalResult FunctionComparison::compare() {
   if (before.numArguments != after.numArguments)
     return emitError(after.location)
@@ -523,8 +421,6 @@ LogicalResult FunctionComparison::compare() {
            << ", expected " << before.numArguments;
   for (unsigned token = 0; token != before.numArguments; ++token)
     fates[token] = {TokenFate::State::kept, {token}, 0, {}, {}};
-  eventsBefore = select(before);
-  eventsAfter = select(after);
   while (getBefore() || getAfter()) {
     const Event *event = getBefore(), *found = getAfter();
     LogicalResult result = success();
@@ -541,8 +437,6 @@ LogicalResult FunctionComparison::compare() {
     if (failed(result))
       return failure();
   }
-  if (rules.mayRaiseWaits && failed(compareRaisedWaits()))
-    return failure();
   return compareOperands();
 }
 

@@ -8,6 +8,8 @@
 
 #include "BuffersInFlight.h"
 
+#include "braid/Analysis/Memory/InFlightAccesses.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace braid;
@@ -56,9 +58,9 @@ bool BuffersInFlight::check(Operation *op, const Buffer &buffer,
        (flight.isWritten ? "writes" : "reads") + ", expected its wait before")
           .str()};
   finding.isUnknown = isUnknown;
-  finding.start = flight.start;
-  finding.isBufferInFlight = true;
-  finding.notes.push_back({flight.started, "the operation starts here"});
+  finding.notes.push_back(
+      {flight.started, "the operation starts here; " +
+                           comm::describeRepair(op, flight.isWritten)});
   findings.add(std::move(finding));
   return !isUnknown;
 }

@@ -28,11 +28,6 @@ struct Finding {
   mlir::Operation *op;
   std::string text;
   llvm::SmallVector<Note, 2> notes;
-  /// Of an access to a buffer in flight: the start of the operation, or null if
-  /// that is not known.
-  mlir::Operation *start = nullptr;
-  /// Of an access to a buffer in flight: true.
-  bool isBufferInFlight = false;
   /// Not proven: an error only where everything has to be proven.
   bool isUnknown = false;
 };

@@ -38,7 +38,6 @@ public:
   /// Follows all entries.
   void follow();
   LogicalResult report();
-  ArrayRef<Finding> getFindings() const { return findings.get(); }
 
 private:
   /// A path to follow: the numbers of its first choices, and what was started
@@ -363,16 +362,4 @@ LogicalResult braid::verifyProgram(ModuleOp module,
   ProgramVerifier verifier(module, options);
   verifier.follow();
   return verifier.report();
-}
-
-std::vector<BufferHazard>
-braid::findBufferHazards(ModuleOp module,
-                         const ProgramVerifierOptions &options) {
-  ProgramVerifier verifier(module, options);
-  verifier.follow();
-  std::vector<BufferHazard> hazards;
-  for (const Finding &finding : verifier.getFindings())
-    if (finding.isBufferInFlight && !finding.isUnknown)
-      hazards.push_back({finding.op, finding.start, finding.text});
-  return hazards;
 }

@@ -12,6 +12,8 @@
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <string>
+
 namespace braid::comm {
 
 /// An access to a buffer between the start and the wait of an operation on it.
@@ -33,6 +35,11 @@ llvm::SmallVector<InFlightAccess> findInFlightAccesses(mlir::Operation *root);
 /// the order of the text.
 llvm::SmallVector<InFlightAccess>
 findInFlightAccesses(llvm::ArrayRef<mlir::Operation *> communication);
+
+/// What makes an access of `op` to a buffer in flight right, for a note at the
+/// start: "place its wait before the 'memref.store' op, or let the operation
+/// read a copy of the buffer". `isWritten`: the operation writes the buffer.
+std::string describeRepair(mlir::Operation *op, bool isWritten);
 
 } // namespace braid::comm
 

@@ -91,9 +91,6 @@ struct CommunicationRules {
   bool maySplitAllReduces = false;
   /// Starts may be added, each with one wait in its block.
   bool mayAdd = false;
-  /// Waits may move up in their blocks, as far as no rank waits for another
-  /// one because of it.
-  bool mayRaiseWaits = false;
 };
 
 } // namespace braid

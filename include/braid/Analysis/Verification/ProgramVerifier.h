@@ -41,20 +41,6 @@ struct ProgramVerifierOptions {
 llvm::LogicalResult verifyProgram(mlir::ModuleOp module,
                                   const ProgramVerifierOptions &options);
 
-/// An access to a buffer in flight, on a path that `verifyProgram` follows.
-struct BufferHazard {
-  mlir::Operation *access;
-  /// The start of the operation; null if the operation started before the
-  /// program did.
-  mlir::Operation *start;
-  /// What is wrong, as `verifyProgram` says it.
-  std::string text;
-};
-
-/// The accesses to buffers in flight that `verifyProgram` reports.
-std::vector<BufferHazard>
-findBufferHazards(mlir::ModuleOp module, const ProgramVerifierOptions &options);
-
 } // namespace braid
 
 #endif // BRAID_ANALYSIS_VERIFICATION_PROGRAMVERIFIER_H

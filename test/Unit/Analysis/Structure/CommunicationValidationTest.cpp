@@ -400,64 +400,6 @@ TEST_F(AdditionTest, RejectsWhatTheProgramHadAndTheResultHasNot) {
 }
 
 //===----------------------------------------------------------------------===//
-// Raised waits
-//===----------------------------------------------------------------------===//
-
-class RaisedWaitTest : public CommunicationValidationTest {
-protected:
-  RaisedWaitTest() { rules.mayRaiseWaits = true; }
-  CommunicationRules rules;
-};
-
-TEST_F(RaisedWaitTest, AcceptsAWaitThatPassedAStart) {
-  EXPECT_EQ(replace(onTensors(both), onTensors(startT + waitT + startU + waitU),
-                    rules),
-            "");
-}
-
-TEST_F(RaisedWaitTest, RejectsAWaitThatMovedDown) {
-  EXPECT_EQ(replace(onTensors(startT + waitT + startU + waitU), onTensors(both),
-                    rules),
-            "'comm.wait' op was moved down or to another block after a-pass");
-}
-
-TEST_F(RaisedWaitTest, RejectsALostAndANewWait) {
-  EXPECT_EQ(replace(onTensors(both), onTensors(startT + startU + waitT), rules),
-            "a-pass leaves 0 waits of an operation, expected 1");
-  EXPECT_EQ(replace(onTensors(startT + startU + waitT), onTensors(both), rules),
-            "'comm.wait' op is new after a-pass");
-}
-
-TEST_F(RaisedWaitTest, RejectsAWaitInAnotherBlock) {
-  EXPECT_NE(
-      replace(
-          onTensors(startT + "scf.if %c {\n" + startU + waitU + waitT + "}\n"),
-          onTensors(startT + waitT + "scf.if %c {\n" + startU + waitU + "}\n"),
-          rules),
-      "");
-}
-
-TEST_F(RaisedWaitTest, RejectsAWaitThatPassedAStartWhereRanksDiffer) {
-  auto program = [](const std::string &ops) {
-    return onTensors("scf.if %c {\n" + ops + "}\n");
-  };
-  EXPECT_EQ(
-      replace(program(both), program(startT + waitT + startU + waitU), rules),
-      "'comm.wait' op was moved past 'comm.all_reduce' where ranks may "
-      "take different ways after a-pass");
-}
-
-TEST_F(RaisedWaitTest, RejectsAWaitBetweenMessagesThatRunTogether) {
-  const std::string send = "%t = comm.send %x on @h to 1 : tensor<8xf32>\n",
-                    receive = "%u = comm.recv on @h from 1 : tensor<8xf32>\n",
-                    waitSend = "comm.wait %t : !comm.token\n";
-  EXPECT_EQ(replace(onTensors(send + receive + waitSend + waitU),
-                    onTensors(send + waitSend + receive + waitU), rules),
-            "'comm.wait' op was moved between messages that run together after "
-            "a-pass");
-}
-
-//===----------------------------------------------------------------------===//
 // Buffers
 //===----------------------------------------------------------------------===//
 

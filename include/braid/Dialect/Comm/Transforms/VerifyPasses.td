@@ -9,7 +9,6 @@
 #ifndef BRAID_DIALECT_COMM_TRANSFORMS_VERIFYPASSES_TD
 #define BRAID_DIALECT_COMM_TRANSFORMS_VERIFYPASSES_TD
 
-include "braid/Dialect/Comm/Transforms/CostOptions.td"
 include "mlir/Pass/PassBase.td"
 
 def CommVerifyPass : Pass<"comm-verify", "::mlir::ModuleOp"> {
@@ -59,68 +58,6 @@ def CommVerifyPass : Pass<"comm-verify", "::mlir::ModuleOp"> {
   ];
 }
 
-def CommResolveHazardsPass : Pass<"comm-resolve-hazards", "::mlir::ModuleOp"> {
-  let summary = "Make programs on buffers safe by earlier waits and copies";
-  let description = [{
-    Makes a program on buffers safe in which ops access buffers in flight. What
-    such a program means is its *sequential meaning*: an operation reads its
-    operands at its start, and its result is in its buffer at its wait, not
-    before. So an op between the two that writes the operand does not change what
-    the operation reads, an op that reads the result's buffer reads its old
-    contents, and what is written to that buffer is overwritten at the wait.
-
-    The pass looks for what `comm-check-in-flight` and `comm-verify` report, and
-    repairs each operation in one of two ways:
-
-    * the wait moves up before the first such access. This is possible if no op
-      that it passes touches the result's buffer other than to free it, if no
-      messages are separated that run together, and, where ranks take different
-      ways, if no start is passed;
-    * the operation works on a copy: it reads a copy of the operand, made before
-      the start, or writes a buffer of its own, which is copied to the place of
-      the result after the wait. This is possible for collectives whose tokens
-      go to waits alone.
-
-    If both are possible, the way with the shorter makespan on the simulated
-    machine is taken, or the earlier wait if both are equal: it needs no memory. A
-    copy with which more than `max-memory` would be live is not made. With
-    `--remarks-filter=comm-resolve-hazards` a remark for each repair tells its
-    makespan and that of the other way.
-
-    An access that cannot be repaired is an error, with notes at the start. A
-    program without such accesses does not change.
-
-    Before, where the all-reduce takes 100 ns and the copy 1 ns:
-
-    ```mlir
-    %t = comm.all_reduce sum %x into %y on @world : memref<4xf32>, memref<4xf32>
-    linalg.fill ins(%zero : f32) outs(%x : memref<4xf32>)
-    comm.compute "f"(%z) {comm.cost_ns = 100 : i64} : (memref<4xf32>) -> ()
-    comm.wait %t reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) : !comm.token
-    ```
-
-    After:
-
-    ```mlir
-    %c = memref.alloc() : memref<4xf32>
-    memref.copy %x, %c : memref<4xf32> to memref<4xf32>
-    %t = comm.all_reduce sum %c into %y on @world : memref<4xf32>, memref<4xf32>
-    linalg.fill ins(%zero : f32) outs(%x : memref<4xf32>)
-    comm.compute "f"(%z) {comm.cost_ns = 100 : i64} : (memref<4xf32>) -> ()
-    comm.wait %t reads(%c : memref<4xf32>) writes(%y : memref<4xf32>) : !comm.token
-    memref.dealloc %c : memref<4xf32>
-    ```
-  }];
-  let options = [
-    Option<"ranks", "ranks", "int64_t", /*default=*/"0",
-           "The number of ranks; 0 is the number that the program implies">,
-    Option<"maxMemory", "max-memory", "std::string", /*default=*/"\"\"",
-           "The most bytes that may be live at once in a function with a copy, such as "
-           "80GiB; no limit without it">
-  ] # costOptions;
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
-}
-
 def CommInterpretPass : Pass<"comm-interpret", "::mlir::ModuleOp"> {
   let summary = "Run all ranks of a program and check what they do";
   let description = [{
@@ -154,9 +91,6 @@ def CommInterpretPass : Pass<"comm-interpret", "::mlir::ModuleOp"> {
            "are made up; for braid-run">,
     Option<"describe", "describe", "bool", /*default=*/"false",
            "Only write the file of the entries to the folder of data, and run nothing">,
-    Option<"sequential", "sequential", "bool", /*default=*/"false",
-           "Operations on buffers read at their starts and write at their waits: what "
-           "accesses in flight mean to comm-resolve-hazards">,
     Option<"printResults", "print-results", "bool", /*default=*/"false",
            "A remark at the function tells the results on each rank">
   ];

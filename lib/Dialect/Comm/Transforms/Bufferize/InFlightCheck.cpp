@@ -40,7 +40,9 @@ LogicalResult braid::comm::checkInFlight(Operation *root) {
                                     << " a buffer that an operation in flight "
                                     << (access.isWritten ? "writes" : "reads")
                                     << ", expected its wait before";
-    diagnostic.attachNote(access.started) << "the operation starts here";
+    diagnostic.attachNote(access.started)
+        << "the operation starts here; "
+        << describeRepair(access.op, access.isWritten);
   }
   return success(accesses.empty());
 }

@@ -101,7 +101,6 @@ struct CommInterpretPass
       options.numRanks = numRanks;
       options.seed = seed + round;
       options.argument = argument;
-      options.isSequential = sequential;
       options.isInOrder = inOrder;
       if (!data.empty() &&
           failed(readInterpreterArguments(function, data, options)))

@@ -2,7 +2,7 @@
 
 comm.group @g [[0, 1]]
 func.func @write_of_source(%x: memref<4xf32>, %y: memref<4xf32>, %f: f32, %i: index) {
-  // expected-note@+1 {{the operation starts here}}
+  // expected-note@+1 {{the operation starts here; place its wait before the 'memref.store' op, or let the operation read a copy of the buffer}}
   %t = comm.all_reduce sum %x into %y on @g : memref<4xf32>, memref<4xf32>
   // expected-error@+1 {{writes a buffer that an operation in flight reads, expected its wait before}}
   memref.store %f, %x[%i] : memref<4xf32>
@@ -14,7 +14,7 @@ func.func @write_of_source(%x: memref<4xf32>, %y: memref<4xf32>, %f: f32, %i: in
 
 comm.group @g [[0, 1]]
 func.func @read_of_destination(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>) {
-  // expected-note@+1 {{the operation starts here}}
+  // expected-note@+1 {{the operation starts here; place its wait before the 'memref.copy' op, or let the operation write another buffer}}
   %t = comm.all_reduce sum %x into %y on @g : memref<4xf32>, memref<4xf32>
   // expected-error@+1 {{reads a buffer that an operation in flight writes, expected its wait before}}
   memref.copy %y, %z : memref<4xf32> to memref<4xf32>

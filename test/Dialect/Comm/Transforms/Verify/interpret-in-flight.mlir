@@ -1,14 +1,7 @@
 // RUN: not braid-opt %s --comm-interpret="ranks=2 in-order rounds=1" --mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s --check-prefix=FLIGHT
-// RUN: braid-opt %s --comm-interpret="ranks=2 sequential print-results" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MEANING
-// RUN: braid-opt %s --comm-resolve-hazards --comm-interpret="ranks=2 rounds=8 print-results" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MEANING
 // RUN: not braid-opt %s --comm-interpret="rounds=1000001" 2>&1 | FileCheck %s --check-prefix=ROUNDS
 
-// The operation reads 1 and 2, not 0.5. What is read before the wait is old, what is
-// written before it is overwritten, and nobody sees what is freed.
-
-// FLIGHT: interpret-sequential.mlir:[[#@LINE+14]]:3: error: 'linalg.fill' op writes what an operation in flight uses, with argument 1 in interleaving 0
-// MEANING: remark: results on rank 0 with argument 1: 3.0{{[0e+]*}} : f32 9.0{{[0e+]*}} : f32 3.0{{[0e+]*}} : f32
-// MEANING: remark: results on rank 1 with argument 1: 3.0{{[0e+]*}} : f32 9.0{{[0e+]*}} : f32 3.0{{[0e+]*}} : f32
+// FLIGHT: interpret-in-flight.mlir:[[#@LINE+12]]:3: error: 'linalg.fill' op writes what an operation in flight uses, with argument 1 in interleaving 0
 // ROUNDS: invalid number 1000001 in option 'rounds', expected at most 1000000
 
 comm.group @world all
