@@ -14,6 +14,7 @@
 #ifndef BRAID_TEST_BENCHMARK_PARTTABLE_H
 #define BRAID_TEST_BENCHMARK_PARTTABLE_H
 
+#include "Schedule/Search/SearchParts.h"
 #include "braid/Schedule/Search/SearchSchedule.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -32,7 +33,7 @@ enum class PartUse { Always, Contention, Memory };
 
 struct SearchPart {
   const char *name;
-  bool SearchOptions::*option;
+  bool SearchParts::*option;
   PartUse use = PartUse::Always;
 };
 
@@ -43,22 +44,20 @@ struct BoundPart {
 };
 
 inline constexpr SearchPart searchParts[] = {
-    {"passes", &SearchOptions::usePasses},
-    {"list-rules", &SearchOptions::useListRules},
-    {"tuned-lists", &SearchOptions::useTunedLists},
-    {"beam", &SearchOptions::useBeam},
-    {"exact", &SearchOptions::useExact},
-    {"windows", &SearchOptions::useWindows},
-    {"moves", &SearchOptions::useMoves},
-    {"contention-windows", &SearchOptions::useContentionWindows,
+    {"passes", &SearchParts::usePasses},
+    {"list-rules", &SearchParts::useListRules},
+    {"tuned-lists", &SearchParts::useTunedLists},
+    {"beam", &SearchParts::useBeam},
+    {"exact", &SearchParts::useExact},
+    {"windows", &SearchParts::useWindows},
+    {"moves", &SearchParts::useMoves},
+    {"contention-windows", &SearchParts::useContentionWindows,
      PartUse::Contention},
-    {"contention-moves", &SearchOptions::useContentionMoves,
-     PartUse::Contention},
-    {"multipliers", &SearchOptions::useMultipliers, PartUse::Contention},
-    {"least-memory-lists", &SearchOptions::useLeastMemoryLists,
-     PartUse::Memory},
-    {"depth-first", &SearchOptions::useDepthFirst, PartUse::Memory},
-    {"peak-windows", &SearchOptions::usePeakWindows, PartUse::Memory}};
+    {"contention-moves", &SearchParts::useContentionMoves, PartUse::Contention},
+    {"multipliers", &SearchParts::useMultipliers, PartUse::Contention},
+    {"least-memory-lists", &SearchParts::useLeastMemoryLists, PartUse::Memory},
+    {"depth-first", &SearchParts::useDepthFirst, PartUse::Memory},
+    {"peak-windows", &SearchParts::usePeakWindows, PartUse::Memory}};
 
 inline constexpr BoundPart boundParts[] = {
     {"bound-refined-heads", &LowerBoundParts::refinedHeads},
@@ -70,7 +69,7 @@ inline constexpr BoundPart boundParts[] = {
     {"bound-multipliers", &LowerBoundParts::multipliers, PartUse::Contention}};
 
 /// Leaves the part out. False if there is none of this name.
-inline bool leaveOut(llvm::StringRef name, SearchOptions &options) {
+inline bool leaveOut(llvm::StringRef name, SearchParts &options) {
   for (const SearchPart &part : searchParts)
     if (name == part.name) {
       options.*part.option = false;
@@ -115,7 +114,7 @@ public:
 
   void add(const SchedulingProblem &problem) {
     double begin = getSeconds();
-    SearchResult result = searchSchedule(problem, all);
+    SearchResult result = searchWithParts(problem, all);
     ++numProblems;
     seconds += getSeconds() - begin;
     numProven += result.optimal;
@@ -192,12 +191,12 @@ private:
 
   void addSearch(const SchedulingProblem &problem, const SearchResult &with,
                  llvm::ArrayRef<const char *> names) {
-    SearchOptions options = all;
+    SearchParts options = all;
     for (const char *name : names)
       leaveOut(name, options);
     Row &row = getRow(names);
     double begin = getSeconds();
-    SearchResult without = searchSchedule(problem, options);
+    SearchResult without = searchWithParts(problem, options);
     row.seconds += getSeconds() - begin;
     row.numProven += without.optimal;
     row.numFitting += !without.excess;
@@ -210,7 +209,7 @@ private:
 
   void addBound(const SchedulingProblem &problem, int64_t makespanNs,
                 int64_t boundNs, llvm::ArrayRef<const char *> names) {
-    SearchOptions options;
+    SearchParts options;
     for (const char *name : names)
       leaveOut(name, options);
     Row &row = getRow(names);
@@ -224,7 +223,7 @@ private:
     addChange(row, 1 - double(without) / double(boundNs));
   }
 
-  SearchOptions all;
+  SearchParts all;
   unsigned numProblems = 0, numProven = 0, numFitting = 0;
   double ratios = 0, seconds = 0;
   std::vector<Row> rows;

@@ -84,12 +84,12 @@ static void measure(StringRef file, Block &block, CostModel &model,
   }
 
   begin = llvm::TimeRecord::getCurrentTime();
-  SearchOptions options;
+  SearchParts options;
   options.maxSteps = steps;
   options.effort = effort;
   for (const std::string &part : without)
     leaveOut(part, options);
-  SearchResult result = searchSchedule(problem, options);
+  SearchResult result = searchWithParts(problem, options);
   llvm::TimeRecord searchTime = llvm::TimeRecord::getCurrentTime(false);
   searchTime -= begin;
 
@@ -115,7 +115,7 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   llvm::cl::ParseCommandLineOptions(argc, argv);
   for (const std::string &part : without)
-    if (SearchOptions options; !leaveOut(part, options)) {
+    if (SearchParts options; !leaveOut(part, options)) {
       llvm::errs() << "--without: no part '" << part << "'; expected one of "
                    << getPartNames() << "\n";
       return 1;

@@ -12,6 +12,7 @@
 #include "Schedule/Model/FlatProblem.h"
 #include "Schedule/Search/Construction/AlapWaits.h"
 #include "Schedule/Search/LeastMemory.h"
+#include "Schedule/Search/SearchParts.h"
 
 #include "braid/Schedule/Bounds/LowerBound.h"
 #include "braid/Schedule/Search/SearchSchedule.h"
@@ -38,12 +39,12 @@ public:
           unsigned maxSimulations);
 
   ResourcePlan planProgramOrder();
-  SearchedPlans searchPlans(SearchOptions options, bool findsAlternatives);
+  SearchedPlans searchPlans(SearchParts options, bool findsAlternatives);
 
 private:
   bool isDone() const { return simulator.getNumSimulated() >= maxSimulations; }
   const SearchResult &search(const ResourceChoice &choice,
-                             const SearchOptions &options);
+                             const SearchParts &options);
   /// Simulates the order of the plan with `choice`, and keeps what is better.
   bool consider(const ResourceChoice &choice);
   /// One family after the other, as long as that gains.
@@ -59,16 +60,16 @@ private:
   std::vector<std::pair<ResourceChoice, ScheduleOrder>>
   getBeginnings(double minGain, size_t most);
   void sinkWaits(ResourcePlan &sunk);
-  void searchOrder(const ResourceChoice &choice, const SearchOptions &options,
+  void searchOrder(const ResourceChoice &choice, const SearchParts &options,
                    int64_t &makespanNs, ScheduleOrder &order);
   std::vector<ResourcePlan> findAlternatives(
-      const SearchOptions &options, const ResourceChoice &best,
+      const SearchParts &options, const ResourceChoice &best,
       ArrayRef<std::pair<ResourceChoice, ScheduleOrder>> beginnings);
   ResourcePlan takePlan();
-  ResourcePlan searchFrom(const SearchOptions &options, ResourceChoice choice,
+  ResourcePlan searchFrom(const SearchParts &options, ResourceChoice choice,
                           ScheduleOrder order);
   std::vector<ResourcePlan>
-  searchAll(const SearchOptions &options,
+  searchAll(const SearchParts &options,
             ArrayRef<std::pair<ResourceChoice, ScheduleOrder>> beginnings);
 
   const MachineModel &machine;
@@ -93,10 +94,10 @@ Planner::Planner(const SchedulingProblem &problem,
 }
 
 const SearchResult &Planner::search(const ResourceChoice &choice,
-                                    const SearchOptions &options) {
+                                    const SearchParts &options) {
   auto [known, isNew] = searched.try_emplace(choice);
   if (isNew)
-    known->second = searchSchedule(simulator.getProblem(choice), options);
+    known->second = searchWithParts(simulator.getProblem(choice), options);
   return known->second;
 }
 
@@ -237,7 +238,7 @@ Planner::getBeginnings(double minGain, size_t most) {
 /// Puts the order that a search finds for `choice`, and its makespan, in the
 /// place of `order` and `makespanNs` if that gains enough.
 void Planner::searchOrder(const ResourceChoice &choice,
-                          const SearchOptions &options, int64_t &makespanNs,
+                          const SearchParts &options, int64_t &makespanNs,
                           ScheduleOrder &order) {
   const SearchResult &found = search(choice, options);
   double gained = double(makespanNs - found.makespanNs);
@@ -248,7 +249,7 @@ void Planner::searchOrder(const ResourceChoice &choice,
 }
 
 /// Searches and plans in turn.
-ResourcePlan Planner::searchFrom(const SearchOptions &options,
+ResourcePlan Planner::searchFrom(const SearchParts &options,
                                  ResourceChoice choice, ScheduleOrder order) {
   plan.options = std::move(choice);
   plan.order = std::move(order);
@@ -268,7 +269,7 @@ ResourcePlan Planner::searchFrom(const SearchOptions &options,
 /// What the searches from the best of `beginnings` come to, and the present
 /// plan, the shortest first.
 std::vector<ResourcePlan> Planner::searchAll(
-    const SearchOptions &options,
+    const SearchParts &options,
     ArrayRef<std::pair<ResourceChoice, ScheduleOrder>> beginnings) {
   unsigned share = maxSimulations / (searchedPlans + 1);
   std::vector<ResourcePlan> plans = {plan};
@@ -298,7 +299,7 @@ void Planner::sinkWaits(ResourcePlan &sunk) {
 /// The choices for classes other than `best`, each with the order that a search
 /// has found for it, the shortest first.
 std::vector<ResourcePlan> Planner::findAlternatives(
-    const SearchOptions &options, const ResourceChoice &best,
+    const SearchParts &options, const ResourceChoice &best,
     ArrayRef<std::pair<ResourceChoice, ScheduleOrder>> beginnings) {
   std::vector<ResourcePlan> found;
   for (const auto &[choice, order] : beginnings) {
@@ -317,7 +318,7 @@ std::vector<ResourcePlan> Planner::findAlternatives(
   return found;
 }
 
-SearchedPlans Planner::searchPlans(SearchOptions options,
+SearchedPlans Planner::searchPlans(SearchParts options,
                                    bool findsAlternatives) {
   // Bounds only let a search end early. The better ones take longer than what
   // they save of searches as short as these.

@@ -16,7 +16,7 @@ using namespace braid;
 
 std::vector<ScheduleOrder>
 braid::searchWithMultipliers(const SchedulingProblem &problem,
-                             const SearchOptions &options, uint64_t maxSteps,
+                             const SearchParts &options, uint64_t maxSteps,
                              uint64_t &steps, InnerSearch search) {
   // The best multiplier for the work of the stream, 7/8 of it, and half of it.
   constexpr double all[] = {1, 0.875, 0.5};
@@ -27,7 +27,7 @@ braid::searchWithMultipliers(const SchedulingProblem &problem,
   llvm::ArrayRef<double> factors =
       llvm::ArrayRef(all).take_front(std::max<uint64_t>(count, 1));
   std::vector<ScheduleOrder> orders;
-  SearchOptions inner = options;
+  SearchParts inner = options;
   inner.maxSteps = std::max<uint64_t>(maxSteps / factors.size(), 1);
   inner.boundEffort = LowerBoundEffort::Quick;
   // Its makespans are those of another problem.

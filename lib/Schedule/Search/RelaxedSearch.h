@@ -17,21 +17,21 @@
 #ifndef BRAID_LIB_SCHEDULE_SEARCH_RELAXEDSEARCH_H
 #define BRAID_LIB_SCHEDULE_SEARCH_RELAXEDSEARCH_H
 
-#include "braid/Schedule/Search/SearchTypes.h"
+#include "SearchParts.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace braid {
 
 /// A search of a problem without contention.
 using InnerSearch = llvm::function_ref<SearchResult(const SchedulingProblem &,
-                                                    const SearchOptions &)>;
+                                                    const SearchParts &)>;
 
 /// Runs `search` with several multipliers, with at most `maxSteps` for all of
 /// them together. Orders within all limits of `problem`, the best ones for each
 /// multiplier; none without contention. Adds the steps taken to `steps`.
 std::vector<ScheduleOrder>
 searchWithMultipliers(const SchedulingProblem &problem,
-                      const SearchOptions &options, uint64_t maxSteps,
+                      const SearchParts &options, uint64_t maxSteps,
                       uint64_t &steps, InnerSearch search);
 
 } // namespace braid

@@ -42,8 +42,7 @@ namespace {
 /// One search.
 class ScheduleSearch {
 public:
-  ScheduleSearch(const SchedulingProblem &problem,
-                 const SearchOptions &options);
+  ScheduleSearch(const SchedulingProblem &problem, const SearchParts &options);
 
   SearchResult run();
 
@@ -121,7 +120,7 @@ private:
   void tell() const;
 
   const SchedulingProblem &problem;
-  SearchOptions options;
+  SearchParts options;
   uint64_t maxSteps;
   FlatProblem flat;
   ScheduleEvaluator evaluator;
@@ -150,7 +149,7 @@ private:
 } // namespace
 
 ScheduleSearch::ScheduleSearch(const SchedulingProblem &problem,
-                               const SearchOptions &options)
+                               const SearchParts &options)
     : problem(problem), options(options),
       maxSteps(options.maxSteps ? options.maxSteps
                                 : getStepLimit(problem, options.effort)),
@@ -432,7 +431,7 @@ void ScheduleSearch::improveWithContention() {
   if (options.useMultipliers && !isDone())
     for (ScheduleOrder &order :
          searchWithMultipliers(problem, options, getLeftSteps() / 8, otherSteps,
-                               searchSchedule)) {
+                               searchWithParts)) {
       int64_t makespanNs = consider(order, "relaxed contention");
       starts.emplace_back(makespanNs, std::move(order));
     }
@@ -593,7 +592,12 @@ SearchResult ScheduleSearch::run() {
   return std::move(result);
 }
 
+SearchResult braid::searchWithParts(const SchedulingProblem &problem,
+                                    const SearchParts &parts) {
+  return ScheduleSearch(problem, parts).run();
+}
+
 SearchResult braid::searchSchedule(const SchedulingProblem &problem,
                                    const SearchOptions &options) {
-  return ScheduleSearch(problem, options).run();
+  return searchWithParts(problem, options);
 }

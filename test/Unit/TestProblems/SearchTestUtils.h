@@ -9,6 +9,7 @@
 #ifndef BRAID_TEST_UNIT_TESTPROBLEMS_SEARCHTESTUTILS_H
 #define BRAID_TEST_UNIT_TESTPROBLEMS_SEARCHTESTUTILS_H
 
+#include "Schedule/Search/SearchParts.h"
 #include "braid/Schedule/Search/SearchSchedule.h"
 
 namespace braid::test {
@@ -19,22 +20,22 @@ struct PartComparison {
 };
 
 /// Searches `problem` as `options` say, once without and once with `parts`.
-inline PartComparison
-compareParts(const SchedulingProblem &problem, SearchOptions options,
-             llvm::ArrayRef<bool SearchOptions::*> parts) {
+inline PartComparison compareParts(const SchedulingProblem &problem,
+                                   SearchParts options,
+                                   llvm::ArrayRef<bool SearchParts::*> parts) {
   PartComparison result;
-  for (bool SearchOptions::*part : parts)
+  for (bool SearchParts::*part : parts)
     options.*part = false;
-  result.without = searchSchedule(problem, options);
-  for (bool SearchOptions::*part : parts)
+  result.without = searchWithParts(problem, options);
+  for (bool SearchParts::*part : parts)
     options.*part = true;
-  result.with = searchSchedule(problem, options);
+  result.with = searchWithParts(problem, options);
   return result;
 }
 
 /// Options of a search that ends before it changes orders.
-inline SearchOptions makeConstructiveOptions(uint64_t maxSteps) {
-  SearchOptions options;
+inline SearchParts makeConstructiveOptions(uint64_t maxSteps) {
+  SearchParts options;
   options.maxSteps = maxSteps;
   options.useWindows = options.useMoves = false;
   return options;

@@ -37,40 +37,12 @@ struct SearchOptions {
   /// model knows of the machine, and such orders were longer on the machine.
   double minGain = 0;
 
-  // The parts of the search, which can be switched off, to measure what each is
-  // worth.
-  /// What the other passes make of the problem. Without them the result may be
-  /// worse than what one of them gives, but never than the program's order.
+  /// Whether the search starts from what the other passes make of the problem.
+  /// Otherwise the result may be worse than what one of them gives, but never
+  /// than the program's order.
   bool usePasses = true;
-  /// Critical-path list schedules by several rules.
-  bool useListRules = true;
-  /// Changes of the best list rule, as long as they give something better.
-  bool useTunedLists = true;
-  /// Orders that are built side by side, for graphs that no exact search takes.
-  bool useBeam = true;
-  /// Exact search, for graphs of at most `maxExactNodes`.
-  bool useExact = true;
-  /// Exact or nearly exact search of windows of the best order.
-  bool useWindows = true;
-  /// Moves of single nodes along the critical path.
-  bool useMoves = true;
-  /// The same two where ops slow each other down.
-  bool useContentionWindows = true;
-  bool useContentionMoves = true;
-  /// Moves of single nodes in the body of a loop.
-  bool useInsertionMoves = true;
-  /// Where ops slow each other down: searches of problems in which contention
-  /// is relaxed to multipliers.
-  bool useMultipliers = true;
-  /// Where none of the passes keeps the limit on memory: greedy orders, a depth
-  /// first order, and windows around the peak.
-  bool useLeastMemoryLists = true;
-  bool useDepthFirst = true;
-  bool usePeakWindows = true;
-
   /// The bounds that the search looks for.
   LowerBoundEffort boundEffort = LowerBoundEffort::Full;
-  LowerBoundParts boundParts;
 
   /// Where the search says how far it is; none if nobody looks on.
   SearchProgress *progress = nullptr;

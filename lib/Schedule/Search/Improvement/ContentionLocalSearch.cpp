@@ -326,7 +326,7 @@ bool ContentionLocalSearch::anneal(int64_t toleranceNs, int64_t targetNs,
   return bestNs < beforeNs;
 }
 
-void ContentionLocalSearch::improve(const SearchOptions &options,
+void ContentionLocalSearch::improve(const SearchParts &options,
                                     int64_t targetNs, uint64_t maxSteps,
                                     std::mt19937_64 &engine) {
   // Sums of all that nodes take must not overflow.
@@ -360,7 +360,7 @@ void ContentionLocalSearch::improve(const SearchOptions &options,
 
 void ContentionLocalSearch::improveBestOf(
     std::vector<std::pair<int64_t, ScheduleOrder>> &starts,
-    const SearchOptions &options, int64_t targetNs, uint64_t maxSteps,
+    const SearchParts &options, int64_t targetNs, uint64_t maxSteps,
     std::mt19937_64 &engine) {
   // The shortest start often does not become the shortest order: successive
   // halving drops the worse half of the starts after each round.

@@ -19,8 +19,8 @@
 #define BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_CONTENTIONLOCALSEARCH_H
 
 #include "ContentionWindow.h"
+#include "Schedule/Search/SearchParts.h"
 #include "TimedOrder.h"
-#include "braid/Schedule/Search/SearchTypes.h"
 #include "braid/Schedule/Simulation/Simulator.h"
 
 #include <random>
@@ -38,14 +38,14 @@ public:
 
   /// Windows and moves in turn, as far as `options` has them, until the
   /// makespan is at most `targetNs` or `maxSteps` are spent.
-  void improve(const SearchOptions &options, int64_t targetNs,
-               uint64_t maxSteps, std::mt19937_64 &engine);
+  void improve(const SearchParts &options, int64_t targetNs, uint64_t maxSteps,
+               std::mt19937_64 &engine);
 
   /// Improves each of `starts`, at least one pair of a makespan and an order, a
   /// little, as `improve` does, and the best of what that gives with what is
   /// left of `maxSteps`. Overwrites `starts`.
   void improveBestOf(std::vector<std::pair<int64_t, ScheduleOrder>> &starts,
-                     const SearchOptions &options, int64_t targetNs,
+                     const SearchParts &options, int64_t targetNs,
                      uint64_t maxSteps, std::mt19937_64 &engine);
 
   /// Searches every window of `length` nodes, half of each new, from the first

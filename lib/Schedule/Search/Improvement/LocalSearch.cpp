@@ -124,7 +124,7 @@ bool LocalSearch::moveNodes(unsigned reach, int64_t targetNs, uint64_t maxSteps,
 }
 
 void LocalSearch::improve(llvm::ArrayRef<unsigned> order,
-                          const SearchOptions &options, int64_t targetNs,
+                          const SearchParts &options, int64_t targetNs,
                           uint64_t maxSteps, std::mt19937_64 &engine) {
   auto getSpent = [&] { return windows.getSteps() + timed.getSteps(); };
   uint64_t lastStep = getSpent() + maxSteps;

@@ -9,10 +9,10 @@
 #ifndef BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_LOCALSEARCH_H
 #define BRAID_LIB_SCHEDULE_SEARCH_IMPROVEMENT_LOCALSEARCH_H
 
+#include "Schedule/Search/SearchParts.h"
 #include "Schedule/Simulation/ScheduleEvaluator.h"
 #include "TimedOrder.h"
 #include "WindowSearch.h"
-#include "braid/Schedule/Search/SearchTypes.h"
 
 #include <algorithm>
 #include <random>
@@ -42,7 +42,7 @@ public:
   /// Begins anew from `order`, and takes windows and moves in turn, as far as
   /// `options` has them, with longer and longer windows, until nothing becomes
   /// better, the makespan is at most `targetNs` or so many steps are spent.
-  void improve(llvm::ArrayRef<unsigned> order, const SearchOptions &options,
+  void improve(llvm::ArrayRef<unsigned> order, const SearchParts &options,
                int64_t targetNs, uint64_t maxSteps, std::mt19937_64 &engine);
   /// Searches every window of `length` nodes, half of each new, and again where
   /// something became better, until nothing does, the makespan is at most

@@ -33,10 +33,10 @@ constexpr size_t numMultipliers = 3;
 } // namespace
 
 static Found search(const SchedulingProblem &problem, uint64_t maxSteps,
-                    const SearchOptions &options = {}) {
+                    const SearchParts &options = {}) {
   Found found;
   found.orders = searchWithMultipliers(problem, options, maxSteps, found.steps,
-                                       searchSchedule);
+                                       searchWithParts);
   return found;
 }
 
@@ -105,10 +105,10 @@ TEST(RelaxedSearch, NoOrdersBeyondTheLimitInFlight) {
   problem.keepOrderOfStarts = false;
 
   // The whole search keeps the limit as well.
-  SearchOptions options;
+  SearchParts options;
   options.maxSteps = 100'000;
   options.useExact = false;
-  SearchResult result = searchSchedule(problem, options);
+  SearchResult result = searchWithParts(problem, options);
   EXPECT_EQ(result.order, allowed);
 }
 
@@ -147,7 +147,7 @@ TEST(RelaxedSearch, OrdersDependOnTheSeedAlone) {
   Found first = search(problem, 600'000), second = search(problem, 600'000);
   EXPECT_EQ(first.orders, second.orders);
   EXPECT_EQ(first.steps, second.steps);
-  SearchOptions options;
+  SearchParts options;
   options.seed = 1;
   EXPECT_NE(search(problem, 600'000, options).orders, first.orders);
 }
@@ -157,7 +157,7 @@ TEST(RelaxedSearch, StepsAreCountedAndShared) {
   for (uint64_t maxSteps : {200'000u, 600'000u}) {
     uint64_t steps = 7;
     ASSERT_EQ(
-        searchWithMultipliers(problem, {}, maxSteps, steps, searchSchedule)
+        searchWithMultipliers(problem, {}, maxSteps, steps, searchWithParts)
             .size(),
         numMultipliers);
     EXPECT_LE(steps, 7 + maxSteps);

@@ -144,7 +144,7 @@ TEST(SearchSchedule, AsGoodAsAllOrdersWithContention) {
   for (uint64_t seed = 0; seed != 40; ++seed) {
     SCOPED_TRACE(seed);
     SchedulingProblem problem = makeContended(makeProblem(seed, 8), seed);
-    SearchResult result = searchSchedule(problem);
+    SearchResult result = searchWithParts(problem);
     ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
     // Every order, one by one.
     int64_t least = std::numeric_limits<int64_t>::max();
@@ -156,14 +156,14 @@ TEST(SearchSchedule, AsGoodAsAllOrdersWithContention) {
     EXPECT_EQ(result.makespanNs, least);
     proven += result.optimal;
     problem.machine = {};
-    different += searchSchedule(problem).makespanNs != least;
+    different += searchWithParts(problem).makespanNs != least;
   }
   EXPECT_EQ(proven, 40u);
   EXPECT_GT(different, 10u);
 }
 
 TEST(SearchSchedule, WithoutPassesNoLongerThanTheProgram) {
-  SearchOptions options;
+  SearchParts options;
   options.usePasses = false;
   for (uint64_t seed = 0; seed != 60; ++seed) {
     SCOPED_TRACE(seed);
@@ -176,7 +176,7 @@ TEST(SearchSchedule, WithoutPassesNoLongerThanTheProgram) {
     std::vector<ScheduleCandidate> candidates = getScheduleCandidates(problem);
     ASSERT_TRUE(isProgramOrder(candidates.front().order));
     options.maxSteps = seed % 4 < 2 ? 1 : 20'000;
-    SearchResult result = searchSchedule(problem, options);
+    SearchResult result = searchWithParts(problem, options);
     ASSERT_NO_FATAL_FAILURE(expectSound(problem, result, candidates.front()));
     // Nothing has come from a pass.
     for (const ScheduleCandidate &pass : llvm::drop_begin(candidates))
@@ -185,7 +185,7 @@ TEST(SearchSchedule, WithoutPassesNoLongerThanTheProgram) {
 }
 
 TEST(SearchSchedule, SoundWithAndWithoutMultipliers) {
-  SearchOptions options;
+  SearchParts options;
   options.maxSteps = 20'000;
   for (uint64_t seed = 0; seed != 30; ++seed) {
     SCOPED_TRACE(seed);
@@ -195,7 +195,7 @@ TEST(SearchSchedule, SoundWithAndWithoutMultipliers) {
       problem.maxMemory =
           simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;
     auto [without, with] =
-        compareParts(problem, options, &SearchOptions::useMultipliers);
+        compareParts(problem, options, &SearchParts::useMultipliers);
     ASSERT_NO_FATAL_FAILURE(expectSound(problem, without));
     ASSERT_NO_FATAL_FAILURE(expectSound(problem, with));
   }
@@ -205,10 +205,9 @@ TEST(SearchSchedule, MultipliersMakeStepsShorter) {
   SchedulingProblem step =
       makeTrainingStep({Parallelism::SequenceParallel, 4, 2, 150, 0, 1});
   shareGpu(step);
-  SearchOptions options;
+  SearchParts options;
   options.maxSteps = 2'000'000;
-  auto multipliers =
-      compareParts(step, options, &SearchOptions::useMultipliers);
+  auto multipliers = compareParts(step, options, &SearchParts::useMultipliers);
   ASSERT_NO_FATAL_FAILURE(expectSound(step, multipliers.with));
   EXPECT_EQ(multipliers.with.method, "local search");
   EXPECT_LT(multipliers.with.makespanNs,
@@ -223,9 +222,9 @@ TEST(SearchSchedule, NoLoopIsLongerThanWhatPassesGive) {
     if (problem.graph.starts().empty())
       continue;
     problem = makeLoopBody(seed, 16);
-    SearchOptions options;
+    SearchParts options;
     options.maxSteps = 500'000;
-    SearchResult result = searchSchedule(problem, options);
+    SearchResult result = searchWithParts(problem, options);
     std::string reason;
     ASSERT_TRUE(isAllowedOrder(problem, result.order, &reason)) << reason;
     ASSERT_EQ(result.makespanNs,
@@ -273,7 +272,7 @@ TEST(SearchSchedule, ExactWhereProgramAndListsKeepNoLimitInFlight) {
     SCOPED_TRACE(most);
     problem.maxInFlight = most;
     problem.keepOrderOfStarts = keepsOrder;
-    SearchResult result = searchSchedule(problem);
+    SearchResult result = searchWithParts(problem);
     EXPECT_TRUE(isAllowedOrder(problem, result.order));
   }
 }
@@ -281,7 +280,7 @@ TEST(SearchSchedule, ExactWhereProgramAndListsKeepNoLimitInFlight) {
 TEST(SearchSchedule, NothingToOrder) {
   SchedulingProblem problem;
   problem.graph.finalize();
-  SearchResult result = searchSchedule(problem);
+  SearchResult result = searchWithParts(problem);
   EXPECT_TRUE(result.order.empty());
   EXPECT_EQ(result.makespanNs, 0);
   EXPECT_TRUE(result.optimal);
@@ -292,9 +291,9 @@ TEST(SearchSchedule, SoundAndDeterministicOnSmallProblems) {
   for (uint64_t seed = 0; seed != 150; ++seed) {
     SCOPED_TRACE(seed);
     SchedulingProblem problem = makeProblem(seed, 4 + seed % 50);
-    SearchResult result = searchSchedule(problem);
+    SearchResult result = searchWithParts(problem);
     ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
-    SearchResult again = searchSchedule(problem);
+    SearchResult again = searchWithParts(problem);
     ASSERT_EQ(result.order, again.order);
     ASSERT_EQ(result.statistics.steps, again.statistics.steps);
   }
@@ -306,7 +305,7 @@ TEST(SearchSchedule, AsGoodAsAllOrdersOfSmallProblems) {
     SchedulingProblem problem = makeProblem(seed, 12);
     std::optional<int64_t> least = findLeastMakespanExhaustively(problem);
     ASSERT_TRUE(least.has_value());
-    SearchResult result = searchSchedule(problem);
+    SearchResult result = searchWithParts(problem);
     ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
     EXPECT_TRUE(result.optimal);
     EXPECT_EQ(result.makespanNs, *least);
@@ -322,13 +321,13 @@ TEST(SearchSchedule, SaysOptimalOnlyIfItIs) {
     std::optional<int64_t> least = findLeastMakespanExhaustively(problem);
     ASSERT_TRUE(least.has_value());
     for (unsigned part = 0; part != 4; ++part) {
-      SearchOptions options;
+      SearchParts options;
       options.useListRules = part == 1;
       options.useExact = part == 2;
       options.useWindows = part == 3;
       options.useMoves = part == 3;
       options.maxSteps = part == 2 ? 100 : 1000;
-      SearchResult result = searchSchedule(problem, options);
+      SearchResult result = searchWithParts(problem, options);
       ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
       EXPECT_GE(result.makespanNs, *least);
       EXPECT_LE(result.lowerBoundNs, *least);
@@ -347,7 +346,7 @@ TEST(SearchSchedule, KeepsTheMemoryLimitIfAnyOrderDoes) {
     ASSERT_TRUE(leastPeak.has_value());
     for (int64_t limit : {*leastPeak, *leastPeak * 21 / 20}) {
       problem.maxMemory = limit;
-      SearchResult result = searchSchedule(problem);
+      SearchResult result = searchWithParts(problem);
       ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
       ASSERT_FALSE(result.excess.has_value());
       EXPECT_LE(result.peakBytes, limit);
@@ -355,7 +354,7 @@ TEST(SearchSchedule, KeepsTheMemoryLimitIfAnyOrderDoes) {
       EXPECT_EQ(result.makespanNs, findLeastMakespanExhaustively(problem));
     }
     problem.maxMemory = *leastPeak - 1;
-    SearchResult result = searchSchedule(problem);
+    SearchResult result = searchWithParts(problem);
     ASSERT_TRUE(result.excess.has_value());
     EXPECT_EQ(result.excess->bytes, 1);
     EXPECT_EQ(result.excess->leastPeakBytes, *leastPeak);
@@ -374,15 +373,15 @@ TEST(SearchSchedule, KeepsTheMemoryOfTheProgramOnLargerProblems) {
                        {Parallelism::FullySharded, 8, 1, 100, 20, seed});
     int64_t peak =
         simulateOrder(problem, getProgramOrder(problem.graph)).peakBytes;
-    SearchOptions options;
+    SearchParts options;
     options.maxSteps = 300'000;
     problem.maxMemory = peak;
-    SearchResult result = searchSchedule(problem, options);
+    SearchResult result = searchWithParts(problem, options);
     ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
     EXPECT_FALSE(result.excess.has_value());
     // The program itself does not fit any more.
     problem.maxMemory = peak - 1;
-    result = searchSchedule(problem, options);
+    result = searchWithParts(problem, options);
     ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
     if (!result.excess) {
       ++tighter;
@@ -401,7 +400,7 @@ TEST(SearchSchedule, NoOrderFitsLessThanOneNodeNeeds) {
   SchedulingProblem problem = makeLongProgram(300, 1);
   problem.transientBytes = {{7, 1'000'000}};
   problem.maxMemory = 1'000'000;
-  SearchResult result = searchSchedule(problem);
+  SearchResult result = searchWithParts(problem);
   ASSERT_TRUE(result.excess.has_value());
   EXPECT_TRUE(result.excess->proven);
   EXPECT_EQ(result.excess->node, 7u);
@@ -411,9 +410,9 @@ TEST(SearchSchedule, NoOrderFitsLessThanOneNodeNeeds) {
 TEST(SearchSchedule, MicroBatchesThatAreWrittenOneAfterTheOtherInterleave) {
   SchedulingProblem problem =
       makeTrainingStep({Parallelism::TensorParallel, 8, 2, 60, 0, 1});
-  SearchOptions options;
+  SearchParts options;
   options.maxSteps = 500'000;
-  SearchResult result = searchSchedule(problem, options);
+  SearchResult result = searchWithParts(problem, options);
   ASSERT_NO_FATAL_FAILURE(expectSound(problem, result));
   Simulation program = simulateOrder(problem, getProgramOrder(problem.graph));
   EXPECT_GT(program.makespanNs, result.lowerBoundNs * 13 / 10);
@@ -427,7 +426,7 @@ TEST(SearchSchedule, WaitsAreAsLateAsTheyMayBe) {
   unsigned wait = writer.wait(start);
   unsigned longer = writer.compute(50, {}, 1);
   unsigned last = writer.compute(5, {wait, longer}, 1);
-  SearchResult result = searchSchedule(writer.finish());
+  SearchResult result = searchWithParts(writer.finish());
   EXPECT_EQ(result.order, (ScheduleOrder{start, longer, wait, last}));
   EXPECT_EQ(result.makespanNs, 55);
   EXPECT_TRUE(result.optimal);
@@ -438,7 +437,7 @@ TEST(SearchSchedule, AmongEqualsTheProgramWins) {
   unsigned a = writer.compute(5, {}, 1);
   unsigned b = writer.compute(7, {}, 1);
   writer.compute(1, {b, a}, 1);
-  SearchResult result = searchSchedule(writer.finish());
+  SearchResult result = searchWithParts(writer.finish());
   EXPECT_TRUE(isProgramOrder(result.order));
   EXPECT_EQ(result.method, "program order");
 }
@@ -447,7 +446,7 @@ TEST(SearchSchedule, KeepsTheOrderOfAPassUnlessItGainsEnough) {
   unsigned numChecked = 0;
   for (uint64_t seed = 0; seed != 400 && numChecked != 10; ++seed) {
     SchedulingProblem problem = makeProblem(seed, 12);
-    SearchResult best = searchSchedule(problem);
+    SearchResult best = searchWithParts(problem);
     int64_t passNs = std::numeric_limits<int64_t>::max();
     for (const ScheduleCandidate &candidate : getScheduleCandidates(problem))
       if (isAllowedOrder(problem, candidate.order))
@@ -458,12 +457,12 @@ TEST(SearchSchedule, KeepsTheOrderOfAPassUnlessItGainsEnough) {
       continue;
     ++numChecked;
     double gain = double(passNs - best.makespanNs) / double(passNs);
-    SearchOptions options;
+    SearchParts options;
     options.minGain = gain * 0.99;
-    EXPECT_EQ(searchSchedule(problem, options).makespanNs, best.makespanNs)
+    EXPECT_EQ(searchWithParts(problem, options).makespanNs, best.makespanNs)
         << seed;
     options.minGain = gain * 1.01;
-    SearchResult kept = searchSchedule(problem, options);
+    SearchResult kept = searchWithParts(problem, options);
     ASSERT_NO_FATAL_FAILURE(expectSound(problem, kept, {}));
     EXPECT_TRUE(llvm::is_contained(getScheduleCandidateNames(), kept.method))
         << seed;
@@ -476,13 +475,13 @@ TEST(SearchSchedule, EndsWhereNoOrderGainsEnough) {
   unsigned numChecked = 0;
   for (uint64_t seed = 0; seed != 100 && numChecked != 3; ++seed) {
     SchedulingProblem problem = makeProblem(seed, 100);
-    SearchOptions options;
-    SearchResult best = searchSchedule(problem, options);
+    SearchParts options;
+    SearchResult best = searchWithParts(problem, options);
     if (best.statistics.windowsTried + best.statistics.movesTried == 0)
       continue;
     ++numChecked;
     options.minGain = 1;
-    SearchResult kept = searchSchedule(problem, options);
+    SearchResult kept = searchWithParts(problem, options);
     EXPECT_EQ(kept.statistics.windowsTried + kept.statistics.movesTried, 0u);
     EXPECT_LT(kept.statistics.steps, best.statistics.steps / 10);
     EXPECT_TRUE(llvm::is_contained(getScheduleCandidateNames(), kept.method));

@@ -101,7 +101,7 @@ TEST(BeamSearch, AWideBeamFindsMostOptima) {
     std::vector<int64_t> tails = getTails(flat);
     BeamSearch beam(flat);
     // Proven, and checked against an exhaustive search by its own tests.
-    SearchResult exact = searchSchedule(problem);
+    SearchResult exact = searchWithParts(problem);
     ASSERT_TRUE(exact.optimal);
     int64_t least = exact.makespanNs;
     ScheduleOrder order;
@@ -119,7 +119,7 @@ TEST(BeamSearch, TwoMicroBatchesEndSoonerThanByLists) {
       makeTrainingStep({Parallelism::SequenceParallel, 8, 2, 100, 30, 1});
   auto [lists, beam] =
       compareParts(problem, makeConstructiveOptions(/*maxSteps=*/20'000'000),
-                   &SearchOptions::useBeam);
+                   &SearchParts::useBeam);
   EXPECT_EQ(beam.method, "beam search");
   EXPECT_LT(beam.makespanNs, lists.makespanNs);
 }

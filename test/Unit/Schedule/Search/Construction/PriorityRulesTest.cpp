@@ -143,7 +143,7 @@ TEST(PriorityRules, TuningFindsWhatTheTableDoesNotHave) {
       makeTrainingStep({Parallelism::SequenceParallel, 8, 4, 150, 30, 1});
   auto [table, tuned] =
       compareParts(problem, makeConstructiveOptions(/*maxSteps=*/8'000'000),
-                   &SearchOptions::useTunedLists);
+                   &SearchParts::useTunedLists);
   EXPECT_EQ(tuned.method, "tuned list");
   EXPECT_LT(tuned.makespanNs, table.makespanNs);
 }

@@ -209,7 +209,7 @@ runLocalSearch(const SchedulingProblem &problem,
 }
 
 static Improved improve(const SchedulingProblem &problem,
-                        const SearchOptions &options, uint64_t maxSteps) {
+                        const SearchParts &options, uint64_t maxSteps) {
   return runLocalSearch(problem, [&](ContentionLocalSearch &local) {
     std::mt19937_64 engine(options.seed);
     local.assign(getProgramOrder(problem.graph));
@@ -218,9 +218,9 @@ static Improved improve(const SchedulingProblem &problem,
 }
 
 TEST(ContentionLocalSearch, EachPartMakesOrdersShorter) {
-  SearchOptions windows, moves;
+  SearchParts windows, moves;
   windows.useContentionMoves = moves.useContentionWindows = false;
-  for (const SearchOptions &options : {windows, moves}) {
+  for (const SearchParts &options : {windows, moves}) {
     unsigned shorter = 0;
     for (uint64_t seed = 0; seed != 20; ++seed) {
       SCOPED_TRACE(seed);
@@ -278,7 +278,7 @@ TEST(ContentionLocalSearch, TheSameEachTimeAndWithinItsSteps) {
   EXPECT_EQ(first.steps, second.steps);
   // What was begun ends, and the best is simulated once more.
   EXPECT_LE(first.steps, 430'000u);
-  SearchOptions options;
+  SearchParts options;
   options.seed = 1;
   EXPECT_NE(improve(problem, options, 400'000).order, first.order);
 }
@@ -303,7 +303,7 @@ static Starts makeStarts(const SchedulingProblem &problem, unsigned count) {
 
 static Improved improveBestOf(const SchedulingProblem &problem, Starts starts,
                               uint64_t maxSteps, int64_t targetNs = 0,
-                              const SearchOptions &options = {}) {
+                              const SearchParts &options = {}) {
   return runLocalSearch(problem, [&](ContentionLocalSearch &local) {
     std::mt19937_64 engine(1);
     local.improveBestOf(starts, options, targetNs, maxSteps, engine);
@@ -358,7 +358,7 @@ TEST(ContentionLocalSearch, StartsThatAreTheSameMayRace) {
 
 TEST(ContentionLocalSearch, WhatBecomesTheShortestWinsTheRace) {
   // Windows alone make no random choices.
-  SearchOptions options;
+  SearchParts options;
   options.effort = SearchEffort::High;
   options.useContentionMoves = false;
   unsigned overtaken = 0;
