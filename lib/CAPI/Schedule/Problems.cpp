@@ -280,8 +280,12 @@ bool ProblemBuilder::build(SchedulingProblem &problem) {
       !addAwaits(problem))
     return false;
   problem.graph.finalize();
-  return addBuffers(problem) && addTransients(problem) && addMachine(problem) &&
-         addLimits(problem);
+  if (!addBuffers(problem) || !addTransients(problem) || !addMachine(problem) ||
+      !addLimits(problem))
+    return false;
+  if (llvm::Error wrong = problem.check())
+    return fail(llvm::toString(std::move(wrong)));
+  return true;
 }
 
 braid_problem *

@@ -8,9 +8,7 @@
 
 #include "braid/Schedule/Model/SchedulingProblem.h"
 
-#include "LimitTracker.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Twine.h"
 
 #include <algorithm>
 #include <cassert>
@@ -57,34 +55,4 @@ std::vector<unsigned> braid::getLiveBuffers(const SchedulingProblem &problem,
            std::pair(-problem.buffers[b].bytes, b);
   });
   return live;
-}
-
-bool braid::isAllowedOrder(const SchedulingProblem &problem,
-                           ArrayRef<unsigned> order, std::string *reason) {
-  const ScheduleGraph &graph = problem.graph;
-  if (!isLegalOrder(graph, order, reason))
-    return false;
-  auto fail = [&](const Twine &text) {
-    if (reason)
-      *reason = text.str();
-    return false;
-  };
-  if (problem.keepOrderOfStarts && !keepsOrderOfStarts(graph, order))
-    return fail("the starts do not keep the order of the program");
-  if (problem.maxInFlight == 0)
-    return true;
-
-  FlatProblem flat(problem);
-  LimitTracker limits(flat);
-  for (unsigned node : order) {
-    if (!limits.mayStart(node)) {
-      unsigned lane = graph[node].lane;
-      return fail("node " + Twine(node) + " is operation " +
-                  Twine(limits.getInFlight()[lane] + 1) +
-                  " in flight on lane " + Twine(lane) + ", which may have " +
-                  Twine(problem.maxInFlight));
-    }
-    limits.place(node);
-  }
-  return true;
 }

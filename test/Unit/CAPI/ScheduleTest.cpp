@@ -391,7 +391,7 @@ TEST(ScheduleCTest, wrongOrders) {
   EXPECT_EQ(getError({0, 1, 2, -1}),
             "the order names a node that there is not");
   EXPECT_EQ(getError({1, 0, 2, 3}),
-            "node 1 stands before node 0, which it has to follow");
+            "edges: node 1 stands before node 0, which it has to follow");
   EXPECT_NE(getError({0, 0, 1, 2}), "");
 }
 

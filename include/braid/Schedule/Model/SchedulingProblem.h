@@ -19,6 +19,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
 
 #include <cstdint>
 #include <optional>
@@ -83,6 +84,29 @@ struct SchedulingProblem {
   std::optional<int64_t> getLeastNs(unsigned node) const;
   /// The starts that `node` awaits.
   llvm::SmallVector<unsigned, 2> getAwaitedStarts(unsigned node) const;
+
+  /// The input contract, on which all algorithms rely. The first broken
+  /// property is the error, which begins with its name:
+  ///  - costs, bytes: none is negative, and waits cost nothing;
+  ///  - lanes: starts, and no other nodes, have a lane;
+  ///  - demands: none, or one for each node;
+  ///  - least times, transient bytes: of ascending nodes, none negative;
+  ///  - awaits: ascending pairs of a node that is no start and a start, each
+  ///    of them an edge;
+  ///  - carried awaits: of nodes and starts;
+  ///  - buffers: of at least one user, ascending, with no negative bytes;
+  ///  - live bytes, memory limit: not negative.
+  /// The graph has to be finalized.
+  llvm::Error check() const;
+
+  /// The result contract: whether `order` is a schedule of this problem. The
+  /// first broken property is the error, which begins with its name:
+  ///  - edges: `order` names each node once and keeps all edges;
+  ///  - order of starts: as in the program, if `keepOrderOfStarts`;
+  ///  - operations in flight: at most `maxInFlight` on each lane;
+  ///  - memory limit: at most `maxMemory` at each node, if `keepsMaxMemory`.
+  llvm::Error verify(llvm::ArrayRef<unsigned> order,
+                     bool keepsMaxMemory = true) const;
 };
 
 /// The buffers that live while the node at `position` of `order` runs, the
@@ -91,9 +115,8 @@ std::vector<unsigned> getLiveBuffers(const SchedulingProblem &problem,
                                      llvm::ArrayRef<unsigned> order,
                                      unsigned position);
 
-/// True if `order` is legal: `isLegalOrder`, and all that the problem asks for
-/// but `maxMemory`. Otherwise `reason`, if given, gets a sentence that names
-/// the nodes at fault.
+/// True if `verify` finds nothing in `order` but a peak above `maxMemory`.
+/// Otherwise `reason`, if given, gets the error.
 bool isAllowedOrder(const SchedulingProblem &problem,
                     llvm::ArrayRef<unsigned> order,
                     std::string *reason = nullptr);

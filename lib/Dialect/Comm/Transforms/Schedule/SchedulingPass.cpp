@@ -253,9 +253,12 @@ static FailureOr<unsigned> scheduleFunction(
       results.emplace_back(std::move(*problem), std::move(*order));
     }
     for (auto &[problem, order] : results) {
-      assert(
-          (isProgramOrder(order) || isAllowedOrder(problem.problem, order)) &&
-          "the order is allowed");
+      if (!isProgramOrder(order))
+        if (llvm::Error wrong =
+                problem.problem.verify(order, /*keepsMaxMemory=*/false))
+          return function.emitError("found an order that is no schedule of a "
+                                    "block, expected one: ")
+                 << llvm::toString(std::move(wrong));
       numMoved += applyRecorded(problem.block, problem.problem.graph, order,
                                 isMover, changes);
     }
