@@ -64,7 +64,6 @@ inline constexpr BoundPart boundParts[] = {
     {"bound-head-tail", &LowerBoundParts::headTail},
     {"bound-knapsack", &LowerBoundParts::knapsack},
     {"bound-succession", &LowerBoundParts::succession},
-    {"bound-closure", &LowerBoundParts::closure},
     {"bound-two-jobs", &LowerBoundParts::twoJobs},
     {"bound-multipliers", &LowerBoundParts::multipliers, PartUse::Contention}};
 

@@ -8,7 +8,6 @@
 
 #include "braid/Schedule/Bounds/LowerBound.h"
 
-#include "ClosureBound.h"
 #include "KnapsackBound.h"
 #include "LagrangianRelaxation.h"
 #include "PrecedenceDag.h"
@@ -145,18 +144,15 @@ namespace {
 struct BoundBudget {
   size_t successionVisits = 0;
   size_t knapsackSteps = 15'000'000;
-  size_t closureVisits = 0;
   size_t jobPoints = 0;
 
   constexpr BoundBudget operator/(size_t parts) const {
-    return {successionVisits / parts, knapsackSteps / parts,
-            closureVisits / parts, jobPoints / parts};
+    return {successionVisits / parts, knapsackSteps / parts, jobPoints / parts};
   }
 };
 } // namespace
 
-static constexpr BoundBudget fullBudget = {20'000'000, 200'000'000, 100'000'000,
-                                           4'000'000};
+static constexpr BoundBudget fullBudget = {20'000'000, 200'000'000, 4'000'000};
 
 /// Raises the bound of `kind` to `ns`.
 static void raise(LowerBounds &bounds, LowerBoundKind kind, int64_t ns) {
@@ -333,13 +329,6 @@ LowerBounds LowerBoundFinder::GraphBounds::find(int64_t knownNs,
   if (parts.succession && budget.successionVisits != 0)
     raise(bounds, LowerBoundKind::Availability,
           getSuccessionBound(before, heads, tails, budget.successionVisits));
-  int64_t best = bounds.best();
-  if (parts.closure && problem.carriedAwaits.empty() &&
-      budget.closureVisits != 0)
-    if (int64_t closure =
-            getClosureBound(before, after, best, budget.closureVisits);
-        closure > best)
-      raise(bounds, LowerBoundKind::Availability, closure);
   int64_t streamNs = bounds.get(LowerBoundKind::Stream);
   if (parts.twoJobs && budget.jobPoints != 0)
     raise(bounds, LowerBoundKind::TwoJobs,

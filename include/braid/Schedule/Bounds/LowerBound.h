@@ -86,7 +86,6 @@ struct LowerBoundParts {
   bool headTail = true;
   bool knapsack = true;
   bool succession = true;
-  bool closure = true;
   bool twoJobs = true;
   /// The Lagrangian relaxation of contention.
   bool multipliers = true;
