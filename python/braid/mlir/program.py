@@ -121,8 +121,10 @@ class Program:
         if verify_program is not None:
             options.append(f"--verify-program={verify_program}")
         if output:
-            self._run("braid-compile", [*options, "-o", output])
-            return Executable(output) if target == "host" else os.path.abspath(output)
+            # A whole path is no option, no file of options and no name to search for.
+            path = os.path.abspath(output)
+            self._run("braid-compile", [*options, "-o", path])
+            return Executable(path) if target == "host" else path
         with tempfile.TemporaryDirectory(prefix="braid-") as folder:
             path = os.path.join(folder, "program.so")
             self._run("braid-compile", [*options, "-o", path])

@@ -6,6 +6,8 @@
 import html
 import json
 
+from .._files import write_whole
+
 _COLOURS = {"compute": "#4e79a7", "opaque": "#9c755f", "start": "#59a14f", "wait": "#e15759"}
 _STYLE = (
     "<style>.braid{font-family:sans-serif;font-size:14px;color:#222;background:#fff}"
@@ -22,8 +24,7 @@ _MOST_REASONS = 100
 def give(text, path):
     """Writes `text` to `path` if there is one, and returns it."""
     if path is not None:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        write_whole(path, text)
     return text
 
 
