@@ -139,7 +139,7 @@ void MPIEngine::receive(int32_t from, int kind, const std::string &body) {
     gone[from].last = reader.getCounters();
     return failWhatNeeds(from);
   case GroupAsked:
-    return receiveAsked(body);
+    return receiveAsked(from, body);
   default:
     return makeAnnounced(reader.getText());
   }
@@ -160,16 +160,15 @@ void MPIEngine::requestCommunicator(MPICommunicator &communicator) {
   communicator.requested = true;
   const CommunicatorSpec &spec = communicator.spec;
   Writer writer;
-  writer.put(rank).put(spec.key).put(spec.ranks);
+  writer.put(spec.key).put(spec.ranks);
   if (rank == 0)
-    receiveAsked(writer.bytes);
+    receiveAsked(rank, writer.bytes);
   else
     send(0, GroupAsked, writer.bytes);
 }
 
-void MPIEngine::receiveAsked(const std::string &body) {
+void MPIEngine::receiveAsked(int32_t from, const std::string &body) {
   Reader reader(body);
-  auto from = reader.get<int32_t>();
   std::string key = reader.getText();
   std::vector<int32_t> members = reader.getList<int32_t>();
   std::vector<int32_t> &ready = asking[key];
@@ -185,7 +184,11 @@ void MPIEngine::receiveAsked(const std::string &body) {
 }
 
 void MPIEngine::makeAnnounced(const std::string &key) {
-  MPICommunicator &communicator = *communicators.at(key);
+  auto found = communicators.find(key);
+  if (found == communicators.end())
+    throw Error("rank 0 says that a group is ready of which this rank is no "
+                "member");
+  MPICommunicator &communicator = *found->second;
   MPI_Group all = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
   checkMPI(MPI_Comm_group(world, &all), "MPI_Comm_group");
   const std::vector<int32_t> &ranks = communicator.spec.ranks;

@@ -27,7 +27,7 @@ enum ControlKind {
   FailureHeard,   ///< The sender starts nothing more with the failed rank: its
                   ///< counters.
   LastOperations, ///< The last operations that the failed rank completes.
-  GroupAsked,     ///< To rank 0: a rank, the key and the ranks of a group.
+  GroupAsked,     ///< To rank 0: the key and the ranks of a group.
   GroupReady      ///< From rank 0: the members make the group now.
 };
 

@@ -156,7 +156,7 @@ private:
   void releaseSent();
   Status ownStatus();
   std::map<uint64_t, int64_t> startedCounters();
-  void receiveAsked(const std::string &body);
+  void receiveAsked(int32_t from, const std::string &body);
   void makeAnnounced(const std::string &key);
 
   // Failures.cpp; the mutex is held.
