@@ -109,8 +109,8 @@ BRAID_C_EXPORT const char *braid_machine_known_summary(int64_t index);
 /* The machine called `name`. */
 BRAID_C_EXPORT braid_machine *braid_machine_create(const char *name,
                                                    braid_error *error);
-/* The machine that `json` describes (docs/design/cost-models.md), called by its
- * `name` or else `default_name`. */
+/* The machine that `json` describes (docs/reference/hardware-files.md), called
+ * by its `name` or else `default_name`. */
 BRAID_C_EXPORT braid_machine *braid_machine_parse(const char *json,
                                                   const char *default_name,
                                                   braid_error *error);

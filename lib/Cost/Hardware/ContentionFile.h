@@ -15,7 +15,7 @@
 namespace braid {
 
 /// Reads the field `contention` of `parent`, which may be absent. Machines and
-/// profiles have the same one (docs/design/cost-models.md).
+/// profiles have the same one (docs/reference/hardware-files.md).
 llvm::Error readContention(JsonObjectReader &parent,
                            ContentionFigures &contention);
 

@@ -120,9 +120,9 @@ const Hardware &getDefaultHardware();
 std::string joinHardwareNames();
 
 /// Parses a machine from `text`, a JSON object with the fields of
-/// docs/design/cost-models.md. The field `base` names a machine that gives all
-/// missing fields; without `base` no field may be missing. The field `name`
-/// gives the name of the machine, by default `defaultName`. Fails with a
+/// docs/reference/hardware-files.md. The field `base` names a machine that
+/// gives all missing fields; without `base` no field may be missing. The field
+/// `name` gives the name of the machine, by default `defaultName`. Fails with a
 /// `JsonError` that gives the found and the expected value.
 llvm::Expected<Hardware> parseHardware(llvm::StringRef text,
                                        llvm::StringRef defaultName);
