@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Harness.h"
-#include "Reference.h"
+#include "../Harness.h"
+#include "../Reference.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

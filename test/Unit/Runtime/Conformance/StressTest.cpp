@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Harness.h"
-#include "RandomOps.h"
+#include "../Harness.h"
+#include "../RandomOps.h"
 
 #include "gtest/gtest.h"
 

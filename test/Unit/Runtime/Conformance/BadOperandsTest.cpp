@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Harness.h"
+#include "../Harness.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

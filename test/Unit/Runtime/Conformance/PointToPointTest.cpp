@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Harness.h"
+#include "../Harness.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
