@@ -17,14 +17,19 @@ for program in "$@"; do
     "braid-compile $program --target=cuda --chip=sm_90 -o PROGRAM.so compiles it" ;;
   esac
 done
-folder=${output%.tar.gz}
-[ ! -e "$output" ] && [ ! -e "$folder" ] || fail "$output is there already"
+[ ! -e "$output" ] && [ ! -e "${output%.tar.gz}" ] || fail "$output is there already"
 
 [ -n "${BRAID_NO_BUILD:-}" ] || BRAID_SETUP_SETS=build "$ROOT/tools/dev/build.sh" braid-bundle
+# The bundle appears when it is whole.
+mkdir -p "$(dirname "$output")"
+work=$(mktemp -d "$(dirname "$output")/.braid-bundle-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM HUP
+folder=$work/$(basename "${output%.tar.gz}")
 mkdir -p "$folder/programs"
 cmake --install "$BUILD" --component bundle --strip --prefix "$folder" >"$BUILD/bundle.log" || {
   tail -n 15 "$BUILD/bundle.log" >&2
-  fail "could not write $folder (log: $BUILD/bundle.log)"
+  fail "could not write $output (log: $BUILD/bundle.log)"
 }
 [ $# -eq 0 ] || cp "$@" "$folder/programs/"
 cp "$ROOT/LICENSE" "$folder/"
@@ -41,9 +46,10 @@ newest() {
 } >"$folder/README.md"
 
 size=$(du -sk "$folder" | cut -f1)
-if [ "$folder" != "$output" ]; then
-  tar -C "$(dirname "$folder")" -czf "$output" "$(basename "$folder")"
-  rm -r "$folder"
-  size=$(du -sk "$output" | cut -f1)
+if [ "${output%.tar.gz}" != "$output" ]; then
+  tar -C "$work" -czf "$work/archive" "$(basename "$folder")"
+  folder=$work/archive
+  size=$(du -sk "$folder" | cut -f1)
 fi
+mv "$folder" "$output"
 say "wrote $output: $size KiB"
