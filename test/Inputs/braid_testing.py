@@ -13,7 +13,8 @@ commands: `compile_program`, `run_program`, `check_failure`.
 
 BRAID_TEST_LAUNCHER says how programs get their ranks: unset, as threads of
 `braid-run --ranks=N`; `mpirun`, as processes of `mpirun -n N braid-run`, and with
-`mpirun:K` every K-th program of a script alone.
+`mpirun:K` every K-th program of a script alone; the others do not run then, and nothing
+is compared with their results.
 
 BRAID_TEST_RECORD=DIR[:RANKS] compiles each program that runs on at most RANKS ranks
 (2) for the target cuda, too, and keeps it in DIR with its arguments and results for
@@ -324,19 +325,36 @@ def compile_program(text, directory, name="program", passes=None, options=()):
         file.write(text)
     program = os.path.join(directory, name + ".so")
     passes = [f"--passes={passes}"] if passes is not None else []
-    command(["braid-compile", source, *passes, *options, "-o", program])
+    _compiles[program] = ["braid-compile", source, *passes, *options, "-o", program]
+    # A share of the programs is compiled where one of them runs.
+    if ":" not in os.environ.get("BRAID_TEST_LAUNCHER", ""):
+        command(_compiles.pop(program))
     return program
 
 
+#: By program, what has to compile it before it runs.
+_compiles = {}
 _launches = itertools.count()
 
 
+class NotRun:
+    """The results of a program that does not run; check_equal takes each for right."""
+
+    def __getitem__(self, index):
+        return self
+
+
 def braid_run(program, ranks):
-    """The first words of the command that runs a program on `ranks` ranks."""
+    """The first words of the command that runs a program on `ranks` ranks; None where it
+    does not run."""
     launcher, _, share = os.environ.get("BRAID_TEST_LAUNCHER", "").partition(":")
     if launcher not in ("", "mpirun"):
         sys.exit(f"BRAID_TEST_LAUNCHER is '{launcher}', expected mpirun")
-    if launcher and next(_launches) % int(share or 1) == 0:
+    if launcher and next(_launches) % int(share or 1) != 0:
+        return None
+    if program in _compiles:
+        command(_compiles.pop(program))
+    if launcher:
         return mt.mpirun_words(ranks, ["braid-run", program, "--engine=mpi"])
     return ["braid-run", program, f"--ranks={ranks}"]
 
@@ -390,7 +408,10 @@ def run_program(program, ranks, directory, arguments, results, entry=None,
     list of element types.
     """
     os.makedirs(directory, exist_ok=True)
-    words = [*braid_run(program, ranks), *options]
+    start = braid_run(program, ranks)
+    if start is None:
+        return NotRun()
+    words = [*start, *options]
     if entry:
         words.append(f"--entry={entry}")
     for number, (element, arrays) in enumerate(arguments):
@@ -415,6 +436,8 @@ def run_program(program, ranks, directory, arguments, results, entry=None,
 def check_equal(found, expected, what, element=None):
     """Compares bit for bit, but for which NaN a NaN is. `element` is the element
     type, where the arrays hold raw bits."""
+    if isinstance(found, NotRun):
+        return
     found, expected = np.asarray(found), np.asarray(expected)
     if found.shape != expected.shape or found.dtype != expected.dtype:
         sys.exit(f"{what}: found {found.dtype}{list(found.shape)}, expected "
