@@ -75,7 +75,8 @@ struct PrecedenceDag {
   /// counts with more than `limitNs`, and of operations that follow each other
   /// on a lane only one. As ops on the stream run in one piece, at most one of
   /// the operations of such a chain runs beside each. With what the ops on the
-  /// stream take beyond the limit, that is a lower bound (docs/design/bounds.md):
+  /// stream take beyond the limit, that is a lower bound
+  /// (docs/design/bounds.md):
   ///   sum(max(work - limit, 0)) + longest chain of min(work, limit).
   std::vector<int64_t> getTruncatedPaths(int64_t limitNs) const;
 
