@@ -27,7 +27,9 @@ stand behind their operands. This is all of it that is known, with the PyTorch c
     ``_get_effect``, ``with_effects``). They keep their order among themselves and among starts and waits. They may write
     any operand (``resize_storage_bytes_`` and ``fsdp.copy_`` are not declared as writing). Nothing passes those without
     a tensor (events of streams). `order_effects`.
-8.  *Placeholders are first and the output is last* (``graph.lint``): `FxGraph` does not number them.
+8.  *A collective has one user* (``bucketing``, "Expected single user"): equal gradients become one collective with several
+    waits, and whether buckets meet it depends on the order. A new order has the first wait alone. `FxGraph.apply`.
+9.  *Placeholders are first and the output is last* (``graph.lint``): `FxGraph` does not number them.
 
 What needs no edge:
 

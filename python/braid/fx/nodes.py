@@ -137,3 +137,22 @@ class FxGraph:
         output = self.graph.output_node()
         for index in order:
             output.prepend(self.nodes[index])
+        if list(order) != sorted(order):
+            self._merge_waits(order)
+
+    def _merge_waits(self, order):
+        """Leaves the first wait of each result.
+
+        Gradients that are equal become one collective with several waits. Inductor's buckets fail on such collectives, in some
+        orders alone.
+        """
+        first = {}
+        for index in order:
+            node = self.nodes[index]
+            result = node.all_input_nodes[0] if self.kinds[index] == "wait" else None
+            if result not in self.place or self.kinds[self.place[result]] != "start":
+                continue
+            earlier = first.setdefault(result, node)
+            if earlier is not node:
+                node.replace_all_uses_with(earlier)
+                self.graph.erase_node(node)

@@ -55,6 +55,24 @@ class Edges(unittest.TestCase):
         return self.fx.kinds[self.names.index(name)]
 
 
+class Waits(Edges):
+    def test_a_new_order_has_one_wait_for_each_result(self):
+        def step(g, x):
+            total = c10d.all_reduce(g, "sum", "0")
+            return c10d.wait_tensor(total), x @ x, c10d.wait_tensor(total)
+
+        fx = self.read(step, new(8, 8), new(8, 8))
+        count = lambda: len(self.graph.find_nodes(op="call_function", target=c10d.wait_tensor.default))  # noqa: E731
+        places = list(range(len(fx.nodes)))
+        fx.apply(places)
+        self.assertEqual(count(), 2)
+        fx.apply(sorted(places, key=lambda place: (fx.nodes[place].name != "mm", place)))
+        self.assertEqual(count(), 1)
+        self.graph.lint()
+        first, _, second = self.graph.output_node().args[0]
+        self.assertIs(first, second)
+
+
 class Writes(Edges):
     def test_copies_into_inputs_are_last(self):
         def step(p, g, x):
