@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CUDA/CudaEngine.h"
+#include "CUDA/API/Cupti.h"
 #include "Core/Bytes.h"
 #include "Core/EngineRegistry.h"
 #include "Core/Error.h"
@@ -35,8 +36,12 @@ extern "C" const EngineDescriptor braid_rt_engine = {engineInterfaceVersion,
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// Checks the options before anything is loaded.
+/// Checks the options, and the libraries that a user names, before anything is
+/// loaded.
 static LaneOptions readLaneOptions(const Environment &environment) {
+  for (const LibrarySpec *spec : {&driverSpec(), &blasSpec(),
+                                  &nccl::librarySpec(), &cupti::librarySpec()})
+    checkNamedLibrary(*spec);
   LaneOptions lanes(environment);
   std::vector<std::string> known = DeviceOptions::names();
   for (const char *name : {"blocking", "device", "register-buffers", "timing"})
@@ -59,7 +64,8 @@ openActivities(const Environment &environment) {
   try {
     return Activities::open();
   } catch (const Error &error) {
-    if (timing == "cupti")
+    // Nothing stands in for a library that a user has named.
+    if (timing == "cupti" || isNamedLibrary(cupti::librarySpec()))
       throw;
     environment.log("the trace takes its times from events, which show no "
                     "single operations of graphs: " +

@@ -8,10 +8,12 @@
 
 #include "Core/EngineRegistry.h"
 #include "Core/Error.h"
+#include "Core/SharedObject.h"
 #include "InProcess/InProcessEngine.h"
 
 #include <algorithm>
 #include <cctype>
+#include <climits>
 #include <cstdlib>
 #include <dlfcn.h>
 
@@ -19,15 +21,20 @@ using namespace braid::rt;
 
 static constexpr const char *inProcessName = "inproc";
 
-/// The folder of this library, with a slash at the end; "" when unknown.
+/// The folder of this library. It is absolute also if the library was loaded by
+/// a relative path: the working directory may be another one by now. Throws an
+/// Error if the loader does not know the folder.
 static std::string libraryFolder() {
   Dl_info info;
-  if (!dladdr(reinterpret_cast<const void *>(&libraryFolder), &info) ||
-      !info.dli_fname)
-    return "";
-  std::string file = info.dli_fname;
-  size_t slash = file.rfind('/');
-  return slash == std::string::npos ? "" : file.substr(0, slash + 1);
+  void *map = nullptr;
+  char origin[PATH_MAX] = "";
+  if (!dladdr1(reinterpret_cast<const void *>(&libraryFolder), &info, &map,
+               RTLD_DL_LINKMAP) ||
+      dlinfo(map, RTLD_DI_ORIGIN, origin) != 0 || origin[0] != '/')
+    throw Error(
+        "the loader does not know where libbraid_rt.so is, beside which "
+        "engines are");
+  return origin;
 }
 
 /// Engines stay loaded: libraries such as MPI cannot be unloaded safely.
@@ -40,8 +47,12 @@ static const EngineDescriptor &loadEngine(const std::string &name) {
   if (!isName)
     throw Error("'" + name + "' is no engine; engines are inproc, mpi, cuda");
   std::string file = "libbraid_rt_" + name + ".so";
-  void *handle =
-      dlopen((libraryFolder() + file).c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string path = libraryFolder() + '/' + file;
+  std::string unloadable = describeUnloadable(path);
+  if (!unloadable.empty())
+    throw Error("there is no engine '" + name + "' here: " + path + ": " +
+                unloadable);
+  void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     throw Error("there is no engine '" + name + "' here: " + dlerror());
   const auto *descriptor = static_cast<const EngineDescriptor *>(

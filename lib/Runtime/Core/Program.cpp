@@ -8,6 +8,7 @@
 
 #include "braid-rt/Program.h"
 #include "Core/Error.h"
+#include "Core/SharedObject.h"
 #include "braid-rt/Host.h"
 #include "braid-rt/Numerics.h"
 
@@ -25,6 +26,12 @@ braid_rt_library *braid_rt_load(const char *path, char *error,
                                 size_t errorSize) {
   // The loader would search a name without a slash in the system's folders.
   std::string file = std::strchr(path, '/') ? path : std::string("./") + path;
+  std::string unloadable = describeUnloadable(file);
+  if (!unloadable.empty()) {
+    copyError(std::string("cannot load ") + path + ": " + unloadable, error,
+              errorSize);
+    return nullptr;
+  }
   void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     copyError(std::string("cannot load ") + path + ": " + dlerror(), error,

@@ -12,7 +12,7 @@
 using namespace braid::rt;
 using namespace braid::rt::cuda;
 
-static const LibrarySpec &blasSpec() {
+const LibrarySpec &braid::rt::cuda::blasSpec() {
   static const LibrarySpec spec = {
       "cuBLASLt",
       "BRAID_CUBLASLT_LIBRARY",

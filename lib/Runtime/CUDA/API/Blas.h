@@ -137,6 +137,9 @@ struct MatmulHeuristicResult {
            (const MatmulAlgorithm *, MatmulAlgorithmAttribute, void *, size_t, \
             size_t *))
 
+/// The names of the library.
+const LibrarySpec &blasSpec();
+
 /// The functions, by their names without `cublasLt`.
 class Blas {
 public:

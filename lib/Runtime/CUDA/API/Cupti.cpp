@@ -12,7 +12,7 @@
 using namespace braid::rt;
 using namespace braid::rt::cupti;
 
-static const cuda::LibrarySpec &librarySpec() {
+const cuda::LibrarySpec &braid::rt::cupti::librarySpec() {
   static const cuda::LibrarySpec spec = {
       "CUPTI",
       "BRAID_CUPTI_LIBRARY",

@@ -167,6 +167,9 @@ using Callback = void(void *data, CallbackDomain domain, uint32_t callback,
            (ContextHandle, Stream, uint8_t, uint32_t *))                       \
   FUNCTION(getGraphNodeId, cuptiGetGraphNodeId, (GraphNode, uint64_t *))
 
+/// The names of the library.
+const cuda::LibrarySpec &librarySpec();
+
 /// The library of CUDA 13.0, whose records the structs above describe.
 class Cupti {
 public:

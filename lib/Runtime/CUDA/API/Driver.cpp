@@ -17,7 +17,7 @@ using namespace braid::rt::cuda;
 /// CUDA 13.0, as cuDriverGetVersion counts.
 static constexpr int leastVersion = 13000;
 
-static const LibrarySpec &driverSpec() {
+const LibrarySpec &braid::rt::cuda::driverSpec() {
   static const LibrarySpec spec = {
       "the CUDA driver",
       "BRAID_CUDA_LIBRARY",

@@ -230,6 +230,9 @@ enum JitOption : unsigned {
            (Function, unsigned, unsigned, unsigned, unsigned, unsigned,        \
             unsigned, unsigned, Stream, void **, void **))
 
+/// The names of the library.
+const LibrarySpec &driverSpec();
+
 /// The functions, by their names without `cu`.
 class Driver {
 public:

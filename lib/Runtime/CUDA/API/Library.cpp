@@ -8,8 +8,10 @@
 
 #include "CUDA/API/Library.h"
 #include "Core/Error.h"
+#include "Core/SharedObject.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 
 using namespace braid::rt;
@@ -24,12 +26,30 @@ static std::string fileOf(void *handle, const char *fallback) {
   return std::string(origin) + '/' + name.substr(name.rfind('/') + 1);
 }
 
-Library::Library(const LibrarySpec &spec) : spec(spec) {
+bool braid::rt::cuda::isNamedLibrary(const LibrarySpec &spec) {
   const char *given = std::getenv(spec.variable);
-  bool isGiven = given && *given;
+  return given && *given;
+}
+
+void braid::rt::cuda::checkNamedLibrary(const LibrarySpec &spec) {
+  const char *given = std::getenv(spec.variable);
+  // The loader looks for a name without a slash in the system's folders.
+  if (!given || !std::strchr(given, '/'))
+    return;
+  std::string problem = describeUnloadable(given);
+  if (!problem.empty())
+    throw Error(std::string(spec.what) + " cannot be loaded: " + given + ": " +
+                problem + "; the path is the value of " + spec.variable);
+}
+
+Library::Library(const LibrarySpec &spec) : spec(spec) {
+  bool isGiven = isNamedLibrary(spec);
   std::string why;
   std::vector<const char *> names =
-      isGiven ? std::vector<const char *>{given} : spec.names;
+      isGiven ? std::vector<const char *>{std::getenv(spec.variable)}
+              : spec.names;
+  if (isGiven)
+    checkNamedLibrary(spec);
   for (const char *name : names) {
     handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (handle) {

@@ -22,6 +22,15 @@ struct LibrarySpec {
   const char *advice;              ///< `install NVIDIA's driver`
 };
 
+/// True if a user names the library with the variable of `spec`.
+bool isNamedLibrary(const LibrarySpec &spec);
+
+/// Checks the file that a user names with the variable of `spec`, if any,
+/// without loading it. Throws an Error if the file is no library that this
+/// process can load, so that a wrong name is an error even if nothing needs the
+/// library.
+void checkNamedLibrary(const LibrarySpec &spec);
+
 /// A library of NVIDIA. The engine loads it at its start and never unloads it,
 /// because its threads may outlive every world.
 class Library {

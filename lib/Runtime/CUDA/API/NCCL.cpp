@@ -12,7 +12,7 @@
 using namespace braid::rt;
 using namespace braid::rt::nccl;
 
-static const cuda::LibrarySpec &librarySpec() {
+const cuda::LibrarySpec &braid::rt::nccl::librarySpec() {
   static const cuda::LibrarySpec spec = {
       "NCCL",
       "BRAID_NCCL_LIBRARY",

@@ -146,6 +146,9 @@ struct Config {
   FUNCTION(groupStart, ncclGroupStart, Result, ())                             \
   FUNCTION(groupEnd, ncclGroupEnd, Result, ())
 
+/// The names of the library.
+const cuda::LibrarySpec &librarySpec();
+
 /// The functions, by their names without `nccl`.
 class NCCL {
 public:
