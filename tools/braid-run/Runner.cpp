@@ -105,11 +105,23 @@ void Runner::checkOptions(const Options &options, const std::string &engine,
            " cannot let collectives take as long as on another link; "
            "--engine=inproc can");
   int32_t ranks = processes.worldSize();
-  if (engine == "cuda" && launcher.size && ranks != launcher.size)
+  // A world of MPI may be that of several steps of a launcher.
+  bool hasLostRanks =
+      engine == "cuda" ? ranks != launcher.size : ranks < launcher.size;
+  if (launcher && launcher.isSizeSure && hasLostRanks)
     refuse(launcher.name + " has started " + std::to_string(launcher.size) +
-           " ranks (" + launcher.variables + "), but engine cuda has found " +
-           std::to_string(ranks) +
-           "; torchrun, mpirun and srun set variables that it knows");
+           " ranks (" + launcher.variables + "), but engine " + engine +
+           " has found " + std::to_string(ranks) +
+           (engine == "cuda"
+                ? "; torchrun, mpirun and srun set variables that it knows"
+                : "; --engine=inproc runs the ranks as threads"));
+  if (launcher && launcher.rank >= ranks)
+    refuse(launcher.name + " has started this process as rank " +
+           std::to_string(launcher.rank) + " (" + launcher.variables +
+           "), but engine " + engine + " has found " + std::to_string(ranks) +
+           (ranks == 1 ? " rank" : " ranks") +
+           ": the engine does not know this launcher; mpirun, srun and "
+           "torchrun set variables that engines know");
   if (options.ranks && options.ranks != ranks)
     refuse("--ranks: found " + std::to_string(options.ranks) + ", but engine " +
            engine + " has " + std::to_string(ranks) +

@@ -9,6 +9,7 @@
 #include "MPI/Library.h"
 #include "Core/Error.h"
 #include "MPI/Call.h"
+#include "MPI/LaunchedRanks.h"
 
 #include <atomic>
 #include <csignal>
@@ -38,7 +39,9 @@ static void ignoreBrokenPipes() {
   sigaction(SIGPIPE, &action, nullptr);
 }
 
-MPILibrary::MPILibrary() {
+MPILibrary::MPILibrary()
+    // Before the library adds variables of its own.
+    : launched(describeLaunchedRanks()) {
   int isInitialized = 0, granted = MPI_THREAD_SINGLE;
   MPI_Initialized(&isInitialized);
   if (isInitialized) {

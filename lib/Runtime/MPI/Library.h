@@ -9,6 +9,8 @@
 #ifndef BRAID_RUNTIME_MPI_LIBRARY_H
 #define BRAID_RUNTIME_MPI_LIBRARY_H
 
+#include <string>
+
 namespace braid::rt {
 
 /// The MPI library of this process. The first world initializes the library,
@@ -20,6 +22,13 @@ public:
   ~MPILibrary();
   MPILibrary(const MPILibrary &) = delete;
   MPILibrary &operator=(const MPILibrary &) = delete;
+
+  /// What a launcher says of several ranks (see describeLaunchedRanks); empty
+  /// if it says of none.
+  const std::string &launchedRanks() const { return launched; }
+
+private:
+  const std::string launched;
 };
 
 } // namespace braid::rt

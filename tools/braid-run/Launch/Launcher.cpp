@@ -40,6 +40,8 @@ struct Number {
 };
 } // namespace
 
+static constexpr const char *slurmJobSize = "SLURM_NTASKS";
+
 /// In order of precedence. The innermost launcher comes first, because srun may
 /// have started the shell in which mpirun runs.
 static const Source sources[] = {
@@ -56,6 +58,12 @@ static const Source sources[] = {
      {"OMPI_COMM_WORLD_SIZE"},
      {"OMPI_COMM_WORLD_LOCAL_RANK"},
      {"OMPI_COMM_WORLD_LOCAL_SIZE"}},
+    {"MVAPICH",
+     "MV2_COMM_WORLD_RANK",
+     /*needsSize=*/false,
+     {"MV2_COMM_WORLD_SIZE"},
+     {"MV2_COMM_WORLD_LOCAL_RANK"},
+     {"MV2_COMM_WORLD_LOCAL_SIZE"}},
     // MPICH, Intel MPI, Cray, and srun --mpi=pmi2.
     {"PMI",
      "PMI_RANK",
@@ -67,7 +75,7 @@ static const Source sources[] = {
     {"PMIx",
      "PMIX_RANK",
      /*needsSize=*/false,
-     {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"},
+     {"SLURM_STEP_NUM_TASKS", slurmJobSize},
      {"SLURM_LOCALID"},
      {}},
     // srun without an interface for MPI. The shell of a job has SLURM_PROCID,
@@ -163,6 +171,7 @@ Launcher braid::run::detectLauncher() {
     launcher.name = source.name;
     launcher.rank = rank.value;
     launcher.size = size.value;
+    launcher.isSizeSure = size && std::strcmp(size.name, slurmJobSize) != 0;
     launcher.localRank = localRank ? localRank.value : -1;
     launcher.localSize = localSize.value;
     launcher.variables = rank.name;

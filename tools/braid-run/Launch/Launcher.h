@@ -17,10 +17,13 @@ namespace braid::run {
 /// The launcher that has started this process as one rank of several, from the
 /// environment.
 struct Launcher {
-  /// `torchrun`, `Open MPI`, `PMI`, `PMIx` or `Slurm`; empty: none.
+  /// `torchrun`, `Open MPI`, `MVAPICH`, `PMI`, `PMIx` or `Slurm`; empty: none.
   std::string name;
   int32_t rank = 0;
-  int32_t size = 0;       ///< Ranks of all nodes; 0: unknown.
+  int32_t size = 0; ///< Ranks of all nodes; 0: unknown.
+  /// False if the size is unknown, or may be that of a job of which the
+  /// launcher uses a part.
+  bool isSizeSure = false;
   int32_t localRank = -1; ///< Among the ranks of this node; -1: unknown.
   int32_t localSize = 0;  ///< Ranks of this node; 0: unknown.
   int32_t nodes = 0;      ///< 0: unknown.
