@@ -268,6 +268,12 @@ BRAID_RT_API int32_t braid_rt_invoke(braid_rt_context *context,
  * handlers may call this function. */
 BRAID_RT_API int32_t braid_rt_current_rank(void);
 
+/* 1 if the calling thread runs a rank of braid_rt_world_run and `address`, at
+ * which it has faulted, is at the end of its stack: the program has used up the
+ * stack. Signal handlers may call this function. Such threads have an alternate
+ * signal stack, so a handler of SIGSEGV needs SA_ONSTACK. */
+BRAID_RT_API int32_t braid_rt_overflows_stack(const void *address);
+
 /* Returns 1 if the rank waits for an operation now, and writes the operation to
  * text, such as `all_reduce sum tensor<4xf32> at prog.mlir:3:8`; else 0. Writes
  * at most `size` bytes, including the closing zero; text may be NULL. Signal

@@ -9,6 +9,7 @@
 #include "Core/World.h"
 #include "Core/EngineRegistry.h"
 #include "Core/Messages.h"
+#include "Core/StackGuard.h"
 #include "braid-rt/Numerics.h"
 
 #include <algorithm>
@@ -52,6 +53,7 @@ void World::startWorkers() {
 }
 
 void World::work(size_t rank) {
+  StackGuard guard;
   int64_t done = 0;
   std::unique_lock<std::mutex> lock(mutex);
   while (true) {
@@ -426,6 +428,10 @@ int32_t braid_rt_waiting(braid_rt_context *context, char *text, size_t size) {
 int32_t braid_rt_current_rank(void) {
   const Context *context = Context::current();
   return context ? context->rank : -1;
+}
+
+int32_t braid_rt_overflows_stack(const void *address) {
+  return overflowsStack(address);
 }
 
 void braid_rt_world_reset(braid_rt_world *world) { unwrap(world)->reset(); }

@@ -80,6 +80,15 @@ static void skipLargeFunctions(llvm::Module &module) {
   }
 }
 
+/// Makes functions touch every page of a large frame in turn, so that a program
+/// that uses up its stack ends at the guard page behind the stack, and does not
+/// write to whatever is beyond that page.
+static void probeStack(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      function.addFnAttr("probe-stack", "inline-asm");
+}
+
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
                      unsigned level) {
   llvm::LoopAnalysisManager loops;
@@ -116,6 +125,7 @@ HostTarget::translate(ModuleOp module, llvm::LLVMContext &context) {
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setDataLayout(machine->createDataLayout());
   skipLargeFunctions(*llvmModule);
+  probeStack(*llvmModule);
   optimize(*llvmModule, *machine, optimizationLevel);
   return llvmModule;
 }

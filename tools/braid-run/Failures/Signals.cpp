@@ -86,16 +86,30 @@ static void dumpBeforeEnd(int signal) {
     nanosleep(&pause, nullptr);
 }
 
+/// What a compiled program did that led to `signal` at `address`.
+static const char *describeCrash(int signal, const void *address) {
+  switch (signal) {
+  case SIGFPE:
+    return "divided an integer by zero (SIGFPE)";
+  case SIGBUS:
+    return "touched a part of a file that is no longer there (SIGBUS)";
+  case SIGILL:
+    return "reached an instruction that this machine does not have (SIGILL)";
+  default:
+    return braid_rt_overflows_stack(address)
+               ? "used up its stack (SIGSEGV): recursion without an end, or a "
+                 "large buffer on the stack, of which `ulimit -s` sets the size"
+               : "touched memory that is not its own (SIGSEGV)";
+  }
+}
+
 /// Reports a crash of a compiled program.
-static void reportCrash(int signal) {
+static void reportCrash(int signal, siginfo_t *info, void *) {
   int32_t rank = braid_rt_current_rank();
   if (rank >= 0) {
     Line line;
-    line << "braid-run: error: rank " << rank
-         << (signal == SIGFPE
-                 ? ": the program divided an integer by zero (SIGFPE)"
-                 : ": the program touched memory that is not its own "
-                   "(SIGSEGV)");
+    line << "braid-run: error: rank " << rank << ": the program "
+         << describeCrash(signal, info->si_addr);
     line.write();
     dumpBeforeEnd(signal);
     _exit(1);
@@ -141,9 +155,11 @@ void braid::run::installSignalHandlers() {
   // Run one handler at a time.
   sigaddset(&action.sa_mask, SIGTERM);
   sigaddset(&action.sa_mask, SIGINT);
-  action.sa_handler = reportCrash;
-  sigaction(SIGFPE, &action, nullptr);
-  sigaction(SIGSEGV, &action, nullptr);
+  action.sa_sigaction = reportCrash;
+  // A used-up stack leaves no room for a handler.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (int signal : {SIGFPE, SIGSEGV, SIGBUS, SIGILL})
+    sigaction(signal, &action, nullptr);
   action.sa_handler = reportEnd;
   action.sa_flags = SA_RESTART;
   sigaction(SIGTERM, &action, nullptr);

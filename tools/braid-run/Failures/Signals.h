@@ -16,9 +16,10 @@
 
 namespace braid::run {
 
-/// Installs handlers for SIGFPE and SIGSEGV of a compiled program, SIGTERM,
-/// SIGINT and SIGUSR1. All but the last one end braid-run with status 1 and a
-/// message that names the rank and, for the last two, the awaited operation.
+/// Installs handlers for SIGFPE, SIGSEGV, SIGBUS and SIGILL of a compiled
+/// program, SIGTERM, SIGINT and SIGUSR1. All but the last one end braid-run
+/// with status 1 and a message that names the rank and, for the last two, the
+/// awaited operation.
 void installSignalHandlers();
 
 /// Sets the status with which SIGTERM and SIGINT end braid-run after it has
