@@ -193,6 +193,15 @@ static int64_t parseTimeout(const std::string &text, const std::string &name) {
   return ns;
 }
 
+/// A value that names something. An empty one would count as none at all.
+static const std::string &checkNotEmpty(const std::string &option,
+                                        const std::string &value,
+                                        const char *expected) {
+  if (value.empty())
+    throw UsageError(option + ": the value is empty, expected " + expected);
+  return value;
+}
+
 /// The name of a file, or the beginning of one.
 static const std::string &checkFile(const std::string &option,
                                     const std::string &value) {
@@ -229,8 +238,14 @@ static const ValueOption valueOptions[] = {
            checkOneOf(name, value, {"random", "in-order"}) == "in-order";
        o.interpreterOption = name;
      }},
-    {"--engine", [](Options &o, Text, Text value) { o.engine = value; }},
-    {"--entry", [](Options &o, Text, Text value) { o.entry = value; }},
+    {"--engine",
+     [](Options &o, Text name, Text value) {
+       o.engine = checkNotEmpty(name, value, "an engine: inproc, mpi or cuda");
+     }},
+    {"--entry",
+     [](Options &o, Text name, Text value) {
+       o.entry = checkNotEmpty(name, value, "the name of a function");
+     }},
     {"--arg", [](Options &o, Text, Text value) { o.args.push_back(value); }},
     {"--out", setFile<&Options::out>},
     {"--expect", setFile<&Options::expect>},
@@ -257,8 +272,14 @@ static const ValueOption valueOptions[] = {
                   Text value) { o.tune = parseCount(value, name, 1, 100); }},
     {"--tuned-profile", setFile<&Options::tunedProfile>},
     {"--link", [](Options &o, Text, Text value) { parseLink(value, o); }},
-    {"--passes", [](Options &o, Text, Text value) { o.passes = value; }},
-    {"--chip", [](Options &o, Text, Text value) { o.chip = value; }},
+    {"--passes",
+     [](Options &o, Text name, Text value) {
+       o.passes = checkNotEmpty(name, value, "a pipeline, default or none");
+     }},
+    {"--chip",
+     [](Options &o, Text name, Text value) {
+       o.chip = checkNotEmpty(name, value, "a GPU, such as sm_90");
+     }},
     {"--verify-program",
      [](Options &o, Text name, Text value) {
        o.verifyProgram = checkOneOf(name, value, {"off", "warning", "error"});
@@ -308,7 +329,14 @@ static const Flag flags[] = {
      [](Options &o) { o.engineOptions.emplace_back("cuda-graph", "1"); }}};
 
 bool braid::run::isCompiled(const std::string &file) {
-  return file.size() > 3 && file.compare(file.size() - 3, 3, ".so") == 0;
+  // `libc.so.6` is no program, but no text of MLIR either.
+  size_t dot = file.rfind(".so");
+  if (dot == std::string::npos || dot == 0)
+    return false;
+  size_t rest = dot + 3;
+  return rest == file.size() ||
+         (file[rest] == '.' && rest + 1 < file.size() &&
+          file.find_first_not_of("0123456789.", rest) == std::string::npos);
 }
 
 /// Checks combinations of options.

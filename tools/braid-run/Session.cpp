@@ -22,6 +22,7 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <thread>
 
 using namespace braid::run;
@@ -115,6 +116,30 @@ void Session::addPlans() {
   }
 }
 
+/// Refuses the settings of a lane that no program has. Later rounds of --tune
+/// may plan other lanes.
+void Session::checkLanes() const {
+  if (options.tune)
+    return;
+  std::set<std::string> lanes;
+  std::string known;
+  for (const Subject &subject : subjects) {
+    const braid_rt_program &table = subject.program.table();
+    for (int64_t i = 0; i < table.groupCount; ++i)
+      if (const braid_rt_lane *lane = table.groups[i]->lane)
+        if (lanes.insert(lane->name).second)
+          known += (known.empty() ? "" : ", ") + std::string(lane->name);
+  }
+  const std::string prefix = "lane.";
+  for (const auto &[key, value] : options.engineOptions)
+    if (key.rfind(prefix, 0) == 0 && !lanes.count(key.substr(prefix.size())))
+      throw Failure(2,
+                    "--lane: found '" + key.substr(prefix.size()) +
+                        "', expected a lane of the program" +
+                        (known.empty() ? ", which has none" : ": " + known),
+                    /*everywhere=*/true);
+}
+
 /// Says so if the passes take their costs from a profile of other GPUs.
 void Session::warnOfOtherMachine() const {
   std::string file = findProfile(compile.passes), gpu = runner.gpu();
@@ -148,6 +173,7 @@ void Session::load() {
     addPlans();
   for (const std::string &file : options.beside)
     addSubject(file, compile);
+  checkLanes();
   Subject &main = subjects.front();
   if (options.verify) {
     CompileRequest asWritten = compile;

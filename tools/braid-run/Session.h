@@ -77,6 +77,7 @@ public:
 
 private:
   void load();
+  void checkLanes() const;
   void warnOfOtherMachine() const;
   void addSubject(const std::string &file, const CompileRequest &compile);
   void prepare(Subject &subject);
