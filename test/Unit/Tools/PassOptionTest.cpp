@@ -32,4 +32,14 @@ TEST(PassOptionTest, QuotationMarksEnclosePunctuationInPairs) {
   EXPECT_EQ(passOption("trace", "/a(b"), "trace='/a(b'");
 }
 
+TEST(PassOptionTest, ValuesThatNoTextGivesAreErrors) {
+  for (const char *value : {" a", "a\n", "a}b", "{a", "it's \"a\""})
+    EXPECT_THROW(passOption("trace", value), UsageError) << value;
+}
+
+TEST(PassOptionTest, PipelinesHaveBothMarksInBraces) {
+  EXPECT_EQ(passOption("passes", "a{x='1' y=\"2\"}"),
+            "passes={a{x='1' y=\"2\"}}");
+}
+
 } // namespace
