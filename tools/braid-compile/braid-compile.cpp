@@ -17,6 +17,7 @@
 #include "braid/Pipelines/VerifyEachPass.h"
 #include "braid/Support/ChildProcess.h"
 #include "braid/Support/OutputFile.h"
+#include "braid/Support/SourceKind.h"
 #include "braid/Target/Host/HostTarget.h"
 
 #include "mlir/IR/AsmState.h"
@@ -362,6 +363,12 @@ int main(int argc, char **argv) {
   if (!checkOptions())
     return usageStatus;
 
+  if (std::string kind = braid::describeForeignSource(inputPath);
+      !kind.empty()) {
+    error() << inputPath << ": found " << kind
+            << ", expected MLIR as text or bytecode\n";
+    return failedStatus;
+  }
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> input =
       openInputFile(inputPath, &message);

@@ -10,6 +10,7 @@
 #include "braid/Pipelines/VerifyEachPass.h"
 #include "braid/Support/ChildProcess.h"
 #include "braid/Support/OutputFile.h"
+#include "braid/Support/SourceKind.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllPasses.h"
@@ -101,6 +102,12 @@ int main(int argc, char **argv) {
     return asMainReturnCode(
         MlirOptMain(argc, argv, inputPath, outputPath, registry));
   llvm::InitLLVM initialize(argc, argv);
+  if (std::string kind = braid::describeForeignSource(inputPath);
+      !kind.empty()) {
+    llvm::errs() << inputPath << ": error: found " << kind
+                 << ", expected MLIR as text or bytecode\n";
+    return EXIT_FAILURE;
+  }
   // A file that becomes too large is an error with the name of the file.
   std::signal(SIGXFSZ, SIG_IGN);
   return asMainReturnCode(run(inputPath, outputPath, registry));
