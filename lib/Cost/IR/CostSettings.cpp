@@ -9,6 +9,7 @@
 #include "Cost/Profile/Calibration.h"
 #include "Cost/Profile/Profile.h"
 #include "Support/StrictJson.h"
+#include "braid/Cost/IR/CheckCostSettings.h"
 #include "braid/Cost/IR/OpCostModel.h"
 #include "braid/Support/Units.h"
 #include "mlir/IR/Builders.h"
@@ -20,22 +21,21 @@
 using namespace braid;
 using namespace mlir;
 
-/// Reads the hardware from the file `path`. Emits an error, at `op` or in the
+/// Reads the hardware from the file `path`. Emits an error, at `loc` or in the
 /// file, and fails if this is not possible.
 static FailureOr<std::shared_ptr<const Hardware>>
-loadHardware(Operation *op, StringRef path, const Twine &origin) {
+loadHardware(Location loc, StringRef path, const Twine &origin) {
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
       readRegularFile(path);
   if (!file)
-    return emitError(op->getLoc())
-           << "cannot read the hardware '" << path << "' of " << origin << ": "
-           << llvm::toString(file.takeError());
+    return emitError(loc) << "cannot read the hardware '" << path << "' of "
+                          << origin << ": " << llvm::toString(file.takeError());
   llvm::Expected<Hardware> hardware =
       parseHardware((*file)->getBuffer(), llvm::sys::path::stem(path));
   if (hardware)
     return std::make_shared<const Hardware>(std::move(*hardware));
   llvm::handleAllErrors(hardware.takeError(), [&](const JsonError &error) {
-    emitError(FileLineColLoc::get(op->getContext(), path, error.getLine(),
+    emitError(FileLineColLoc::get(loc.getContext(), path, error.getLine(),
                                   error.getColumn()))
         << error.getText();
   });
@@ -43,13 +43,13 @@ loadHardware(Operation *op, StringRef path, const Twine &origin) {
 }
 
 /// Sets the hardware of `options` to that with the name `name`, or to that of
-/// the file `name`. Emits an error at `op` with the origin of the name,
+/// the file `name`. Emits an error at `loc` with the origin of the name,
 /// `origin`, if there is no such hardware.
-static LogicalResult setHardware(CostOptions &options, Operation *op,
+static LogicalResult setHardware(CostOptions &options, Location loc,
                                  StringRef name, const Twine &origin) {
   if (name.ends_with(".json")) {
     FailureOr<std::shared_ptr<const Hardware>> hardware =
-        loadHardware(op, name, origin);
+        loadHardware(loc, name, origin);
     if (failed(hardware))
       return failure();
     options.ownHardware = *hardware;
@@ -59,21 +59,21 @@ static LogicalResult setHardware(CostOptions &options, Operation *op,
   options.hardware = lookupHardware(name);
   if (options.hardware)
     return success();
-  return emitError(op->getLoc())
-         << "unknown hardware '" << name << "' in " << origin
-         << ", expected one of: " << joinHardwareNames() << ", or a .json file";
+  return emitError(loc) << "unknown hardware '" << name << "' in " << origin
+                        << ", expected one of: " << joinHardwareNames()
+                        << ", or a .json file";
 }
 
 /// Sets the ranks per node of the hardware of `options`, unless `ranksPerNode`
-/// is 0. Emits an error at `op` if the number is out of range.
-static LogicalResult setRanksPerNode(CostOptions &options, Operation *op,
+/// is 0. Emits an error at `loc` if the number is out of range.
+static LogicalResult setRanksPerNode(CostOptions &options, Location loc,
                                      int64_t ranksPerNode) {
   // The same limit as in hardware files.
   constexpr int64_t most = 1 << 24;
   if (ranksPerNode < 0 || ranksPerNode > most)
-    return emitError(op->getLoc())
-           << "invalid number of ranks " << ranksPerNode
-           << " in option 'ranks-per-node', expected 1 to " << most;
+    return emitError(loc) << "invalid number of ranks " << ranksPerNode
+                          << " in option 'ranks-per-node', expected 1 to "
+                          << most;
   if (ranksPerNode == 0)
     return success();
   auto hardware = std::make_shared<Hardware>(*options.hardware);
@@ -86,32 +86,32 @@ static LogicalResult setRanksPerNode(CostOptions &options, Operation *op,
 static LogicalResult resolveHardware(CostOptions &options, Operation *op,
                                      StringRef setting) {
   if (!setting.empty())
-    return setHardware(options, op, setting, "option 'hardware'");
+    return setHardware(options, op->getLoc(), setting, "option 'hardware'");
   for (Operation *parent = op; parent; parent = parent->getParentOp())
     if (auto name = parent->getAttrOfType<StringAttr>(
             comm::CommDialect::kHardwareAttrName))
-      return setHardware(options, parent, name,
+      return setHardware(options, parent->getLoc(), name,
                          Twine("attribute '") +
                              comm::CommDialect::kHardwareAttrName + "'");
   return success();
 }
 
-/// Reads the profile `path`. Emits an error, in the profile or at `op`, and
+/// Reads the profile `path`. Emits an error, in the profile or at `loc`, and
 /// fails if this is not possible.
-static FailureOr<std::shared_ptr<const Profile>> loadProfile(Operation *op,
+static FailureOr<std::shared_ptr<const Profile>> loadProfile(Location loc,
                                                              StringRef path) {
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file =
       readRegularFile(path);
   if (!file)
-    return emitError(op->getLoc())
-           << "cannot read the profile '" << path
-           << "' of option 'profile': " << llvm::toString(file.takeError());
+    return emitError(loc) << "cannot read the profile '" << path
+                          << "' of option 'profile': "
+                          << llvm::toString(file.takeError());
   llvm::Expected<Profile> profile =
       readProfile((*file)->getBuffer(), ("from profile " + path).str());
   if (profile)
     return std::make_shared<const Profile>(std::move(*profile));
   llvm::handleAllErrors(profile.takeError(), [&](const JsonError &error) {
-    emitError(FileLineColLoc::get(op->getContext(), path, error.getLine(),
+    emitError(FileLineColLoc::get(loc.getContext(), path, error.getLine(),
                                   error.getColumn()))
         << error.getText();
   });
@@ -142,7 +142,7 @@ resolveProfile(Operation *op, const CostSettings &settings,
   bool isNew = !settings.measurements;
   if (isNew) {
     FailureOr<std::shared_ptr<const Profile>> profile =
-        loadProfile(op, settings.profile);
+        loadProfile(op->getLoc(), settings.profile);
     if (failed(profile))
       return failure();
     settings.measurements = *profile;
@@ -246,32 +246,27 @@ CostSettings braid::applyCostDefaults(Operation *op, CostSettings settings) {
   return settings;
 }
 
-FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
-                                                 const CostSettings &given) {
-  CostSettings settings = applyCostDefaults(op, given);
-  // Keep the profile, so that it is read only once.
-  auto keep = llvm::scope_exit(
-      [&] { given.measurements = std::move(settings.measurements); });
-  CostOptions options;
-  if (failed(resolveHardware(options, op, settings.hardware)))
-    return failure();
-  bool isKnown = !options.ownHardware;
-  if (failed(setRanksPerNode(options, op, settings.ranksPerNode)))
-    return failure();
-
+/// Checks the model of collectives of `settings` with the hardware of
+/// `options`, and sets it.
+static LogicalResult setCollectiveModel(CostOptions &options, Location loc,
+                                        const CostSettings &settings) {
   options.collectiveModel = settings.collectiveModel;
   if (options.collectiveModel == CollectiveModelKind::Nccl &&
       !options.hardware->hasNccl())
-    return emitError(op->getLoc())
+    return emitError(loc)
            << "collective model 'nccl' in option 'collective-model' has no "
               "figures of hardware '"
            << options.hardware->name
            << "', expected a machine with NVIDIA GPUs";
+  return success();
+}
 
+static LogicalResult setLink(CostOptions &options, Location loc,
+                             const CostSettings &settings) {
   if (!settings.linkLatency.empty()) {
     options.linkLatencyNs = parseDurationNs(settings.linkLatency);
     if (!options.linkLatencyNs)
-      return emitError(op->getLoc())
+      return emitError(loc)
              << "invalid time '" << settings.linkLatency
              << "' in option 'link-latency', expected a number of at least 0 "
                 "with unit ns, us, ms or s, such as 20us";
@@ -279,36 +274,83 @@ FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
   if (!settings.linkBandwidth.empty()) {
     options.linkBandwidth = parseBandwidth(settings.linkBandwidth);
     if (!options.linkBandwidth)
-      return emitError(op->getLoc())
+      return emitError(loc)
              << "invalid rate '" << settings.linkBandwidth
              << "' in option 'link-bandwidth', expected a number of at least 0 "
                 "with unit B/s, KB/s, MB/s, GB/s or TB/s, such as 10GB/s";
   }
+  return success();
+}
 
-  // Defaults of an outer pass may be for another machine.
+/// Fails if the link of `given`, which a user has set, has no meaning for the
+/// model of `options`. Defaults of an outer pass may be for another machine.
+static LogicalResult checkLinkModel(const CostOptions &options, Location loc,
+                                    const CostSettings &given) {
   CollectiveModelKind model = options.collectiveModel.value_or(
       options.hardware->defaultCollectiveModel);
   for (auto [name, value] :
        {std::pair("link-latency", StringRef(given.linkLatency)),
         std::pair("link-bandwidth", StringRef(given.linkBandwidth))})
     if (!value.empty() && model != CollectiveModelKind::Link)
-      return emitError(op->getLoc())
+      return emitError(loc)
              << "option '" << name << "' has no meaning for collective model '"
              << stringifyCollectiveModel(model) << "' of hardware '"
              << options.hardware->name << "', expected collective-model=link";
+  return success();
+}
 
+static LogicalResult setNumbers(CostOptions &options, Location loc,
+                                const CostSettings &settings) {
   if (settings.worldSize < 0)
-    return emitError(op->getLoc())
-           << "invalid number of ranks " << settings.worldSize
-           << " in option 'world-size', expected at least 1";
+    return emitError(loc) << "invalid number of ranks " << settings.worldSize
+                          << " in option 'world-size', expected at least 1";
   if (settings.worldSize > 0)
     options.worldSize = settings.worldSize;
   if (settings.dynamicSize < 0)
-    return emitError(op->getLoc())
-           << "invalid size " << settings.dynamicSize
-           << " in option 'dynamic-size', expected at least 1";
+    return emitError(loc) << "invalid size " << settings.dynamicSize
+                          << " in option 'dynamic-size', expected at least 1";
   if (settings.dynamicSize > 0)
     options.sizes.dynamicSize = settings.dynamicSize;
+  return success();
+}
+
+LogicalResult braid::checkCostSettings(Location loc,
+                                       const CostSettings &settings) {
+  CostOptions options;
+  bool isHardwareKnown = !settings.hardware.empty();
+  if (isHardwareKnown &&
+      failed(setHardware(options, loc, settings.hardware, "option 'hardware'")))
+    return failure();
+  if (failed(setRanksPerNode(options, loc, settings.ranksPerNode)) ||
+      failed(setLink(options, loc, settings)) ||
+      failed(setNumbers(options, loc, settings)))
+    return failure();
+  // Else the program names the hardware.
+  if (isHardwareKnown && (failed(setCollectiveModel(options, loc, settings)) ||
+                          failed(checkLinkModel(options, loc, settings))))
+    return failure();
+  if (settings.profile.empty() || settings.profile == "none")
+    return success();
+  return loadProfile(loc, settings.profile);
+}
+
+FailureOr<CostOptions> braid::resolveCostOptions(Operation *op,
+                                                 const CostSettings &given) {
+  CostSettings settings = applyCostDefaults(op, given);
+  // Keep the profile, so that it is read only once.
+  auto keep = llvm::scope_exit(
+      [&] { given.measurements = std::move(settings.measurements); });
+  Location loc = op->getLoc();
+  CostOptions options;
+  if (failed(resolveHardware(options, op, settings.hardware)))
+    return failure();
+  bool isKnown = !options.ownHardware;
+  if (failed(setRanksPerNode(options, loc, settings.ranksPerNode)) ||
+      failed(setCollectiveModel(options, loc, settings)) ||
+      failed(setLink(options, loc, settings)) ||
+      failed(checkLinkModel(options, loc, given)) ||
+      failed(setNumbers(options, loc, settings)))
+    return failure();
   options.sizes.indexBytes = static_cast<int64_t>(
       DataLayout::closest(op).getTypeSize(IndexType::get(op->getContext())));
   if (settings.profile == "none")

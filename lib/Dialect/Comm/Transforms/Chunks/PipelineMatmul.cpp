@@ -41,6 +41,12 @@ struct CommPipelineMatmulPass
           comm::impl::CommPipelineMatmulPassBase<CommPipelineMatmulPass>>> {
   using StructuralPass::StructuralPass;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    if (failed(StructuralPass::initialize(context)))
+      return failure();
+    return checkOptions(getOptionLoc(context));
+  }
+
   CommunicationRules getRules() const override {
     CommunicationRules rules;
     rules.mayDivide = true;
@@ -49,7 +55,7 @@ struct CommPipelineMatmulPass
   LogicalResult transform() override;
 
 private:
-  LogicalResult checkOptions();
+  LogicalResult checkOptions(Location loc);
   LogicalResult pipeline(func::FuncOp function, RankUniformity &uniformity);
   FailureOr<SmallVector<RewriteChoice>> choose(func::FuncOp function,
                                                const SchedulableBlock &block,
@@ -296,11 +302,10 @@ LogicalResult CommPipelineMatmulPass::pipeline(func::FuncOp function,
   return success();
 }
 
-LogicalResult CommPipelineMatmulPass::checkOptions() {
+LogicalResult CommPipelineMatmulPass::checkOptions(Location loc) {
   auto fail = [&](StringRef name, auto value, const Twine &expected) {
-    return emitError(getOperation().getLoc())
-           << "invalid value " << value << " of option '" << name
-           << "', expected " << expected;
+    return emitError(loc) << "invalid value " << value << " of option '" << name
+                          << "', expected " << expected;
   };
   if (chunks != 0 && (chunks < 2 || chunks > kMostChunks))
     return fail("chunks", int64_t(chunks),
@@ -308,12 +313,10 @@ LogicalResult CommPipelineMatmulPass::checkOptions() {
   if (maxChunks < 2 || maxChunks > kMostChunks)
     return fail("max-chunks", int64_t(maxChunks),
                 "a number from 2 to " + Twine(kMostChunks));
-  return verifyMinGain(getOperation().getLoc(), minGainPercent);
+  return verifyMinGain(loc, minGainPercent);
 }
 
 LogicalResult CommPipelineMatmulPass::transform() {
-  if (failed(checkOptions()))
-    return failure();
   RankUniformity uniformity(getOperation());
   for (func::FuncOp function :
        getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))

@@ -45,6 +45,12 @@ struct CommSplitAllReducePass
           comm::impl::CommSplitAllReducePassBase<CommSplitAllReducePass>>> {
   using StructuralPass::StructuralPass;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    if (failed(StructuralPass::initialize(context)))
+      return failure();
+    return verifyMinGain(getOptionLoc(context), minGainPercent);
+  }
+
   CommunicationRules getRules() const override {
     CommunicationRules rules;
     rules.maySplitAllReduces = true;
@@ -236,8 +242,6 @@ LogicalResult CommSplitAllReducePass::splitIn(func::FuncOp function,
 }
 
 LogicalResult CommSplitAllReducePass::transform() {
-  if (failed(verifyMinGain(getOperation().getLoc(), minGainPercent)))
-    return failure();
   RankUniformity uniformity(getOperation());
   for (func::FuncOp function :
        getHostFunctionsCalleesFirst(getOperation(), getAnalysisManager()))

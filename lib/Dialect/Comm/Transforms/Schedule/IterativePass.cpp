@@ -22,7 +22,7 @@ using namespace mlir;
 using namespace braid;
 
 LogicalResult
-braid::comm::checkIterativeOptions(Operation *op,
+braid::comm::checkIterativeOptions(Location loc,
                                    const IterativeOptions &options) {
   std::pair<StringRef, double> numbers[] = {
       {"peak-memory-budget", options.peakMemoryBudget},
@@ -31,7 +31,7 @@ braid::comm::checkIterativeOptions(Operation *op,
       {"extra-overlap", options.extraOverlap}};
   for (auto [name, number] : numbers)
     if (!std::isfinite(number) || number < 0)
-      return emitError(op->getLoc())
+      return emitError(loc)
              << "expected a finite number of at least 0 in option '" << name
              << "', found " << number;
   return success();
@@ -86,9 +86,6 @@ FailureOr<comm::IterativeTotals> braid::comm::runIterativePass(
     Operation *root, AnalysisManager analyses, const CostSettings &settings,
     IterativeOptions options, IterativeFunction algorithm, StringRef title,
     const std::string &output, StringRef pass) {
-  if (failed(checkIterativeOptions(root, options)))
-    return failure();
-
   IterativeTotals totals;
   std::string table;
   llvm::raw_string_ostream os(table);

@@ -30,9 +30,9 @@ struct IterativeTotals {
   double improvementNs = 0;
 };
 
-/// Fails if a number in `options` is invalid, with an error at `op` that names
+/// Fails if a number in `options` is invalid, with an error at `loc` that names
 /// the option.
-llvm::LogicalResult checkIterativeOptions(mlir::Operation *op,
+llvm::LogicalResult checkIterativeOptions(mlir::Location loc,
                                           const IterativeOptions &options);
 
 /// Runs `algorithm` on each block of the functions of `root` that has a start
@@ -50,6 +50,12 @@ template <typename Base>
 class IterativePass : public ModuleOrFunctionPass<Base> {
 public:
   using ModuleOrFunctionPass<Base>::ModuleOrFunctionPass;
+
+  llvm::LogicalResult initialize(mlir::MLIRContext *context) override {
+    if (failed(ModuleOrFunctionPass<Base>::initialize(context)))
+      return llvm::failure();
+    return checkIterativeOptions(getOptionLoc(context), getIterativeOptions());
+  }
 
 protected:
   /// The values of `iterativeOptions`.

@@ -78,10 +78,17 @@ struct CommLatencyHidingSchedulePass
           CommLatencyHidingSchedulePass>> {
   using ModuleOrFunctionPass::ModuleOrFunctionPass;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    if (failed(ModuleOrFunctionPass::initialize(context)))
+      return failure();
+    return comm::parseMemoryOption(comm::getOptionLoc(context), memoryLimit,
+                                   "memory-limit");
+  }
+
   void runOnOperation() override {
     Operation *root = getOperation();
     FailureOr<std::optional<int64_t>> limit =
-        comm::parseMemoryOption(root, memoryLimit, "memory-limit");
+        comm::parseMemoryOption(root->getLoc(), memoryLimit, "memory-limit");
     if (failed(limit))
       return signalPassFailure();
     auto schedule = [&](BlockProblem &problem) -> FailureOr<ScheduleOrder> {

@@ -24,7 +24,7 @@ using namespace mlir;
 
 namespace {
 struct CommOrderCollectivesPass
-    : comm::ModuleOrFunctionPass<
+    : comm::PassOnModuleOrFunction<
           comm::impl::CommOrderCollectivesPassBase<CommOrderCollectivesPass>> {
   void runOnOperation() override {
     Builder builder(&getContext());

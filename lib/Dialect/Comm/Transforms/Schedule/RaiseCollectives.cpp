@@ -27,9 +27,9 @@ using namespace mlir;
 
 namespace {
 struct CommRaiseCollectivesPass
-    : comm::ModuleOrFunctionPass<
+    : comm::PassOnModuleOrFunction<
           comm::impl::CommRaiseCollectivesPassBase<CommRaiseCollectivesPass>> {
-  using ModuleOrFunctionPass::ModuleOrFunctionPass;
+  using PassOnModuleOrFunction::PassOnModuleOrFunction;
 
   void runOnOperation() override {
     CallEffects calls = comm::getCallEffects(getOperation());

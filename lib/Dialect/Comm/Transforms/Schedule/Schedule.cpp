@@ -54,10 +54,25 @@ struct CommSchedulePass
           comm::impl::CommSchedulePassBase<CommSchedulePass>> {
   using ModuleOrFunctionPass::ModuleOrFunctionPass;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    Location loc = comm::getOptionLoc(context);
+    if (failed(ModuleOrFunctionPass::initialize(context)) ||
+        failed(comm::checkMaxMemory(loc, maxMemory)))
+      return failure();
+    if (minGainPercent == -1 || (minGainPercent >= 0 && minGainPercent <= 100))
+      return success();
+    return emitError(loc)
+           << "invalid value " << double(minGainPercent)
+           << " of option 'min-gain', expected -1 or a number from 0 to 100";
+  }
+
   void runOnOperation() override {
     Operation *root = getOperation();
-    if (failed(checkOptions()))
+    FailureOr<std::optional<int64_t>> limit =
+        comm::resolveMaxMemory(root, maxMemory);
+    if (failed(limit))
       return signalPassFailure();
+    memoryLimit = *limit;
     comm::BlockLimits limits(memoryLimit, isa<ModuleOp>(root));
     numOpsInAll = countScheduledOps(root);
     FailureOr<unsigned> moved = scheduleAll(limits);
@@ -70,19 +85,6 @@ struct CommSchedulePass
   }
 
 private:
-  LogicalResult checkOptions() {
-    FailureOr<std::optional<int64_t>> limit =
-        comm::resolveMaxMemory(getOperation(), maxMemory);
-    if (failed(limit))
-      return failure();
-    memoryLimit = *limit;
-    if (minGainPercent == -1 || (minGainPercent >= 0 && minGainPercent <= 100))
-      return success();
-    return emitError(getOperation()->getLoc())
-           << "invalid value " << double(minGainPercent)
-           << " of option 'min-gain', expected -1 or a number from 0 to 100";
-  }
-
   uint64_t getShareOfSteps(const BlockProblem &problem) const;
   FailureOr<unsigned> scheduleAll(comm::BlockLimits &limits);
   FailureOr<ScheduleOrder> schedule(BlockProblem &problem,

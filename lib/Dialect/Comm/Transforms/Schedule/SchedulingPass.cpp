@@ -79,13 +79,12 @@ braid::comm::resolvePassCosts(Operation *root, func::FuncOp function,
 }
 
 FailureOr<std::optional<int64_t>>
-braid::comm::parseMemoryOption(Operation *op, StringRef text,
-                               StringRef option) {
+braid::comm::parseMemoryOption(Location loc, StringRef text, StringRef option) {
   if (text.empty())
     return std::optional<int64_t>();
   std::optional<int64_t> bytes = parseBytes(text);
   if (!bytes)
-    return emitError(op->getLoc())
+    return emitError(loc)
            << "invalid size '" << text << "' in option '" << option
            << "', expected a number of at least 0, with unit B, KB, MB, GB, "
               "TB, KiB, MiB, GiB, TiB or none, such as 80GiB";
@@ -112,10 +111,14 @@ void braid::comm::setMaxMemoryDefault(ModuleOp module, int64_t bytes) {
                    Builder(module.getContext()).getI64IntegerAttr(bytes));
 }
 
+LogicalResult braid::comm::checkMaxMemory(Location loc, StringRef text) {
+  return parseMemoryOption(loc, text, kMaxMemory);
+}
+
 FailureOr<std::optional<int64_t>>
 braid::comm::resolveMaxMemory(Operation *op, StringRef text) {
   if (!text.empty())
-    return parseMemoryOption(op, text, kMaxMemory);
+    return parseMemoryOption(op->getLoc(), text, kMaxMemory);
   if (auto bytes =
           dyn_cast_or_null<IntegerAttr>(getOptionDefault(op, kMaxMemory)))
     return std::optional<int64_t>(bytes.getInt());

@@ -9,6 +9,7 @@
 #ifndef BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULE_SCHEDULINGPASS_H
 #define BRAID_LIB_DIALECT_COMM_TRANSFORMS_SCHEDULE_SCHEDULINGPASS_H
 
+#include "braid/Cost/IR/CheckCostSettings.h"
 #include "braid/Dialect/Comm/Transforms/PassOptions.h"
 #include "braid/ScheduleIR/CostModel.h"
 #include "braid/ScheduleIR/GraphBuilder.h"
@@ -21,10 +22,21 @@
 
 namespace braid::comm {
 
+/// The place of errors about options: passes check their options before they
+/// see an op, so that a wrong option is an error even if there is nothing to
+/// do.
+inline mlir::Location getOptionLoc(mlir::MLIRContext *context) {
+  return mlir::UnknownLoc::get(context);
+}
+
 /// A pass with `costOptions`.
 template <typename Base> class PassWithCosts : public Base {
 public:
   using Base::Base;
+
+  llvm::LogicalResult initialize(mlir::MLIRContext *context) override {
+    return checkCostSettings(getOptionLoc(context), getCostSettings());
+  }
 
 protected:
   /// The values of the options.
@@ -44,15 +56,22 @@ protected:
 
 /// A pass on modules and on functions. As a flag of the command line it runs on
 /// the module, where it may read the callees of calls.
-template <typename Base>
-class ModuleOrFunctionPass : public PassWithCosts<Base> {
+template <typename Base> class PassOnModuleOrFunction : public Base {
 public:
-  using PassWithCosts<Base>::PassWithCosts;
+  using Base::Base;
 
   bool canScheduleOn(mlir::RegisteredOperationName name) const override {
     return name.getTypeID() == mlir::TypeID::get<mlir::ModuleOp>() ||
            name.getTypeID() == mlir::TypeID::get<mlir::func::FuncOp>();
   }
+};
+
+/// The same with `costOptions`.
+template <typename Base>
+class ModuleOrFunctionPass
+    : public PassOnModuleOrFunction<PassWithCosts<Base>> {
+public:
+  using PassOnModuleOrFunction<PassWithCosts<Base>>::PassOnModuleOrFunction;
 };
 
 /// `root`, if it is a function, or the functions below it; those of kernels are
@@ -119,10 +138,14 @@ llvm::LogicalResult verifyChanges(mlir::Operation *root,
                                   llvm::StringRef pass);
 
 /// The bytes in `text`, the value of the option `option`; none if it is empty.
-/// Emits an error at `op` and fails if `text` is no size.
+/// Emits an error at `loc` and fails if `text` is no size.
 llvm::FailureOr<std::optional<int64_t>>
-parseMemoryOption(mlir::Operation *op, llvm::StringRef text,
+parseMemoryOption(mlir::Location loc, llvm::StringRef text,
                   llvm::StringRef option);
+
+/// Checks `text`, the value of the option `max-memory`. Emits an error at `loc`
+/// and fails if `text` is no size and not empty.
+llvm::LogicalResult checkMaxMemory(mlir::Location loc, llvm::StringRef text);
 
 /// Writes `bytes` to `comm.option_defaults` of `module` as the default of the
 /// option `max-memory` of passes.

@@ -27,7 +27,7 @@ using namespace mlir;
 
 namespace {
 struct CommSinkWaitsPass
-    : comm::ModuleOrFunctionPass<
+    : comm::PassOnModuleOrFunction<
           comm::impl::CommSinkWaitsPassBase<CommSinkWaitsPass>> {
   void runOnOperation() override {
     CallEffects calls = comm::getCallEffects(getOperation());

@@ -35,6 +35,21 @@ struct CommInterpretPass
     : comm::impl::CommInterpretPassBase<CommInterpretPass> {
   using Base::Base;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    auto fail = [&](int64_t value, StringRef option) {
+      return emitError(UnknownLoc::get(context))
+             << "invalid number " << value << " in option '" << option
+             << "', expected 1 to ";
+    };
+    if (ranks < 0 || ranks > mostRanks)
+      return fail(ranks, "ranks")
+             << mostRanks << ", or 0 for the number that the program implies";
+    constexpr unsigned mostRounds = 1'000'000;
+    if (rounds < 1 || rounds > mostRounds)
+      return fail(rounds, "rounds") << mostRounds;
+    return success();
+  }
+
   void runOnOperation() override {
     if (describe) {
       if (failed(writeInterpreterEntries(getOperation(), data)))
@@ -53,14 +68,6 @@ struct CommInterpretPass
                                  << "' with a body, expected one to run";
       return signalPassFailure();
     }
-    constexpr int64_t mostRanks = 1024;
-    if (ranks < 0 || ranks > mostRanks) {
-      getOperation().emitError()
-          << "invalid number " << ranks.getValue()
-          << " in option 'ranks', expected 1 to " << mostRanks
-          << ", or 0 for the number that the program implies";
-      return signalPassFailure();
-    }
     numRanks = ranks;
     if (numRanks == 0) {
       SymbolTableCollection symbolTables;
@@ -72,13 +79,6 @@ struct CommInterpretPass
         return signalPassFailure();
       }
     }
-    constexpr unsigned mostRounds = 1'000'000;
-    if (rounds > mostRounds) {
-      getOperation().emitError()
-          << "invalid number " << rounds.getValue()
-          << " in option 'rounds', expected at most " << mostRounds;
-      return signalPassFailure();
-    }
     SmallVector<int64_t> values(arguments.begin(), arguments.end());
     if (values.empty())
       values.push_back(1);
@@ -88,6 +88,7 @@ struct CommInterpretPass
     markAllAnalysesPreserved();
   }
 
+  static constexpr int64_t mostRanks = 1024;
   int64_t numRanks = 0;
 
   /// Runs `function` in all interleavings, which have to give one result.

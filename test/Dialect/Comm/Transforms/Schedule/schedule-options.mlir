@@ -11,7 +11,7 @@
 // RUN: braid-opt %s --comm-schedule="hardware=ideal lanes=shared" --remarks-filter=comm-schedule -o /dev/null 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: braid-opt %s --comm-schedule="hardware=ideal max-in-flight=1 keep-order" | FileCheck %s --check-prefix=ONE
 
-// MEMORY: schedule-options.mlir:{{.*}}: error: invalid size 'many' in option 'max-memory', expected a number of at least 0, with unit B, KB, MB, GB, TB, KiB, MiB, GiB, TiB or none, such as 80GiB
+// MEMORY: error: invalid size 'many' in option 'max-memory', expected a number of at least 0, with unit B, KB, MB, GB, TB, KiB, MiB, GiB, TiB or none, such as 80GiB
 // NEGATIVE: error: invalid size '-1B' in option 'max-memory', expected a number of at least 0
 // LANES: for the --lanes option: Cannot find option named 'all'!
 // HARDWARE: error: unknown hardware 'h900x8' in option 'hardware', expected

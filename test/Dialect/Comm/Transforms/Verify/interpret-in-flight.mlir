@@ -2,7 +2,7 @@
 // RUN: not braid-opt %s --comm-interpret="rounds=1000001" 2>&1 | FileCheck %s --check-prefix=ROUNDS
 
 // FLIGHT: interpret-in-flight.mlir:[[#@LINE+12]]:3: error: 'linalg.fill' op writes what an operation in flight uses, with argument 1 in interleaving 0
-// ROUNDS: invalid number 1000001 in option 'rounds', expected at most 1000000
+// ROUNDS: invalid number 1000001 in option 'rounds', expected 1 to 1000000
 
 comm.group @world all
 func.func @main(%x: memref<1xf32>) -> (f32, f32, f32) {
