@@ -60,27 +60,46 @@ public:
   explicit RepeatedCoverage(int64_t tripNs) : tripNs(tripNs) {}
 
   void append(const Coverage &body, int64_t lengthNs) {
-    if (lengthNs > 0)
-      bodies.push_back({&body, lengthNs});
+    if (lengthNs <= 0)
+      return;
+    bodies.push_back({&body, lengthNs, body.measureUntil(lengthNs)});
+  }
+
+  /// Must be called once after the last `append`.
+  void finish() {
+    if (tripNs > 0)
+      trip = measureTrip(tripNs);
   }
 
   Measure measureUntil(int64_t ns) const override {
     if (tripNs <= 0)
       return {};
-    return measureTrip(tripNs) * (ns / tripNs) + measureTrip(ns % tripNs);
+    Measure result = trip * (ns / tripNs);
+    return ns % tripNs == 0 ? result : result + measureTrip(ns % tripNs);
   }
 
 private:
+  struct Body {
+    const Coverage *coverage;
+    int64_t lengthNs;
+    Measure whole; ///< The measure of the whole body.
+  };
+
+  /// Measures at most one body anew, so that the time of a measure grows with
+  /// the depth of nesting only linearly.
   Measure measureTrip(int64_t ns) const {
     Measure result;
-    for (auto [body, lengthNs] : bodies) {
-      result = result + body->measureUntil(std::min(ns, lengthNs));
-      ns -= std::min(ns, lengthNs);
+    for (const Body &body : bodies) {
+      if (ns < body.lengthNs)
+        return ns > 0 ? result + body.coverage->measureUntil(ns) : result;
+      result = result + body.whole;
+      ns -= body.lengthNs;
     }
     return result;
   }
 
-  std::vector<std::pair<const Coverage *, int64_t>> bodies;
+  std::vector<Body> bodies;
+  Measure trip; ///< The measure of a whole trip.
   int64_t tripNs;
 };
 
@@ -115,9 +134,14 @@ public:
         sum = sum + current.measure(change.ns);
         current.startNs = change.ns;
         current.before = sum;
+        current.insideBefore = {};
+        if (current.inside && change.ns > current.insideStartNs)
+          current.insideBefore =
+              current.inside->measureUntil(change.ns - current.insideStartNs);
       }
       if (change.inside) {
         current.inside = change.delta > 0 ? change.inside : nullptr;
+        current.insideBefore = {};
         if (change.delta > 0)
           current.insideStartNs = change.ns;
       } else {
@@ -157,6 +181,8 @@ private:
     bool hasCommunication = false;
     const Coverage *inside = nullptr;
     int64_t insideStartNs = 0;
+    /// The measure of what is inside, before `startNs`.
+    Measure insideBefore;
     /// The measure of the time before `startNs`.
     Measure before;
 
@@ -167,8 +193,8 @@ private:
                      hasCompute && hasCommunication ? length : 0};
       if (!inside || (hasCompute && hasCommunication))
         return own;
-      Measure within = inside->measureUntil(untilNs - insideStartNs) -
-                       inside->measureUntil(startNs - insideStartNs);
+      Measure within =
+          inside->measureUntil(untilNs - insideStartNs) - insideBefore;
       if (hasCommunication)
         return {within.computeNs, length, within.computeNs};
       if (hasCompute)
@@ -233,6 +259,7 @@ private:
     } else {
       return nullptr;
     }
+    inside->finish();
     repeated.push_back(std::move(inside));
     return repeated.back().get();
   }
