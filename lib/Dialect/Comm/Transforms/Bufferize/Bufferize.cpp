@@ -163,9 +163,47 @@ tensor::ExtractSliceOp findWrittenSlice(tensor::InsertSliceOp insertion) {
   return isPair ? slice : nullptr;
 }
 
+/// True if `use` is the source of a start.
+bool isSource(OpOperand &use) {
+  auto start = dyn_cast<inflight::StartOp>(use.getOwner());
+  return start && use.getOperandNumber() < start.getSources().size();
+}
+
+/// True if `use` may tell a wait which source its operation reads, itself or by
+/// the blocks that it passes the source to.
+bool mayReachWait(OpOperand &use) {
+  Operation *user = use.getOwner();
+  return isa<inflight::WaitOp, RegionBranchOpInterface, CallOpInterface>(
+             user) ||
+         user->hasTrait<OpTrait::IsTerminator>();
+}
+
+/// Gives `start` and its waits a separate tensor instead of `empty`, unless its
+/// tokens pass blocks on their way to the waits.
+void separateStart(inflight::StartOp start, tensor::EmptyOp empty) {
+  SmallVector<inflight::WaitOp> waits;
+  for (Value token : start.getTokens())
+    for (Operation *user : token.getUsers()) {
+      auto wait = dyn_cast<inflight::WaitOp>(user);
+      if (!wait)
+        return;
+      waits.push_back(wait);
+    }
+  OpBuilder builder(start);
+  Value own = cast<tensor::EmptyOp>(builder.clone(*empty)).getResult();
+  for (OpOperand &source : start.getSourcesMutable())
+    if (source.get() == empty)
+      source.set(own);
+  for (inflight::WaitOp wait : waits)
+    for (OpOperand &kept : wait.getKeptMutable())
+      if (kept.get() == empty)
+        kept.set(own);
+}
+
 /// Gives every user of an empty tensor a separate one, but one to those that
-/// write and insert the same slice. CSE merges empty tensors, and One-Shot is
-/// quadratic in the number of users of one tensor.
+/// write and insert the same slice, and one to a start and its waits. CSE
+/// merges empty tensors, and One-Shot is quadratic in the number of users of
+/// one tensor.
 void separateEmptyTensors(ModuleOp module) {
   SmallVector<tensor::EmptyOp> shared;
   module.walk([&](tensor::EmptyOp empty) {
@@ -180,6 +218,14 @@ void separateEmptyTensors(ModuleOp module) {
     };
     SmallVector<OpOperand *> uses = llvm::map_to_vector(
         empty->getUses(), [](OpOperand &use) { return &use; });
+    for (OpOperand *use : uses)
+      if (use->get() == empty && isSource(*use))
+        separateStart(cast<inflight::StartOp>(use->getOwner()), empty);
+    llvm::erase_if(uses, [&](OpOperand *use) { return use->get() != empty; });
+    if (llvm::any_of(uses, [](OpOperand *use) { return isSource(*use); }))
+      llvm::erase_if(uses, [](OpOperand *use) {
+        return isSource(*use) || mayReachWait(*use);
+      });
     for (OpOperand *use : uses)
       if (auto insertion = dyn_cast<tensor::InsertSliceOp>(use->getOwner()))
         if (tensor::ExtractSliceOp slice = findWrittenSlice(insertion))
