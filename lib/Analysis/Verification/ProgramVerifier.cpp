@@ -9,6 +9,7 @@
 #include "braid/Analysis/Verification/ProgramVerifier.h"
 #include "braid/Analysis/Tokens/WorldSize.h"
 
+#include "EndlessRecursion.h"
 #include "RankExecution.h"
 #include "WaitGraph.h"
 
@@ -314,6 +315,7 @@ void ProgramVerifier::verifyEntry(FunctionOpInterface entry) {
 }
 
 void ProgramVerifier::follow() {
+  findEndlessRecursion(module, symbolTables, findings);
   SmallVector<FunctionOpInterface> entries = findEntries();
   if (entries.empty())
     return;
