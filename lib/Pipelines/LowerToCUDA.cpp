@@ -56,6 +56,7 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   ConvertLinalgToBraidRTPassOptions libraryOptions;
   libraryOptions.target = KernelTarget::CUDA;
   pm.addPass(createConvertLinalgToBraidRTPass(libraryOptions));
+  pm.addNestedPass<func::FuncOp>(createCheckAllocationSizesPass());
   pm.addPass(createConvertAssertToBraidRTPass());
   pm.addPass(createConvertDeviceCopiesToBraidRTPass());
   pm.addPass(createConvertLinalgToGPUPass());

@@ -140,6 +140,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   ConvertLinalgToBraidRTPassOptions libraryOptions;
   libraryOptions.useLibrary = options.useLibrary;
   pm.addPass(createConvertLinalgToBraidRTPass(libraryOptions));
+  pm.addNestedPass<func::FuncOp>(createCheckAllocationSizesPass());
   pm.addPass(createConvertAssertToBraidRTPass());
   pm.addPass(createOutlineKernelsPass());
   addLoops(pm);

@@ -119,6 +119,36 @@ def DeallocateBuffersPass
                            "::mlir::scf::SCFDialect"];
 }
 
+def CheckAllocationSizesPass
+    : Pass<"braid-check-allocation-sizes", "::mlir::func::FuncOp"> {
+  let summary = "Assert that buffers of dynamic size have a size";
+  let description = [{
+    The bytes of a buffer are a product of 64 bits. A product that wraps, or a
+    negative size, would allocate less memory than the program uses. The pass puts
+    an assertion before each `memref.alloc` and `memref.alloca` of dynamic size:
+    the bytes are at least 0 and less than 2^63. A buffer that has all dynamic
+    sizes of another one, and no larger elements, needs no assertion.
+
+    Before:
+
+    ```mlir
+    %a = memref.alloc(%n) : memref<?x2xf32>
+    ```
+
+    After:
+
+    ```mlir
+    %most = arith.constant 1152921504606846975 : i64
+    %size = arith.index_cast %n : index to i64
+    %fits = arith.cmpi ule, %size, %most : i64
+    cf.assert %fits, "memref<?x2xf32>: the sizes are negative or their product is too large"
+    %a = memref.alloc(%n) : memref<?x2xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect"];
+}
+
 def ExpandDynamicShapesPass
     : Pass<"braid-expand-dynamic-shapes", "::mlir::func::FuncOp"> {
   let summary = "Lower views that split a dimension into several dynamic sizes";
