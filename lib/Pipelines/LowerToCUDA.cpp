@@ -39,6 +39,7 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createFoldSplatsPass());
   pm.addPass(comm::createCommBufferizePass());
+  pm.addPass(createSeparateEntriesPass());
   PrepareEntriesPassOptions entryOptions;
   entryOptions.target = KernelTarget::CUDA;
   pm.addPass(createPrepareEntriesPass(entryOptions));

@@ -129,6 +129,7 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(comm::createCommInlineComputePass());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(comm::createCommBufferizePass());
+  pm.addPass(createSeparateEntriesPass());
   pm.addPass(createPrepareEntriesPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -57,7 +57,7 @@ PIPELINES = [
     [f"comm-report{{output=/dev/null format=* max-memory=* passes=comm-schedule{{steps=2000}} {COSTS}}}"],
     ["comm-fuse-elementwise", "comm-inline-compute", "comm-bufferize", "comm-check-in-flight"],
     ["comm-bufferize", "braid-mark-overwriting-matmuls", "convert-linalg-to-braid-rt", "braid-outline-kernels",
-     "ownership-based-buffer-deallocation", "braid-drop-unowned-deallocations", "braid-split-deallocations", "braid-free-early", "braid-prepare-entries",
+     "ownership-based-buffer-deallocation", "braid-drop-unowned-deallocations", "braid-split-deallocations", "braid-free-early", "braid-separate-entries", "braid-prepare-entries",
      "braid-drop-deallocations", "convert-assert-to-braid-rt", "braid-emit-entry-table"],
     ["comm-verify{ranks=* lanes=* strict=* max-paths=*}", "comm-interpret{ranks=* rounds=2}"],
     ["braid-prepare", "braid-overlap", "braid-lower-to-host"],
@@ -72,7 +72,7 @@ PIPELINES = [
      "convert-device-memory-to-braid-rt", "braid-check-cuda-toolkit", "braid-check-device-code"],
     # PTX, as not every machine has a toolkit that makes cubins of it.
     ["braid-prepare{target=cuda}", "comm-assign-lanes", "convert-elementwise-to-linalg", "comm-bufferize",
-     "braid-prepare-entries{target=cuda}", "comm-check-in-flight", "braid-drop-deallocations",
+     "braid-separate-entries", "braid-prepare-entries{target=cuda}", "comm-check-in-flight", "braid-drop-deallocations",
      "convert-bufferization-to-memref", "braid-split-reductions", "braid-plan-memory",
      "braid-deallocate-buffers", "convert-linalg-to-braid-rt{target=cuda}", "convert-device-copies-to-braid-rt", "convert-linalg-to-gpu",
      "braid-lower-kernels", "gpu-module-to-binary{format=isa}", "convert-gpu-launch-to-braid-rt",

@@ -16,6 +16,39 @@ include "braid/Conversion/MemoryPasses.td"
 include "braid/Conversion/ShardPasses.td"
 include "mlir/Pass/PassBase.td"
 
+def SeparateEntriesPass : Pass<"braid-separate-entries", "::mlir::ModuleOp"> {
+  let summary = "Give public functions that the program calls a private body";
+  let description = [{
+    Every public function is an entry point, which gets a signature of its own. If
+    the program calls a public function, too, or the function calls itself, the
+    pass moves the body to a private function, which the entry point and all
+    callers call.
+
+    Before:
+
+    ```mlir
+    func.func @main(%a: memref<4xf32>) -> memref<4xf32> {
+      %r = call @main(%a) : (memref<4xf32>) -> memref<4xf32>
+      return %r : memref<4xf32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    func.func @main(%a: memref<4xf32>) -> memref<4xf32> {
+      %r = call @main_body(%a) : (memref<4xf32>) -> memref<4xf32>
+      return %r : memref<4xf32>
+    }
+    func.func private @main_body(%a: memref<4xf32>) -> memref<4xf32> {
+      %r = call @main_body(%a) : (memref<4xf32>) -> memref<4xf32>
+      return %r : memref<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 def PrepareEntriesPass : Pass<"braid-prepare-entries", "::mlir::ModuleOp"> {
   let summary = "Give public functions the signature of entry points";
   let description = [{
@@ -23,11 +56,10 @@ def PrepareEntriesPass : Pass<"braid-prepare-entries", "::mlir::ModuleOp"> {
     arguments that the function writes; the argument replaces an allocation whose
     only use is the return. The attribute `braid.entry` describes the arguments;
     `braid-emit-entry-table` builds the table of entry points from this attribute.
-    If the program also calls a public function, the pass moves the body to a
-    private function, which the entry point calls.
+    No function may call an entry point; `braid-separate-entries` sees to that.
 
     Errors: an entry point that takes or returns a token or a type that the
-    runtime does not support, a function without a body, arithmetic on 8-bit
+    runtime does not support, an entry point that the program calls, a function without a body, arithmetic on 8-bit
     floats, and a module without an entry point.
 
     Before:

@@ -65,28 +65,6 @@ DictionaryAttr describe(Builder &builder, const Twine &name, Type type,
   return builder.getDictionaryAttr(attributes);
 }
 
-/// Moves the body of the public function `function`, which the program also
-/// calls, to a private function, so that the entry point can get a signature of
-/// its own.
-void separateBody(func::FuncOp function, SymbolTable &symbols) {
-  auto body = cast<func::FuncOp>(function->clone());
-  body.setPrivate();
-  body.setName((function.getName() + "_body").str());
-  symbols.insert(body, std::next(function->getIterator()));
-  (void)SymbolTable::replaceAllSymbolUses(
-      function.getNameAttr(), body.getNameAttr(), function->getParentOp());
-  for (unsigned index = 0; index < body.getNumArguments(); ++index)
-    body.removeArgAttr(index, comm::CommDialect::kDonatedAttrName);
-  // The entry point calls the private function, too.
-  Region old;
-  old.takeBody(function.getBody());
-  Block *entry = function.addEntryBlock();
-  auto builder = OpBuilder::atBlockEnd(entry);
-  auto call = func::CallOp::create(builder, function.getLoc(), body,
-                                   entry->getArguments());
-  func::ReturnOp::create(builder, function.getLoc(), call.getResults());
-}
-
 /// Writes the result `value` to `output`: replaces the allocation of `value` by
 /// `output`, or copies `value` before `exit`.
 void writeToOutput(func::FuncOp function, Value value, BlockArgument output,
@@ -204,15 +182,13 @@ struct PrepareEntriesPass
         return failure();
       module->setAttr(kTargetAttrName, StringAttr::get(&getContext(), "cuda"));
     }
-    SymbolTable symbols(module);
     llvm::DenseSet<StringAttr> called;
     module.walk([&](CallOpInterface call) {
       if (auto callee = dyn_cast<SymbolRefAttr>(call.getCallableForCallee()))
         called.insert(callee.getRootReference());
     });
     bool hasEntry = false;
-    for (auto function :
-         llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+    for (auto function : module.getOps<func::FuncOp>()) {
       if (function.isExternal()) {
         function.emitOpError()
             << "has no body, expected a definition: a program for the "
@@ -223,7 +199,10 @@ struct PrepareEntriesPass
       if (!function.isPublic())
         continue;
       if (called.contains(function.getSymNameAttr()))
-        separateBody(function, symbols);
+        return function.emitOpError()
+               << "is an entry point that the program calls, expected a "
+                  "private function for the calls: --braid-separate-entries "
+                  "makes one";
       if (failed(prepare(function)))
         return failure();
       hasEntry = true;

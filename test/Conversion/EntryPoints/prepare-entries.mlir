@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --braid-prepare-entries --split-input-file | FileCheck %s
+// RUN: braid-opt %s --braid-separate-entries --braid-prepare-entries --split-input-file | FileCheck %s
 
 comm.group @world all
 
