@@ -69,14 +69,13 @@ class Device:
         dist.barrier()
         self.synchronize()
         events = [torch.cuda.Event(enable_timing=True) for _ in range(2)] if self.is_gpu else []
-        with variant.active():
-            if events:
-                events[0].record()
-            start = time.perf_counter()
-            variant.function(*inputs)
-            launched = (time.perf_counter() - start) * 1e3
-            if events:
-                events[1].record()
+        if events:
+            events[0].record()
+        start = time.perf_counter()
+        variant.function(*inputs)
+        launched = (time.perf_counter() - start) * 1e3
+        if events:
+            events[1].record()
         self.synchronize()
         return (events[0].elapsed_time(events[1]) if events else launched), launched
 
