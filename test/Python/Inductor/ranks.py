@@ -288,8 +288,11 @@ CASES_WITH_CACHE = (cached, cached_on_one_rank, cached_beside_another_order)
 def make_world(rank, store, timeout=TIMEOUT):
     import torch.distributed as dist
 
-    timeout = datetime.timedelta(seconds=timeout)
-    torch_ranks.init_gloo(store, rank, RANKS, timeout=timeout)
+    if timeout < TIMEOUT:
+        # Groups with a short timeout have to be made by all ranks at once.
+        with make_world(rank, f"{store}.meeting"):
+            dist.barrier()
+    torch_ranks.init_gloo(store, rank, RANKS, timeout=datetime.timedelta(seconds=timeout))
     yield
     dist.destroy_process_group()
 
