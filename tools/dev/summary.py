@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Prints one line, "N passed, M failed[, K skipped]", from what lit --output wrote.
 
+Each test that failed is named on the error stream.
 `--slowest N` prints instead how long the tests took, one after the other, and the N
 slowest of them. Exit status 1 when a test failed. When no test was run there is nothing to count:
 an error says so, and the exit status is 1.
@@ -29,16 +30,20 @@ def slowest(path, count):
 def main(path):
     try:
         with open(path, encoding="utf-8") as file:
-            codes = [test["code"] for test in json.load(file)["tests"]]
+            tests = [(test["code"], test.get("name")) for test in json.load(file)["tests"]]
     except (OSError, ValueError, KeyError) as error:
         print(f"error: no test results: {error}", file=sys.stderr)
         return 1
+    codes = [code for code, _ in tests]
     skipped = sum(code in SKIPPED for code in codes)
     if skipped == len(codes):
         print(f"error: no test was run, {skipped} were skipped", file=sys.stderr)
         return 1
     passed = sum(code in PASSED for code in codes)
     failed = len(codes) - passed - skipped
+    for code, name in tests:
+        if code not in PASSED and code not in SKIPPED:
+            print(f"failed: {name} ({code})", file=sys.stderr)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed else 0
 
