@@ -136,6 +136,9 @@ class Job:
             if self.process.pid not in (parent, parents.get(parent)):
                 continue
             try:
+                with open(f"/proc/{pid}/comm") as file:
+                    if file.read().strip() != "braid-run":
+                        continue
                 with open(f"/proc/{pid}/environ") as file:
                     variables = dict(item.partition("=")[::2] for item in file.read().split("\0"))
                 rank = variables.get("OMPI_COMM_WORLD_RANK", variables.get("PMI_RANK"))

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
@@ -64,6 +65,8 @@ static void removeFolder(const std::string &name) {
 [[noreturn]] static void keep(int pipe) {
   // What ends the other process, its whole group even, does not end this one.
   setsid();
+  // Tools that look for ranks by the name of their program do not find this.
+  prctl(PR_SET_NAME, "braid-folders");
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGPIPE})
     std::signal(number, SIG_IGN);
   // Nobody shall wait for the end of an output that this process holds.
