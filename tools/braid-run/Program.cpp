@@ -61,10 +61,12 @@ struct OwnFile {
       writer.text(*text);
     return writer.bytes;
   }
-  std::string describe() const {
-    return digest.empty()
-               ? "cannot read " + name + ": " + error
-               : "has " + name + " (SHA-256 " + digest.substr(0, 16) + "...)";
+  /// What follows the names of `count` ranks.
+  std::string describe(size_t count) const {
+    if (digest.empty())
+      return " cannot read " + name + ": " + error;
+    return (count == 1 ? " has " : " have ") + name + " (SHA-256 " +
+           digest.substr(0, 16) + "...)";
   }
 };
 } // namespace
@@ -75,22 +77,23 @@ static void compareFiles(const std::string &file, const Processes &processes) {
   std::vector<OwnFile> files;
   for (const std::string &bytes : processes.exchange(OwnFile(file).encode()))
     files.emplace_back(ByteReader(bytes));
-  // What ranks have, and which ones. The first process has rank 0.
+  // Ranks by what they have; the first process has rank 0.
   std::map<std::string, std::vector<int32_t>> ranks;
   bool differs = false;
   for (size_t rank = 0; rank < files.size(); ++rank) {
     differs |= files[rank].digest != files.front().digest;
-    ranks[files[rank].describe()].push_back(static_cast<int32_t>(rank));
+    ranks[files[rank].describe(1)].push_back(static_cast<int32_t>(rank));
   }
   if (!differs)
     return;
-  std::string first = files.front().describe();
-  std::string text =
-      "the ranks have different programs: " + listRanks(ranks.at(first)) + " " +
-      first;
+  auto say = [&](const std::vector<int32_t> &those) {
+    return listRanks(those) + files[those.front()].describe(those.size());
+  };
+  const std::vector<int32_t> &first = ranks.at(files.front().describe(1));
+  std::string text = "the ranks have different programs: " + say(first);
   for (const auto &[what, those] : ranks)
-    if (what != first)
-      text += ", " + listRanks(those) + " " + what;
+    if (those.front() != 0)
+      text += ", " + say(those);
   throw Failure(1,
                 text + "; give all ranks the same file, or have rank 0 send "
                        "its program to the others: --send-program",

@@ -73,12 +73,18 @@ def nodes_share_nothing(_program, _directory):
 
 
 def program_travels(program, _directory):
-    """Only the first node has the program's file. The results are those of threads, in the
-    order of the ranks."""
+    """Only the first node has the program's file: an error, unless the user has rank 0 send
+    it. The results are those of threads, in the order of the ranks."""
     words = ["braid-run", program, "--entry=main", "--arg=ones+rank", "--print",
              "--passes=braid-overlap", "--verify"]
     status, threads, error = mt.finish(mt.start([*words, "--engine=inproc", "--ranks=4"]), LIMIT)
     expect(status, 0, f"the exit status of threads\n{error}")
+    status, _, error = mt.run(4, words, timeout=LIMIT)
+    expect(status, 1, f"the exit status without the file\n{error}")
+    wanted = rf"different programs: ranks 0 and 2 have {program} .*, ranks 1 and 3 cannot read {program}"
+    if not re.search(wanted, error):
+        sys.exit(f"the error does not name the ranks without the file:\n{error}")
+    words.append("--send-program")
     expect(output(4, words), threads, "the output of processes on two nodes")
     ranks = [line.split(":")[0] for line in threads.splitlines() if "result1" in line]
     expect(ranks, [f"rank {rank}" for rank in range(4)], "the order of the ranks")
@@ -104,7 +110,7 @@ def topology_of_nodes(program, directory):
     with open(os.path.join(tools, "braid-compile"), "w") as file:
         file.write("#!/bin/sh\necho $*\nexit 1\n")
     os.chmod(file.name, 0o755)
-    _, out, error = mt.run(4, [copy, program], timeout=LIMIT)
+    _, out, error = mt.run(4, [copy, program, "--send-program"], timeout=LIMIT)
     wanted = "--passes=braid-overlap{world-size=4 ranks-per-node=2}"
     if wanted not in out + error:
         sys.exit(f"rank 0 does not compile with {wanted}:\n{out}{error}")
@@ -112,7 +118,7 @@ def topology_of_nodes(program, directory):
 
 def killed_rank_ends_the_job(program, _directory):
     """SIGKILL of a rank on the other node, while all of them reduce."""
-    words = ["braid-run", program, "--entry=reduces", "--timeout=3600s"]
+    words = ["braid-run", program, "--entry=reduces", "--timeout=3600s", "--send-program"]
     job = mt.start(mt.mpirun_words(4, words), {"BRAID_DEBUG": "INFO"})
     # Each rank says so before it starts to reduce.
     told, lines = 0, []
