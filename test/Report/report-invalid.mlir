@@ -14,10 +14,10 @@
 // RUN: not braid-opt %t/plain.mlir --comm-report="passes=builtin.module(cse" 2>&1 | FileCheck %s --check-prefix=MODULE
 // MODULE: plain.mlir:1:1: error: invalid pipeline 'builtin.module(cse' in option 'passes': expected ')' at the end
 
-// The error of a pass that fails on the copy comes first.
+// The error of a pass that does not run on the copy comes first. Options have no place in the program.
 // RUN: not braid-opt %t/hardware.mlir --comm-report="hardware=ideal passes=comm-reorder-compute-for-overlap{hardware=h300x8}" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=FAILS
-// FAILS: hardware.mlir:3:3: error: unknown hardware 'h300x8' in option 'hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or a .json file
+// FAILS: <unknown>:0: error: unknown hardware 'h300x8' in option 'hardware', expected one of: v100x8 a100x8 h100x8 h200x8 b200x8 cpu ideal, or a .json file
 // FAILS: hardware.mlir:1:1: error: passes 'comm-reorder-compute-for-overlap{hardware=h300x8}' of comm-report failed
 
 // RUN: not braid-opt %t/hardware.mlir --comm-report 2>&1 | FileCheck %s --check-prefix=ATTRIBUTE
