@@ -17,7 +17,7 @@ import braid.mlir
 from braid.mlir import ArgumentError, NotFoundError, Program, RankError, ToolError
 
 # A product and the sum of it over all ranks.
-SUMS = os.path.join(os.path.dirname(__file__), "..", "Tools", "braid-run", "Inputs", "sums.mlir")
+SUMS = os.path.join(os.path.dirname(__file__), "..", "..", "Tools", "braid-run", "Inputs", "sums.mlir")
 
 SUM = """comm.group @world all
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
