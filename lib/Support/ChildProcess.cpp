@@ -81,8 +81,13 @@ static void runProgram(char *const *argv, const char *log, pid_t parent,
   if (output < 0 || dup2(output, STDOUT_FILENO) < 0 ||
       dup2(output, STDERR_FILENO) < 0)
     return;
-  for (int number : endSignals)
-    std::signal(number, SIG_DFL);
+  // Signals that are ignored stay so, as execv has it.
+  for (int number : endSignals) {
+    struct sigaction action;
+    sigaction(number, nullptr, &action);
+    if (action.sa_handler != SIG_IGN)
+      std::signal(number, SIG_DFL);
+  }
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   execv(argv[0], argv);
 }
@@ -121,8 +126,12 @@ int braid::runChild(const std::vector<std::string> &words,
     struct sigaction action = {};
     action.sa_handler = endGroup;
     sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < std::size(endSignals); ++i)
-      sigaction(endSignals[i], &action, &actionsBefore[i]);
+    for (size_t i = 0; i < std::size(endSignals); ++i) {
+      sigaction(endSignals[i], nullptr, &actionsBefore[i]);
+      // What this process ignores, under nohup for instance, ends nothing.
+      if (actionsBefore[i].sa_handler != SIG_IGN)
+        sigaction(endSignals[i], &action, nullptr);
+    }
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (child < 0) {

@@ -12,8 +12,9 @@ from signal_testing import check, has_failed, wait_until
 
 folder = sys.argv[1]
 os.chdir(folder)
-# Shells have background processes ignore this one.
-signal.signal(signal.SIGINT, signal.SIG_DFL)
+# Shells have background processes ignore one of these, nohup the other one.
+for ignored in (signal.SIGINT, signal.SIGHUP):
+    signal.signal(ignored, signal.SIG_DFL)
 temporary = os.path.join(folder, "tmp")
 os.mkdir(temporary)
 os.environ["TMPDIR"] = temporary
