@@ -49,7 +49,7 @@ TEST(Library, namesAllThatItHasTriedWhenNothingExists) {
 TEST(Library, saysThatThePathWasGiven) {
   ScopedVariable variable("BRAID_TEST_LIBRARY", "/nowhere/lib.so");
   std::string error = errorOf([] { cuda::Library library(spec({FAKE_CUDA})); });
-  EXPECT_THAT(error, HasSubstr("/nowhere/lib.so: cannot open"));
+  EXPECT_THAT(error, HasSubstr("/nowhere/lib.so: No such file or directory"));
   EXPECT_THAT(error, HasSubstr("; the path is the value of "
                                "BRAID_TEST_LIBRARY"));
 }
@@ -72,7 +72,7 @@ TEST(Driver, saysWhatToDoWithoutTheLibrary) {
   ScopedVariable variable("BRAID_CUDA_LIBRARY", "/nowhere/libcuda.so.1");
   std::string error = errorOf([] { cuda::Driver driver; });
   EXPECT_THAT(error, StartsWith("the CUDA driver cannot be loaded: "
-                                "/nowhere/libcuda.so.1: cannot open"));
+                                "/nowhere/libcuda.so.1: No such file"));
 }
 
 TEST(Driver, namesTheFunctionsThatAnOldOneLacks) {
