@@ -38,10 +38,7 @@ status=0
 
 lit=$(sed -n 's/^LLVM_EXTERNAL_LIT:[A-Z]*=//p' "$BUILD/CMakeCache.txt")
 status=0
-# Every fourth second of a test is one of waiting: for a timeout, or for another rank.
-workers=$((JOBS + (JOBS + 1) / 2))
-# lit begins with the tests that took longest, in a new folder those of test/.lit_test_times.txt.
-"$lit" -sv -j "$workers" --output "$results" "$BUILD/test" </dev/null || status=$?
+"$lit" -sv -j "$JOBS" --output "$results" "$BUILD/test" </dev/null || status=$?
 python3 "$ROOT/tools/dev/summary.py" --slowest 15 "$results" || true
 python3 "$ROOT/tools/dev/summary.py" "$results" || status=1
 exit $status
