@@ -4,9 +4,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Options that are wrong are errors of every pass that has them, also where the pass finds
 nothing to do: in a module without a function."""
-import re
 import subprocess
 import sys
+
+from pass_listing import list_options
 
 WRONG = {
     "hardware": "no-such-machine",
@@ -32,26 +33,8 @@ PASSES = {"comm-schedule", "comm-pipeline-matmul", "comm-split-all-reduce", "com
           "comm-interpret", "comm-verify", "comm-report"}
 
 
-def list_options():
-    """The passes of Braid, each with its options."""
-    text = subprocess.run(["braid-opt", "--help"], capture_output=True, text=True, check=True).stdout
-    passes, current, indent = {}, None, None
-    for line in text.splitlines():
-        match = re.match(r"^( *)--([a-z][\w-]*)(?:=<([^>]*)>)? +- ", line)
-        if not match:
-            continue
-        spaces, name, value = match.groups()
-        if re.match(r"(comm|braid|convert-shard)-", name) and value is None:
-            current, indent = passes.setdefault(name, []), len(spaces)
-        elif current is not None and len(spaces) > indent:
-            current.append(name)
-        else:
-            current = None
-    return passes
-
-
 def main():
-    passes = list_options()
+    passes = list_options(r"(comm|braid|convert-shard)-")
     missing = PASSES - set(passes)
     assert not missing, f"braid-opt lists no {missing}"
     count, accepted = 0, []

@@ -15,6 +15,8 @@ import re
 import subprocess
 import sys
 
+from pass_listing import list_options
+
 PROGRAM = """
 comm.group @world all
 comm.group @pairs [[0, 1], [2, 3]]
@@ -55,24 +57,6 @@ VALUES = NUMBERS + TEXTS + UNITS + FILES
 MAX_RUNS = 200
 
 
-def list_options():
-    """The passes whose names begin with comm-, each with its options."""
-    text = subprocess.run(["braid-opt", "--help"], capture_output=True, text=True, check=True).stdout
-    passes, current, indent = {}, None, None
-    for line in text.splitlines():
-        match = re.match(r"^( *)--([a-z][\w-]*)(?:=<([^>]*)>)? +- ", line)
-        if not match:
-            continue
-        spaces, name, _ = match.groups()
-        if name.startswith("comm-") and match.group(3) is None:
-            current, indent = passes.setdefault(name, []), len(spaces)
-        elif current is not None and len(spaces) > indent:
-            current.append(name)
-        else:
-            current = None
-    return passes
-
-
 def run(pass_name, options, directory):
     """Runs one pass; what is wrong with how it ended, or none."""
     argument = f"--{pass_name}" + (f"={options}" if options is not None else "")
@@ -110,7 +94,7 @@ def main():
         with open(os.path.join(directory, name), "wb") as file:
             file.write(content)
 
-    passes = list_options()
+    passes = list_options("comm-")
     for expected in ("comm-report", "comm-reorder-compute-for-overlap", "comm-sink-waits"):
         assert expected in passes, f"braid-opt lists no {expected}: {sorted(passes)}"
     assert "profile" in passes["comm-report"], passes["comm-report"]
