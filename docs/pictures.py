@@ -12,8 +12,8 @@ import subprocess
 import sys
 
 import chart
+import update
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # The picture, the program, and the options of comm-report.
 PICTURES = [
     ("reorder.svg", "test/Examples/reorder.mlir",
@@ -24,29 +24,16 @@ PICTURES = [
 
 def draw(program, options):
     done = subprocess.run(
-        ["braid-opt", os.path.join(ROOT, program), f"--comm-report=format=svg {options}", "-o", os.devnull],
+        ["braid-opt", os.path.join(update.ROOT, program), f"--comm-report=format=svg {options}", "-o", os.devnull],
         check=True, text=True, stderr=subprocess.PIPE)
     return done.stderr
 
 
-def main(update):
-    status = 0
+def main(write):
     pictures = [(name, draw(program, options)) for name, program, options in PICTURES]
-    for name, picture in [*pictures, ("gpus.svg", chart.draw())]:
-        path = os.path.join(ROOT, "docs", "images", name)
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                if file.read() == picture:
-                    continue
-        if update:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(picture)
-            print(f"wrote docs/images/{name}")
-        else:
-            print(f"docs/images/{name} is not up to date; run docs/pictures.py --update and look at it")
-            status = 1
-    return status
+    return update.update([(f"docs/images/{name}", picture) for name, picture in [*pictures, ("gpus.svg", chart.draw())]],
+                         write, "is not what the tool draws; run docs/pictures.py --update and look at it")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] == ["--update"]))
+    sys.exit(main(update.is_asked()))

@@ -21,8 +21,9 @@ import os
 import re
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-RESULTS = os.path.join(ROOT, "docs", "performance", "results")
+import update
+
+RESULTS = os.path.join(update.ROOT, "docs", "performance", "results")
 MARK = re.compile(r"<!-- table: (\S+) -->")
 
 
@@ -102,24 +103,12 @@ def rewrite(text, tables, where):
     return "\n".join(result)
 
 
-def main(update):
-    status, tables = 0, draw_tables()
-    for page in ["README.md", *sorted(glob.glob("docs/**/*.md", root_dir=ROOT, recursive=True))]:
-        path = os.path.join(ROOT, page)
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        expected = rewrite(text, tables, page)
-        if text == expected:
-            continue
-        if update:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(expected)
-            print(f"wrote {page}")
-        else:
-            print(f"{page}: its tables are not what docs/performance/results says; run docs/tables.py --update")
-            status = 1
-    return status
+def main(write):
+    tables = draw_tables()
+    pages = ["README.md", *sorted(glob.glob("docs/**/*.md", root_dir=update.ROOT, recursive=True))]
+    return update.update([(page, rewrite(update.read(page), tables, page)) for page in pages], write,
+                         "has tables that are not what docs/performance/results says; run docs/tables.py --update")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] == ["--update"]))
+    sys.exit(main(update.is_asked()))

@@ -7,6 +7,7 @@ import tempfile
 sys.path.insert(0, sys.argv[1])
 sys.dont_write_bytecode = True
 import tables
+import update
 
 RESULTS = {
     "derive": {"best": ["min", "plan", "search"], "change": ["change", "plan", "search"], "share": ["/", "best", "bound"]},
@@ -34,7 +35,7 @@ def expect(found, expected):
 
 
 with tempfile.TemporaryDirectory() as root:
-    tables.ROOT, tables.RESULTS = root, os.path.join(root, "docs", "performance", "results")
+    update.ROOT, tables.RESULTS = root, os.path.join(root, "docs", "performance", "results")
     os.makedirs(tables.RESULTS)
     with open(os.path.join(tables.RESULTS, "steps.json"), "w", encoding="utf-8") as file:
         json.dump(RESULTS, file)
