@@ -41,7 +41,7 @@ def main(source, docdir, includedir):
         folder = os.path.join(docdir, os.path.dirname(page))
 
         def installed(path, folder=folder):
-            if path == "LICENSE" or path in pages or path.startswith("docs/images/"):
+            if path == "LICENSE" or path in pages or path.startswith(("docs/images/", "docs/programs/")):
                 place = os.path.join(docdir, path)
             elif path.startswith(EXAMPLES + "/"):
                 place = os.path.join(docdir, "examples", os.path.relpath(path, EXAMPLES))
@@ -56,7 +56,7 @@ def main(source, docdir, includedir):
         os.makedirs(folder, exist_ok=True)
         with open(os.path.join(docdir, page), "w", encoding="utf-8") as file:
             file.write(text)
-    for folder, place in [("docs/images", "docs/images"), (EXAMPLES, "examples")]:
+    for folder, place in [("docs/images", "docs/images"), ("docs/programs", "docs/programs"), (EXAMPLES, "examples")]:
         shutil.copytree(os.path.join(source, folder), os.path.join(docdir, place), dirs_exist_ok=True)
 
 

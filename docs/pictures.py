@@ -19,8 +19,8 @@ PICTURES = [
     ("reorder.svg", "test/Examples/reorder.mlir",
      "hardware=cpu world-size=2 link-latency=20us link-bandwidth=100MB/s passes=braid-overlap"),
     ("micro-batches.svg", "test/Examples/micro-batches.mlir", "hardware=ideal passes=comm-schedule"),
-    ("plan.svg", "test/Examples/plan.mlir", "passes=braid-overlap"),
-    ("search.svg", "test/Examples/search.mlir", "passes=comm-schedule"),
+    ("plan.svg", "docs/programs/plan.mlir", "passes=braid-overlap"),
+    ("search.svg", "docs/programs/search.mlir", "passes=comm-schedule"),
 ]
 
 
