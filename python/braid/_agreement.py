@@ -1,7 +1,7 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How ranks come to one order of collectives while they compile: the first one decides, and nobody waits.
+"""Agreement of ranks on one order of collectives during compilation: the first rank decides, and no rank waits.
 
 Ranks need not compile the same graphs, nor at the same time. So a compile asks nobody: what the ranks of a job agree on stands in
 the store of torch.distributed, under a digest of all that the graphs have to have in common. A rank that finds an order
@@ -43,11 +43,11 @@ class Store:
         self._store = dist.PrefixStore("braid", store)
 
     def decide(self, key, value):
-        """What stands under `key`, a value that JSON has; `value` from now on if that was nothing."""
+        """The JSON value of `key`; sets `value` if `key` has none."""
         return json.loads(self._store.compare_set(key, "", json.dumps(value)))
 
     def get(self, keys):
-        """The values of `keys`, which are there."""
+        """The values of `keys`, all of which exist."""
         if self._store.has_extended_api():
             texts = self._store.multi_get(keys)
         else:
@@ -58,11 +58,11 @@ class Store:
         self._store.set(key, json.dumps(value))
 
     def append(self, key, value):
-        """Puts `value` under `key`/N, where N counts what all ranks have put there."""
+        """Sets `key`/N to `value`, where N counts such values of all ranks."""
         self.set(f"{key}/{self._store.add(key, 1) - 1}", value)
 
     def has(self, keys):
-        """Whether all `keys` are there."""
+        """Whether all `keys` exist."""
         return self._store.check(keys)
 
 
@@ -81,7 +81,7 @@ class Agreement:
         return [number[node] for node in nodes if node in number]
 
     def decide(self, order):
-        """The order that holds: `order`, unless another one was first."""
+        """The agreed order: `order`, unless another rank has set one before."""
         return self._check(self._store.decide(f"order/{self.key}", order))
 
     def _check(self, order):
@@ -97,7 +97,7 @@ class Agreement:
 
 
 def publish(key, order):
-    """Says that a graph which was compiled before has this order: graphs that are compiled from now on take it."""
+    """Sets the order of a graph that was compiled before, for graphs that are compiled from now on."""
     Store().decide(f"order/{key}", order)
 
 

@@ -1,7 +1,7 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What became of the graphs that Inductor compiles: whether it called a pass of Braid, and why not.
+"""A record of the graphs that Inductor compiles: whether it called a pass of Braid, and why not.
 
 Inductor has no hook for graphs whose passes it does not call, so `watch` puts a function around
 `torch._inductor.compile_fx._compile_fx_inner`, through which every graph comes, as PyTorch's own tests do.
@@ -156,7 +156,7 @@ def note(overlap, changed):
 
 
 def explain():
-    """What became of each graph that this process has compiled since `braid.inductor` was imported.
+    """The outcome for each graph that this process has compiled since `braid.inductor` was imported.
 
     Returns
     -------

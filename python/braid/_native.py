@@ -310,7 +310,7 @@ _EXCEPTIONS = {2: CycleError, 3: UnknownNameError}
 
 
 def raise_error(error):
-    """Raises what `error`, filled by the library, says."""
+    """Raises the error that the library has filled into `error`."""
     # The library may have cut the text inside of a character.
     raise _EXCEPTIONS.get(error.code, ScheduleError)(error.text.decode(errors="replace"))
 
@@ -336,7 +336,7 @@ def call(name, *arguments):
 
 
 class Handle:
-    """An object of the library, which goes when nobody refers to it any more."""
+    """An object of the library, destroyed with the last reference to it."""
 
     def __init__(self, pointer, destroy):
         self.pointer = pointer

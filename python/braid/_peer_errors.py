@@ -1,7 +1,7 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the ranks say when one of them finds that orders do not fit, and does not come to its collectives.
+"""Errors of orders that do not match: a rank posts its own, and peers that wait for it log them.
 
 A rank whose graph has the program's order waits for nobody before its first collective, and a rank that waited goes on as soon as
 its peers fit. If a peer then raises an error, such a rank stands in the collective until the timeout of the process group. So a rank that

@@ -43,7 +43,7 @@ class KeepOrder(BraidError):
 
 
 def check_version(torch):
-    """Raises `KeepOrder` for a version of PyTorch that nobody has tested."""
+    """Raises `KeepOrder` for an untested version of PyTorch."""
     match = re.match(r"(\d+)\.(\d+)", torch.__version__)
     version = tuple(map(int, match.groups())) if match else (0, 0)
     if not SUPPORTED[0] <= version < SUPPORTED[1]:

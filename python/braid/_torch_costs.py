@@ -1,7 +1,7 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What costs depend on: sizes, operations, products of matrices and process groups, as PyTorch has them."""
+"""What costs depend on: sizes, operations, matmuls and process groups, as PyTorch has them."""
 
 from .schedule.machine import TRANSPOSED
 
@@ -74,7 +74,7 @@ _PRODUCTS = {"aten.mm": 0, "aten.addmm": 1, "aten.bmm": 0, "aten.baddbmm": 1}
 
 
 def get_product(fx_node):
-    """(rows, columns, depth, element, batch, transposed) of a node of an FX graph; None if it is no product of matrices."""
+    """(rows, columns, depth, element, batch, transposed) of a node of an FX graph; None if it is no matmul."""
     first = _PRODUCTS.get(str(getattr(fx_node.target, "overloadpacket", None)))
     if first is None:
         return None

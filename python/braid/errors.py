@@ -9,11 +9,11 @@ class BraidError(Exception):
 
 
 class ScheduleError(BraidError, ValueError):
-    """A graph, a machine or an option that makes no sense."""
+    """An invalid graph, machine or option; the message names the rule that it breaks."""
 
 
 class CycleError(ScheduleError):
-    """Nodes that would each have to stay after the other."""
+    """A cycle of nodes, each of which has to stay after another one."""
 
 
 class UnknownNameError(ScheduleError, KeyError):

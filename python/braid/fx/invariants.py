@@ -1,7 +1,7 @@
 # Part of the Braid Project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What Inductor takes for granted of a post-grad graph, and the edges that keep it.
+"""Invariants of a post-grad graph that Inductor relies on, and the edges that keep them.
 
 The passes behind ``post_grad_custom_post_pass`` and the lowering read more from the order of a graph than that nodes
 stand behind their operands. This is all of it that is known, with the PyTorch code that relies on it, and what keeps it:
@@ -45,7 +45,7 @@ import torch
 
 
 def order_accesses(read):
-    """Edges between who reads and who writes the same memory, in the order of the graph."""
+    """Edges between readers and writers of the same memory, in the order of the graph."""
     memory, before = read.memory, read.before
     writer, readers = {}, {}
     for place, node in enumerate(read.nodes):
@@ -81,7 +81,7 @@ def _writes_input(read, node):
 
 
 def keep_epilogue(read):
-    """Holds the nodes at the end that write memory of inputs there, in their order. Returns the place of the first."""
+    """Keeps the nodes that write memory of inputs at the end, in their order. Returns the place of the first one."""
     first = _find_epilogue(read)
     if first < len(read.nodes):
         read.before[first].update(range(first))
@@ -90,7 +90,7 @@ def keep_epilogue(read):
 
 
 def order_around_writes(read, end):
-    """Holds what is computed from an input before a write to it, of those before the place `end`, before this write."""
+    """Keeps readers of an input, of the nodes before `end`, before the write to it."""
     memory = read.memory
     writes = {}
     for place in range(end):
@@ -136,7 +136,7 @@ def _get_in_place_operands(node):
 
 
 def order_in_place_ops(read):
-    """Holds ops that may be done in place outside of the time in which a collective reads the memory."""
+    """Keeps ops that Inductor may run in place out of the time in which a collective reads their memory."""
     waits = read.get_waits()
     # By storage, the collectives that read it and the ops that may overwrite it.
     reading, overwriting = {}, {}
@@ -157,7 +157,7 @@ def order_in_place_ops(read):
 
 
 def chain(read, places):
-    """Holds nodes in their order."""
+    """Keeps nodes in their order."""
     last = None
     for place in places:
         if last is not None:
@@ -180,7 +180,7 @@ def _get_bindings(node):
 
 
 def order_symbols(read):
-    """Holds who uses a size that comes from data behind who makes the size, and behind who checks it."""
+    """Keeps users of a size that comes from data after its producer and after its checks."""
     if not any(node.meta.get("unbacked_bindings") for node in read.nodes) and "check" not in read.kinds:
         return
     from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
@@ -205,7 +205,7 @@ def order_symbols(read):
 
 
 def order_effects(read):
-    """Nothing that communicates passes an effect, effects stay in order, and nothing passes a fence."""
+    """Keeps collectives and waits from passing effects, effects in order, and all nodes from passing a fence."""
     last_effect, since = None, []
     last_fence, behind = None, []
     for place, kind in enumerate(read.kinds):

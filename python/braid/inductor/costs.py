@@ -99,7 +99,7 @@ class Costs:
         return (0 if self._is_free(snode) else cost), demand, None
 
     def _estimate_product(self, snode):
-        """The time of a node that is one product of matrices, where tiles count; None for others."""
+        """The time of a node that is one matmul, where tiles count; None for others."""
         if not self.has_profile:
             return None
         origins = [inner.node.get_origin_node() for inner in snode.get_nodes() if inner.node is not None]

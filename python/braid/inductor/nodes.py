@@ -204,7 +204,7 @@ class SchedulerGraph:
         return names[0] if names else "unknown group"
 
     def _order_side_effects(self):
-        """Nothing that communicates passes an effect that nobody knows: peers may be waiting in it."""
+        """Keeps collectives and waits from passing an op with unknown effects: peers may be waiting in it."""
         last_effect, since = None, []
         for place, record in enumerate(self.records):
             if record.kind == "compute":
@@ -227,7 +227,7 @@ class SchedulerGraph:
                 last = place
 
     def _order_checks(self):
-        """Checks of sizes that come from data stay in front of those who use the size."""
+        """Keeps checks of a size that comes from data before the users of the size."""
         checked = {}
         if not any(_is_check(inner) for snode in self.snodes for inner in snode.get_nodes()):
             return

@@ -160,7 +160,7 @@ class _Renewal:
         return (parent for snode in self.order for parent in _get_parents(snode))
 
     def _renew_ancestors(self, masks):
-        """The last step, which nothing has to undo: the sets of a large graph are most of its memory."""
+        """The last step, which cannot fail: the sets of a large graph are most of its memory."""
         from .ancestors import Ancestors, Order
 
         order = Order([leaf.get_name() for leaf in self.leaves])

@@ -79,7 +79,7 @@ class Overlap(_torch.OverlapPass):
         Raises
         ------
         braid.schedule.ScheduleError
-            An option that there is not, or a value that makes no sense.
+            An unknown option, or an invalid value of one.
         """
         return super().with_options(**options)
 

@@ -5,8 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===-----------------------------------------------------------------------===#
-"""Brings `stablehlo.dot_general` to products of matrices, with at most one batch
-dimension, which Braid hands to BLAS or cuBLASLt.
+"""Brings `stablehlo.dot_general` to matmuls with at most one batch dimension, which Braid hands to BLAS or cuBLASLt.
 
 Transposes of operands become part of the product. Products of 16-bit floats are
 summed in f32 and rounded once, as XLA does.

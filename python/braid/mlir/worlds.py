@@ -28,7 +28,7 @@ def check_timeout(timeout):
 
 
 class World:
-    """The ranks of an engine; they end when nothing holds the world any more.
+    """The ranks of an engine; rank threads stop when the last reference to the world is gone.
 
     contexts: the runtime's contexts of the ranks that this process has, by rank
     """

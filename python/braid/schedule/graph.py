@@ -130,7 +130,7 @@ class Graph:
         return self._add("compute", name, cost, None, bytes, after, order_after, awaits, output, demand)
 
     def opaque(self, name, cost=0, *, bytes=0, after=(), order_after=(), awaits=(), output=False, demand=None):
-        """Adds work with effects that nobody knows: it is never moved to fill a gap."""
+        """Adds work with unknown effects, which is never moved to fill a gap."""
         return self._add("opaque", name, cost, None, bytes, after, order_after, awaits, output, demand)
 
     def start(
@@ -167,7 +167,7 @@ class Graph:
         return self._add("wait", name, 0, None, 0, after, order_after, awaits, output, None)
 
     def order(self, before, after):
-        """Says that the node `after` has to stay after the node `before`."""
+        """Keeps the node `after` after the node `before`."""
         edge = self._own(before, "order"), self._own(after, "order")
         self._edges.extend(edge)
         self._leads_back |= edge[0] >= edge[1]
@@ -183,7 +183,7 @@ class Graph:
         self._buffers.append((_amount(bytes, "bytes", "buffer"), users, bool(escapes)))
 
     def transient(self, node, bytes):
-        """Says that so many bytes live while `node` runs, and no longer."""
+        """Adds memory that lives while `node` runs."""
         index = self._own(node, "transient")
         self._transients[index] = self._transients.get(index, 0) + _amount(bytes, "bytes", self.nodes[index].name)
 
@@ -201,7 +201,7 @@ class Graph:
         CycleError
             The edges form a cycle, which the message names.
         ScheduleError
-            The graph is undirected or has parallel edges, or an attribute makes no sense.
+            The graph is undirected or has parallel edges, or an attribute is invalid.
         """
         if not getattr(digraph, "is_directed", lambda: False)():
             raise ScheduleError(f"found {digraph!r}, expected a directed graph")

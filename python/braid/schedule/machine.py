@@ -35,7 +35,7 @@ class CollectiveTime:
 
 @dataclass(frozen=True)
 class ProductTime:
-    """An estimate of one product of matrices."""
+    """An estimate of one matmul."""
 
     #: Nanoseconds with nothing beside it.
     ns: float
@@ -136,7 +136,7 @@ class Machine:
     def collective(
         self, kind, input_bytes, output_bytes=None, *, group_size=None, nodes=1, model=None, max_ctas=0
     ):
-        """How long a collective takes here.
+        """The time of a collective alone.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Machine:
         )
 
     def product(self, rows, columns, depth, element="bf16", *, batch=1, multiprocessors=0, transposed="none"):
-        """How long a product of a `rows` x `depth` and a `depth` x `columns` matrix takes here, alone.
+        """The time of a matmul of a `rows` x `depth` and a `depth` x `columns` matrix alone.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ def _read(path, what):
 
 
 def as_machine(machine):
-    """A `Machine` for what a caller may name one by; None for the textbook machine."""
+    """The `Machine` that a caller has named; None for the textbook machine."""
     if machine is None or isinstance(machine, Machine):
         return machine
     return Machine(machine)

@@ -171,7 +171,7 @@ class Problem:
         return list(live)
 
     def bound(self):
-        """(ns that no order goes below, why)."""
+        """(lower bound in ns, its reason)."""
         reason = ctypes.c_char_p()
         bound = _native.library().braid_get_lower_bound(self.handle.pointer, ctypes.byref(reason))
         return bound, reason.value.decode()

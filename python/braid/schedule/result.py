@@ -117,7 +117,7 @@ class Schedule:
 
     @property
     def bound(self):
-        """Nanoseconds that no order goes below."""
+        """A lower bound of the makespan of all orders, in nanoseconds."""
         if self._known_bound is None:
             self._known_bound = self._bound_and_reason[0]
         return self._known_bound

@@ -18,7 +18,7 @@ _ALIASES = {"inductor": "reorder-sink-raise", "xla": "latency-hiding"}
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a search is."""
+    """The progress of a search."""
 
     #: Steps taken, of at most so many.
     steps: int
@@ -41,13 +41,13 @@ def algorithms():
 
 
 def check_effort(effort):
-    """Raises `ScheduleError` for an effort that there is not."""
+    """Raises `ScheduleError` for an unknown effort."""
     if not isinstance(effort, str) or effort not in _EFFORTS:
         raise ScheduleError(f"found the effort {effort!r}, expected one of: {' '.join(_EFFORTS)}")
 
 
 def check_algorithm(algorithm):
-    """Raises `UnknownNameError` for an algorithm that there is not."""
+    """Raises `UnknownNameError` for an unknown algorithm."""
     names = algorithms()
     if not isinstance(algorithm, str) or algorithm not in names:
         raise UnknownNameError(f"found no algorithm called {algorithm!r}, expected one of: {' '.join(names)}")
@@ -98,7 +98,7 @@ def schedule(
     Raises
     ------
     ScheduleError
-        A graph, machine or limit that makes no sense (`CycleError`, `UnknownNameError`).
+        The graph, machine or limit is invalid (`CycleError`, `UnknownNameError`).
     MemoryLimitError
         No order was found that keeps `max_memory`.
 
@@ -139,7 +139,7 @@ def _run_algorithm(problem, algorithm):
 
 
 def compare(graph, machine=None, **limits):
-    """What every known algorithm makes of `graph`: a dict from names to `Schedule`s, the search's as "search"."""
+    """The `Schedule` of every known algorithm by name, that of the search as "search"."""
     result = {"search": schedule(graph, machine, **limits)}
     limits = {key: limits[key] for key in ("max_memory", "max_in_flight", "keep_order") if key in limits}
     for name in algorithms():
