@@ -9,6 +9,7 @@
 #include "braid/Support/OutputFile.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -19,9 +20,50 @@
 
 using namespace braid;
 
-static OutputFile::Observer currentObserver;
+namespace {
+/// A temporary name that a signal handler can read at any moment.
+struct Place {
+  enum State { Free, Changing, InUse };
+  std::atomic<int> state{Free};
+  char name[PATH_MAX];
+};
+} // namespace
 
-void OutputFile::setObserver(Observer observer) { currentObserver = observer; }
+/// More files at a time than any tool writes. A further one stays after a
+/// signal.
+static Place places[16];
+
+/// Notes a name before its file exists. Returns its place, or -1.
+static int noteName(const std::string &name) {
+  for (Place &place : places) {
+    int expected = Place::Free;
+    if (name.size() >= sizeof(place.name) ||
+        !place.state.compare_exchange_strong(expected, Place::Changing))
+      continue;
+    std::strcpy(place.name, name.c_str());
+    place.state = Place::InUse;
+    return static_cast<int>(&place - places);
+  }
+  return -1;
+}
+
+void OutputFile::removeUnfinished() {
+  for (Place &place : places) {
+    // The owner, which may go on meanwhile, leaves the place alone.
+    int expected = Place::InUse;
+    if (place.state.compare_exchange_strong(expected, Place::Changing))
+      unlink(place.name);
+  }
+}
+
+/// The temporary name no longer exists.
+void OutputFile::forgetName() {
+  int expected = Place::InUse;
+  if (place >= 0)
+    places[place].state.compare_exchange_strong(expected, Place::Free);
+  place = -1;
+  temporary.clear();
+}
 
 static bool startsWith(const std::string &text, const char *start) {
   return text.rfind(start, 0) == 0;
@@ -119,14 +161,11 @@ bool OutputFile::makeName(int (*make)(OutputFile &file, const char *name,
   constexpr int most = 100;
   for (int i = 0; i < most; ++i) {
     temporary = folder() + ".braid-" + std::to_string(random());
-    if (currentObserver.begin)
-      currentObserver.begin(temporary.c_str());
+    place = noteName(temporary);
     if (make(*this, temporary.c_str(), mode) == 0)
       return true;
     error = errno;
-    if (currentObserver.end)
-      currentObserver.end(temporary.c_str());
-    temporary.clear();
+    forgetName();
     if (error != EEXIST)
       return false;
     error = 0;
@@ -169,9 +208,7 @@ void OutputFile::putInPlace() {
     error = errno;
     return;
   }
-  if (currentObserver.end)
-    currentObserver.end(temporary.c_str());
-  temporary.clear();
+  forgetName();
 }
 
 std::string OutputFile::finish() {
@@ -193,9 +230,7 @@ void OutputFile::discard() {
   if (temporary.empty())
     return;
   unlink(temporary.c_str());
-  if (currentObserver.end)
-    currentObserver.end(temporary.c_str());
-  temporary.clear();
+  forgetName();
 }
 
 std::string braid::writeWholeFile(const std::string &path,

@@ -46,13 +46,10 @@ public:
   /// empty string.
   std::string finish();
 
-  /// Called with each temporary name before the name exists and after the name
-  /// is gone, so that signal handlers can remove the file.
-  struct Observer {
-    void (*begin)(const char *name) = nullptr;
-    void (*end)(const char *name) = nullptr;
-  };
-  static void setObserver(Observer observer);
+  /// Removes the temporary files of all objects of this process, for signal
+  /// handlers before they end the process. Files without a name need no
+  /// removal.
+  static void removeUnfinished();
 
 private:
   void open(unsigned mode);
@@ -61,11 +58,13 @@ private:
                 unsigned mode);
   void putInPlace();
   void discard();
+  void forgetName();
   std::string folder() const;
 
   std::string path;
   std::string target;    ///< Where the links of `path` lead.
   std::string temporary; ///< The temporary name, if there is one.
+  int place = -1;        ///< Where signal handlers find that name.
   int descriptor = -1;
   int error = 0; ///< The first one, as errno has it.
   bool inPlace = false;

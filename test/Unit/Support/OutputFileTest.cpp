@@ -10,11 +10,20 @@
 
 #include <gmock/gmock.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace braid;
@@ -147,15 +156,62 @@ TEST_F(OutputFileTest, AnErrorKeepsTheOlderFile) {
   EXPECT_THAT(names(), ElementsAre("a"));
 }
 
-TEST_F(OutputFileTest, NamesAreObserved) {
-  static int numBegun, numEnded;
-  numBegun = numEnded = 0;
-  OutputFile::setObserver(
-      {[](const char *) { ++numBegun; }, [](const char *) { ++numEnded; }});
-  EXPECT_THAT(writeWholeFile(at("a"), "text"), IsEmpty());
-  OutputFile::setObserver({});
-  EXPECT_EQ(numBegun, 1);
-  EXPECT_EQ(numEnded, 1);
+/// Lets this process see a file system without files that have no name, until
+/// the process ends.
+void refuseFilesWithoutName() {
+  // The third argument of openat has the flags; their lower half comes first.
+  constexpr uint32_t flags = offsetof(seccomp_data, args[2]);
+  constexpr uint32_t unnamed = O_TMPFILE & ~O_DIRECTORY;
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, flags),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, unnamed, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  sock_fprog program = {std::size(filter), filter};
+  ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+/// Runs `body` in a process that sees a file system without files that have no
+/// name. Returns 0 if nothing in there has failed.
+template <typename Body> int runWithNames(Body body) {
+  std::fflush(nullptr);
+  pid_t child = fork();
+  if (child == 0) {
+    refuseFilesWithoutName();
+    body();
+    std::fflush(nullptr);
+    _exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+TEST_F(OutputFileTest, FileSystemsWithoutUnnamedFilesHaveTemporaryNames) {
+  EXPECT_EQ(runWithNames([&] {
+              EXPECT_THAT(writeWholeFile(at("a"), "text"), IsEmpty());
+              EXPECT_EQ(read("a"), "text");
+              {
+                OutputFile file(at("b"));
+                EXPECT_EQ(names().size(), 2u);
+              }
+              EXPECT_THAT(names(), ElementsAre("a"));
+            }),
+            0);
+}
+
+TEST_F(OutputFileTest, SignalHandlersRemoveTemporaryNames) {
+  EXPECT_EQ(runWithNames([&] {
+              EXPECT_THAT(writeWholeFile(at("a"), "text"), IsEmpty());
+              OutputFile one(at("b")), other(at("c"));
+              EXPECT_EQ(names().size(), 3u);
+              OutputFile::removeUnfinished();
+              EXPECT_THAT(names(), ElementsAre("a"));
+            }),
+            0);
 }
 
 } // namespace
