@@ -1,6 +1,5 @@
 # What `make install` puts where, and the package for find_package(Braid).
 include(CMakePackageConfigHelpers)
-include(GNUInstallDirs)
 
 get_property(BRAID_LIBRARIES GLOBAL PROPERTY BRAID_LIBRARIES)
 get_property(BRAID_PURE_LIBRARIES GLOBAL PROPERTY BRAID_PURE_LIBRARIES)
@@ -14,20 +13,6 @@ get_property(BRAID_TOOLS GLOBAL PROPERTY BRAID_TOOLS)
 set(BRAID_PLUGINS ${BRAID_TOOLS})
 list(FILTER BRAID_PLUGINS INCLUDE REGEX "Plugin$")
 list(REMOVE_ITEM BRAID_TOOLS ${BRAID_PLUGINS})
-
-# Tools find the runtime beside them, wherever the folder is moved to, and LLVM
-# where it is: Debian's stands where the loader does not look. The files of the build
-# folder have this RUNPATH already: CMake makes room for a longer one with colons,
-# and the loader reads an empty element as the working directory.
-set(rpath "$ORIGIN/../lib")
-if(NOT CMAKE_INSTALL_LIBDIR STREQUAL "lib")
-  list(APPEND rpath "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-endif()
-set_target_properties(${BRAID_LIBRARIES} ${BRAID_RUNTIME_LIBRARIES}
-  ${BRAID_TOOLS} ${BRAID_PLUGINS} PROPERTIES
-  BUILD_WITH_INSTALL_RPATH ON
-  INSTALL_RPATH "${rpath}"
-  INSTALL_RPATH_USE_LINK_PATH ON)
 
 install(TARGETS ${BRAID_LIBRARIES} ${BRAID_TOOLS} EXPORT BraidTargets
   RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
