@@ -2,9 +2,12 @@
 """Outputs are whole or not there, and nothing stays behind: on full disks, with odd
 names, and when signals end the tools."""
 
+import ctypes
+import errno
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 
@@ -138,21 +141,111 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
     check(wait_until(lambda: is_gone(tool[-1])), number, "braid-opt still runs")
     check(wait_until(lambda: os.listdir(temporary) == []), number, os.listdir(temporary))
 
-# A linker ends with braid-compile, and so does what the linker has started.
+# What braid-compile has started ends with it, at whatever moment, and so do the programs
+# that these have started, in process groups of their own, too.
 os.mkdir("linker")
 with open("linker/cc", "w", encoding="utf-8") as file:
-    file.write(f"#!/bin/sh\nsleep 1000 &\necho $! >{folder}/started.new\nmv {folder}/started.new {folder}/started\n"
-               "wait\n")
+    file.write(f"""#!/bin/bash
+echo half an output > $TMPDIR/ccAAAAAA.o
+set -m
+sleep 1000 &
+set +m
+test -z $STUBBORN || (trap '' TERM; sleep 1000; sleep 1000) &
+echo $! $$ $(jobs -p) > {folder}/started.new
+mv {folder}/started.new {folder}/started
+wait
+""")
 os.chmod("linker/cc", 0o755)
-for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-    process = subprocess.Popen(["braid-compile", "p.mlir", "-o", "new.so"],
+
+
+def programs_of(folder):
+    """The numbers of the processes whose temporary files belong into `folder`."""
+    found = []
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{number}/environ", "rb") as file:
+                if b"TMPDIR=" + os.fsencode(folder) in file.read():
+                    found.append(int(number))
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue
+    return found
+
+
+MOMENTS = [
+    ("a folder", lambda: os.listdir(temporary)),
+    ("a program", lambda: any("program.o" in os.listdir(os.path.join(temporary, name))
+                              for name in os.listdir(temporary))),
+    ("a linker", lambda: os.path.exists("started")),
+]
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGQUIT):
+    for what, has_come in MOMENTS if number == signal.SIGKILL else MOMENTS[-1:]:
+        # One linker takes no notice of SIGTERM, which takes three seconds.
+        stubborn = "1" if number == signal.SIGQUIT else ""
+        process = subprocess.Popen(["braid-compile", "p.mlir", "-o", "new.so"], stderr=subprocess.DEVNULL, env=dict(
+            os.environ, PATH=f"{folder}/linker:{os.environ['PATH']}", STUBBORN=stubborn))
+        check(wait_until(has_come), number, "no sign of", what)
+        process.send_signal(number)
+        check(process.wait(timeout=60) == -number, number, process.returncode)
+        # After SIGKILL somebody else cleans up.
+        if number in (signal.SIGKILL, signal.SIGQUIT):
+            check(wait_until(lambda: not os.listdir(temporary)), number, what, os.listdir(temporary))
+        check(os.listdir(temporary) == [] and not os.path.exists("new.so"), number, what, os.listdir(temporary))
+        check(programs_of(temporary + "/") == [], number, what, programs_of(temporary + "/"))
+        if os.path.exists("started"):
+            with open("started", encoding="utf-8") as file:
+                check(all(map(is_gone, map(int, file.read().split()))), number, what, "the linker still runs")
+            os.remove("started")
+
+# braid-run takes its compiler, and its compiler's linker, along.
+for number in (signal.SIGTERM, signal.SIGKILL):
+    process = subprocess.Popen(["braid-run", "p.mlir", "--arg=ones"], stderr=subprocess.DEVNULL,
                                env=dict(os.environ, PATH=f"{folder}/linker:{os.environ['PATH']}"))
     check(wait_until(lambda: os.path.exists("started")), "no linker")
     with open("started", encoding="utf-8") as file:
-        sleeper = int(file.read())
+        started = list(map(int, file.read().split()))
     os.remove("started")
     process.send_signal(number)
+    check(process.wait(timeout=60) == (-number if number == signal.SIGKILL else 1), number, process.returncode)
+    check(wait_until(lambda: not os.listdir(temporary)), number, os.listdir(temporary))
+    check(wait_until(lambda: all(map(is_gone, started))), number, "the linker still runs")
+
+# A program that has become a daemon is not meant.
+with open("linker/cc", "w", encoding="utf-8") as file:
+    file.write(f"#!/bin/sh\nsetsid sh -c 'echo $$ > {folder}/started.new; mv {folder}/started.new {folder}/started; "
+               "exec sleep 1000' &\nwait\n")
+process = subprocess.Popen(["braid-compile", "p.mlir", "-o", "new.so"], stderr=subprocess.DEVNULL,
+                           env=dict(os.environ, PATH=f"{folder}/linker:{os.environ['PATH']}"))
+check(wait_until(lambda: os.path.exists("started")), "no daemon")
+process.kill()
+process.wait(timeout=60)
+check(wait_until(lambda: not os.listdir(temporary)), os.listdir(temporary))
+with open("started", encoding="utf-8") as file:
+    daemon = int(file.read())
+check(not is_gone(daemon), "the daemon has ended")
+os.kill(daemon, signal.SIGKILL)
+
+
+# Where all temporary files have names, those go as well.
+def refuse_files_without_name():
+    """Has openat fail with EOPNOTSUPP for files without a name, as on NFS."""
+    number = {"x86_64": 257, "aarch64": 56}[os.uname().machine]
+    load, equal, has, end = 0x20, 0x15, 0x45, 0x06
+    filters = [(load, 0, 0, 0), (equal, 0, 3, number), (load, 0, 0, 32), (has, 0, 1, 0x400000),
+               (end, 0, 0, 0x50000 | errno.EOPNOTSUPP), (end, 0, 0, 0x7FFF0000)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in filters))
+    program = ctypes.create_string_buffer(struct.pack("HP", len(filters), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+os.mkdir("named")
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    process = subprocess.Popen(
+        ["braid-opt", "endless.mlir", "--comm-interpret=ranks=1 entry=main", "-o", "named/out.mlir"],
+        preexec_fn=refuse_files_without_name, stderr=subprocess.DEVNULL)
+    check(wait_until(lambda: os.listdir("named")), number, "no output")
+    process.send_signal(number)
     check(process.wait(timeout=60) == -number, number, process.returncode)
-    check(wait_until(lambda: is_gone(sleeper)), number, "the linker still runs")
-    check(os.listdir(temporary) == [] and not os.path.exists("new.so"), number, os.listdir(temporary))
+    check(os.listdir("named") == [], number, os.listdir("named"))
 sys.exit(has_failed())

@@ -11,12 +11,10 @@
 #include "Cost/Profile/Profile.h"
 #include "Support/JsonObjectReader.h"
 #include "braid/Support/ChildProcess.h"
-#include "llvm/Support/FileUtilities.h"
+#include "braid/Support/CleanUp.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/Signals.h"
 
-#include <cstdlib>
-#include <unistd.h>
+#include <cstring>
 
 using namespace braid;
 using namespace braid::calibrate;
@@ -187,24 +185,22 @@ static Error readProgram(StringRef path, int64_t ranks, ProgramShapes &shapes) {
         ": found no braid-opt in PATH, which reads programs; expected "
         "the report that it writes elsewhere: braid-opt " +
         path + " \"" + reportOption(ranks, "report.json") + "\" -o /dev/null");
-  llvm::SmallString<128> report;
-  if (std::error_code problem =
-          llvm::sys::fs::createTemporaryFile("braid-calibrate", "json", report))
-    return llvm::createStringError(
-        path + ": cannot write its report: " + problem.message());
-  llvm::FileRemover remover(report);
-  llvm::sys::RemoveFileOnSignal(report);
-  setenv(parentVariable, std::to_string(getpid()).c_str(), /*overwrite=*/1);
-  std::string option = reportOption(ranks, report), problem;
-  std::string program = fileArgument(path.str());
+  CleanUp cleanUp;
+  TemporaryFolder folder("braid-calibrate");
+  if (!folder.getError().empty())
+    return llvm::createStringError(path + ": " + folder.getError());
+  std::string report = folder.at("report.json");
   // Its errors go to stderr.
-  int status = llvm::sys::ExecuteAndWait(
-      *tool, {*tool, program, option, "-o", "/dev/null"}, std::nullopt, {}, 0,
-      0, &problem);
+  int error = 0;
+  int status = runProgram({*tool, fileArgument(path.str()),
+                           reportOption(ranks, report), "-o", "/dev/null"},
+                          /*log=*/"", error);
   if (status != 0)
     return llvm::createStringError(
         path + ": " +
-        (problem.empty() ? "braid-opt cannot write its report" : problem));
+        (status < 0
+             ? "cannot start braid-opt: " + std::string(std::strerror(error))
+             : "braid-opt cannot write its report"));
   return readReport(report, path, ranks, shapes);
 }
 

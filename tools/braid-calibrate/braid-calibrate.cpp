@@ -10,6 +10,7 @@
 
 #include "Cost/Profile/Profile.h"
 #include "Support/StrictJson.h"
+#include "braid/Support/CleanUp.h"
 #include "braid/Support/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -99,6 +100,7 @@ static Error showProfile(const Options &options) {
 
 int main(int argc, char **argv) {
   constexpr int failed = 1, wrongUsage = 2;
+  cleanUpOnSignals();
   // A file that becomes too large is an error with the name of the file.
   std::signal(SIGXFSZ, SIG_IGN);
   llvm::Expected<Options> options = parseOptions(argc, argv);

@@ -15,7 +15,7 @@
 #include "braid/InitAll.h"
 #include "braid/Pipelines/Pipelines.h"
 #include "braid/Pipelines/VerifyEachPass.h"
-#include "braid/Support/ChildProcess.h"
+#include "braid/Support/CleanUp.h"
 #include "braid/Support/OutputFile.h"
 #include "braid/Support/SourceKind.h"
 #include "braid/Target/Host/HostTarget.h"
@@ -31,14 +31,14 @@
 #include "mlir/Support/Timing.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Signals.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
 
 #include <csignal>
+#include <cstdlib>
+#include <optional>
 
 using namespace mlir;
 namespace cl = llvm::cl;
@@ -194,43 +194,10 @@ LogicalResult writeOutput(StringRef bytes) {
   return failure();
 }
 
-/// A temporary file that is removed in the end, also by signals.
-class TemporaryObject {
-public:
-  /// Writes `bytes` to the file. Prints an error and fails if it cannot.
-  LogicalResult write(StringRef bytes) {
-    int descriptor;
-    if (std::error_code failed = llvm::sys::fs::createTemporaryFile(
-            "braid", "o", descriptor, path)) {
-      error() << "cannot create a temporary file: " << failed.message() << '\n';
-      return failure();
-    }
-    remover.setFile(path);
-    llvm::sys::RemoveFileOnSignal(path);
-    llvm::raw_fd_ostream output(descriptor, /*shouldClose=*/true);
-    output << bytes;
-    output.close();
-    if (std::error_code failed = output.error()) {
-      output.clear_error();
-      error() << "cannot write " << path << ": " << failed.message() << '\n';
-      return failure();
-    }
-    return success();
-  }
-  ~TemporaryObject() {
-    if (!path.empty())
-      llvm::sys::DontRemoveFileOnSignal(path);
-  }
-
-  SmallString<128> path;
-
-private:
-  llvm::FileRemover remover;
-};
-
-/// Writes `module` to `outputPath`, in the format of `--emit`.
+/// Writes `module` to `outputPath`, in the format of `--emit`. What the linker
+/// reads is in `folder` until then.
 LogicalResult generate(ModuleOp module, StringRef runtimePath,
-                       TimingScope &timing) {
+                       const std::string &folder, TimingScope &timing) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (emit == "mlir") {
@@ -265,15 +232,18 @@ LogicalResult generate(ModuleOp module, StringRef runtimePath,
     return failure();
   if (emit == "obj")
     return writeOutput(bytes);
-  TemporaryObject file;
-  if (failed(file.write(bytes)))
+  std::string file = folder + "/program.o";
+  if (std::string message = braid::writeWholeFile(file, StringRef(bytes));
+      !message.empty()) {
+    error() << message << '\n';
     return failure();
+  }
   codeTiming.stop();
   TimingScope linkTiming = timing.nest("Link");
   StringRef output = outputPath.getValue();
   if (output == "-")
     output = "/dev/stdout";
-  return braid::linkSharedObject(file.path, output, runtimePath, loc);
+  return braid::linkSharedObject(file, output, runtimePath, loc);
 }
 
 /// True for `sm_` and a number, with a letter for chips of one architecture.
@@ -341,8 +311,8 @@ bool checkOptions() {
 } // namespace
 
 int main(int argc, char **argv) {
-  braid::endWithParent();
   llvm::InitLLVM initialize(argc, argv);
+  braid::cleanUpOnSignals();
   // A file that becomes too large is an error with the name of the file.
   std::signal(SIGXFSZ, SIG_IGN);
   DialectRegistry registry;
@@ -377,6 +347,19 @@ int main(int argc, char **argv) {
     return usageStatus;
   }
 
+  // ptxas and the linker end with this process, and what they write goes.
+  std::optional<braid::CleanUp> cleanUp;
+  std::optional<braid::TemporaryFolder> folder;
+  if (emit == "so" || target == "cuda") {
+    cleanUp.emplace();
+    folder.emplace("braid-compile");
+    if (!folder->getError().empty()) {
+      error() << folder->getError() << '\n';
+      return failedStatus;
+    }
+    setenv("TMPDIR", folder->getPath().c_str(), /*overwrite=*/1);
+  }
+
   DefaultTimingManager timingManager;
   applyDefaultTimingManagerCLOptions(timingManager);
   TimingScope timing = timingManager.getRootScope();
@@ -405,6 +388,7 @@ int main(int argc, char **argv) {
 
   std::string runtimePath = runtimeLibrary.empty() ? findRuntimeLibrary(argv[0])
                                                    : runtimeLibrary.getValue();
-  return failed(generate(*module, runtimePath, timing)) ? failedStatus
-                                                        : succeededStatus;
+  LogicalResult result =
+      generate(*module, runtimePath, folder ? folder->getPath() : "", timing);
+  return failed(result) ? failedStatus : succeededStatus;
 }

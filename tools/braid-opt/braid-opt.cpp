@@ -8,7 +8,7 @@
 
 #include "braid/InitAll.h"
 #include "braid/Pipelines/VerifyEachPass.h"
-#include "braid/Support/ChildProcess.h"
+#include "braid/Support/CleanUp.h"
 #include "braid/Support/OutputFile.h"
 #include "braid/Support/SourceKind.h"
 
@@ -87,7 +87,6 @@ static LogicalResult run(StringRef inputPath, const std::string &outputPath,
 }
 
 int main(int argc, char **argv) {
-  braid::endWithParent();
   DialectRegistry registry;
   registerAllPasses();
   braid::registerAllDialects(registry);
@@ -102,6 +101,7 @@ int main(int argc, char **argv) {
     return asMainReturnCode(
         MlirOptMain(argc, argv, inputPath, outputPath, registry));
   llvm::InitLLVM initialize(argc, argv);
+  braid::cleanUpOnSignals();
   if (std::string kind = braid::describeForeignSource(inputPath);
       !kind.empty()) {
     llvm::errs() << inputPath << ": error: found " << kind

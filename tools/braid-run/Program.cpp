@@ -11,7 +11,7 @@
 #include "Core/Messages.h"
 #include "Core/Sha256.h"
 #include "Options.h"
-#include "Tools/TemporaryFolders.h"
+#include "Tools/Tools.h"
 #include "braid/Support/OutputFile.h"
 
 #include <cerrno>
@@ -160,7 +160,7 @@ bool Program::loadFromFirst(const std::string &object,
 /// host.
 void Program::loadOwn(const CompileRequest &compile,
                       const Processes &processes) {
-  std::optional<TemporaryFolder> folder;
+  std::optional<RunFolder> folder;
   std::string object;
   auto compileHere = [&]() {
     object = folder.emplace().at("program.so");
@@ -190,7 +190,7 @@ void Program::loadOwn(const CompileRequest &compile,
 /// The first process reads or compiles, and sends to those with another file.
 void Program::loadSent(const CompileRequest &compile,
                        const Processes &processes) {
-  std::optional<TemporaryFolder> made;
+  std::optional<RunFolder> made;
   std::string object = file;
   ByteWriter writer;
   processes.together([&]() {
@@ -215,7 +215,7 @@ void Program::loadSent(const CompileRequest &compile,
     std::string bytes = reader.text();
     if (digestOf(bytes) != expected)
       throw RunError(file + " has been damaged on its way from rank 0");
-    TemporaryFolder folder;
+    RunFolder folder;
     std::string copy = folder.at("program.so");
     if (std::string error = writeWholeFile(copy, bytes); !error.empty())
       throw RunError(error);

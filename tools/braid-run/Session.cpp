@@ -14,7 +14,7 @@
 #include "Timing/Trace.h"
 #include "Tools/PassOption.h"
 #include "Tools/ProfiledMachine.h"
-#include "Tools/TemporaryFolders.h"
+#include "Tools/Tools.h"
 #include "braid/Support/OutputFile.h"
 #include "braid/Support/Text.h"
 
@@ -377,7 +377,7 @@ void Session::compareWithPrediction(const std::string &reportOptions) {
     withRanks += (withRanks.empty() ? "" : " ") +
                  ("world-size=" + std::to_string(processes.worldSize()));
   // Only the first process writes the file with all ranks.
-  std::optional<TemporaryFolder> folder;
+  std::optional<RunFolder> folder;
   std::string trace;
   processes.together([&]() {
     if (processes.isFirst())

@@ -15,8 +15,8 @@
 #include "Runner.h"
 #include "Session.h"
 #include "Tools/Interpreter.h"
-#include "Tools/TemporaryFolders.h"
 #include "Tools/Tune.h"
+#include "braid/Support/CleanUp.h"
 
 #include <cerrno>
 #include <chrono>
@@ -174,11 +174,12 @@ int main(int argc, char **argv) {
       flushOutput();
       return 0;
     }
-    // What writes temporary files.
-    std::optional<FolderKeeper> keeper;
-    if (!options.program.empty() && (!isCompiled(options.program) || launcher ||
+    // What runs tools or writes temporary files.
+    std::optional<braid::CleanUp> cleanUp;
+    bool isSent = launcher && options.isProgramSent;
+    if (!options.program.empty() && (!isCompiled(options.program) || isSent ||
                                      options.compare || options.tune))
-      keeper.emplace();
+      cleanUp.emplace();
     if (options.engine == "inproc")
       launcher = {};
     if (!options.dumps.empty()) {

@@ -9,15 +9,12 @@
 #include "braid/Target/Host/HostTarget.h"
 
 #include "braid/Support/ChildProcess.h"
+#include "braid/Support/CleanUp.h"
 #include "braid/Support/OutputFile.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/Signals.h"
 
 #include <cstring>
 #include <sys/wait.h>
@@ -32,29 +29,6 @@ static std::string findProgram(ArrayRef<StringRef> names) {
       return *path;
   return {};
 }
-
-namespace {
-/// A temporary file that is removed in the end, also by signals.
-struct TemporaryFile {
-  TemporaryFile(StringRef prefix, StringRef suffix) {
-    error = llvm::sys::fs::createTemporaryFile(prefix, suffix, path);
-    if (error)
-      return;
-    remover.setFile(path);
-    llvm::sys::RemoveFileOnSignal(path);
-  }
-  ~TemporaryFile() {
-    if (!path.empty())
-      llvm::sys::DontRemoveFileOnSignal(path);
-  }
-
-  SmallString<128> path;
-  std::error_code error;
-
-private:
-  llvm::FileRemover remover;
-};
-} // namespace
 
 /// What a linker says of its failure.
 static std::string describeFailure(int status, int error, StringRef log) {
@@ -83,13 +57,13 @@ LogicalResult braid::linkSharedObject(StringRef objectPath,
                              "'clang', 'gcc', 'ld.lld' or 'ld' on the PATH";
 
   // The linker writes a file that is copied whole: half an output is none.
-  TemporaryFile library("braid-link", "so"), log("braid-link", "log");
-  for (const TemporaryFile *file : {&library, &log})
-    if (file->error)
-      return emitError(loc)
-             << "cannot create a temporary file: " << file->error.message();
+  CleanUp cleanUp;
+  TemporaryFolder folder("braid-link");
+  if (!folder.getError().empty())
+    return emitError(loc) << folder.getError();
+  std::string library = folder.at("library.so"), log = folder.at("log");
   std::vector<std::string> arguments = {program, "-shared", "-o",
-                                        fileArgument(library.path.str().str()),
+                                        fileArgument(library),
                                         fileArgument(objectPath.str())};
   if (!runtimePath.empty()) {
     arguments.push_back(fileArgument(runtimePath.str()));
@@ -100,15 +74,14 @@ LogicalResult braid::linkSharedObject(StringRef objectPath,
     arguments.push_back("-lm");
 
   int error = 0;
-  int status = runChild(arguments, log.path.str().str(), error);
+  int status = runProgram(arguments, log, error);
   if (status != 0)
     return emitError(loc) << "cannot link '" << outputPath << "': '" << program
-                          << "' failed"
-                          << describeFailure(status, error, log.path);
-  auto bytes = llvm::MemoryBuffer::getFile(library.path, /*IsText=*/false,
+                          << "' failed" << describeFailure(status, error, log);
+  auto bytes = llvm::MemoryBuffer::getFile(library, /*IsText=*/false,
                                            /*RequiresNullTerminator=*/false);
   if (!bytes)
-    return emitError(loc) << "cannot read " << library.path << ": "
+    return emitError(loc) << "cannot read " << library << ": "
                           << bytes.getError().message();
   StringRef buffer = (*bytes)->getBuffer();
   constexpr unsigned executable = 0777;

@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Failures/Signals.h"
-#include "Tools/TemporaryFolders.h"
-#include "Tools/Tools.h"
+#include "braid/Support/CleanUp.h"
 
 #include <atomic>
 #include <cerrno>
@@ -141,8 +140,7 @@ static void reportEnd(int signal) {
     line.write();
   }
   dumpBeforeEnd(signal);
-  stopTool();
-  removeAllTemporaryFolders();
+  braid::cleanUpNow();
   _exit(exitStatus);
 }
 

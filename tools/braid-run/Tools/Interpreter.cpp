@@ -13,7 +13,7 @@
 #include "Tensors/Results.h"
 #include "Tensors/Verify.h"
 #include "Tools/PassOption.h"
-#include "Tools/TemporaryFolders.h"
+#include "Tools/Tools.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -212,12 +212,12 @@ void braid::run::runInterpreter(const Options &options) {
   Runner runner(options, "inproc", Launcher());
   const Processes &processes = runner.getProcesses();
   // What braid-opt and this process exchange.
-  TemporaryFolder folder;
+  RunFolder folder;
   std::string passes = passesFor(options);
   auto interpret = [&](const std::string &before, const std::string &settings) {
     interpretProgram(options.program,
                      before + "comm-interpret{" + settings + " " +
-                         passOption("data", folder.path) + "}");
+                         passOption("data", folder.getPath()) + "}");
   };
   interpret("", "describe");
   EntryList entries(folder.at("entries"));
@@ -229,7 +229,7 @@ void braid::run::runInterpreter(const Options &options) {
   for (int32_t rank : processes.localRanks()) {
     std::vector<Tensor> inputs = makeInputs(entry, options.args, rank);
     for (size_t i = 0; i < inputs.size(); ++i)
-      writeTensor(dataFile(folder.path, rank, i, "in"), inputs[i]);
+      writeTensor(dataFile(folder.getPath(), rank, i, "in"), inputs[i]);
   }
   auto run = [&](const std::string &before) {
     interpret(before, passOption("entry", entry.name) +
@@ -243,7 +243,7 @@ void braid::run::runInterpreter(const Options &options) {
       for (int64_t i = 0; i < entry.argumentCount; ++i)
         if (entry.arguments[i].direction == BRAID_RT_OUT)
           results.back().push_back(readTensor(
-              dataFile(folder.path, rank, results.back().size(), "out"),
+              dataFile(folder.getPath(), rank, results.back().size(), "out"),
               entry.arguments[i]));
     }
     return results;

@@ -9,6 +9,8 @@
 #ifndef BRAID_TOOLS_BRAID_RUN_TOOLS_TOOLS_H
 #define BRAID_TOOLS_BRAID_RUN_TOOLS_TOOLS_H
 
+#include "braid/Support/CleanUp.h"
+
 #include <string>
 #include <vector>
 
@@ -21,9 +23,11 @@ namespace braid::run {
 int runTool(std::vector<std::string> words, const std::string &file,
             const std::string &advice);
 
-/// Ends a running tool, if there is one, with time to remove its files; for
-/// signal handlers.
-void stopTool();
+/// A temporary folder. Throws a RunError if there is none.
+class RunFolder : public TemporaryFolder {
+public:
+  RunFolder();
+};
 
 } // namespace braid::run
 
