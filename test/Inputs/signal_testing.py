@@ -35,3 +35,12 @@ def wait_until(condition):
             return True
         time.sleep(0.02)
     return False
+
+
+def is_gone(number):
+    """Whether the process has ended. Nobody may have collected its status."""
+    try:
+        with open(f"/proc/{number}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import sys
 
-from signal_testing import check, has_failed, wait_until
+from signal_testing import check, has_failed, is_gone, wait_until
 
 folder = sys.argv[1]
 os.chdir(folder)
@@ -103,15 +103,6 @@ check(sorted(os.listdir(".")) == before, sorted(os.listdir(".")))
 with open("p.so", "rb") as file, open("@list.so", "rb") as other:
     check(file.read() == other.read(), "an older file has changed")
 check(os.listdir(temporary) == [], os.listdir(temporary))
-
-
-def is_gone(number):
-    # Nobody may have collected the status of a process that has ended.
-    try:
-        with open(f"/proc/{number}/stat", encoding="utf-8") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
 
 
 def find_child(parent, name):

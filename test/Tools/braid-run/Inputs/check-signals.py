@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from signal_testing import check, has_failed, wait_until
+from signal_testing import check, has_failed, is_gone, wait_until
 
 folder = sys.argv[1]
 
@@ -60,12 +60,7 @@ process.send_signal(signal.SIGTERM)
 check(process.wait(timeout=30) == 1, "status", process.returncode)
 check(os.listdir(temporary) == [], os.listdir(temporary))
 with open(started, encoding="utf-8") as file:
-    number = int(file.read())
-try:
-    os.kill(number, 0)
-    check(False, "the compiler still runs")
-except ProcessLookupError:
-    pass
+    check(is_gone(int(file.read())), "the compiler still runs")
 
 # A launcher that is killed leaves no rank behind; one whose thread has ended, which
 # had started the rank, does.
@@ -89,16 +84,5 @@ result = subprocess.run(
 )
 number, status = result.stdout.split()
 check(status == "None", "ended with the launcher's thread:", status)
-
-
-def is_gone():
-    # Nobody may have collected the status of a process that has ended.
-    try:
-        with open(f"/proc/{number}/stat", encoding="utf-8") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
-
-
-check(wait_until(is_gone), "the rank of a killed launcher still runs")
+check(wait_until(lambda: is_gone(number)), "the rank of a killed launcher still runs")
 sys.exit(has_failed())
