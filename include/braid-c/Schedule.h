@@ -159,9 +159,9 @@ typedef struct braid_collective_time {
   int32_t is_one_way;
 } braid_collective_time;
 
-/* How long `collective` takes by `model`: "nccl", "inductor",
- * "inductor-newest", "link"; null for the machine's own, or its profile where
- * that has measured the collective. */
+/* How long `collective` takes by `model`: "nccl", "inductor", "link";
+ * null for the machine's own, or its profile where that has measured the
+ * collective. */
 BRAID_C_EXPORT int32_t
 braid_collective_estimate(const braid_machine *machine, const char *model,
                           const braid_collective *collective,

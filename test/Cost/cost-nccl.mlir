@@ -2,12 +2,10 @@
 // RUN: braid-opt %t/program.mlir --comm-report="profile=none" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NODE
 // RUN: braid-opt %t/program.mlir --comm-report="world-size=64 profile=none" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NODES
 // RUN: braid-opt %t/program.mlir --comm-report="hardware=%t/capped.json" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CAPPED
-// RUN: braid-opt %t/program.mlir --comm-report="collective-model=inductor-newest profile=none" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NEWEST
 
 // NODE: comm-report: hardware h100x8, collective model nccl, 8 ranks
 // NODES: comm-report: hardware h100x8, collective model nccl, 64 ranks
 // CAPPED: comm-report: hardware capped, collective model nccl, 8 ranks
-// NEWEST: comm-report: hardware h100x8, collective model inductor-newest, 8 ranks
 
 //--- capped.json
 {"base": "h100x8", "nccl": {"max_ctas": 8, "copy_engine": true}}
@@ -25,8 +23,6 @@ comm.group @across [[0, 8], [1, 9]]
 // NODES-NEXT: comm.all_reduce tensor<16777216xf32>, 725305 ns (collective-model nccl)
 // CAPPED-LABEL: Timeline of @all_reduce ====
 // CAPPED-NEXT: comm.all_reduce tensor<16777216xf32>, 1034671 ns (collective-model nccl)
-// NEWEST-LABEL: Timeline of @all_reduce ====
-// NEWEST-NEXT: comm.all_reduce tensor<16777216xf32>, 373407 ns (collective-model inductor-newest)
 func.func @all_reduce(%x: tensor<16777216xf32>) -> tensor<16777216xf32> {
   %t = comm.all_reduce sum %x on @world : tensor<16777216xf32>
   %r = comm.wait %t : !comm.token<tensor<16777216xf32>>

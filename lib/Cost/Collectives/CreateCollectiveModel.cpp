@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "InductorCollectiveModel.h"
-#include "InductorNewestModel.h"
 #include "NcclCollectiveModel.h"
 
 using namespace braid;
@@ -21,9 +20,6 @@ braid::createCollectiveModel(CollectiveModelKind kind, const Hardware &hardware,
   case CollectiveModelKind::Inductor:
     return std::make_unique<InductorCollectiveModel>(
         inductor::getGpuType(hardware));
-  case CollectiveModelKind::InductorNewest:
-    return std::make_unique<InductorNewestModel>(hardware.generation,
-                                                 hardware.ranksPerNode);
   case CollectiveModelKind::Link:
     return std::make_unique<LinkCollectiveModel>(linkLatencyNs, linkBandwidth);
   }

@@ -231,7 +231,7 @@ std::string braid::joinHardwareNames() {
 
 static constexpr CollectiveModelKind collectiveModels[] = {
     CollectiveModelKind::Nccl, CollectiveModelKind::Inductor,
-    CollectiveModelKind::InductorNewest, CollectiveModelKind::Link};
+    CollectiveModelKind::Link};
 
 llvm::StringRef braid::stringifyCollectiveModel(CollectiveModelKind kind) {
   switch (kind) {
@@ -239,8 +239,6 @@ llvm::StringRef braid::stringifyCollectiveModel(CollectiveModelKind kind) {
     return "nccl";
   case CollectiveModelKind::Inductor:
     return "inductor";
-  case CollectiveModelKind::InductorNewest:
-    return "inductor-newest";
   case CollectiveModelKind::Link:
     return "link";
   }

@@ -107,8 +107,8 @@ static constexpr llvm::StringLiteral generations[] = {"none", "volta", "ampere",
 static constexpr llvm::StringLiteral cpuVendors[] = {"intel", "amd"};
 
 /// By `CollectiveModelKind`.
-static constexpr llvm::StringLiteral collectiveModels[] = {
-    "nccl", "inductor", "inductor-newest", "link"};
+static constexpr llvm::StringLiteral collectiveModels[] = {"nccl", "inductor",
+                                                           "link"};
 
 //===----------------------------------------------------------------------===//
 // Reader

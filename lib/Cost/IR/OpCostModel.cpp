@@ -67,9 +67,6 @@ static StringRef getCollectiveSourceName(CollectiveModelKind kind,
   case CollectiveModelKind::Inductor:
     return isStandIn ? "collective-model inductor (stand-in)"
                      : "collective-model inductor";
-  case CollectiveModelKind::InductorNewest:
-    return isStandIn ? "collective-model inductor-newest (stand-in)"
-                     : "collective-model inductor-newest";
   case CollectiveModelKind::Link:
     return "collective-model link";
   }

@@ -149,8 +149,8 @@ class Machine:
         nodes : int
             Nodes that they are spread over.
         model : str, optional
-            "nccl", "inductor", "inductor-newest" or "link"; if left out the machine's profile, where that
-            has measured the collective, or else the machine's own.
+            "nccl", "inductor" or "link"; if left out the machine's profile, where that has measured the
+            collective, or else the machine's own.
         max_ctas : int
             The most thread blocks that it may take; 0: no limit.
 

@@ -246,12 +246,6 @@ TEST_F(CostModelTest, NamesTheSources) {
   EXPECT_EQ(nccl.getSourceName(CostSource::StandIn),
             "collective-model nccl (stand-in)");
   CostOptions options;
-  options.collectiveModel = CollectiveModelKind::InductorNewest;
-  CostModel newest(options);
-  EXPECT_EQ(newest.getSourceName(CostSource::Collective),
-            "collective-model inductor-newest");
-  EXPECT_EQ(newest.getSourceName(CostSource::StandIn),
-            "collective-model inductor-newest (stand-in)");
   options.collectiveModel = CollectiveModelKind::Inductor;
   CostModel inductor(options);
   EXPECT_EQ(inductor.getSourceName(CostSource::Collective),

@@ -31,7 +31,7 @@ extern const llvm::StringLiteral elementClassNames[numElementClasses];
 enum class GpuGeneration { None, Volta, Ampere, Hopper, Blackwell };
 
 /// The model of the time of collectives.
-enum class CollectiveModelKind { Nccl, Inductor, InductorNewest, Link };
+enum class CollectiveModelKind { Nccl, Inductor, Link };
 
 /// The maker of the host's processors: NCCL has rules of its own for AMD's.
 enum class CpuVendor { Intel, Amd };

@@ -53,8 +53,6 @@ llvm::cl::ValuesClass braid::comm::getCollectiveModelValues() {
       clEnumValN(CollectiveModelOption::Nccl, "nccl", "the tuner of NCCL 2.28"),
       clEnumValN(CollectiveModelOption::Inductor, "inductor",
                  "the formula of PyTorch 2.4"),
-      clEnumValN(CollectiveModelOption::InductorNewest, "inductor-newest",
-                 "the formula of PyTorch 2.13"),
       clEnumValN(CollectiveModelOption::Link, "link",
                  "latency and bandwidth, as braid-run --link rehearses them"));
 }
@@ -68,8 +66,6 @@ braid::comm::getCollectiveModel(CollectiveModelOption option) {
     return CollectiveModelKind::Nccl;
   case CollectiveModelOption::Inductor:
     return CollectiveModelKind::Inductor;
-  case CollectiveModelOption::InductorNewest:
-    return CollectiveModelKind::InductorNewest;
   case CollectiveModelOption::Link:
     return CollectiveModelKind::Link;
   }

@@ -30,7 +30,7 @@ static constexpr llvm::StringLiteral whole = R"json({
   "multiprocessors": 100,
   "launch_ns": 1500,
   "generation": "ampere",
-  "collective_model": "inductor-newest",
+  "collective_model": "inductor",
   "nccl": {"channels": 4, "channel_bandwidth_bytes_per_second": 2e10,
            "same_channels": false, "nvswitch": false, "cpu": "amd",
            "max_ctas": 16, "nvls": true, "collnet": true, "copy_engine": true,
@@ -61,8 +61,7 @@ TEST(HardwareFile, ReadsEveryField) {
   EXPECT_EQ(hardware->multiprocessors, 100);
   EXPECT_EQ(hardware->launchNs, 1500);
   EXPECT_EQ(hardware->generation, GpuGeneration::Ampere);
-  EXPECT_EQ(hardware->defaultCollectiveModel,
-            CollectiveModelKind::InductorNewest);
+  EXPECT_EQ(hardware->defaultCollectiveModel, CollectiveModelKind::Inductor);
   EXPECT_EQ(hardware->nccl.numChannels, 4);
   EXPECT_EQ(hardware->nccl.channelBandwidth, 2e10);
   EXPECT_FALSE(hardware->nccl.hasSameChannels);
@@ -167,7 +166,7 @@ TEST(HardwareFile, RejectsWhatIsNoFigure) {
               "ampere hopper blackwell");
   expectError(R"("collective_model")", "\"gloo\"",
               "\"gloo\" in field \"collective_model\", expected one of: nccl "
-              "inductor inductor-newest link");
+              "inductor link");
   expectError(R"("nccl")", "3", "3 in field \"nccl\", expected an object");
   expectError(R"("nccl": {"cpu")", "\"arm\"}",
               "\"arm\" in field \"nccl.cpu\", expected one of: intel amd");

@@ -46,10 +46,9 @@ TEST(Hardware, NamesAreUniqueAndFiguresPositive) {
 }
 
 TEST(Hardware, KnowsTheCollectiveModels) {
-  EXPECT_EQ(joinCollectiveModelNames(), "nccl inductor inductor-newest link");
-  for (auto kind :
-       {CollectiveModelKind::Nccl, CollectiveModelKind::Inductor,
-        CollectiveModelKind::InductorNewest, CollectiveModelKind::Link})
+  EXPECT_EQ(joinCollectiveModelNames(), "nccl inductor link");
+  for (auto kind : {CollectiveModelKind::Nccl, CollectiveModelKind::Inductor,
+                    CollectiveModelKind::Link})
     EXPECT_EQ(symbolizeCollectiveModel(stringifyCollectiveModel(kind)), kind);
   EXPECT_EQ(symbolizeCollectiveModel("gloo"), std::nullopt);
 }

@@ -22,10 +22,9 @@ defvar costOptions = [
          "The number of ranks on each node; 0 is the hardware's">,
   Option<"collectiveModel", "collective-model", "::braid::comm::CollectiveModelOption",
          /*default=*/"::braid::comm::CollectiveModelOption::Hardware",
-         "The model of collectives: nccl (the tuner of NCCL 2.28), inductor or "
-         "inductor-newest (the formulas of PyTorch 2.4 and 2.13), link (latency and "
-         "bandwidth, as braid-run --link rehearses them), or hardware: nccl on GPUs, "
-         "link elsewhere",
+         "The model of collectives: nccl (the tuner of NCCL 2.28), inductor (the "
+         "formula of PyTorch 2.4), link (latency and bandwidth, as braid-run --link "
+         "rehearses them), or hardware: nccl on GPUs, link elsewhere",
          "::braid::comm::getCollectiveModelValues()">,
   Option<"linkLatency", "link-latency", "std::string", /*default=*/"\"\"",
          "The latency of the link model, such as 20us; the hardware's without it">,

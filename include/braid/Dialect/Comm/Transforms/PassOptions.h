@@ -42,13 +42,7 @@ enum class PlannedOrders {
 };
 
 /// A model of collectives, or the default of the hardware.
-enum class CollectiveModelOption {
-  Hardware,
-  Nccl,
-  Inductor,
-  InductorNewest,
-  Link
-};
+enum class CollectiveModelOption { Hardware, Nccl, Inductor, Link };
 
 /// The values of the options on the command line, with their meaning.
 llvm::cl::ValuesClass getReportFormatValues();
