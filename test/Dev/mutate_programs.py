@@ -81,7 +81,7 @@ PIPELINES = [
     ["braid-attach-kernel-target{chip=*}", "gpu-module-to-binary{format=isa}", "convert-gpu-launch-to-braid-rt"],
     # Without a toolkit a program with kernels ends where it is asked for.
     ["braid-prepare{target=cuda}", "braid-overlap", "braid-lower-to-cuda{toolkit=/dev/null chip=*}"],
-    [f"comm-pipeline-matmul{{chunks=* max-chunks=* min-gain=* plan-resources=* {COSTS}}}", "comm-bufferize", "braid-expand-float8"],
+    [f"comm-pipeline-matmul{{chunks=* min-gain=* plan-resources=* {COSTS}}}", "comm-bufferize", "braid-expand-float8"],
     [f"comm-split-all-reduce{{all=* min-gain=* {COSTS}}}"],
     [f"comm-plan-resources{{{COSTS}}}"],
     [f"comm-plan-resources{{orders=search {COSTS}}}"],
@@ -117,7 +117,6 @@ OPTIONS = {
     "seed": ("0 1", "18446744073709551615 -1"),
     "lanes": ("communicator shared", "none"),
     "chunks": ("0 2 3 8", "1 -1 9223372036854775807"),
-    "max-chunks": ("2 4", "0 -1 9223372036854775807"),
     "min-gain": ("0 0.5 10", "-1 nan inf"),
     "chip": ("sm_80 sm_90 sm_100", "sm_1 none"),
     "format": ("text json trace svg html", "none"),

@@ -35,13 +35,6 @@ static bool isPositiveI32(Attribute value) {
          integer.getInt() <= std::numeric_limits<int32_t>::max();
 }
 
-static bool hasPositiveNumbers(Attribute value) {
-  auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(value);
-  return numbers && !numbers.empty() &&
-         llvm::all_of(numbers.asArrayRef(),
-                      [](int64_t number) { return number > 0; });
-}
-
 static bool isName(Attribute value) {
   auto name = dyn_cast_or_null<StringAttr>(value);
   return name && !name.empty();
@@ -83,13 +76,10 @@ LogicalResult braid::comm::verifyLaneAttribute(Operation *op,
     return emitWrongPlace(op, attribute, "starts of collectives");
   if (name == CommDialect::kLaneAttrName && !isName(value))
     return emitWrongValue(op, attribute, "a string that is not empty");
-  if (name == CommDialect::kCtasAttrName && !isPositiveI32(value))
+  if ((name == CommDialect::kCtasAttrName ||
+       name == CommDialect::kChunksAttrName) &&
+      !isPositiveI32(value))
     return emitWrongValue(op, attribute, "an i64 from 1 to 2147483647");
-  if (name == CommDialect::kChunksAttrName && !isPositiveI32(value) &&
-      !hasPositiveNumbers(value))
-    return emitWrongValue(op, attribute,
-                          "an i64 from 1 to 2147483647, or an array of i64 "
-                          "that are positive");
   if (name == CommDialect::kTransportAttrName && !isTransport(value))
     return emitWrongValue(op, attribute,
                           "\"symmetric\", \"copy\" or \"default\"");

@@ -50,8 +50,6 @@ module attributes {comm.hardware = "h200x8", comm.mpmd} {
     %10 = comm.all_reduce sum %x on @tp {comm.lane = "latency", comm.ctas = 4 : i64, comm.transport = "symmetric"} : tensor<4xf32>
     // CHECK-NEXT: comm.all_reduce sum %{{.*}} on @tp {comm.chunks = 4 : i64} : tensor<4xf32>
     %11 = comm.all_reduce sum %x on @tp {comm.chunks = 4 : i64} : tensor<4xf32>
-    // CHECK-NEXT: comm.all_reduce sum %{{.*}} on @tp {comm.chunks = array<i64: 1, 3>} : tensor<4xf32>
-    %12 = comm.all_reduce sum %x on @tp {comm.chunks = array<i64: 1, 3>} : tensor<4xf32>
     // CHECK-NEXT: comm.rank on @tp {comm.label = "me"}
     %9 = comm.rank on @tp {comm.label = "me"}
     return

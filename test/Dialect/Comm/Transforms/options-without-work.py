@@ -21,7 +21,6 @@ WRONG = {
     "memory-limit": "many",
     "min-gain": "101",
     "chunks": "1",
-    "max-chunks": "0",
     "ranks": "-1",
     "rounds": "0",
     "peak-memory-budget": "-1",

@@ -30,21 +30,19 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
     rows has rows of each member; those of its product are put in their places.
     Columns of a weight are copied before they are gathered.
 
-    Without `chunks` the pass predicts what 4, 2, 3, 8, ... `max-chunks` chunks
-    are worth, and two of which one has a quarter: the first of a gather, the
-    last of a result. Short searches plan the order of a copy of the block
-    together with its resources, as `comm-plan-resources{orders=search}` does,
-    with the costs of the options. On machines with nothing to plan, and with
-    `plan-resources=false`, a short search plans the order alone. For each kind
-    of collective, the one that no other work can hide is divided first, which is
-    the first gather or the last collective of results, then all of the kind; then
-    one after the other may get chunks of its own. Chunks stay if they shorten the
+    Without `chunks` the pass predicts what 4, 2 and 8 chunks are worth. Short
+    searches plan the order of a copy of the block together with its resources,
+    as `comm-plan-resources{orders=search}` does, with the costs of the options.
+    On machines with nothing to plan, and with `plan-resources=false`, a short
+    search plans the order alone. For each kind of collective, the one that no
+    other work can hide is divided first, which is the first gather or the last
+    collective of results, then all of the kind. Chunks stay if they shorten the
     whole block by `min-gain` percent. A block of n ops gets 1,000 / n
-    predictions, at least 2 and at most 20.
+    predictions, at least 2.
 
-    A start with `comm.chunks` gets this number of chunks, or chunks of these
-    sizes; 1 keeps it whole. It is an error if it cannot be divided like that, or
-    if chunks of another start are to divide the same product.
+    A start with `comm.chunks` gets this number of chunks; 1 keeps it whole. It is
+    an error if it cannot be divided like that, or if chunks of another start are
+    to divide the same product.
 
     The pass divides collectives on tensors of static shape with elements. The
     product is in the block of the collective. The result of the product must
@@ -82,8 +80,6 @@ def CommPipelineMatmulPass : Pass<"comm-pipeline-matmul", "::mlir::ModuleOp"> {
   let options = !listconcat(costOptions, [
     Option<"chunks", "chunks", "int64_t", /*default=*/"0",
            "The chunks of each collective; 0 lets the pass choose">,
-    Option<"maxChunks", "max-chunks", "int64_t", /*default=*/"8",
-           "The most chunks that the pass chooses">,
     Option<"minGainPercent", "min-gain", "double", /*default=*/"0.5",
            "By how many percent chunks have to shorten a block">,
     Option<"planResources", "plan-resources", "bool", /*default=*/"true",

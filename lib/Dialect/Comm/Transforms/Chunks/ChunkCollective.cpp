@@ -52,12 +52,12 @@ braid::comm::matchChunkableCollective(CollectiveOpInterface collective) {
 
 LogicalResult braid::comm::chunkCollective(RewriterBase &rewriter,
                                            ChunkableCollective collective,
-                                           ArrayRef<int64_t> parts) {
+                                           int64_t count) {
   auto start = cast<AsyncStartOpInterface>(collective.start.getOperation());
   WaitOp wait = collective.wait;
   Location loc = start.getLoc();
   OpBuilder::InsertionGuard guard(rewriter);
-  SmallVector<Chunk> chunks = divideIntoChunks(collective.size, parts);
+  SmallVector<Chunk> chunks = divideIntoChunks(collective.size, count);
 
   // The operand's chunks first: they alone may fail.
   ProductChunks operand(rewriter, collective.producer, collective.dim);

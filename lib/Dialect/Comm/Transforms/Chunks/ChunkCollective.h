@@ -38,13 +38,13 @@ struct ChunkableCollective {
 std::optional<ChunkableCollective>
 matchChunkableCollective(CollectiveOpInterface start);
 
-/// Replaces the producer, the start and the wait by one of each for each of
-/// `parts`, which `divideIntoChunks` gives rows or columns. The replaced op's
-/// costs are shared out. Fails, and leaves the program as it was, if the
+/// Replaces the producer, the start and the wait by `count` of each, which
+/// `divideIntoChunks` gives rows or columns. The replaced op's costs are shared
+/// out. Fails, and leaves the program as it was, if the
 /// producer cannot be divided.
 llvm::LogicalResult chunkCollective(mlir::RewriterBase &rewriter,
                                     ChunkableCollective collective,
-                                    llvm::ArrayRef<int64_t> parts);
+                                    int64_t count);
 
 } // namespace braid::comm
 

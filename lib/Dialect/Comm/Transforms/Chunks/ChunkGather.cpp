@@ -96,7 +96,7 @@ public:
       : rewriter(rewriter), gather(gather),
         whole(cast<RankedTensorType>(gather.product->getResult(0).getType())) {}
 
-  LogicalResult run(ArrayRef<int64_t> parts);
+  LogicalResult run(int64_t count);
 
 private:
   Value startChunk(const Chunk &chunk);
@@ -248,9 +248,9 @@ static bool maySinkWaits(const ChunkableGather &gather) {
                       [](Operation &op) { return isMemoryEffectFree(&op); });
 }
 
-LogicalResult GatherChunker::run(ArrayRef<int64_t> parts) {
+LogicalResult GatherChunker::run(int64_t count) {
   OpBuilder::InsertionGuard guard(rewriter);
-  SmallVector<Chunk> chunks = divideIntoChunks(gather.size, parts);
+  SmallVector<Chunk> chunks = divideIntoChunks(gather.size, count);
   // The product's chunks first: they alone may fail.
   ProductChunks product(rewriter, gather.product, gather.resultDim);
   rewriter.setInsertionPoint(gather.product);
@@ -286,7 +286,6 @@ LogicalResult GatherChunker::run(ArrayRef<int64_t> parts) {
 }
 
 LogicalResult braid::comm::chunkGather(RewriterBase &rewriter,
-                                       ChunkableGather gather,
-                                       ArrayRef<int64_t> parts) {
-  return GatherChunker(rewriter, gather).run(parts);
+                                       ChunkableGather gather, int64_t count) {
+  return GatherChunker(rewriter, gather).run(count);
 }

@@ -43,12 +43,11 @@ struct ChunkableGather {
 std::optional<ChunkableGather>
 matchChunkableGather(CollectiveOpInterface start);
 
-/// Replaces the start, the wait and the product by one of each for each of
-/// `parts`, and shares out costs, as `chunkCollective` does. Fails, and leaves
+/// Replaces the start, the wait and the product by `count` of each, and shares
+/// out costs, as `chunkCollective` does. Fails, and leaves
 /// the program as it was, if the product cannot be divided.
 llvm::LogicalResult chunkGather(mlir::RewriterBase &rewriter,
-                                ChunkableGather gather,
-                                llvm::ArrayRef<int64_t> parts);
+                                ChunkableGather gather, int64_t count);
 
 } // namespace braid::comm
 

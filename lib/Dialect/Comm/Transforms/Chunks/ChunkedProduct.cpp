@@ -13,7 +13,6 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/TilingInterface.h"
-#include <numeric>
 
 using namespace mlir;
 using namespace braid::comm;
@@ -151,22 +150,16 @@ void ProductChunks::eraseDead() {
       rewriter.eraseOp(op);
 }
 
-SmallVector<Chunk> braid::comm::divideIntoChunks(int64_t size,
-                                                 ArrayRef<int64_t> parts) {
+SmallVector<Chunk> braid::comm::divideIntoChunks(int64_t size, int64_t count) {
   constexpr int64_t tile = 128;
-  int64_t total = std::accumulate(parts.begin(), parts.end(), int64_t{0});
-  bool hasTiles =
-      total != size && getPart(size, *llvm::min_element(parts), total) >= tile;
-  int64_t unit = hasTiles ? tile : 1;
+  int64_t unit = size / count >= tile ? tile : 1;
   SmallVector<Chunk> chunks;
-  int64_t begin = 0, before = 0;
-  for (auto [number, part] : llvm::enumerate(parts)) {
-    before += part;
-    int64_t end = getPart(size, before, total);
-    if (number + 1 < parts.size())
+  int64_t begin = 0;
+  for (int64_t number = 0; number != count; ++number) {
+    int64_t end = getPart(size, number + 1, count);
+    if (number + 1 != count)
       end = end / unit * unit + (end % unit * 2 >= unit ? unit : 0);
-    chunks.push_back({static_cast<int64_t>(number), begin, end - begin, size,
-                      static_cast<int64_t>(parts.size())});
+    chunks.push_back({number, begin, end - begin, size, count});
     begin = end;
   }
   return chunks;

@@ -22,12 +22,10 @@ struct Chunk {
   int64_t number, offset, size, whole, count;
 };
 
-/// Divides `size` into one chunk for each of `parts`, which are relative to
-/// each other, positive, and add up to at most `size`. Chunks of 128 and more
-/// are multiples of 128, the tile of a matrix product on GPUs, unless `parts`
-/// add up to `size`: then they are the sizes.
-llvm::SmallVector<Chunk> divideIntoChunks(int64_t size,
-                                          llvm::ArrayRef<int64_t> parts);
+/// Divides `size` into `count` chunks, from 1 to `size`, as equal as they can
+/// be. Chunks of 128 and more, but for the last, are multiples of 128, the tile
+/// of a matrix product on GPUs.
+llvm::SmallVector<Chunk> divideIntoChunks(int64_t size, int64_t count);
 
 /// Gives `op`, a chunk of an op, a share of the cost that goes with its size
 /// and a label of its own, and records that its sums may have another order.

@@ -20,7 +20,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
-#include <numeric>
 #include <variant>
 
 namespace braid::comm {
@@ -63,14 +62,6 @@ private:
 };
 } // namespace
 
-/// The bits of an element, which may be complex.
-static double getElementBits(ShapedType type) {
-  Type element = type.getElementType();
-  if (auto complex = dyn_cast<ComplexType>(element))
-    return 2.0 * complex.getElementType().getIntOrFloatBitWidth();
-  return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64.0;
-}
-
 namespace {
 /// A collective that can be divided together with a product before or behind
 /// it.
@@ -98,11 +89,11 @@ struct Divisible {
                           std::get<ChunkableCollective>(found).dim, ops);
     return ops;
   }
-  LogicalResult divide(RewriterBase &rewriter, ArrayRef<int64_t> parts) const {
+  LogicalResult divide(RewriterBase &rewriter, int64_t count) const {
     if (const auto *gather = std::get_if<ChunkableGather>(&found))
-      return chunkGather(rewriter, *gather, parts);
+      return chunkGather(rewriter, *gather, count);
     return chunkCollective(rewriter, std::get<ChunkableCollective>(found),
-                           parts);
+                           count);
   }
 };
 } // namespace
@@ -116,88 +107,37 @@ static std::optional<Divisible> match(CollectiveOpInterface start) {
   return std::nullopt;
 }
 
-/// What costs of `start` and of `product` depend on.
-static std::string getKindName(CollectiveOpInterface start,
-                               linalg::LinalgOp product) {
-  std::string key;
-  llvm::raw_string_ostream text(key);
-  text << start->getName() << start.getGroupAttr() << getLaneName(start)
-       << start->getResultTypes() << product->getName();
-  for (Type type : product->getOperandTypes())
-    text << type << ',';
-  return key;
-}
-
-/// The bits that `start` has in flight.
-static double getBits(CollectiveOpInterface start) {
-  auto async = cast<AsyncStartOpInterface>(start.getOperation());
-  auto type = cast<ShapedType>(async.getInFlightType(0));
-  double bits = getElementBits(type);
-  for (int64_t size : type.getShape())
-    bits *= static_cast<double>(size);
-  return bits;
-}
-
-static RewriteWay getEvenParts(int64_t count) { return RewriteWay(count, 1); }
-
-/// The ways to divide a collective of the kind of `found`, in the order in
-/// which they are tried.
-static SmallVector<RewriteWay> getWays(const Divisible &found,
-                                       int64_t maxChunks) {
-  SmallVector<RewriteWay> ways;
-  // With few predictions the first number is the only one.
-  for (int64_t count : {4, 2, 3, 8, 16, 32, 64, 128, 256, 512, 1024})
-    if (count <= maxChunks)
-      ways.push_back(getEvenParts(count));
-  // What no product hides is small: the first gather, or the last result.
-  ways.insert(ways.begin() + 1,
-              found.isGather() ? RewriteWay{1, 3} : RewriteWay{3, 1});
-  return ways;
-}
-
 /// Divides what `choices` say, or their copies in `mapping`. Returns how many
 /// are divided: two choices may have the same product.
 static FailureOr<int64_t> divide(ArrayRef<RewriteChoice> choices,
                                  const IRMapping *mapping) {
   int64_t numDivided = 0;
-  for (const RewriteChoice &choice : choices) {
-    CollectiveOpInterface start = choice.first;
-    ArrayRef<int64_t> parts = choice.second;
+  for (auto [start, count] : choices) {
     Operation *op =
         mapping ? mapping->lookup(start.getOperation()) : start.getOperation();
     std::optional<Divisible> found = match(cast<CollectiveOpInterface>(op));
-    if (!found || found->getSize() <
-                      std::accumulate(parts.begin(), parts.end(), int64_t{0}))
+    if (!found || found->getSize() < count)
       continue;
     IRRewriter rewriter(op);
-    if (failed(found->divide(rewriter, parts)))
+    if (failed(found->divide(rewriter, count)))
       return failure();
     ++numDivided;
   }
   return numDivided;
 }
 
-/// The chunks that the user wants of `start`; nothing if that is not said.
-/// Fails with an error if `start` cannot have them.
-static FailureOr<std::optional<RewriteWay>>
-getGivenChunks(CollectiveOpInterface start, bool areReachedTogether) {
-  Attribute given = start->getAttr(CommDialect::kChunksAttrName);
-  if (!given)
-    return std::optional<RewriteWay>();
-  auto number = dyn_cast<IntegerAttr>(given);
-  auto sizes = dyn_cast<DenseI64ArrayAttr>(given);
-  int64_t count = number ? number.getInt() : sizes.size();
+/// The chunks that the user wants of `start`; 0 if that is not said. Fails with
+/// an error if `start` cannot have them.
+static FailureOr<int64_t> getGivenChunks(CollectiveOpInterface start,
+                                         bool areReachedTogether) {
+  auto given = start->getAttrOfType<IntegerAttr>(CommDialect::kChunksAttrName);
+  int64_t count = given ? given.getInt() : 0;
+  if (count < 2)
+    return count;
   auto fail = [&](const Twine &expected) -> LogicalResult {
-    InFlightDiagnostic error =
-        start->emitOpError() << "has '" << CommDialect::kChunksAttrName << "' ";
-    if (number)
-      error << count;
-    else
-      error << given;
-    return error << ", expected " << expected;
+    return start->emitOpError() << "has '" << CommDialect::kChunksAttrName
+                                << "' " << count << ", expected " << expected;
   };
-  if (number && count == 1)
-    return std::optional(getEvenParts(1));
   if (!areReachedTogether)
     return fail("1 in a block that ranks may reach differently");
   std::optional<Divisible> found = match(start);
@@ -211,16 +151,7 @@ getGivenChunks(CollectiveOpInterface start, bool areReachedTogether) {
                 " rows or columns that chunks divide");
   if (count > kMostChunks)
     return fail("at most " + Twine(kMostChunks) + " chunks");
-  if (number)
-    return std::optional(getEvenParts(count));
-  int64_t left = found->getSize();
-  for (int64_t size : sizes.asArrayRef())
-    // A sum that is too large stays so, and does not overflow.
-    left -= std::min(size, left + 1);
-  if (left != 0)
-    return fail("sizes that add up to the " + Twine(found->getSize()) +
-                " rows or columns that chunks divide");
-  return std::optional(RewriteWay(sizes.asArrayRef()));
+  return count;
 }
 
 /// Chooses the chunks of the collectives of `block`.
@@ -236,8 +167,7 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
   // What collectives with given chunks divide.
   llvm::SmallDenseSet<Operation *> taken;
   for (auto start : block.block->getOps<CollectiveOpInterface>()) {
-    FailureOr<std::optional<RewriteWay>> given =
-        getGivenChunks(start, areReachedTogether);
+    FailureOr<int64_t> given = getGivenChunks(start, areReachedTogether);
     if (failed(given))
       return failure();
     if (!areReachedTogether)
@@ -245,11 +175,11 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
     std::optional<Divisible> found = match(start);
     if (!found)
       continue;
-    if (!*given) {
+    if (*given == 0) {
       others.emplace_back(start, *found);
       continue;
     }
-    if ((*given)->size() < 2)
+    if (*given == 1)
       continue;
     for (Operation *op : found->getDividedOps())
       if (!taken.insert(op).second)
@@ -257,28 +187,28 @@ CommPipelineMatmulPass::choose(func::FuncOp function,
                << "has '" << CommDialect::kChunksAttrName
                << "', expected 1, because chunks of another collective divide "
                   "the same product";
-    chosen.emplace_back(start, **given);
+    chosen.emplace_back(start, *given);
   }
-  CollectiveKinds kinds;
+  SmallVector<CollectiveOpInterface> free;
   for (const auto &[start, found] : others) {
     if (llvm::any_of(found.getDividedOps(),
                      [&](Operation *op) { return taken.contains(op); }))
       continue;
     if (chunks != 0)
-      chosen.emplace_back(start, getEvenParts(chunks));
+      chosen.emplace_back(start, chunks);
     else
-      kinds.add(start, getKindName(start, found.getProduct()), getBits(start),
-                getWays(found, maxChunks),
-                found.isGather() ? HardestToHide::First : HardestToHide::Last);
+      free.push_back(start);
   }
   ChoiceOptions options;
+  // With few predictions the first number is the only one.
+  options.parts = {4, 2, 8};
   options.minGainPercent = minGainPercent;
   options.maxTrials = getMostTrials(block.numOps);
   CostSettings settings = getCostSettings();
   RewriteJudge judge(getOperation(), function, block, uniformity, settings,
                      planResources);
   return chooseRewrites(
-      kinds.take(), chosen, options, [&](ArrayRef<RewriteChoice> choices) {
+      free, chosen, options, [&](ArrayRef<RewriteChoice> choices) {
         return judge.predict([&](const IRMapping &mapping) {
           return success(succeeded(divide(choices, &mapping)));
         });
@@ -303,16 +233,11 @@ LogicalResult CommPipelineMatmulPass::pipeline(func::FuncOp function,
 }
 
 LogicalResult CommPipelineMatmulPass::checkOptions(Location loc) {
-  auto fail = [&](StringRef name, auto value, const Twine &expected) {
-    return emitError(loc) << "invalid value " << value << " of option '" << name
-                          << "', expected " << expected;
-  };
   if (chunks != 0 && (chunks < 2 || chunks > kMostChunks))
-    return fail("chunks", int64_t(chunks),
-                "0 or a number from 2 to " + Twine(kMostChunks));
-  if (maxChunks < 2 || maxChunks > kMostChunks)
-    return fail("max-chunks", int64_t(maxChunks),
-                "a number from 2 to " + Twine(kMostChunks));
+    return emitError(loc) << "invalid value " << int64_t(chunks)
+                          << " of option 'chunks', expected 0 or a number from "
+                             "2 to "
+                          << kMostChunks;
   return verifyMinGain(loc, minGainPercent);
 }
 

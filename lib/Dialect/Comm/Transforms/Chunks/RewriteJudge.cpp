@@ -10,6 +10,7 @@
 #include "Dialect/Comm/Transforms/Schedule/SchedulingPass.h"
 
 #include "braid/Schedule/Search/SearchSchedule.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
@@ -100,29 +101,6 @@ FailureOr<BlockPrediction> RewriteJudge::predict(Rewrite rewrite) {
 // Choices
 //===----------------------------------------------------------------------===//
 
-void CollectiveKinds::add(CollectiveOpInterface start, StringRef key,
-                          double bits, ArrayRef<RewriteWay> ways,
-                          HardestToHide hardestToHide) {
-  size_t place = places.try_emplace(key, kinds.size()).first->second;
-  if (place == kinds.size()) {
-    AlikeCollectives &alike = kinds.emplace_back().alike;
-    alike.ways.assign(ways.begin(), ways.end());
-    alike.hardestToHide = hardestToHide;
-  }
-  kinds[place].alike.starts.push_back(start);
-  kinds[place].bits += bits;
-}
-
-SmallVector<AlikeCollectives> CollectiveKinds::take() {
-  SmallVector<size_t> order =
-      llvm::to_vector(llvm::seq<size_t>(0, kinds.size()));
-  llvm::sort(order, [&](size_t a, size_t b) {
-    return std::pair(-kinds[a].bits, a) < std::pair(-kinds[b].bits, b);
-  });
-  return llvm::map_to_vector(
-      order, [&](size_t place) { return std::move(kinds[place].alike); });
-}
-
 LogicalResult braid::comm::verifyMinGain(Location loc, double minGainPercent) {
   if (minGainPercent >= 0 && minGainPercent <= 100)
     return success();
@@ -132,141 +110,76 @@ LogicalResult braid::comm::verifyMinGain(Location loc, double minGainPercent) {
 }
 
 size_t braid::comm::getMostTrials(size_t numOps) {
-  constexpr size_t triedOps = 1'000, mostTrials = 20, fewestTrials = 2;
-  return std::clamp(triedOps / std::max<size_t>(1, numOps), fewestTrials,
-                    mostTrials);
+  constexpr size_t triedOps = 1'000, fewestTrials = 2;
+  return std::max(triedOps / std::max<size_t>(1, numOps), fewestTrials);
 }
 
-namespace {
-/// A search for choices.
-class RewriteChooser {
-public:
-  using Predict =
-      llvm::function_ref<FailureOr<BlockPrediction>(ArrayRef<RewriteChoice>)>;
-
-  RewriteChooser(ArrayRef<RewriteChoice> fixed, const ChoiceOptions &options,
-                 Predict predict)
-      : options(options), predict(predict), chosen(fixed) {}
-
-  LogicalResult begin();
-  LogicalResult chooseForKind(const AlikeCollectives &alike);
-  LogicalResult chooseForEach(const AlikeCollectives &alike);
-  SmallVector<RewriteChoice> take() { return std::move(chosen); }
-
-private:
-  /// The choices with `way` for `starts`.
-  SmallVector<RewriteChoice> replace(ArrayRef<CollectiveOpInterface> starts,
-                                     const RewriteWay &way) const;
-  /// Keeps `trial` in `best` if it is worth it. Without trials left, does
-  /// nothing.
-  LogicalResult consider(SmallVector<RewriteChoice> trial,
-                         SmallVector<RewriteChoice> &best);
-
-  const ChoiceOptions &options;
-  Predict predict;
-  SmallVector<RewriteChoice> chosen;
-  int64_t shortest = 0, least = 0;
-  size_t numTrials = 0;
-};
-} // namespace
-
-LogicalResult RewriteChooser::begin() {
-  FailureOr<BlockPrediction> found = predict(chosen);
-  if (failed(found))
-    return failure();
-  shortest = found->makespanNs;
-  least = found->computeNs;
-  ++numTrials;
-  return success();
-}
-
-SmallVector<RewriteChoice>
-RewriteChooser::replace(ArrayRef<CollectiveOpInterface> starts,
-                        const RewriteWay &way) const {
-  SmallVector<RewriteChoice> choices;
-  for (const RewriteChoice &choice : chosen)
-    if (!llvm::is_contained(starts, choice.first))
-      choices.push_back(choice);
-  if (way.size() > 1)
-    for (CollectiveOpInterface start : starts)
-      choices.emplace_back(start, way);
-  return choices;
-}
-
-LogicalResult RewriteChooser::consider(SmallVector<RewriteChoice> trial,
-                                       SmallVector<RewriteChoice> &best) {
-  // More ops have to pay for themselves.
-  double wanted = shortest - shortest * options.minGainPercent / 100.0;
-  if (numTrials >= options.maxTrials || least >= wanted)
-    return success();
-  ++numTrials;
-  FailureOr<BlockPrediction> found = predict(trial);
-  if (failed(found))
-    return failure();
-  if (found->makespanNs >= wanted)
-    return success();
-  shortest = found->makespanNs;
-  best = std::move(trial);
-  return success();
-}
-
-LogicalResult RewriteChooser::chooseForKind(const AlikeCollectives &alike) {
-  SmallVector<RewriteChoice> best = chosen;
-  // One alone comes first: the fewest ops that may do.
-  ArrayRef<CollectiveOpInterface> one(alike.starts);
-  one = alike.hardestToHide == HardestToHide::First ? one.take_front()
-                                                    : one.take_back();
-  for (const RewriteWay &way : alike.ways)
-    if (failed(consider(replace(one, way), best)))
-      return failure();
-  if (alike.starts.size() > 1)
-    for (const RewriteWay &way : alike.ways)
-      if (llvm::all_equal(way) &&
-          failed(consider(replace(alike.starts, way), best)))
-        return failure();
-  chosen = std::move(best);
-  return success();
-}
-
-LogicalResult RewriteChooser::chooseForEach(const AlikeCollectives &alike) {
-  if (alike.starts.size() < 2)
-    return success();
-  const RewriteWay whole = {1};
-  SmallVector<RewriteWay> ways = {whole};
-  ways.append(alike.ways);
-  SmallVector<CollectiveOpInterface> starts = alike.starts;
-  if (alike.hardestToHide == HardestToHide::Last)
-    std::reverse(starts.begin(), starts.end());
-  for (CollectiveOpInterface start : starts) {
-    SmallVector<RewriteChoice> best = chosen;
-    const auto *present =
-        llvm::find_if(chosen, [&](const RewriteChoice &choice) {
-          return choice.first == start;
-        });
-    RewriteWay presentWay = present == chosen.end() ? whole : present->second;
-    for (const RewriteWay &way : ways)
-      if (way != presentWay && failed(consider(replace(start, way), best)))
-        return failure();
-    chosen = std::move(best);
+/// The kinds of `starts`, those with the most elements first. Each has the
+/// collective first that other work can hide least: a gather that nothing comes
+/// before, or a collective of results that nothing comes behind.
+static SmallVector<SmallVector<CollectiveOpInterface>>
+groupByKind(ArrayRef<CollectiveOpInterface> starts) {
+  using Kind = std::tuple<OperationName, Attribute, Type>;
+  llvm::MapVector<Kind, SmallVector<CollectiveOpInterface>> kinds;
+  for (CollectiveOpInterface start : starts)
+    kinds[{start->getName(), start.getGroupAttr(),
+           start->getResultTypes().front()}]
+        .push_back(start);
+  // The elements in flight, and the number of the kind.
+  SmallVector<std::pair<double, size_t>> sizes;
+  for (auto &[kind, alike] : kinds) {
+    if (!isa<AllGatherOp>(alike.front().getOperation()))
+      std::reverse(alike.begin(), alike.end());
+    auto start = cast<AsyncStartOpInterface>(alike.front().getOperation());
+    auto type = cast<ShapedType>(start.getInFlightType(0));
+    sizes.emplace_back(-static_cast<double>(type.getNumElements()) *
+                           static_cast<double>(alike.size()),
+                       sizes.size());
   }
-  return success();
+  llvm::sort(sizes);
+  return llvm::map_to_vector(sizes, [&](const auto &size) {
+    return std::move(kinds.begin()[size.second].second);
+  });
 }
 
 FailureOr<SmallVector<RewriteChoice>> braid::comm::chooseRewrites(
-    ArrayRef<AlikeCollectives> kinds, ArrayRef<RewriteChoice> fixed,
+    ArrayRef<CollectiveOpInterface> starts, ArrayRef<RewriteChoice> fixed,
     const ChoiceOptions &options,
     llvm::function_ref<FailureOr<BlockPrediction>(ArrayRef<RewriteChoice>)>
         predict) {
-  RewriteChooser chooser(fixed, options, predict);
-  if (kinds.empty())
-    return chooser.take();
-  if (failed(chooser.begin()))
+  SmallVector<RewriteChoice> chosen(fixed);
+  if (starts.empty())
+    return chosen;
+  FailureOr<BlockPrediction> present = predict(chosen);
+  if (failed(present))
     return failure();
-  for (const AlikeCollectives &alike : kinds)
-    if (failed(chooser.chooseForKind(alike)))
-      return failure();
-  for (const AlikeCollectives &alike : kinds)
-    if (failed(chooser.chooseForEach(alike)))
-      return failure();
-  return chooser.take();
+  int64_t shortest = present->makespanNs, least = present->computeNs;
+  size_t numTrials = 1;
+  for (ArrayRef<CollectiveOpInterface> alike : groupByKind(starts)) {
+    SmallVector<RewriteChoice> best = chosen;
+    // One alone comes first: the fewest ops that may do.
+    SmallVector<size_t> counts = {1};
+    if (alike.size() > 1)
+      counts.push_back(alike.size());
+    for (size_t count : counts)
+      for (int64_t parts : options.parts) {
+        // More ops have to pay for themselves.
+        double wanted = shortest - shortest * options.minGainPercent / 100.0;
+        if (numTrials >= options.maxTrials || least >= wanted)
+          return best;
+        SmallVector<RewriteChoice> trial = chosen;
+        for (CollectiveOpInterface start : alike.take_front(count))
+          trial.emplace_back(start, parts);
+        ++numTrials;
+        FailureOr<BlockPrediction> found = predict(trial);
+        if (failed(found))
+          return failure();
+        if (found->makespanNs >= wanted)
+          continue;
+        shortest = found->makespanNs;
+        best = std::move(trial);
+      }
+    chosen = std::move(best);
+  }
+  return chosen;
 }

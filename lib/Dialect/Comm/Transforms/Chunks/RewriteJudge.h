@@ -16,7 +16,6 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace braid::comm {
 
@@ -56,67 +55,29 @@ private:
   bool plansResources;
 };
 
-/// What a pass makes of a collective: the sizes of its parts, relative to each
-/// other. One part leaves the collective as it is.
-using RewriteWay = llvm::SmallVector<int64_t, 4>;
-
-/// A collective and the way that a pass rewrites it.
-using RewriteChoice = std::pair<CollectiveOpInterface, RewriteWay>;
-
-/// Which of collectives that are alike other work can hide least.
-enum class HardestToHide {
-  /// Nothing comes before the first: a gather that work waits for.
-  First,
-  /// Nothing comes behind the last: a collective of what work has computed.
-  Last
-};
-
-/// Collectives of one block that differ in nothing that costs depend on, in the
-/// program's order.
-struct AlikeCollectives {
-  llvm::SmallVector<CollectiveOpInterface> starts;
-  /// The ways of more than one part, in the order in which they are tried. One
-  /// with unequal parts is for one collective alone.
-  llvm::SmallVector<RewriteWay> ways;
-  HardestToHide hardestToHide = HardestToHide::Last;
-};
-
-/// Collectives of a block that a pass may rewrite, by kind; kinds with more
-/// bytes come first.
-class CollectiveKinds {
-public:
-  /// Adds `start`, of a kind with the name `key`, which moves `bits`. The first
-  /// of a kind says what holds for all.
-  void add(CollectiveOpInterface start, llvm::StringRef key, double bits,
-           llvm::ArrayRef<RewriteWay> ways, HardestToHide hardestToHide);
-  llvm::SmallVector<AlikeCollectives> take();
-
-private:
-  struct Kind {
-    AlikeCollectives alike;
-    double bits = 0;
-  };
-  llvm::SmallVector<Kind> kinds;
-  llvm::StringMap<size_t> places;
-};
+/// A collective and the number of parts of one size that a pass makes of it.
+using RewriteChoice = std::pair<CollectiveOpInterface, int64_t>;
 
 /// What a search for choices may do.
 struct ChoiceOptions {
+  /// The numbers of parts, in the order in which they are tried.
+  llvm::SmallVector<int64_t> parts;
   /// By how many percent a choice has to shorten the block.
   double minGainPercent = 0;
   /// The most predictions.
   size_t maxTrials = 0;
 };
 
-/// Chooses a way for each collective of `kinds`: for each kind first the same
-/// for all of them, or for the one that is hardest to hide, then for one
-/// collective after the other, from that one on. A choice stays if the
-/// makespan that `predict` gives for it is shorter by the least gain. Ends
-/// where the work of the compute stream leaves no such gain. `fixed` are
-/// choices that are part of each prediction and of the result.
+/// Chooses the parts of `starts`, collectives of one block in the program's
+/// order: for each kind of collective (op, group and type; those that move most
+/// come first) the same number for the one that other work can hide least, or
+/// for all of the kind. A choice stays if the makespan that `predict` gives for
+/// it is shorter by the least gain. Ends where the work of the compute stream
+/// leaves no such gain. `fixed` are choices that are part of each prediction
+/// and of the result. Fails where `predict` fails.
 llvm::FailureOr<llvm::SmallVector<RewriteChoice>> chooseRewrites(
-    llvm::ArrayRef<AlikeCollectives> kinds, llvm::ArrayRef<RewriteChoice> fixed,
-    const ChoiceOptions &options,
+    llvm::ArrayRef<CollectiveOpInterface> starts,
+    llvm::ArrayRef<RewriteChoice> fixed, const ChoiceOptions &options,
     llvm::function_ref<
         llvm::FailureOr<BlockPrediction>(llvm::ArrayRef<RewriteChoice>)>
         predict);

@@ -26,11 +26,8 @@ using namespace mlir;
 using namespace braid;
 using namespace braid::comm;
 
-/// The way of an all-reduce that is split: a reduce-scatter and an all-gather.
-static const RewriteWay &getSplit() {
-  static const RewriteWay split = {1, 1};
-  return split;
-}
+/// The parts of an all-reduce: a reduce-scatter and an all-gather.
+static constexpr int64_t numParts = 2;
 
 namespace {
 /// An all-reduce that can be split, and the members of its group.
@@ -181,7 +178,7 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
     return chosen;
   CostModel model(costs);
   bool hasCopyEngines = costs.hardware->nccl.copyEngineBandwidth > 0;
-  CollectiveKinds kinds;
+  SmallVector<CollectiveOpInterface> free;
   for (auto start : block.block->getOps<AllReduceOp>()) {
     if (!match(start, model))
       continue;
@@ -192,27 +189,21 @@ FailureOr<SmallVector<RewriteChoice>> CommSplitAllReducePass::choose(
              << costs.hardware->name
              << "' has none for collectives, expected 'all=false' or hardware "
                 "with 'copy_engine_bandwidth_bytes_per_second'";
-    if (all) {
-      chosen.emplace_back(collective, getSplit());
-      continue;
-    }
-    std::string key;
-    llvm::raw_string_ostream(key)
-        << start.getReduction() << start.getGroupAttr()
-        << start->getOperandTypes();
-    kinds.add(collective, key,
-              static_cast<double>(model.describe(collective).inputBytes),
-              getSplit(), HardestToHide::Last);
+    if (all)
+      chosen.emplace_back(collective, numParts);
+    else
+      free.push_back(collective);
   }
   if (!hasCopyEngines || !canPlanResources(costs))
     return chosen;
   ChoiceOptions options;
+  options.parts = {numParts};
   options.minGainPercent = minGainPercent;
   options.maxTrials = getMostTrials(block.numOps);
   CostSettings settings = getCostSettings();
   RewriteJudge judge(getOperation(), function, block, uniformity, settings,
                      /*plansResources=*/true);
-  return chooseRewrites(kinds.take(), chosen, options,
+  return chooseRewrites(free, chosen, options,
                         [&](ArrayRef<RewriteChoice> choices) {
                           return judge.predict([&](const IRMapping &mapping) {
                             splitChosen(choices, model, &mapping);

@@ -2,11 +2,11 @@
 // RUN: braid-opt %s -comm-pipeline-matmul="hardware=ideal min-gain=60" | FileCheck %s --check-prefix=KEEP
 // RUN: not braid-opt %s -comm-pipeline-matmul=chunks=1 2>&1 | FileCheck %s --check-prefix=ERROR
 
-// RUN: not braid-opt %s -comm-pipeline-matmul=max-chunks=1025 2>&1 | FileCheck %s --check-prefix=MOST
+// RUN: not braid-opt %s -comm-pipeline-matmul=chunks=1025 2>&1 | FileCheck %s --check-prefix=MOST
 // RUN: not braid-opt %s -comm-pipeline-matmul=min-gain=nan 2>&1 | FileCheck %s --check-prefix=GAIN
 
 // ERROR: error: invalid value 1 of option 'chunks', expected 0 or a number from 2 to 1024
-// MOST: error: invalid value 1025 of option 'max-chunks', expected a number from 2 to 1024
+// MOST: error: invalid value 1025 of option 'chunks', expected 0 or a number from 2 to 1024
 // GAIN: error: invalid value {{.*}} of option 'min-gain', expected a number from 0 to 100
 // KEEP-NOT: label = "mm.0"
 

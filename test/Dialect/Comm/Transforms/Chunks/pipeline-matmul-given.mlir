@@ -18,24 +18,6 @@ func.func @given_chunks(%a: tensor<512x64xf32>, %b: tensor<64x32xf32>, %z: tenso
   return %r : tensor<512x32xf32>
 }
 
-// The sizes are taken as they are, and costs go with them.
-// CHECK-LABEL: func.func @given_sizes
-// CHECK:         linalg.matmul {comm.cost_ns = 1250 : i64, comm.reordered_sums = {divided = "in 2 chunks"}}
-// CHECK:         comm.all_reduce sum %{{.*}} on @tp {comm.cost_ns = 625 : i64, comm.label = "ar.0"} : tensor<80x32xf32>
-// CHECK:         linalg.matmul {comm.cost_ns = 6750 : i64, comm.reordered_sums = {divided = "in 2 chunks"}}
-// CHECK:         comm.all_reduce sum %{{.*}} on @tp {comm.cost_ns = 3375 : i64, comm.label = "ar.1"} : tensor<432x32xf32>
-// CHECK-NOT:     comm.all_reduce
-// CHECK:         tensor.insert_slice %{{.*}} into %{{.*}}[0, 0] [80, 32]
-// CHECK:         tensor.insert_slice %{{.*}} into %{{.*}}[80, 0] [432, 32]
-// CHECK:         return
-func.func @given_sizes(%a: tensor<512x64xf32>, %b: tensor<64x32xf32>, %z: tensor<512x32xf32>) -> tensor<512x32xf32> {
-  %c = linalg.matmul {comm.cost_ns = 8000} ins(%a, %b : tensor<512x64xf32>, tensor<64x32xf32>)
-                     outs(%z : tensor<512x32xf32>) -> tensor<512x32xf32>
-  %t = comm.all_reduce sum %c on @tp {comm.label = "ar", comm.chunks = array<i64: 80, 432>, comm.cost_ns = 4000} : tensor<512x32xf32>
-  %r = comm.wait %t : !comm.token<tensor<512x32xf32>>
-  return %r : tensor<512x32xf32>
-}
-
 // CHECK-LABEL: func.func @kept_whole
 // CHECK:         comm.all_reduce sum %{{.*}} on @tp {comm.chunks = 1 : i64, comm.cost_ns = 8000 : i64} : tensor<512x32xf32>
 func.func @kept_whole(%a: tensor<512x64xf32>, %b: tensor<64x32xf32>, %z: tensor<512x32xf32>) -> tensor<512x32xf32> {
@@ -100,30 +82,6 @@ func.func @chunks_of_one_way(%cond: i1, %a: tensor<8x4xf32>, %b: tensor<4x6xf32>
     %r = comm.wait %t : !comm.token<tensor<8x6xf32>>
   }
   return
-}
-
-// -----
-
-comm.group @tp [[0, 1]]
-
-func.func @sizes_of_too_few_rows(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %z: tensor<8x6xf32>) -> tensor<8x6xf32> {
-  %c = linalg.matmul ins(%a, %b : tensor<8x4xf32>, tensor<4x6xf32>) outs(%z : tensor<8x6xf32>) -> tensor<8x6xf32>
-  // expected-error@+1 {{'comm.all_reduce' op has 'comm.chunks' array<i64: 3, 4>, expected sizes that add up to the 8 rows or columns that chunks divide}}
-  %t = comm.all_reduce sum %c on @tp {comm.chunks = array<i64: 3, 4>} : tensor<8x6xf32>
-  %r = comm.wait %t : !comm.token<tensor<8x6xf32>>
-  return %r : tensor<8x6xf32>
-}
-
-// -----
-
-comm.group @tp [[0, 1]]
-
-func.func @sizes_whose_sum_overflows(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %z: tensor<8x6xf32>) -> tensor<8x6xf32> {
-  %c = linalg.matmul ins(%a, %b : tensor<8x4xf32>, tensor<4x6xf32>) outs(%z : tensor<8x6xf32>) -> tensor<8x6xf32>
-  // expected-error@+1 {{expected sizes that add up to the 8 rows or columns that chunks divide}}
-  %t = comm.all_reduce sum %c on @tp {comm.chunks = array<i64: 9223372036854775807, 9223372036854775807, 10>} : tensor<8x6xf32>
-  %r = comm.wait %t : !comm.token<tensor<8x6xf32>>
-  return %r : tensor<8x6xf32>
 }
 
 // -----

@@ -1,7 +1,6 @@
 // RUN: braid-opt %s --comm-pipeline-matmul="hardware=h200x8 world-size=2" | FileCheck %s
 // RUN: braid-opt %s --comm-pipeline-matmul="plan-resources=false hardware=h200x8 world-size=2" \
 // RUN:   | FileCheck %s --check-prefix=ORDER
-// RUN: braid-opt %s --comm-pipeline-matmul="max-chunks=4 hardware=h200x8 world-size=2" | FileCheck %s --check-prefix=FOUR
 // RUN: braid-opt %s --braid-overlap="effort=low pipeline-matmul=true hardware=h200x8 world-size=2" \
 // RUN:   | FileCheck %s --check-prefix=OVERLAP
 // RUN: braid-opt %s --braid-overlap="effort=low hardware=h200x8 world-size=2" | FileCheck %s --check-prefix=WHOLE
@@ -22,16 +21,11 @@ comm.group @world all
 // CHECK-NOT:     comm.all_reduce
 // CHECK:         return
 // ORDER-LABEL: func.func @last_collective
-// ORDER:         comm.all_reduce {{.*}}comm.label = "g0.0", comm.reordered_sums = {divided = "in 2 chunks"}} : tensor<4096x8192xbf16>
-// ORDER:         comm.all_reduce {{.*}}comm.label = "g0.1", comm.reordered_sums = {divided = "in 2 chunks"}} : tensor<4096x8192xbf16>
-// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.0", comm.reordered_sums = {divided = "in 3 chunks"}} : tensor<2688x8192xbf16>
-// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.2", comm.reordered_sums = {divided = "in 3 chunks"}} : tensor<2688x8192xbf16>
+// ORDER:         comm.all_reduce {{.*}}comm.label = "g0"} : tensor<8192x8192xbf16>
+// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.0", comm.reordered_sums = {divided = "in 2 chunks"}} : tensor<4096x8192xbf16>
+// ORDER:         comm.all_reduce {{.*}}comm.label = "g1.1", comm.reordered_sums = {divided = "in 2 chunks"}} : tensor<4096x8192xbf16>
 // ORDER-NOT:     comm.all_reduce
 // ORDER:         return
-// FOUR-LABEL: func.func @last_collective
-// FOUR:         comm.all_reduce {{.*}}comm.label = "g1.3", comm.reordered_sums = {divided = "in 4 chunks"}}
-// FOUR-NOT:     comm.all_reduce
-// FOUR:         return
 // OVERLAP-LABEL: func.func @last_collective
 // OVERLAP:         linalg.matmul {comm.label = "m1.0", comm.multiprocessors = {{[0-9]+}} : i64, comm.reordered_sums
 // OVERLAP:         comm.all_reduce {{.*}}comm.ctas = {{[0-9]+}} : i64, comm.label = "g1.0", comm.reordered_sums = {{.*}}, comm.transport = "symmetric"
