@@ -23,7 +23,7 @@ PHASES = {
     "plan": ("Passes that choose resources", "for the multiprocessors, transports and lanes of ops", [
         "comm-assign-lanes", "comm-plan-resources"]),
     "verify": ("Passes that check, run and report", "for what a program does", [
-        "comm-check-in-flight", "comm-interpret", "comm-report", "comm-verify"]),
+        "comm-interpret", "comm-report", "comm-verify"]),
     "lowering": ("Passes that lower a program to compiled code", "for the steps from tensors to a shared object", [
         "comm-bufferize"]),
 }

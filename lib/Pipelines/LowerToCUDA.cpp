@@ -45,7 +45,9 @@ void braid::buildLowerToCUDAPipeline(OpPassManager &pm,
   pm.addPass(createPrepareEntriesPass(entryOptions));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(comm::createCommCheckInFlightPass());
+  comm::CommVerifyPassOptions checkBuffers;
+  checkBuffers.onlyBuffers = true;
+  pm.addPass(comm::createCommVerifyPass(checkBuffers));
   pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
   pm.addPass(createConvertBufferizationToMemRefPass());
   // Buffers to an arena, ops to calls and kernels.

@@ -133,7 +133,9 @@ void braid::buildLowerToHostPipeline(OpPassManager &pm,
   pm.addPass(createPrepareEntriesPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(comm::createCommCheckInFlightPass());
+  comm::CommVerifyPassOptions checkBuffers;
+  checkBuffers.onlyBuffers = true;
+  pm.addPass(comm::createCommVerifyPass(checkBuffers));
   pm.addNestedPass<func::FuncOp>(createDropDeallocationsPass());
   pm.addPass(createDeallocateBuffersPass());
   pm.addPass(createConvertBufferizationToMemRefPass());

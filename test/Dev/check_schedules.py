@@ -8,7 +8,7 @@ comm-verify has to be quiet on the schedule, and comm-interpret has to give the 
 of the program in all interleavings.
 
 With --hazards accesses may touch elements in flight: where comm-interpret finds one,
-comm-check-in-flight or comm-verify has to find one, too.
+comm-verify has to find one, too.
 
 With --messages three ranks exchange messages on tensors, at different places of one text
 (message_programs.py). Programs in which ranks block as written are left out.
@@ -320,7 +320,7 @@ def interpret(options, rounds):
 def check_hazards(options, seeds, programs, verify):
     """Yields, for each program, whether a check finds an error where a run does."""
     ran = run(options.tool, programs, [interpret(options, options.rounds)])
-    verified = run(options.tool, programs, ["--comm-check-in-flight", verify])
+    verified = run(options.tool, programs, ["--comm-verify=only-buffers=true", verify])
     for seed, program, (failures, _), (errors, _) in zip(seeds, programs, ran, verified):
         way = "with a hazard" if failures else "without one"
         missed = failures and not errors

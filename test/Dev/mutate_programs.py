@@ -55,7 +55,7 @@ PIPELINES = [
     [f"comm-reorder-preserving-peak-memory{{unsafe-collectives-reorder=* {ITERATIVE}}}",
      f"comm-sink-waits-iterative{{swap-with-collectives=* {ITERATIVE}}}"],
     [f"comm-report{{output=/dev/null format=* max-memory=* passes=comm-schedule{{steps=2000}} {COSTS}}}"],
-    ["comm-fuse-elementwise", "comm-inline-compute", "comm-bufferize", "comm-check-in-flight"],
+    ["comm-fuse-elementwise", "comm-inline-compute", "comm-bufferize", "comm-verify{only-buffers=true}"],
     ["comm-bufferize", "braid-mark-overwriting-matmuls", "convert-linalg-to-braid-rt", "braid-outline-kernels",
      "ownership-based-buffer-deallocation", "braid-drop-unowned-deallocations", "braid-split-deallocations",
      "braid-free-early", "braid-check-allocation-sizes", "braid-separate-entries", "braid-prepare-entries",
@@ -73,7 +73,7 @@ PIPELINES = [
      "convert-device-memory-to-braid-rt", "braid-check-cuda-toolkit", "braid-check-device-code"],
     # PTX, as not every machine has a toolkit that makes cubins of it.
     ["braid-prepare{target=cuda}", "comm-assign-lanes", "convert-elementwise-to-linalg", "comm-bufferize",
-     "braid-separate-entries", "braid-prepare-entries{target=cuda}", "comm-check-in-flight", "braid-drop-deallocations",
+     "braid-separate-entries", "braid-prepare-entries{target=cuda}", "comm-verify{only-buffers=true}", "braid-drop-deallocations",
      "convert-bufferization-to-memref", "braid-split-reductions", "braid-plan-memory",
      "braid-deallocate-buffers", "convert-linalg-to-braid-rt{target=cuda}", "convert-device-copies-to-braid-rt", "convert-linalg-to-gpu",
      "braid-lower-kernels", "gpu-module-to-binary{format=isa}", "convert-gpu-launch-to-braid-rt",

@@ -204,9 +204,9 @@ def DropDeallocationsPass
     : Pass<"braid-drop-deallocations", "::mlir::func::FuncOp"> {
   let summary = "Erase the deallocations of a program that is written on buffers";
   let description = [{
-    Erases every `memref.dealloc`. The pass runs after `comm-check-in-flight` and
-    before ownership-based deallocation, which refuses programs with
-    deallocations and inserts new ones.
+    Erases every `memref.dealloc`. The pass runs after the last check of buffers
+    in flight and before ownership-based deallocation, which refuses programs
+    with deallocations and inserts new ones.
   }];
 }
 

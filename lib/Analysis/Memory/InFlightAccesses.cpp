@@ -292,6 +292,22 @@ braid::comm::findInFlightAccesses(ArrayRef<Operation *> communication) {
   return checker.check();
 }
 
+LogicalResult braid::comm::checkInFlight(Operation *root, bool onlyWarns) {
+  SmallVector<InFlightAccess> accesses = findInFlightAccesses(root);
+  for (const InFlightAccess &access : accesses) {
+    InFlightDiagnostic diagnostic =
+        onlyWarns ? access.op->emitWarning() : access.op->emitError();
+    diagnostic << "'" << access.op->getName() << "' op " << access.verb
+               << " a buffer that an operation in flight "
+               << (access.isWritten ? "writes" : "reads")
+               << ", expected its wait before";
+    diagnostic.attachNote(access.started)
+        << "the operation starts here; "
+        << describeRepair(access.op, access.isWritten);
+  }
+  return success(onlyWarns || accesses.empty());
+}
+
 std::string braid::comm::describeRepair(Operation *op, bool isWritten) {
   return ("place its wait before the '" + op->getName().getStringRef() +
           "' op, or let the operation " +

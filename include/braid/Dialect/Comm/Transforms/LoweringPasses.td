@@ -189,7 +189,7 @@ def CommBufferizePass : Pass<"comm-bufferize", "::mlir::ModuleOp"> {
     The pass packs operands that are not contiguous before the start. Starts and
     waits keep their attributes and locations.
 
-    The pass ends with the check of `comm-check-in-flight`.
+    The pass ends with the check of `comm-verify{only-buffers=true}`.
 
     Before:
 
@@ -213,24 +213,6 @@ def CommBufferizePass : Pass<"comm-bufferize", "::mlir::ModuleOp"> {
     "::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect",
     "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
   ];
-}
-
-def CommCheckInFlightPass : Pass<"comm-check-in-flight"> {
-  let summary = "Check that no op accesses a buffer in flight";
-  let description = [{
-    Between the start of an operation on buffers and its wait no op may write or
-    free a buffer that the operation reads, nor read, write, copy or free a buffer
-    that it writes. The pass emits an error at each such op, with a note at the
-    start.
-
-    ```mlir
-    %t = comm.all_reduce sum %x into %y on @world : memref<4xf32>, memref<4xf32>
-    // error: 'memref.store' op writes a buffer that an operation in flight reads,
-    // expected its wait before
-    memref.store %c, %x[%i] : memref<4xf32>
-    comm.wait %t reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) : !comm.token
-    ```
-  }];
 }
 
 #endif // BRAID_DIALECT_COMM_TRANSFORMS_LOWERINGPASSES_TD

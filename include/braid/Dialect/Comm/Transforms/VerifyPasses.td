@@ -26,6 +26,9 @@ def CommVerifyPass : Pass<"comm-verify", "::mlir::ModuleOp"> {
       peer does not exist;
     * where ranks wait for each other.
 
+    With `only-buffers` the pass looks for accesses to buffers in flight alone, one
+    block at a time and without paths: every access that may overlap is an error.
+
     Errors about order name two ranks and what each of them starts. The pass does
     not change the program, and judges the program that it is given: passes that
     move waits can repair a deadlock. docs/guides/verify.md says what is proven and when
@@ -53,6 +56,8 @@ def CommVerifyPass : Pass<"comm-verify", "::mlir::ModuleOp"> {
            "What is not proven is an error, too">,
     Option<"onlyWarns", "only-warns", "bool", /*default=*/"false",
            "Findings are warnings, and the pass succeeds">,
+    Option<"onlyBuffers", "only-buffers", "bool", /*default=*/"false",
+           "Check only accesses to buffers in flight, block by block">,
     Option<"maxPaths", "max-paths", "unsigned", /*default=*/"64",
            "The most paths that each entry is followed on">
   ];

@@ -8,7 +8,7 @@
 
 #include "InFlight.h"
 
-#include "../InFlightCheck.h"
+#include "braid/Analysis/Memory/InFlightAccesses.h"
 #include "braid/Analysis/Structure/StructuralPass.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "braid/Analysis/Memory/InFlightAccesses.h"
 #include "braid/Analysis/Verification/ProgramVerifier.h"
 #include "braid/Dialect/Comm/Transforms/Passes.h"
 
@@ -26,6 +27,13 @@ struct CommVerifyPass : comm::impl::CommVerifyPassBase<CommVerifyPass> {
   }
 
   void runOnOperation() override {
+    if (failed(onlyBuffers ? comm::checkInFlight(getOperation(), onlyWarns)
+                           : verify()))
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+
+  LogicalResult verify() {
     ProgramVerifierOptions options;
     if (ranks != 0)
       options.numRanks = ranks;
@@ -33,9 +41,7 @@ struct CommVerifyPass : comm::impl::CommVerifyPassBase<CommVerifyPass> {
     options.isStrict = strict;
     options.onlyWarns = onlyWarns;
     options.maxPaths = maxPaths;
-    if (failed(verifyProgram(getOperation(), options)))
-      return signalPassFailure();
-    markAllAnalysesPreserved();
+    return verifyProgram(getOperation(), options);
   }
 };
 } // namespace

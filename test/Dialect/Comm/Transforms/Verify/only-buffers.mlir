@@ -1,4 +1,4 @@
-// RUN: braid-opt %s --comm-check-in-flight --split-input-file --verify-diagnostics
+// RUN: braid-opt %s --comm-verify=only-buffers=true --split-input-file --verify-diagnostics
 
 comm.group @g [[0, 1]]
 func.func @write_of_source(%x: memref<4xf32>, %y: memref<4xf32>, %f: f32, %i: index) {
